@@ -3,11 +3,15 @@
 //! What must not be here: what is done.
 
 use crate::judging::Judging;
+mod deployment;
 mod diff;
 
+pub use deployment::Deployment;
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
 
+use chancery_core::dialect;
 use clap::builder::styling::{AnsiColor, Styles};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -92,84 +96,6 @@ pub enum Command {
     Man(ManArgs),
 }
 
-/// How the controller runs: what changes the answer and is not in the YAML.
-#[derive(Args)]
-#[command(next_help_heading = "How the controller runs")]
-pub struct Deployment {
-    /// Configuration language, ambassador or contour; found from the input when not given. An input of both is compiled for both.
-    #[arg(long, global = true, value_name = "NAME")]
-    pub dialect: Option<String>,
-    /// AMBASSADOR_ID of the controller.
-    #[arg(long, global = true, default_value = "default", value_name = "ID", hide_short_help = true)]
-    pub ambassador_id: String,
-    /// Namespace that the controller runs in.
-    #[arg(long, global = true, default_value = "default", value_name = "NAMESPACE", hide_short_help = true)]
-    pub ambassador_namespace: String,
-    /// The controller watches its own namespace only.
-    #[arg(long, global = true, hide_short_help = true)]
-    pub single_namespace: bool,
-    /// What to do about Secrets that are not among the input: take them to exist, or tell of an error.
-    #[arg(long, global = true, value_enum, default_value_t = MissingSecrets::Error, value_name = "WHAT")]
-    pub missing_secrets: MissingSecrets,
-    /// Flag of the controller itself, e.g. --controller-arg=--root-namespaces=teams; may be given several times.
-    #[arg(long = "controller-arg", global = true, value_name = "FLAG", allow_hyphen_values = true, hide_short_help = true)]
-    pub controller_args: Vec<String>,
-    /// The controller's program, where it has several: serve or gateway-provisioner.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "PROGRAM", hide_short_help = true)]
-    pub controller: Controller,
-    /// The API server does not validate; it still prunes and puts in defaults.
-    #[arg(long, global = true, hide_short_help = true)]
-    pub skip_validation: bool,
-    /// The proxy that is meant, by its id; the first that is registered when not given.
-    #[arg(long, global = true, value_name = "ID", hide_short_help = true)]
-    pub proxy: Option<String>,
-    /// What holds where no intention says anything.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "POLICY", hide_short_help = true)]
-    pub default_policy: DefaultPolicy,
-    /// Documents of a peered cluster; may be given several times.
-    #[arg(long, global = true, value_name = "NAME=PATH", value_parser = key_value, hide_short_help = true)]
-    pub peer: Vec<(String, String)>,
-    /// Variable of the controller's pod; may be given several times.
-    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_value, hide_short_help = true)]
-    pub env: Vec<(String, String)>,
-}
-
-fn key_value(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
-        _ => Err("write it as KEY=VALUE".into()),
-    }
-}
-
-/// `--default-policy`
-#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum DefaultPolicy {
-    /// Everybody may.
-    #[default]
-    Allow,
-    /// Nobody may.
-    Deny,
-}
-
-/// `--controller`
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub enum Controller {
-    /// The xDS server.
-    #[default]
-    Serve,
-    /// What makes gateways from Gateways.
-    GatewayProvisioner,
-}
-
-/// `--missing-secrets`
-#[derive(Clone, Copy, ValueEnum)]
-pub enum MissingSecrets {
-    /// They are taken to exist, and a notice says so.
-    Assume,
-    /// They do not exist.
-    Error,
-}
-
 /// `--color`
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum Color {
@@ -211,12 +137,13 @@ Examples:
   chancery compile 'gateway/*.yaml' --output envoy --output ir --out-dir build/
   chancery compile --with-secrets gateway/ -o envoy.json && envoy -c envoy.json
 
-An input of several dialects gives one answer for each, as one object by dialect, or with --out-dir in a folder each; --dialect chooses one.")]
+An input of several dialects gives one answer for each, as one object by dialect, or with --out-dir in a folder each; --dialect chooses one.
+Where a controller runs several gateways, there is one object by gateway, or with --out-dir a file GATEWAY.KIND.json each; --gateway chooses one.")]
 pub struct CompileArgs {
     #[command(flatten)]
     pub inputs: Inputs,
     /// What to write; may be given several times, which gives one JSON object by kind unless there is --out-dir.
-    #[arg(long, value_enum, default_value = "envoy", value_name = "KIND")]
+    #[arg(long, value_parser = Kind::parser(), default_value = "envoy", value_name = "KIND")]
     pub output: Vec<Kind>,
     /// As JSON or as YAML.
     #[arg(long, value_enum, default_value_t = DataFormat::Json)]
@@ -245,39 +172,27 @@ pub struct CompileArgs {
 }
 
 /// `--output`
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// One Envoy bootstrap, routes inline.
     Envoy,
-    /// Envoy's resources by kind: listeners, routes, clusters, endpoints, secrets, runtimes.
+    /// Envoy's resources by kind.
     Xds,
     /// What the gateway does, before it is put in Envoy's words.
     Ir,
     /// The resources as the controller loads them.
     Config,
-    /// Config entries as they are stored.
-    Entries,
-    /// The discovery chain of each service.
-    Chain,
-    /// The proxy's registration with its central configuration.
-    Service,
-    /// The bootstrap with which the proxy is started.
-    Bootstrap,
-    /// What the controller writes into the statuses of objects.
-    Status,
-    /// What the API server refuses, and why.
-    Admission,
-    /// Why the controller does not serve, where it does not.
-    Error,
-    /// Contour's own configuration, as flags and files give it and as it takes effect.
-    #[value(name = "contourconfiguration")]
-    ContourConfiguration,
-    /// The objects that a provisioner creates.
-    Provisioned,
-    /// How Contour lives with its own configuration: whether it serves, waits or falls back to defaults, the configuration's status and
-    /// finalizer, and which changes make it start again.
-    Life,
+    /// What a controller answers besides, by the name of the output.
+    Answer(&'static str),
 }
+
+/// The documents that every dialect has, with what they are.
+const KINDS: [(Kind, &str); 4] = [
+    (Kind::Envoy, "One Envoy bootstrap, routes inline"),
+    (Kind::Xds, "Envoy's resources by kind: listeners, routes, clusters, endpoints, secrets, runtimes"),
+    (Kind::Ir, "What the gateway does, before it is put in Envoy's words"),
+    (Kind::Config, "The resources as the controller loads them"),
+];
 
 impl Kind {
     /// The word on the command line.
@@ -287,22 +202,31 @@ impl Kind {
             Kind::Xds => "xds",
             Kind::Ir => "ir",
             Kind::Config => "config",
-            Kind::Entries => "entries",
-            Kind::Chain => "chain",
-            Kind::Service => "service",
-            Kind::Bootstrap => "bootstrap",
-            Kind::Status => "status",
-            Kind::Admission => "admission",
-            Kind::Error => "error",
-            Kind::ContourConfiguration => "contourconfiguration",
-            Kind::Provisioned => "provisioned",
-            Kind::Life => "life",
+            Kind::Answer(name) => name,
         }
     }
 
-    /// Whether it is something that the controller answers besides Envoy's configuration, which not every input has.
-    pub fn is_answer(self) -> bool {
-        !matches!(self, Kind::Envoy | Kind::Xds | Kind::Ir | Kind::Config)
+    /// Whether each gateway has one of its own.
+    pub fn is_of_gateway(self) -> bool {
+        matches!(self, Kind::Envoy | Kind::Xds | Kind::Ir)
+    }
+
+    /// All of them, those of dialects included, each once.
+    fn all() -> Vec<(Kind, &'static str)> {
+        let mut all = KINDS.to_vec();
+        for output in dialect::ALL.iter().flat_map(|dialect| dialect.outputs) {
+            if !all.iter().any(|(known, _)| known.name() == output.name) {
+                all.push((Kind::Answer(output.name), output.doc));
+            }
+        }
+        all
+    }
+
+    /// Reads the word.
+    fn parser() -> impl TypedValueParser<Value = Kind> {
+        let values = Self::all().into_iter().map(|(kind, doc)| PossibleValue::new(kind.name()).help(doc));
+        PossibleValuesParser::new(values)
+            .try_map(|word| Self::all().into_iter().find(|(kind, _)| kind.name() == word).map(|(kind, _)| kind).ok_or("unknown"))
     }
 }
 

@@ -4,142 +4,185 @@
 
 use crate::args::{CompileArgs, DataFormat, Deployment, Fields, Kind};
 use crate::output::Sink;
-use crate::style::{complain, count};
+use crate::style::{complain, count, plain};
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{Rope, envoy};
-use chancery_core::compile::{Compilation, Compiler};
-use chancery_core::config::Answer;
+use chancery_core::compilation::{Compilation, GatewayId, GatewayRef, SideRef};
+use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Severity;
-use chancery_core::explain::{Positions, dump_config, dump_tree, dump_with_origins, findings_of_all};
+use chancery_core::explain::{dump_config, dump_tree, dump_with_origins, findings};
 use chancery_core::ir::{SecretReference, Spelling};
-use chancery_core::text::{Limits, Node, Value, parse, to_json, to_yaml};
+use chancery_core::text::{Limits, Node, Str, Value, parse, to_json, to_yaml};
 use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Runs it.
 pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
-    let (mut compiler, mut sides) = input::compile_each(&args.inputs.inputs, deployment)?;
+    let (mut compiler, mut compilation) = input::compile(&args.inputs.inputs, deployment)?;
     if args.fields == Fields::Current {
-        sides.iter_mut().for_each(|side| side.ir.spelling = Spelling::CURRENT);
+        compilation.change_irs(|ir| ir.spelling = Spelling::CURRENT);
     }
-    let mut kinds = args.output.clone();
-    let mut seen = Vec::new();
-    kinds.retain(|kind| {
-        !seen.contains(kind) && {
-            seen.push(*kind);
-            true
+    let mut kinds = Vec::new();
+    args.output.iter().for_each(|kind| {
+        if !kinds.contains(kind) {
+            kinds.push(*kind)
         }
     });
-    if let Some(absent) = kinds.iter().find(|kind| !sides.iter().any(|side| has(side, **kind))) {
-        return Err(format!("there is no `{}` for this input", absent.name()).into());
-    }
     let on_terminal = args.out.is_none() && args.out_dir.is_none() && std::io::stdout().is_terminal();
     let pretty = args.pretty || (on_terminal && !args.compact);
-    let writers: Vec<Writer<'_>> = sides.iter().map(|compilation| Writer { args, compilation, pretty }).collect();
-    let several = sides.len() > 1;
-    if let Some(folder) = &args.out_dir {
-        let ending = if args.format == DataFormat::Yaml { "yaml" } else { "json" };
-        for writer in &writers {
-            let folder = if several { folder.join(writer.dialect()) } else { folder.clone() };
-            std::fs::create_dir_all(&folder)
-                .map_err(|error| format!("cannot make the folder {}: {}", folder.display(), crate::output::reason(&error)))?;
-            for kind in writer.there(&kinds) {
-                let text = writer.document(kind, &mut compiler)?;
-                Sink::file(&folder.join(format!("{}.{ending}", kind.name())))?.write(text.pieces().chain(["\n"]))?;
-            }
+    let writers: Vec<Writer<'_>> = compilation.sides().map(|side| Writer { args, side, pretty }).collect();
+    if let Some(absent) = kinds.iter().find(|kind| !writers.iter().any(|writer| writer.has(**kind))) {
+        if absent.is_of_gateway() {
+            return Err(input::nothing_runs(&compilation));
         }
-    } else {
-        let mut sink = args.out.as_deref().map_or(Ok(Sink::Standard), Sink::file)?;
-        match (&writers[..], args.format) {
-            ([only], DataFormat::Yaml) => sink.write([to_yaml(&only.whole(&kinds, &mut compiler)?).as_str()])?,
-            ([only], DataFormat::Json) => only.json(&kinds, &mut compiler, &mut sink)?,
-            (all, DataFormat::Yaml) => {
-                for writer in all {
-                    let side = writer.whole(&kinds, &mut compiler)?;
-                    sink.write([to_yaml(&named([(writer.dialect(), side)])).as_str()])?;
-                }
-            }
-            (all, DataFormat::Json) => {
-                for (at, writer) in all.iter().enumerate() {
-                    sink.write([format!("{}\"{}\":", if at == 0 { "{" } else { "," }, writer.dialect()).as_str()])?;
-                    writer.json(&kinds, &mut compiler, &mut sink)?;
-                }
-                sink.write(["}"])?;
-            }
-        }
-        if args.format == DataFormat::Json {
-            sink.write(["\n"])?;
-        }
+        return Err(format!("there is no `{}` for this input", absent.name()).into());
     }
-    if several {
-        let names: Vec<&str> = writers.iter().map(Writer::dialect).collect();
-        complain(&format!("the input is of several dialects: there is one answer for each ({}); --dialect chooses one", names.join(", ")));
+    match &args.out_dir {
+        Some(folder) => files(&writers, &kinds, folder, &mut compiler)?,
+        None => one_document(&writers, &kinds, &mut compiler)?,
     }
+    notices(&compilation);
     if std::io::stderr().is_terminal() {
-        summary(&sides);
+        summary(&compilation);
     }
     // Whoever compiles large inputs does not wait for them to be taken apart.
     std::process::exit(0)
 }
 
-/// Whether there is such a document.
-fn has(side: &Compilation, kind: Kind) -> bool {
-    !kind.is_answer() || side.answers.documents.contains_key(kind.name())
+/// Writes each document into a file of its own; those of several dialects into folders of their own.
+fn files(writers: &[Writer<'_>], kinds: &[Kind], folder: &Path, compiler: &mut Compiler) -> Result<(), Unusable> {
+    for writer in writers {
+        let folder = if writers.len() > 1 { folder.join(writer.dialect()) } else { folder.to_path_buf() };
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| format!("cannot make the folder {}: {}", folder.display(), crate::output::reason(&error)))?;
+        let ending = if writer.args.format == DataFormat::Yaml { "yaml" } else { "json" };
+        for kind in kinds.iter().copied().filter(|kind| writer.has(*kind)) {
+            for (gateway, text) in writer.documents(kind, compiler)? {
+                let gateway = gateway.map(|id| format!("{}.", id.file_name())).unwrap_or_default();
+                Sink::file(&folder.join(format!("{gateway}{}.{ending}", kind.name())))?.write(text.pieces().chain(["\n"]))?;
+            }
+        }
+    }
+    Ok(())
 }
 
-fn named(fields: impl IntoIterator<Item = (&'static str, Node)>) -> Node {
-    Node::synthesised(Value::Object(fields.into_iter().collect()))
+/// Writes one document, to standard output or the file that is named.
+fn one_document(writers: &[Writer<'_>], kinds: &[Kind], compiler: &mut Compiler) -> Result<(), Unusable> {
+    let Some(args) = writers.first().map(|writer| writer.args) else { return Ok(()) };
+    let mut sink = args.out.as_deref().map_or(Ok(Sink::Standard), Sink::file)?;
+    match (writers, args.format) {
+        ([only], DataFormat::Yaml) => sink.write([to_yaml(&only.whole(kinds, compiler)?).as_str()]),
+        (all, DataFormat::Yaml) => {
+            let sides = all.iter().map(|writer| Ok((writer.dialect(), writer.whole(kinds, compiler)?)));
+            sink.write([to_yaml(&named(sides.collect::<Result<Vec<_>, Unusable>>()?)).as_str()])
+        }
+        (all, DataFormat::Json) => {
+            let mut out = Rope::new();
+            let sides = all.iter().map(|writer| Ok((writer.dialect(), writer.json(kinds, compiler)?)));
+            let mut sides = sides.collect::<Result<Vec<_>, Unusable>>()?;
+            match (sides.pop(), sides.is_empty()) {
+                (Some((_, only)), true) => out.push_rope(Arc::new(only)),
+                (last, _) => out.push_rope(Arc::new(object(sides.into_iter().chain(last)))),
+            }
+            sink.write(out.pieces().chain(["\n"]))
+        }
+    }
+}
+
+/// An object of documents that are text already.
+fn object<K: AsRef<str>>(fields: impl IntoIterator<Item = (K, Rope)>) -> Rope {
+    let mut out = Rope::new();
+    for (at, (name, text)) in fields.into_iter().enumerate() {
+        let name = to_json(&Node::given(name.as_ref()), false);
+        out.push_str(&format!("{}{name}:", if at == 0 { "{" } else { "," }));
+        out.push_rope(Arc::new(text));
+    }
+    out.push_str(if out.is_empty() { "{}" } else { "}" });
+    out
+}
+
+fn named<K: Into<Str>>(fields: impl IntoIterator<Item = (K, Node)>) -> Node {
+    Node::synthesised(Value::Object(fields.into_iter().map(|(name, value)| (name.into(), value)).collect()))
 }
 
 /// Writes what one side says.
 struct Writer<'a> {
     args: &'a CompileArgs,
-    compilation: &'a Compilation,
+    side: SideRef<'a>,
     pretty: bool,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     fn dialect(&self) -> &'static str {
-        self.compilation.dialect.name()
+        self.side.dialect().name
     }
 
-    /// The documents of these kinds that there are.
-    fn there(&self, kinds: &[Kind]) -> Vec<Kind> {
-        kinds.iter().copied().filter(|kind| has(self.compilation, *kind)).collect()
+    /// Whether there is a document for each gateway.
+    fn is_by_gateway(&self, kind: Kind) -> bool {
+        kind.is_of_gateway() && (self.side.side.gateways.len() != 1)
+    }
+
+    /// Whether there is such a document.
+    fn has(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Answer(name) => self.answer(name).is_some(),
+            Kind::Config => true,
+            _ => self.is_by_gateway(kind) || self.side.gateways().next().is_some(),
+        }
+    }
+
+    fn answer(&self, name: &str) -> Option<Node> {
+        (self.side.dialect().output(name)?.document)(self.side)
     }
 
     /// The document that is asked for; of several kinds, an object by kind.
     fn whole(&self, kinds: &[Kind], compiler: &mut Compiler) -> Result<Node, Unusable> {
-        match (kinds, &self.there(kinds)[..]) {
-            ([_], [kind]) => self.node(*kind, compiler),
-            (_, there) => {
-                let nodes = there.iter().map(|kind| Ok((kind.name(), self.node(*kind, compiler)?)));
-                Ok(named(nodes.collect::<Result<Vec<_>, Unusable>>()?))
+        let of_kind = |kind: Kind, compiler: &mut Compiler| {
+            if !self.is_by_gateway(kind) {
+                return self.node(kind, self.side.gateways().next(), compiler);
             }
+            let nodes = self.side.gateways().map(|gateway| Ok((gateway.id.as_str(), self.node(kind, Some(gateway), compiler)?)));
+            Ok(named(nodes.collect::<Result<Vec<_>, Unusable>>()?))
+        };
+        if let [kind] = kinds {
+            return of_kind(*kind, compiler);
         }
+        let there = kinds.iter().copied().filter(|kind| self.has(*kind));
+        Ok(named(there.map(|kind| Ok((kind.name(), of_kind(kind, compiler)?))).collect::<Result<Vec<_>, Unusable>>()?))
     }
 
     /// The same as JSON, without a line end after it.
-    fn json(&self, kinds: &[Kind], compiler: &mut Compiler, sink: &mut Sink) -> Result<(), Unusable> {
-        match (kinds, &self.there(kinds)[..]) {
-            ([_], [kind]) => sink.write(self.document(*kind, compiler)?.pieces()),
-            (_, there) => {
-                for (at, kind) in there.iter().enumerate() {
-                    let text = self.document(*kind, compiler)?;
-                    let name = format!("{}\"{}\":", if at == 0 { "{" } else { "," }, kind.name());
-                    sink.write([name.as_str()].into_iter().chain(text.pieces()))?;
-                }
-                sink.write([if there.is_empty() { "{}" } else { "}" }])
+    fn json(&self, kinds: &[Kind], compiler: &mut Compiler) -> Result<Rope, Unusable> {
+        let of_kind = |kind: Kind, compiler: &mut Compiler| {
+            let mut documents = self.documents(kind, compiler)?;
+            if self.is_by_gateway(kind) {
+                return Ok(object(documents.into_iter().filter_map(|(id, text)| Some((id?.as_str(), text)))));
             }
+            documents.pop().map(|(_, text)| text).ok_or_else(|| Unusable(format!("there is no `{}` for this input", kind.name())))
+        };
+        if let [kind] = kinds {
+            return of_kind(*kind, compiler);
         }
+        let there = kinds.iter().copied().filter(|kind| self.has(*kind));
+        Ok(object(there.map(|kind| Ok((kind.name(), of_kind(kind, compiler)?))).collect::<Result<Vec<_>, Unusable>>()?))
     }
 
-    fn document(&self, kind: Kind, compiler: &mut Compiler) -> Result<Rope, Unusable> {
-        if self.args.format == DataFormat::Json
-            && let Some(document) = envoy_document(kind)
-        {
-            return Ok(self.envoy(document, compiler));
+    /// The documents of a kind, with the gateways that they are of, where there may be several.
+    fn documents(&self, kind: Kind, compiler: &mut Compiler) -> Result<Vec<(Option<&'a GatewayId>, Rope)>, Unusable> {
+        if self.is_by_gateway(kind) {
+            return self.side.gateways().map(|gateway| Ok((Some(gateway.id), self.document(kind, Some(gateway), compiler)?))).collect();
         }
-        let node = self.node(kind, compiler)?;
+        Ok(vec![(None, self.document(kind, self.side.gateways().next(), compiler)?)])
+    }
+
+    fn document(&self, kind: Kind, gateway: Option<GatewayRef<'_>>, compiler: &mut Compiler) -> Result<Rope, Unusable> {
+        if self.args.format == DataFormat::Json
+            && let (Some(document), Some(gateway)) = (envoy_document(kind), gateway)
+        {
+            return Ok(self.envoy(document, gateway, compiler));
+        }
+        let node = self.node(kind, gateway, compiler)?;
         let mut rope = Rope::new();
         rope.push_str(&match self.args.format {
             DataFormat::Json => to_json(&node, self.pretty),
@@ -148,31 +191,28 @@ impl Writer<'_> {
         Ok(rope)
     }
 
-    fn envoy(&self, document: envoy::Document, compiler: &mut Compiler) -> Rope {
-        let lookup = |reference: &SecretReference| self.compilation.key_material(reference);
+    fn envoy(&self, document: envoy::Document, gateway: GatewayRef<'_>, compiler: &mut Compiler) -> Rope {
+        let lookup = |reference: &SecretReference| gateway.of().key_material(reference);
         let layout = if self.pretty { envoy::Layout::Pretty } else { envoy::Layout::Compact };
         let secrets = self.args.with_secrets.then_some(&lookup as envoy::Lookup<'_>);
-        envoy::v3::emit(&self.compilation.ir, &envoy::Options { document, layout, secrets }, &mut compiler.emitted)
+        envoy::v3::emit(gateway.ir, &envoy::Options { document, layout, secrets }, compiler.emitted.of(gateway))
     }
 
-    fn node(&self, kind: Kind, compiler: &mut Compiler) -> Result<Node, Unusable> {
+    fn node(&self, kind: Kind, gateway: Option<GatewayRef<'_>>, compiler: &mut Compiler) -> Result<Node, Unusable> {
+        let absent = || Unusable(format!("there is no `{}` for this input", kind.name()));
+        if let Kind::Answer(name) = kind {
+            return self.answer(name).ok_or_else(absent);
+        }
+        if kind == Kind::Config {
+            return Ok(dump_config(self.side).0);
+        }
+        let gateway = gateway.ok_or_else(absent)?;
         if let Some(document) = envoy_document(kind) {
             let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
-            let text = self.envoy(document, compiler).text();
+            let text = self.envoy(document, gateway, compiler).text();
             return parse(&text, &limits).root.ok_or_else(|| "the output is too deep to be written so".into());
         }
-        let compilation = self.compilation;
-        Ok(match kind {
-            Kind::Config => dump_config(compilation).0,
-            kind if kind.is_answer() => compilation
-                .answers
-                .documents
-                .get(kind.name())
-                .map(Answer::node)
-                .ok_or_else(|| format!("there is no `{}` for this input", kind.name()))?,
-            _ if self.args.origins => dump_with_origins(compilation, &Positions::new(&compilation.inputs, &compilation.objects)),
-            _ => dump_tree(&compilation.ir),
-        })
+        Ok(if self.args.origins { dump_with_origins(gateway, &self.side.compilation.positions()) } else { dump_tree(gateway.ir) })
     }
 }
 
@@ -184,8 +224,19 @@ fn envoy_document(kind: Kind) -> Option<envoy::Document> {
     }
 }
 
-fn summary(sides: &[Compilation]) {
-    let findings = findings_of_all(sides);
+/// Says on standard error which gateways there is nothing for, and that there are several.
+fn notices(compilation: &Compilation) {
+    if compilation.sides.len() > 1 {
+        let names: Vec<&str> = compilation.sides.iter().map(|side| side.dialect.name).collect();
+        complain(&format!("the input is of several dialects: there is one answer for each ({}); --dialect chooses one", names.join(", ")));
+    }
+    for (side, id, failure) in compilation.stopped() {
+        complain(&plain(&format!("{} does not start for {id}: {}", side.dialect.controller, failure.error)));
+    }
+}
+
+fn summary(compilation: &Compilation) {
+    let findings = findings(compilation, &compilation.positions());
     let number = |severity| findings.iter().filter(|finding| finding.level() == severity).count();
     let (errors, warnings) = (number(Severity::Error), number(Severity::Warning));
     if errors + warnings > 0 {

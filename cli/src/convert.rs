@@ -7,30 +7,33 @@ use crate::diff::human::of_requests;
 use crate::output::print;
 use crate::style::{Style, complain, plain};
 use crate::{Outcome, input};
-use chancery_core::compile::Compilation;
+use chancery_core::compilation::{Compilation, Dialect};
 use chancery_core::convert::{Note, http_proxy_to_gateway, mapping_to_http_proxy, proof};
 use chancery_core::diagnostic::Place;
-use chancery_core::dialect::Dialect;
 use chancery_core::dialect::contour::settings::convert::convert;
+use chancery_core::dialect::{self, ambassador, contour};
 use chancery_core::explain::Positions;
 
 /// Runs it: the objects to standard output; what could not be carried over, and which requests would be treated differently, to standard
 /// error.
 pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let (from, convert): (Dialect, fn(&Compilation) -> chancery_core::convert::Conversion) = match args.what {
-        Conversion::MappingToHttpproxy => (Dialect::Ambassador, |compilation| mapping_to_http_proxy(&compilation.config)),
-        Conversion::HttpproxyToGateway => (Dialect::Contour, |compilation| http_proxy_to_gateway(&compilation.objects)),
+    let (from, convert): (&Dialect, fn(&Compilation) -> chancery_core::convert::Conversion) = match args.what {
+        Conversion::MappingToHttpproxy => (&ambassador::DIALECT, |compilation| {
+            let config = compilation.sides.first().and_then(ambassador::Stages::of).map(|stages| &stages.config);
+            config.map(mapping_to_http_proxy).unwrap_or_default()
+        }),
+        Conversion::HttpproxyToGateway => (&contour::DIALECT, |compilation| http_proxy_to_gateway(&compilation.objects)),
         Conversion::ContourConfigmap => return contour_configmap(args, deployment),
     };
     let mut given = input::given(&args.inputs.inputs, deployment)?;
-    given.options.dialect = Some(from);
-    let (_, compilation) = given.compile()?;
+    given.options = given.options.in_dialect(from.name);
+    let (_, compilation) = given.compile_one()?;
     let converted = convert(&compilation);
     if converted.objects.is_empty() {
-        return Err(format!("there is nothing of {} to convert in this input", from.controller()).into());
+        return Err(format!("there is nothing of {} to convert in this input", from.controller).into());
     }
     print(&converted.yaml())?;
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let positions = compilation.positions();
     for note in &converted.notes {
         complain(&told(note, &positions));
     }
@@ -47,21 +50,21 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
 /// Contour's own settings. The file is the one of Contour's examples, unless a flag leads to another.
 fn contour_configmap(args: &ConvertArgs, deployment: &Deployment) -> Outcome {
     let mut given = input::given(&args.inputs.inputs, deployment)?;
-    given.options.dialect = Some(Dialect::Contour);
-    let mut contour = given.options.contour.clone();
-    let names_file = contour.arguments.iter().any(|flag| flag.starts_with("--config-path") || flag.starts_with("-c"));
+    given.options = given.options.in_dialect(contour::DIALECT.name);
+    let mut started = contour::Options::of(&given.options);
+    let names_file = started.arguments.iter().any(|flag| flag.starts_with("--config-path") || flag.starts_with("-c"));
     if !names_file {
-        given.options.contour.arguments.push("--config-path=/config/contour.yaml".into());
+        given.options.set("controller-arg", "--config-path=/config/contour.yaml", dialect::ALL).map_err(|error| error.to_string())?;
     }
-    let (_, compilation) = given.compile()?;
+    let (_, compilation) = given.compile_one()?;
     if names_file || compilation.objects.iter().any(|object| object.key.kind == "contour.yaml") {
-        contour = given.options.contour;
-    } else if contour.arguments.is_empty() {
+        started = contour::Options::of(&given.options);
+    } else if started.arguments.is_empty() {
         return Err("there is no ConfigMap projectcontour/contour with `contour.yaml` in this input, and no --controller-arg".into());
     }
-    let converted = convert(&compilation.objects, &contour).map_err(|failure| format!("Contour does not start with this: {}", failure.error))?;
+    let converted = convert(&compilation.objects, &started).map_err(|failure| format!("Contour does not start with this: {}", failure.error))?;
     print(&converted.text)?;
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let positions = compilation.positions();
     for left in &converted.left {
         let place = positions.place(&left.place).map(|span| format!("{}:{}: ", span.file, span.line)).unwrap_or_default();
         complain(&plain(&format!("{place}{} is not part of a ContourConfiguration: {}", left.name, left.why)));

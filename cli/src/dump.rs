@@ -1,12 +1,12 @@
 //! `chancery dump`: what a running Envoy tells of itself.
 //!
-//! What must not be here: reading the dump; that is `chancery_core::explain::Running`.
+//! What must not be here: reading the dump; that is `chancery_core::envoy_config::Running`.
 
 use crate::args::{DumpArgs, Format};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, input};
-use chancery_core::explain::{EnvoyConfig, Running};
+use chancery_core::envoy_config::{EnvoyConfig, Running};
 use serde_json::{Value, json};
 use std::fmt::Write;
 

@@ -7,10 +7,8 @@ use crate::check::Excerpts;
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
-use chancery_core::compile::{Compilation, Compiler};
-use chancery_core::explain::{
-    Explanation, LineReport, MadeView, OriginView, Positions, View, Viewed, describe, explain_line, explain_pointer, resolve,
-};
+use chancery_core::compilation::{Compilation, GatewayRef};
+use chancery_core::explain::{Explanation, LineReport, MadeView, OriginView, View, Viewed, describe, explain_line, explain_pointer, resolve};
 use chancery_core::resource::SourceId;
 use chancery_core::text::{Node, Value, to_json};
 use std::collections::BTreeMap;
@@ -30,82 +28,84 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
         let path = if matches!(line.file.as_str(), "stdin" | input::STDIN) { "-" } else { &line.file };
         paths.push(PathBuf::from(path));
     }
-    let (mut compiler, sides) = input::compile_each(&paths, deployment)?;
+    let (mut compiler, compilation) = input::compile(&paths, deployment)?;
     let view = match args.view {
         In::Envoy => View::Envoy,
         In::Xds => View::Xds,
         In::Ir => View::Ir,
     };
-    let told: Vec<(&str, Told)> = sides
-        .iter()
-        .map(|side| Ok((side.dialect.name(), tell(side, view, args, line.as_ref(), &mut compiler, style)?)))
-        .collect::<Result<_, Unusable>>()?;
-    // A side that the place is nothing to is left out, unless it is nothing to any.
-    let any = told.iter().any(|(_, told)| told.says);
-    let told: Vec<&(&str, Told)> = told.iter().filter(|(_, told)| told.says || (!any && line.is_some())).collect();
-    if told.is_empty() {
+    let mut document = |gateway: GatewayRef<'_>| Viewed::new(gateway.ir, view, compiler.emitted.of(gateway));
+    if let Some(line) = &line
+        && let Some(source) = line.source(&compilation)
+    {
+        let documents: Vec<_> = compilation.gateways().map(|gateway| (gateway, document(gateway))).collect();
+        let positions = compilation.positions();
+        let report = explain_line(&compilation, &positions, &documents, source, line.line, line.column)
+            .ok_or_else(|| format!("{} has no line {}", positions.file(source), line.line))?;
+        return match args.format {
+            Format::Human => print(&Explainer { view, root: None, excerpts: Excerpts::new(&positions, style), style }.line(&report)),
+            Format::Json => print_json(&report),
+        }
+        .map(|()| 0);
+    }
+    let mut answers = Vec::new();
+    for gateway in compilation.gateways() {
+        let viewed = document(gateway);
+        let found = resolve(&viewed.root, &args.target);
+        if !found.is_empty() {
+            answers.push((gateway.label().unwrap_or_default(), answer(gateway, &viewed, &found, args.format, style)?));
+        }
+    }
+    if answers.is_empty() && compilation.gateways().next().is_none() {
+        return Err(input::nothing_runs(&compilation));
+    }
+    if answers.is_empty() {
         let hint = if args.target.contains(':') { ", and it is no FILE:LINE of the input either" } else { "" };
         return Err(format!("nothing in the {} output is called `{}`{hint}", view.name(), args.target).into());
     }
-    match (args.format, &told[..]) {
-        (Format::Human, [(_, only)]) if sides.len() == 1 => print(&only.text)?,
+    match (args.format, &answers[..]) {
+        (Format::Human, [(_, Answer::Text(only))]) if !compilation.has_several_gateways() => print(only)?,
+        (Format::Json, [(_, Answer::Data(only))]) if !compilation.has_several_gateways() => print_json(only)?,
         (Format::Human, all) => {
-            let all: Vec<String> = all.iter().map(|(dialect, told)| format!("{}\n\n{}", style.heading(dialect), told.text)).collect();
-            print(&all.join("\n"))?;
+            let texts = all.iter().filter_map(|(gateway, answer)| match answer {
+                Answer::Text(text) => Some(format!("{}\n\n{text}", style.heading(gateway))),
+                Answer::Data(_) => None,
+            });
+            print(&texts.collect::<Vec<_>>().join("\n"))?;
         }
-        (Format::Json, [(_, only)]) if sides.len() == 1 => print_json(&only.data)?,
-        (Format::Json, all) => print_json(&all.iter().map(|(dialect, told)| (*dialect, &told.data)).collect::<BTreeMap<_, _>>())?,
+        (Format::Json, all) => {
+            let data = all.iter().filter_map(|(gateway, answer)| match answer {
+                Answer::Data(data) => Some((gateway, data)),
+                Answer::Text(_) => None,
+            });
+            print_json(&data.collect::<BTreeMap<_, _>>())?;
+        }
     }
     Ok(0)
 }
 
-/// What one side says.
-struct Told {
-    text: String,
-    data: serde_json::Value,
-    /// Whether it has to do with the place at all.
-    says: bool,
+/// What there is to say of places in a gateway's document, in the form asked for.
+enum Answer {
+    Text(String),
+    Data(serde_json::Value),
 }
 
-fn tell(
-    compilation: &Compilation,
-    view: View,
-    args: &ExplainArgs,
-    line: Option<&LineOf>,
-    compiler: &mut Compiler,
-    style: &Style,
-) -> Result<Told, Unusable> {
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
-    let viewed = Viewed::new(compilation, view, &mut compiler.emitted);
-    let out = Explainer { viewed: &viewed, excerpts: Excerpts::new(&positions, style), style };
-    let is_human = args.format == Format::Human;
-    let (mut text, mut data) = (String::new(), serde_json::Value::Null);
-    if let Some(line) = line {
-        let source = line.source(&positions)?;
-        let report = explain_line(compilation, &positions, &viewed, source, line.line, line.column)
-            .ok_or_else(|| format!("{} has no line {}", positions.file(source), line.line))?;
-        if is_human {
-            text = out.line(&report);
-        } else {
-            data = json(&report)?;
-        }
-        return Ok(Told { text, data, says: report.ledger.is_none_or(|row| row.why != Some("unknown-kind")) });
-    }
-    let found = resolve(&viewed.root, &args.target);
-    let most = if is_human { MOST } else { usize::MAX };
-    let all: Vec<Explanation> = found.iter().take(most).map(|pointer| explain_pointer(compilation, &positions, &viewed, pointer)).collect();
-    if is_human {
-        text = out.pointers(&all);
-        if found.len() > MOST {
-            let _ = writeln!(text, "\n{}", style.dim(format!("... and {} more; say more of the pointer to see them", found.len() - MOST)));
-        }
-    } else {
-        data = match &all[..] {
+fn answer(gateway: GatewayRef<'_>, viewed: &Viewed, found: &[String], format: Format, style: &Style) -> Result<Answer, Unusable> {
+    let positions = gateway.compilation.positions();
+    let most = if format == Format::Human { MOST } else { usize::MAX };
+    let all: Vec<Explanation> = found.iter().take(most).map(|pointer| explain_pointer(gateway, &positions, viewed, pointer)).collect();
+    if format == Format::Json {
+        let data = match &all[..] {
             [one] => json(one)?,
             all => json(&all)?,
         };
+        return Ok(Answer::Data(data));
     }
-    Ok(Told { text, data, says: !found.is_empty() })
+    let mut text = Explainer { view: viewed.view, root: Some(&viewed.root), excerpts: Excerpts::new(&positions, style), style }.pointers(&all);
+    if found.len() > MOST {
+        let _ = writeln!(text, "\n{}", style.dim(format!("... and {} more; a longer pointer shows them", found.len() - MOST)));
+    }
+    Ok(Answer::Text(text))
 }
 
 fn json(data: &impl serde::Serialize) -> Result<serde_json::Value, Unusable> {
@@ -120,10 +120,11 @@ struct LineOf {
 }
 
 impl LineOf {
-    fn source(&self, positions: &Positions<'_>) -> Result<SourceId, Unusable> {
+    /// The input that is meant, if it is one.
+    fn source(&self, compilation: &Compilation) -> Option<SourceId> {
+        let positions = compilation.positions();
         let name = if matches!(self.file.as_str(), "-" | "stdin") { input::STDIN } else { &self.file };
-        let source = positions.source(name).or_else(|| positions.source(name.strip_prefix("./")?));
-        source.ok_or_else(|| format!("{} is not among the inputs", self.file).into())
+        positions.source(name).or_else(|| positions.source(name.strip_prefix("./")?))
     }
 }
 
@@ -140,7 +141,9 @@ fn line_of(target: &str) -> Option<LineOf> {
 }
 
 struct Explainer<'a> {
-    viewed: &'a Viewed,
+    view: View,
+    /// The document that places are in.
+    root: Option<&'a Node>,
     excerpts: Excerpts<'a>,
     style: &'a Style,
 }
@@ -204,7 +207,7 @@ impl Explainer<'_> {
             let name = first.place.last().map_or("the whole", String::as_str);
             let value = first.value.as_ref().map_or_else(|| "nothing".into(), |value| short(value, self.style.width.saturating_sub(16)));
             let _ = writeln!(out, "\n{} {} {}", self.style.bold(plain(name)), self.style.dim("="), self.style.cyan(value));
-            self.places(&mut out, places.iter().filter_map(|at| all.get(*at)).map(|of| (&of.place, of.pointer.as_str())), "  ");
+            self.places(&mut out, places.iter().filter_map(|at| all.get(*at)).map(|of| (of.place.clone(), of.pointer.as_str())), "  ");
             out.push('\n');
             self.origins(&mut out, first.from.as_deref() == Some(first.pointer.as_str()), origins);
         }
@@ -212,7 +215,7 @@ impl Explainer<'_> {
     }
 
     /// Places by name and pointer.
-    fn places<'p>(&self, out: &mut String, places: impl Iterator<Item = (&'p Vec<String>, &'p str)>, indent: &str) {
+    fn places<'p>(&self, out: &mut String, places: impl Iterator<Item = (Vec<String>, &'p str)>, indent: &str) {
         let places: Vec<_> = places.collect();
         for (place, pointer) in places.iter().take(6) {
             let outer = place.split_last().map(|(_, outer)| outer.join(" › ")).unwrap_or_default();
@@ -247,7 +250,7 @@ impl Explainer<'_> {
         }
         match of.from.as_ref().filter(|from| **from != of.pointer) {
             Some(from) => {
-                let place = describe(&self.viewed.root, from).join(" › ");
+                let place = self.root.map(|root| describe(root, from).join(" › ")).unwrap_or_default();
                 let _ = writeln!(out, "  nothing is known of it alone; it is part of {}, which comes from", self.style.bold(plain(&place)));
                 self.origins(out, true, &of.origins);
             }
@@ -305,7 +308,7 @@ impl Explainer<'_> {
         let fields = report.fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
         let of = if fields.is_empty() { resource.to_string() } else { format!("{fields} of {resource}") };
         if report.made.is_empty() {
-            let _ = writeln!(out, "{} makes nothing in the {} output.", plain(&of), self.viewed.view.name());
+            let _ = writeln!(out, "{} makes nothing in the {} output.", plain(&of), self.view.name());
         } else if report.whole {
             let _ = writeln!(
                 out,
@@ -316,8 +319,9 @@ impl Explainer<'_> {
             let _ = writeln!(out, "{} makes", self.style.bold(plain(&of)));
         }
         self.made(&mut out, &report.made);
-        if let Some(row) = &report.ledger {
-            let _ = writeln!(out, "\n{} {}", self.style.bold(plain(&resource.to_string())), crate::ledger::sentence(row, self.style));
+        for row in report.ledger.iter().chain(&report.ledger_of_others) {
+            let dialect = row.dialect.map(|dialect| format!("{dialect}: ")).unwrap_or_default();
+            let _ = writeln!(out, "\n{dialect}{} {}", self.style.bold(plain(&resource.to_string())), crate::ledger::sentence(row, self.style));
         }
         self.findings(&mut out, report);
         out
@@ -343,7 +347,7 @@ impl Explainer<'_> {
                 let _ = writeln!(out, "  {row}");
             }
             let firsts = all.iter().filter_map(|thing| made.get(*things.get(*thing)?.1.first()?));
-            self.places(out, firsts.map(|made| (&made.place, made.pointer.as_str())), "    ");
+            self.places(out, firsts.map(|made| (made.gateway.iter().chain(&made.place).cloned().collect(), made.pointer.as_str())), "    ");
         }
         if same.len() > MOST {
             let _ = writeln!(out, "\n  {}", self.style.dim(format!("... and {} more", same.len() - MOST)));

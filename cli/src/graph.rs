@@ -8,7 +8,7 @@ use crate::output::{print, print_json};
 use crate::style::complain;
 use crate::{Outcome, Unusable};
 use chancery_core::explain::picture::{PictureOptions, picture, svg};
-use chancery_core::explain::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, graph_of, graph_of_all};
+use chancery_core::explain::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, graph as core_graph, graph_of};
 use chancery_core::resource::nearest;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -52,9 +52,9 @@ pub fn whole(given: &Given) -> Result<Graph, Unusable> {
     if let Some(running) = given.running()? {
         return Ok(graph_of(&running.config));
     }
-    let (_, sides) = given.compile_each();
-    sides.iter().take(1).for_each(input::warn_of_unread);
-    Ok(graph_of_all(&sides))
+    let (_, compilation) = given.compile()?;
+    input::warn_of_unread(&compilation);
+    Ok(core_graph(&compilation, &compilation.positions()))
 }
 
 /// The nodes that are meant by what was typed.
@@ -101,10 +101,10 @@ fn dot(graph: &Graph) -> String {
     );
     let mut groups: Vec<(String, Vec<&GraphNode>)> = Vec::new();
     for node in &graph.nodes {
-        let title = match (node.kind, node.side) {
+        let title = match (node.kind, &node.gateway) {
             (NodeKind::Created, _) => "what is created".to_string(),
             (kind, _) if !kind.is_envoy() => "what you wrote".to_string(),
-            (_, Some(side)) => format!("Envoy of {side}"),
+            (_, Some(gateway)) => format!("Envoy of {gateway}"),
             (_, None) => "Envoy".to_string(),
         };
         match groups.iter_mut().find(|(known, _)| *known == title) {

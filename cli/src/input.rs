@@ -3,15 +3,17 @@
 //! What must not be here: what is in the texts.
 
 use crate::Unusable;
-use crate::args::{Controller, Deployment, MissingSecrets};
+use crate::args::Deployment;
 use crate::output::reason;
 use crate::style::complain;
-use chancery_core::compile::{Compilation, Compiler, Options};
+use chancery_core::compilation::{Compilation, Gateway, Options};
+use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::{Code, codes};
-use chancery_core::dialect::{Dialect, ambassador, contour};
-use chancery_core::explain::simulate::SavedRequest;
-use chancery_core::explain::{Positions, Running, Snapshot, not_utf8, share};
-use chancery_core::resource::{Input, Inputs, SourceId};
+use chancery_core::dialect;
+use chancery_core::envoy_config::Running;
+use chancery_core::explain::{Snapshot, not_utf8, share};
+use chancery_core::resource::{Input, Inputs, SourceId, nearest};
+use chancery_core::simulate::SavedRequest;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -22,9 +24,9 @@ pub const STDIN: &str = "<stdin>";
 /// What is read at most, of all inputs together: places are counted in 32 bits.
 const MOST_BYTES: usize = 2 << 30;
 
-/// Reads, and compiles for each dialect of the input: at least one.
-pub fn compile_each(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, Vec<Compilation>), Unusable> {
-    Ok(given(paths, deployment)?.compile_each())
+/// Reads and compiles.
+pub fn compile(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, Compilation), Unusable> {
+    given(paths, deployment)?.compile()
 }
 
 /// What was read: texts, and how to compile them.
@@ -33,37 +35,37 @@ pub struct Given {
     /// Of each text the places that were not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,
     pub options: Options,
+    /// The only gateway to speak of.
+    pub gateway: Option<String>,
     /// Requests that a snapshot brought.
     pub requests: Vec<SavedRequest>,
-    /// Where the input is Consul's.
-    pub consul: Option<crate::consul::Settings>,
 }
 
 impl Given {
-    /// Compiles for each dialect of the input. Bytes that are not UTF-8 become findings.
-    pub fn compile_each(&self) -> (Compiler, Vec<Compilation>) {
-        let mut compiler = Compiler::new();
-        let mut sides = match &self.consul {
-            Some(settings) => crate::consul::compile(&self.inputs, settings),
-            None => compiler.compile_each(&self.inputs, &self.options),
-        };
-        for side in &mut sides {
-            let findings = (0..).zip(&self.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
-            side.diagnostics.splice(..0, findings.collect::<Vec<_>>());
+    /// Compiles. Bytes that are not UTF-8 become findings; only the gateway that was asked for is left, if one was.
+    pub fn compile(&self) -> Result<(Compiler, Compilation), Unusable> {
+        let mut compiler = Compiler::new(dialect::ALL);
+        let mut compilation = compiler.compile(&self.inputs, &self.options);
+        let findings = (0..).zip(&self.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
+        compilation.diagnostics.splice(..0, findings.collect::<Vec<_>>());
+        if let Some(id) = &self.gateway {
+            choose(&mut compilation, id)?;
         }
-        (compiler, sides)
+        Ok((compiler, compilation))
     }
 
-    /// Compiles where there can be one answer only.
-    pub fn compile(&self) -> Result<(Compiler, Compilation), Unusable> {
-        let (compiler, mut sides) = self.compile_each();
-        match (sides.pop(), sides.is_empty()) {
-            (Some(only), true) => Ok((compiler, only)),
-            (last, _) => {
-                let names: Vec<&str> = sides.iter().chain(&last).map(|side| side.dialect.name()).collect();
-                Err(format!("the input is of several dialects ({}): say by --dialect which one is meant", names.join(", ")).into())
-            }
+    /// Compiles where only one gateway can be spoken of.
+    pub fn compile_one(&self) -> Result<(Compiler, Compilation), Unusable> {
+        let (compiler, compilation) = self.compile()?;
+        if compilation.sides.len() > 1 {
+            let names: Vec<&str> = compilation.sides.iter().map(|side| side.dialect.name).collect();
+            return Err(format!("the input is of several dialects ({}): say by --dialect which one is meant", names.join(", ")).into());
         }
+        let ids: Vec<&str> = compilation.gateways().map(|gateway| gateway.id.as_str()).collect();
+        if ids.len() > 1 {
+            return Err(format!("there are several gateways ({}): say by --gateway which one is meant", some(&ids)).into());
+        }
+        Ok((compiler, compilation))
     }
 
     /// What a running Envoy tells, or a bootstrap, where that is what was given.
@@ -75,17 +77,56 @@ impl Given {
         Ok(Some(Running::read(&one.text).map_err(|why| format!("{} {why}", one.name))?))
     }
 
-    fn opened(snapshot: &Snapshot) -> Self {
+    fn opened(snapshot: &Snapshot, deployment: &Deployment) -> Self {
         let not_utf8 = snapshot.not_utf8().map(Vec::from).collect();
-        Self { inputs: snapshot.inputs(), not_utf8, options: snapshot.options.clone(), requests: snapshot.requests().to_vec(), consul: None }
+        Self {
+            inputs: snapshot.inputs(),
+            not_utf8,
+            options: snapshot.options.clone(),
+            gateway: deployment.gateway.clone(),
+            requests: snapshot.requests().to_vec(),
+        }
     }
+}
+
+/// Leaves only the gateway of this id.
+fn choose(compilation: &mut Compilation, id: &str) -> Result<(), Unusable> {
+    let is_asked = |gateway: &Gateway| gateway.id.as_str() == id;
+    if !compilation.sides.iter().any(|side| side.gateways.iter().any(is_asked)) {
+        let ids: Vec<&str> = compilation.sides.iter().flat_map(|side| &side.gateways).map(|gateway| gateway.id.as_str()).collect();
+        let near = nearest(id, ids.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
+        let known = || if ids.is_empty() { "; there is none at all".into() } else { format!("; there are {}", some(&ids)) };
+        return Err(format!("there is no gateway `{id}`{}", near.unwrap_or_else(known)).into());
+    }
+    compilation.sides.retain(|side| side.gateways.iter().any(is_asked));
+    compilation.sides.iter_mut().for_each(|side| side.gateways.retain(is_asked));
+    Ok(())
+}
+
+/// Why there is no gateway to speak of.
+pub fn nothing_runs(compilation: &Compilation) -> Unusable {
+    let stopped = compilation.stopped().map(|(side, id, failure)| {
+        let which = if side.gateways.len() > 1 { format!(" for {id}") } else { String::new() };
+        format!("{} does not start{which}: {}", side.dialect.controller, failure.error)
+    });
+    let stopped: Vec<String> = stopped.collect();
+    let why = if stopped.is_empty() { "the input asks for no gateway".into() } else { stopped.join("; ") };
+    Unusable(format!("there is no Envoy to speak of: {why}"))
+}
+
+/// The first of some names.
+fn some(names: &[&str]) -> String {
+    const MOST: usize = 8;
+    let more = names.len().saturating_sub(MOST);
+    let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
 /// Says on standard error where texts could not be read: what is told of the rest does not count what stands there.
 pub fn warn_of_unread(of: &Compilation) {
     const UNREAD: [&Code; 6] = [&codes::SYNTAX, &codes::TEMPLATE, &codes::ALIAS_BOMB, &codes::TOO_LARGE, &codes::NOT_JSON, &codes::INCOMPLETE_OBJECT];
-    let positions = Positions::new(&of.inputs, &of.objects);
-    let unread = of.diagnostics.iter().filter(|finding| UNREAD.contains(&finding.code));
+    let positions = of.positions();
+    let unread = of.all_diagnostics().filter(|finding| UNREAD.contains(&finding.code));
     let mut told = BTreeSet::new();
     for span in unread.filter_map(|finding| positions.place(&finding.place)) {
         if told.insert(span.file.to_string()) {
@@ -100,16 +141,15 @@ pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusab
         && let Some(link) = one.to_str().filter(|text| text.contains("://") && text.contains('#'))
     {
         let snapshot = share::open(link).ok_or("there is no snapshot in the link")?;
-        return Ok(Given::opened(&snapshot.map_err(|why| format!("the link {why}"))?));
+        return Ok(Given::opened(&snapshot.map_err(|why| format!("the link {why}"))?, deployment));
     }
-    let options = options(deployment)?;
     let Reader { inputs, not_utf8, .. } = read(paths)?;
     let snapshots: Vec<&Input> = inputs.inputs.iter().filter(|input| Snapshot::is_one(&input.text)).collect();
     match (&snapshots[..], inputs.inputs.len()) {
-        ([], _) => Ok(Given { inputs, not_utf8, options, requests: Vec::new(), consul: crate::consul::settings(deployment)? }),
+        ([], _) => Ok(Given { inputs, not_utf8, options: deployment.options()?, gateway: deployment.gateway.clone(), requests: Vec::new() }),
         ([one], 1) => {
             let snapshot = Snapshot::read(&one.text).map_err(|why| format!("{} {why}", one.name))?;
-            Ok(Given::opened(&snapshot))
+            Ok(Given::opened(&snapshot, deployment))
         }
         ([one, ..], _) => Err(format!("{} is a snapshot: it holds all its inputs, and cannot be read together with others", one.name).into()),
     }
@@ -142,7 +182,13 @@ pub fn revision(revision: &str, path: &str, deployment: &Deployment) -> Result<G
     if reader.inputs.inputs.is_empty() {
         return Err(format!("there is no .yaml, .yml or .json file in {revision}:{path}").into());
     }
-    Ok(Given { inputs: reader.inputs, not_utf8: reader.not_utf8, options: options(deployment)?, requests: Vec::new(), consul: crate::consul::settings(deployment)? })
+    Ok(Given {
+        inputs: reader.inputs,
+        not_utf8: reader.not_utf8,
+        options: deployment.options()?,
+        gateway: deployment.gateway.clone(),
+        requests: Vec::new(),
+    })
 }
 
 /// The text of one file, or of standard input.
@@ -154,35 +200,6 @@ pub fn text(path: &Path) -> Result<String, Unusable> {
 /// Whether a folder's file is read.
 fn is_read(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
-}
-
-fn options(deployment: &Deployment) -> Result<Options, Unusable> {
-    let dialect = match deployment.dialect.as_deref() {
-        None | Some(crate::consul::NAME) => None,
-        Some(name) => Some(Dialect::named(name).ok_or_else(|| {
-            let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
-            format!("there is no dialect `{name}`; this version knows {}", known.join(", "))
-        })?),
-    };
-    let ambassador = ambassador::Options {
-        ambassador_id: deployment.ambassador_id.as_str().into(),
-        ambassador_namespace: deployment.ambassador_namespace.as_str().into(),
-        single_namespace: deployment.single_namespace,
-        missing_secrets: match deployment.missing_secrets {
-            MissingSecrets::Assume => ambassador::MissingSecrets::Assume,
-            MissingSecrets::Error => ambassador::MissingSecrets::Error,
-        },
-        env: deployment.env.iter().map(|(key, value)| (key.as_str().into(), value.as_str().into())).collect(),
-    };
-    let contour = contour::Options {
-        controller: match deployment.controller {
-            Controller::Serve => contour::Controller::Serve,
-            Controller::GatewayProvisioner => contour::Controller::GatewayProvisioner,
-        },
-        arguments: deployment.controller_args.iter().map(|flag| flag.as_str().into()).collect(),
-        skip_validation: deployment.skip_validation,
-    };
-    Ok(Options { dialect, ambassador, contour, ..Options::default() })
 }
 
 fn read(paths: &[PathBuf]) -> Result<Reader, Unusable> {

@@ -6,13 +6,13 @@ use crate::args::{Deployment, Format, LedgerArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, input};
-use chancery_core::explain::{LedgerRow, ledger_of_all};
+use chancery_core::explain::{LedgerRow, ledger};
 use std::fmt::Write;
 
 /// Runs it.
 pub fn run(args: &LedgerArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let (_, sides) = input::compile_each(&args.inputs.inputs, deployment)?;
-    let rows = ledger_of_all(&sides);
+    let (_, compilation) = input::compile(&args.inputs.inputs, deployment)?;
+    let rows = ledger(&compilation, &compilation.positions());
     match args.format {
         Format::Json => print_json(&serde_json::json!({ "ledger": rows }))?,
         Format::Human => {

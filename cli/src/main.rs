@@ -6,7 +6,6 @@
 mod args;
 mod check;
 mod compile;
-mod consul;
 mod convert;
 mod crash;
 mod diff;

@@ -7,7 +7,7 @@ use crate::args::{CodesArgs, Format, ListArgs};
 use crate::output::{print, print_json};
 use crate::style::Style;
 use chancery_core::diagnostic::{Severity, codes};
-use chancery_core::dialect::Dialect;
+use chancery_core::dialect;
 use chancery_core::resource::nearest;
 use serde_json::json;
 use std::fmt::Write;
@@ -16,13 +16,13 @@ use std::fmt::Write;
 pub fn kinds(args: &ListArgs, style: &Style) -> Outcome {
     if args.format == Format::Json {
         let (mut own, mut others) = (Vec::new(), Vec::new());
-        for dialect in Dialect::ALL {
-            for kind in dialect.listing() {
+        for dialect in dialect::ALL {
+            for kind in (dialect.listing)() {
                 let versions: Vec<String> = kind.versions.iter().map(|version| joined(&[kind.group, version], "/")).collect();
                 let resource = kind.plural.map(|plural| joined(&[plural, kind.group], "."));
                 let rows = if kind.own { &mut own } else { &mut others };
                 rows.push(json!({
-                    "dialect": dialect.name(), "kind": kind.name, "group": kind.group, "plural": kind.plural, "resource": resource,
+                    "dialect": dialect.name, "kind": kind.name, "group": kind.group, "plural": kind.plural, "resource": resource,
                     "versions": versions, "config_key": kind.config_key, "summary": kind.doc,
                 }));
             }
@@ -31,11 +31,11 @@ pub fn kinds(args: &ListArgs, style: &Style) -> Outcome {
         return Ok(0);
     }
     let mut out = String::new();
-    for dialect in Dialect::ALL {
-        let kinds = dialect.listing();
+    for dialect in dialect::ALL {
+        let kinds = (dialect.listing)();
         let width = kinds.iter().map(|kind| kind.name.len()).max().unwrap_or(0);
         let break_before = if out.is_empty() { "" } else { "\n" };
-        let _ = writeln!(out, "{break_before}{}", style.bold(format!("{}:", dialect.name())));
+        let _ = writeln!(out, "{break_before}{}", style.bold(format!("{}:", dialect.name)));
         for kind in kinds.iter().filter(|kind| kind.own) {
             let _ = writeln!(out, "{}  {}", style.bold(format!("{:<width$}", kind.name)), kind.doc);
             let resource = joined(&[kind.plural.unwrap_or_default(), kind.group], ".");

@@ -6,8 +6,8 @@ use crate::args::{Deployment, Format, RouteArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
-use chancery_core::explain::simulate::{self, Gateway, HeaderChange, Protocol, Request, Simulation};
-use chancery_core::explain::{Positions, RouteReport, report, route};
+use chancery_core::explain::{RouteReport, report, route};
+use chancery_core::simulate::{self, Gateway, HeaderChange, Protocol, Request, Simulation};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -23,15 +23,19 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
     match given.running()? {
         // Of what is in a dump nobody knows the lines.
         Some(running) => {
-            reports.insert("envoy", report(Gateway::new(&running.config).simulate_tracing(&request), |_| Vec::new()));
+            reports.insert(String::new(), report(Gateway::new(&running.config).simulate_tracing(&request), |_| Vec::new()));
         }
         // Either of several gateways may get the request: each says what it does with it.
         None => {
-            let (mut compiler, sides) = given.compile_each();
-            sides.iter().take(1).for_each(input::warn_of_unread);
-            for side in &sides {
-                let report = route(side, &Positions::new(&side.inputs, &side.objects), &request, &mut compiler.emitted);
-                reports.insert(side.dialect.name(), report);
+            let (mut compiler, compilation) = given.compile()?;
+            input::warn_of_unread(&compilation);
+            let positions = compilation.positions();
+            for gateway in compilation.gateways() {
+                let report = route(gateway, &positions, &request, compiler.emitted.of(gateway));
+                reports.insert(gateway.label().unwrap_or_default(), report);
+            }
+            if reports.is_empty() {
+                return Err(input::nothing_runs(&compilation));
             }
         }
     }
@@ -41,7 +45,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
         (Format::Json, _) => print_json(&reports)?,
         (Format::Human, 1) => reports.values().try_for_each(|report| print(&told(report)))?,
         (Format::Human, _) => {
-            let all: Vec<String> = reports.iter().map(|(dialect, report)| format!("{}\n\n{}", style.heading(dialect), told(report))).collect();
+            let all: Vec<String> = reports.iter().map(|(gateway, report)| format!("{}\n\n{}", style.heading(gateway), told(report))).collect();
             print(&all.join("\n"))?;
         }
     }

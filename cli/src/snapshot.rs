@@ -6,17 +6,17 @@ use crate::args::{CheckArgs, CheckFormat, Deployment, Inputs, OpenArgs, Snapshot
 use crate::output::{Sink, print};
 use crate::style::{Style, complain, count, plain};
 use crate::{Outcome, check, input};
-use chancery_core::explain::simulate::{Gateway, SavedRequest, Verdict};
-use chancery_core::explain::{EnvoyConfig, Snapshot, share};
+use chancery_core::envoy_config::EnvoyConfig;
+use chancery_core::explain::{Snapshot, share};
+use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
 use std::fmt::Write;
 
 /// Runs `snapshot`.
 pub fn run(args: &SnapshotArgs, deployment: &Deployment) -> Outcome {
     let mut given = input::given(&args.inputs.inputs, deployment)?;
     given.options.findings = args.judging.decided(&given.options.findings);
-    let (_, sides) = given.compile_each();
-    let Some(compilation) = sides.first() else { return Ok(0) };
-    let snapshot = Snapshot::new(compilation, &given.options, &given.not_utf8, args.with_secrets).with_requests(&given.requests);
+    let (_, compilation) = given.compile()?;
+    let snapshot = Snapshot::new(&compilation, &given.options, &given.not_utf8, args.with_secrets).with_requests(&given.requests);
     let text = match &args.link {
         None => snapshot.write(),
         Some(page) => {
@@ -46,8 +46,9 @@ pub fn open(args: &OpenArgs, deployment: &Deployment, style: &Style) -> Outcome 
     if given.requests.is_empty() || !matches!(args.format, CheckFormat::Human) {
         return Ok(checked);
     }
-    let (_, compilation) = given.compile()?;
-    let config = EnvoyConfig::of(&compilation);
+    let (_, compilation) = given.compile_one()?;
+    let Some(served) = compilation.gateways().next() else { return Err(input::nothing_runs(&compilation)) };
+    let config = EnvoyConfig::of(served.ir);
     let gateway = Gateway::new(&config);
     let judged: Vec<(&SavedRequest, Verdict)> = given.requests.iter().map(|saved| (saved, saved.judge(&gateway))).collect();
     print(&told(&judged, style))?;

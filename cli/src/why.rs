@@ -69,6 +69,6 @@ fn name(node: &GraphNode) -> String {
         return node.label.clone();
     }
     let kind = node.kind.name().replace('_', " ");
-    let side = node.side.map(|side| format!("{side}'s ")).unwrap_or_default();
+    let side = node.gateway.as_ref().map(|gateway| format!("{gateway}'s ")).unwrap_or_default();
     format!("{side}{kind} {}", node.label.lines().next().unwrap_or_default())
 }

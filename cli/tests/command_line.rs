@@ -588,9 +588,10 @@ fn what_one_dialect_alone_has_is_given_for_it() {
 fn places_are_explained_by_whom_they_concern() {
     let folder = both();
     let mapping = folder.run(&["explain", "both.yaml:14"]).out;
-    assert!(mapping.contains("== ambassador ==") && !mapping.contains("== contour =="), "{mapping}");
+    assert!(mapping.contains("ambassador › ") && !mapping.contains("contour › "), "{mapping}");
+    assert!(mapping.contains("ambassador: Mapping") && !mapping.contains("contour: Mapping"), "{mapping}");
     let service = folder.run(&["explain", "both.yaml:27"]).out;
-    assert!(service.contains("== ambassador ==") && service.contains("== contour =="), "{service}");
+    assert!(service.contains("ambassador: Service") && service.contains("contour: Service"), "{service}");
     let why = folder.run(&["why", "HTTPProxy/shop", "contour/cluster:default/web/80/da39a3ee5e", "both.yaml"]);
     assert_eq!(why.code, 0, "{}", why.err);
     let dot = folder.run(&["graph", "both.yaml"]).out;

@@ -2,9 +2,10 @@
 //!
 //! `CHANCERY_BENCH` may name a file to use instead of the generated one.
 
-use chancery_core::config::Ledger;
+use chancery_core::compilation::Ledger;
 use chancery_core::dialect::ambassador::{Options, fetch};
-use chancery_core::resource::{DocumentCache, Inputs, read};
+use chancery_core::read::{DocumentCache, read};
+use chancery_core::resource::Inputs;
 use divan::Bencher;
 use std::fmt::Write;
 

@@ -3,9 +3,10 @@
 //! Reading the file and writing the answer are not part of it.
 
 use chancery_core::backend::envoy::{Options as EmitOptions, v3};
-use chancery_core::config::Ledger;
+use chancery_core::compilation::Ledger;
 use chancery_core::dialect::ambassador::{self, fetch, lower, model, model::Model};
-use chancery_core::resource::{DocumentCache, Inputs, read};
+use chancery_core::read::{self, DocumentCache};
+use chancery_core::resource::Inputs;
 use std::time::{Duration, Instant};
 
 fn main() {

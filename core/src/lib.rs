@@ -14,15 +14,22 @@ extern crate alloc;
 
 pub mod backend;
 pub mod check;
+pub mod compare;
+pub mod compilation;
 pub mod compile;
-pub mod config;
 pub mod convert;
 pub mod diagnostic;
 pub mod dialect;
+pub mod envoy_config;
 pub mod explain;
 pub mod ir;
 pub mod order;
 pub mod re2;
+pub mod read;
 pub mod resource;
 pub mod schema;
+pub mod simulate;
 pub mod text;
+
+pub use dialect::ambassador::Config;
+pub use ir::Ir;

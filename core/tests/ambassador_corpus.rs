@@ -2,10 +2,11 @@
 //!
 //! `CHANCERY_CORPUS` names a folder of cases (`*/input.yaml`, `options.json`, `want/resources.json`). Without it, nothing is compared.
 
-use chancery_core::config::Ledger;
+use chancery_core::compilation::Ledger;
 use chancery_core::diagnostic::{Diagnostic, Severity};
 use chancery_core::dialect::ambassador::{MissingSecrets, Options, fetch};
-use chancery_core::resource::{DocumentCache, Inputs, read};
+use chancery_core::read::{DocumentCache, read};
+use chancery_core::resource::Inputs;
 use chancery_core::text::{Limits, Node, parse};
 use std::path::Path;
 use std::{env, fs};

@@ -1,7 +1,9 @@
 //! Gateway API as Contour reads it: what routes are told, and which of them wins.
 
-use chancery_core::compile::{Compilation, Options, compile};
-use chancery_core::dialect::Dialect;
+use chancery_core::Ir;
+use chancery_core::compilation::{Compilation, OptionValue, Options};
+use chancery_core::compile::compile;
+use chancery_core::dialect::contour;
 use chancery_core::resource::Inputs;
 use chancery_core::text::to_json;
 
@@ -33,9 +35,8 @@ spec: {ports: [{name: http, port: 80}]}
 /// Compiles objects beside the Gateway.
 fn with_gateway(objects: &[String]) -> Compilation {
     let text = format!("{GATEWAY}---\n{}", objects.join("---\n"));
-    let mut options = Options { dialect: Some(Dialect::Contour), ..Options::default() };
-    options.contour.arguments.push("--contour-config-name=contour".into());
-    compile(&Inputs::one("input.yaml", text), &options)
+    let flags = OptionValue::List(vec!["--contour-config-name=contour".into()]);
+    compile(&Inputs::one("input.yaml", text), &Options::default().with("controller-arg", flags), &[&contour::DIALECT])
 }
 
 /// A route of `kind` with this `metadata` and these fields of its spec.
@@ -51,7 +52,8 @@ const TO_WEB: &str = "  rules: [{backendRefs: [{name: web, port: 80}]}]";
 
 /// The conditions of an object as `TYPE=STATUS REASON`, in their order.
 fn conditions(compilation: &Compilation, kind: &str, name: &str) -> Vec<String> {
-    let statuses: serde_json::Value = serde_json::from_str(&to_json(&compilation.answers.documents["status"].node(), false)).expect("JSON");
+    let status = compilation.sides[0].answers.status_document().expect("statuses");
+    let statuses: serde_json::Value = serde_json::from_str(&to_json(&status, false)).expect("JSON");
     let items = statuses.as_array().expect("a list");
     let object = items.iter().find(|item| item["kind"] == kind && item["name"] == name);
     let parents = object.into_iter().flat_map(|item| item["status"]["parents"].as_array().expect("parents"));
@@ -60,15 +62,20 @@ fn conditions(compilation: &Compilation, kind: &str, name: &str) -> Vec<String> 
     conditions.map(|of| format!("{}={} {}", text(&of["type"]), text(&of["status"]), text(&of["reason"]))).collect()
 }
 
+/// What the one gateway does.
+fn only(compilation: &Compilation) -> &Ir {
+    compilation.gateways().next().expect("a gateway").ir
+}
+
 fn codes(compilation: &Compilation) -> Vec<&str> {
-    compilation.diagnostics.iter().map(|finding| finding.code.name).collect()
+    compilation.all_diagnostics().map(|finding| finding.code.name).collect()
 }
 
 #[test]
 fn a_route_is_accepted_by_the_gateway_that_it_names() {
     let compilation = with_gateway(&[route("HTTPRoute", "name: web, namespace: default", TO_WEB)]);
     assert_eq!(conditions(&compilation, "HTTPRoute", "web"), ["Accepted=True Accepted", "ResolvedRefs=True ResolvedRefs"]);
-    assert!(compilation.ir.listeners.iter().any(|listener| listener.name.value == "http-80" && listener.address.port.value == 8080));
+    assert!(only(&compilation).listeners.iter().any(|listener| listener.name.value == "http-80" && listener.address.port.value == 8080));
 }
 
 #[test]
@@ -109,7 +116,7 @@ fn a_misspelt_service_is_found_with_the_name_that_was_meant() {
     let spec = "  rules: [{backendRefs: [{name: wbe, port: 80}]}]";
     let compilation = with_gateway(&[route("HTTPRoute", "name: web, namespace: default", spec)]);
     assert_eq!(conditions(&compilation, "HTTPRoute", "web"), ["Accepted=True Accepted", "ResolvedRefs=False BackendNotFound"]);
-    let finding = &compilation.diagnostics[0];
+    let finding = compilation.all_diagnostics().next().expect("a finding");
     assert_eq!(finding.code.name, "unresolved-service");
     assert_eq!(finding.fix.as_ref().map(|fix| fix.replacement.as_str()), Some("web"));
 }
@@ -120,5 +127,5 @@ fn what_is_meant_for_another_gateway_is_left_alone() {
     let compilation = with_gateway(&[other]);
     assert!(conditions(&compilation, "HTTPRoute", "web").is_empty());
     let object = compilation.objects.iter().find(|object| object.key.kind == "HTTPRoute").expect("the route");
-    assert_eq!(compilation.ledger.get(object.id).name(), "ignored");
+    assert_eq!(compilation.sides[0].ledger.get(object.id).name(), "ignored");
 }

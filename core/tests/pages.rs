@@ -4,12 +4,11 @@
 //! Words after `yaml` are options: `dialect=contour`, `--FLAG=VALUE` for a flag of its controller, `missing-secrets=assume`, `single-namespace`, `ambassador-id=NAME`, `at=DATE` for the time, and `NAME=VALUE` for a variable of
 //! the controller's environment. A page names another code by a link to its file.
 
-use chancery_core::backend::envoy::v3::Emitted;
 use chancery_core::check::check as check_whole;
-use chancery_core::compile::{Compilation, Options, compile_each};
+use chancery_core::compilation::{Compilation, Options};
+use chancery_core::compile::{EmittedByGateway, compile};
 use chancery_core::diagnostic::{Code, Diagnostic, Part, Place, Severity, codes, time};
-use chancery_core::dialect::Dialect;
-use chancery_core::dialect::ambassador::MissingSecrets;
+use chancery_core::dialect;
 use chancery_core::resource::Inputs;
 use chancery_core::text::TextRange;
 use std::collections::BTreeSet;
@@ -44,39 +43,32 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
 fn options(words: &str) -> Options {
     let mut options = Options::default();
     for word in words.split_whitespace() {
-        let ambassador = &mut options.ambassador;
-        if word.starts_with("--") {
-            options.contour.arguments.push(word.into());
-            continue;
-        }
-        match word.split_once('=') {
-            Some(("dialect", name)) => options.dialect = Dialect::named(name),
-            Some(("at", date)) => options.findings.at = time::parse(date),
-            Some(("missing-secrets", "assume")) => ambassador.missing_secrets = MissingSecrets::Assume,
-            Some(("ambassador-id", id)) => ambassador.ambassador_id = id.into(),
-            Some((name, value)) if name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_') => {
-                ambassador.env.insert(name.into(), value.into());
+        let set = match word.split_once('=') {
+            _ if word.starts_with("--") => options.set("controller-arg", word, dialect::ALL),
+            Some(("dialect", name)) => options.choose(name, dialect::ALL),
+            Some(("at", date)) => {
+                options.findings.at = time::parse(date);
+                Ok(())
             }
-            None if word == "single-namespace" => ambassador.single_namespace = true,
-            _ => panic!("`{word}` is no option"),
-        }
+            Some((name, _)) if name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_') => options.set("env", word, dialect::ALL),
+            Some((name, value)) => options.set(name, value, dialect::ALL),
+            None => options.set(word, "true", dialect::ALL),
+        };
+        set.unwrap_or_else(|error| panic!("{error}"));
     }
     options
 }
 
-/// Of several sides the one that tells of the code, else the last.
-fn run(text: &str, info: &str, code: &Code) -> Compilation {
+fn run(text: &str, info: &str) -> Compilation {
     let inputs = Inputs::one("example.yaml", text);
     let options = options(info.strip_prefix("yaml").unwrap_or_default());
-    let mut sides = compile_each(&inputs, &options);
-    for side in &mut sides {
-        check_whole(side, &options.findings, &mut Emitted::new());
-    }
-    sides.into_iter().max_by_key(|side| !of(side, code).is_empty()).expect("a side")
+    let mut compilation = compile(&inputs, &options, dialect::ALL);
+    check_whole(&mut compilation, &options.findings, &mut EmittedByGateway::default());
+    compilation
 }
 
 fn of<'c>(compilation: &'c Compilation, code: &Code) -> Vec<&'c Diagnostic> {
-    compilation.diagnostics.iter().filter(|finding| finding.code == code).collect()
+    compilation.all_diagnostics().filter(|finding| finding.code == code).collect()
 }
 
 /// The range of a place; `None` for one that is about the whole.
@@ -130,9 +122,9 @@ fn check(code: &'static Code, page: &str) -> Result<(), String> {
     ensure!(first.heading == "Example" && first.info.starts_with("yaml"), "the first block must be the example");
     ensure!(blocks.iter().filter(|block| block.heading == "Example").count() == 1, "more than one example");
 
-    let compilation = run(&first.text, first.info, code);
+    let compilation = run(&first.text, first.info);
     let findings = of(&compilation, code);
-    let others: BTreeSet<&str> = compilation.diagnostics.iter().map(|finding| finding.code.name).collect();
+    let others: BTreeSet<&str> = compilation.all_diagnostics().map(|finding| finding.code.name).collect();
     ensure!(!findings.is_empty(), "the example does not produce it, but {others:?}");
     for finding in &findings {
         let places = finding.related.iter().map(|related| &related.place).chain([&finding.place]);
@@ -142,11 +134,11 @@ fn check(code: &'static Code, page: &str) -> Result<(), String> {
         }
     }
     if let Some(text) = fixed(&compilation, &findings, &first.text) {
-        ensure!(of(&run(&text, first.info, code), code).is_empty(), "the suggested fix does not mend it:\n{text}");
+        ensure!(of(&run(&text, first.info), code).is_empty(), "the suggested fix does not mend it:\n{text}");
     }
     for mended in blocks.iter().filter(|block| block.heading == "How to mend it" && block.info.starts_with("yaml")) {
-        let compilation = run(&mended.text, mended.info, code);
-        let left = compilation.diagnostics.iter().filter(|left| left.code == code || left.severity == Severity::Error);
+        let compilation = run(&mended.text, mended.info);
+        let left = compilation.all_diagnostics().filter(|left| left.code == code || left.severity == Severity::Error);
         let left: Vec<_> = left.map(|left| (left.code.name, &left.message)).collect();
         ensure!(left.is_empty(), "the mended example has {left:?}");
     }

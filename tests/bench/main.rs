@@ -7,12 +7,14 @@
 
 use chancery_core::backend::envoy::Document;
 use chancery_core::check::check;
-use chancery_core::compile::{Compiler, Options, compile};
+use chancery_core::compilation::Options;
+use chancery_core::compile::{Compiler, compile};
 use chancery_core::diagnostic::{Policy, time};
-use chancery_core::explain::EnvoyConfig;
+use chancery_core::dialect;
+use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::layout::{Item, Link, Spacing, layout};
-use chancery_core::explain::simulate::{Gateway, Request};
 use chancery_core::resource::Inputs;
+use chancery_core::simulate::{Gateway, Request};
 use chancery_tests::generate::{documents, proxies};
 use chancery_tests::work::{emit, inputs};
 use std::fmt::Write as _;
@@ -127,8 +129,8 @@ fn edit(documents: &[String], line: &str) -> (Duration, Duration) {
     };
     let text = documents.concat();
     let before = inputs([("input.yaml", text.as_str())]);
-    let scratch = (0..RUNS).map(|_| work(&mut Compiler::new(), &before)).min().unwrap_or_default();
-    let mut compiler = Compiler::new();
+    let scratch = (0..RUNS).map(|_| work(&mut Compiler::new(dialect::ALL), &before)).min().unwrap_or_default();
+    let mut compiler = Compiler::new(dialect::ALL);
     work(&mut compiler, &before);
     let mut edited = Duration::MAX;
     for round in 0..RUNS {
@@ -147,7 +149,7 @@ fn checks(text: &str) -> Duration {
     let inputs = inputs([("input.yaml", text)]);
     let policy = Policy { at: time::parse("2026-11-21"), ..Policy::default() };
     let once = || {
-        let mut compiler = Compiler::new();
+        let mut compiler = Compiler::new(dialect::ALL);
         let mut compilation = compiler.compile(&inputs, &Options::default());
         let start = Instant::now();
         check(&mut compilation, &policy, &mut compiler.emitted);
@@ -172,8 +174,8 @@ fn diff(program: &Path, folder: &Path) -> Duration {
 /// Indexing the Envoy of 10,000 Mappings, and then one request that a Mapping in the middle takes.
 fn simulation() -> (Duration, Duration) {
     let documents = documents(10_000, 7);
-    let compilation = compile(&inputs([("input.yaml", documents.concat().as_str())]), &Options::default());
-    let config = EnvoyConfig::of(&compilation);
+    let compilation = compile(&inputs([("input.yaml", documents.concat().as_str())]), &Options::default(), dialect::ALL);
+    let config = EnvoyConfig::of(compilation.gateways().next().expect("a gateway").ir);
     let requests: Vec<Request> = (4_990..5_010)
         .flat_map(|number| ["item", "api", "v2/api", "shop"].map(|root| format!("http://shop{}.example.com/{root}/{number}/x", number % 12)))
         .filter_map(|url| Request::new("GET", &url).ok())

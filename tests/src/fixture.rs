@@ -17,8 +17,8 @@
 use crate::place::{find, follow, is_place, without_own};
 use crate::show::{difference, pretty, project};
 use crate::work::{Work, inputs, options};
-use chancery_core::config::Answer;
-use chancery_core::explain::{Finding, LedgerRow, Positions, View, Viewed, explain_pointer, resolve};
+use chancery_core::compilation::Output;
+use chancery_core::explain::{Finding, LedgerRow, View, Viewed, explain_pointer, resolve};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -235,10 +235,12 @@ impl Checked {
     }
 
     fn document_block(&mut self, pointer: &str, body: &str) -> String {
-        let json = |answer: &Answer| serde_json::from_str(&chancery_core::text::to_json(&answer.node(), false)).unwrap_or_default();
-        let documents: serde_json::Map<String, Value> =
-            self.work.compilation.answers.documents.iter().map(|(name, answer)| ((*name).to_string(), json(answer))).collect();
-        let documents = Value::Object(documents);
+        let side = self.work.compilation.sides().next().expect("a side");
+        let json = |output: &Output| {
+            let document = chancery_core::text::to_json(&(output.document)(side)?, false);
+            Some((output.name.to_string(), serde_json::from_str(&document).unwrap_or_default()))
+        };
+        let documents = Value::Object(side.dialect().outputs.iter().filter_map(json).collect());
         let got = follow(&documents, pointer);
         let expected: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{pointer}: {error}\n{body}"));
         let Some(difference) = difference(got, &expected, "") else { return body.to_string() };
@@ -247,10 +249,11 @@ impl Checked {
     }
 
     fn explain(&mut self, asked: &str) -> String {
-        let positions = Positions::new(&self.work.compilation.inputs, &self.work.compilation.objects);
-        let viewed = Viewed::new(&self.work.compilation, View::Envoy, &mut self.work.compiler.emitted);
+        let Some(gateway) = self.work.compilation.gateways().next() else { return "no gateway runs\n".into() };
+        let positions = self.work.compilation.positions();
+        let viewed = Viewed::new(gateway.ir, View::Envoy, self.work.compiler.emitted.of(gateway));
         let Some(pointer) = resolve(&viewed.root, asked).into_iter().next() else { return "no such place\n".into() };
-        let explanation = explain_pointer(&self.work.compilation, &positions, &viewed, &pointer);
+        let explanation = explain_pointer(gateway, &positions, &viewed, &pointer);
         let value = explanation.value.map(|node| chancery_core::text::to_json(&node, false)).unwrap_or_default();
         let mut out = format!("{value}\n");
         for origin in explanation.origins {

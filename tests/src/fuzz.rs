@@ -6,7 +6,7 @@
 
 use crate::work::{Work, inputs, options};
 use chancery_core::backend::envoy::Document;
-use chancery_core::resource::DocumentCache;
+use chancery_core::read::{DocumentCache, read};
 use chancery_core::text::{Limits, LineIndex, parse, split, to_json, to_yaml};
 
 /// A target: its name and its function.
@@ -42,9 +42,9 @@ pub fn text(bytes: &[u8]) {
 
 /// Reads objects and admits them, as the API server would.
 pub fn decode(bytes: &[u8]) {
-    use chancery_core::config::Ledger;
+    use chancery_core::compilation::Ledger;
     use chancery_core::dialect::ambassador::{Options, fetch};
-    use chancery_core::resource::read;
+
     let text = String::from_utf8_lossy(bytes);
     let inputs = inputs([("input.yaml", &*text)]);
     let (objects, mut findings) = read(&inputs, &fetch::read_options(), &mut DocumentCache::new());

@@ -3,8 +3,10 @@
 //! What must not be here: expectations.
 
 use chancery_core::backend::envoy::Document;
-use chancery_core::compile::{Compilation, Compiler, Options};
-use chancery_core::explain::{Finding, LedgerRow, Positions, findings, ledger};
+use chancery_core::compilation::{Compilation, GatewayRef, Options};
+use chancery_core::compile::Compiler;
+use chancery_core::dialect;
+use chancery_core::explain::{Finding, LedgerRow, findings, ledger};
 use chancery_core::resource::{Input, Inputs};
 use serde_json::Value;
 
@@ -26,7 +28,7 @@ pub struct Work {
 impl Work {
     /// Compiles from scratch.
     pub fn new(inputs: &Inputs, options: &Options) -> Self {
-        let mut compiler = Compiler::new();
+        let mut compiler = Compiler::new(dialect::ALL);
         let compilation = compiler.compile(inputs, options);
         Self { compiler, compilation }
     }
@@ -34,6 +36,11 @@ impl Work {
     /// Compiles one text with the defaults.
     pub fn of(text: &str) -> Self {
         Self::new(&inputs([("input.yaml", text)]), &Options::default())
+    }
+
+    /// The first gateway that runs.
+    pub fn gateway(&self) -> GatewayRef<'_> {
+        self.compilation.gateways().next().expect("a gateway that runs")
     }
 
     /// A document as text.
@@ -49,12 +56,12 @@ impl Work {
 
     /// What was found.
     pub fn findings(&self) -> Vec<Finding> {
-        findings(&self.compilation, &Positions::new(&self.compilation.inputs, &self.compilation.objects))
+        findings(&self.compilation, &self.compilation.positions())
     }
 
     /// What became of every object.
     pub fn ledger(&self) -> Vec<LedgerRow> {
-        ledger(&self.compilation, &Positions::new(&self.compilation.inputs, &self.compilation.objects))
+        ledger(&self.compilation, &self.compilation.positions())
     }
 
     /// The errors, as `line code`.

@@ -17,12 +17,12 @@ spec: {hostname: '*', prefix: /good/, service: good}
 fn errors_of(bad: &str) -> Vec<String> {
     let start = Instant::now();
     let mut alone =
-        Work::new(&inputs([("bad.yaml", bad), ("good.yaml", GOOD), ("gateway.yaml", GATEWAY)]), &chancery_core::compile::Options::default());
+        Work::new(&inputs([("bad.yaml", bad), ("good.yaml", GOOD), ("gateway.yaml", GATEWAY)]), &chancery_core::compilation::Options::default());
     assert!(alone.text(Document::Bootstrap).contains("cluster_good_default"), "the file beside it compiles");
     let errors = alone.errors();
     let end = if bad.ends_with('\n') { "" } else { "\n" };
     let around = format!("{GOOD}---\n{bad}{end}{}{GATEWAY}", GOOD.replace("good", "after"));
-    let mut around = Work::new(&inputs([("input.yaml", around.as_str())]), &chancery_core::compile::Options::default());
+    let mut around = Work::new(&inputs([("input.yaml", around.as_str())]), &chancery_core::compilation::Options::default());
     let envoy = around.text(Document::Bootstrap);
     assert!(envoy.contains("cluster_good_default"), "what stands before it compiles");
     assert!(envoy.contains("cluster_after_default"), "what stands after it compiles");

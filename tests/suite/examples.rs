@@ -3,7 +3,7 @@
 //! The first comment lines of an example may hold `Findings: CODE, CODE`: exactly those codes are found; without it nothing is. They may
 //! hold `Options: WORDS` as fixtures have them.
 
-use chancery_core::compile::Options;
+use chancery_core::compilation::Options;
 use chancery_core::resource::Inputs;
 use chancery_tests::work::{Work, inputs, options};
 use std::collections::BTreeSet;

@@ -1,8 +1,10 @@
 //! A compiler with memories gives what one without gives, whatever was edited.
 
 use chancery_core::backend::envoy::Document;
-use chancery_core::compile::{Compilation, Compiler, Options};
-use chancery_core::explain::{Positions, dump_with_origins};
+use chancery_core::compilation::{Compilation, Options};
+use chancery_core::compile::Compiler;
+use chancery_core::dialect;
+use chancery_core::explain::dump_with_origins;
 use chancery_core::ir::{NetworkFilter, Route};
 use chancery_core::text::to_json;
 use chancery_tests::chance::Chance;
@@ -227,7 +229,7 @@ fn memories_change_nothing_of(
     for seed in 0..8 {
         let mut chance = Chance::new(seed);
         let mut documents = documents(25, seed);
-        let mut compiler = Compiler::new();
+        let mut compiler = Compiler::new(dialect::ALL);
         let options = options(seed);
         for step in 0..25 {
             if step > 0 {
@@ -244,14 +246,19 @@ fn memories_change_nothing_of(
                 assert!(emit(&compilation, document, &mut compiler).text() == fresh.text(document), "{document:?} of {told}");
             }
             // Numbers of objects may differ, what people see may not.
-            let remembered = Work { compiler: Compiler::new(), compilation };
+            let remembered = Work { compiler: Compiler::new(dialect::ALL), compilation };
             assert_eq!(remembered.findings(), fresh.findings(), "{told}");
             let ledger = |work: &Work| work.ledger().iter().map(|row| serde_json::to_string(row).expect("JSON")).collect::<Vec<_>>();
             assert_eq!(ledger(&remembered), ledger(&fresh), "{told}");
-            let answers =
-                |of: &Compilation| of.answers.documents.iter().map(|(name, answer)| (*name, to_json(&answer.node(), false))).collect::<Vec<_>>();
+            let answers = |of: &Compilation| {
+                let outputs = of.sides().flat_map(|side| side.dialect().outputs.iter().map(move |output| (output.name, (output.document)(side))));
+                outputs.map(|(name, document)| (name, document.map(|document| to_json(&document, false)))).collect::<Vec<_>>()
+            };
             assert_eq!(answers(&remembered.compilation), answers(&fresh.compilation), "{told}");
-            let origins = |of: &Compilation| to_json(&dump_with_origins(of, &Positions::new(&of.inputs, &of.objects)), false);
+            let origins = |of: &Compilation| {
+                let dumped = of.gateways().map(|gateway| to_json(&dump_with_origins(gateway, &of.positions()), false));
+                dumped.collect::<Vec<_>>()
+            };
             assert!(origins(&remembered.compilation) == origins(&fresh.compilation), "where values come from, of {told}");
         }
     }
@@ -265,7 +272,7 @@ fn what_did_not_change_stays_the_same_value() {
     ] {
         let mut edited = documents.clone();
         edited.last_mut().expect("a document").push_str(line);
-        let mut compiler = Compiler::new();
+        let mut compiler = Compiler::new(dialect::ALL);
         let [before, after] = [documents, edited].map(|documents| {
             let text = documents.concat();
             compiler.compile(&inputs([("input.yaml", text.as_str())]), &Options::default())
@@ -273,14 +280,16 @@ fn what_did_not_change_stays_the_same_value() {
         let known = |of: &Compilation| routes(of).iter().map(|route| Arc::as_ptr(route).addr()).collect::<BTreeSet<_>>();
         let (old, new) = (known(&before), known(&after));
         assert!(new.difference(&old).count() < 5 && new.len() >= 90, "{kind}: {} of {} routes are new", new.difference(&old).count(), new.len());
-        let known = |of: &Compilation| of.ir.clusters.iter().map(|cluster| Arc::as_ptr(cluster).addr()).collect::<BTreeSet<_>>();
+        let known = |of: &Compilation| {
+            of.gateways().flat_map(|gateway| &gateway.ir.clusters).map(|cluster| Arc::as_ptr(cluster).addr()).collect::<BTreeSet<_>>()
+        };
         let (old, new) = (known(&before), known(&after));
         assert!(new.difference(&old).count() < 5, "{kind}: {} of {} clusters are new", new.difference(&old).count(), new.len());
     }
 }
 
 fn routes(of: &Compilation) -> Vec<Arc<Route>> {
-    let filters = of.ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+    let filters = of.gateways().flat_map(|gateway| &gateway.ir.listeners).flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
     let hosts = filters.flat_map(|filter| match filter {
         NetworkFilter::Http(manager) => manager.routes.virtual_hosts.as_slice(),
         NetworkFilter::Tcp(_) => &[],

@@ -1,7 +1,7 @@
 //! Key material is in no output.
 
 use chancery_core::backend::envoy::Document;
-use chancery_core::explain::{Positions, Snapshot, View, Viewed, dump_config, dump_with_origins, explain_line, graph};
+use chancery_core::explain::{Snapshot, View, Viewed, dump_config, dump_with_origins, explain_line, graph};
 use chancery_core::resource::SourceId;
 use chancery_core::text::to_json;
 use chancery_tests::work::{Work, inputs, options};
@@ -86,23 +86,24 @@ fn key_material_is_in_no_output() {
         let mut work = Work::new(&inputs([("input.yaml", text.as_str())]), &options(line).expect("options"));
         let mut outputs = vec![("bootstrap", work.text(Document::Bootstrap)), ("resources", work.text(Document::Resources))];
         let compilation = &work.compilation;
-        let positions = Positions::new(&compilation.inputs, &compilation.objects);
+        let (positions, gateway) = (compilation.positions(), work.gateway());
         outputs.push(("findings", format!("{:?}", work.findings())));
         outputs.push(("findings as JSON", serde_json::to_string(&work.findings()).expect("JSON")));
         outputs.push(("ledger", serde_json::to_string(&work.ledger()).expect("JSON")));
-        outputs.push(("ir", to_json(&dump_with_origins(compilation, &positions), false)));
-        outputs.push(("ir in Rust", format!("{:?}", compilation.ir)));
+        outputs.push(("ir", to_json(&dump_with_origins(gateway, &positions), false)));
+        outputs.push(("ir in Rust", format!("{:?}", gateway.ir)));
         outputs.push(("objects in Rust", format!("{:?}", compilation.objects)));
-        outputs.push(("config in Rust", format!("{:?}", compilation.config)));
-        outputs.push(("config", to_json(&dump_config(compilation).0, false)));
+        outputs.push(("stages in Rust", format!("{:?}", gateway.side.stages)));
+        outputs.push(("config", to_json(&dump_config(gateway.of()).0, false)));
         outputs.push(("graph", serde_json::to_string(&graph(compilation, &positions)).expect("JSON")));
         let snapshot = Snapshot::new(compilation, &options(line).expect("options"), &[], false);
         let replayed = Work::new(&snapshot.inputs(), &snapshot.options);
         assert_eq!(replayed.ledger(), work.ledger(), "stand-ins have the form of what they stand for");
         outputs.push(("snapshot", snapshot.write()));
-        let viewed = Viewed::new(compilation, View::Envoy, &mut work.compiler.emitted);
+        let viewed = Viewed::new(gateway.ir, View::Envoy, &mut chancery_core::backend::envoy::v3::Emitted::new());
+        let documents = [(gateway, viewed)];
         for line in 1..=u32::try_from(text.lines().count()).expect("a few lines") {
-            let report = explain_line(compilation, &positions, &viewed, SourceId(0), line, None);
+            let report = explain_line(compilation, &positions, &documents, SourceId(0), line, None);
             outputs.push(("explain", serde_json::to_string(&report).expect("JSON")));
         }
         for (what, output) in outputs {

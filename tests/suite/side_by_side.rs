@@ -1,8 +1,9 @@
 //! Two dialects in one input: each is compiled as if it were alone, and what both claim is told.
 
-use chancery_core::compile::{Compilation, Compiler, Options, compile_each};
-use chancery_core::dialect::Dialect;
-use chancery_core::explain::{Finding, NodeKind, findings_of_all, graph_of_all, ledger_of_all};
+use chancery_core::compilation::{Compilation, Options, SideRef};
+use chancery_core::compile::{Compiler, compile};
+use chancery_core::dialect;
+use chancery_core::explain::{Finding, Graph, LedgerRow, NodeKind};
 use chancery_core::text::to_json;
 use chancery_tests::work::{Work, inputs};
 
@@ -64,8 +65,24 @@ metadata: {name: web, namespace: default}
 spec: {ports: [{port: 80}]}
 ";
 
-fn sides(text: &str) -> Vec<Compilation> {
-    compile_each(&inputs([("input.yaml", text)]), &Options::default())
+fn compiled(text: &str) -> Compilation {
+    compile(&inputs([("input.yaml", text)]), &Options::default(), dialect::ALL)
+}
+
+fn findings(of: &Compilation) -> Vec<Finding> {
+    chancery_core::explain::findings(of, &of.positions())
+}
+
+fn ledger(of: &Compilation) -> Vec<LedgerRow> {
+    chancery_core::explain::ledger(of, &of.positions())
+}
+
+fn graph(of: &Compilation) -> Graph {
+    chancery_core::explain::graph(of, &of.positions())
+}
+
+fn names(of: &Compilation) -> Vec<&'static str> {
+    of.sides.iter().map(|side| side.dialect.name).collect()
 }
 
 fn both() -> String {
@@ -84,30 +101,34 @@ fn place(finding: &Finding) -> (u32, Vec<u32>) {
 #[test]
 fn each_dialect_is_compiled_as_if_it_were_alone() {
     let text = both();
-    let sides = sides(&text);
-    assert_eq!(sides.iter().map(|side| side.dialect).collect::<Vec<_>>(), [Dialect::Ambassador, Dialect::Contour]);
-    for side in sides {
-        let alone = Options { dialect: Some(side.dialect), ..Options::default() };
-        let alone = Work::new(&inputs([("input.yaml", text.as_str())]), &alone).compilation;
-        assert!(side.ir == alone.ir, "{}", side.dialect.name());
-        let documents = |of: &Compilation| of.answers.documents.values().map(|answer| to_json(&answer.node(), false)).collect::<Vec<_>>();
-        assert_eq!(documents(&side), documents(&alone), "{}", side.dialect.name());
+    let both = compiled(&text);
+    assert_eq!(names(&both), ["ambassador", "contour"]);
+    for side in both.sides() {
+        let name = side.dialect().name;
+        let alone = Work::new(&inputs([("input.yaml", text.as_str())]), &Options::of(side.dialect())).compilation;
+        let alone = alone.sides().next().expect("a side");
+        assert!(side.irs().eq(alone.irs()), "{name}");
+        let documents = |of: SideRef<'_>| {
+            let documents = of.dialect().outputs.iter().filter_map(|output| (output.document)(of));
+            documents.map(|document| to_json(&document, false)).collect::<Vec<_>>()
+        };
+        assert_eq!(documents(side), documents(alone), "{name}");
     }
 }
 
 #[test]
 fn one_dialect_alone_is_one_side() {
-    assert_eq!(sides(CONTOUR).iter().map(|side| side.dialect).collect::<Vec<_>>(), [Dialect::Contour]);
-    assert_eq!(sides(EMISSARY).iter().map(|side| side.dialect).collect::<Vec<_>>(), [Dialect::Ambassador]);
-    let asked = Options { dialect: Some(Dialect::Contour), ..Options::default() };
-    assert_eq!(compile_each(&inputs([("input.yaml", both().as_str())]), &asked).len(), 1);
+    assert_eq!(names(&compiled(CONTOUR)), ["contour"]);
+    assert_eq!(names(&compiled(EMISSARY)), ["ambassador"]);
+    let asked = Options::default().in_dialect("contour");
+    assert_eq!(names(&compile(&inputs([("input.yaml", both().as_str())]), &asked, dialect::ALL)), ["contour"]);
 }
 
 #[test]
 fn hosts_that_both_serve_are_told_with_both_lines() {
     let text = both();
-    let findings = findings_of_all(&sides(&text));
-    let found: Vec<_> = findings.iter().filter(|finding| finding.code == "host-claimed-twice").collect();
+    let all = findings(&compiled(&text));
+    let found: Vec<_> = all.iter().filter(|finding| finding.code == "host-claimed-twice").collect();
     let places: Vec<_> = found.iter().map(|finding| place(finding)).collect();
     let (exact, wide) = (line(&text, "hostname: shop.example.com"), line(&text, "hostname: '*.example.com'"));
     assert_eq!(places, [(line(&text, "fqdn: shop.example.com"), vec![exact]), (line(&text, "fqdn: stock.example.com"), vec![wide])]);
@@ -117,27 +138,27 @@ fn hosts_that_both_serve_are_told_with_both_lines() {
 #[test]
 fn ports_that_both_listen_at_are_told_at_the_line_that_says_so() {
     let text = both();
-    let findings = findings_of_all(&sides(&text));
-    let found: Vec<_> = findings.iter().filter(|finding| finding.code == "port-claimed-twice").collect();
+    let all = findings(&compiled(&text));
+    let found: Vec<_> = all.iter().filter(|finding| finding.code == "port-claimed-twice").collect();
     let [one] = found[..] else { panic!("one port, not {found:?}") };
     // Contour listens there by default: nobody wrote it.
     assert_eq!(place(one), (line(&text, "port: 8080"), vec![0]));
     let elsewhere = text.replace("port: 8080", "port: 8000");
-    assert!(!findings_of_all(&sides(&elsewhere)).iter().any(|finding| finding.code == "port-claimed-twice"));
+    assert!(!findings(&compiled(&elsewhere)).iter().any(|finding| finding.code == "port-claimed-twice"));
 }
 
 #[test]
 fn a_catch_all_claims_no_host_in_particular() {
     let text = both().replace("hostname: shop.example.com", "hostname: '*'").replace("hostname: '*.example.com'", "hostname: inner.example.net");
-    assert!(!findings_of_all(&sides(&text)).iter().any(|finding| finding.code == "host-claimed-twice"));
+    assert!(!findings(&compiled(&text)).iter().any(|finding| finding.code == "host-claimed-twice"));
 }
 
 #[test]
 fn what_one_does_not_read_is_the_others() {
-    let sides = sides(&both());
-    let findings = findings_of_all(&sides);
+    let sides = compiled(&both());
+    let findings = findings(&sides);
     assert!(!findings.iter().any(|finding| finding.code == "unknown-kind"));
-    let rows = ledger_of_all(&sides);
+    let rows = ledger(&sides);
     let of = |kind: &str| rows.iter().filter(|row| row.resource.kind == kind).map(|row| (row.dialect, row.state)).collect::<Vec<_>>();
     assert_eq!(of("Mapping"), [(Some("ambassador"), "emitted")]);
     assert_eq!(of("HTTPProxy"), [(Some("contour"), "emitted"); 3]);
@@ -148,18 +169,18 @@ fn what_one_does_not_read_is_the_others() {
 #[test]
 fn what_is_wrong_with_the_text_is_told_once() {
     let text = format!("{}---\na: [\n", both());
-    let findings = findings_of_all(&sides(&text));
-    let syntax: Vec<_> = findings.iter().filter(|finding| finding.code == "syntax").collect();
+    let all = findings(&compiled(&text));
+    let syntax: Vec<_> = all.iter().filter(|finding| finding.code == "syntax").collect();
     assert!(matches!(syntax[..], [one] if one.dialect.is_none()), "{syntax:?}");
 }
 
 #[test]
 fn resources_stand_once_in_the_graph_and_each_envoy_by_itself() {
-    let graph = graph_of_all(&sides(&both()));
+    let graph = graph(&compiled(&both()));
     let services = graph.nodes.iter().filter(|node| node.id == "Service/web/default");
     assert_eq!(services.count(), 1);
     for side in ["ambassador", "contour"] {
-        let clusters = graph.nodes.iter().filter(|node| node.kind == NodeKind::Cluster && node.side == Some(side));
+        let clusters = graph.nodes.iter().filter(|node| node.kind == NodeKind::Cluster && node.gateway.as_deref() == Some(side));
         assert!(clusters.count() > 0, "{side}");
     }
     let known = |id: &str| graph.nodes.iter().any(|node| node.id == id);
@@ -168,10 +189,10 @@ fn resources_stand_once_in_the_graph_and_each_envoy_by_itself() {
 
 #[test]
 fn a_memory_of_both_gives_what_none_gives() {
-    let mut compiler = Compiler::new();
+    let mut compiler = Compiler::new(dialect::ALL);
     for text in [both(), CONTOUR.to_string(), both().replace("shop.example.com", "new.example.com"), EMISSARY.to_string(), both()] {
         let inputs = inputs([("input.yaml", text.as_str())]);
-        let told = |sides: &[Compilation]| serde_json::to_string(&(findings_of_all(sides), ledger_of_all(sides), graph_of_all(sides))).expect("JSON");
-        assert_eq!(told(&compiler.compile_each(&inputs, &Options::default())), told(&compile_each(&inputs, &Options::default())));
+        let told = |of: &Compilation| serde_json::to_string(&(findings(of), ledger(of), graph(of))).expect("JSON");
+        assert_eq!(told(&compiler.compile(&inputs, &Options::default())), told(&compile(&inputs, &Options::default(), dialect::ALL)));
     }
 }

@@ -1,9 +1,10 @@
 //! Snapshots and links give the answers that their inputs gave.
 
 use chancery_core::backend::envoy::Document;
-use chancery_core::compile::Options;
-use chancery_core::explain::simulate::{Gateway, Outcome, SavedRequest, WrittenRequest};
-use chancery_core::explain::{EnvoyConfig, SNAPSHOT_VERSION, Snapshot, share};
+use chancery_core::compilation::Options;
+use chancery_core::envoy_config::EnvoyConfig;
+use chancery_core::explain::{SNAPSHOT_VERSION, Snapshot, share};
+use chancery_core::simulate::{Gateway, Outcome, SavedRequest, WrittenRequest};
 use chancery_tests::work::{Work, inputs};
 
 fn snapshot(work: &Work, with_secrets: bool) -> Snapshot {
@@ -67,8 +68,8 @@ fn kept_requests_go_along_and_end_as_they_did() {
     assert_eq!(verdict.now, "goes to cluster_cart_shop_9090_shop as /7");
 }
 
-fn judged(work: &Work, saved: &SavedRequest) -> chancery_core::explain::simulate::Verdict {
-    let config = EnvoyConfig::of(&work.compilation);
+fn judged(work: &Work, saved: &SavedRequest) -> chancery_core::simulate::Verdict {
+    let config = EnvoyConfig::of(work.gateway().ir);
     saved.judge(&Gateway::new(&config))
 }
 

@@ -1,8 +1,8 @@
 //! A value of the wrong type in every field of every kind, made from the table of kinds: an error at its line, and the rest compiles.
 
-use chancery_core::compile::Options;
-use chancery_core::dialect::Dialect;
+use chancery_core::compilation::Options;
 use chancery_core::dialect::ambassador::kinds::{ALL, Kind, Version};
+use chancery_core::dialect::contour;
 use chancery_core::schema::{Others, Schema, Shape};
 use chancery_tests::fixture::GATEWAY;
 use chancery_tests::work::{Work, inputs, options};
@@ -100,7 +100,7 @@ fn document((kind, api_version): (&str, &str), name: &str, steps: &[Step], value
 #[test]
 fn a_wrong_type_is_told_of_at_its_line_in_every_kind_that_contour_reads() {
     let (mut silent, mut count) = (Vec::new(), 0);
-    for kind in Dialect::Contour.kinds() {
+    for kind in (contour::DIALECT.kinds)() {
         let mut all = Vec::new();
         spots(kind.spec, &mut Vec::new(), &mut all);
         let wrong = |spot: &Spot| VALUES.iter().filter(|(name, _)| !spot.fits.contains(name)).map(|(_, value)| *value).collect::<Vec<_>>();
@@ -113,7 +113,7 @@ fn a_wrong_type_is_told_of_at_its_line_in_every_kind_that_contour_reads() {
             ends.push((line, document.clone()));
             text.push_str(&document);
         }
-        let options = Options { dialect: Some(Dialect::Contour), ..Options::default() };
+        let options = Options::of(&contour::DIALECT);
         let findings = Work::new(&inputs([("input.yaml", text.as_str())]), &options).findings();
         let told: BTreeSet<usize> = findings.iter().filter_map(|finding| finding.span.as_ref()).map(|span| span.line as usize).collect();
         silent.extend(ends.into_iter().filter(|(line, _)| !told.contains(line)).map(|(_, document)| document));

@@ -8,7 +8,7 @@ mod compare;
 mod request;
 mod share;
 
-pub use chancery_core::explain::simulate::{Ending, SavedRequest, Verdict, WrittenRequest};
+pub use chancery_core::simulate::{Ending, SavedRequest, Verdict, WrittenRequest};
 pub use compare::{Answered, Change, Comparison, Difference, FieldChange, From, Other, RequestChange, Requests, Witness, Work};
 pub use request::{Sent, Step, Tried, Way};
 pub use share::{Opened, Shared, Sharing};
@@ -206,6 +206,12 @@ pub struct Compiled<F = Vec<Finding>> {
     pub dialect: String,
     /// All dialects there are.
     pub dialects: Vec<String>,
+    /// The gateway that is shown, by its id.
+    pub gateway: String,
+    /// The gateways of the dialect that is shown.
+    pub gateways: Vec<String>,
+    /// Why controllers do not start, one sentence each.
+    pub stopped: Vec<String>,
     /// How many resources.
     pub resources: usize,
     /// How many routes.

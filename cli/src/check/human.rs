@@ -4,7 +4,7 @@
 
 use crate::style::{Style, count, plain};
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Patch, Renderer, Snippet};
-use chancery_core::compile::Compilation;
+use chancery_core::compilation::Compilation;
 use chancery_core::diagnostic::Severity;
 use chancery_core::explain::{Finding, Positions, Span};
 use chancery_core::text::TextRange;

@@ -1,6 +1,6 @@
 //! Findings as JUnit's XML: one suite for each file, one case for each finding; a file without findings is a case that passed.
 
-use chancery_core::compile::Compilation;
+use chancery_core::compilation::Compilation;
 use chancery_core::diagnostic::Severity;
 use chancery_core::explain::Finding;
 use chancery_core::resource::SourceId;

@@ -15,20 +15,16 @@ use crate::style::Style;
 use crate::{Outcome, input};
 use chancery_core::check::check;
 use chancery_core::diagnostic::Severity;
-use chancery_core::explain::{Finding, Positions, findings_of_all};
+use chancery_core::explain::{Finding, findings};
 
 /// Runs it.
 pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let given = input::given(&args.inputs.inputs, deployment)?;
-    let (mut compiler, mut sides) = given.compile_each();
+    let (mut compiler, mut compilation) = given.compile()?;
     let policy = args.judging.policy(&given.options.findings);
-    for side in &mut sides {
-        check(side, &policy, &mut compiler.emitted);
-    }
-    let mut findings = findings_of_all(&sides);
-    // Texts and places are the same for all.
-    let Some(compilation) = sides.first() else { return Ok(0) };
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    check(&mut compilation, &policy, &mut compiler.emitted);
+    let (compilation, positions) = (&compilation, compilation.positions());
+    let mut findings = findings(compilation, &positions);
     let counts = |finding: &Finding| finding.level() == Severity::Error || (args.strict && finding.level() == Severity::Warning);
     let failed = findings.iter().any(counts);
     if args.quiet {

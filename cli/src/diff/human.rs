@@ -4,9 +4,10 @@
 
 use crate::dump;
 use crate::style::{Style, count, plain};
-use chancery_core::config::Takes;
-use chancery_core::explain::compare::{Change, ChangeKind, Comparison, RequestChange, Requests, SettingView};
-use chancery_core::explain::{OriginView, Running};
+use chancery_core::compare::{Change, ChangeKind, Comparison, RequestChange, Requests, SettingView};
+use chancery_core::compilation::Takes;
+use chancery_core::envoy_config::Running;
+use chancery_core::explain::OriginView;
 use std::collections::HashMap;
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
 //! `chancery diff` and `chancery drift`: what differs, in the form asked for.
 //!
-//! What must not be here: the comparison; that is `chancery_core::explain::compare`.
+//! What must not be here: the comparison; that is `chancery_core::compare`.
 
 pub mod human;
 mod report;
@@ -10,9 +10,10 @@ use crate::output::{print, print_json};
 use crate::style::Style;
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{OutputMap, envoy};
-use chancery_core::compile::Compilation;
-use chancery_core::explain::compare::{Comparison, RequestOptions, Requests, Side, SideSource, compare, requests};
-use chancery_core::explain::{EnvoyConfig, Positions, Running};
+use chancery_core::compare::{Comparison, RequestOptions, Requests, Side, SideSource, compare, requests};
+use chancery_core::compilation::Compilation;
+use chancery_core::envoy_config::{EnvoyConfig, Running};
+use chancery_core::explain::Positions;
 use std::path::Path;
 use std::thread;
 
@@ -24,10 +25,11 @@ enum Loaded {
 
 impl Loaded {
     fn compiled(given: &input::Given) -> Result<Self, Unusable> {
-        let (mut compiler, compilation) = given.compile()?;
+        let (mut compiler, compilation) = given.compile_one()?;
         input::warn_of_unread(&compilation);
-        let map = envoy::v3::output_map(&compilation.ir, &envoy::Options::default(), &mut compiler.emitted);
-        Ok(Loaded::Compiled { config: Box::new(EnvoyConfig::of(&compilation)), map: Box::new(map), compilation: Box::new(compilation) })
+        let Some(gateway) = compilation.gateways().next() else { return Err(input::nothing_runs(&compilation)) };
+        let map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), compiler.emitted.of(gateway));
+        Ok(Loaded::Compiled { config: Box::new(EnvoyConfig::of(gateway.ir)), map: Box::new(map), compilation: Box::new(compilation) })
     }
 
     /// A file, a folder, a revision of git, a snapshot, a dump or a bootstrap.
@@ -47,7 +49,7 @@ impl Loaded {
 
     fn positions(&self) -> Option<Positions<'_>> {
         match self {
-            Loaded::Compiled { compilation, .. } => Some(Positions::new(&compilation.inputs, &compilation.objects)),
+            Loaded::Compiled { compilation, .. } => Some(compilation.positions()),
             Loaded::Running(_) => None,
         }
     }
@@ -55,7 +57,8 @@ impl Loaded {
     fn side<'a>(&'a self, positions: Option<&'a Positions<'a>>) -> Side<'a> {
         match self {
             Loaded::Compiled { compilation, map, config } => {
-                Side { config, source: positions.map(|positions| SideSource { compilation, positions, map }) }
+                let source = compilation.gateways().next().zip(positions);
+                Side { config, source: source.map(|(gateway, positions)| SideSource { gateway, positions, map }) }
             }
             Loaded::Running(running) => Side { config: &running.config, source: None },
         }

@@ -4,8 +4,9 @@
 
 use super::human::{kinds, settings, summary, tried, was};
 use crate::check::sarif;
-use chancery_core::explain::compare::{Change, Comparison, RequestChange, Requests};
-use chancery_core::explain::{Running, Span};
+use chancery_core::compare::{Change, Comparison, RequestChange, Requests};
+use chancery_core::envoy_config::Running;
+use chancery_core::explain::Span;
 use serde_json::{Value, json};
 use std::fmt::Write;
 

@@ -9,12 +9,12 @@ use crate::text::Node;
 use alloc::format;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
-    let compilation = whole.compilation;
-    let all = compilation.dialect.annotations();
+    let (side, dialect) = (whole.side, whole.side.dialect());
+    let all = dialect.annotations;
     if all.is_empty() {
         return;
     }
-    for object in compilation.objects.iter().filter(|object| !object.broken) {
+    for object in side.objects().iter().filter(|object| !object.broken) {
         let kind = &*object.key.kind;
         let Some((_, known)) = all.iter().find(|(of, _)| *of == kind) else { continue };
         let annotations = object.root.at(&["metadata", "annotations"]).and_then(Node::as_object);
@@ -23,7 +23,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             if !is_own || known.names.contains(&&*entry.key) {
                 continue;
             }
-            let message = format!("{} reads no annotation `{}` of {} {kind}", compilation.dialect.controller(), entry.key, article(kind));
+            let message = format!("{} reads no annotation `{}` of {} {kind}", dialect.controller, entry.key, article(kind));
             let mut finding = Diagnostic::new(&codes::UNKNOWN_ANNOTATION, message, Place::key(object.id, entry.value.id)).about(object.key.clone());
             let other = all.iter().find(|(_, of)| of.names.contains(&&*entry.key)).map(|(other, _)| *other);
             if let Some(other) = other {

@@ -29,8 +29,7 @@ struct Read {
 }
 
 pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
-    let compilation = whole.compilation;
-    let ir = &compilation.ir;
+    let ir = whole.ir;
     let mut pairs: BTreeMap<&SecretReference, BTreeSet<&SecretReference>> = BTreeMap::new();
     let mut authorities: BTreeSet<&SecretReference> = BTreeSet::new();
     let downstream = ir.listeners.iter().flat_map(|listener| &listener.chains).filter_map(|chain| chain.tls.as_ref());
@@ -51,7 +50,7 @@ pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
     let mut read: BTreeMap<&SecretReference, Read> = BTreeMap::new();
     for reference in pairs.keys().chain(&authorities) {
         if !read.contains_key(reference)
-            && let Some(found) = compilation.key_material(reference)
+            && let Some(found) = whole.side.key_material(reference)
         {
             read.insert(reference, certificates(&found));
         }
@@ -102,7 +101,7 @@ impl<'a> Holders<'a> {
             let namespace = object.key.namespace.as_deref().filter(|namespace| !namespace.is_empty()).unwrap_or("default");
             ((&*object.key.kind, namespace, &*object.key.name), object)
         };
-        Self(whole.compilation.objects.iter().filter(holds).map(by_name).collect())
+        Self(whole.side.objects().iter().filter(holds).map(by_name).collect())
     }
 
     fn find(&self, reference: &SecretReference) -> Option<&'a Object> {
@@ -177,7 +176,7 @@ fn one(whole: &mut Whole<'_>, read: &Read, place: &Place, holder: Option<&Object
 /// Whether a key is the certificate's.
 fn pair(whole: &mut Whole<'_>, leaf: Option<&der::Certificate>, key: &SecretReference, holders: &Holders<'_>) {
     let Some(shown) = leaf.and_then(|leaf| leaf.key.as_ref()) else { return };
-    let Some(text) = whole.compilation.key_material(key) else { return };
+    let Some(text) = whole.side.key_material(key) else { return };
     let mut rest = &*text;
     let mut private = None;
     while let Ok(Some(block)) = der::next_pem(&mut rest) {
@@ -195,8 +194,7 @@ fn pair(whole: &mut Whole<'_>, leaf: Option<&der::Certificate>, key: &SecretRefe
 
 /// Whether certificates cover the names for which they are shown.
 fn names(whole: &mut Whole<'_>, read: &BTreeMap<&SecretReference, Read>, holders: &Holders<'_>) {
-    let compilation = whole.compilation;
-    for chain in compilation.ir.listeners.iter().flat_map(|listener| &listener.chains) {
+    for chain in whole.ir.listeners.iter().flat_map(|listener| &listener.chains) {
         let (Some(tls), Some(matcher)) = (&chain.tls, &chain.matcher) else { continue };
         let shown: Vec<&SecretReference> = tls.certificates.iter().flat_map(|certificate| references(certificate.chain.as_ref())).collect();
         let leaves: Vec<&der::Certificate> = shown.iter().filter_map(|reference| read.get(reference)?.chain.first()).collect();

@@ -26,7 +26,7 @@ fn is_local(address: &str) -> bool {
 }
 
 fn admin(whole: &mut Whole<'_>) {
-    let Some(admin) = &whole.compilation.ir.bootstrap.admin else { return };
+    let Some(admin) = &whole.ir.bootstrap.admin else { return };
     if !is_local(&admin.address) {
         let message = format!("Envoy's admin interface listens on {}:{}, where others can reach it", admin.address, admin.port.value);
         let finding = whole.finding(&codes::ADMIN_EXPOSED, admin.port.origin, message);
@@ -52,7 +52,7 @@ fn admin(whole: &mut Whole<'_>) {
 
 /// TLS to upstreams that may be anybody.
 fn upstreams(whole: &mut Whole<'_>) {
-    for cluster in &whole.compilation.ir.clusters {
+    for cluster in &whole.ir.clusters {
         let Some(tls) = &cluster.tls else { continue };
         if tls.validation.as_ref().is_some_and(|validation| validation.value.trusted_ca.is_some()) {
             continue;
@@ -79,7 +79,7 @@ fn hosts(chain: &FilterChain) -> impl Iterator<Item = &VirtualHost> {
 
 /// Domains that are served with TLS, and without it as well.
 fn cleartext(whole: &mut Whole<'_>) {
-    let chains = || whole.compilation.ir.listeners.iter().flat_map(|listener| &listener.chains);
+    let chains = || whole.ir.listeners.iter().flat_map(|listener| &listener.chains);
     let domains = |host: &VirtualHost| host.domains.iter().map(|domain| domain.value.clone()).collect::<Vec<_>>();
     let secure: HashSet<_> = chains().filter(|chain| is_secure(chain)).flat_map(hosts).flat_map(domains).collect();
     if secure.is_empty() {
@@ -116,8 +116,7 @@ fn is_open(route: &Route) -> bool {
 }
 
 fn versions(whole: &mut Whole<'_>) {
-    let compilation = whole.compilation;
-    let ir = &compilation.ir;
+    let ir = whole.ir;
     let downstream =
         ir.listeners.iter().flat_map(|listener| &listener.chains).filter_map(|chain| chain.tls.as_ref()).map(|tls| &tls.value.parameters);
     let upstream = ir.clusters.iter().filter_map(|cluster| cluster.tls.as_ref()).map(|tls| &tls.value.parameters);
@@ -148,11 +147,10 @@ fn version(whole: &mut Whole<'_>, parameters: &TlsParameters) {
 
 /// CORS by which every site reads what only the user should.
 fn origins(whole: &mut Whole<'_>) {
-    let compilation = whole.compilation;
     let of_routes = whole.forwards().filter_map(|(_, forward): (&Route, &Forward)| forward.cors.as_ref());
     let cors: Vec<&Cors> = of_routes.map(|cors| &*cors.value).collect();
     let filters = whole.routes.iter().flat_map(|route| &route.per_filter);
-    let filters = filters.chain(tables(compilation).flat_map(|table| &table.virtual_hosts).flat_map(|host| &host.per_filter));
+    let filters = filters.chain(tables(whole.ir).flat_map(|table| &table.virtual_hosts).flat_map(|host| &host.per_filter));
     let by_filter: Vec<&Cors> = filters
         .filter_map(|(_, filter)| match &filter.value {
             PerFilter::Cors(cors) => Some(&**cors),

@@ -12,8 +12,7 @@ use alloc::format;
 pub(super) const REFUSED: &str = "Envoy refuses the whole configuration because of it, and the controller keeps the last good one";
 
 pub(super) fn check(whole: &mut Whole<'_>) {
-    let compilation = whole.compilation;
-    for table in tables(compilation) {
+    for table in tables(whole.ir) {
         mutations(whole, &table.request_headers);
         table.virtual_hosts.iter().for_each(|host| mutations(whole, &host.response_headers));
     }

@@ -15,8 +15,7 @@ use core::fmt::Write;
 use hashbrown::HashSet;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
-    let compilation = whole.compilation;
-    let filters = compilation.ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+    let filters = whole.ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
     let mut raw = Raw::default();
     for filter in filters {
         if let NetworkFilter::Http(manager) = filter {
@@ -24,7 +23,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         }
     }
     let mut seen = HashSet::new();
-    for table in tables(compilation) {
+    for table in tables(whole.ir) {
         let (dots, slashes) = (!raw.dots.contains(&table.name), !raw.slashes.contains(&table.name));
         for host in &table.virtual_hosts {
             for domain in &host.domains {

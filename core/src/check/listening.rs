@@ -1,22 +1,19 @@
-//! Ports that collide, and resources that nothing leads to.
+//! Ports that collide.
 //!
 //! What must not be here: which requests a route takes (`unreachable`).
 
-use super::whole::{Whole, clusters_of, tables, written};
-use crate::config::State;
-use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::dialect::kubernetes::at_name;
+use super::whole::{Whole, written};
+use crate::diagnostic::{Place, codes};
 use crate::ir::SocketProtocol;
-use crate::resource::{Object, ObjectId, Origin};
-use crate::text::{Node, Str};
+use crate::resource::{ObjectId, Origin};
+use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     ports(whole);
-    unserved(whole);
 }
 
 /// Something that listens.
@@ -37,7 +34,7 @@ impl Socket<'_> {
 }
 
 fn ports(whole: &mut Whole<'_>) {
-    let ir = &whole.compilation.ir;
+    let ir = whole.ir;
     let mut sockets: HashMap<u32, Vec<Socket<'_>>> = HashMap::new();
     if let Some(admin) = ir.bootstrap.admin.as_ref().filter(|admin| !admin.address.contains('/')) {
         let socket = Socket {
@@ -69,93 +66,5 @@ fn ports(whole: &mut Whole<'_>) {
             }
         }
         sockets.entry(socket.port).or_default().push(socket);
-    }
-}
-
-/// Objects from which routes, virtual hosts, filter chains or listeners are made.
-fn served(whole: &Whole<'_>) -> HashSet<ObjectId> {
-    let mut served = HashSet::new();
-    let mut add = |origins: &[Origin]| served.extend(origins.iter().map(|origin| origin.object()));
-    for listener in &whole.compilation.ir.listeners {
-        add(&listener.origins);
-        for chain in &listener.chains {
-            add(&chain.origins);
-            // A Host may do no more than give a TCPMapping its certificate.
-            let certificates =
-                chain.tls.iter().flat_map(|tls| &tls.value.certificates).filter_map(|certificate| certificate.value.chain.as_ref()?.origin);
-            let names = chain.matcher.iter().flat_map(|matcher| &matcher.server_names).filter_map(|name| name.origin);
-            chain.tls.iter().filter_map(|tls| tls.origin).chain(certificates).chain(names).for_each(|origin| add(&[origin]));
-        }
-    }
-    tables(whole.compilation).flat_map(|table| &table.virtual_hosts).for_each(|host| add(&host.origins));
-    whole.routes.iter().for_each(|route| add(&route.origins));
-    for (_, forward) in whole.forwards() {
-        clusters_of(forward).into_iter().for_each(|(_, origin)| add(origin.as_slice()));
-        forward.mirrors.iter().for_each(|mirror| add(mirror.value.cluster.origin.as_slice()));
-    }
-    served
-}
-
-fn hostname(object: &Object) -> Option<&str> {
-    let root = &object.root;
-    root.at(&["spec", "hostname"]).or_else(|| root.get("hostname")).and_then(Node::as_str)
-}
-
-fn unserved(whole: &mut Whole<'_>) {
-    let compilation = whole.compilation;
-    let taker = |object: &Object| compilation.dialect.taken_by(&object.key.kind);
-    let in_use = |object: &&Object| !object.broken && matches!(compilation.ledger.get(object.id), State::Loaded | State::Undecided);
-    let candidates: Vec<&Object> = compilation.objects.iter().filter(in_use).filter(|object| taker(object).is_some()).collect();
-    if candidates.is_empty() {
-        return;
-    }
-    let listens = compilation.ir.listeners.iter().any(|listener| written(&listener.origins).is_some());
-    if !listens {
-        let kind = "Listener";
-        if compilation.objects.iter().any(|object| *object.key.kind == *kind) {
-            return;
-        }
-        if let Some(first) = candidates.first() {
-            let message = format!("there is no {kind} among the input, so Envoy listens to nobody");
-            let finding = Diagnostic::new(&codes::NO_LISTENER, message, at_name(first)).about(first.key.clone());
-            whole.tell(finding.help("add the Listener to the input, or one to the cluster if there is none"));
-        }
-        return;
-    }
-    let served = served(whole);
-    let mut by_hostname: HashMap<(&Str, &str), &Object> = HashMap::new();
-    for object in candidates.iter().filter(|object| served.contains(&object.id)) {
-        if let Some(hostname) = hostname(object) {
-            by_hostname.entry((&object.key.kind, hostname)).or_insert(object);
-        }
-    }
-    for object in candidates {
-        if served.contains(&object.id) || whole.wrong.contains(&object.id) {
-            continue;
-        }
-        let Some(taker) = taker(object) else { continue };
-        let name = hostname(object);
-        let twin = name.and_then(|name| by_hostname.get(&(&object.key.kind, name))).filter(|_| *object.key.kind == *"Host");
-        let finding = match (twin, name) {
-            (Some(twin), Some(name)) => {
-                let message = format!("another {} has the hostname `{name}` too, and only that one counts", object.key.kind);
-                Diagnostic::new(&codes::SHADOWED_HOST, message, at_name(object))
-                    .related(at_name(twin), "this one counts")
-                    .help("join them into one, or give them different hostnames")
-            }
-            (None, Some(name)) => {
-                let message = format!("no {taker} takes it (its hostname is `{name}`), so no request gets there");
-                Diagnostic::new(&codes::UNSERVED, message, at_name(object))
-            }
-            (_, None) => {
-                let copies = object.root.at(&["spec", "shadow"]).and_then(Node::as_bool) == Some(true);
-                let message = match copies {
-                    true => "it gets copies only, and there is no other Mapping for the same requests".into(),
-                    false => format!("no {taker} takes it, so no request gets there"),
-                };
-                Diagnostic::new(&codes::UNSERVED, message, at_name(object))
-            }
-        };
-        whole.tell(finding.about(object.key.clone()));
     }
 }

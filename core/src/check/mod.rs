@@ -7,6 +7,7 @@
 
 mod annotation;
 mod certificate;
+mod effect;
 mod exposure;
 mod header;
 mod impossible;
@@ -26,32 +27,64 @@ mod whole;
 
 pub use settle::ANNOTATION;
 
-use crate::backend::envoy::v3::Emitted;
-use crate::compile::Compilation;
-use crate::diagnostic::Policy;
+use crate::compilation::{Compilation, SideRef};
+use crate::compile::EmittedByGateway;
+use crate::diagnostic::{Diagnostic, Policy};
 use crate::explain::refused_by_envoy;
+use crate::ir::Ir;
+use alloc::vec::Vec;
+use hashbrown::HashSet;
 use whole::Whole;
 
 /// Adds to a compilation's findings what the whole shows, and judges all of them.
-pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitted) {
-    let mut found = refused_by_envoy(compilation, None, emitted);
-    let mut whole = Whole::new(compilation);
-    unreachable::check(&mut whole);
-    listening::check(&mut whole);
-    reference::check(&mut whole);
-    naming::check(&mut whole);
-    port::check(&mut whole);
-    header::check(&mut whole);
-    impossible::check(&mut whole);
-    regex::check(&mut whole);
-    rewriting::check(&mut whole);
-    timing::check(&mut whole);
-    exposure::check(&mut whole);
-    certificate::check(&mut whole, policy.at);
-    stale::check(&mut whole);
-    annotation::check(&mut whole);
-    found.extend(whole.finish());
-    compilation.diagnostics.append(&mut found);
+pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut EmittedByGateway) {
+    let found: Vec<Vec<Diagnostic>> = compilation.sides().map(|side| check_side(side, policy, emitted)).collect();
+    for (side, mut found) in compilation.sides.iter_mut().zip(found) {
+        side.diagnostics.append(&mut found);
+    }
     reference::secrets_elsewhere(compilation);
     settle::settle(compilation, policy);
+}
+
+/// What each gateway of a side shows, each finding once.
+fn check_side(side: SideRef<'_>, policy: &Policy, emitted: &mut EmittedByGateway) -> Vec<Diagnostic> {
+    let (mut all, mut told) = (Vec::new(), HashSet::new());
+    for gateway in side.gateways() {
+        let refused = refused_by_envoy(gateway, None, emitted.of(gateway));
+        all.extend(refused.into_iter().filter(|finding| told.insert(finding.fingerprint())));
+    }
+    let own = side.dialect().checks.iter().flat_map(|check| check(side));
+    all.extend(own.filter(|finding| told.insert(finding.fingerprint())));
+    // Where no gateway runs, the objects are looked at all the same.
+    let none = Ir::default();
+    let mut irs: Vec<&Ir> = side.irs().collect();
+    if irs.is_empty() {
+        irs.push(&none);
+    }
+    for ir in irs {
+        let mut whole = Whole::new(side, ir, told);
+        check_gateway(&mut whole, policy);
+        let (mut found, known) = whole.finish();
+        all.append(&mut found);
+        told = known;
+    }
+    all.append(&mut effect::check(side, &all));
+    all
+}
+
+fn check_gateway(whole: &mut Whole<'_>, policy: &Policy) {
+    unreachable::check(whole);
+    listening::check(whole);
+    reference::check(whole);
+    naming::check(whole);
+    port::check(whole);
+    header::check(whole);
+    impossible::check(whole);
+    regex::check(whole);
+    rewriting::check(whole);
+    timing::check(whole);
+    exposure::check(whole);
+    certificate::check(whole, policy.at);
+    stale::check(whole);
+    annotation::check(whole);
 }

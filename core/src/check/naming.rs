@@ -55,7 +55,7 @@ const LONGEST: (usize, usize) = (63, 253);
 
 fn long(whole: &mut Whole<'_>) {
     let mut names: Vec<(Str, Option<Origin>)> = Vec::new();
-    for host in tables(whole.compilation).flat_map(|table| &table.virtual_hosts) {
+    for host in tables(whole.ir).flat_map(|table| &table.virtual_hosts) {
         names.extend(host.domains.iter().map(|domain| (domain.value.clone(), domain.origin)));
     }
     for cluster in whole.clusters.values().collect::<Vec<_>>() {

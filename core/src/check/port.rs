@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 const MOST: usize = 4;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
-    let objects = &whole.compilation.objects;
+    let objects = whole.side.objects();
     let service_of = |reference: &Reference| objects.get(*reference.to.as_ref().ok()?).filter(|object| *object.key.kind == *"Service");
     let references = whole.references.clone();
     for (name, reference) in whole.named_services(&references, |reference| service_of(reference).is_some()) {

@@ -3,7 +3,7 @@
 //! What must not be here: which fields refer (dialects), and what is wrong with what is there.
 
 use super::whole::Whole;
-use crate::compile::Compilation;
+use crate::compilation::Compilation;
 use crate::diagnostic::{Diagnostic, Place, Related, codes};
 use crate::explain::relation::references;
 use crate::resource::{Object, ObjectId, nearest};
@@ -14,18 +14,18 @@ use alloc::vec::Vec;
 use hashbrown::{HashMap, HashSet};
 
 pub(super) fn check(whole: &mut Whole<'_>) {
-    let compilation = whole.compilation;
+    let side = whole.side;
     let references = whole.references.clone();
     let missing: Vec<_> = references.iter().filter(|reference| reference.to.is_err()).collect();
     if missing.is_empty() {
         return;
     }
-    let told: HashSet<(ObjectId, u32)> = compilation.diagnostics.iter().filter_map(|finding| place(&finding.place)).collect();
+    let told: HashSet<(ObjectId, u32)> = side.diagnostics().filter_map(|finding| place(&finding.place)).collect();
     let mut by_name: HashMap<(&Str, Option<&Str>), &Object> = HashMap::new();
     let mut services: HashMap<Option<&Str>, Vec<&str>> = HashMap::new();
     // Where Services of a name are.
     let mut elsewhere: HashMap<&Str, Vec<&Object>> = HashMap::new();
-    for object in compilation.objects.iter().filter(|object| !object.broken) {
+    for object in side.objects().iter().filter(|object| !object.broken) {
         by_name.entry((&object.key.name, object.key.namespace.as_ref())).or_insert(object);
         if *object.key.kind == *"Service" {
             services.entry(object.key.namespace.as_ref()).or_default().push(&object.key.name);
@@ -63,7 +63,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
                 }
             }
         };
-        let finding = match compilation.objects.get(reference.from) {
+        let finding = match side.objects().get(reference.from) {
             Some(object) => finding.about(object.key.clone()),
             None => finding,
         };
@@ -76,25 +76,26 @@ pub(super) fn check(whole: &mut Whole<'_>) {
 
 /// Where a Secret is not found, tells of one of that name in another namespace.
 pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
-    if !compilation.diagnostics.iter().any(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
+    if !compilation.all_diagnostics().any(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
         return;
     }
     let mut secrets: HashMap<&Str, &Object> = HashMap::new();
     for object in compilation.objects.iter().filter(|object| !object.broken && *object.key.kind == *"Secret" && object.key.namespace.is_some()) {
         secrets.entry(&object.key.name).or_insert(object);
     }
+    let objects = &compilation.objects;
     let path = |place: &Place| {
         let Place::Node { object, node, .. } = place else { return None };
-        Some((*object, compilation.objects.get(*object)?.path(*node).to_string()))
+        Some((*object, objects.get(*object)?.path(*node).to_string()))
     };
     let mut found: HashMap<(ObjectId, String), (Place, String)> = HashMap::new();
-    for reference in references(compilation).iter().filter(|reference| reference.to.is_err() && *reference.key.kind == *"Secret") {
+    for reference in compilation.sides().flat_map(references).filter(|reference| reference.to.is_err() && *reference.key.kind == *"Secret") {
         let (Some(at), Some(secret)) = (path(&Place::origin(reference.at)), secrets.get(&reference.key.name)) else { continue };
         let namespace = secret.key.namespace.as_deref().unwrap_or_default();
         let help = format!("there is one in the namespace {namespace}: name that too, where it may be named, or copy the Secret");
         found.insert(at, (crate::dialect::kubernetes::at_name(secret), help));
     }
-    for finding in compilation.diagnostics.iter_mut().filter(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
+    for finding in compilation.sides.iter_mut().flat_map(|side| &mut side.diagnostics).filter(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
         // The name may be a field of what refers.
         let Some((object, field)) = path(&finding.place) else { continue };
         let whole = field.strip_suffix(".name").unwrap_or(&field).to_string();

@@ -30,7 +30,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
 }
 
 fn sizes(whole: &mut Whole<'_>) {
-    let ir = &whole.compilation.ir;
+    let ir = whole.ir;
     let values = ir.bootstrap.runtime.iter().chain(&ir.runtimes).flat_map(|layer| &layer.values).filter(|(key, _)| *key == *LIMIT_KEY);
     let limits = values.filter_map(|(_, value)| match value.value {
         Json::Number(number) if number >= 0.0 => Some(number as u64),
@@ -71,13 +71,12 @@ fn may_meet(one: &str, two: &str) -> bool {
 }
 
 fn overlaps(whole: &mut Whole<'_>) {
-    let compilation = whole.compilation;
     let mut seen: HashSet<(&Str, &Str)> = HashSet::new();
     let mut hosts: HashSet<usize> = HashSet::new();
     // Made when they are needed: most expressions begin differently.
     let mut languages: HashMap<&Str, Result<Language, String>> = HashMap::new();
     let mut left = MOST_PAIRS;
-    for host in tables(compilation).flat_map(|table| &table.virtual_hosts).filter(|host| hosts.insert(Arc::as_ptr(&host.routes).addr())) {
+    for host in tables(whole.ir).flat_map(|table| &table.virtual_hosts).filter(|host| hosts.insert(Arc::as_ptr(&host.routes).addr())) {
         let mut earlier: Vec<(&Route, &Str, &str)> = Vec::new();
         for route in host.routes.iter() {
             let PathMatch::Regex(Regex { regex, .. }) = &route.matcher.path.value else { continue };

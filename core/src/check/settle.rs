@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what is found.
 
-use crate::compile::Compilation;
+use crate::compilation::Compilation;
 use crate::diagnostic::{Diagnostic, Place, Policy, codes};
 use crate::resource::{ObjectId, Objects, nearest};
 use crate::text::{NodeId, Str};
@@ -27,22 +27,36 @@ struct Suppression {
 /// Drops and judges a compilation's findings.
 pub(super) fn settle(compilation: &mut Compilation, policy: &Policy) {
     let mut suppressions = suppressions(&compilation.objects);
-    let mut found = mem::take(&mut compilation.diagnostics);
+    let mut whole = mem::take(&mut compilation.diagnostics);
+    let mut by_side: Vec<Vec<Diagnostic>> = compilation.sides.iter_mut().map(|side| mem::take(&mut side.diagnostics)).collect();
     if !suppressions.is_empty() {
-        found.retain(|finding| !is_suppressed(finding, compilation, &mut suppressions));
+        for found in by_side.iter_mut().chain([&mut whole]) {
+            found.retain(|finding| !is_suppressed(finding, compilation, &mut suppressions));
+        }
     }
-    found.extend(suppressions.iter().filter_map(|suppression| complaint(suppression, compilation)));
-    if !policy.severities.is_empty() {
-        found.retain_mut(|finding| match policy.severities.get(finding.code.name).map(|level| level.severity()) {
-            Some(Some(severity)) => {
-                finding.severity = severity;
-                true
-            }
-            Some(None) => false,
-            None => true,
-        });
+    whole.extend(suppressions.iter().filter_map(|suppression| complaint(suppression, compilation)));
+    for found in by_side.iter_mut().chain([&mut whole]) {
+        judge(found, policy);
     }
-    compilation.diagnostics = found;
+    compilation.diagnostics = whole;
+    for (side, found) in compilation.sides.iter_mut().zip(by_side) {
+        side.diagnostics = found;
+    }
+}
+
+/// Gives findings the severities that the user has decided on.
+fn judge(found: &mut Vec<Diagnostic>, policy: &Policy) {
+    if policy.severities.is_empty() {
+        return;
+    }
+    found.retain_mut(|finding| match policy.severities.get(finding.code.name).map(|level| level.severity()) {
+        Some(Some(severity)) => {
+            finding.severity = severity;
+            true
+        }
+        Some(None) => false,
+        None => true,
+    });
 }
 
 fn suppressions(objects: &Objects) -> Vec<Suppression> {

@@ -49,8 +49,7 @@ const STAND_INS: &[&str] = &["CHANGEME", "CHANGE_ME", "CHANGE-ME", "REPLACEME", 
 const DEEPEST: usize = 32;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
-    let compilation = whole.compilation;
-    for object in compilation.objects.iter().filter(|object| !object.broken) {
+    for object in whole.side.objects().iter().filter(|object| !object.broken) {
         gone(whole, object);
         if *object.key.kind == *"Ingress" {
             foreign(whole, object);
@@ -77,7 +76,7 @@ fn foreign(whole: &mut Whole<'_>, object: &Object) {
     let annotations = object.root.at(&["metadata", "annotations"]).and_then(Node::as_object);
     for entry in annotations.into_iter().flatten() {
         let Some((_, whose)) = CONTROLLERS.iter().find(|(prefix, _)| entry.key.starts_with(prefix)) else { continue };
-        let message = format!("{} does not read `{}`: it is an annotation of {whose}", whole.compilation.dialect.controller(), entry.key);
+        let message = format!("{} does not read `{}`: it is an annotation of {whose}", whole.side.dialect().controller, entry.key);
         let place = Place::key(object.id, entry.value.id);
         whole.tell(Diagnostic::new(&codes::FOREIGN_ANNOTATION, message, place).about(object.key.clone()));
     }

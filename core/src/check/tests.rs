@@ -1,9 +1,10 @@
 //! What a user decides about findings, and what is not told although it looks like it.
 
 use super::check;
-use crate::backend::envoy::v3::Emitted;
-use crate::compile::{Options, compile};
+use crate::compilation::Options;
+use crate::compile::{EmittedByGateway, compile};
 use crate::diagnostic::{Level, Policy, Severity};
+use crate::dialect;
 use crate::resource::Inputs;
 use alloc::format;
 use alloc::string::String;
@@ -32,9 +33,9 @@ fn mapping(annotation: &str) -> String {
 /// Codes and severities of what is found.
 fn found(text: &str, policy: Policy) -> Vec<(&'static str, Severity)> {
     let inputs = Inputs::one("gateway.yaml", format!("{GATEWAY}{text}"));
-    let mut compilation = compile(&inputs, &Options::default());
-    check(&mut compilation, &policy, &mut Emitted::new());
-    compilation.diagnostics.iter().map(|finding| (finding.code.name, finding.severity)).collect()
+    let mut compilation = compile(&inputs, &Options::default(), dialect::ALL);
+    check(&mut compilation, &policy, &mut EmittedByGateway::default());
+    compilation.all_diagnostics().map(|finding| (finding.code.name, finding.severity)).collect()
 }
 
 fn decided(code: &'static str, level: Level) -> Policy {
@@ -159,9 +160,9 @@ fn a_secret_of_another_namespace_is_told_where_none_is_found() {
     let text = "apiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: shop, namespace: shop}\nspec: {hostname: shop.example.com, tlsSecret: {name: cert}}\n";
     let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: cert, namespace: certs}\ntype: kubernetes.io/tls\nstringData: {tls.crt: '', tls.key: ''}\n";
     let helps = |text: String| {
-        let mut compilation = compile(&Inputs::one("gateway.yaml", text), &Options::default());
-        check(&mut compilation, &Policy::default(), &mut Emitted::new());
-        let found = compilation.diagnostics.iter().filter(|finding| finding.code.name == "secret-not-found");
+        let mut compilation = compile(&Inputs::one("gateway.yaml", text), &Options::default(), dialect::ALL);
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default());
+        let found = compilation.all_diagnostics().filter(|finding| finding.code.name == "secret-not-found");
         found.map(|finding| (finding.related.len(), finding.help.clone().unwrap_or_default())).collect::<Vec<_>>()
     };
     let [(1, help)] = &helps(format!("{text}{secret}"))[..] else { panic!("{:?}", helps(format!("{text}{secret}"))) };

@@ -7,14 +7,14 @@
 
 use super::whole::{Whole, tables, written};
 use crate::backend::envoy::v3::{self, pb};
-use crate::compile::Compilation;
 use crate::diagnostic::{Place, codes};
-use crate::explain::{ResourceRef, simulate};
-use crate::ir::Json;
+use crate::explain::ResourceRef;
+use crate::ir::{Ir, Json};
 use crate::order::Gather as _;
 use crate::re2::engine::{Regex, literal_prefix};
 use crate::re2::language::Language;
 use crate::resource::Origin;
+use crate::simulate;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -165,14 +165,14 @@ fn implies_text(given: &StringMatcher, wanted: &StringMatcher) -> bool {
 
 /// Tells of resources none of whose routes can be reached.
 pub(super) fn check(whole: &mut Whole<'_>) {
-    let compilation = whole.compilation;
-    let runtime = runtime(compilation);
+    let ir = whole.ir;
+    let runtime = runtime(ir);
     let matchers: HashMap<usize, RouteMatch> =
-        whole.routes.iter().map(|route| (ptr::from_ref(*route).addr(), v3::route_matcher(&compilation.ir, &route.matcher))).collect();
+        whole.routes.iter().map(|route| (ptr::from_ref(*route).addr(), v3::route_matcher(ir, &route.matcher))).collect();
     let mut seen = HashSet::new();
     // How many routes each place of the input makes, how many of them are covered, and by whom.
     let mut made: BTreeMap<Origin, (usize, usize, Option<Origin>)> = BTreeMap::new();
-    for host in tables(compilation).flat_map(|table| &table.virtual_hosts).filter(|host| seen.insert(Arc::as_ptr(&host.routes).addr())) {
+    for host in tables(ir).flat_map(|table| &table.virtual_hosts).filter(|host| seen.insert(Arc::as_ptr(&host.routes).addr())) {
         let ordered = host.routes.iter().filter_map(|route| Some((matchers.get(&Arc::as_ptr(route).addr())?, written(&route.origins))));
         let ordered: Vec<Ordered<'_>> = ordered.collect();
         for ((_, origin), by) in ordered.iter().zip(covered(&ordered, &runtime)) {
@@ -194,8 +194,8 @@ pub(super) fn check(whole: &mut Whole<'_>) {
 }
 
 /// Numbers of the runtime, by key; upper layers over lower ones.
-fn runtime(compilation: &Compilation) -> Runtime {
-    let layers = compilation.ir.bootstrap.runtime.iter().chain(&compilation.ir.runtimes);
+fn runtime(ir: &Ir) -> Runtime {
+    let layers = ir.bootstrap.runtime.iter().chain(&ir.runtimes);
     let numbers = layers.flat_map(|layer| &layer.values).filter_map(|(key, value)| match value.value {
         Json::Number(number) => Some((key.to_string(), pb::Value { kind: Some(pb::value::Kind::NumberValue(number)) })),
         _ => None,

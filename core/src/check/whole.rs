@@ -2,10 +2,10 @@
 //!
 //! What must not be here: any check.
 
-use crate::compile::Compilation;
-use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
+use crate::compilation::SideRef;
+use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::explain::relation::{Reference, references};
-use crate::ir::{Cluster, Forward, NetworkFilter, Route, RouteAction, RouteConfiguration, UpstreamClusters};
+use crate::ir::{Cluster, Forward, Ir, NetworkFilter, Route, RouteAction, RouteConfiguration, UpstreamClusters};
 use crate::resource::{Object, ObjectId, Origin, ResourceKey, Rule};
 use crate::text::Str;
 use alloc::rc::Rc;
@@ -14,9 +14,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use hashbrown::{HashMap, HashSet};
 
-/// A compilation and what was found in it.
+/// One gateway of a side, and what was found in it.
 pub(super) struct Whole<'a> {
-    pub compilation: &'a Compilation,
+    pub side: SideRef<'a>,
+    /// What the gateway does; nothing where no gateway of the side runs.
+    pub ir: &'a Ir,
     /// Every route once: virtual hosts of several listeners share them.
     pub routes: Vec<&'a Route>,
     /// By name.
@@ -30,30 +32,21 @@ pub(super) struct Whole<'a> {
 }
 
 impl<'a> Whole<'a> {
-    pub fn new(compilation: &'a Compilation) -> Self {
+    pub fn new(side: SideRef<'a>, ir: &'a Ir, told: HashSet<u64>) -> Self {
         let mut seen = HashSet::new();
         let mut routes = Vec::new();
-        for table in tables(compilation) {
+        for table in tables(ir) {
             for host in &table.virtual_hosts {
                 if seen.insert(Arc::as_ptr(&host.routes).addr()) {
                     routes.extend(host.routes.iter().filter(|route| seen.insert(Arc::as_ptr(route).addr())).map(|route| &**route));
                 }
             }
         }
-        let clusters = compilation.ir.clusters.iter().chain(&compilation.ir.bootstrap.clusters);
+        let clusters = ir.clusters.iter().chain(&ir.bootstrap.clusters);
         let clusters = clusters.map(|cluster| (&cluster.name.value, &**cluster)).collect();
-        let object = |place: &Place| match place {
-            Place::Node { object, .. } => Some(*object),
-            _ => None,
-        };
-        let bad = compilation.diagnostics.iter().filter(|finding| finding.severity != Severity::Notice);
-        let mut wrong: HashSet<ObjectId> = bad.filter_map(|finding| object(&finding.place)).collect();
-        // Of two that are called the same, the related place is the one that no longer counts.
-        let replaced = |finding: &&Diagnostic| [&codes::DUPLICATE_RESOURCE, &codes::OVERWRITTEN].contains(&finding.code);
-        let replaced = compilation.diagnostics.iter().filter(replaced).flat_map(|finding| &finding.related);
-        wrong.extend(replaced.filter_map(|related| object(&related.place)));
-        let references = references(compilation).into();
-        Self { compilation, routes, clusters, references, wrong, found: Vec::new(), told: HashSet::new() }
+        let wrong = side.with_problems();
+        let references = references(side).into();
+        Self { side, ir, routes, clusters, references, wrong, found: Vec::new(), told }
     }
 
     /// Routes that forward, with what belongs to forwarding.
@@ -92,7 +85,7 @@ impl<'a> Whole<'a> {
 
     /// The object that an origin names; nothing for what the controller has built in.
     pub fn object(&self, origin: Option<Origin>) -> Option<&'a Object> {
-        self.compilation.objects.get(origin?.object())
+        self.side.objects().get(origin?.object())
     }
 
     /// The name of the object that an origin names.
@@ -114,20 +107,20 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// What was told.
-    pub fn finish(self) -> Vec<Diagnostic> {
-        self.found
+    /// What was found, and what is known to have been found, for the next gateway of the side.
+    pub fn finish(self) -> (Vec<Diagnostic>, HashSet<u64>) {
+        (self.found, self.told)
     }
 }
 
 /// All tables of routes.
-pub(super) fn tables(compilation: &Compilation) -> impl Iterator<Item = &RouteConfiguration> {
-    let filters = compilation.ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+pub(super) fn tables(ir: &Ir) -> impl Iterator<Item = &RouteConfiguration> {
+    let filters = ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
     let inline = filters.filter_map(|filter| match filter {
         NetworkFilter::Http(manager) => Some(&manager.routes),
         NetworkFilter::Tcp(_) => None,
     });
-    inline.chain(compilation.ir.tables.iter().map(|table| &**table))
+    inline.chain(ir.tables.iter().map(|table| &**table))
 }
 
 /// Whether a person wrote the value, in a field of its own.

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what a gateway does about it; each has an Envoy of its own.
 
-use super::Compilation;
+use crate::compilation::{Compilation, SideRef};
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::ir::{NetworkFilter, SocketProtocol, VirtualHost};
 use crate::resource::{ObjectId, Objects, Origin};
@@ -10,21 +10,28 @@ use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
 
 /// Hosts as somebody wrote them, by their names in lower case, without ports.
 type Hosts = BTreeMap<String, Origin>;
 /// Where a gateway listens, and who says so.
 type Ports = BTreeMap<(u32, bool), (Str, Option<Origin>)>;
 
-/// Tells of everything that both claim.
-pub fn tell(earlier: &mut Compilation, later: &mut Compilation) {
-    tell_hosts(earlier, later);
-    tell_ports(earlier, later);
+/// What two sides both claim: findings, each with the side that it belongs to.
+pub fn between(compilation: &Compilation, earlier: usize, later: usize) -> Vec<(usize, Diagnostic)> {
+    let sides = (compilation.sides().nth(earlier), compilation.sides().nth(later));
+    let (Some(earlier_side), Some(later_side)) = sides else { return Vec::new() };
+    let mut found: Vec<(usize, Diagnostic)> = of_hosts(earlier_side, later_side).into_iter().map(|finding| (later, finding)).collect();
+    for (is_later, finding) in of_ports(earlier_side, later_side) {
+        found.push((if is_later { later } else { earlier }, finding));
+    }
+    found
 }
 
-fn tell_hosts(earlier: &Compilation, later: &mut Compilation) {
+fn of_hosts(earlier: SideRef<'_>, later: SideRef<'_>) -> Vec<Diagnostic> {
+    let (objects, mut found) = (later.objects(), Vec::new());
     let (theirs, ours) = (hosts(earlier), hosts(later));
-    let [them, us] = [earlier, &*later].map(|side| side.dialect.controller());
+    let [them, us] = [earlier, later].map(|side| side.dialect().controller);
     for (host, origin) in &ours {
         let (message, other) = if let Some(other) = theirs.get(host) {
             (format!("{them} and {us} both serve the host `{host}`"), other)
@@ -34,18 +41,19 @@ fn tell_hosts(earlier: &Compilation, later: &mut Compilation) {
             continue;
         };
         let finding = Diagnostic::new(&codes::HOST_CLAIMED_TWICE, message, Place::origin(*origin))
-            .related(place_in(earlier, *other), format!("{them} serves it here"))
+            .related(Place::origin(*other), format!("{them} serves it here"))
             .help(format!("each has an Envoy of its own, so that DNS decides who gets a request: let only one of {them} and {us} name the host"));
-        later.diagnostics.push(about(finding, &later.objects, *origin));
+        found.push(about(finding, objects, *origin));
     }
     for (host, other) in &theirs {
         let Some((wider, origin)) = among(host, &ours).filter(|_| !ours.contains_key(host)) else { continue };
         let message = format!("{them} serves the host `{host}`, which is one of {us}'s `{wider}`");
         let finding = Diagnostic::new(&codes::HOST_CLAIMED_TWICE, message, Place::origin(*origin))
-            .related(place_in(earlier, *other), format!("{them} serves the host here"))
+            .related(Place::origin(*other), format!("{them} serves the host here"))
             .help("each has an Envoy of its own, so that DNS decides who gets a request: give the host a record of its own");
-        later.diagnostics.push(about(finding, &later.objects, *origin));
+        found.push(about(finding, objects, *origin));
     }
+    found
 }
 
 /// The wildcard that takes a host in, with the most names in it. `*` alone claims no host in particular.
@@ -55,8 +63,10 @@ fn among<'h>(host: &str, hosts: &'h Hosts) -> Option<(&'h str, &'h Origin)> {
     wider.find(|(wider, _)| **wider != host).map(|(wider, origin)| (wider.as_str(), origin))
 }
 
-fn tell_ports(earlier: &mut Compilation, later: &mut Compilation) {
-    let [them, us] = [&*earlier, &*later].map(|side| side.dialect.controller());
+/// Each with whether it belongs to the later side.
+fn of_ports(earlier: SideRef<'_>, later: SideRef<'_>) -> Vec<(bool, Diagnostic)> {
+    let (objects, mut found) = (later.objects(), Vec::new());
+    let [them, us] = [earlier, later].map(|side| side.dialect().controller);
     let theirs = ports(earlier);
     for ((port, udp), (address, ours)) in ports(later) {
         let Some((other, theirs)) = theirs.get(&(port, udp)).filter(|(other, _)| meets(&address, other)) else { continue };
@@ -67,17 +77,18 @@ fn tell_ports(earlier: &mut Compilation, later: &mut Compilation) {
         let finding = |place, related, words| Diagnostic::new(&codes::PORT_CLAIMED_TWICE, message, place).related(related, words).help(help);
         match (ours, *theirs) {
             (Some(origin), other_origin) => {
-                let related = other_origin.map_or(Place::Whole, |origin| place_in(earlier, origin));
+                let related = other_origin.map_or(Place::Whole, Place::origin);
                 let finding = finding(Place::origin(origin), related, said(them, other));
-                later.diagnostics.push(about(finding, &later.objects, origin));
+                found.push((true, about(finding, objects, origin)));
             }
             (None, Some(origin)) => {
                 let finding = finding(Place::origin(origin), Place::Whole, format!("{} by default", said(us, &address)));
-                earlier.diagnostics.push(about(finding, &earlier.objects, origin));
+                found.push((false, about(finding, objects, origin)));
             }
-            (None, None) => later.diagnostics.push(finding(Place::Whole, Place::Whole, format!("{} by default", said(us, &address)))),
+            (None, None) => found.push((true, finding(Place::Whole, Place::Whole, format!("{} by default", said(us, &address))))),
         }
     }
+    found
 }
 
 /// Whether two addresses share one.
@@ -93,28 +104,20 @@ fn about(finding: Diagnostic, objects: &Objects, origin: Origin) -> Diagnostic {
     }
 }
 
-/// The place as everybody finds it who has the same texts: objects have other numbers for another dialect.
-fn place_in(side: &Compilation, origin: Origin) -> Place {
-    let Some(object) = side.objects.get(origin.object()) else { return Place::Whole };
-    let node = if origin.node() == object.root.id { object.root.at(&["metadata", "name"]).map(|name| name.id) } else { Some(origin.node()) };
-    let range = node.and_then(|node| object.value_range(node)).or_else(|| object.value_range(object.root.id));
-    range.map_or(Place::Whole, |range| Place::Text(object.source.source, range))
-}
-
 /// What somebody wrote, not what the controller adds by itself.
 fn written(origin: Option<Origin>) -> Option<Origin> {
     origin.filter(|origin| origin.object() != ObjectId::BUILT_IN)
 }
 
 /// The hosts that a gateway serves, by HTTP or by the name in the TLS handshake.
-fn hosts(side: &Compilation) -> Hosts {
+fn hosts(side: SideRef<'_>) -> Hosts {
     let mut hosts = Hosts::new();
     let mut add = |name: &str, origin: Option<Origin>| {
         if let Some(origin) = written(origin).filter(|_| !name.is_empty()) {
             hosts.entry(without_port(name).to_ascii_lowercase()).or_insert(origin);
         }
     };
-    for chain in side.ir.listeners.iter().flat_map(|listener| &listener.chains) {
+    for chain in side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| &listener.chains) {
         for filter in &chain.filters {
             match filter {
                 NetworkFilter::Http(manager) => each_domain(&manager.routes.virtual_hosts, &mut add),
@@ -126,7 +129,7 @@ fn hosts(side: &Compilation) -> Hosts {
             }
         }
     }
-    for table in &side.ir.tables {
+    for table in side.irs().flat_map(|ir| &ir.tables) {
         each_domain(&table.virtual_hosts, &mut add);
     }
     hosts
@@ -149,9 +152,9 @@ fn without_port(host: &str) -> &str {
 }
 
 /// Where a gateway listens for others than itself.
-fn ports(side: &Compilation) -> Ports {
+fn ports(side: SideRef<'_>) -> Ports {
     let mut ports = Ports::new();
-    for listener in side.ir.listeners.iter().filter(|listener| !listener.in_bootstrap) {
+    for listener in side.irs().flat_map(|ir| &ir.listeners).filter(|listener| !listener.in_bootstrap) {
         let at = &listener.address;
         let is_local = at.address.starts_with("127.") || *at.address.value == *"::1";
         // A listener that nobody wrote serves the controller itself, unless what stands in it was written.

@@ -9,7 +9,7 @@
 use super::Conversion;
 use super::build::{Fields, list, manifest, name_of, named_values, number, text, timeout, truth};
 use super::service::Target;
-use crate::config::{Config, Resource};
+use crate::dialect::ambassador::config::{Config, Resource};
 use crate::order::Order as _;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;

@@ -11,10 +11,12 @@ use super::service::Target;
 use crate::backend::OutputMap;
 use crate::backend::envoy;
 use crate::backend::envoy::v3::{Emitted, output_map, pb};
-use crate::compile::{Compilation, Options, compile};
-use crate::dialect::{Dialect, ambassador};
-use crate::explain::compare::{Doors, RequestOptions, Requests, Side, SideSource, requests};
-use crate::explain::{EnvoyConfig, Positions};
+use crate::compare::{Doors, RequestOptions, Requests, Side, SideSource, requests};
+use crate::compilation::{Compilation, GatewayRef, OptionValue, Options};
+use crate::compile::compile;
+use crate::dialect::{ambassador, contour};
+use crate::envoy_config::EnvoyConfig;
+use crate::explain::Positions;
 use crate::resource::{Input, Inputs, Object};
 use crate::text::{Node, Str};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -36,34 +38,35 @@ const CONVERTED: &str = "converted.yaml";
 
 /// Compares the requests of the original, which `options` say how to compile, with those of what it was converted to.
 pub fn proof(original: &Compilation, conversion: &Conversion, options: &Options) -> Proof {
-    let from = options.dialect.unwrap_or(original.dialect);
+    let from = original.sides.first().map_or(&contour::DIALECT, |side| side.dialect);
+    let from_contour = *from == contour::DIALECT;
     let assumed = missing(original, conversion);
     let services = Input { name: "assumed.yaml".into(), text: assumed.iter().map(service).collect::<String>().into() };
     let mut before = original.inputs.clone();
     before.inputs.push(services.clone());
-    let mut after = Inputs { inputs: without_converted(original, from) };
+    let mut after = Inputs { inputs: without_converted(original, from_contour) };
     after.inputs.push(services);
     after.inputs.push(Input { name: CONVERTED.into(), text: conversion.yaml().into() });
     let mut options = options.clone();
-    options.ambassador.missing_secrets = ambassador::MissingSecrets::Assume;
-    let first = compile(&before, &options);
-    options.dialect = Some(Dialect::Contour);
-    if from == Dialect::Contour {
+    options.insert("missing-secrets", OptionValue::Text("assume".into()));
+    let first = compile(&before, &options.clone().in_dialect(from.name), &[from]);
+    options = options.in_dialect(contour::DIALECT.name);
+    if from_contour {
         after.inputs.push(Input { name: "gateway.yaml".into(), text: GATEWAY.into() });
-        options.contour.arguments = Vec::from(["--contour-config-name=chancery".into()]);
+        options.insert("controller-arg", OptionValue::List(Vec::from(["--contour-config-name=chancery".into()])));
     }
-    let second = compile(&after, &options);
+    let second = compile(&after, &options, &[&contour::DIALECT]);
     let (old, new) = (Compiled::of(&first), Compiled::of(&second));
-    let (old_positions, new_positions) = (old.positions(), new.positions());
-    let namespace = options.ambassador.ambassador_namespace.clone();
+    let (old_positions, new_positions) = (first.positions(), second.positions());
+    let namespace = ambassador::Options::of(&options).ambassador_namespace;
     let by_address = |cluster: &pb::cluster::Cluster| service_of_address(cluster, &namespace);
     let by_name = |cluster: &pb::cluster::Cluster| service_of_name(cluster);
-    let told_by: &dyn Fn(&pb::cluster::Cluster) -> Option<String> = if from == Dialect::Contour { &by_name } else { &by_address };
+    let told_by: &dyn Fn(&pb::cluster::Cluster) -> Option<String> = if from_contour { &by_name } else { &by_address };
     let how = RequestOptions {
         doors: Doors::SameRole,
-        routes_only: from != Dialect::Contour,
+        routes_only: !from_contour,
         reaches: [Some(told_by), Some(&by_name)],
-        own_listeners: [if from == Dialect::Contour { CONTOURS } else { AMBASSADORS }, CONTOURS],
+        own_listeners: [if from_contour { CONTOURS } else { AMBASSADORS }, CONTOURS],
         own_paths: &["/ambassador/v0/"],
     };
     let mut requests = requests(&old.side(&old_positions), &new.side(&new_positions), &how);
@@ -90,31 +93,30 @@ spec: {gateway: {gatewayRef: {name: contour, namespace: projectcontour}}}
 ";
 
 struct Compiled<'c> {
-    compilation: &'c Compilation,
+    /// The first gateway, if one runs.
+    gateway: Option<GatewayRef<'c>>,
     config: EnvoyConfig,
     map: OutputMap,
 }
 
 impl<'c> Compiled<'c> {
     fn of(compilation: &'c Compilation) -> Self {
-        let map = output_map(&compilation.ir, &envoy::Options::default(), &mut Emitted::default());
-        Self { compilation, config: EnvoyConfig::of(compilation), map }
-    }
-
-    fn positions(&self) -> Positions<'_> {
-        Positions::new(&self.compilation.inputs, &self.compilation.objects)
+        let gateway = compilation.gateways().next();
+        let ir = gateway.map(|gateway| gateway.ir.clone()).unwrap_or_default();
+        let map = output_map(&ir, &envoy::Options::default(), &mut Emitted::default());
+        Self { gateway, config: EnvoyConfig::of(&ir), map }
     }
 
     fn side<'a>(&'a self, positions: &'a Positions<'a>) -> Side<'a> {
-        Side { config: &self.config, source: Some(SideSource { compilation: self.compilation, positions, map: &self.map }) }
+        Side { config: &self.config, source: self.gateway.map(|gateway| SideSource { gateway, positions, map: &self.map }) }
     }
 }
 
 /// The inputs, with nothing in the place of what was converted.
-fn without_converted(original: &Compilation, from: Dialect) -> Vec<Input> {
+fn without_converted(original: &Compilation, from_contour: bool) -> Vec<Input> {
     let mut texts: Vec<(Str, String)> = original.inputs.inputs.iter().map(|input| (input.name.clone(), input.text.to_string())).collect();
     // Another controller passes over what is not its own.
-    let converted = |object: &&Object| from == Dialect::Contour && object.key.kind == "HTTPProxy" && object.parent.is_none();
+    let converted = |object: &&Object| from_contour && object.key.kind == "HTTPProxy" && object.parent.is_none();
     for object in original.objects.iter().filter(converted) {
         let Some(span) = object.document.spans.get(object.root.id) else { continue };
         let at = object.source.offset as usize;
@@ -165,7 +167,7 @@ fn service(((namespace, name), ports): (&(String, String), &BTreeSet<i64>)) -> S
 
 /// `NAMESPACE/NAME:PORT` of the one address that a cluster has.
 fn service_of_address(cluster: &pb::cluster::Cluster, namespace: &str) -> Option<String> {
-    let all: Vec<String> = cluster.load_assignment.as_ref().map(crate::explain::simulate::addresses)?;
+    let all: Vec<String> = cluster.load_assignment.as_ref().map(crate::simulate::addresses)?;
     let [one] = all.as_slice() else { return None };
     let target = Target::parse(one, namespace).filter(|target| !target.outside)?;
     Some(format!("{}/{}:{}", target.namespace, target.name, target.port))

@@ -1,22 +1,30 @@
 //! What comes out compiles as the other dialect, and does the same.
 
 use super::{http_proxy_to_gateway, mapping_to_http_proxy, proof};
-use crate::compile::{Compilation, Options, compile};
+use crate::compilation::{Compilation, Dialect, OptionValue, Options};
+use crate::compile::compile;
 use crate::diagnostic::Severity;
-use crate::dialect::Dialect;
+use crate::dialect::ambassador::{Config, Stages};
+use crate::dialect::{self, ambassador, contour};
 use crate::resource::Inputs;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-fn run(dialect: Dialect, text: &str, flags: &[&str]) -> Compilation {
-    let mut options = Options { dialect: Some(dialect), ..Options::default() };
-    options.contour.arguments.extend(flags.iter().map(|flag| (*flag).into()));
-    compile(&Inputs::one("input.yaml", text), &options)
+const AMBASSADOR: &Dialect = &ambassador::DIALECT;
+const CONTOUR: &Dialect = &contour::DIALECT;
+
+fn run(dialect: &'static Dialect, text: &str, flags: &[&str]) -> Compilation {
+    let flags = OptionValue::List(flags.iter().map(|flag| (*flag).into()).collect());
+    compile(&Inputs::one("input.yaml", text), &Options::of(dialect).with("controller-arg", flags), dialect::ALL)
+}
+
+fn config(compilation: &Compilation) -> &Config {
+    &Stages::of(&compilation.sides[0]).expect("Ambassador's stages").config
 }
 
 fn errors(compilation: &Compilation) -> Vec<String> {
-    compilation.diagnostics.iter().filter(|finding| finding.severity == Severity::Error).map(|finding| finding.message.clone()).collect()
+    compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error).map(|finding| finding.message.clone()).collect()
 }
 
 const SERVICES: &str = "---\napiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: {ports: [{port: 80}]}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: beta, namespace: shop}\nspec: {ports: [{port: 80}]}\n";
@@ -35,7 +43,7 @@ spec: {hostname: shop.example.com, prefix: /web/, service: beta, weight: 10}
 
 #[test]
 fn mappings_for_the_same_requests_become_one_route_with_weights() {
-    let conversion = mapping_to_http_proxy(&run(Dialect::Ambassador, MAPPINGS, &[]).config);
+    let conversion = mapping_to_http_proxy(config(&run(AMBASSADOR, MAPPINGS, &[])));
     let text = conversion.yaml();
     assert_eq!(conversion.objects.len(), 1, "{text}");
     let mut weights: Vec<_> = text.lines().filter(|line| line.contains("weight:")).map(str::trim).collect();
@@ -44,7 +52,7 @@ fn mappings_for_the_same_requests_become_one_route_with_weights() {
     assert!(text.contains("response: 5s"), "{text}");
     let notes: Vec<_> = conversion.notes.iter().map(|note| note.message.split(" is not").next().unwrap_or_default()).collect();
     assert_eq!(notes, ["`precedence`"]);
-    assert_eq!(errors(&run(Dialect::Contour, &format!("{text}{SERVICES}"), &[])), Vec::<String>::new(), "{text}");
+    assert_eq!(errors(&run(CONTOUR, &format!("{text}{SERVICES}"), &[])), Vec::<String>::new(), "{text}");
 }
 
 const PROXIES: &str = "
@@ -69,7 +77,7 @@ spec:
 
 #[test]
 fn includes_become_routes_with_all_conditions() {
-    let conversion = http_proxy_to_gateway(&run(Dialect::Contour, PROXIES, &[]).objects);
+    let conversion = http_proxy_to_gateway(&run(CONTOUR, PROXIES, &[]).objects);
     let text = conversion.yaml();
     assert_eq!(conversion.objects.len(), 3, "a Gateway and two routes: {text}");
     assert!(text.contains("value: /beta") && text.contains("name: x-try"), "{text}");
@@ -78,27 +86,27 @@ fn includes_become_routes_with_all_conditions() {
     assert!(notes.iter().any(|note| note.contains("`/betax`")), "{notes:?}");
     let configuration = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: contour}\nspec: {controllerName: projectcontour.io/gateway-controller}\n---\napiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {name: contour, namespace: projectcontour}\nspec: {gateway: {gatewayRef: {name: contour, namespace: projectcontour}}}\n";
     let all = format!("{text}{configuration}{SERVICES}");
-    assert_eq!(errors(&run(Dialect::Contour, &all, &["--contour-config-name=contour"])), Vec::<String>::new(), "{text}");
+    assert_eq!(errors(&run(CONTOUR, &all, &["--contour-config-name=contour"])), Vec::<String>::new(), "{text}");
 }
 
 #[test]
 fn the_proof_tells_requests_that_are_treated_differently() {
-    let options = |dialect| Options { dialect: Some(dialect), ..Options::default() };
+    let options = |dialect: &Dialect| Options::of(dialect);
     let told = |proof: &super::Proof| {
-        let words = |change: &crate::explain::compare::RequestChange| {
+        let words = |change: &crate::compare::RequestChange| {
             let differences = change.differences.iter().map(|of| of.what.clone()).collect::<Vec<_>>().join(", ");
             format!("{}: {differences}", change.requests)
         };
         proof.requests.changes.iter().map(words).collect::<Vec<_>>()
     };
     let listener = "---\napiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: http, namespace: shop}\nspec: {port: 9080, protocol: HTTP, securityModel: INSECURE, hostBinding: {namespace: {from: ALL}}}\n---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: shop, namespace: shop}\nspec: {hostname: shop.example.com, requestPolicy: {insecure: {action: Route}}}\n";
-    let mappings = run(Dialect::Ambassador, &format!("{}{listener}", MAPPINGS.replace(", precedence: 3", "")), &[]);
-    let proved = proof(&mappings, &mapping_to_http_proxy(&mappings.config), &options(Dialect::Ambassador));
+    let mappings = run(AMBASSADOR, &format!("{}{listener}", MAPPINGS.replace(", precedence: 3", "")), &[]);
+    let proved = proof(&mappings, &mapping_to_http_proxy(config(&mappings)), &options(AMBASSADOR));
     assert_eq!(proved.assumed, ["shop/beta", "shop/web"]);
     assert!(proved.requests.complete && proved.requests.compared > 0, "{proved:#?}");
     // Shares are the same; what Contour takes besides is told.
     assert_eq!(told(&proved), ["shop.example.com/web*: outcome"], "{proved:#?}");
-    let proxies = run(Dialect::Contour, PROXIES, &[]);
-    let proved = proof(&proxies, &http_proxy_to_gateway(&proxies.objects), &options(Dialect::Contour));
+    let proxies = run(CONTOUR, PROXIES, &[]);
+    let proved = proof(&proxies, &http_proxy_to_gateway(&proxies.objects), &options(CONTOUR));
     assert!(told(&proved).iter().any(|told| told.starts_with("shop.example.com/beta*")), "{proved:#?}");
 }

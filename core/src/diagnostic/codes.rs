@@ -123,6 +123,7 @@ codes! {
     PORT_CONFLICT = "port-conflict", Error, "two things listen on one port";
     NO_LISTENER = "no-listener", Notice, "there is no Listener, so that Envoy listens to nobody";
     UNSERVED = "unserved", Warning, "a resource that no Host or Listener takes";
+    NO_EFFECT = "no-effect", Warning, "a resource of which the controller makes nothing";
     SHADOWED_HOST = "shadowed-host", Warning, "a Host whose hostname another Host has";
     DANGLING_REFERENCE = "dangling-reference", Warning, "a reference to what is not among the input";
     NO_SUCH_PORT = "no-such-port", Warning, "a port that the Service does not have";

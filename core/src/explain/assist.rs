@@ -5,8 +5,7 @@
 //! What must not be here: how a card or a list looks.
 
 use super::{Positions, ResourceRef, Span};
-use crate::compile::Compilation;
-use crate::dialect::Dialect;
+use crate::compilation::{Compilation, Dialect};
 use crate::resource::{Object, SourceId};
 use crate::schema::{Field, KnownKind, Literal, Others, Schema, Shape, allowed_values, describe};
 use crate::text::{NodeId, Segment};
@@ -65,7 +64,7 @@ pub fn hover(compilation: &Compilation, positions: &Positions<'_>, source: Sourc
     let path = object.path(node);
     let keys: Vec<&str> =
         path.segments.iter().filter_map(|segment| if let Segment::Key(key) = segment { Some(key.as_str()) } else { None }).collect();
-    let kinds = compilation.dialect.kinds();
+    let kinds: Vec<KnownKind> = compilation.sides.iter().flat_map(|side| (side.dialect.kinds)()).collect();
     let kind = kinds.iter().find(|kind| kind.name == object.key.kind && kind.api_version == object.api_version)?;
     let resource = ResourceRef::from(&object.key);
     if matches!(keys[..], ["kind"]) {
@@ -135,15 +134,15 @@ fn takes(schema: &Schema) -> String {
     }
 }
 
-/// What may be written at a byte offset of a text.
-pub fn completions(dialect: Dialect, text: &str, offset: u32) -> Completions {
+/// What may be written at a byte offset of a text, in any of these dialects.
+pub fn completions(dialects: &[&'static Dialect], text: &str, offset: u32) -> Completions {
     let Some(before) = text.get(..offset as usize) else { return Completions::default() };
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     let written = &before[start..];
     let begin = before.rfind("\n---").map_or(0, |at| at + 1);
     let end = text.get(offset as usize..).and_then(|rest| rest.find("\n---")).map_or(text.len(), |at| offset as usize + at);
     let document = &text[begin..end];
-    let kinds = dialect.kinds();
+    let kinds: Vec<KnownKind> = dialects.iter().flat_map(|dialect| (dialect.kinds)()).collect();
     let key = written.trim_start_matches([' ', '-']);
     let indent = written.len() - key.len();
     if let Some((name, value)) = key.split_once(':') {

@@ -9,7 +9,7 @@ use super::things::Things;
 use super::{OriginView, Positions};
 use crate::backend::OutputMap;
 use crate::backend::output_map::Trace;
-use crate::compile::Compilation;
+use crate::compilation::{GatewayRef, SideRef};
 use crate::ir::Ir;
 use crate::resource::{ObjectId, Origin, Rule};
 use crate::text::{Node, Object, Str, Value};
@@ -38,10 +38,10 @@ pub(super) fn things(ir: &Ir) -> Things {
     dumper.things.unwrap_or_default()
 }
 
-/// The configuration as loaded as a tree, and where in it each field went. Key material is in neither.
-pub fn dump_config(compilation: &Compilation) -> (Node, OutputMap) {
+/// What a controller has loaded as a tree, and where in it each field went. Key material is in neither.
+pub fn dump_config(side: SideRef<'_>) -> (Node, OutputMap) {
     let (mut trace, mut keys) = (Trace::on(), Object::new());
-    for (key, all) in compilation.loaded() {
+    for (key, all) in side.side.stages.loaded(side.objects()) {
         let mut names = Object::new();
         trace.at(&key, |t| {
             for of in all {
@@ -67,9 +67,9 @@ fn written(node: &Node, of: (ObjectId, Rule), t: &mut Trace) {
 }
 
 /// The IR as a tree, each value with its origin.
-pub fn dump_with_origins(compilation: &Compilation, positions: &Positions<'_>) -> Node {
+pub fn dump_with_origins(gateway: GatewayRef<'_>, positions: &Positions<'_>) -> Node {
     let show = |origin: Origin| {
-        let view = OriginView::of(origin, compilation, positions);
+        let view = OriginView::of(origin, gateway.of(), positions);
         let mut out = Object::new();
         let mut put = |key: &'static str, value: Value| {
             out.insert(key, Node::synthesised(value));
@@ -86,7 +86,7 @@ pub fn dump_with_origins(compilation: &Compilation, positions: &Positions<'_>) -
         Node::synthesised(Value::Object(out))
     };
     let mut dumper = Dumper { shown: Some(&show), ..Dumper::quiet() };
-    compilation.ir.serialize(&mut dumper).unwrap_or_else(|_| null())
+    gateway.ir.serialize(&mut dumper).unwrap_or_else(|_| null())
 }
 
 struct Dumper<'a> {

@@ -3,13 +3,14 @@
 //! What must not be here: how a finding looks.
 
 use super::{Positions, Span};
-use crate::compile::Compilation;
+use crate::compilation::Compilation;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::order::Order as _;
 use crate::resource::ResourceKey;
 use crate::text::Str;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use hashbrown::HashMap;
 
 /// A resource by its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -102,11 +103,38 @@ pub struct FixView {
     pub span: Span,
 }
 
-/// All findings, by file and place; those about the whole come last.
+/// What makes two findings the same.
+#[derive(PartialEq, Eq, Hash)]
+struct Identity {
+    code: &'static str,
+    message: String,
+    /// Source and offset.
+    place: Option<(u32, u32)>,
+}
+
+/// All findings of all sides, by file and place; those about the whole come last. What several controllers find alike is there once.
 pub fn findings(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = compilation.diagnostics.iter().map(|diagnostic| finding(diagnostic, compilation, positions)).collect();
-    findings.order_by_key(|finding| finding.span.as_ref().map_or((u32::MAX, 0), |span| (span.source.0, span.offset)));
-    findings
+    let mut all: Vec<Finding> = compilation.diagnostics.iter().map(|diagnostic| finding(diagnostic, compilation, positions)).collect();
+    let mut known: HashMap<Identity, usize> = HashMap::new();
+    let several = compilation.sides.len() > 1;
+    for side in &compilation.sides {
+        for diagnostic in &side.diagnostics {
+            let mut finding = finding(diagnostic, compilation, positions);
+            if several {
+                let place = finding.span.as_ref().map(|span| (span.source.0, span.offset));
+                let identity = Identity { code: finding.code, message: finding.message.clone(), place };
+                if let Some(same) = known.get(&identity).and_then(|at| all.get_mut(*at)).filter(|same| same.dialect != Some(side.dialect.name)) {
+                    same.dialect = None;
+                    continue;
+                }
+                known.insert(identity, all.len());
+                finding.dialect = Some(side.dialect.name);
+            }
+            all.push(finding);
+        }
+    }
+    all.order_by_key(|finding| finding.span.as_ref().map_or((u32::MAX, 0), |span| (span.source.0, span.offset)));
+    all
 }
 
 fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>) -> Finding {

@@ -1,16 +1,15 @@
 //! The ledger for people: what became of every input object, and into what.
 //!
-//! The stages write down what they decide ([`crate::config::Ledger`]); what became of what was loaded is read off the IR here.
+//! The stages write down what they decide ([`crate::compilation::Ledger`]); what became of what was loaded is read off the IR here.
 //!
 //! What must not be here: decisions. An object that nobody decided on is told of as ignored, and why that is.
 
 use super::dump::things;
 use super::relation::references;
 use super::{Positions, ResourceRef, Span};
-use crate::compile::Compilation;
-use crate::config::{State, Why};
+use crate::compilation::{Compilation, SideRef, State, Why};
 use crate::diagnostic::{Place, Severity, codes};
-use crate::ir::{NetworkFilter, RouteMatch};
+use crate::ir::{Ir, NetworkFilter, RouteMatch};
 use crate::order::Order as _;
 use crate::resource::{Object, ObjectId};
 use crate::text::Str;
@@ -50,10 +49,30 @@ pub struct LedgerRow {
     pub span: Option<Span>,
 }
 
-/// What became of every object, in the order of the text.
+/// What became of every object for each side, one side after another, each in the order of the text. What a controller does not read is
+/// in the ledger of the one that does; what none reads is in the first.
 pub fn ledger(compilation: &Compilation, positions: &Positions<'_>) -> Vec<LedgerRow> {
-    let facts = Facts::collect(compilation);
-    let rows = compilation.objects.iter().map(|object| row(object, compilation, positions, &facts));
+    let several = compilation.sides.len() > 1;
+    let mut all = Vec::new();
+    for (at, side) in compilation.sides().enumerate() {
+        let is_read_by =
+            |other: SideRef<'_>, row: &LedgerRow| side.objects().get(row.object).is_some_and(|object| other.dialect().reads(&object.key));
+        for mut row in ledger_of(side, positions) {
+            let is_unknown = row.why == Some(Why::UnknownKind.name());
+            if is_unknown && (at > 0 || compilation.sides().skip(1).any(|other| is_read_by(other, &row))) {
+                continue;
+            }
+            row.dialect = Some(side.dialect().name).filter(|_| several);
+            all.push(row);
+        }
+    }
+    all
+}
+
+/// What became of every object for one side, in the order of the text.
+pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow> {
+    let facts = Facts::collect(side);
+    let rows = side.objects().iter().map(|object| row(object, side, positions, &facts));
     rows.collect()
 }
 
@@ -80,11 +99,11 @@ struct Made {
 }
 
 impl Facts {
-    fn collect(compilation: &Compilation) -> Self {
+    fn collect(side: SideRef<'_>) -> Self {
         let mut facts =
-            Self { made: read_ir(compilation), shadowed: HashMap::new(), errors: HashMap::new(), used_by: HashMap::new(), holds: HashMap::new() };
+            Self { made: read_irs(side), shadowed: HashMap::new(), errors: HashMap::new(), used_by: HashMap::new(), holds: HashMap::new() };
         let mut by_key = HashMap::new();
-        for object in compilation.objects.iter() {
+        for object in side.objects().iter() {
             by_key.entry((&object.key.kind, &object.key.namespace, &object.key.name)).or_insert(object.id);
             if let Some((holder, _)) = object.parent {
                 *facts.holds.entry(holder).or_default() += 1;
@@ -94,7 +113,7 @@ impl Facts {
             Place::Node { object, .. } => Some(*object),
             _ => None,
         };
-        for finding in &compilation.diagnostics {
+        for finding in side.diagnostics() {
             let named = finding.resource.as_ref().and_then(|key| by_key.get(&(&key.kind, &key.namespace, &key.name)).copied());
             let Some(object) = object_of(&finding.place).or(named) else { continue };
             if [&codes::DUPLICATE_RESOURCE, &codes::OVERWRITTEN].contains(&finding.code) {
@@ -109,7 +128,7 @@ impl Facts {
                 facts.errors.entry(object).or_insert_with(|| finding.message.clone());
             }
         }
-        for reference in references(compilation) {
+        for reference in references(side) {
             if let Ok(to) = reference.to {
                 facts.used_by.entry(to).or_default().insert(reference.from);
             }
@@ -118,25 +137,28 @@ impl Facts {
     }
 }
 
-/// What every object made, by the IR's origins.
-fn read_ir(compilation: &Compilation) -> HashMap<ObjectId, Made> {
+/// What every object made, by the origins of the IRs.
+fn read_irs(side: SideRef<'_>) -> HashMap<ObjectId, Made> {
     let mut made: HashMap<ObjectId, Made> = HashMap::new();
-    let things = things(&compilation.ir);
-    let mut seen = HashSet::new();
-    for (object, name, whole) in things.iter() {
-        if seen.insert((object, name, whole)) {
-            let entry = made.entry(object).or_default();
-            let list = if whole { &mut entry.things } else { &mut entry.settings };
-            list.push(name.clone());
+    let several = side.side.gateways.len() > 1;
+    for gateway in side.gateways() {
+        let things = things(gateway.ir);
+        let mut seen = HashSet::new();
+        for (object, name, whole) in things.iter() {
+            if seen.insert((object, name, whole)) {
+                let entry = made.entry(object).or_default();
+                let list = if whole { &mut entry.things } else { &mut entry.settings };
+                list.push(if several { format!("{name} of {}", gateway.id).into() } else { name.clone() });
+            }
         }
+        merge(gateway.ir, &mut made);
     }
-    merge(compilation, &mut made);
     made
 }
 
 /// Routes for the same requests, of which each takes its share, belong together.
-fn merge(compilation: &Compilation, made: &mut HashMap<ObjectId, Made>) {
-    let managers = compilation.ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+fn merge(ir: &Ir, made: &mut HashMap<ObjectId, Made>) {
+    let managers = ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
     let hosts = managers.filter_map(|filter| match filter {
         NetworkFilter::Http(manager) => Some(&manager.routes.virtual_hosts),
         NetworkFilter::Tcp(_) => None,
@@ -159,8 +181,8 @@ fn same_requests(a: &RouteMatch, b: &RouteMatch) -> bool {
     a.path == b.path && a.query == b.query && a.grpc == b.grpc && headers(a) == headers(b)
 }
 
-fn row(object: &Object, compilation: &Compilation, positions: &Positions<'_>, facts: &Facts) -> LedgerRow {
-    let name = |id: ObjectId| compilation.objects.get(id).map(|object| ResourceRef::from(&object.key));
+fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Facts) -> LedgerRow {
+    let name = |id: ObjectId| side.objects().get(id).map(|object| ResourceRef::from(&object.key));
     let mut row = LedgerRow {
         object: object.id,
         dialect: None,
@@ -174,12 +196,13 @@ fn row(object: &Object, compilation: &Compilation, positions: &Positions<'_>, fa
         holder: object.parent.and_then(|(holder, _)| name(holder)),
         span: positions.object(object.id),
     };
-    let state = match compilation.ledger.get(object.id) {
-        State::Undecided | State::Loaded => decide(object, compilation, facts),
+    let state = match side.side.ledger.get(object.id) {
+        State::Undecided | State::Loaded => decide(object, side, facts),
         decided => decided.clone(),
     };
     row.state = state.name();
-    let unreached = |into: &[Str]| compilation.dialect.why_unreached(&object.key.kind).filter(|_| !into.iter().any(|thing| thing.contains("route ")));
+    let unreached =
+        |into: &[Str]| (side.dialect().hints.why_unreached)(&object.key.kind).filter(|_| !into.iter().any(|thing| thing.contains("route ")));
     match state {
         State::Emitted(into) => {
             row.detail = unreached(&into).map(Str::new_static);
@@ -202,7 +225,7 @@ fn row(object: &Object, compilation: &Compilation, positions: &Positions<'_>, fa
 }
 
 /// What became of an object that was loaded.
-fn decide(object: &Object, compilation: &Compilation, facts: &Facts) -> State {
+fn decide(object: &Object, side: SideRef<'_>, facts: &Facts) -> State {
     if let Some(by) = facts.shadowed.get(&object.id) {
         return State::Shadowed(*by);
     }
@@ -220,7 +243,7 @@ fn decide(object: &Object, compilation: &Compilation, facts: &Facts) -> State {
         return State::Invalid(error.as_str().into());
     }
     if let Some(users) = facts.used_by.get(&object.id) {
-        let mut users: Vec<&Object> = users.iter().filter_map(|id| compilation.objects.get(*id)).collect();
+        let mut users: Vec<&Object> = users.iter().filter_map(|id| side.objects().get(*id)).collect();
         // In the order of the text: numbers of objects differ with what a memory has seen.
         users.order_by_key(|user| (user.source.source, user.source.offset));
         return State::Emitted(users.iter().map(|user| format!("looked up by {}", ResourceRef::from(&user.key)).into()).collect());
@@ -229,6 +252,6 @@ fn decide(object: &Object, compilation: &Compilation, facts: &Facts) -> State {
         let what = if *count == 1 { "one object in its annotation".to_string() } else { format!("{count} objects in its annotations") };
         return State::Emitted(Vec::from([what.into()]));
     }
-    let detail = compilation.dialect.why_idle(&object.key.kind);
+    let detail = (side.dialect().hints.why_idle)(&object.key.kind);
     State::Ignored(Why::NeverReferenced, Str::new_static(detail))
 }

@@ -1,4 +1,4 @@
-//! Views of a [`Compilation`](crate::compile::Compilation) that explain it: where things stand, what is wrong, where a value comes from,
+//! Views of a [`Compilation`](crate::compilation::Compilation) that explain it: where things stand, what is wrong, where a value comes from,
 //! what a line makes, what refers to what, and what became of every object.
 //!
 //! Everything here looks and nothing computes anew; it is made on demand and costs nothing when nobody asks. All results are plain data
@@ -7,10 +7,7 @@
 //! What must not be here: rendering for a terminal, files, and decisions about what a gateway does.
 
 mod assist;
-mod beside;
-pub mod compare;
 mod dump;
-mod envoy_config;
 mod finding;
 mod graph;
 pub mod layout;
@@ -24,9 +21,7 @@ mod refused;
 pub(crate) mod relation;
 mod route;
 mod routes;
-mod running;
 pub mod share;
-pub mod simulate;
 mod snapshot;
 mod things;
 mod thread;
@@ -35,20 +30,16 @@ mod view;
 mod words;
 
 pub use assist::{Completion, Completions, Hover, completions, hover};
-pub use beside::{findings_of_all, graph_of_all, ledger_of_all};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
-use envoy_config::managers_of;
-pub use envoy_config::{EnvoyConfig, Placed};
 pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Step, graph, graph_of, why};
-pub use ledger::{LedgerRow, ledger};
+pub use ledger::{LedgerRow, ledger, ledger_of};
 pub use origin::OriginView;
 pub use place::{Excerpt, Positions, Span};
 pub use pointer::{describe, get, name_of, resolve};
 pub use refused::refused_by_envoy;
 pub use route::{OriginOf, RouteReport, report, route};
 pub use routes::{RouteRow, count_routes, routes};
-pub use running::{Accepted, Refused, Running};
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION};
 pub use thread::Thread;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};

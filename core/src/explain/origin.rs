@@ -3,7 +3,7 @@
 //! What must not be here: places in outputs.
 
 use super::{Positions, ResourceRef, Span, words};
-use crate::compile::Compilation;
+use crate::compilation::SideRef;
 use crate::resource::{Origin, Rule};
 use crate::text::{Node, to_json};
 use alloc::format;
@@ -27,27 +27,27 @@ pub struct OriginView {
 }
 
 impl OriginView {
-    /// An origin of a compilation.
-    pub fn of(origin: Origin, compilation: &Compilation, positions: &Positions<'_>) -> Self {
-        let object = compilation.objects.get(origin.object());
+    /// An origin, as a side sees it.
+    pub fn of(origin: Origin, side: SideRef<'_>, positions: &Positions<'_>) -> Self {
+        let object = side.objects().get(origin.object());
         let path = object.map(|object| object.path(origin.node()).to_string()).filter(|path| !path.is_empty());
         let resource = object.map(|object| ResourceRef::from(&object.key));
         let what = resource.as_ref().map(|resource| match &path {
             Some(path) => format!("`{path}` of {resource}"),
             None => resource.to_string(),
         });
-        let why = words::rule(origin.rule(), what.as_deref(), compilation.dialect);
+        let why = words::rule(origin.rule(), what.as_deref(), side.dialect());
         Self { rule: origin.rule(), why, resource, path, span: positions.origin(origin) }
     }
 
     /// The origins of a place, with what is known of the defaults there.
-    pub(super) fn at(pointer: &str, value: Option<&Node>, origins: &[Origin], compilation: &Compilation, positions: &Positions<'_>) -> Vec<Self> {
+    pub(super) fn at(pointer: &str, value: Option<&Node>, origins: &[Origin], side: SideRef<'_>, positions: &Positions<'_>) -> Vec<Self> {
         let known = || {
             let small = value.filter(|value| value.as_array().is_none() && value.as_object().is_none_or(|object| object.len() == 1))?;
-            words::known_default(pointer, &to_json(small, false), compilation.dialect)
+            words::known_default(pointer, &to_json(small, false), side.dialect())
         };
         let view = |origin: &Origin| {
-            let mut view = Self::of(*origin, compilation, positions);
+            let mut view = Self::of(*origin, side, positions);
             if view.rule == Rule::Default
                 && view.resource.is_none()
                 && let Some(known) = known()

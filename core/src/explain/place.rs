@@ -3,6 +3,7 @@
 //! What must not be here: findings and origins; and no text leaves here with key material in it.
 
 use super::redact::Hidden;
+use crate::compilation::Compilation;
 use crate::diagnostic::{Part, Place};
 use crate::order::Order as _;
 use crate::resource::{Inputs, Object, ObjectId, Objects, Origin, SourceId};
@@ -66,6 +67,13 @@ pub struct Positions<'a> {
 
 /// Values of these keys are shown even of a Secret that cannot be read.
 const PLAIN_KEYS: &[&str] = &["apiVersion", "kind", "metadata", "name", "namespace", "type", "data", "stringData", "labels", "annotations"];
+
+impl Compilation {
+    /// Turns nodes and ranges of the input into places.
+    pub fn positions(&self) -> Positions<'_> {
+        Positions::new(&self.inputs, &self.objects)
+    }
+}
 
 impl<'a> Positions<'a> {
     /// Of these inputs and what was read of them.

@@ -4,15 +4,15 @@
 
 use super::{Viewed, describe};
 use crate::backend::envoy::{self, v3::Emitted};
-use crate::compile::Compilation;
+use crate::compilation::GatewayRef;
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::resource::ObjectId;
 use alloc::format;
 use alloc::vec::Vec;
 
 /// What Envoy would refuse of the output, each told once. `root` names places where it is given.
-pub fn refused_by_envoy(compilation: &Compilation, viewed: Option<&Viewed>, emitted: &mut Emitted) -> Vec<Diagnostic> {
-    let broken = envoy::v3::violations(&compilation.ir, &envoy::Options::default(), emitted);
+pub fn refused_by_envoy(gateway: GatewayRef<'_>, viewed: Option<&Viewed>, emitted: &mut Emitted) -> Vec<Diagnostic> {
+    let broken = envoy::v3::violations(gateway.ir, &envoy::Options::default(), emitted);
     let mut found: Vec<Diagnostic> = Vec::new();
     for violation in broken {
         let origin = violation.origins.iter().find(|origin| origin.object() != ObjectId::BUILT_IN).copied();
@@ -20,7 +20,7 @@ pub fn refused_by_envoy(compilation: &Compilation, viewed: Option<&Viewed>, emit
         let place = place.unwrap_or_else(|| violation.pointer.clone());
         let message = format!("Envoy refuses {place}: {}", violation.message);
         let mut finding = Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin));
-        finding.resource = origin.and_then(|origin| compilation.objects.get(origin.object())).map(|object| object.key.clone());
+        finding.resource = origin.and_then(|origin| gateway.compilation.objects.get(origin.object())).map(|object| object.key.clone());
         // The same value in several places is one mistake.
         if !found.iter().any(|known| known.place == finding.place && known.place != Place::Whole) {
             found.push(finding);

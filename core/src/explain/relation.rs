@@ -2,8 +2,7 @@
 //!
 //! What must not be here: what follows from matching, which the IR knows (`graph`).
 
-use crate::compile::Compilation;
-use crate::config::Absent;
+use crate::compilation::{Absent, SideRef};
 use crate::resource::{ObjectId, Origin, ResourceKey};
 use crate::text::Str;
 use alloc::string::String;
@@ -32,15 +31,15 @@ pub(crate) struct Absence {
 type Candidate = (Option<Str>, ObjectId);
 
 /// All references by field.
-pub(crate) fn references(compilation: &Compilation) -> Vec<Reference> {
+pub(crate) fn references(side: SideRef<'_>) -> Vec<Reference> {
     // By kind and name, then namespace: some references do not care for the namespace.
     let mut by_name: HashMap<(Str, Str), Vec<Candidate>> = HashMap::new();
-    for object in compilation.objects.iter().filter(|object| !object.broken) {
+    for object in side.objects().iter().filter(|object| !object.broken) {
         let kind = if object.key.kind.ends_with("Resolver") { Str::new_static("Resolver") } else { object.key.kind.clone() };
         by_name.entry((kind, object.key.name.clone())).or_default().push((object.key.namespace.clone(), object.id));
     }
     let mut out = Vec::new();
-    for relation in compilation.dialect.relations(&compilation.objects, &compilation.config) {
+    for relation in side.relations() {
         let candidates = by_name.get(&(relation.to.kind.clone(), relation.to.name.clone())).map_or(&[][..], Vec::as_slice);
         let same = candidates.iter().find(|(namespace, _)| *namespace == relation.to.namespace);
         let anywhere = candidates.first().filter(|_| relation.anywhere);

@@ -4,11 +4,12 @@
 //!
 //! What must not be here: how requests are routed, and rendering.
 
-use super::simulate::{Gateway, Place, Request, Simulation};
-use super::{EnvoyConfig, OriginView, Positions};
+use super::{OriginView, Positions};
 use crate::backend::OutputMap;
 use crate::backend::envoy::{self, v3::Emitted};
-use crate::compile::Compilation;
+use crate::compilation::{GatewayRef, SideRef};
+use crate::envoy_config::EnvoyConfig;
+use crate::simulate::{Gateway, Place, Request, Simulation};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -38,12 +39,12 @@ pub struct OriginOf {
 /// Of so many routes that were tried, the last ones, the origins are told.
 const TRIED: usize = 100;
 
-/// What becomes of a request in the gateway that a compilation makes.
-pub fn route(compilation: &Compilation, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
-    let config = EnvoyConfig::of(compilation);
+/// What becomes of a request in a gateway.
+pub fn route(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
+    let config = EnvoyConfig::of(gateway.ir);
     let simulation = Gateway::new(&config).simulate_tracing(request);
-    let map = envoy::v3::output_map(&compilation.ir, &envoy::Options::default(), emitted);
-    report(simulation, |pointer| origins(&map, pointer, compilation, positions))
+    let map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), emitted);
+    report(simulation, |pointer| origins(&map, pointer, gateway.of(), positions))
 }
 
 /// A simulation with the origins that `of` knows by pointer.
@@ -63,7 +64,7 @@ pub fn report(simulation: Simulation, of: impl Fn(&str) -> Vec<OriginView>) -> R
 }
 
 /// What made a place, or the nearest that it lies in.
-fn origins(map: &OutputMap, pointer: &str, compilation: &Compilation, positions: &Positions<'_>) -> Vec<OriginView> {
+fn origins(map: &OutputMap, pointer: &str, side: SideRef<'_>, positions: &Positions<'_>) -> Vec<OriginView> {
     let made = map.lookup(pointer);
-    made.into_iter().flat_map(|made| made.origins).map(|origin| OriginView::of(*origin, compilation, positions)).collect()
+    made.into_iter().flat_map(|made| made.origins).map(|origin| OriginView::of(*origin, side, positions)).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: which route a given request takes, and how a table looks.
 
-use crate::compile::Compilation;
+use crate::compilation::GatewayRef;
 use crate::explain::ResourceRef;
 use crate::ir::{
     FilterChain, HeaderMatch, HostRewrite, Listener, NetworkFilter, PathMatch, PathRewrite, PerFilter, Redirect, RedirectCode, RedirectPath, Route,
@@ -52,9 +52,9 @@ pub struct RouteRow {
 }
 
 /// All routes, as Envoy goes through them.
-pub fn routes(compilation: &Compilation) -> Vec<RouteRow> {
+pub fn routes(gateway: GatewayRef<'_>) -> Vec<RouteRow> {
     let mut rows = Vec::new();
-    for (listener_at, listener) in compilation.ir.listeners.iter().enumerate() {
+    for (listener_at, listener) in gateway.ir.listeners.iter().enumerate() {
         for (chain_at, chain) in listener.chains.iter().enumerate() {
             for (filter_at, filter) in chain.filters.iter().enumerate() {
                 let pointer = format!("/static_resources/listeners/{listener_at}/filter_chains/{chain_at}/filters/{filter_at}");
@@ -67,7 +67,7 @@ pub fn routes(compilation: &Compilation) -> Vec<RouteRow> {
                                 let domains = host.domains.iter().map(|domain| domain.value.clone()).collect();
                                 let mut row = row(pointer, listener, chain, domains);
                                 row.order = route_at as u32 + 1;
-                                fill(&mut row, route, compilation);
+                                fill(&mut row, route, gateway);
                                 row.shadowed_by = before.shadows(&route.matcher, &host.routes);
                                 before.add(route_at, &route.matcher);
                                 rows.push(row);
@@ -81,7 +81,7 @@ pub fn routes(compilation: &Compilation) -> Vec<RouteRow> {
                         row.path = "any connection".into();
                         row.upstreams = proxy.clusters.iter().map(|cluster| cluster.name.value.clone()).collect();
                         row.told = "forwards bytes".into();
-                        row.made_by = makers(&chain.origins, compilation);
+                        row.made_by = makers(&chain.origins, gateway);
                         rows.push(row);
                     }
                 }
@@ -92,8 +92,8 @@ pub fn routes(compilation: &Compilation) -> Vec<RouteRow> {
 }
 
 /// How many routes there are.
-pub fn count_routes(compilation: &Compilation) -> usize {
-    let filters = compilation.ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+pub fn count_routes(gateway: GatewayRef<'_>) -> usize {
+    let filters = gateway.ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
     let of_filter = |filter: &NetworkFilter| match filter {
         NetworkFilter::Http(manager) => manager.routes.virtual_hosts.iter().map(|host| host.routes.len()).sum(),
         NetworkFilter::Tcp(_) => 1,
@@ -131,9 +131,9 @@ fn chain_words(chain: &FilterChain) -> String {
     }
 }
 
-fn makers(origins: &[Origin], compilation: &Compilation) -> Vec<ResourceRef> {
+fn makers(origins: &[Origin], gateway: GatewayRef<'_>) -> Vec<ResourceRef> {
     let mut out: Vec<ResourceRef> = Vec::new();
-    for object in origins.iter().filter_map(|origin| compilation.objects.get(origin.object())) {
+    for object in origins.iter().filter_map(|origin| gateway.compilation.objects.get(origin.object())) {
         let name = ResourceRef::from(&object.key);
         if !out.contains(&name) {
             out.push(name);
@@ -188,7 +188,7 @@ fn covers(first: &RouteMatch, second: &RouteMatch) -> bool {
     path && (case(first) == case(second) || !case(first)) && all(first) && first.fraction.is_none() && (!first.grpc || second.grpc)
 }
 
-fn fill(row: &mut RouteRow, route: &Route, compilation: &Compilation) {
+fn fill(row: &mut RouteRow, route: &Route, gateway: GatewayRef<'_>) {
     row.path = match &route.matcher.path.value {
         PathMatch::Prefix(path) => format!("prefix {path}"),
         PathMatch::PathSeparatedPrefix(path) => format!("segments {path}"),
@@ -196,7 +196,7 @@ fn fill(row: &mut RouteRow, route: &Route, compilation: &Compilation) {
         PathMatch::Regex(regex) => format!("regex {}", regex.regex),
     };
     row.conditions = conditions(&route.matcher);
-    row.made_by = makers(&route.origins, compilation);
+    row.made_by = makers(&route.origins, gateway);
     match &route.action {
         RouteAction::Forward(forward) => {
             row.upstreams = match &forward.clusters {

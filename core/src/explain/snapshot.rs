@@ -5,12 +5,10 @@
 //!
 //! What must not be here: files.
 
-use super::Positions;
 use super::redact::redacted;
-use super::simulate::SavedRequest;
-use crate::compile::{Compilation, Options};
-use crate::dialect::{Dialect, detect};
+use crate::compilation::{Compilation, Options};
 use crate::resource::{Input, Inputs};
+use crate::simulate::SavedRequest;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -50,9 +48,9 @@ struct Text {
     not_utf8: Vec<(u32, usize)>,
 }
 
-fn only_dialect(inputs: &Inputs) -> Option<Dialect> {
-    match detect(inputs.inputs.iter().map(|input| &*input.text))[..] {
-        [only] => Some(only),
+fn only_dialect(compilation: &Compilation) -> Option<Str> {
+    match &compilation.sides[..] {
+        [only] => Some(Str::new_static(only.dialect.name)),
         _ => None,
     }
 }
@@ -62,11 +60,7 @@ impl Snapshot {
     /// [`Input::from_bytes`] tells them.
     #[must_use]
     pub fn new(compilation: &Compilation, options: &Options, not_utf8: &[Vec<(u32, usize)>], with_secrets: bool) -> Self {
-        let texts = if with_secrets {
-            compilation.inputs.clone()
-        } else {
-            redacted(&compilation.inputs, &Positions::new(&compilation.inputs, &compilation.objects))
-        };
+        let texts = if with_secrets { compilation.inputs.clone() } else { redacted(&compilation.inputs, &compilation.positions()) };
         let text = |(at, input): (usize, Input)| Text {
             name: input.name,
             text: input.text.to_string(),
@@ -77,7 +71,10 @@ impl Snapshot {
             made_by: Str::new_static(env!("CARGO_PKG_VERSION")),
             redacted: !with_secrets,
             // Which language it is was found out; a newer version may find another. Of several, all stay.
-            options: Options { dialect: options.dialect.or_else(|| only_dialect(&compilation.inputs)), ..options.clone() },
+            options: match options.dialect.clone().or_else(|| only_dialect(compilation)) {
+                Some(dialect) => options.clone().in_dialect(dialect),
+                None => options.clone(),
+            },
             inputs: texts.inputs.into_iter().enumerate().map(text).collect(),
             requests: Vec::new(),
         }

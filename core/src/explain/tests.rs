@@ -1,7 +1,9 @@
 //! The views on a small gateway, and on texts that nobody should write.
 
 use super::*;
-use crate::compile::{Compilation, Compiler, Options};
+use crate::compilation::{Compilation, GatewayRef, Options};
+use crate::compile::Compiler;
+use crate::dialect;
 use crate::resource::{Input, Inputs, SourceId};
 use crate::text::{Node, TextRange, to_json};
 use alloc::format;
@@ -32,10 +34,14 @@ spec:
 ";
 
 fn compile(text: &str) -> (Compiler, Compilation) {
-    let mut compiler = Compiler::new();
+    let mut compiler = Compiler::new(dialect::ALL);
     let inputs = Inputs::one("in.yaml", text);
     let compilation = compiler.compile(&inputs, &Options::default());
     (compiler, compilation)
+}
+
+fn only(compilation: &Compilation) -> GatewayRef<'_> {
+    compilation.gateways().next().expect("a gateway")
 }
 
 fn line(text: &str, what: &str) -> u32 {
@@ -45,7 +51,7 @@ fn line(text: &str, what: &str) -> u32 {
 #[test]
 fn places_count_in_characters_and_in_utf16() {
     let (_, compilation) = compile("a: 1\nb: '𝄞é' # x\n");
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let positions = compilation.positions();
     let start = "a: 1\nb: '".len() as u32;
     let span = positions.span(SourceId(0), TextRange::new(start, start + 6)).expect("a place");
     assert_eq!((span.line, span.column, span.end_line, span.end_column), (2, 5, 2, 7));
@@ -57,7 +63,7 @@ fn places_count_in_characters_and_in_utf16() {
 fn inputs_are_found_by_name_or_by_its_end() {
     let (_, mut compilation) = compile("");
     compilation.inputs.inputs[0].name = "some/where/in.yaml".into();
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let positions = compilation.positions();
     assert_eq!(positions.source("some/where/in.yaml"), Some(SourceId(0)));
     assert_eq!(positions.source("where/in.yaml"), Some(SourceId(0)));
     assert_eq!(positions.source("n.yaml"), None);
@@ -66,15 +72,15 @@ fn inputs_are_found_by_name_or_by_its_end() {
 #[test]
 fn values_lead_to_lines_in_every_view() {
     let (mut compiler, compilation) = compile(GATEWAY);
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let positions = compilation.positions();
     for (view, asked) in
         [(View::Envoy, "route:/quote/ route/timeout"), (View::Xds, "route:/quote/ route/timeout"), (View::Ir, "route:/quote/ action/forward/timeout")]
     {
-        let viewed = Viewed::new(&compilation, view, &mut compiler.emitted);
+        let viewed = Viewed::new(only(&compilation).ir, view, compiler.emitted.of(only(&compilation)));
         let found = resolve(&viewed.root, asked);
         assert!(!found.is_empty(), "{}", view.name());
         for pointer in found {
-            let explanation = explain_pointer(&compilation, &positions, &viewed, &pointer);
+            let explanation = explain_pointer(only(&compilation), &positions, &viewed, &pointer);
             assert_eq!(explanation.value.as_ref().map(|value| to_json(value, false)).as_deref(), Some("\"4s\""), "{pointer}");
             assert_eq!(explanation.from.as_deref(), Some(pointer.as_str()));
             let [origin] = &explanation.origins[..] else { panic!("one origin of {pointer}") };
@@ -87,28 +93,30 @@ fn values_lead_to_lines_in_every_view() {
 #[test]
 fn lines_lead_to_values_and_back() {
     let (mut compiler, compilation) = compile(GATEWAY);
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let positions = compilation.positions();
     for view in View::ALL {
-        let viewed = Viewed::new(&compilation, view, &mut compiler.emitted);
+        let viewed = Viewed::new(only(&compilation).ir, view, compiler.emitted.of(only(&compilation)));
+        let documents = [(only(&compilation), viewed)];
+        let [(_, viewed)] = &documents;
         for number in 1..=GATEWAY.lines().count() as u32 {
-            let report = explain_line(&compilation, &positions, &viewed, SourceId(0), number, None).expect("a line");
+            let report = explain_line(&compilation, &positions, &documents, SourceId(0), number, None).expect("a line");
             for made in &report.made {
                 assert!(get(&viewed.root, &made.pointer).is_some() && !made.origins.is_empty(), "{} of line {number}", made.pointer);
-                let back = explain_pointer(&compilation, &positions, &viewed, &made.pointer);
+                let back = explain_pointer(only(&compilation), &positions, viewed, &made.pointer);
                 assert!(made.origins.iter().all(|origin| back.origins.contains(origin)), "{} of line {number}", made.pointer);
             }
         }
-        let report = explain_line(&compilation, &positions, &viewed, SourceId(0), line(GATEWAY, "timeout_ms"), None).expect("a line");
+        let report = explain_line(&compilation, &positions, &documents, SourceId(0), line(GATEWAY, "timeout_ms"), None).expect("a line");
         assert_eq!(report.fields, ["spec.timeout_ms"]);
         assert!(!report.made.is_empty() && !report.whole, "{}", view.name());
-        assert!(explain_line(&compilation, &positions, &viewed, SourceId(0), 999, None).is_none());
+        assert!(explain_line(&compilation, &positions, &documents, SourceId(0), 999, None).is_none());
     }
 }
 
 #[test]
 fn forms_of_pointers() {
     let (mut compiler, compilation) = compile(GATEWAY);
-    let viewed = Viewed::new(&compilation, View::Envoy, &mut compiler.emitted);
+    let viewed = Viewed::new(only(&compilation).ir, View::Envoy, compiler.emitted.of(only(&compilation)));
     let whole = |asked: &str| resolve(&viewed.root, asked);
     let [exact] = &whole("cluster:cluster_quote_default")[..] else { panic!("one cluster") };
     let field = [format!("{exact}/connect_timeout")];
@@ -127,7 +135,7 @@ fn forms_of_pointers() {
 fn the_ledger_leaves_nothing_undecided() {
     let state = |text: &str| -> Vec<String> {
         let (_, compilation) = compile(text);
-        let positions = Positions::new(&compilation.inputs, &compilation.objects);
+        let positions = compilation.positions();
         ledger(&compilation, &positions).into_iter().map(|row| format!("{} {}", row.resource.name, row.state)).collect()
     };
     assert_eq!(state(GATEWAY), ["http emitted", "all emitted", "quote emitted"]);
@@ -142,7 +150,7 @@ fn the_ledger_leaves_nothing_undecided() {
 #[test]
 fn the_graph_has_both_halves_and_the_holes() {
     let (_, compilation) = compile(GATEWAY);
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let positions = compilation.positions();
     let graph = graph(&compilation, &positions);
     let edge = |from: &str, to: &str| graph.edges.iter().find(|edge| edge.from == from && edge.to == to);
     assert!(edge("Listener/http/default", "Host/all/default").is_some_and(|edge| edge.relation == Relation::Selects));
@@ -203,7 +211,7 @@ fn a_focus_leaves_the_rest_out() {
 fn pictures_hold_every_node_once_and_no_markup_of_others() {
     let text = GATEWAY.replace("prefix: /quote/", "prefix: '/<script>&\"/'");
     let (_, compilation) = compile(&text);
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let positions = compilation.positions();
     let graph = graph(&compilation, &positions);
     let drawn = picture::picture(&graph, &picture::PictureOptions::default());
     assert_eq!(drawn.frames.len(), graph.nodes.len());
@@ -220,7 +228,7 @@ fn pictures_hold_every_node_once_and_no_markup_of_others() {
 fn secrets_are_masked_in_excerpts() {
     let text = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  tls.key: U0VDUkVU\n---\nkind: Secret\nstringData:\n\tkey: SECRET\n";
     let (_, compilation) = compile(text);
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let positions = compilation.positions();
     let shown = positions.masked(SourceId(0), TextRange::new(0, text.len() as u32));
     assert_eq!(shown.len(), text.len());
     assert!(!shown.contains("U0VDUkVU") && !shown.contains("SECRET"), "{shown}");
@@ -282,9 +290,8 @@ metadata: {name: key, namespace: a}
 stringData: {password: hunter2}
 ";
     let inputs = Inputs::one("in.yaml", text);
-    let options = Options { dialect: Some(crate::dialect::Dialect::Contour), ..Options::default() };
-    let compilation = Compiler::new().compile(&inputs, &options);
-    let (tree, map) = dump_config(&compilation);
+    let compilation = Compiler::new(&[&dialect::contour::DIALECT]).compile(&inputs, &Options::default());
+    let (tree, map) = dump_config(compilation.sides().next().expect("a side"));
     let json = to_json(&tree, false);
     assert!(!json.contains("refused") && !json.contains("hunter2"), "{json}");
     assert_eq!(tree.at(&["Service", "a/quote", "spec", "ports"]).and_then(Node::as_array).map(Vec::len), Some(1), "{json}");

@@ -6,7 +6,7 @@ use super::trace::choose_line;
 use super::{Positions, ResourceRef, Span};
 use crate::backend::OutputMap;
 use crate::backend::output_map::and_ancestors;
-use crate::compile::Compilation;
+use crate::compilation::Compilation;
 use crate::order::Order as _;
 use crate::resource::{ObjectId, Origin, Rule, SourceId};
 use crate::text::NodeId;

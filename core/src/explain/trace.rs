@@ -4,7 +4,7 @@
 
 use super::{Finding, LedgerRow, OriginView, Positions, ResourceRef, Viewed, describe, findings, get, ledger};
 use crate::backend::output_map::and_ancestors;
-use crate::compile::Compilation;
+use crate::compilation::{Compilation, GatewayRef};
 use crate::resource::{Object, ObjectId, Origin, SourceId};
 use crate::text::{Node, NodeId, Str, TextRange, Value};
 use alloc::collections::BTreeSet;
@@ -37,6 +37,9 @@ pub struct MadeView {
     pub pointer: String,
     /// What to call it.
     pub place: Vec<String>,
+    /// The gateway that has it, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<String>,
     /// What stands there; left out where it is large.
     pub value: Option<Node>,
     /// What made it.
@@ -62,13 +65,16 @@ pub struct LineReport {
     pub made: Vec<MadeView>,
     /// What became of the resource.
     pub ledger: Option<LedgerRow>,
+    /// What became of it for the controllers of other dialects that read it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ledger_of_others: Vec<LedgerRow>,
     /// What was found on the line, or in the resource if the line made nothing.
     pub findings: Vec<Finding>,
 }
 
 /// What made a place, given as a JSON pointer ([`super::resolve`] finds it from what people write).
-pub fn explain_pointer(compilation: &Compilation, positions: &Positions<'_>, viewed: &Viewed, pointer: &str) -> Explanation {
-    let view = |pointer: String, origins: &[Origin]| made(compilation, positions, viewed, pointer, origins);
+pub fn explain_pointer(gateway: GatewayRef<'_>, positions: &Positions<'_>, viewed: &Viewed, pointer: &str) -> Explanation {
+    let view = |pointer: String, origins: &[Origin]| made(gateway, positions, viewed, pointer, origins);
     let mut chain = viewed.map.chain(pointer);
     let nearest = chain.next();
     let within = chain.map(|made| view(made.pointer, made.origins)).collect();
@@ -83,7 +89,7 @@ pub fn explain_pointer(compilation: &Compilation, positions: &Positions<'_>, vie
         value: value.cloned(),
         origins: nearest
             .as_ref()
-            .map(|nearest| OriginView::at(&nearest.pointer, get(&viewed.root, &nearest.pointer), nearest.origins, compilation, positions))
+            .map(|nearest| OriginView::at(&nearest.pointer, get(&viewed.root, &nearest.pointer), nearest.origins, gateway.of(), positions))
             .unwrap_or_default(),
         from: nearest.map(|nearest| nearest.pointer),
         within,
@@ -91,12 +97,13 @@ pub fn explain_pointer(compilation: &Compilation, positions: &Positions<'_>, vie
     }
 }
 
-fn made(compilation: &Compilation, positions: &Positions<'_>, viewed: &Viewed, pointer: String, origins: &[Origin]) -> MadeView {
+fn made(gateway: GatewayRef<'_>, positions: &Positions<'_>, viewed: &Viewed, pointer: String, origins: &[Origin]) -> MadeView {
     let value = get(&viewed.root, &pointer);
     MadeView {
         place: describe(&viewed.root, &pointer),
+        gateway: gateway.label(),
         value: value.filter(|value| is_small(value)).cloned(),
-        origins: OriginView::at(&pointer, value, origins, compilation, positions),
+        origins: OriginView::at(&pointer, value, origins, gateway.of(), positions),
         pointer,
     }
 }
@@ -115,11 +122,11 @@ fn is_small(value: &Node) -> bool {
     count(value, &mut 256)
 }
 
-/// What a line made; `None` where there is no such line. Lines and columns (in characters) count from 1.
+/// What a line made in the documents of gateways; `None` where there is no such line. Lines and columns (in characters) count from 1.
 pub fn explain_line(
     compilation: &Compilation,
     positions: &Positions<'_>,
-    viewed: &Viewed,
+    documents: &[(GatewayRef<'_>, Viewed)],
     source: SourceId,
     line: u32,
     column: Option<u32>,
@@ -143,6 +150,7 @@ pub fn explain_line(
         whole: false,
         made: Vec::new(),
         ledger: None,
+        ledger_of_others: Vec::new(),
         findings: all
             .iter()
             .filter(|finding| finding.span.as_ref().is_some_and(|span| span.source == source && span.line == line))
@@ -152,16 +160,18 @@ pub fn explain_line(
     let Some(Chosen { object, nodes }) = chosen else { return Some(report) };
     report.resource = Some(ResourceRef::from(&object.key)).filter(|resource| !resource.kind.is_empty());
     report.fields = nodes.iter().map(|node| object.path(*node).to_string()).filter(|path| !path.is_empty()).collect();
-    report.ledger = ledger(compilation, positions).into_iter().find(|row| row.object == object.id);
+    let mut rows = ledger(compilation, positions);
+    rows.retain(|row| row.object == object.id);
+    if !rows.is_empty() {
+        report.ledger = Some(rows.remove(0));
+    }
+    report.ledger_of_others = rows;
     let spans = &object.document.spans;
     let below = |node: NodeId| core::iter::successors(Some(node), |at| spans.get(*at).map(|span| span.parent)).any(|at| nodes.contains(&at));
-    report.made = made_by(compilation, positions, viewed, object.id, below);
+    report.made = documents.iter().flat_map(|(gateway, viewed)| made_by(*gateway, positions, viewed, object.id, below)).collect();
     if report.made.is_empty() {
         report.whole = true;
-        report.made = made_by(compilation, positions, viewed, object.id, |_| true);
-        // Of the whole only where it stands, not every field of it.
-        let pointers: BTreeSet<String> = report.made.iter().map(|made| made.pointer.clone()).collect();
-        report.made.retain(|made| !and_ancestors(&made.pointer).skip(1).any(|outer| pointers.contains(outer)));
+        report.made = documents.iter().flat_map(|(gateway, viewed)| made_by_whole(*gateway, positions, viewed, object.id)).collect();
         if report.findings.is_empty() {
             report.findings = all
                 .into_iter()
@@ -172,12 +182,20 @@ pub fn explain_line(
     Some(report)
 }
 
-fn made_by(compilation: &Compilation, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId, node: impl Fn(NodeId) -> bool) -> Vec<MadeView> {
+/// What a whole object made: only where it stands, not every field of it.
+fn made_by_whole(gateway: GatewayRef<'_>, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId) -> Vec<MadeView> {
+    let mut made = made_by(gateway, positions, viewed, object, |_| true);
+    let pointers: BTreeSet<String> = made.iter().map(|made| made.pointer.clone()).collect();
+    made.retain(|made| !and_ancestors(&made.pointer).skip(1).any(|outer| pointers.contains(outer)));
+    made
+}
+
+fn made_by(gateway: GatewayRef<'_>, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId, node: impl Fn(NodeId) -> bool) -> Vec<MadeView> {
     let pointers = viewed.map.made_by(object, &node);
     let view = |pointer: String| {
         let origins: Vec<Origin> = viewed.map.get(&pointer).unwrap_or_default().to_vec();
         let ours: Vec<Origin> = origins.into_iter().filter(|origin| origin.object() == object && node(origin.node())).collect();
-        made(compilation, positions, viewed, pointer, &ours)
+        made(gateway, positions, viewed, pointer, &ours)
     };
     pointers.into_iter().filter(|pointer| get(&viewed.root, pointer).is_some()).map(view).collect()
 }
@@ -191,7 +209,7 @@ fn content_of(line: TextRange, text: &str) -> TextRange {
 
 /// The object that a line (from 1) belongs to, and its nodes that begin there.
 pub(super) fn choose_line(compilation: &Compilation, source: SourceId, line: u32) -> Option<(ObjectId, Vec<NodeId>)> {
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let positions = compilation.positions();
     let range = positions.lines(source)?.line_range(line.checked_sub(1)?)?;
     let chosen = choose(compilation, source, content_of(range, positions.text(source)), None)?;
     Some((chosen.object.id, chosen.nodes))

@@ -4,7 +4,7 @@
 
 use crate::backend::OutputMap;
 use crate::backend::envoy::{self, v3::Emitted};
-use crate::compile::Compilation;
+use crate::ir::Ir;
 use crate::text::{Limits, Node, Value, parse};
 
 /// Which document.
@@ -45,19 +45,19 @@ impl View {
 }
 
 impl Viewed {
-    /// The document of a compilation.
-    pub fn new(compilation: &Compilation, view: View, emitted: &mut Emitted) -> Self {
+    /// The document of a gateway.
+    pub fn new(ir: &Ir, view: View, emitted: &mut Emitted) -> Self {
         let document = match view {
             View::Envoy => envoy::Document::Bootstrap,
             View::Xds => envoy::Document::Resources,
             View::Ir => {
-                let (root, map) = super::dump(&compilation.ir);
+                let (root, map) = super::dump(ir);
                 return Self { view, root, map };
             }
         };
         let options = envoy::Options { document, ..envoy::Options::default() };
-        let text = envoy::v3::emit(&compilation.ir, &options, emitted).text();
-        let map = envoy::v3::output_map(&compilation.ir, &options, emitted);
+        let text = envoy::v3::emit(ir, &options, emitted).text();
+        let map = envoy::v3::output_map(ir, &options, emitted);
         let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
         let root = parse(&text, &limits).root.unwrap_or_else(|| Node::synthesised(Value::Null));
         Self { view, root, map }

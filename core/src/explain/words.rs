@@ -2,14 +2,14 @@
 //!
 //! What must not be here: places, and what a controller does: only what it is known for is said.
 
-use crate::dialect::Dialect;
+use crate::compilation::{Dialect, KnownDefault};
 use crate::resource::Rule;
 use alloc::format;
 use alloc::string::String;
 
 /// The rule by which a value came from what `what` names (`spec.timeout_ms of Mapping quote.default`).
-pub(super) fn rule(rule: Rule, what: Option<&str>, dialect: Dialect) -> String {
-    let controller = dialect.controller();
+pub(super) fn rule(rule: Rule, what: Option<&str>, dialect: &Dialect) -> String {
+    let controller = dialect.controller;
     let Some(what) = what else {
         return match rule {
             Rule::Environment => format!("environment: set by a variable or flag of {controller}'s pod"),
@@ -31,7 +31,8 @@ pub(super) fn rule(rule: Rule, what: Option<&str>, dialect: Dialect) -> String {
 }
 
 /// What is known of a default at the end of a pointer, where this value (as JSON) stands.
-pub(super) fn known_default(pointer: &str, value: &str, dialect: Dialect) -> Option<String> {
-    let known = dialect.known_defaults().iter().find(|(end, usual, _)| pointer.ends_with(end) && (*usual == value || usual.is_empty()))?;
-    Some(format!("default: {}", known.2))
+pub(super) fn known_default(pointer: &str, value: &str, dialect: &Dialect) -> Option<String> {
+    let is_it = |known: &&KnownDefault| pointer.ends_with(known.pointer) && (known.value == value || known.value.is_empty());
+    let known = dialect.defaults.iter().find(is_it)?;
+    Some(format!("default: {}", known.doc))
 }

@@ -1,15 +1,13 @@
-//! Identity and relations: what an object is called, where it stands, where a value came from, and how objects are read from text.
+//! Identity: what an object is called, where it stands, and where a value came from.
 //!
-//! Nothing here knows a dialect or renders a message.
+//! What must not be here: how objects are read from text (`read`), dialects, findings.
 
 mod key;
 mod object;
 mod origin;
-pub mod read;
 mod secret;
 
 pub use key::{ResourceKey, nearest};
 pub use object::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 pub use origin::{Origin, Rule, Sourced};
-pub use read::{DocumentCache, ReadOptions, Shape, read};
 pub use secret::{REDACTED, Secret};

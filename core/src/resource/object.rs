@@ -1,5 +1,5 @@
 //! The input objects: every document, item of a `List` and configuration in an annotation is one, with the text it
-//! came from. Reading them from text is [`super::read`]; what they mean is a dialect's business.
+//! came from. Reading them from text is [`crate::read`]; what they mean is a dialect's business.
 
 use super::{ResourceKey, Secret};
 use crate::text::{Document, FieldPath, Node, NodeId, Segment, Str, TextRange, Value};

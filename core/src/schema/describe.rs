@@ -20,6 +20,25 @@ pub struct KnownKind {
     pub spec: &'static Schema,
 }
 
+/// A kind as lists of kinds show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedKind {
+    /// Its name.
+    pub name: &'static str,
+    /// Its API group; empty for Kubernetes' own first one.
+    pub group: &'static str,
+    /// Its plural, where the dialect's tables have it.
+    pub plural: Option<&'static str>,
+    /// Its versions without the group, the oldest first.
+    pub versions: Vec<&'static str>,
+    /// Where the configuration keeps its objects, for dialects with such a configuration.
+    pub config_key: Option<&'static str>,
+    /// Whether it is a kind of the dialect itself.
+    pub own: bool,
+    /// One line for people.
+    pub doc: &'static str,
+}
+
 /// The field at a path of keys below `schema`; list indexes are left out (`circuit_breakers`, `priority`). `None` where the
 /// path leads to no named field.
 pub fn describe(schema: &'static Schema, path: &[&str]) -> Option<&'static Field> {

@@ -27,7 +27,7 @@ mod wire;
 mod wording;
 
 pub use check::{Check, Fault, Violation};
-pub use describe::{KnownKind, allowed_values, describe};
+pub use describe::{KnownKind, ListedKind, allowed_values, describe};
 pub use memo::{Memo, is_pattern, is_rule};
 pub use path::Path;
 pub use shape::{

@@ -8,8 +8,8 @@
 use super::envoy::{Envoy, free_port, local, port};
 use super::{here, request};
 use chancery_core::backend::envoy::v3::pb;
-use chancery_core::explain::EnvoyConfig;
-use chancery_core::explain::simulate::{Gateway, Request, Simulation};
+use chancery_core::envoy_config::EnvoyConfig;
+use chancery_core::simulate::{Gateway, Request, Simulation};
 use chancery_envoy_api::envoy::extensions::filters::network::direct_response::v3::Config as Say;
 use pb::base::{DataSource, TransportSocket, data_source::Specifier, transport_socket::ConfigType as SocketConfig};
 use pb::listener::{Filter, FilterChain, Listener, filter::ConfigType};

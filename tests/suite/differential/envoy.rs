@@ -4,7 +4,7 @@
 
 use super::http2;
 use chancery_core::backend::envoy::v3::pb;
-use chancery_core::explain::simulate::{Protocol, Request};
+use chancery_core::simulate::{Protocol, Request};
 use chancery_envoy_api::json::{self, Style};
 use pb::hcm::http_connection_manager::{CodecType, RouteSpecifier};
 use std::ffi::OsString;

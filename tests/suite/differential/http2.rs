@@ -3,7 +3,7 @@
 //! What must not be here: what is asked, and what is expected.
 
 use super::envoy::{Answer, Echo};
-use chancery_core::explain::simulate::Request;
+use chancery_core::simulate::Request;
 use std::future::{Future, poll_fn};
 use std::time::Duration;
 

@@ -18,8 +18,8 @@ mod requests;
 use crate::envoy::cases;
 use crate::examples;
 use chancery_core::backend::envoy::v3::pb;
-use chancery_core::explain::EnvoyConfig;
-use chancery_core::explain::simulate::{Gateway, Outcome, Protocol, Request, Simulation};
+use chancery_core::envoy_config::EnvoyConfig;
+use chancery_core::simulate::{Gateway, Outcome, Protocol, Request, Simulation};
 use chancery_tests::chance::Chance;
 use chancery_tests::work::Work;
 use connections::Connections;
@@ -164,7 +164,7 @@ fn program() -> Option<OsString> {
 }
 
 fn bootstrap(work: &Work) -> pb::bootstrap::Bootstrap {
-    chancery_core::backend::envoy::v3::bootstrap(&work.compilation.ir, &chancery_core::backend::envoy::Options::default())
+    chancery_core::backend::envoy::v3::bootstrap(work.gateway().ir, &chancery_core::backend::envoy::Options::default())
 }
 
 /// Where requests come from.

@@ -5,8 +5,8 @@
 use super::envoy::port;
 use super::request;
 use chancery_core::backend::envoy::v3::pb;
-use chancery_core::explain::EnvoyConfig;
-use chancery_core::explain::simulate::{Protocol, Request};
+use chancery_core::envoy_config::EnvoyConfig;
+use chancery_core::simulate::{Protocol, Request};
 use chancery_tests::chance::Chance;
 use pb::matcher::{StringMatcher, string_matcher::MatchPattern};
 use pb::route::route_match::PathSpecifier;

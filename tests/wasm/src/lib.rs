@@ -7,9 +7,10 @@
 
 use chancery_core::backend::Rope;
 use chancery_core::backend::envoy::{self, Document};
-use chancery_core::compile::{Compilation, Compiler, Options};
-use chancery_core::dialect::Dialect;
-use chancery_core::explain::{Positions, findings, ledger};
+use chancery_core::compilation::{Compilation, Options};
+use chancery_core::compile::Compiler;
+use chancery_core::dialect::{self, ambassador};
+use chancery_core::explain::{findings, ledger};
 use chancery_core::resource::Inputs;
 
 /// What may be asked for.
@@ -23,14 +24,14 @@ pub enum What {
 
 /// Reads options as fixtures write them: Ambassador's unless they name another dialect.
 pub fn options(line: &str) -> Result<Options, String> {
-    let mut options = Options::from_words(line)?;
-    options.dialect.get_or_insert(Dialect::Ambassador);
-    Ok(options)
+    let options = Options::from_words(line, dialect::ALL).map_err(|error| error.to_string())?;
+    Ok(if options.dialect.is_none() { options.in_dialect(ambassador::DIALECT.name) } else { options })
 }
 
-/// A document of a compilation.
+/// A document of the first gateway; nothing where none runs.
 pub fn emit(compilation: &Compilation, document: Document, compiler: &mut Compiler) -> Rope {
-    envoy::v3::emit(&compilation.ir, &envoy::Options { document, ..envoy::Options::default() }, &mut compiler.emitted)
+    let Some(gateway) = compilation.gateways().next() else { return Rope::new() };
+    envoy::v3::emit(gateway.ir, &envoy::Options { document, ..envoy::Options::default() }, compiler.emitted.of(gateway))
 }
 
 /// The answer to a question.
@@ -41,11 +42,11 @@ pub fn answer(question: &str, what: What) -> String {
         Err(error) => return error,
     };
     let inputs = Inputs::one("input.yaml", text);
-    let mut compiler = Compiler::new();
+    let mut compiler = Compiler::new(dialect::ALL);
     let compilation = compiler.compile(&inputs, &options);
     let mut answer = emit(&compilation, Document::Bootstrap, &mut compiler).text();
     if what == What::All {
-        let positions = Positions::new(&compilation.inputs, &compilation.objects);
+        let positions = compilation.positions();
         answer.push('\n');
         answer.push_str(&emit(&compilation, Document::Resources, &mut compiler).text());
         answer.push('\n');

@@ -191,6 +191,31 @@ fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{s}")
 }
 
+/// The switch between gateways, where there are several.
+#[component]
+fn Gateways(app: App) -> impl IntoView {
+    let choose = move |event| {
+        app.gateway.set(Some(event_target_value(&event)));
+        app.compile();
+    };
+    move || {
+        let (names, shown) = app.compiled.with(|compiled| (compiled.gateways.clone(), compiled.gateway.clone()));
+        (names.len() > 1).then(|| {
+            let options = names.into_iter().map(|name| {
+                let chosen = name == shown;
+                view! { <option value=name.clone() selected=chosen>{name.clone()}</option> }
+            });
+            let options = options.collect_view();
+            view! {
+                <label class="status-item dialect">
+                    <span class="visually-hidden">"Gateway"</span>
+                    <select aria-label="Gateway" on:change=choose>{options}</select>
+                </label>
+            }
+        })
+    }
+}
+
 #[component]
 fn Status(app: App) -> impl IntoView {
     let severity = move |severity: &'static str| {
@@ -229,6 +254,7 @@ fn Status(app: App) -> impl IntoView {
     view! {
         <footer class="status">
             <label class="status-item dialect"><span class="visually-hidden">"Dialect"</span><select aria-label="Dialect" on:change=choose>{dialects}</select></label>
+            <Gateways app=app/>
             <span class="status-item">{move || counted(app.compiled.with(|compiled| compiled.resources), "resource")}</span>
             {severity("error")} {severity("warning")}
             <span class="status-item wide-only">{move || counted(app.compiled.with(|compiled| compiled.routes), "route")}</span>

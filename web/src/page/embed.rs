@@ -68,7 +68,10 @@ pub fn start(app: App) {
         match said.what.as_str() {
             "chancery:load" => {
                 given.set_value(said.files.clone());
-                app.load(Work { files: said.files, dialect: said.dialect, options: said.options.map(serde_json::Value::String) }, Vec::new());
+                app.load(
+                    Work { files: said.files, dialect: said.dialect, options: said.options.map(serde_json::Value::String), gateway: None },
+                    Vec::new(),
+                );
             }
             "chancery:set" => {
                 if let Some(view) = said.view.and_then(|name| crate::state::View::ALL.into_iter().find(|view| view.name() == name)) {

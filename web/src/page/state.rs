@@ -115,6 +115,8 @@ pub struct App {
     pub active: RwSignal<usize>,
     /// The dialect, if the person chose one.
     pub dialect: RwSignal<Option<String>>,
+    /// The gateway, if the person chose one of several.
+    pub gateway: RwSignal<Option<String>>,
     /// Options besides, as a snapshot or an example brought them.
     pub options: RwSignal<Option<serde_json::Value>>,
     /// The work as it was opened.
@@ -173,6 +175,7 @@ impl App {
             files: RwSignal::new(work.files.clone()),
             active: RwSignal::new(0),
             dialect: RwSignal::new(work.dialect.clone()),
+            gateway: RwSignal::new(work.gateway.clone()),
             options: RwSignal::new(work.options.clone()),
             opened: RwSignal::new(work),
             requests: Requests::new(requests),
@@ -240,7 +243,12 @@ impl App {
 
     /// The work as it stands.
     pub fn work(self) -> Work {
-        Work { files: self.files.get_untracked(), dialect: self.dialect.get_untracked(), options: self.options.get_untracked() }
+        Work {
+            files: self.files.get_untracked(),
+            dialect: self.dialect.get_untracked(),
+            options: self.options.get_untracked(),
+            gateway: self.gateway.get_untracked(),
+        }
     }
 
     /// The same with the requests that were kept.
@@ -458,6 +466,7 @@ impl App {
         self.files.with_untracked(|before| before.iter().for_each(|file| editor::forget(&file.name)));
         self.opened.set(work.clone());
         self.dialect.set(work.dialect);
+        self.gateway.set(work.gateway);
         self.options.set(work.options);
         self.files.set(if work.files.is_empty() { vec![SourceFile { name: "gateway.yaml".into(), text: String::new() }] } else { work.files });
         self.requests.load(requests);

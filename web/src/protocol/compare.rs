@@ -26,6 +26,9 @@ pub struct Work {
     /// Options, as a snapshot has them, or in the words of the command line.
     #[serde(default)]
     pub options: Option<serde_json::Value>,
+    /// The gateway that is to be shown, if the person chose one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<String>,
 }
 
 /// What differs. The page has types of its own for changes, which read what the core writes.
@@ -89,7 +92,7 @@ pub struct From {
     pub span: Option<Span>,
 }
 
-/// Requests that become something else, as `chancery_core::explain::compare::Requests` tells them.
+/// Requests that become something else, as `chancery_core::compare::Requests` tells them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Requests {
     /// What changes, and for which requests.

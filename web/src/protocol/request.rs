@@ -1,9 +1,9 @@
 //! A request's way through the gateway, step by step.
 //!
-//! What must not be here: what was asked; `chancery_core::explain::simulate` has requests, and what was expected of them.
+//! What must not be here: what was asked; `chancery_core::simulate` has requests, and what was expected of them.
 
 use super::Span;
-use chancery_core::explain::simulate::Ending;
+use chancery_core::simulate::Ending;
 use serde::{Deserialize, Serialize};
 
 /// What becomes of a request.

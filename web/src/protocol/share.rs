@@ -3,7 +3,7 @@
 //! What must not be here: how it is packed.
 
 use super::Work;
-use chancery_core::explain::simulate::SavedRequest;
+use chancery_core::simulate::SavedRequest;
 use serde::{Deserialize, Serialize};
 
 /// What is to be handed on.

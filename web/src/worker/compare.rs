@@ -1,12 +1,14 @@
 //! The present state compared with another: work of a page, or what a person pasted.
 //!
-//! What must not be here: the comparison; that is `chancery_core::explain::compare`.
+//! What must not be here: the comparison; that is `chancery_core::compare`.
 
-use crate::session::{inputs, options};
+use crate::session::{DIALECTS, inputs, options};
 use chancery_core::backend::{OutputMap, envoy};
-use chancery_core::compile::{Compilation, Compiler};
-use chancery_core::explain::compare::{Change, RequestOptions, Requests, Side, SideSource, compare, requests};
-use chancery_core::explain::{EnvoyConfig, Positions, Running, Snapshot, share};
+use chancery_core::compare::{Change, RequestOptions, Requests, Side, SideSource, compare, requests};
+use chancery_core::compilation::Compilation;
+use chancery_core::compile::Compiler;
+use chancery_core::envoy_config::{EnvoyConfig, Running};
+use chancery_core::explain::{Snapshot, share};
 use chancery_core::resource::{Input, Inputs};
 use chancery_web::protocol::{Comparison, Other};
 
@@ -31,10 +33,14 @@ impl Loaded {
     /// Reads it.
     pub fn new(of: Other) -> Result<Self, String> {
         let compiled = |inputs: &Inputs, options| {
-            let mut compiler = Compiler::new();
+            let mut compiler = Compiler::new(DIALECTS);
             let compilation = compiler.compile(inputs, options);
-            let map = envoy::v3::output_map(&compilation.ir, &envoy::Options::default(), &mut compiler.emitted);
-            State::Compiled { config: EnvoyConfig::of(&compilation), map, compilation: compilation.into() }
+            let (mut config, mut map) = (EnvoyConfig::default(), OutputMap::default());
+            if let Some(gateway) = compilation.gateways().next() {
+                config = EnvoyConfig::of(gateway.ir);
+                map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), compiler.emitted.of(gateway));
+            }
+            State::Compiled { config, map, compilation: compilation.into() }
         };
         let (state, called) = match &of {
             Other::Work(work) => (compiled(&inputs(&work.files), &options(work)?), String::new()),
@@ -72,11 +78,12 @@ impl Loaded {
 
     /// How the present state differs from it.
     pub fn compare(&self, now: &SideSource<'_>, config: &EnvoyConfig) -> Changes {
-        let now = Side { config, source: Some(SideSource { compilation: now.compilation, positions: now.positions, map: now.map }) };
+        let now = Side { config, source: Some(SideSource { gateway: now.gateway, positions: now.positions, map: now.map }) };
         let (found, changed) = match &self.state {
             State::Compiled { compilation, map, config } => {
-                let positions = Positions::new(&compilation.inputs, &compilation.objects);
-                let before = Side { config, source: Some(SideSource { compilation, positions: &positions, map }) };
+                let positions = compilation.positions();
+                let source = compilation.gateways().next().map(|gateway| SideSource { gateway, positions: &positions, map });
+                let before = Side { config, source };
                 (compare(&before, &now), Some(requests(&before, &now, &RequestOptions::default())))
             }
             // What it has of its own, as listeners of administration, would be told of as lost.

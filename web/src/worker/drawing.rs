@@ -3,7 +3,7 @@
 //! What must not be here: where boxes go, and what refers to what.
 
 use crate::session::span;
-use chancery_core::compile::Compilation;
+use chancery_core::compilation::Compilation;
 use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, picture, svg};
 use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Thread, layout};
 use chancery_core::order::Gather as _;

@@ -1,12 +1,13 @@
 //! What becomes of a request, as steps that can be drawn: each with its name, its lines, and why the others were not taken.
 //!
-//! What must not be here: where the request goes; that is `chancery_core::explain::simulate`.
+//! What must not be here: where the request goes; that is `chancery_core::simulate`.
 
 use crate::session::span;
 use chancery_core::backend::OutputMap;
-use chancery_core::compile::Compilation;
-use chancery_core::explain::simulate::{self, Ending, Gateway, HeaderChange, Outcome, percent};
-use chancery_core::explain::{EnvoyConfig, OriginView, Positions, RouteReport, report};
+use chancery_core::compilation::SideRef;
+use chancery_core::envoy_config::EnvoyConfig;
+use chancery_core::explain::{OriginView, Positions, RouteReport, report};
+use chancery_core::simulate::{self, Ending, Gateway, HeaderChange, Outcome, percent};
 use chancery_web::protocol::{Sent, Span, Step, Tried, Way, WrittenRequest};
 
 /// So many losers are told of; of more, the last ones.
@@ -17,8 +18,8 @@ const MOST_SPANS: usize = 3;
 
 /// Where requests come to.
 pub struct Ground<'a> {
-    /// What was compiled.
-    pub compilation: &'a Compilation,
+    /// The side that the gateway is of.
+    pub side: SideRef<'a>,
     /// Where it stands in the texts.
     pub positions: &'a Positions<'a>,
     /// What Envoy gets.
@@ -33,7 +34,7 @@ pub fn way(ground: &Ground<'_>, written: &WrittenRequest) -> Result<Way, String>
     let simulation = Gateway::new(ground.config).simulate_tracing(&request);
     let origins = |pointer: &str| {
         let made = ground.map.lookup(pointer).into_iter().flat_map(|made| made.origins);
-        made.map(|origin| OriginView::of(*origin, ground.compilation, ground.positions)).collect()
+        made.map(|origin| OriginView::of(*origin, ground.side, ground.positions)).collect()
     };
     let report = report(simulation, origins);
     let ending = Ending::of(&report.simulation);

@@ -9,29 +9,33 @@ use crate::request::{self, Ground};
 use crate::share;
 use crate::thread;
 use crate::tree::Tree;
+use chancery_core::backend::OutputMap;
 use chancery_core::check::check;
-use chancery_core::compile::{Compilation, Compiler, Options};
+use chancery_core::compare::SideSource;
+use chancery_core::compilation::{Compilation, Dialect, GatewayRef, Options, SideRef};
+use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::{Policy, codes};
-use chancery_core::dialect::Dialect;
-use chancery_core::explain::compare::SideSource;
-use chancery_core::explain::simulate::{Gateway, SavedRequest, Verdict};
+use chancery_core::dialect::{ambassador, contour};
+use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{
-    self, EnvoyConfig, Finding, Positions, ResourceRef, View, Viewed, completions, count_routes, findings_of_all, graph_of_all, hover, ledger_of_all,
-    routes,
+    self, Finding, Positions, ResourceRef, RouteRow, View, Viewed, completions, count_routes, findings, graph, hover, ledger, routes,
 };
 use chancery_core::resource::{Input, Inputs, SourceId};
-use chancery_core::text::{to_json, to_yaml};
+use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
+use chancery_core::text::{Node, Object, Value, to_json, to_yaml};
 use chancery_web::protocol::{Answer, Compiled, Doc, Named, Other, Question, Rows, SourceFile, Spot, Target, Thread, Way, Work, WrittenRequest};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// The dialects of the page.
+pub static DIALECTS: &[&Dialect] = &[&ambassador::DIALECT, &contour::DIALECT];
+
 /// The worker's memory.
-#[derive(Default)]
 pub struct Session {
     compiler: Compiler,
     compilation: Compilation,
-    /// The same input for the other dialects that it has.
-    others: Vec<Compilation>,
+    /// The gateway that is shown: its side and its place there.
+    shown: (usize, usize),
     /// What it was compiled with.
     options: Options,
     /// What Envoy gets of it, when it was asked for.
@@ -46,6 +50,24 @@ pub struct Session {
     graph: Option<explain::Graph>,
     /// The top of each box of the graph as last drawn: what was there keeps its order.
     tops: BTreeMap<String, i32>,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self {
+            compiler: Compiler::new(DIALECTS),
+            compilation: Compilation::default(),
+            shown: (0, 0),
+            options: Options::default(),
+            config: None,
+            other: None,
+            trees: BTreeMap::new(),
+            before: BTreeMap::new(),
+            selected: None,
+            graph: None,
+            tops: BTreeMap::new(),
+        }
+    }
 }
 
 fn fine<T: Serialize>(answer: &T) -> String {
@@ -84,11 +106,27 @@ pub fn inputs(files: &[SourceFile]) -> Inputs {
 pub fn options(work: &Work) -> Result<Options, String> {
     let mut options = match &work.options {
         None => Options::default(),
-        Some(serde_json::Value::String(words)) => Options::from_words(words)?,
+        Some(serde_json::Value::String(words)) => Options::from_words(words, DIALECTS).map_err(|error| error.to_string())?,
         Some(data) => serde_json::from_value(data.clone()).map_err(|error| error.to_string())?,
     };
-    options.dialect = work.dialect.as_deref().and_then(Dialect::named).or(options.dialect);
+    if let Some(dialect) = &work.dialect {
+        options.choose(dialect, DIALECTS).map_err(|error| error.to_string())?;
+    }
     Ok(options)
+}
+
+/// The gateway at a place, if it runs.
+fn gateway_at(compilation: &Compilation, (side, at): (usize, usize)) -> Option<GatewayRef<'_>> {
+    let side = compilation.sides().nth(side)?;
+    let id = &side.side.gateways.get(at)?.id;
+    side.gateways().find(|gateway| gateway.id == id)
+}
+
+/// Which gateway is to be shown: the one that is asked for, or the first.
+fn shown(compilation: &Compilation, dialect: Option<&str>, gateway: Option<&str>) -> (usize, usize) {
+    let side = compilation.sides.iter().position(|side| Some(side.dialect.name) == dialect).unwrap_or_default();
+    let gateways = compilation.sides.get(side).map(|side| side.gateways.as_slice()).unwrap_or_default();
+    (side, gateways.iter().position(|of| Some(of.id.as_str()) == gateway).unwrap_or_default())
 }
 
 impl Session {
@@ -128,7 +166,7 @@ impl Session {
                 });
                 fine(&Thread::default())
             }
-            Question::Routes => fine(&routes(&self.compilation)),
+            Question::Routes => fine(&self.routes()),
             Question::RoutesFor { host, path } => fine(&Gateway::new(self.envoy_config()).routes_for(host.as_deref(), &path)),
             Question::Graph(focus) => {
                 self.whole_graph();
@@ -137,7 +175,7 @@ impl Session {
             }
             Question::Picture(focus) => fine(&drawing::picture_of(self.whole_graph(), &focus)),
             Question::Seek { text, focus } => fine(&drawing::seek(self.whole_graph(), &focus, &text)),
-            Question::Ledger => fine(&ledger_of_all(&self.sides())),
+            Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
             Question::Hover(spot) => {
                 let found = self.spot(&spot).and_then(|(source, offset)| hover(&self.compilation, &self.positions(), source, offset));
                 let makes = if found.is_some() { self.makes(spot) } else { Vec::new() };
@@ -146,7 +184,7 @@ impl Session {
             Question::Complete { spot, text } => {
                 let lines = chancery_core::text::LineIndex::new(&text);
                 let offset = lines.offset_utf16(&text, spot.line.saturating_sub(1), spot.column).unwrap_or_default();
-                let mut found = completions(self.compilation.dialect, &text, offset);
+                let mut found = completions(&self.dialects(), &text, offset);
                 found.from = lines.position(&text, found.from).column_utf16;
                 fine(&found)
             }
@@ -164,7 +202,7 @@ impl Session {
                 false => fine(&None::<WrittenRequest>),
             },
             Question::Suggest(pointer) => {
-                let rows = routes(&self.compilation);
+                let rows = self.routes();
                 fine(&asking(&rows, pointer.as_deref(), self.tree(Doc::Envoy).root()))
             }
             Question::Judge(saved) => fine(&self.judge(&saved)),
@@ -175,15 +213,15 @@ impl Session {
     }
 
     fn envoy_config(&mut self) -> &EnvoyConfig {
-        let compilation = &self.compilation;
-        self.config.get_or_insert_with(|| EnvoyConfig::of(compilation))
+        let ir = self.gateway().map(|gateway| gateway.ir.clone());
+        self.config.get_or_insert_with(|| ir.map(|ir| EnvoyConfig::of(&ir)).unwrap_or_default())
     }
 
     fn way(&mut self, written: &WrittenRequest) -> Result<Way, String> {
         self.tree(Doc::Envoy);
         self.envoy_config();
-        let (Some(config), Some(tree)) = (&self.config, self.trees.get(&Doc::Envoy)) else { return Ok(Way::default()) };
-        request::way(&Ground { compilation: &self.compilation, positions: &self.positions(), config, map: tree.map() }, written)
+        let (Some(config), Some(tree), Some(side)) = (&self.config, self.trees.get(&Doc::Envoy), self.side()) else { return Ok(Way::default()) };
+        request::way(&Ground { side, positions: &self.positions(), config, map: tree.map() }, written)
     }
 
     fn judge(&mut self, saved: &[SavedRequest]) -> Vec<Verdict> {
@@ -199,19 +237,34 @@ impl Session {
             None => Loaded::new(other)?,
         };
         let loaded = self.other.insert(loaded);
-        let positions = Positions::new(&self.compilation.inputs, &self.compilation.objects);
-        let (Some(config), Some(tree)) = (&self.config, self.trees.get(&Doc::Envoy)) else { return Ok(Changes::default()) };
-        let now = SideSource { compilation: &self.compilation, positions: &positions, map: tree.map() };
+        let positions = self.compilation.positions();
+        let gateway = gateway_at(&self.compilation, self.shown);
+        let (Some(config), Some(tree), Some(gateway)) = (&self.config, self.trees.get(&Doc::Envoy), gateway) else { return Ok(Changes::default()) };
+        let now = SideSource { gateway, positions: &positions, map: tree.map() };
         Ok(loaded.compare(&now, config))
     }
 
-    /// Of all dialects, the one that is shown first.
-    fn sides(&self) -> Vec<&Compilation> {
-        std::iter::once(&self.compilation).chain(&self.others).collect()
+    /// The gateway that is shown, if it runs.
+    fn gateway(&self) -> Option<GatewayRef<'_>> {
+        gateway_at(&self.compilation, self.shown)
+    }
+
+    /// The side of the gateway that is shown.
+    fn side(&self) -> Option<SideRef<'_>> {
+        self.compilation.sides().nth(self.shown.0)
+    }
+
+    /// The dialect that is shown.
+    fn dialects(&self) -> Vec<&'static Dialect> {
+        self.side().map(SideRef::dialect).into_iter().collect()
+    }
+
+    fn routes(&self) -> Vec<RouteRow> {
+        self.gateway().map(routes).unwrap_or_default()
     }
 
     fn positions(&self) -> Positions<'_> {
-        Positions::new(&self.compilation.inputs, &self.compilation.objects)
+        self.compilation.positions()
     }
 
     fn spot(&self, spot: &Spot) -> Option<(SourceId, u32)> {
@@ -231,20 +284,17 @@ impl Session {
     fn compile(&mut self, work: &Work) -> Result<Compiled<Vec<Finding>>, String> {
         let start = js_sys::Date::now();
         self.options = options(work)?;
-        let (inputs, wanted) = (inputs(&work.files), self.options.dialect);
+        let (inputs, wanted) = (inputs(&work.files), self.options.dialect.clone());
         // An input of several dialects is compiled for each; one of them is shown, and what is found by all.
-        let mut sides = self.compiler.compile_each(&inputs, &Options { dialect: None, ..self.options.clone() });
-        if wanted.is_some_and(|wanted| sides.iter().all(|side| side.dialect != wanted)) {
-            sides = self.compiler.compile_each(&inputs, &self.options);
+        let mut compilation = self.compiler.compile(&inputs, &self.options.clone().of_any_dialect());
+        if wanted.as_ref().is_some_and(|wanted| compilation.side(wanted).is_none()) {
+            compilation = self.compiler.compile(&inputs, &self.options);
         }
         let policy = Policy { at: self.options.findings.at.or(Some((start / 1000.0) as i64)), ..self.options.findings.clone() };
-        for side in &mut sides {
-            check(side, &policy, &mut self.compiler.emitted);
-        }
-        let found = findings_of_all(&sides);
-        let shown = sides.iter().position(|side| Some(side.dialect) == wanted).unwrap_or_default();
-        self.compilation = if shown < sides.len() { sides.remove(shown) } else { Compilation::default() };
-        self.others = sides;
+        check(&mut compilation, &policy, &mut self.compiler.emitted);
+        let found = findings(&compilation, &compilation.positions());
+        self.shown = shown(&compilation, wanted.as_deref(), work.gateway.as_deref());
+        self.compilation = compilation;
         let took = js_sys::Date::now() - start;
         self.before.append(&mut self.trees);
         self.graph = None;
@@ -255,34 +305,48 @@ impl Session {
             Some(Named { label: ResourceRef::from(&object.key).to_string(), file: span.file.to_string(), line: span.line })
         });
         Ok(Compiled {
-            dialect: compilation.dialect.name().into(),
-            dialects: Dialect::ALL.iter().map(|dialect| dialect.name().into()).collect(),
+            dialect: self.side().map(|side| side.dialect().name.into()).unwrap_or_default(),
+            dialects: DIALECTS.iter().map(|dialect| dialect.name.into()).collect(),
+            gateway: self.gateway_names().get(self.shown.1).cloned().unwrap_or_default(),
+            gateways: self.gateway_names(),
+            stopped: compilation
+                .stopped()
+                .map(|(side, _, failure)| format!("{} does not start: {}", side.dialect.controller, failure.error))
+                .collect(),
             resources: compilation.objects.len(),
-            routes: count_routes(compilation),
-            clusters: compilation.ir.clusters.len(),
+            routes: self.gateway().map_or(0, count_routes),
+            clusters: self.gateway().map_or(0, |gateway| gateway.ir.clusters.len()),
             took,
             names: names.collect(),
             findings: found,
         })
     }
 
+    /// The gateways of the side that is shown.
+    fn gateway_names(&self) -> Vec<String> {
+        self.side().map(|of| of.side.gateways.iter().map(|gateway| gateway.id.to_string()).collect()).unwrap_or_default()
+    }
+
     fn whole_graph(&mut self) -> &explain::Graph {
-        let graph = self.graph.take().unwrap_or_else(|| graph_of_all(&self.sides()));
+        let graph = self.graph.take().unwrap_or_else(|| graph(&self.compilation, &self.positions()));
         self.graph.insert(graph)
     }
 
     /// A document, made when it is first asked for.
     pub fn tree(&mut self, doc: Doc) -> &mut Tree {
-        let Self { compiler, compilation, trees, before, .. } = self;
+        let Self { compiler, compilation, trees, before, shown, .. } = self;
         trees.entry(doc).or_insert_with(|| {
-            let (root, map) = match doc {
-                Doc::Envoy => {
-                    let viewed = Viewed::new(compilation, View::Envoy, &mut compiler.emitted);
-                    (viewed.root, viewed.map)
+            let (gateway, side) = (gateway_at(compilation, *shown), compilation.sides().nth(shown.0));
+            let document = match (doc, gateway) {
+                (Doc::Envoy, Some(gateway)) => {
+                    let viewed = Viewed::new(gateway.ir, View::Envoy, compiler.emitted.of(gateway));
+                    Some((viewed.root, viewed.map))
                 }
-                Doc::Ir => explain::dump(&compilation.ir),
-                Doc::Config => explain::dump_config(compilation),
+                (Doc::Ir, Some(gateway)) => Some(explain::dump(gateway.ir)),
+                (Doc::Config, _) => side.map(explain::dump_config),
+                (Doc::Envoy | Doc::Ir, None) => None,
             };
+            let (root, map) = document.unwrap_or_else(|| (Node::synthesised(Value::Object(Object::new())), OutputMap::default()));
             let tree = Tree::new(root, map);
             match before.remove(&doc) {
                 Some(before) => tree.like(before),
@@ -302,7 +366,7 @@ impl Session {
             }
         }
         match self.trees.get(&doc) {
-            Some(tree) => tree.rows(from, count, &self.compilation),
+            Some(tree) => self.side().map(|side| tree.rows(from, count, side)).unwrap_or_default(),
             None => Rows::default(),
         }
     }
@@ -312,7 +376,7 @@ impl Session {
         self.tree(Doc::Envoy);
         self.tree(Doc::Ir);
         let core = thread::core_thread(&target, &self.compilation, &self.trees);
-        let mut thread = thread::told(&target, &core, &self.compilation, &self.trees);
+        let mut thread = self.side().map(|side| thread::told(&target, &core, side, &self.trees)).unwrap_or_default();
         let mut rows = Vec::new();
         for (doc, tree) in &mut self.trees {
             let pointers = thread::places(&target, &core, &self.compilation, *doc, tree);

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: the formats; those are `chancery_core::explain::{Snapshot, share}`.
 
-use chancery_core::compile::{Compilation, Options};
+use chancery_core::compilation::{Compilation, Options};
 use chancery_core::explain::{Snapshot, share};
 use chancery_web::protocol::{Opened, Shared, Sharing, SourceFile, Work};
 
@@ -26,6 +26,10 @@ pub fn opened(text: &str) -> Result<Opened, String> {
     };
     let files = snapshot.inputs().inputs.into_iter().map(|input| SourceFile { name: input.name.to_string(), text: input.text.to_string() });
     let options = serde_json::to_value(&snapshot.options).ok();
-    let dialect = snapshot.options.dialect.map(|dialect| dialect.name().into());
-    Ok(Opened { work: Work { files: files.collect(), dialect, options }, requests: snapshot.requests().to_vec(), redacted: snapshot.redacted })
+    let dialect = snapshot.options.dialect.as_ref().map(ToString::to_string);
+    Ok(Opened {
+        work: Work { files: files.collect(), dialect, options, ..Work::default() },
+        requests: snapshot.requests().to_vec(),
+        redacted: snapshot.redacted,
+    })
 }

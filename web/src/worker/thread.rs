@@ -4,8 +4,8 @@
 
 use crate::session::span;
 use crate::tree::Tree;
-use chancery_core::compile::Compilation;
-use chancery_core::explain::{OriginView, Positions, Thread as CoreThread, describe, get};
+use chancery_core::compilation::{Compilation, SideRef};
+use chancery_core::explain::{OriginView, Thread as CoreThread, describe, get};
 use chancery_core::text::to_json;
 use chancery_web::protocol::{Doc, ResourceRef, Span, Target, Thread};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub type Trees = BTreeMap<Doc, Tree>;
 pub fn core_thread(target: &Target, compilation: &Compilation, trees: &Trees) -> CoreThread {
     match target {
         Target::Line { file, line } => {
-            let positions = Positions::new(&compilation.inputs, &compilation.objects);
+            let positions = compilation.positions();
             let maps: Vec<_> = [Doc::Envoy, Doc::Ir].iter().filter_map(|doc| Some(trees.get(doc)?.map())).collect();
             let source = positions.source(file);
             source.and_then(|source| CoreThread::of_line(compilation, source, *line, &maps)).unwrap_or_default()
@@ -42,8 +42,9 @@ pub fn places(target: &Target, core: &CoreThread, compilation: &Compilation, doc
 }
 
 /// All but the rows.
-pub fn told(target: &Target, of: &CoreThread, compilation: &Compilation, trees: &Trees) -> Thread {
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) -> Thread {
+    let compilation = side.compilation;
+    let positions = compilation.positions();
     let resources = of.resources(compilation).into_iter();
     let resources: Vec<ResourceRef> = resources
         .map(|of| ResourceRef { kind: of.kind.to_string(), name: of.name.to_string(), namespace: of.namespace.map(|name| name.to_string()) })
@@ -65,7 +66,7 @@ pub fn told(target: &Target, of: &CoreThread, compilation: &Compilation, trees: 
                 told.push(format!("It is part of {}.", describe(tree.root(), &made.pointer).last().cloned().unwrap_or_else(|| "the whole".into())));
             }
             for origin in made.origins {
-                let why = OriginView::of(*origin, compilation, &positions).why;
+                let why = OriginView::of(*origin, side, &positions).why;
                 if !told.contains(&why) {
                     told.push(why);
                 }

@@ -4,7 +4,7 @@
 
 use crate::lines::{self, Line, children};
 use chancery_core::backend::OutputMap;
-use chancery_core::compile::Compilation;
+use chancery_core::compilation::SideRef;
 use chancery_core::explain::{OriginView, Positions, name_of};
 use chancery_core::resource::Rule;
 use chancery_core::text::{Node, Value, to_json, to_yaml};
@@ -225,16 +225,16 @@ impl Tree {
     }
 
     /// Some rows.
-    pub fn rows(&self, from: u32, count: u32, compilation: &Compilation) -> Rows {
-        let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    pub fn rows(&self, from: u32, count: u32, side: SideRef<'_>) -> Rows {
+        let positions = side.compilation.positions();
         let some = self.visible.iter().skip(from as usize).take(count as usize);
-        let rows = some.map(|line| self.line(line, compilation, &positions)).collect();
+        let rows = some.map(|line| self.line(line, side, &positions)).collect();
         let lit = self.lit.first().and_then(|(first, _)| self.row_of(*first));
         Rows { form: self.form, total: self.visible.len() as u32, lit, from, rows }
     }
 
-    fn line(&self, line: &Line, compilation: &Compilation, positions: &Positions<'_>) -> Row {
-        let mut row = self.row(line.item, compilation, positions);
+    fn line(&self, line: &Line, side: SideRef<'_>, positions: &Positions<'_>) -> Row {
+        let mut row = self.row(line.item, side, positions);
         if self.form == Form::Tree {
             return row;
         }
@@ -261,12 +261,12 @@ impl Tree {
         row
     }
 
-    fn row(&self, at: u32, compilation: &Compilation, positions: &Positions<'_>) -> Row {
+    fn row(&self, at: u32, side: SideRef<'_>, positions: &Positions<'_>) -> Row {
         let (key, item, node, pointer) = self.look(at);
         let (depth, end) = self.items.get(at as usize).map_or((0, at), |item| (u32::from(item.depth), item.end));
         let origins = self.map.get(&pointer).unwrap_or_default();
         let origin = origins.iter().min_by_key(|origin| origin.rule() == Rule::Default);
-        let view = origin.map(|origin| OriginView::of(*origin, compilation, positions));
+        let view = origin.map(|origin| OriginView::of(*origin, side, positions));
         let lit = self.lit.iter().any(|(first, after)| *first <= at && at < *after);
         let holds_lit = !lit && self.lit.iter().any(|(first, _)| at < *first && *first < end);
         Row {

@@ -32,7 +32,7 @@ fn a_dialect_knows_no_other() {
 
 #[test]
 fn the_back_end_sees_the_ir_only() {
-    assert_eq!(arrows("core/src/backend/envoy/v3/route.rs", "use crate::config::Config;").len(), 1);
+    assert_eq!(arrows("core/src/backend/envoy/v3/route.rs", "use crate::dialect::ambassador::config::Config;").len(), 1);
 }
 
 #[test]

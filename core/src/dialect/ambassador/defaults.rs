@@ -2,22 +2,40 @@
 //!
 //! What must not be here: what becomes of them.
 
+use crate::compilation::KnownDefault;
+
 /// Defaults that people ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
-pub const DEFAULTS: &[(&str, &str, &str)] = &[
-    ("route/timeout", "\"3s\"", "Emissary gives a service 3000 ms to answer when nobody sets `timeout_ms`"),
-    ("forward/timeout", "\"3s\"", "Emissary gives a service 3000 ms to answer when nobody sets `timeout_ms`"),
-    ("/connect_timeout", "\"3s\"", "Emissary waits 3000 ms for a connection when nobody sets `connect_timeout_ms`"),
-    ("route/prefix_rewrite", "\"/\"", "Emissary rewrites the matched prefix to `/` when nobody sets `rewrite`"),
-    ("forward/path_rewrite", "{\"prefix\":\"/\"}", "Emissary rewrites the matched prefix to `/` when nobody sets `rewrite`"),
-    ("match/case_sensitive", "true", "Emissary matches paths with their case when nobody sets `case_sensitive`"),
-    ("/lb_policy", "\"ROUND_ROBIN\"", "Emissary takes endpoints in turn when nobody sets `load_balancer`"),
-    ("/lb_policy", "\"round_robin\"", "Emissary takes endpoints in turn when nobody sets `load_balancer`"),
-    ("/dns_lookup_family", "\"V4_ONLY\"", "Emissary asks DNS for IPv4 when nobody sets `enable_ipv6`"),
-    ("/dns_family", "\"v4_only\"", "Emissary asks DNS for IPv4 when nobody sets `enable_ipv6`"),
-    ("/use_remote_address", "true", "Emissary takes the connection's address for the client's when nobody sets `use_remote_address`"),
-    ("/normalize_path", "true", "Emissary always resolves dot segments before it routes"),
-    ("/server_name", "\"envoy\"", "Emissary says `server: envoy` when nobody sets `server_name`"),
-    ("address/socket_address/address", "\"0.0.0.0\"", "Emissary listens on all addresses when AMBASSADOR_ENVOY_BIND_ADDRESS is not set"),
+pub const DEFAULTS: &[KnownDefault] = &[
+    KnownDefault { pointer: "route/timeout", value: "\"3s\"", doc: "Emissary gives a service 3000 ms to answer when nobody sets `timeout_ms`" },
+    KnownDefault { pointer: "forward/timeout", value: "\"3s\"", doc: "Emissary gives a service 3000 ms to answer when nobody sets `timeout_ms`" },
+    KnownDefault {
+        pointer: "/connect_timeout",
+        value: "\"3s\"",
+        doc: "Emissary waits 3000 ms for a connection when nobody sets `connect_timeout_ms`",
+    },
+    KnownDefault { pointer: "route/prefix_rewrite", value: "\"/\"", doc: "Emissary rewrites the matched prefix to `/` when nobody sets `rewrite`" },
+    KnownDefault {
+        pointer: "forward/path_rewrite",
+        value: "{\"prefix\":\"/\"}",
+        doc: "Emissary rewrites the matched prefix to `/` when nobody sets `rewrite`",
+    },
+    KnownDefault { pointer: "match/case_sensitive", value: "true", doc: "Emissary matches paths with their case when nobody sets `case_sensitive`" },
+    KnownDefault { pointer: "/lb_policy", value: "\"ROUND_ROBIN\"", doc: "Emissary takes endpoints in turn when nobody sets `load_balancer`" },
+    KnownDefault { pointer: "/lb_policy", value: "\"round_robin\"", doc: "Emissary takes endpoints in turn when nobody sets `load_balancer`" },
+    KnownDefault { pointer: "/dns_lookup_family", value: "\"V4_ONLY\"", doc: "Emissary asks DNS for IPv4 when nobody sets `enable_ipv6`" },
+    KnownDefault { pointer: "/dns_family", value: "\"v4_only\"", doc: "Emissary asks DNS for IPv4 when nobody sets `enable_ipv6`" },
+    KnownDefault {
+        pointer: "/use_remote_address",
+        value: "true",
+        doc: "Emissary takes the connection's address for the client's when nobody sets `use_remote_address`",
+    },
+    KnownDefault { pointer: "/normalize_path", value: "true", doc: "Emissary always resolves dot segments before it routes" },
+    KnownDefault { pointer: "/server_name", value: "\"envoy\"", doc: "Emissary says `server: envoy` when nobody sets `server_name`" },
+    KnownDefault {
+        pointer: "address/socket_address/address",
+        value: "\"0.0.0.0\"",
+        doc: "Emissary listens on all addresses when AMBASSADOR_ENVOY_BIND_ADDRESS is not set",
+    },
 ];
 
 /// Why nothing was made of an object that is in order and that nothing refers to.
@@ -31,5 +49,19 @@ pub fn why_idle(kind: &str) -> &'static str {
         "Listener" => "it has nothing to serve",
         "Ingress" => "nothing was made of it",
         _ => "nothing in use refers to it",
+    }
+}
+
+/// Why no route was made of an object of which there should be one.
+pub fn why_unreached(kind: &str) -> Option<&'static str> {
+    (kind == "Mapping").then_some("no route leads there, as no Host takes it")
+}
+
+/// The kind that must take an object of this kind, so that any request gets to it.
+pub fn taken_by(kind: &str) -> Option<&'static str> {
+    match kind {
+        "Mapping" => Some("Host"),
+        "Host" | "TCPMapping" => Some("Listener"),
+        _ => None,
     }
 }

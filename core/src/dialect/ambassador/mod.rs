@@ -2,6 +2,8 @@
 //!
 //! Follows Emissary-ingress 4.x as a cluster runs it: API server, Go front end, Python compiler.
 
+mod checks;
+pub mod config;
 pub mod defaults;
 pub mod fetch;
 pub mod kinds;
@@ -10,17 +12,40 @@ pub mod model;
 pub mod options;
 pub mod relations;
 pub mod spec;
+mod stages;
 
 mod duration;
 
+pub use config::Config;
 pub use options::{MissingSecrets, Options};
+pub use stages::Stages;
 
-use crate::config::{Config, Ledger};
-use crate::diagnostic::Diagnostic;
-use crate::dialect::kubernetes::kind::ListedKind;
-use crate::ir::Ir;
-use crate::resource::{Objects, ResourceKey};
+use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Outcome, Task};
+use crate::resource::ResourceKey;
+use crate::schema::ListedKind;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+
+/// Ambassador as a dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: "ambassador",
+    controller: "Emissary",
+    claims: &[Claim::Version("getambassador.io/"), Claim::Version("ambassador/v"), Claim::Annotation("getambassador.io/")],
+    read_options: |_| fetch::read_options(),
+    kinds: kinds::known,
+    listing,
+    reads,
+    options: options::SPECS,
+    defaults: defaults::DEFAULTS,
+    hints: Hints { why_idle: defaults::why_idle, why_unreached: defaults::why_unreached },
+    annotations: &[],
+    outputs: &[],
+    checks: &[checks::unserved],
+    memory: || Box::new(Memory::default()),
+    compile: |task| compile(task),
+    setting_changes: |_, _| Vec::new(),
+};
 
 /// What earlier compiles found out.
 #[derive(Default)]
@@ -30,13 +55,19 @@ pub struct Memory {
     lower: lower::Memory,
 }
 
-/// From objects to the IR.
-pub fn compile(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> (Config, Ir) {
+/// From objects to the one gateway that Emissary runs.
+fn compile(task: Task<'_>) -> Draft {
+    let Task { objects, options, memory, ledger, sink } = task;
+    let mut fresh = Memory::default();
+    let memory = memory.downcast_mut::<Memory>().unwrap_or(&mut fresh);
+    let options = &Options::of(options);
     let config = fetch::fetch_again(objects, options, &mut memory.fetch, ledger, sink);
     let model = model::Model::build(&config, options, &mut memory.model, sink);
     let ir = lower::lower(&model, &mut memory.lower, sink);
     memory.model.keep(model);
-    (config, ir)
+    let id = GatewayId::named(&options.ambassador_namespace, &options.ambassador_id);
+    let gateway = Gateway { id, owner: None, outcome: Outcome::Runs(Arc::new(ir)) };
+    Draft { stages: Arc::new(Stages { config }), answers: Answers::default(), gateways: Vec::from([gateway]) }
 }
 
 /// Whether Ambassador reads objects of a kind.

@@ -2,12 +2,12 @@
 //!
 //! Nothing here is read from the process: hosts pass everything in. Defaults are those of the real deployment.
 
+use crate::compilation::{self, OptionKind, OptionSpec};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 
 /// What is done about objects that are referred to and that nobody supplied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingSecrets {
     /// They are taken to exist, and a notice says so.
     Assume,
@@ -17,8 +17,7 @@ pub enum MissingSecrets {
 }
 
 /// The controller's environment.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// `AMBASSADOR_ID`.
     pub ambassador_id: Str,
@@ -44,7 +43,45 @@ impl Default for Options {
     }
 }
 
+const ID: &str = "ambassador-id";
+const NAMESPACE: &str = "ambassador-namespace";
+const SINGLE_NAMESPACE: &str = "single-namespace";
+const MISSING_SECRETS: &str = "missing-secrets";
+const ENV: &str = "env";
+
+/// The options by which people say so.
+pub const SPECS: &[OptionSpec] = &[
+    OptionSpec { name: ID, kind: OptionKind::Text { placeholder: "ID", default: "default" }, doc: "AMBASSADOR_ID of the controller", common: false },
+    OptionSpec {
+        name: NAMESPACE,
+        kind: OptionKind::Text { placeholder: "NAMESPACE", default: "default" },
+        doc: "Namespace that the controller runs in",
+        common: false,
+    },
+    OptionSpec { name: SINGLE_NAMESPACE, kind: OptionKind::Flag, doc: "The controller watches its own namespace only", common: false },
+    OptionSpec {
+        name: MISSING_SECRETS,
+        kind: OptionKind::Choice(&[("error", "They do not exist"), ("assume", "They are taken to exist, and a notice says so")]),
+        doc: "What to do about Secrets that are not among the input",
+        common: true,
+    },
+    OptionSpec { name: ENV, kind: OptionKind::Map, doc: "Variable of the controller's pod; may be given several times", common: false },
+];
+
 impl Options {
+    /// The controller's environment, by the options that are given.
+    pub fn of(options: &compilation::Options) -> Self {
+        let default = Self::default();
+        let assume = options.text(MISSING_SECRETS).is_some_and(|what| what == "assume");
+        Self {
+            ambassador_id: options.text(ID).cloned().unwrap_or(default.ambassador_id),
+            ambassador_namespace: options.text(NAMESPACE).cloned().unwrap_or(default.ambassador_namespace),
+            single_namespace: options.flag(SINGLE_NAMESPACE),
+            missing_secrets: if assume { MissingSecrets::Assume } else { MissingSecrets::Error },
+            env: options.map(ENV).cloned().unwrap_or_default(),
+        }
+    }
+
     /// A variable of the pod; an empty one counts as absent.
     pub fn variable(&self, name: &str) -> Option<&str> {
         let value = match name {

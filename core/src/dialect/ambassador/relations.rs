@@ -4,7 +4,8 @@
 //! Listener's Hosts), which the IR knows.
 
 use super::model::service::Authority;
-use crate::config::{Absent, Config, Relation, Resource};
+use crate::compilation::{Absent, Relation};
+use crate::dialect::ambassador::config::{Config, Resource};
 use crate::resource::{ObjectId, ResourceKey};
 use crate::text::{Node, Str, Value};
 use alloc::format;

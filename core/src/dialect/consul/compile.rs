@@ -8,72 +8,55 @@ use super::instance::Instance;
 use super::proxycfg::{self, Mailbox, Source};
 use super::state::{DATACENTER, State};
 use super::xds::{self, Context, Failure};
-use super::{Options, documents, registration, service};
-use crate::config::Answer;
-use crate::diagnostic::{Diagnostic, Place};
+use super::stages::Stages;
+use super::{Options, bootstrap, documents, registration, service};
+use crate::compilation::{Answers, Draft, Gateway, GatewayId, Outcome, State as LedgerState, Task};
+use crate::diagnostic::Place;
 use crate::ir::{Ir, Tree, Verbatim};
-use crate::resource::{DocumentCache, Inputs, Objects};
+use crate::resource::Inputs;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// What a proxy gets.
-#[derive(Clone, Debug, Default)]
-pub struct Proxy {
-    /// Its id.
-    pub id: Str,
-    /// Envoy's resources.
-    pub ir: Ir,
-    /// Answers that are about this proxy: `service`, `bootstrap`.
-    pub answers: BTreeMap<&'static str, Answer>,
-}
-
-/// What was compiled.
-#[derive(Clone, Debug, Default)]
-pub struct Compiled {
-    /// The documents.
-    pub objects: Objects,
-    /// The registered proxies, in the order of their registration.
-    pub proxies: Vec<Proxy>,
-    /// Answers that are about no proxy: `chain`, `entries`.
-    pub answers: BTreeMap<&'static str, Answer>,
-    /// What was found.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-/// Compiles an input.
-#[must_use]
-pub fn compile(inputs: &Inputs, options: &Options, cache: &mut DocumentCache) -> Compiled {
-    let (objects, mut diagnostics) = documents::load(inputs, cache);
-    let mut state = State::of(&objects, DATACENTER);
-    let value = |tree: &Tree| Answer::Value(tree.node());
-    let answers = BTreeMap::from([("entries", value(&state.answer())), ("chain", value(&chains(&state)))]);
+/// From documents to gateways: one for each proxy that is registered with the agent.
+pub(super) fn compile(task: Task<'_>) -> Draft {
+    let Task { objects, options, ledger, sink, .. } = task;
+    let options = Options::of(options);
+    let mut state = State::of(objects, DATACENTER);
     let local: Vec<Arc<Instance>> = state.here().filter(|instance| instance.local && is_proxy(instance)).cloned().collect();
-    let peers: BTreeMap<Str, State> = options.peers.iter().map(|(name, inputs)| (name.clone(), peer(inputs, &name.clone()))).collect();
-    let mut proxies = Vec::new();
+    let peers: BTreeMap<Str, State> = options.peers.iter().map(|(name, text)| (name.clone(), peer(text, name))).collect();
+    let (mut proxies, mut gateways) = (BTreeMap::new(), Vec::new());
     for instance in &local {
         let merged = service::merged(instance, &state.entries);
-        let answers = BTreeMap::from([("service", value(&service::answer(&merged)))]);
         let source = Source { home: &state, peers: &peers, default_deny: options.default_deny };
         let verbatim = match resources(&merged, &source) {
             Ok(verbatim) => verbatim,
+            // There one bad value ends the whole proxy; here it gets nothing, and an error says why.
             Err(failure) => {
-                let place = failure.origin.map(|origin| Place::origin(origin));
+                let place = failure.origin.map(Place::origin);
                 state.report_proxy(&merged, &failure.message, place);
                 Verbatim::default()
             }
         };
-        proxies.push(Proxy { id: instance.id.clone(), ir: Ir { verbatim, ..Ir::default() }, answers });
+        proxies.insert(instance.id.clone(), [service::answer(&merged), bootstrap::bootstrap(&merged)]);
+        let ir = Ir { verbatim, ..Ir::default() };
+        gateways.push(Gateway { id: GatewayId::new(instance.id.clone()), owner: instance.object, outcome: Outcome::Runs(Arc::new(ir)) });
     }
-    diagnostics.append(&mut state.diagnostics);
-    Compiled { objects, proxies, answers, diagnostics }
+    sink.append(&mut state.diagnostics);
+    for object in objects.iter() {
+        let refused = sink.iter().find(|finding| matches!(&finding.place, Place::Node { object: at, .. } if *at == object.id));
+        let becomes = refused.map_or(LedgerState::Loaded, |finding| LedgerState::Invalid(finding.message.as_str().into()));
+        ledger.set(object.id, becomes);
+    }
+    let chains = chains(&state);
+    Draft { stages: Arc::new(Stages { state, chains, proxies }), answers: Answers::default(), gateways }
 }
 
 /// What a peered cluster holds.
-fn peer(inputs: &Inputs, name: &str) -> State {
-    let (objects, _) = documents::load(inputs, &mut DocumentCache::default());
+fn peer(text: &Str, name: &str) -> State {
+    let (objects, _) = documents::load(&Inputs::one(format!("peer {name}"), text.as_str()));
     State::of(&objects, &format!("{name}-dc"))
 }
 

@@ -4,9 +4,9 @@
 
 use super::entry::Kind;
 use crate::diagnostic::Diagnostic;
-use crate::resource::{Content, DocumentCache, Inputs, Object, ObjectId, Objects, REDACTED, ReadOptions, ResourceKey, Secret, Shape, read};
+use crate::read::{DocumentCache, Identify, ReadOptions, Shape, read};
+use crate::resource::{Inputs, Object, ObjectId, Objects, REDACTED, ResourceKey, Secret};
 use crate::text::{Node, NodeId, Str, Value};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// What a document is.
@@ -54,35 +54,33 @@ pub(crate) fn key(kind: &str, name: &Str) -> ResourceKey {
     ResourceKey { group: Str::default(), kind: Str::new(kind), namespace: None, name: name.clone() }
 }
 
-/// Reads the documents of an input and gives them names.
-pub(crate) fn load(inputs: &Inputs, cache: &mut DocumentCache) -> (Objects, Vec<Diagnostic>) {
-    let (read, findings) = read::read(inputs, &ReadOptions { shape: Shape::Plain, ..ReadOptions::default() }, cache);
-    let mut objects = Objects::with_capacity(read.slots());
-    for object in read.iter() {
-        objects.push(Object { content: Arc::new(named(&object.content)), ..object.clone() });
-    }
-    (objects, findings)
-}
+/// How documents say what they are.
+pub(crate) static IDENTIFY: Identify = Identify { key: key_of, secrets };
 
-fn named(content: &Content) -> Content {
-    let (what, name) = what(&content.root);
-    let mut content = content.clone();
-    content.key = match &what {
+fn key_of(root: &Node) -> ResourceKey {
+    let (what, name) = what(root);
+    match &what {
         What::Entry(Ok(kind)) => key(kind.name(), &name),
         What::Entry(Err(kind)) => key(kind, &name),
         What::Service => key("service", &name),
         What::Catalog => key("catalog", &name),
         What::Nothing => key("", &name),
-    };
-    if what == What::Entry(Ok(Kind::InlineCertificate)) {
-        let mut root = (*content.root).clone();
-        if let Some((at, secret)) = take_key(&mut root) {
-            content.secrets.push((at, secret));
-            content.text = None;
-        }
-        content.root = Arc::new(root);
     }
-    content
+}
+
+/// Key material: that of certificates.
+fn secrets(root: &mut Node) -> Vec<(NodeId, Secret<Str>)> {
+    if what(root).0 == What::Entry(Ok(Kind::InlineCertificate)) { take_key(root).into_iter().collect() } else { Vec::new() }
+}
+
+/// How documents are read.
+pub(crate) fn read_options() -> ReadOptions {
+    ReadOptions { shape: Shape::Plain, identify: Some(&IDENTIFY), ..ReadOptions::default() }
+}
+
+/// Reads the documents of an input that is not the one that is compiled.
+pub(crate) fn load(inputs: &Inputs) -> (Objects, Vec<Diagnostic>) {
+    read(inputs, &read_options(), &mut DocumentCache::default())
 }
 
 /// Takes the private key out of a certificate.

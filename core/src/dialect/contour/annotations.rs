@@ -2,15 +2,9 @@
 //!
 //! Source of behaviour: Contour `internal/annotation/annotations.go`. What must not be here: what they do.
 
-/// Annotations of a kind.
-pub struct Known {
-    /// What the controller's own begin with.
-    pub prefixes: &'static [&'static str],
-    /// Those that it reads.
-    pub names: &'static [&'static str],
-}
+use crate::compilation::KnownAnnotations;
 
-const INGRESS: Known = Known {
+const INGRESS: KnownAnnotations = KnownAnnotations {
     prefixes: &["projectcontour.io/", "ingress.kubernetes.io/"],
     names: &[
         "ingress.kubernetes.io/force-ssl-redirect",
@@ -27,7 +21,7 @@ const INGRESS: Known = Known {
     ],
 };
 
-const SERVICE: Known = Known {
+const SERVICE: KnownAnnotations = KnownAnnotations {
     prefixes: &["projectcontour.io/"],
     names: &[
         "projectcontour.io/max-connections",
@@ -41,7 +35,7 @@ const SERVICE: Known = Known {
     ],
 };
 
-const PROXY: Known = Known { prefixes: &["projectcontour.io/"], names: &["projectcontour.io/ingress.class"] };
+const PROXY: KnownAnnotations = KnownAnnotations { prefixes: &["projectcontour.io/"], names: &["projectcontour.io/ingress.class"] };
 
 /// Those of each kind that has any.
-pub const ALL: &[(&str, Known)] = &[("Ingress", INGRESS), ("Service", SERVICE), ("HTTPProxy", PROXY)];
+pub const ALL: &[(&str, KnownAnnotations)] = &[("Ingress", INGRESS), ("Service", SERVICE), ("HTTPProxy", PROXY)];

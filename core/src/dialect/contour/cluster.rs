@@ -3,7 +3,7 @@
 //! What must not be here: what Contour makes of them.
 
 use super::kinds::{self, Kind};
-use crate::config::{Ledger, State, Why};
+use crate::compilation::{Ledger, Refused, State, Why};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::cursor::Cursor;
@@ -97,21 +97,12 @@ impl Admitted<'_> {
     }
 }
 
-/// What the API server refused, and its words.
-#[derive(Clone, Debug)]
-pub struct Refused<'a> {
-    /// The object.
-    pub object: &'a Object,
-    /// What it said.
-    pub errors: Vec<String>,
-}
-
 /// What the API server holds.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster<'a> {
     admitted: BTreeMap<Kind, Held<'a>>,
     /// What it refused, in the order of the text.
-    pub refused: Vec<Refused<'a>>,
+    pub refused: Vec<Refused>,
     /// Configuration files in ConfigMaps, by the ConfigMap.
     pub files: BTreeMap<ObjectId, &'a Object>,
 }
@@ -242,19 +233,25 @@ impl Memory {
 }
 
 impl<'a> Cluster<'a> {
-    /// Applies all documents in order.
-    pub fn apply(objects: &'a Objects, skip_validation: bool, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Self {
-        Self::apply_again(objects, skip_validation, &mut Memory::default(), ledger, sink)
-    }
-
-    /// The same with a memory.
-    pub fn apply_again(objects: &'a Objects, skip_validation: bool, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Self {
+    /// Applies all documents in order. `file` is the name of the configuration file that flags lead to.
+    pub fn apply(
+        objects: &'a Objects,
+        file: Option<&Str>,
+        skip_validation: bool,
+        memory: &mut Memory,
+        ledger: &mut Ledger,
+        sink: &mut Vec<Diagnostic>,
+    ) -> Self {
         memory.begin(skip_validation, objects.len());
         let mut cluster = Self::default();
         let memo = Memo::default();
         let admission = Admission { skip_validation, memo: &memo };
         for object in objects.iter() {
             if let Some((holder, _)) = object.parent {
+                if file != Some(&object.key.kind) {
+                    ledger.set(object.id, State::Ignored(Why::UnknownKind, "Contour does not read configuration in annotations".into()));
+                    continue;
+                }
                 cluster.files.insert(holder, object);
                 ledger.set(object.id, State::Ignored(Why::NotWatched, "Contour reads the file of its own ConfigMap only".into()));
                 continue;
@@ -275,7 +272,7 @@ impl<'a> Cluster<'a> {
                 Ok(admitted) => cluster.hold(kind, admitted, ledger, sink),
                 Err(errors) => {
                     ledger.set(object.id, State::Invalid(errors.first().map_or("the API server refuses it", String::as_str).into()));
-                    cluster.refused.push(Refused { object, errors });
+                    cluster.refused.push(Refused { object: object.id, root: object.root.id, key: object.key.clone(), errors });
                 }
             }
         }

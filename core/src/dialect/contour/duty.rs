@@ -5,7 +5,7 @@
 use super::cluster::Admitted;
 use super::kinds::Kind;
 use super::source::Source;
-use crate::config::{Ledger, State, Why};
+use crate::compilation::{Ledger, State, Why};
 use crate::dialect::gateway_api::attachment;
 use alloc::format;
 use alloc::string::String;

@@ -7,10 +7,11 @@
 
 use super::cluster::{self, Cluster};
 use super::kinds::Kind;
-use super::options::Options;
+use super::settings::Settings;
 use super::{lower, processor};
+use crate::compilation::GatewayId;
 use crate::resource::{Content, ObjectId};
-use crate::text::Str;
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -18,6 +19,12 @@ use alloc::vec::Vec;
 #[derive(Default)]
 pub struct Memory {
     pub(super) cluster: cluster::Memory,
+    gateways: BTreeMap<GatewayId, GatewayMemory>,
+}
+
+/// What earlier compiles found out about one gateway.
+#[derive(Default)]
+pub struct GatewayMemory {
     pub(super) processor: processor::Memory,
     pub(super) lower: lower::Memory,
     world: World,
@@ -27,7 +34,7 @@ pub struct Memory {
 /// looked up by reference.
 #[derive(Default, PartialEq)]
 struct World {
-    arguments: Vec<Str>,
+    settings: Option<Settings>,
     objects: Vec<Known>,
 }
 
@@ -56,10 +63,22 @@ impl PartialEq for Known {
 const WORLD: [Kind; 5] = [Kind::ContourConfiguration, Kind::ExtensionService, Kind::TlsCertificateDelegation, Kind::Secret, Kind::ConfigMap];
 
 impl Memory {
+    /// What is known of a gateway.
+    pub(super) fn gateway(&mut self, id: &GatewayId) -> &mut GatewayMemory {
+        self.gateways.entry(id.clone()).or_default()
+    }
+
+    /// Forgets all gateways but these.
+    pub(super) fn keep_gateways(&mut self, is_kept: impl Fn(&GatewayId) -> bool) {
+        self.gateways.retain(|id, _| is_kept(id));
+    }
+}
+
+impl GatewayMemory {
     /// Forgets what was made in another world.
-    pub(super) fn prepare(&mut self, cluster: &Cluster<'_>, options: &Options) {
+    pub(super) fn prepare(&mut self, cluster: &Cluster<'_>, settings: &Settings) {
         let objects = |kind: &[Kind]| kind.iter().flat_map(|kind| cluster.all(*kind)).map(Known::new).collect::<Vec<_>>();
-        let world = World { arguments: options.arguments.iter().map(Str::new).collect(), objects: objects(&WORLD) };
+        let world = World { settings: Some(settings.clone()), objects: objects(&WORLD) };
         if self.world != world {
             (self.world, self.processor, self.lower) = (world, processor::Memory::default(), lower::Memory::default());
         }

@@ -12,87 +12,164 @@ pub mod material;
 pub mod memory;
 pub mod model;
 pub mod options;
+mod outputs;
 pub mod processor;
 pub mod provision;
 pub mod relations;
 pub mod settings;
 pub mod source;
+mod stages;
 pub mod status;
 
 pub use memory::Memory;
 pub use options::{Controller, Options};
 
-use crate::config::{Answers, Ledger, Loaded};
+use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Ledger, Outcome, Task};
 use crate::diagnostic::Diagnostic;
 use crate::ir::Ir;
-use crate::resource::{Objects, ReadOptions, Rule};
-use crate::text::{Node, Str};
-use alloc::format;
+use crate::read::ReadOptions;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use cluster::{Admitted, Cluster};
-use kinds::Kind;
+use cluster::Cluster;
+use hashbrown::HashSet;
+use memory::GatewayMemory;
+use provision::{Provisioned, ProvisionedGateway};
 use settings::Settings;
 use source::Source;
+use stages::Stages;
+
+/// Contour as a dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: "contour",
+    controller: "Contour",
+    claims: &[
+        Claim::Version("projectcontour.io/"),
+        Claim::IngressClass("contour"),
+        Claim::SharedAnnotation("projectcontour.io/"),
+        Claim::SharedVersion("gateway.networking.k8s.io/"),
+    ],
+    read_options: |options| read_options(&Options::of(options)),
+    kinds: kinds::known,
+    listing: kinds::listing,
+    reads: |key| kinds::find(&key.group, &key.kind).is_some(),
+    options: options::SPECS,
+    defaults: defaults::DEFAULTS,
+    hints: Hints { why_idle: defaults::why_idle, why_unreached: |_| None },
+    annotations: annotations::ALL,
+    outputs: outputs::ALL,
+    checks: &[],
+    memory: || Box::new(Memory::default()),
+    compile: |task| compile(task),
+    setting_changes: settings::life::changes_between,
+};
 
 /// How objects are read: the file that flags lead to is one too.
 pub fn read_options(options: &Options) -> ReadOptions {
     ReadOptions { files: settings::file_name(options).into_iter().collect(), ..ReadOptions::default() }
 }
 
-/// What the API server holds for Contour, by kind, in the order of names (`namespace/name`): with defaults put in and unknown fields gone.
-/// `answers` are those of the compile.
-pub fn loaded(objects: &Objects, answers: &Answers) -> Vec<(Str, Vec<Loaded>)> {
-    // Where nothing was refused, nothing need be validated again.
-    let is_valid = !answers.documents.contains_key("admission");
-    let cluster = Cluster::apply(objects, is_valid, &mut Ledger::new(objects), &mut Vec::new());
-    let of_kind = |kind: Kind| {
-        let named = |held: &Admitted<'_>| {
-            let name = match held.namespace().as_str() {
-                "" => held.name().clone(),
-                namespace => format!("{namespace}/{}", held.name()).into(),
-            };
-            Loaded { name, object: held.object.id, rule: Rule::Field, written: held.root.clone(), shown: Node::clone(&held.root) }
-        };
-        cluster.all(kind).map(named).collect::<Vec<_>>()
+/// From objects to gateways.
+fn compile(task: Task<'_>) -> Draft {
+    let Task { objects, options, memory, ledger, sink } = task;
+    let mut fresh = Memory::default();
+    let memory = memory.downcast_mut::<Memory>().unwrap_or(&mut fresh);
+    let options = &Options::of(options);
+    let file = settings::file_name(options);
+    let cluster = Cluster::apply(objects, file.as_ref(), options.skip_validation, &mut memory.cluster, ledger, sink);
+    let mut answers = Answers { refused: cluster.refused.clone(), ..Answers::default() };
+    let gateways = match options.controller {
+        Controller::Serve => Vec::from([serve(&cluster, options, memory, &mut answers, ledger, sink)]),
+        Controller::GatewayProvisioner => provision(&cluster, options, memory, &mut answers, ledger, sink),
     };
-    let all = kinds::ALL.iter().map(|(kind, definition)| (Str::new_static(definition.name), of_kind(*kind)));
-    all.filter(|(_, objects)| !objects.is_empty()).collect()
+    Draft { stages: Arc::new(Stages::new(&cluster)), answers, gateways }
 }
 
-/// From objects to the IR and the other answers.
-pub fn compile(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> (Ir, Answers) {
-    let cluster = Cluster::apply_again(objects, options.skip_validation, &mut memory.cluster, ledger, sink);
-    let mut answers = Answers::default();
-    let documents = &mut answers.documents;
-    if !cluster.refused.is_empty() {
-        documents.insert("admission", status::admission(&cluster.refused).into());
-    }
-    if options.controller == Controller::GatewayProvisioner {
-        let mut made = provision::provision(&cluster, options, ledger);
-        documents.insert("provisioned", made.document().into());
-        documents.extend(made.failure.map(|failure| ("error", failure.document().into())));
-        documents.insert("status", made.statuses.document());
-        answers.created = made.created;
-        return (Ir::default(), answers);
-    }
-    let settings = Settings::load(&cluster, options, ledger, sink).and_then(|settings| {
-        documents.insert(settings::CONFIGURATION, settings.document().into());
-        settings.start(&cluster, sink).map(|()| settings)
+/// The name of the one gateway of a Contour that somebody installed.
+fn installed() -> GatewayId {
+    GatewayId::named(options::NAMESPACE, "contour")
+}
+
+/// `contour serve`: one gateway.
+fn serve(
+    cluster: &Cluster<'_>,
+    options: &Options,
+    memory: &mut Memory,
+    answers: &mut Answers,
+    ledger: &mut Ledger,
+    sink: &mut Vec<Diagnostic>,
+) -> Gateway {
+    let settings = Settings::load(cluster, options, ledger, sink).and_then(|settings| {
+        answers.configuration = Some(settings.configuration());
+        settings.start(cluster, sink).map(|()| settings)
     });
-    documents.insert("life", settings::life::document(&cluster, options, settings.as_ref()).into());
-    let settings = match settings {
-        Ok(settings) => settings,
+    answers.life = Some(settings::life::life(cluster, options, settings.as_ref()));
+    let outcome = match settings {
+        Ok(settings) => {
+            let (ir, statuses) = run(cluster, &settings, memory.gateway(&installed()), ledger, sink);
+            answers.statuses = Some(statuses.list());
+            Outcome::Runs(Arc::new(ir))
+        }
         Err(failure) => {
-            documents.insert("error", failure.document().into());
-            return (Ir::default(), answers);
+            answers.failure = Some(failure.clone());
+            Outcome::Stopped(failure)
         }
     };
-    let source = Source::new(&cluster, &settings, ledger);
+    Gateway { id: installed(), owner: None, outcome }
+}
+
+/// `contour gateway-provisioner`: a gateway for each Gateway of its classes, served by a Contour of its own.
+fn provision(
+    cluster: &Cluster<'_>,
+    options: &Options,
+    memory: &mut Memory,
+    answers: &mut Answers,
+    ledger: &mut Ledger,
+    sink: &mut Vec<Diagnostic>,
+) -> Vec<Gateway> {
+    let Provisioned { created, statuses, failure, gateways } = provision::provision(cluster, options, ledger);
+    answers.statuses = Some(statuses.list());
+    answers.created = Some(created);
+    answers.failure = failure;
+    memory.keep_gateways(|id| gateways.iter().any(|gateway| gateway.id == *id));
+    let (mut ledgers, mut found) = (Vec::new(), Vec::new());
+    let serve_one = |ProvisionedGateway { id, owner, outcome }| {
+        let mut own = ledger.clone();
+        let served = outcome.and_then(|provisioned| {
+            let settings = Settings::provisioned(provisioned, &mut found)?;
+            settings.start(cluster, &mut found)?;
+            Ok(run(cluster, &settings, memory.gateway(&id), &mut own, &mut found).0)
+        });
+        let outcome = match served {
+            Ok(ir) => {
+                ledgers.push(own);
+                Outcome::Runs(Arc::new(ir))
+            }
+            Err(failure) => Outcome::Stopped(failure),
+        };
+        Gateway { id, owner: Some(owner), outcome }
+    };
+    let served = gateways.into_iter().map(serve_one).collect();
+    ledger.join(&ledgers);
+    // Several Contours find the same in what they all read.
+    let mut known = HashSet::new();
+    sink.extend(found.into_iter().filter(|finding| known.insert(finding.fingerprint())));
+    served
+}
+
+/// What a Contour with these settings makes of the cluster, and the statuses that it writes.
+fn run(
+    cluster: &Cluster<'_>,
+    settings: &Settings,
+    memory: &mut GatewayMemory,
+    ledger: &mut Ledger,
+    sink: &mut Vec<Diagnostic>,
+) -> (Ir, status::Statuses) {
+    let source = Source::new(cluster, settings, ledger);
     duty::tell(&source, ledger);
-    memory.prepare(&cluster, options);
+    memory.prepare(cluster, settings);
     let processed = processor::process(&source, &mut memory.processor);
     processed.findings(sink);
-    let ir = lower::lower(&processed.graph, &source, &settings, &mut memory.lower, sink);
-    documents.insert("status", processed.statuses.document());
-    (ir, answers)
+    let ir = lower::lower(&processed.graph, &source, settings, &mut memory.lower, sink);
+    (ir, processed.statuses)
 }

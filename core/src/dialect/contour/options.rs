@@ -2,12 +2,12 @@
 //!
 //! Nothing here is read from the process: hosts pass everything in. Defaults are those of the real deployment.
 
+use crate::compilation::{self, OptionKind, OptionSpec};
 use crate::text::Str;
 use alloc::vec::Vec;
 
 /// Which of Contour's programs runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Controller {
     /// `contour serve`: the xDS server.
     #[default]
@@ -17,8 +17,7 @@ pub enum Controller {
 }
 
 /// How Contour is started.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// The program.
     pub controller: Controller,
@@ -30,3 +29,42 @@ pub struct Options {
 
 /// The namespace that Contour runs in.
 pub const NAMESPACE: &str = "projectcontour";
+
+const ARGUMENTS: &str = "controller-arg";
+const CONTROLLER: &str = "controller";
+const SKIP_VALIDATION: &str = "skip-validation";
+const PROVISIONER: &str = "gateway-provisioner";
+
+/// The options by which people say so.
+pub const SPECS: &[OptionSpec] = &[
+    OptionSpec {
+        name: ARGUMENTS,
+        kind: OptionKind::List { placeholder: "FLAG" },
+        doc: "Flag of the controller itself, such as --controller-arg=--root-namespaces=teams; may be given several times",
+        common: false,
+    },
+    OptionSpec {
+        name: CONTROLLER,
+        kind: OptionKind::Choice(&[("serve", "The xDS server"), (PROVISIONER, "What makes gateways from Gateways")]),
+        doc: "Which of the controller's programs runs",
+        common: false,
+    },
+    OptionSpec {
+        name: SKIP_VALIDATION,
+        kind: OptionKind::Flag,
+        doc: "The API server does not validate; it still prunes and applies defaults",
+        common: false,
+    },
+];
+
+impl Options {
+    /// How Contour is started, by the options that are given.
+    pub fn of(options: &compilation::Options) -> Self {
+        let provisioner = options.text(CONTROLLER).is_some_and(|program| program == PROVISIONER);
+        Self {
+            controller: if provisioner { Controller::GatewayProvisioner } else { Controller::Serve },
+            arguments: options.list(ARGUMENTS).to_vec(),
+            skip_validation: options.flag(SKIP_VALIDATION),
+        }
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what the controller does with what it finds.
 
-use crate::config::Relation;
+use crate::compilation::Relation;
 use crate::dialect::gateway_api;
 use crate::dialect::kubernetes::relations::{self, Form, Referring};
 use crate::resource::Objects;

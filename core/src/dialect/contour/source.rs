@@ -7,7 +7,7 @@ use super::kinds::Kind;
 use super::material;
 use super::model::{Material, MaterialKind, PeerValidation, Port};
 use super::settings::Settings;
-use crate::config::{Ledger, State, Why};
+use crate::compilation::{Ledger, State, Why};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::secret;
 use crate::order::Gather as _;

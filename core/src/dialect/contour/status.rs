@@ -5,7 +5,7 @@
 pub use crate::dialect::kubernetes::status::{condition, list, number, object, text};
 
 use super::cluster::Name;
-use crate::config::{Answer, StatusOf};
+use crate::compilation::StatusOf;
 use crate::resource::Origin;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
@@ -38,8 +38,8 @@ impl Statuses {
         self.proxies = statuses.map(of).collect();
     }
 
-    /// All of them: `[{kind, namespace, name, status}]`, those without a namespace without that field.
-    pub fn document(self) -> Answer {
+    /// All of them.
+    pub fn list(self) -> Vec<StatusOf> {
         let mut proxies = self.proxies.into_iter();
         let mut all = Vec::with_capacity(proxies.len() + self.by_object.len());
         for ((kind, namespace, name), status) in self.by_object {
@@ -49,7 +49,7 @@ impl Statuses {
             all.push(StatusOf { kind, namespace, name, status: Arc::new(status) });
         }
         all.extend(proxies);
-        Answer::Statuses(all)
+        all
     }
 }
 
@@ -175,15 +175,4 @@ impl ProxyConditions {
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &DetailedCondition)> {
         self.found.iter()
     }
-}
-
-/// What the API server refused: `[{kind, namespace, name, errors}]`.
-pub fn admission(refused: &[super::cluster::Refused<'_>]) -> Node {
-    let items = refused.iter().map(|refused| {
-        let key = &refused.object.key;
-        let errors = refused.errors.iter().map(|error: &String| text(error)).collect();
-        let namespace = key.namespace.as_deref().unwrap_or_default();
-        object(alloc::vec![("errors", list(errors)), ("kind", text(&key.kind)), ("name", text(&key.name)), ("namespace", text(namespace))])
-    });
-    list(items.collect())
 }

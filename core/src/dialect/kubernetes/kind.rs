@@ -6,7 +6,6 @@ use crate::object;
 use crate::schema::{ANY, Field, Schema, field};
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 /// Everything about a kind that does not depend on an object.
 #[derive(Debug)]
@@ -56,25 +55,6 @@ impl Kind {
     pub fn resource(&self) -> String {
         if self.group.is_empty() { self.plural.into() } else { format!("{}.{}", self.plural, self.group) }
     }
-}
-
-/// A kind as lists of kinds show it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListedKind {
-    /// Its name.
-    pub name: &'static str,
-    /// Its API group; empty for Kubernetes' own first one.
-    pub group: &'static str,
-    /// Its plural, where the dialect's tables have it.
-    pub plural: Option<&'static str>,
-    /// Its versions without the group, the oldest first.
-    pub versions: Vec<&'static str>,
-    /// Where the configuration keeps its objects, for dialects with such a configuration.
-    pub config_key: Option<&'static str>,
-    /// Whether it is a kind of the dialect itself.
-    pub own: bool,
-    /// One line for people.
-    pub doc: &'static str,
 }
 
 /// The fields that every object has beside its own.

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: any kind's fields.
 
-use crate::config::{Absent, Relation};
+use crate::compilation::{Absent, Relation};
 use crate::resource::{Object, Objects, Origin, ResourceKey};
 use crate::text::{Node, Str};
 use alloc::format;

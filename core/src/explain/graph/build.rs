@@ -4,18 +4,20 @@
 
 use super::path::cycles;
 use super::{Edge, Graph, GraphNode, NodeKind, Relation};
-use crate::compile::Compilation;
+use crate::compilation::Compilation;
 use crate::diagnostic::{Place, Severity};
 use crate::explain::relation::{Absence, references};
 use crate::explain::{OriginView, Positions, ResourceRef, ledger};
 use crate::order::Order as _;
 use crate::resource::{ObjectId, Origin};
+use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use hashbrown::{HashMap, HashSet};
 
-/// The graph of a compilation.
+/// The graph of a compilation: each resource once, and the parts of each gateway. Where there are several gateways, the ids of their parts begin
+/// with the gateway's name.
 pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
     let mut builder = Builder {
         compilation,
@@ -26,13 +28,17 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
         taken: HashMap::new(),
         drawn: HashSet::new(),
         edges: Vec::new(),
+        scope: None,
     };
     builder.resources();
     builder.findings();
     builder.references();
     builder.created();
-    builder.listeners();
-    builder.clusters();
+    for gateway in compilation.gateways() {
+        builder.scope = gateway.label().map(Str::from);
+        builder.listeners(gateway.ir);
+        builder.clusters(gateway.ir);
+    }
     builder.finish()
 }
 
@@ -55,6 +61,8 @@ pub(super) struct Builder<'a> {
     taken: HashMap<String, u32>,
     drawn: HashSet<(usize, usize, Relation)>,
     edges: Vec<Drawn>,
+    /// The gateway whose parts are drawn, where there are several.
+    scope: Option<Str>,
 }
 
 fn id_of(resource: &ResourceRef) -> String {
@@ -72,8 +80,17 @@ impl Builder<'_> {
         }
         let at = self.graph.nodes.len();
         self.known.insert(id.to_string(), at);
-        self.graph.nodes.push(GraphNode::new(id, kind, label()));
+        let gateway = self.scope.clone().filter(|_| kind.is_envoy());
+        self.graph.nodes.push(GraphNode { gateway, ..GraphNode::new(id, kind, label()) });
         at
+    }
+
+    /// An id for a part of the gateway that is drawn.
+    pub fn scoped(&self, id: String) -> String {
+        match &self.scope {
+            Some(gateway) => format!("{gateway}/{id}"),
+            None => id,
+        }
     }
 
     /// An id that no node has yet.
@@ -144,6 +161,13 @@ impl Builder<'_> {
 
     fn resources(&mut self) {
         for row in ledger(self.compilation, self.positions) {
+            // What one controller leaves alone another may use.
+            if let Some(node) = self.ids.get(&row.object).and_then(|at| self.graph.nodes.get_mut(*at)) {
+                if node.state.is_none_or(|state| state == "ignored") {
+                    node.state = Some(row.state);
+                }
+                continue;
+            }
             let id = self.free(id_of(&row.resource));
             let at = self.node(&id, NodeKind::Resource, || row.resource.to_string());
             self.ids.insert(row.object, at);
@@ -161,7 +185,7 @@ impl Builder<'_> {
     }
 
     fn findings(&mut self) {
-        for found in &self.compilation.diagnostics {
+        for found in self.compilation.all_diagnostics() {
             let Place::Node { object, .. } = found.place else { continue };
             let Some(node) = self.ids.get(&object).and_then(|at| self.graph.nodes.get_mut(*at)) else { continue };
             match found.severity {
@@ -173,7 +197,7 @@ impl Builder<'_> {
     }
 
     fn references(&mut self) {
-        for reference in references(self.compilation) {
+        for (side, reference) in self.compilation.sides().flat_map(|side| references(side).into_iter().map(move |reference| (side, reference))) {
             let Some(from) = self.ids.get(&reference.from).copied() else { continue };
             let to = match reference.to {
                 Ok(object) => self.ids.get(&object).copied(),
@@ -187,7 +211,7 @@ impl Builder<'_> {
                     Some(at)
                 }
             };
-            let at = reference.at.map(|origin| OriginView::of(origin, self.compilation, self.positions));
+            let at = reference.at.map(|origin| OriginView::of(origin, side, self.positions));
             if let Some(to) = to {
                 self.edge(from, to, Relation::Refers, reference.relation, at);
             }
@@ -195,7 +219,7 @@ impl Builder<'_> {
     }
 
     fn created(&mut self) {
-        for created in &self.compilation.answers.created {
+        for created in self.compilation.sides.iter().flat_map(|side| side.answers.created.iter().flatten()) {
             let Some(owner) = self.ids.get(&created.owner).copied() else { continue };
             let resource = ResourceRef::from(&created.key);
             let id = self.free(id_of(&resource));

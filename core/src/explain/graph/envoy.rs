@@ -5,7 +5,7 @@
 use super::build::Builder;
 use super::{NodeKind, Relation};
 use crate::ir::{
-    Certificate, CertificateSource, Cluster, ClusterDiscovery, FilterChain, Forward, Listener, NetworkFilter, PathMatch, Route, RouteAction,
+    Certificate, CertificateSource, Cluster, ClusterDiscovery, FilterChain, Forward, Ir, Listener, NetworkFilter, PathMatch, Route, RouteAction,
     SecretReference, StringMatch, UpstreamClusters, ValidationContext, VirtualHost,
 };
 use crate::resource::Sourced;
@@ -26,13 +26,11 @@ struct Seen<'a> {
 
 impl Builder<'_> {
     /// From listeners to routes.
-    pub fn listeners(&mut self) {
-        let compilation = self.compilation;
-        let ir = &compilation.ir;
+    pub fn listeners(&mut self, ir: &Ir) {
         let clusters = ir.clusters.iter().chain(&ir.bootstrap.clusters).map(|cluster| &cluster.name.value).collect();
         let mut seen = Seen { clusters, routes: HashMap::new() };
-        for listener in &compilation.ir.listeners {
-            let id = format!("listener:{}", listener.name.value);
+        for listener in &ir.listeners {
+            let id = self.scoped(format!("listener:{}", listener.name.value));
             let address = &listener.address;
             let at = self.node(&id, NodeKind::Listener, || format!("{}\n{}:{}", listener.name.value, address.address.value, address.port.value));
             self.made(&listener.origins, at);
@@ -99,7 +97,7 @@ impl Builder<'_> {
             Some(maker) => format!("route:{path} {maker}"),
             None => format!("route:{path}"),
         };
-        let id = self.free(id);
+        let id = self.free(self.scoped(id));
         let at = self.node(&id, NodeKind::Route, || route_label(route, path));
         self.made(&route.origins, at);
         for cluster in clusters_of(route) {
@@ -110,7 +108,7 @@ impl Builder<'_> {
 
     /// Requests go on to a cluster, which may not be there.
     fn forward(&mut self, from: usize, cluster: &Str, seen: &Seen<'_>) {
-        let id = format!("cluster:{cluster}");
+        let id = self.scoped(format!("cluster:{cluster}"));
         let to = match self.find(&id) {
             Some(to) => to,
             // Its node comes with the clusters; here is only its place.
@@ -121,13 +119,13 @@ impl Builder<'_> {
     }
 
     /// Clusters, and where they send to.
-    pub fn clusters(&mut self) {
-        let compilation = self.compilation;
+    pub fn clusters(&mut self, ir: &Ir) {
         let served = |cluster: &Arc<Cluster>| matches!(&cluster.discovery, ClusterDiscovery::Eds { localities, .. } if !localities.is_empty());
         // Where there are none at all, they were left out of the input.
-        let has_endpoints = compilation.ir.clusters.iter().any(served);
-        for cluster in compilation.ir.clusters.iter().chain(&compilation.ir.bootstrap.clusters) {
-            let at = self.node(&format!("cluster:{}", cluster.name.value), NodeKind::Cluster, || cluster.name.value.to_string());
+        let has_endpoints = ir.clusters.iter().any(served);
+        for cluster in ir.clusters.iter().chain(&ir.bootstrap.clusters) {
+            let id = self.scoped(format!("cluster:{}", cluster.name.value));
+            let at = self.node(&id, NodeKind::Cluster, || cluster.name.value.to_string());
             self.made(&cluster.origins, at);
             if let Some(tls) = &cluster.tls {
                 self.secrets(at, &tls.certificates, tls.validation.as_ref());
@@ -145,7 +143,8 @@ impl Builder<'_> {
         let none = endpoints.is_empty();
         for endpoint in endpoints {
             let (address, port) = (&endpoint.value.address, endpoint.value.port);
-            let at = self.node(&format!("endpoint:{address}:{port}"), NodeKind::Endpoint, || format!("{address}:{port}\n{how}"));
+            let id = self.scoped(format!("endpoint:{address}:{port}"));
+            let at = self.node(&id, NodeKind::Endpoint, || format!("{address}:{port}\n{how}"));
             self.edge(from, at, Relation::Forwards, "", None);
             self.made(endpoint.origin.as_slice(), at);
         }
@@ -157,7 +156,8 @@ impl Builder<'_> {
             } else {
                 ("no endpoints", format!("nothing is known to serve {name}"))
             };
-            let at = self.missing(&format!("missing:endpoint/{name}"), label.into(), reason);
+            let id = self.scoped(format!("missing:endpoint/{name}"));
+            let at = self.missing(&id, label.into(), reason);
             if assumed {
                 self.assume(at);
             }
@@ -171,7 +171,8 @@ impl Builder<'_> {
         for (part, label) in certificates.chain(validation) {
             let Some(part) = part else { continue };
             let CertificateSource::Secret(SecretReference { namespace, name, .. }) = &part.value else { continue };
-            let at = self.node(&format!("secret:{namespace}/{name}"), NodeKind::Secret, || format!("{namespace}/{name}"));
+            let id = self.scoped(format!("secret:{namespace}/{name}"));
+            let at = self.node(&id, NodeKind::Secret, || format!("{namespace}/{name}"));
             self.edge(from, at, Relation::Uses, label, None);
         }
     }

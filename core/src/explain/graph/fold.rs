@@ -23,7 +23,7 @@ type Group = (NodeKind, Str, Str, bool);
 fn group(node: &GraphNode) -> Group {
     let (kind, namespace) = match &node.resource {
         Some(resource) => (resource.kind.clone(), resource.namespace.clone().unwrap_or_default()),
-        None => (Str::default(), Str::new_static(node.side.unwrap_or_default())),
+        None => (Str::default(), node.gateway.clone().unwrap_or_default()),
     };
     (node.kind, kind, namespace, matches!(node.state, Some("ignored" | "shadowed" | "invalid")))
 }
@@ -77,7 +77,7 @@ impl Graph {
                 continue;
             }
             let at = *groups.entry(group.clone()).or_insert_with(|| {
-                nodes.push(GraphNode { side: node.side, folded: Some(0), ..GraphNode::new(id(&group), group.0, String::new()) });
+                nodes.push(GraphNode { gateway: node.gateway.clone(), folded: Some(0), ..GraphNode::new(id(&group), group.0, String::new()) });
                 nodes.len() - 1
             });
             let Some(into) = nodes.get_mut(at) else { continue };

@@ -19,6 +19,7 @@ pub use path::{Step, why};
 pub use running::graph_of;
 
 use super::{OriginView, ResourceRef, Span};
+use crate::text::Str;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -96,9 +97,9 @@ pub struct GraphNode {
     pub kind: NodeKind,
     /// What to write on it: a name, and on further lines what says more.
     pub label: String,
-    /// The dialect whose Envoy has it, where several stand side by side.
+    /// The gateway that has it, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub side: Option<&'static str>,
+    pub gateway: Option<Str>,
     /// The resource, of input objects, what is missing and what is created.
     pub resource: Option<ResourceRef>,
     /// What became of it (`emitted`...), of input objects.
@@ -120,7 +121,19 @@ pub struct GraphNode {
 impl GraphNode {
     /// A node of which nothing more is known.
     pub(crate) fn new(id: impl Into<String>, kind: NodeKind, label: String) -> Self {
-        Self { id: id.into(), kind, label, side: None, resource: None, state: None, reason: None, errors: 0, warnings: 0, folded: None, span: None }
+        Self {
+            id: id.into(),
+            kind,
+            label,
+            gateway: None,
+            resource: None,
+            state: None,
+            reason: None,
+            errors: 0,
+            warnings: 0,
+            folded: None,
+            span: None,
+        }
     }
 }
 

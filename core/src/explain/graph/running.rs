@@ -4,8 +4,8 @@
 
 use super::{Edge, Graph, GraphNode, NodeKind, Relation};
 use crate::backend::envoy::v3::pb;
-use crate::explain::EnvoyConfig;
-use crate::explain::envoy_config::managers_of;
+use crate::envoy_config::EnvoyConfig;
+use crate::envoy_config::managers_of;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

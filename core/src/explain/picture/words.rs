@@ -84,7 +84,7 @@ fn texts(node: &GraphNode) -> (String, String) {
         NodeKind::Missing => "not there",
         NodeKind::Resource | NodeKind::Created => "",
     };
-    let kind = &node.side.map_or_else(|| kind.to_string(), |side| format!("{side} \u{b7} {kind}"));
+    let kind = &node.gateway.as_ref().map_or_else(|| kind.to_string(), |gateway| format!("{gateway} \u{b7} {kind}"));
     let mut lines = node.label.lines();
     let (first, second) = (lines.next().unwrap_or_default(), lines.next());
     if node.folded.is_some() {

@@ -9,8 +9,9 @@
 use super::super::Options;
 use super::apply::{self, Memory, Verdict};
 use super::role::Role;
-use crate::config::{Config, Ledger, Resource};
+use crate::compilation::Ledger;
 use crate::diagnostic::{Diagnostic, Place};
+use crate::dialect::ambassador::config::{Config, Resource};
 use crate::resource::{Content, Object, ObjectId, Objects};
 use alloc::sync::Arc;
 use alloc::vec::Vec;

@@ -8,8 +8,9 @@ use super::apply::Known;
 use super::emit;
 use super::role::{self, Role};
 use super::{Seen, findings, ignore};
-use crate::config::{Labels, Ledger, Payload, Resource, State, Why};
+use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::ambassador::config::{Labels, Payload, Resource};
 use crate::resource::{Object, ObjectId, Objects, ResourceKey, Rule};
 use crate::text::{Node, NodeId, Str, Value};
 use alloc::format;
@@ -162,7 +163,7 @@ fn unfold(object: &Object, parent: &Object, options: &Options) -> Unfolded {
 }
 
 fn labels(root: &Node) -> Arc<Labels> {
-    let mut labels = crate::config::labels_of(root.at(&["metadata", "labels"]));
+    let mut labels = crate::dialect::ambassador::config::labels_of(root.at(&["metadata", "labels"]));
     labels.remove("ambassador_crd");
     Arc::new(labels)
 }

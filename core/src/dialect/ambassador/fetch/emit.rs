@@ -9,8 +9,9 @@ use super::annotations::Annotations;
 use super::apply::Applied;
 use super::secrets::Passed;
 use super::{expand, findings, ignore};
-use crate::config::{Labels, Ledger, Location, Payload, Resource, State, Why};
+use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::ambassador::config::{Labels, Location, Payload, Resource};
 use crate::resource::{Object, ObjectId, ResourceKey, Rule};
 use crate::text::{self, Node, NodeId, Str, Value};
 use alloc::format;
@@ -134,7 +135,7 @@ pub(super) fn front_end_id(spec: &Node, options: &Options) -> bool {
 
 /// Labels that are shared where there are none.
 pub(super) fn labels(node: Option<&Node>) -> Arc<Labels> {
-    Arc::new(crate::config::labels_of(node))
+    Arc::new(crate::dialect::ambassador::config::labels_of(node))
 }
 
 pub(super) fn empty(id: NodeId) -> Node {

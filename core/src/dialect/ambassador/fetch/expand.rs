@@ -4,7 +4,7 @@
 //! Source of behaviour: Emissary `fetch/fetcher.py` (`os.path.expandvars` over the whole snapshot).
 
 use super::super::Options;
-use crate::config::Labels;
+use crate::dialect::ambassador::config::Labels;
 use crate::order::Gather as _;
 use crate::resource::Object;
 use crate::text::{Node, Str, Value};

@@ -7,7 +7,8 @@ use super::apply::Applied;
 use super::emit::{Emitter, Synthesised, made, made_text};
 use super::role::Role;
 use super::{Seen, findings, ignore};
-use crate::config::{Labels, Why};
+use crate::compilation::Why;
+use crate::dialect::ambassador::config::Labels;
 use crate::dialect::kubernetes::ingress::{Backend, Ingress, Path, PortValue, Rule, class_controller, wildcard_regex};
 use crate::dialect::kubernetes::service;
 use crate::resource::Object;
@@ -87,7 +88,7 @@ fn one(applied: &Applied<'_>, ours: &[&str], others: &[&str], services: &Service
         return 1;
     }
     emitter.used(object.id);
-    let labels = crate::config::labels_of(object.root.at(&["metadata", "labels"]));
+    let labels = crate::dialect::ambassador::config::labels_of(object.root.at(&["metadata", "labels"]));
     let maker = Maker { object, services, labels, has_tls: !ingress.tls.is_empty() };
     let mut count = 1;
     let mut add = |made: Synthesised| {

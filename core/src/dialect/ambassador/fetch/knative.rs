@@ -7,7 +7,7 @@ use super::emit::{Emitter, Synthesised, made, made_text};
 use super::ingress::{annotation, id_of};
 use super::role::Role;
 use super::{Seen, findings, ignore};
-use crate::config::Why;
+use crate::compilation::Why;
 use crate::diagnostic::Diagnostic;
 use crate::text::{self, Node, NodeId, Str, Value};
 use alloc::format;
@@ -44,7 +44,7 @@ pub(super) fn emit(seen: &Seen<'_>, emitter: &mut Emitter<'_>) {
                 let made = Synthesised {
                     kind: "Mapping",
                     name: format!("{}-{rule_at}-{at}", object.key.name).into(),
-                    labels: crate::config::labels_of(object.root.at(&["metadata", "labels"])),
+                    labels: crate::dialect::ambassador::config::labels_of(object.root.at(&["metadata", "labels"])),
                     spec: made(rule.id, Value::Object(spec)),
                 };
                 emitter.synthesised(object, made, count);

@@ -28,9 +28,11 @@ pub use apply::Memory;
 pub use role::ALSO_READ;
 
 use super::{Options, kinds};
-use crate::config::{Config, Ledger, Resource, Rules, State};
+use crate::compilation::{Ledger, State};
 use crate::diagnostic::Diagnostic;
-use crate::resource::{ObjectId, Objects, ReadOptions};
+use crate::dialect::ambassador::config::{Config, Resource, Rules};
+use crate::read::ReadOptions;
+use crate::resource::{ObjectId, Objects};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use apply::Applied;
@@ -42,7 +44,7 @@ pub const CONFIG_ANNOTATION: &str = "getambassador.io/config";
 
 /// How inputs of this dialect are read.
 pub fn read_options() -> ReadOptions {
-    ReadOptions { embedded: &[CONFIG_ANNOTATION], ..ReadOptions::default() }
+    ReadOptions { embedded: Vec::from([CONFIG_ANNOTATION]), ..ReadOptions::default() }
 }
 
 /// The configuration that the controller loads from these objects. Every object gets its entry in the ledger.
@@ -107,7 +109,7 @@ impl<'a> Seen<'a> {
 }
 
 /// Writes down that an object was left alone.
-fn ignore(ledger: &mut Ledger, object: ObjectId, why: crate::config::Why, detail: &str) {
+fn ignore(ledger: &mut Ledger, object: ObjectId, why: crate::compilation::Why, detail: &str) {
     ledger.set(object, State::Ignored(why, detail.into()));
 }
 

@@ -3,7 +3,7 @@
 //! Source of behaviour: Emissary `cmd/entrypoint/interesting_types.go`, `pkg/snapshot/v1/types.go` (order), `config/config.py` (storage).
 
 use super::super::kinds::{self, GROUP, Kind};
-use crate::config::{Store, Support};
+use crate::dialect::ambassador::config::{Store, Support};
 use crate::dialect::kubernetes::ingress::is_ingress;
 
 /// What an object is to the controller.

@@ -4,9 +4,11 @@ extern crate std;
 
 use super::super::{MissingSecrets, Options};
 use super::{Memory, fetch, fetch_again, read_options};
-use crate::config::{Config, Ledger, Payload, Presence, State, Why};
+use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::resource::{DocumentCache, Inputs, Objects, read};
+use crate::dialect::ambassador::config::{Config, Payload, Presence};
+use crate::read::{DocumentCache, read};
+use crate::resource::{Inputs, Objects};
 use crate::text::to_json;
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -6,7 +6,7 @@ use super::super::Options;
 use super::apply::Applied;
 use super::role::Role;
 use super::{Seen, findings, ignore};
-use crate::config::{Ledger, Why};
+use crate::compilation::{Ledger, Why};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::selector::Selector;
 use crate::resource::Object;

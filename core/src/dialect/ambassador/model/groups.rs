@@ -8,7 +8,7 @@ use super::clusters::Ask;
 use super::group::{Group, GroupKey, RouteWeight};
 use super::memory::Environment;
 use super::{HttpMapping, Map};
-use crate::config::Resource;
+use crate::dialect::ambassador::config::Resource;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Ordering;

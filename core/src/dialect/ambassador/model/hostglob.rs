@@ -2,7 +2,7 @@
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irutils.py`.
 
-use crate::config::Labels;
+use crate::dialect::ambassador::config::Labels;
 use crate::resource::Sourced;
 use crate::text::Str;
 

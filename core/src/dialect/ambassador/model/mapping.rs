@@ -9,8 +9,8 @@ use super::posts::{Identity, Post, text};
 use super::resolver::ResolverKind;
 use super::service::{self, Qualification, python_repr};
 use super::{Model, spec_of};
-use crate::config::Labels;
 use crate::diagnostic::codes;
+use crate::dialect::ambassador::config::Labels;
 use crate::dialect::ambassador::spec::{self, Map};
 use crate::resource::{Rule, Sourced};
 use crate::text::Str;
@@ -478,7 +478,7 @@ impl Model<'_> {
         }
     }
 
-    fn tcp_mapping(&mut self, resource: &crate::config::Resource) -> Option<TcpMapping> {
+    fn tcp_mapping(&mut self, resource: &crate::dialect::ambassador::config::Resource) -> Option<TcpMapping> {
         let spec: spec::TcpMapping = spec_of(resource);
         let identity = Identity::of(resource);
         let resolver = spec.resolver.clone().filter(|name| !name.value.is_empty()).unwrap_or_else(|| self.ambassador.resolver().by(Rule::Default));

@@ -45,8 +45,8 @@ pub use tracing::Tracing;
 
 use super::options::Options;
 use super::spec::{Decode, Decoder};
-use crate::config::{Config, Resource};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::ambassador::config::{Config, Resource};
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::sync::Arc;

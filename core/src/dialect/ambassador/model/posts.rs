@@ -1,8 +1,8 @@
 //! What the reference posts on its resources: errors and notices, kept by resource because some decisions look at them,
 //! and handed out as diagnostics.
 
-use crate::config::Resource;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
+use crate::dialect::ambassador::config::Resource;
 use crate::resource::{Origin, ResourceKey, Sourced};
 use crate::text::{NodeId, Str};
 use alloc::format;

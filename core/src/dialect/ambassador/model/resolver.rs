@@ -4,8 +4,8 @@
 
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
-use crate::config::{Payload, Resource, Target};
 use crate::diagnostic::codes;
+use crate::dialect::ambassador::config::{Payload, Resource, Target};
 use crate::dialect::ambassador::spec;
 use crate::ir::Endpoint;
 use crate::resource::{Origin, Rule, Sourced};

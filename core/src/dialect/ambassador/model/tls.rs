@@ -4,8 +4,8 @@
 
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
-use crate::config::{Payload, Presence, Resource};
 use crate::diagnostic::codes;
+use crate::dialect::ambassador::config::{Payload, Presence, Resource};
 use crate::dialect::ambassador::spec::{Decode, Decoder, TlsConfig};
 use crate::dialect::kubernetes;
 use crate::ir::{CertificateSource, Holder, SecretPart, SecretReference};
@@ -235,7 +235,7 @@ impl Model<'_> {
         name: &str,
         node: &crate::text::Node,
         client: Option<&crate::text::Node>,
-        module: &crate::config::Resource,
+        module: &crate::dialect::ambassador::config::Resource,
         termination: bool,
     ) {
         let mut decoder = Decoder::new(module.object, Rule::Module);

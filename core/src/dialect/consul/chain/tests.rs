@@ -3,11 +3,11 @@
 use super::*;
 use crate::dialect::consul::documents;
 use crate::dialect::consul::state::State;
-use crate::resource::{DocumentCache, Inputs};
+use crate::resource::Inputs;
 use alloc::string::ToString;
 
 fn state(text: &str) -> State {
-    let (objects, findings) = documents::load(&Inputs::one("input.yaml", text), &mut DocumentCache::default());
+    let (objects, findings) = documents::load(&Inputs::one("input.yaml", text));
     assert!(findings.is_empty(), "{findings:?}");
     let state = State::of(&objects, "dc1");
     assert!(state.diagnostics.is_empty(), "{:?}", state.diagnostics);

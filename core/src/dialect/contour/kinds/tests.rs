@@ -3,22 +3,21 @@
 extern crate std;
 
 use super::{ALL, Kind};
-use crate::compile::{Compilation, Options, compile};
-use crate::config::Answer;
+use crate::compilation::{Compilation, OptionValue, Options};
+use crate::compile::compile;
 use crate::diagnostic::Severity;
-use crate::dialect::Dialect;
+use crate::dialect::contour;
 use crate::resource::Inputs;
 use crate::schema::{Others, Schema, Shape};
 use crate::text::Node;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 fn compiled(text: &str, skip_validation: bool) -> Compilation {
     let inputs = Inputs::one("input.yaml", text);
-    let mut options = Options { dialect: Some(Dialect::Contour), ..Options::default() };
-    options.contour.skip_validation = skip_validation;
-    compile(&inputs, &options)
+    let options = Options::default().with("skip-validation", OptionValue::Flag(skip_validation));
+    compile(&inputs, &options, &[&contour::DIALECT])
 }
 
 fn object(api_version: &str, kind: &str, spec: &str) -> String {
@@ -28,11 +27,9 @@ fn object(api_version: &str, kind: &str, spec: &str) -> String {
 /// What the API server says against an object.
 fn errors(text: &str) -> Vec<String> {
     let compilation = compiled(text, false);
-    let refused = compilation.answers.documents.get("admission").map(Answer::node);
-    let refused = refused.as_ref().and_then(Node::as_array).cloned().unwrap_or_default();
-    let errors = refused.iter().filter_map(|refused| refused.get("errors").and_then(Node::as_array)).flatten();
-    let errors: Vec<String> = errors.filter_map(Node::as_str).map(ToString::to_string).collect();
-    let told = compilation.diagnostics.iter().any(|finding| finding.severity == Severity::Error);
+    let refused = compilation.sides.iter().flat_map(|side| &side.answers.refused);
+    let errors: Vec<String> = refused.flat_map(|refused| refused.errors.iter().cloned()).collect();
+    let told = compilation.all_diagnostics().any(|finding| finding.severity == Severity::Error);
     assert!(told || errors.is_empty(), "what is refused is told of");
     errors
 }
@@ -58,7 +55,7 @@ fn an_unknown_field_is_refused_before_anything_else_is_looked_at() {
 fn without_validation_unknown_fields_go_and_defaults_come() {
     let text = object("projectcontour.io/v1", "HTTPProxy", "{virtualhost: {fqdn: UPPER}, routs: [], routes: [{retryPolicy: {}}]}");
     let compilation = compiled(&text, true);
-    assert!(!compilation.answers.documents.contains_key("admission"));
+    assert!(compilation.sides.iter().all(|side| side.answers.refused.is_empty()));
     let written = compilation.objects.iter().next().expect("an object");
     let memo = crate::schema::Memo::default();
     let admission = crate::dialect::kubernetes::admit::Admission { skip_validation: true, memo: &memo };
@@ -143,7 +140,7 @@ fn kubernetes_own_kinds_are_decoded_strictly() {
 fn the_later_of_two_documents_counts() {
     let text = object("projectcontour.io/v1", "HTTPProxy", "{}");
     let compilation = compiled(&format!("{text}---\n{text}"), false);
-    assert!(compilation.diagnostics.iter().any(|finding| finding.code.name == "overwritten"));
+    assert!(compilation.all_diagnostics().any(|finding| finding.code.name == "overwritten"));
 }
 
 #[test]

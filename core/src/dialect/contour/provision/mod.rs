@@ -10,12 +10,12 @@ mod values;
 use super::cluster::{Admitted, Cluster};
 use super::kinds::Kind;
 use super::options::Options;
-use super::settings::{Failure, Flags};
+use super::settings::Flags;
 use super::status::{Statuses, condition, list, object, text};
-use crate::config::{Created, Ledger, State, Why};
+use crate::compilation::{Created, Failure, GatewayId, Ledger, State, Why};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::order::Order as _;
-use crate::resource::ResourceKey;
+use crate::resource::{ObjectId, ResourceKey};
 use crate::text::{Node, Str};
 use alloc::format;
 use alloc::string::String;
@@ -33,23 +33,36 @@ const CONTROLLER: &str = "projectcontour.io/gateway-controller";
 /// What the provisioner makes.
 #[derive(Default)]
 pub struct Provisioned {
-    /// Objects.
-    pub objects: Vec<Node>,
-    /// The same by their names, each with the Gateway that owns it: the provisioner names it in a label, by which it finds them again.
+    /// Objects by kind, namespace and name, each with the Gateway that owns it: the provisioner names it in a label, by which it finds them again.
     pub created: Vec<Created>,
     /// Statuses of GatewayClasses and Gateways.
     pub statuses: Statuses,
     /// Why a Gateway is not finished; the first such.
     pub failure: Option<Failure>,
+    /// The Gateways of its classes, each with the Contour that serves it.
+    pub gateways: Vec<ProvisionedGateway>,
 }
 
-impl Provisioned {
-    /// The objects by kind, namespace and name.
-    pub fn document(&mut self) -> Node {
-        // A list of a kind is called `KIND List`, and lists are in the order of their names.
-        self.objects.order_by_made_key(|object| (format!("{}List", field(object, "kind")), name(object, "namespace"), name(object, "name")));
-        list(core::mem::take(&mut self.objects))
-    }
+/// A Gateway that the provisioner takes care of.
+pub struct ProvisionedGateway {
+    /// Its name.
+    pub id: GatewayId,
+    /// The Gateway.
+    pub owner: ObjectId,
+    /// The Contour that serves it, or why there is none.
+    pub outcome: Result<ProvisionedContour, Failure>,
+}
+
+/// How the provisioner starts a Contour.
+pub struct ProvisionedContour {
+    /// `spec` of the ContourConfiguration that it is given.
+    pub spec: Node,
+    /// The object that the nodes of `spec` belong to: the ContourDeployment of the class.
+    pub object: ObjectId,
+    /// The namespaces that it watches; empty for all.
+    pub watch_namespaces: Vec<Str>,
+    /// Resources that it does not watch.
+    pub disabled_features: Vec<Str>,
 }
 
 fn field(object: &Node, field: &str) -> Str {
@@ -98,19 +111,29 @@ pub fn provision(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger) 
             continue;
         };
         let wanted = Wanted { gateway, parameters: parameters.map_or(Cursor::nothing(), Admitted::spec), flags: &flags };
-        let before = made.objects.len();
-        match ensure(&wanted, cluster, &mut made.objects) {
-            Ok(()) => made.statuses.set("Gateway", gateway.namespace(), gateway.name(), accepted()),
+        let owner = gateway.object.id;
+        let mut objects = Vec::new();
+        let outcome = match ensure(&wanted, cluster, &mut objects) {
+            Ok(()) => {
+                made.statuses.set("Gateway", gateway.namespace(), gateway.name(), accepted());
+                Ok(wanted.provisioned())
+            }
             Err(error) => {
                 let failure = Failure::new(format!("reconcile Gateway {}", gateway.name()), error);
-                made.failure.get_or_insert(failure);
+                made.failure.get_or_insert(failure.clone());
+                Err(failure)
             }
-        }
-        for object in made.objects.iter().skip(before) {
-            ledger.emitted(gateway.object.id, format!("{} {}", field(object, "kind"), name(object, "name")));
-            made.created.push(Created { key: key(object), owner: gateway.object.id });
+        };
+        made.gateways.push(ProvisionedGateway { id: GatewayId::named(gateway.namespace(), gateway.name()), owner, outcome });
+        for object in objects {
+            ledger.emitted(owner, format!("{} {}", field(&object, "kind"), name(&object, "name")));
+            made.created.push(Created { key: key(&object), owner, object });
         }
     }
+    // A list of a kind is called `KIND List`, and lists are in the order of their names.
+    let listed =
+        |created: &Created| (format!("{}List", created.key.kind), created.key.namespace.clone().unwrap_or_default(), created.key.name.clone());
+    made.created.order_by_made_key(listed);
     made
 }
 

@@ -7,6 +7,7 @@ use super::super::cluster::Admitted;
 use super::super::processor::ports;
 use super::super::settings::{Flags, tidied};
 use super::super::status::{list, number, object, text};
+use super::ProvisionedContour;
 use super::manifest::{Values, documents, fill};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::order::Gather as _;
@@ -201,6 +202,22 @@ impl Wanted<'_> {
 
     /// The runtime settings of the class, for this Gateway and the Service of its Envoys.
     fn configuration(&self, values: &mut Values) {
+        values.insert("configuration".into(), self.spec());
+    }
+
+    /// The Contour that is made for the Gateway.
+    pub fn provisioned(&self) -> ProvisionedContour {
+        let disabled = self.parameters.at("contour.disabledFeatures").items();
+        ProvisionedContour {
+            spec: self.spec(),
+            object: self.parameters.object(),
+            watch_namespaces: self.watched(),
+            disabled_features: disabled.map(|feature| Str::new(feature.str())).collect(),
+        }
+    }
+
+    /// `spec` of its ContourConfiguration.
+    fn spec(&self) -> Node {
         let mut spec = tidied(self.parameters.field("runtimeSettings").node());
         let (name, namespace) = (self.gateway.name(), self.gateway.namespace());
         let named = |name: &str| object(alloc::vec![("name", text(name)), ("namespace", text(namespace))]);
@@ -213,7 +230,7 @@ impl Wanted<'_> {
                 envoy.insert("service", named(&format!("envoy-{name}")));
             }
         }
-        values.insert("configuration".into(), spec);
+        spec
     }
 }
 

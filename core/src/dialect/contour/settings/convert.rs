@@ -7,8 +7,9 @@ use super::super::options::{NAMESPACE, Options};
 use super::super::status::{object, text};
 use super::defaults::{defaults, get};
 use super::overlay::is_empty;
-use super::{Failure, Flags, file_and_flags, sources};
-use crate::config::Ledger;
+use super::{Flags, file_and_flags, sources};
+use crate::compilation::Failure;
+use crate::compilation::Ledger;
 use crate::diagnostic::Place;
 use crate::resource::{Object, Objects};
 use crate::text::{Limits, LineIndex, Node, NodeId, Value, parse, to_yaml};
@@ -73,7 +74,8 @@ const ONLY_FLAGS: &[&str] = &[
 pub fn convert(objects: &Objects, options: &Options) -> Result<Converted, Failure> {
     let flags = Flags::of_serve(&options.arguments).map_err(|error| Failure::new("flags", error))?;
     let (mut ledger, mut sink) = (Ledger::new(objects), Vec::new());
-    let cluster = Cluster::apply(objects, options.skip_validation, &mut ledger, &mut sink);
+    let (file, mut memory) = (super::file_name(options), super::super::cluster::Memory::default());
+    let cluster = Cluster::apply(objects, file.as_ref(), options.skip_validation, &mut memory, &mut ledger, &mut sink);
     let (file, source) = file_and_flags(&cluster, &flags, &mut ledger, &mut sink)?;
     let mut spec = sources::spec(&flags, &file);
     let has_json_log = get(&spec, "envoy.logging.accessLogFormat").and_then(Node::as_str) == Some("json");

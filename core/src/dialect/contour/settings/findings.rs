@@ -4,7 +4,7 @@
 
 use super::super::cluster::Cluster;
 use super::super::options::NAMESPACE;
-use super::Failure;
+use crate::compilation::Failure;
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::{ObjectId, Origin, Rule};
@@ -33,15 +33,15 @@ pub fn no_file(path: &str, key: &str, sink: &mut Vec<Diagnostic>) -> Failure {
 
 /// The ContourConfiguration does not exist, or the API server refused it.
 pub fn no_configuration(cluster: &Cluster<'_>, name: &str, sink: &mut Vec<Diagnostic>) -> Failure {
-    let refused = cluster.refused.iter().map(|refused| refused.object).find(|object| {
-        let key = &object.key;
+    let refused = cluster.refused.iter().find(|refused| {
+        let key = &refused.key;
         key.kind == "ContourConfiguration" && key.name == name && key.namespace.as_deref() == Some(NAMESPACE)
     });
     let message = format!("Contour does not start: the flag `--contour-config-name` names ContourConfiguration {NAMESPACE}/{name}");
     let finding = match refused {
-        Some(object) => {
-            let place = Place::value(object.id, object.root.id);
-            Diagnostic::new(&codes::CONFIGURATION_NOT_FOUND, format!("{message}, which the API server refuses"), place).about(object.key.clone())
+        Some(refused) => {
+            let place = Place::value(refused.object, refused.root);
+            Diagnostic::new(&codes::CONFIGURATION_NOT_FOUND, format!("{message}, which the API server refuses"), place).about(refused.key.clone())
         }
         None => {
             let finding = Diagnostic::new(&codes::CONFIGURATION_NOT_FOUND, format!("{message}, which does not exist"), Place::Whole);

@@ -8,8 +8,8 @@ use super::super::cluster::Cluster;
 use super::super::kinds::Kind;
 use super::super::options::{NAMESPACE, Options};
 use super::super::status::{condition, list, object, text};
-use super::{CONFIGURATION, EFFECTIVE, Failure, Flags, Settings};
-use crate::config::{Answers, SettingChange, Takes};
+use super::{Flags, Settings};
+use crate::compilation::{Answers, Failure, Life, Serving, SettingChange, Takes};
 use crate::text::{Node, Object};
 use alloc::format;
 use alloc::string::String;
@@ -18,88 +18,29 @@ use alloc::vec::Vec;
 /// What keeps a ContourConfiguration until Contour no longer uses it.
 pub const FINALIZER: &str = "projectcontour.io/configuration";
 
-/// Whether Contour serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Serving {
-    /// With its configuration.
-    Ready,
-    /// With defaults, as its configuration is gone.
-    Defaults,
-    /// Not at all: its controllers do not run and it is not ready, until the configuration is repaired.
-    Unready,
-}
-
-/// What there is of a configuration.
-#[derive(Clone, Copy, Debug)]
-pub enum Found<'a> {
-    /// It does not exist, or has been deleted.
-    Nothing,
-    /// Contour can use it.
-    Usable(&'a Settings),
-    /// Contour cannot.
-    Broken(&'a Failure),
-}
-
-/// How Contour stands to its configuration.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Life {
-    /// Whether it serves.
-    pub serving: Serving,
-    /// Whether the ContourConfiguration carries [`FINALIZER`].
-    pub finalizer: bool,
-    /// The status of the ContourConfiguration; `None` where there is none.
-    pub status: Option<Node>,
-}
-
-impl Serving {
-    /// The word by which outputs name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Serving::Ready => "ready",
-            Serving::Defaults => "defaults",
-            Serving::Unready => "unready",
-        }
-    }
-}
-
-impl Life {
-    /// What follows from what is found.
-    pub fn of(found: Found<'_>) -> Self {
-        let status = |condition| Some(object(alloc::vec![("conditions", list(alloc::vec![object(condition)]))]));
-        match found {
-            Found::Nothing => Self { serving: Serving::Defaults, finalizer: false, status: None },
-            Found::Usable(_) => {
-                Self { serving: Serving::Ready, finalizer: true, status: status(condition("Valid", "True", "Valid", "Valid ContourConfiguration")) }
-            }
-            Found::Broken(failure) => {
-                Self { serving: Serving::Unready, finalizer: true, status: status(condition("Valid", "False", "ErrorPresent", &failure.error)) }
-            }
-        }
-    }
-}
-
-/// The life of the configuration that Contour is started with: `{serving, error, contourConfiguration, restarts}`.
-pub fn document(cluster: &Cluster<'_>, options: &Options, outcome: Result<&Settings, &Failure>) -> Node {
+/// How Contour stands to the configuration that it is started with.
+pub fn life(cluster: &Cluster<'_>, options: &Options, outcome: Result<&Settings, &Failure>) -> Life {
     let name = Flags::of_serve(&options.arguments).ok().and_then(|flags| flags.get("contour-config-name").filter(|name| !name.is_empty()).cloned());
     let configuration = name.as_ref().and_then(|name| cluster.get(Kind::ContourConfiguration, NAMESPACE, name));
-    let found = match outcome {
-        Ok(settings) => Found::Usable(settings),
+    let (serving, finalizers, condition) = match outcome {
+        Ok(_) => (Serving::Ready, alloc::vec![text(FINALIZER)], Some(condition("Valid", "True", "Valid", "Valid ContourConfiguration"))),
         // A name that leads nowhere: as after a deletion. What is wrong with the flags themselves is another matter.
-        Err(failure) if name.is_some() && configuration.is_none() && failure.stage != "flags" => Found::Nothing,
-        Err(failure) => Found::Broken(failure),
+        Err(failure) if name.is_some() && configuration.is_none() && failure.stage != "flags" => (Serving::Defaults, Vec::new(), None),
+        Err(failure) => (Serving::Unready, alloc::vec![text(FINALIZER)], Some(condition("Valid", "False", "ErrorPresent", &failure.error))),
     };
-    let life = Life::of(found);
-    let mut fields = alloc::vec![("serving", text(life.serving.name()))];
-    fields.extend(outcome.err().map(|failure| ("error", text(&failure.error))));
-    if let Some(configuration) = configuration {
-        let finalizers = if life.finalizer { alloc::vec![text(FINALIZER)] } else { Vec::new() };
-        let mut said = alloc::vec![("name", text(configuration.name())), ("namespace", text(NAMESPACE)), ("finalizers", list(finalizers))];
-        said.extend(life.status.map(|status| ("status", status)));
-        fields.push(("contourConfiguration", object(said)));
+    let configuration = configuration.map(|configuration| {
+        let status = condition.map(|condition| ("status", object(alloc::vec![("conditions", list(alloc::vec![object(condition)]))])));
+        let named = [("name", text(configuration.name())), ("namespace", text(NAMESPACE)), ("finalizers", list(finalizers))];
+        object(named.into_iter().chain(status).collect())
+    });
+    let taking = |wanted: Takes| MORE.iter().filter(|(_, takes)| *takes == wanted).map(|(field, _)| *field).collect();
+    Life {
+        serving,
+        error: outcome.err().map(|failure| failure.error.clone()),
+        configuration,
+        restarts_process: taking(Takes::Process),
+        restarts_controllers: taking(Takes::Controllers),
     }
-    let taking = |wanted: Takes| list(MORE.iter().filter(|(_, takes)| *takes == wanted).map(|(field, _)| text(field)).collect());
-    fields.push(("restarts", object(alloc::vec![("process", taking(Takes::Process)), ("controllers", taking(Takes::Controllers))])));
-    object(fields)
 }
 
 /// What settings take that are more than data for Envoy: where Contour listens, and what it watches or looks for when it starts.
@@ -122,9 +63,8 @@ const MORE: &[(&str, Takes)] = &[
 
 /// The settings that differ between two compiles that came as far as having some.
 pub fn changes_between(before: &Answers, after: &Answers) -> Vec<SettingChange> {
-    let effective = |answers: &Answers| answers.documents.get(CONFIGURATION).and_then(|document| document.node().get(EFFECTIVE).cloned());
-    match (effective(before), effective(after)) {
-        (Some(before), Some(after)) => changes(&before, &after),
+    match (&before.configuration, &after.configuration) {
+        (Some(before), Some(after)) => changes(&before.effective, &after.effective),
         _ => Vec::new(),
     }
 }

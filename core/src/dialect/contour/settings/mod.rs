@@ -23,26 +23,21 @@ pub use flags::Flags;
 use super::cluster::Cluster;
 use super::kinds::Kind;
 use super::options::{NAMESPACE, Options};
-use super::status;
-use crate::config::{Ledger, State};
+use super::provision::ProvisionedContour;
+use crate::compilation::{Failure, Ledger, OwnConfiguration, State};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::ObjectId;
 use crate::text::{Node, Str};
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 use validate::Fault;
-
-/// The name of the document that says what the configuration comes to, and its field for that.
-pub const CONFIGURATION: &str = "contourconfiguration";
-const EFFECTIVE: &str = "effective";
 
 /// The name of the ConfigMap whose file Contour reads.
 const CONFIG_MAP: &str = "contour";
 
 /// The configuration in force.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// `spec` of a ContourConfiguration, defaults put in.
     root: Node,
@@ -54,27 +49,6 @@ pub struct Settings {
     pub watch_namespaces: Vec<Str>,
     /// `--disable-feature`: resources that are not watched, such as `extensionservices`.
     pub disabled_features: Vec<Str>,
-}
-
-/// Why Contour does not serve.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    /// `flags`, `invalid configuration`, `serve`; or `reconcile` and what, of the provisioner.
-    pub stage: Str,
-    /// What it says.
-    pub error: String,
-}
-
-impl Failure {
-    /// A failure of this stage.
-    pub fn new(stage: impl Into<Str>, error: impl Into<String>) -> Self {
-        Self { stage: stage.into(), error: error.into() }
-    }
-
-    /// `{error, stage}`.
-    pub fn document(&self) -> Node {
-        status::object(alloc::vec![("error", status::text(&self.error)), ("stage", status::text(&self.stage))])
-    }
 }
 
 /// The name of the file that flags lead to: the key of the ConfigMap under which it is looked for.
@@ -119,11 +93,20 @@ impl Settings {
         Cursor::new(self.object, &self.root).at(path)
     }
 
-    /// `{spec, effective}`: what flags and file come to, and that laid over the defaults.
-    pub fn document(&self) -> Node {
-        let mut fields = alloc::vec![(EFFECTIVE, self.root.clone())];
-        fields.extend(self.spec.clone().map(|spec| ("spec", spec)));
-        status::object(fields)
+    /// The same for others: what takes effect, and what flags and file come to.
+    pub fn configuration(&self) -> OwnConfiguration {
+        OwnConfiguration { effective: self.root.clone(), given: self.spec.clone() }
+    }
+
+    /// The settings of a Contour that the provisioner makes.
+    pub fn provisioned(contour: ProvisionedContour, sink: &mut Vec<Diagnostic>) -> Result<Self, Failure> {
+        let ProvisionedContour { spec, object, watch_namespaces, disabled_features } = contour;
+        let mut root = defaults::defaults();
+        overlay::overlay(&mut root, &spec);
+        if let Err(Fault { error, node }) = validate::spec(&root) {
+            return Err(findings::failed(sink, "serve", error, node.map(|node| (object, node.id))));
+        }
+        Ok(Self { root, spec: None, object, watch_namespaces, disabled_features })
     }
 }
 

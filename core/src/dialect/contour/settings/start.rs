@@ -5,7 +5,8 @@
 
 use super::super::cluster::Cluster;
 use super::super::kinds::Kind;
-use super::{Failure, Settings, findings};
+use super::{Settings, findings};
+use crate::compilation::Failure;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::schema::{duration, go_quoted};

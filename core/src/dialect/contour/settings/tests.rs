@@ -1,14 +1,16 @@
 //! What counts where flags, file and ContourConfiguration meet, where a setting is written, what a conversion keeps, and what a change takes.
 
+use super::Settings;
 use super::convert::convert;
-use super::life::{Found, Life, Serving, changes};
-use super::{Failure, Settings};
+use super::life::{changes, life};
+use crate::compilation::{self, Failure, Ledger, Life, OptionValue, Serving, Takes};
 use crate::compile;
-use crate::config::{Ledger, Takes};
-use crate::dialect::contour::cluster::Cluster;
+use crate::dialect::contour;
+use crate::dialect::contour::cluster::{Cluster, Memory};
 use crate::dialect::contour::{Options, read_options};
 use crate::explain::Positions;
-use crate::resource::{DocumentCache, Inputs, Objects, Rule, read};
+use crate::read::{self, DocumentCache};
+use crate::resource::{Inputs, Objects, Rule};
 use crate::text::Str;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -45,13 +47,21 @@ fn objects(text: &str, options: &Options) -> Objects {
     read::read(&inputs(text), &read_options(options), &mut DocumentCache::new()).0
 }
 
-fn load(text: &str, flags: &[&str]) -> Result<Settings, Failure> {
+/// The settings with which Contour starts, or why it does not, and how it stands to its configuration.
+fn started(text: &str, flags: &[&str]) -> (Result<Settings, Failure>, Life) {
     let options = options(flags);
     let objects = objects(text, &options);
     let (mut ledger, mut sink) = (Ledger::new(&objects), Vec::new());
-    let cluster = Cluster::apply(&objects, false, &mut ledger, &mut sink);
-    let settings = Settings::load(&cluster, &options, &mut ledger, &mut sink)?;
-    settings.start(&cluster, &mut sink).map(|()| settings)
+    let file = super::file_name(&options);
+    let cluster = Cluster::apply(&objects, file.as_ref(), false, &mut Memory::default(), &mut ledger, &mut sink);
+    let settings = Settings::load(&cluster, &options, &mut ledger, &mut sink);
+    let settings = settings.and_then(|settings| settings.start(&cluster, &mut sink).map(|()| settings));
+    let life = life(&cluster, &options, settings.as_ref());
+    (settings, life)
+}
+
+fn load(text: &str, flags: &[&str]) -> Result<Settings, Failure> {
+    started(text, flags).0
 }
 
 fn settings(text: &str, flags: &[&str]) -> Settings {
@@ -97,11 +107,12 @@ fn a_setting_leads_to_its_line_in_the_file_and_to_no_line_for_a_flag() {
 #[test]
 fn what_is_wrong_in_the_file_is_told_at_its_line() {
     let text = FILE.replace("15s", "soon");
-    let options = compile::Options { dialect: Some(crate::dialect::Dialect::Contour), contour: options(&[BY_FILE]), ..compile::Options::default() };
-    let compilation = compile::compile(&inputs(&text), &options);
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let flags = OptionValue::List(Vec::from([BY_FILE.into()]));
+    let options = compilation::Options::default().with("controller-arg", flags);
+    let compilation = compile::compile(&inputs(&text), &options, &[&contour::DIALECT]);
+    let positions = compilation.positions();
     let lines: Vec<_> =
-        compilation.diagnostics.iter().filter_map(|finding| Some((finding.code.name, positions.place(&finding.place)?.line))).collect();
+        compilation.all_diagnostics().filter_map(|finding| Some((finding.code.name, positions.place(&finding.place)?.line))).collect();
     assert_eq!(lines, [("invalid-configuration", 13)]);
 }
 
@@ -147,15 +158,17 @@ fn a_conversion_does_the_same() {
 
 #[test]
 fn contour_serves_with_a_usable_configuration_waits_for_a_broken_one_and_falls_back_where_there_is_none() {
-    let usable = settings(&of_crd("{debug: {port: 6061}}"), &[BY_NAME]);
-    let broken = load(&of_crd("{envoy: {timeouts: {requestTimeout: tomorrow}}}"), &[BY_NAME]).expect_err("it is broken");
-    assert_eq!(Life::of(Found::Usable(&usable)).serving, Serving::Ready);
-    let unready = Life::of(Found::Broken(&broken));
-    assert_eq!((unready.serving, unready.finalizer), (Serving::Unready, true));
-    let message = unready.status.as_ref().and_then(|status| status.get("conditions")?.as_array()?.first()?.get("message")?.as_str());
-    assert_eq!(message, Some(broken.error.as_str()));
-    let gone = Life::of(Found::Nothing);
-    assert_eq!((gone.serving, gone.finalizer, gone.status), (Serving::Defaults, false, None));
+    let (_, ready) = started(&of_crd("{debug: {port: 6061}}"), &[BY_NAME]);
+    assert_eq!((ready.serving, ready.error), (Serving::Ready, None));
+    let (broken, unready) = started(&of_crd("{envoy: {timeouts: {requestTimeout: tomorrow}}}"), &[BY_NAME]);
+    let error = broken.expect_err("it is broken").error;
+    assert_eq!((unready.serving, unready.error.as_ref()), (Serving::Unready, Some(&error)));
+    let configuration = unready.configuration.expect("the configuration is there");
+    let message = configuration.at(&["status", "conditions"]).and_then(|all| all.as_array()?.first()?.get("message")?.as_str());
+    assert_eq!(message, Some(error.as_str()));
+    assert_eq!(configuration.get("finalizers").and_then(|all| Some(all.as_array()?.len())), Some(1));
+    let (_, gone) = started("", &[BY_NAME]);
+    assert_eq!((gone.serving, gone.configuration), (Serving::Defaults, None));
 }
 
 #[test]

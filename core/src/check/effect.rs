@@ -1,0 +1,71 @@
+//! Resources without effect of which no other finding speaks: so that nothing that a person wrote is dropped in silence.
+//!
+//! What must not be here: why a resource has no effect, which the ledger knows.
+
+use crate::compilation::{SideRef, State, Why};
+use crate::diagnostic::{Diagnostic, Severity, codes};
+use crate::dialect::kubernetes::at_name;
+use crate::explain::{LedgerRow, ResourceRef, ledger_of};
+use crate::resource::{Object, ResourceKey};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use hashbrown::HashSet;
+
+/// Kinds that are there for others to refer to: without effect of their own they are in order.
+const PASSIVE: &[&str] = &["Service", "Endpoints", "EndpointSlice", "Secret", "Namespace", "ConfigMap", "Pod", "ReferenceGrant"];
+
+/// Resources without effect that are in neither the findings of the stages nor in `found`.
+pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> {
+    let known: HashSet<&ResourceKey> = side.diagnostics().chain(found).filter_map(|finding| finding.resource.as_ref()).collect();
+    let rows = ledger_of(side, &side.compilation.positions());
+    let rows: Vec<(&LedgerRow, &Object)> = rows.iter().filter_map(|row| Some((row, side.objects().get(row.object)?))).collect();
+    // What cannot be read has a finding of its own, unless it is a file in another object.
+    let counts = |object: &Object| !PASSIVE.contains(&&*object.key.kind) && (!object.broken || object.parent.is_some());
+    let is_idle = |row: &LedgerRow| [IGNORED, SHADOWED, INVALID].contains(&row.state);
+    // Where nothing at all has an effect, even what is meant for others is worth a warning.
+    let nothing = rows.iter().filter(|(_, object)| counts(object)).all(|(row, _)| is_idle(row));
+    let others: Vec<_> = side.compilation.sides().filter(|other| other.dialect() != side.dialect()).collect();
+    let is_of_another =
+        |row: &LedgerRow, object: &Object| row.why == Some(Why::UnknownKind.name()) && others.iter().any(|other| other.dialect().reads(&object.key));
+    let silent =
+        rows.into_iter().filter(|(row, object)| is_idle(row) && counts(object) && !known.contains(&object.key) && !is_of_another(row, object));
+    silent.map(|(row, object)| finding(side, row, object, nothing)).collect()
+}
+
+const IGNORED: &str = State::IGNORED;
+const SHADOWED: &str = State::SHADOWED;
+const INVALID: &str = State::INVALID;
+
+fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, nothing: bool) -> Diagnostic {
+    let name = ResourceRef::from(&object.key);
+    let why = match (row.state, &row.by, &row.detail) {
+        (SHADOWED, Some(by), _) => format!("{by} takes its place"),
+        (_, _, Some(detail)) => detail.to_string(),
+        _ => "the controller does not use it".into(),
+    };
+    let mut finding = Diagnostic::new(&codes::NO_EFFECT, format!("{name} has no effect: {why}"), at_name(object)).about(object.key.clone());
+    let is_for_another = [Why::OtherController, Why::UnknownKind].iter().any(|why| row.why == Some(why.name()));
+    if is_for_another && !nothing {
+        finding.severity = Severity::Notice;
+    }
+    match help(side, row) {
+        Some(help) => finding.help(help),
+        None => finding,
+    }
+}
+
+/// What to do about it.
+fn help(side: SideRef<'_>, row: &LedgerRow) -> Option<String> {
+    let controller = side.dialect().controller;
+    let is = |why: Why| row.why == Some(why.name());
+    if is(Why::OtherController) {
+        Some(format!("leave it, if another controller is to read it; else give it the class or the id of this {controller}"))
+    } else if is(Why::NotWatched) {
+        Some(format!("move it to where {controller} looks, or let {controller} look there"))
+    } else if is(Why::NeverReferenced) {
+        Some("refer to it from a resource that is in use, or delete it".into())
+    } else {
+        None
+    }
+}

@@ -1,0 +1,163 @@
+//! Two configurations compared: resources, and what Envoy gets of them, each by its name or, where it moved or was renamed, by what it is.
+//!
+//! Either side may be a compilation, which knows the lines that things come from, or what was read of a running Envoy.
+//!
+//! What of that requests notice is told by [`requests`].
+//!
+//! What must not be here: reading and rendering.
+
+mod fields;
+mod order;
+mod parts;
+mod renames;
+mod requests;
+mod resources;
+
+pub use fields::FieldChange;
+pub use requests::{Answer, Difference, Doors, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
+
+use crate::backend::OutputMap;
+use crate::compilation::{self, GatewayRef, Takes};
+use crate::envoy_config::EnvoyConfig;
+use crate::explain::{OriginView, Positions};
+use crate::text::{Node, to_json};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// One side.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    /// What Envoy has.
+    pub config: &'a EnvoyConfig,
+    /// What made it, where that is known.
+    pub source: Option<SideSource<'a>>,
+}
+
+/// What made a configuration.
+#[derive(Clone, Copy)]
+pub struct SideSource<'a> {
+    /// The gateway.
+    pub gateway: GatewayRef<'a>,
+    /// Places in its input.
+    pub positions: &'a Positions<'a>,
+    /// Where in the bootstrap each origin went.
+    pub map: &'a OutputMap,
+}
+
+/// What became of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// Only the second side has it.
+    Added,
+    /// Only the first side has it.
+    Removed,
+    /// Both have it, and it differs.
+    Changed,
+    /// Both have it, under another name.
+    Renamed,
+    /// Both have it, in another place or order.
+    Moved,
+}
+
+impl ChangeKind {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ChangeKind::Added => "added",
+            ChangeKind::Removed => "removed",
+            ChangeKind::Changed => "changed",
+            ChangeKind::Renamed => "renamed",
+            ChangeKind::Moved => "moved",
+        }
+    }
+}
+
+/// One thing that differs.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Change {
+    /// What became of it.
+    pub change: ChangeKind,
+    /// What it is: a resource's kind, or `listener`, `filter chain`, `virtual host`, `host` (that routes ask for
+    /// by themselves), `route`, `cluster`, `endpoints`, `secret`.
+    pub kind: String,
+    /// Its name, on the second side where both have it.
+    pub name: String,
+    /// Its name or place on the first side, where that is another.
+    pub was: Option<String>,
+    /// What is to be said of a virtual host under another name: how many of its routes are the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The fields that differ.
+    pub fields: Vec<FieldChange>,
+    /// What made it on the first side.
+    pub before: Vec<OriginView>,
+    /// What made it on the second side.
+    pub after: Vec<OriginView>,
+}
+
+/// What differs.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Comparison {
+    /// Of resources; empty where a side has none, as a running Envoy.
+    pub resources: Vec<Change>,
+    /// Of what Envoy gets.
+    pub envoy: Vec<Change>,
+    /// Of the controller's own configuration as it takes effect.
+    pub settings: Vec<SettingView>,
+}
+
+/// A setting of the controller that differs.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct SettingView {
+    /// Its path in the controller's configuration.
+    pub path: String,
+    /// What it was, as JSON.
+    pub before: Option<String>,
+    /// What it is, as JSON.
+    pub after: Option<String>,
+    /// What the change takes.
+    pub takes: Takes,
+}
+
+impl Comparison {
+    /// Whether nothing differs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.resources.is_empty() && self.envoy.is_empty() && self.settings.is_empty()
+    }
+}
+
+/// Compares.
+#[must_use]
+pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Comparison {
+    let resources = match (&before.source, &after.source) {
+        (Some(before), Some(after)) => resources::compare(before, after),
+        _ => Vec::new(),
+    };
+    let settings = match (&before.source, &after.source) {
+        (Some(before), Some(after)) => settings(before.gateway.side, after.gateway.side),
+        _ => Vec::new(),
+    };
+    Comparison { resources, envoy: parts::compare(before, after), settings }
+}
+
+fn settings(before: &compilation::Side, after: &compilation::Side) -> Vec<SettingView> {
+    if before.dialect != after.dialect {
+        return Vec::new();
+    }
+    let changes = (after.dialect.setting_changes)(&before.answers, &after.answers).into_iter();
+    let json = |node: Option<Node>| node.map(|node| to_json(&node, false));
+    changes.map(|change| SettingView { path: change.path, before: json(change.before), after: json(change.after), takes: change.takes }).collect()
+}
+
+impl SideSource<'_> {
+    /// What made a place in the bootstrap.
+    fn origins(&self, pointer: &str) -> Vec<OriginView> {
+        let made = self.map.lookup(pointer);
+        let origins = made.iter().flat_map(|made| made.origins.iter().copied());
+        let views = origins.map(|origin| OriginView::of(origin, self.gateway.of(), self.positions));
+        views.filter(|view| view.resource.is_some()).take(4).collect()
+    }
+}

@@ -1,0 +1,366 @@
+//! Where requests come in: listeners of both sides that are held against each other, the connections that their filter chains tell apart, and the
+//! hosts that their tables tell apart.
+//!
+//! What must not be here: routes.
+
+use super::behaviour::{self, Scene};
+use super::frames::{self, Frame};
+use super::hosts::{self, Known};
+use super::report::RequestPlace;
+use super::work::{Both, Work};
+use crate::backend::envoy::v3::pb;
+use crate::envoy_config::{EnvoyConfig, Placed, managers_of};
+use crate::order::Order as _;
+use crate::simulate::{Request, Table, bound, chain_of, is_tls};
+use alloc::borrow::ToOwned;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use pb::hcm::HttpConnectionManager;
+use pb::listener::{FilterChain, FilterChainMatch, Listener};
+
+/// Which listeners are held against each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Doors {
+    /// Those of the same port.
+    #[default]
+    SamePort,
+    /// The first of plain text, and the first of TLS, whatever their ports are: the usual ports before others.
+    SameRole,
+}
+
+type Bound<'a> = (&'a Placed<Listener>, u32);
+type Door<'a> = [Option<Bound<'a>>; 2];
+
+/// Compares everything.
+pub(super) fn compare(work: &mut Work<'_, '_>) {
+    for door in doors(work) {
+        through(work, &door);
+    }
+}
+
+fn chains(listener: &Listener) -> impl Iterator<Item = &FilterChain> {
+    listener.filter_chains.iter().chain(&listener.default_filter_chain)
+}
+
+fn all_bound<'a>(config: &'a EnvoyConfig, own: &[&str], work: &mut Work<'_, '_>) -> Vec<Bound<'a>> {
+    let mut out = Vec::new();
+    for listener in config.listeners.iter().filter(|of| !own.iter().any(|own| of.message.name.starts_with(own))) {
+        match bound(&listener.message) {
+            Some((_, port, false)) => out.push((listener, port)),
+            Some((.., true)) => drop(work.limits.insert("Listeners of UDP (HTTP/3) were not compared.".to_owned())),
+            None => drop(work.limits.insert("Listeners without a port were not compared.".to_owned())),
+        }
+    }
+    out
+}
+
+fn doors<'a>(work: &mut Work<'_, 'a>) -> Vec<Door<'a>> {
+    let [before, after] = work.sides;
+    let [own_old, own_new] = work.options.own_listeners;
+    let (old, new) = (all_bound(before.config, own_old, work), all_bound(after.config, own_new, work));
+    match work.options.doors {
+        Doors::SamePort => by_port(&old, &new),
+        Doors::SameRole => by_role(&old, &new, work),
+    }
+}
+
+fn by_port<'a>(old: &[Bound<'a>], new: &[Bound<'a>]) -> Vec<Door<'a>> {
+    let ports: BTreeSet<u32> = old.iter().chain(new).map(|(_, port)| *port).collect();
+    let mut out = Vec::new();
+    for port in ports {
+        let mut olds: Vec<Bound<'a>> = old.iter().filter(|of| of.1 == port).copied().collect();
+        let mut news: Vec<Bound<'a>> = new.iter().filter(|of| of.1 == port).copied().collect();
+        let address = |of: &Bound<'a>| bound(&of.0.message).map(|(address, ..)| address.to_owned());
+        // Of the same address, as far as there are several.
+        for old in core::mem::take(&mut olds) {
+            match news.iter().position(|new| address(new) == address(&old)) {
+                Some(at) => out.push([Some(old), Some(news.remove(at))]),
+                None => olds.push(old),
+            }
+        }
+        let mut news = news.into_iter();
+        for old in olds {
+            out.push([Some(old), news.next()]);
+        }
+        out.extend(news.map(|new| [None, Some(new)]));
+    }
+    out
+}
+
+fn by_role<'a>(old: &[Bound<'a>], new: &[Bound<'a>], work: &mut Work<'_, '_>) -> Vec<Door<'a>> {
+    let mut out = Vec::new();
+    for (tls, usual, what) in [(false, [80, 8080], "plain text"), (true, [443, 8443], "TLS")] {
+        let of = |all: &[Bound<'a>]| {
+            let mut all: Vec<Bound<'a>> = all.iter().filter(|(listener, _)| chains(&listener.message).any(is_tls) == tls).copied().collect();
+            all.order_by_key(|(_, port)| (!usual.contains(port), *port));
+            all.into_iter().next()
+        };
+        match (of(old), of(new)) {
+            (None, None) => {}
+            (Some(first), Some(second)) => {
+                if first.1 != second.1 {
+                    work.limits.insert(format!("Port {} of the first side is held against port {} of the second, for {what}.", first.1, second.1));
+                }
+                out.push([Some(first), Some(second)]);
+            }
+            one_sided => out.push([one_sided.0, one_sided.1]),
+        }
+    }
+    let taken: BTreeSet<&str> = out.iter().flatten().flatten().map(|(listener, _)| listener.pointer.as_str()).collect();
+    for (side, all) in [("first", old), ("second", new)] {
+        for (listener, port) in all.iter().filter(|(listener, _)| !taken.contains(listener.pointer.as_str())) {
+            work.limits.insert(format!("The listener {} on port {port} of the {side} side was not compared.", listener.message.name));
+        }
+    }
+    out
+}
+
+/// A connection: what of it filter chains look at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Link {
+    tls: bool,
+    sni: Option<String>,
+    alpn: Vec<String>,
+    source: Option<IpAddr>,
+    destination: Option<IpAddr>,
+}
+
+/// So many connections are tried for one listener.
+const MOST_LINKS: usize = 20_000;
+
+/// The connections that the filter chains of a door tell apart.
+fn links(door: &Door<'_>, work: &mut Work<'_, '_>) -> Vec<Link> {
+    let listeners: Vec<&Listener> = door.iter().flatten().map(|(listener, _)| &listener.message).collect();
+    let wanted = || listeners.iter().flat_map(|listener| chains(listener)).filter_map(|chain| chain.filter_chain_match.as_ref());
+    let mut names: BTreeSet<Option<String>> = BTreeSet::from([None]);
+    for name in wanted().flat_map(|of| &of.server_names) {
+        names.insert(Some(name.strip_prefix('*').map_or_else(|| name.clone(), |suffix| format!("x{suffix}"))));
+    }
+    if names.len() > 1 {
+        names.insert(Some(NOBODY.to_owned()));
+    }
+    let mut alpn: BTreeSet<Vec<String>> = BTreeSet::from([Vec::new()]);
+    alpn.extend(wanted().filter(|of| !of.application_protocols.is_empty()).map(|of| of.application_protocols.clone()));
+    let addresses = |of: fn(&FilterChainMatch) -> [&[pb::base::CidrRange]; 2]| {
+        let mut out: BTreeSet<Option<IpAddr>> = BTreeSet::from([None]);
+        out.extend(wanted().flat_map(of).flatten().filter_map(|range| range.address_prefix.parse().ok()).map(Some));
+        out
+    };
+    let mut sources = addresses(|of| [&of.direct_source_prefix_ranges, &of.source_prefix_ranges]);
+    if wanted().any(|of| of.source_type != 0) {
+        sources.insert(Some(IpAddr::from([127, 0, 0, 1])));
+    }
+    let destinations = addresses(|of| [&of.prefix_ranges, &[]]);
+    if wanted().any(|of| !of.source_ports.is_empty()) {
+        work.limits.insert("Filter chains that look at the client's port are taken to match nothing.".to_owned());
+    }
+    let speaks_tls = listeners.iter().any(|listener| {
+        chains(listener).any(|chain| {
+            is_tls(chain) || chain.filter_chain_match.as_ref().is_some_and(|of| of.transport_protocol == "tls" || !of.server_names.is_empty())
+        })
+    });
+    let mut out = Vec::new();
+    for source in &sources {
+        for destination in &destinations {
+            out.push(Link { source: *source, destination: *destination, ..Link::default() });
+            for (sni, alpn) in names.iter().filter(|_| speaks_tls).flat_map(|name| alpn.iter().map(move |alpn| (name, alpn))) {
+                out.push(Link { tls: true, sni: sni.clone(), alpn: alpn.clone(), source: *source, destination: *destination });
+            }
+            if out.len() > MOST_LINKS {
+                work.cut(format!("Of more than {MOST_LINKS} connections that filter chains tell apart, not all were tried."));
+                out.truncate(MOST_LINKS);
+                return out;
+            }
+        }
+    }
+    out
+}
+
+/// A host that nobody has.
+const NOBODY: &str = "elsewhere.invalid";
+
+/// What takes a connection on one side.
+struct End<'t, 'a> {
+    pointer: String,
+    chain: &'a FilterChain,
+    manager: Option<(String, &'a HttpConnectionManager)>,
+    table: Option<&'t Table<'a>>,
+}
+
+fn end<'t, 'a>(work: &Work<'t, 'a>, side: usize, bound: Option<Bound<'a>>, request: &Request) -> Option<(usize, End<'t, 'a>)> {
+    let (listener, port) = bound?;
+    let (index, chain) = chain_of(listener, port, request)?;
+    let last = index >= listener.message.filter_chains.len();
+    let pointer = if last { format!("{}/default_filter_chain", listener.pointer) } else { format!("{}/filter_chains/{index}", listener.pointer) };
+    let manager = managers_of(chain).next().map(|(at, manager)| (format!("{pointer}/filters/{at}/typed_config"), manager));
+    let gateway = work.gateways.get(side)?;
+    let table = manager.as_ref().and_then(|(_, manager)| gateway.table(manager).ok());
+    Some((index, End { pointer, chain, manager, table }))
+}
+
+fn through<'a>(work: &mut Work<'_, 'a>, door: &Door<'a>) {
+    let ports = door.map(|bound| bound.map(|(_, port)| port));
+    let blank = |link: &Link| Both {
+        request: Request {
+            method: "GET".to_owned(),
+            authority: link.sni.clone().unwrap_or_else(|| NOBODY.to_owned()),
+            path: "/".to_owned(),
+            tls: link.tls,
+            sni: link.sni.clone(),
+            alpn: link.alpn.clone(),
+            source: link.source,
+            destination: link.destination,
+            ..Request::default()
+        },
+        ports,
+    };
+    if let [Some((old, _)), Some((new, _))] = door {
+        if old.message == new.message && work.changed.is_empty() && tables_are_the_same(work) {
+            return;
+        }
+        let pointers = [old.pointer.clone(), new.pointer.clone()];
+        if !work.options.routes_only {
+            let place = frames::place(&blank(&Link::default()), &pointers);
+            let frame = Frame { what: "listener", sides: [&old.message, &new.message], without: frames::LISTENER, pointers };
+            frames::show(work, frame, place, &blank(&Link::default()));
+        }
+    } else if let [Some((listener, _)), None] | [None, Some((listener, _))] = door {
+        let tls = chains(&listener.message).any(is_tls);
+        cut_off(work, &blank(&Link { tls, ..Link::default() }), None);
+        return;
+    }
+    // Connections by the chains that take them on both sides.
+    let mut by_chains: BTreeMap<(bool, Option<usize>, Option<usize>), Vec<Link>> = BTreeMap::new();
+    for link in links(door, work) {
+        let request = blank(&link).request;
+        let [old, new] = [0, 1].map(|side| end(work, side, door[side], &request).map(|(index, _)| index));
+        by_chains.entry((link.tls, old, new)).or_default().push(link);
+    }
+    let mut framed = BTreeSet::new();
+    for links in by_chains.into_values() {
+        let Some(link) = links.first() else { continue };
+        let request = blank(link).request;
+        let ends = [end(work, 0, door[0], &request), end(work, 1, door[1], &request)].map(|end| end.map(|(_, end)| end));
+        let [Some(old), Some(new)] = &ends else {
+            cut_off(work, &blank(link), link.sni.clone());
+            continue;
+        };
+        let alike = || {
+            let table = old.table.map(|table| table.config);
+            old.chain == new.chain && tables_are_the_same(work) && (work.changed.is_empty() || !frames::mentions(old.chain, table, &work.changed))
+        };
+        if alike() {
+            continue;
+        }
+        if is_tls(old.chain) != is_tls(new.chain) || old.table.is_none() || new.table.is_none() {
+            cut_off(work, &blank(link), link.sni.clone());
+        }
+        if is_tls(old.chain) != link.tls && is_tls(new.chain) != link.tls && old.table.is_some() && new.table.is_some() {
+            // Both close the connection.
+            continue;
+        }
+        if !work.options.routes_only && framed.insert([old.pointer.clone(), new.pointer.clone()]) {
+            settings(work, [old, new], &links, &blank(link));
+        }
+        if let (Some(old), Some(new)) = (old.table, new.table) {
+            tables(work, [old, new], &links, &blank);
+        }
+    }
+}
+
+/// Whether tables that connection managers ask for by name are the same on both sides.
+fn tables_are_the_same(work: &Work<'_, '_>) -> bool {
+    let [before, after] = &work.sides;
+    let (old, new) = (&before.config.routes, &after.config.routes);
+    old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.message == new.message)
+}
+
+/// Requests that one side does not read at all.
+fn cut_off(work: &mut Work<'_, '_>, both: &Both, name: Option<String>) {
+    if !work.may_go_on() {
+        return;
+    }
+    let simulations = work.simulate(both);
+    let met = behaviour::compare(work, &Scene::default(), &simulations);
+    let [before, after] = [&simulations[0], &simulations[1]].map(behaviour::pointer);
+    let [port_before, port_after] = both.ports;
+    let place = RequestPlace { hosts: name.into_iter().collect(), path: None, conditions: Vec::new(), port_before, port_after, before, after };
+    work.add(met, place, both, &simulations);
+}
+
+/// Settings of filter chains, connection managers and tables.
+fn settings<'a>(work: &mut Work<'_, 'a>, ends: [&End<'_, 'a>; 2], links: &[Link], both: &Both) {
+    let [old, new] = ends;
+    let names: Vec<String> = links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != NOBODY).collect();
+    let mut show = |frame: Frame<'_>| {
+        let place = RequestPlace { hosts: names.clone(), ..frames::place(both, &frame.pointers) };
+        frames::show(work, frame, place, both);
+    };
+    let chains = [old.chain, new.chain].map(frames::chain);
+    let pointers = [old.pointer.clone(), new.pointer.clone()];
+    show(Frame { what: "filter_chain", sides: [&chains[0], &chains[1]], without: &[], pointers });
+    if let (Some((before, first)), Some((after, second))) = (&old.manager, &new.manager) {
+        let pointers = [before.clone(), after.clone()];
+        show(Frame { what: "http_connection_manager", sides: [*first, *second], without: frames::MANAGER, pointers });
+    }
+    if let (Some(before), Some(after)) = (old.table, new.table) {
+        let pointers = [before.pointer.clone(), after.pointer.clone()];
+        show(Frame { what: "route_config", sides: [before.config, after.config], without: frames::TABLE, pointers });
+    }
+}
+
+/// The hosts that two tables tell apart.
+fn tables<'a>(work: &mut Work<'_, 'a>, tables: [&Table<'a>; 2], links: &[Link], blank: &dyn Fn(&Link) -> Both) {
+    let Some(any) = links.first() else { return };
+    let mut by_hosts: BTreeMap<[Option<usize>; 2], (Vec<String>, Both)> = BTreeMap::new();
+    let domains: BTreeSet<&str> =
+        tables.iter().flat_map(|table| &table.config.virtual_hosts).flat_map(|host| &host.domains).map(String::as_str).chain(["*"]).collect();
+    // Exact names make better witnesses than wildcards.
+    let mut domains: Vec<&str> = domains.into_iter().collect();
+    domains.order_by_key(|domain| domain.contains('*'));
+    for domain in domains {
+        let port = any_port(blank(any).ports);
+        let name = witness(domain, port);
+        let host = crate::simulate::host_of(&name);
+        // The name of the handshake is that of the request, where some connection with it comes to these tables.
+        let link = links.iter().find(|link| link.sni.as_deref() == Some(host)).unwrap_or(any);
+        let mut both = blank(link);
+        if link.tls && link.sni.is_none() {
+            both.request.sni = None;
+        }
+        both.request.authority.clone_from(&name);
+        let found = tables.map(|table| table.host(&table.looked_for(&name)).map(|found| found.index));
+        let entry = by_hosts.entry(found).or_insert_with(|| (Vec::new(), both));
+        entry.0.push(domain.to_string());
+    }
+    for (found, (domains, both)) in by_hosts {
+        let [old, new] = [0, 1].map(|side| found[side].map(|index| Known { table: tables[side], index }));
+        if old.is_none() && new.is_none() {
+            continue;
+        }
+        if let (Some(first), Some(second), false) = (old, new, work.options.routes_only) {
+            hosts::compare_frames(work, [first, second], &domains, &both);
+        }
+        hosts::compare(work, [old, new], &domains, &both);
+    }
+}
+
+fn any_port(ports: [Option<u32>; 2]) -> u32 {
+    ports.into_iter().flatten().next().unwrap_or(80)
+}
+
+/// A host that a domain takes.
+fn witness(domain: &str, port: u32) -> String {
+    match domain {
+        "*" => NOBODY.to_owned(),
+        _ => match (domain.strip_prefix('*'), domain.strip_suffix('*')) {
+            (Some(suffix), _) => format!("x{suffix}"),
+            (_, Some(prefix)) if prefix.ends_with(':') => format!("{prefix}{port}"),
+            (_, Some(prefix)) => format!("{prefix}x"),
+            _ => domain.to_owned(),
+        },
+    }
+}

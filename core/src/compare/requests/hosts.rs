@@ -1,0 +1,215 @@
+//! Virtual hosts that take the same requests on both sides, route by route.
+//!
+//! A request that is treated differently is taken, on one side at least, by a route that differs: of routes that are the same and stand in the same
+//! order, the first that takes it is the first on both sides. So only what such routes may take is looked at.
+//!
+//! What must not be here: which virtual hosts those are.
+
+use super::super::order::{common_ends, rising};
+use super::behaviour::{self, Scene};
+use super::chance;
+use super::conditions::{self, Choice, Dimension};
+use super::frames::{self, Frame};
+use super::paths::{Pattern, paths};
+use super::reach;
+use super::report::RequestPlace;
+use super::work::{Both, Work};
+use crate::backend::envoy::v3::pb;
+use crate::simulate::{Simulation, Table};
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_envoy_api::prost::Message;
+use hashbrown::HashMap;
+use pb::route::{Route, RouteMatch};
+
+/// A virtual host of a side.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'t, 'a> {
+    pub(super) table: &'t Table<'a>,
+    pub(super) index: usize,
+}
+
+impl<'a> Known<'_, 'a> {
+    fn routes(&self) -> &'a [Route] {
+        self.table.config.virtual_hosts.get(self.index).map(|host| host.routes.as_slice()).unwrap_or_default()
+    }
+
+    fn pointer(&self) -> String {
+        format!("{}/virtual_hosts/{}", self.table.pointer, self.index)
+    }
+}
+
+/// Requests of two routes are compared with so many paths, and so often with the same one.
+const MOST_OF_TWO: usize = 64;
+const MOST_OF_PATH: usize = 3;
+/// So many routes of a virtual host that only one side has are tried.
+const MOST_OF_ONE: usize = 64;
+
+/// Compares the requests that come to two virtual hosts. `domains` are the hosts of the requests in words, `both` is one to take others after.
+pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<Known<'_, 'a>>; 2], domains: &[String], both: &Both) {
+    let scene = Scene { hosts: hosts.map(|host| host.and_then(|host| Some((host.table.config.virtual_hosts.get(host.index)?, host.pointer())))) };
+    let empty: &[Route] = &[];
+    let [old, new] = hosts.map(|host| host.map_or(empty, |host| host.routes()));
+    let same = Same::of(old, new, &work.changed);
+    let mut all = BTreeSet::new();
+    let mut differ = BTreeSet::new();
+    for (routes, kept) in [(old, &same.old), (new, &same.new)] {
+        for (at, route) in routes.iter().enumerate() {
+            let Some(of) = &route.r#match else { continue };
+            all.insert(Pattern::of(of));
+            if !kept.contains_key(&at) && (hosts.iter().all(Option::is_some) || differ.len() < MOST_OF_ONE) {
+                differ.insert(Pattern::of(of));
+            }
+        }
+    }
+    if differ.is_empty() {
+        return;
+    }
+    let mut tried: HashMap<Vec<Taken>, usize> = HashMap::default();
+    for path in paths(&all, &differ, work) {
+        if work.options.own_paths.iter().any(|own| path.starts_with(own)) {
+            continue;
+        }
+        let candidates = hosts.map(|host| host.and_then(|host| Some(host.table.routes(host.index)?.candidates(&path))).unwrap_or_default());
+        let kept = candidates[0].iter().all(|at| same.old.contains_key(at)) && candidates[1].iter().all(|at| same.new.contains_key(at));
+        if kept {
+            continue;
+        }
+        let [first, second] = &candidates;
+        let of =
+            |routes: &'a [Route], all: &[usize]| -> Vec<&'a RouteMatch> { all.iter().filter_map(|at| routes.get(*at)?.r#match.as_ref()).collect() };
+        let mut matchers = of(old, first);
+        matchers.extend(of(new, second));
+        let draws = chance::draws([old, new], &candidates, work);
+        let mut here: HashMap<Vec<Taken>, usize> = HashMap::default();
+        for choice in conditions::choices(&matchers, work) {
+            if !work.may_go_on() {
+                return;
+            }
+            let both = request(both, &path, &choice);
+            let taken: Vec<Taken> = draws
+                .iter()
+                .map(|draw| {
+                    let [before, after] = work.choose(&draw.of(&both));
+                    [taken(&before, &scene, 0), taken(&after, &scene, 1)]
+                })
+                .collect();
+            let kept = |taken: &Taken| matches!(taken, [Some(Some(first)), Some(Some(second))] if same.old.get(first) == Some(second));
+            if taken.iter().all(kept) {
+                continue;
+            }
+            let times = here.entry(taken.clone()).or_insert(0);
+            *times += 1;
+            let paths = tried.entry(taken).or_default();
+            *paths += usize::from(*times == 1);
+            if *times > MOST_OF_PATH || *paths > MOST_OF_TWO {
+                continue;
+            }
+            chance::show(work, &scene, domains, &both, &draws);
+        }
+    }
+}
+
+/// The routes that took a request, on both sides.
+type Taken = [Option<Option<usize>>; 2];
+
+/// The number of the route that took a request; none where none did; none at all where it came to another virtual host.
+fn taken(simulation: &Simulation, scene: &Scene<'_>, side: usize) -> Option<Option<usize>> {
+    let (_, pointer) = scene.hosts.get(side)?.as_ref()?;
+    let here = simulation.places.iter().any(|place| place.of == "virtual_host" && place.pointer == *pointer);
+    here.then(|| simulation.route.as_ref().map(|route| route.index))
+}
+
+/// The requests that a request stands for: those of the narrower of the routes that take it.
+pub(super) fn place(scene: &Scene<'_>, simulations: &[Simulation; 2], domains: &[String], both: &Both) -> RequestPlace {
+    let matcher = |side: usize| {
+        let (host, _) = scene.hosts.get(side)?.as_ref()?;
+        let index = simulations.get(side)?.route.as_ref()?.index;
+        host.routes.get(index)?.r#match.as_ref()
+    };
+    let matchers = [matcher(0), matcher(1)];
+    let narrower = matchers.into_iter().flatten().max_by_key(|of| (Pattern::of(of).narrowness(), of.headers.len() + of.query_parameters.len()));
+    // All of a virtual host that only one side has changes.
+    let narrower = narrower.filter(|_| scene.hosts.iter().all(Option::is_some));
+    let [before, after] = [&simulations[0], &simulations[1]].map(behaviour::pointer);
+    RequestPlace {
+        hosts: narrower.map(conditions::domains).filter(|own| !own.is_empty()).unwrap_or_else(|| domains.to_vec()),
+        path: Some(narrower.map_or_else(|| "/*".to_owned(), |of| Pattern::of(of).words())),
+        conditions: narrower.map(conditions::words).unwrap_or_default(),
+        port_before: both.ports[0],
+        port_after: both.ports[1],
+        before,
+        after,
+    }
+}
+
+/// A request with a path and what else was chosen.
+fn request(both: &Both, path: &str, choice: &Choice) -> Both {
+    let mut out = both.clone();
+    let request = &mut out.request;
+    request.path = path.to_owned();
+    let (mut query, mut cookies) = (Vec::new(), Vec::new());
+    for (dimension, value) in choice {
+        let Some(value) = value else { continue };
+        match dimension {
+            Dimension::Method => request.method.clone_from(value),
+            Dimension::Authority => request.authority.clone_from(value),
+            Dimension::Header(name) => request.headers.add(name, value),
+            Dimension::Query(name) => query.push(if value.is_empty() { name.clone() } else { format!("{name}={value}") }),
+            Dimension::Cookie(name) => cookies.push(format!("{name}={value}")),
+            Dimension::ClientCertificate => request.client_certificate = request.tls,
+        }
+    }
+    if !query.is_empty() {
+        request.path.push('?');
+        request.path.push_str(&query.join("&"));
+    }
+    if !cookies.is_empty() {
+        request.headers.add("cookie", &cookies.join("; "));
+    }
+    out
+}
+
+/// Routes that are the same on both sides and stand in the same order.
+struct Same {
+    /// The number on the second side by that on the first.
+    old: HashMap<usize, usize>,
+    new: HashMap<usize, usize>,
+}
+
+impl Same {
+    fn of(old: &[Route], new: &[Route], changed: &BTreeSet<&str>) -> Self {
+        let equal = |a: &Route, b: &Route| a == b && (changed.is_empty() || !reach::clusters_of(a).iter().any(|name| changed.contains(name)));
+        let (head, tail) = common_ends(old, new, equal);
+        let mut pairs: Vec<(usize, usize)> = (0..head).map(|at| (at, at)).collect();
+        pairs.extend((1..=tail).map(|back| (old.len() - back, new.len() - back)));
+        let middle = |all: &[Route]| head..all.len().saturating_sub(tail).max(head);
+        // Between them, by what they are; of those the longest run that keeps its order.
+        let mut known: HashMap<Vec<u8>, Vec<usize>> = HashMap::default();
+        for at in middle(new).rev() {
+            known.entry(new.get(at).map(Message::encode_to_vec).unwrap_or_default()).or_default().push(at);
+        }
+        let mut between: Vec<(usize, usize)> = Vec::new();
+        for at in middle(old) {
+            let Some(route) = old.get(at) else { continue };
+            let Some(all) = known.get_mut(&route.encode_to_vec()) else { continue };
+            if let Some(other) = all.pop().filter(|other| new.get(*other).is_some_and(|other| equal(route, other))) {
+                between.push((at, other));
+            }
+        }
+        pairs.extend(rising(&between));
+        Self { old: pairs.iter().copied().collect(), new: pairs.iter().map(|(a, b)| (*b, *a)).collect() }
+    }
+}
+
+/// Settings of the virtual hosts themselves.
+pub(super) fn compare_frames<'a>(work: &mut Work<'_, 'a>, hosts: [Known<'_, 'a>; 2], domains: &[String], both: &Both) {
+    let [Some(old), Some(new)] = hosts.map(|of| of.table.config.virtual_hosts.get(of.index)) else { return };
+    let pointers = hosts.map(|of| of.pointer());
+    let place = RequestPlace { hosts: domains.to_vec(), ..frames::place(both, &pointers) };
+    let without = if both.request.tls { frames::HOST_OVER_TLS } else { frames::HOST };
+    frames::show(work, Frame { what: "virtual_host", sides: [old, new], without, pointers }, place, both);
+}

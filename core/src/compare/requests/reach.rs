@@ -1,0 +1,109 @@
+//! What clusters reach, whatever they are called.
+//!
+//! What must not be here: routes.
+
+use super::Reaches;
+use super::frames::{Residue, residue};
+use crate::backend::envoy::v3::pb;
+use crate::order::Order as _;
+use crate::simulate::{Gateway, addresses};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use pb::cluster::Cluster;
+use pb::cluster::cluster::{ClusterDiscoveryType, DiscoveryType};
+use pb::route::{Route, route::Action, route_action::ClusterSpecifier};
+
+/// What a cluster reaches: its addresses, or the name under which they are asked for.
+pub(super) fn reach(gateway: &Gateway<'_>, name: &str, named: Option<Reaches<'_>>) -> String {
+    let Some(cluster) = gateway.cluster(name).map(|placed| &placed.message) else { return format!("{name}, which does not exist") };
+    if let Some(told) = named.and_then(|named| named(cluster)) {
+        return told;
+    }
+    let mut all = gateway.endpoints(cluster).map(addresses).unwrap_or_default();
+    all.order();
+    all.dedup();
+    if all.is_empty() { service(cluster).to_string() } else { all.join(", ") }
+}
+
+/// The name under which endpoints are asked for.
+fn service(cluster: &Cluster) -> &str {
+    let asked = cluster.eds_cluster_config.as_ref().map(|eds| eds.service_name.as_str());
+    let assigned = cluster.load_assignment.as_ref().map(|of| of.cluster_name.as_str());
+    asked.or(assigned).filter(|name| !name.is_empty()).unwrap_or(&cluster.name)
+}
+
+/// A cluster without its names, and without how endpoints that are known are asked for.
+fn bare(cluster: &Cluster) -> Cluster {
+    let mut cluster = cluster.clone();
+    cluster.name = String::new();
+    cluster.alt_stat_name = String::new();
+    cluster.metadata = None;
+    cluster.stats_matcher = None;
+    cluster.eds_cluster_config = None;
+    if let Some(of) = &mut cluster.load_assignment {
+        of.cluster_name = String::new();
+    }
+    let given = [DiscoveryType::Static as i32, DiscoveryType::Eds as i32];
+    if cluster.cluster_discovery_type.as_ref().is_none_or(|of| matches!(of, ClusterDiscoveryType::Type(kind) if given.contains(kind))) {
+        cluster.cluster_discovery_type = None;
+        cluster.load_assignment = None;
+    }
+    cluster
+}
+
+/// What differs between two clusters besides what they reach.
+pub(super) fn settings(before: &Cluster, after: &Cluster) -> Vec<Residue> {
+    if before == after {
+        return Vec::new();
+    }
+    residue(&bare(before), &bare(after), &[], &|_, _| false)
+}
+
+/// Names under which the sides have other things.
+pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a [crate::envoy_config::Placed<Cluster>]; 2]) -> BTreeSet<&'a str> {
+    let [old, new] = sides;
+    let mut out = BTreeSet::new();
+    for placed in old {
+        let cluster = &placed.message;
+        match after.cluster(&cluster.name).map(|placed| &placed.message) {
+            Some(other) if cluster == other && before.endpoints(cluster) == after.endpoints(other) => {}
+            Some(other) if settings(cluster, other).is_empty() && reach(before, &cluster.name, None) == reach(after, &cluster.name, None) => {}
+            _ => drop(out.insert(cluster.name.as_str())),
+        }
+    }
+    out.extend(new.iter().map(|placed| placed.message.name.as_str()).filter(|name| before.cluster(name).is_none()));
+    out
+}
+
+/// Clusters that a route names.
+pub(super) fn clusters_of(route: &Route) -> Vec<&str> {
+    let Some(Action::Route(action)) = &route.action else { return Vec::new() };
+    let mut out = Vec::new();
+    match &action.cluster_specifier {
+        Some(ClusterSpecifier::Cluster(name)) => out.push(name.as_str()),
+        Some(ClusterSpecifier::WeightedClusters(all)) => out.extend(all.clusters.iter().map(|of| of.name.as_str())),
+        _ => {}
+    }
+    out.extend(action.request_mirror_policies.iter().map(|of| of.cluster.as_str()));
+    out
+}
+
+/// Shares of what is reached, in percent.
+pub(super) fn shares(all: impl IntoIterator<Item = (String, f64)>) -> String {
+    let mut by: BTreeMap<String, f64> = BTreeMap::new();
+    for (name, percent) in all {
+        *by.entry(name).or_default() += percent;
+    }
+    match by.len() {
+        0 => "nowhere".into(),
+        1 => by.into_keys().next().unwrap_or_default(),
+        _ => by.iter().map(|(name, percent)| format!("{} % {name}", rounded(*percent))).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn rounded(percent: f64) -> String {
+    let text = format!("{percent:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}

@@ -1,0 +1,294 @@
+//! What is told of requests that change: plain data, grouped by how they change. Field names are a contract: programs read them.
+//!
+//! What must not be here: finding them.
+
+use crate::explain::OriginView;
+use crate::simulate::{ClusterShare, Outcome, Request, RouteRef, Simulation};
+use alloc::borrow::ToOwned;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Requests that two configurations treat differently.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Requests {
+    /// What changes, and for which requests.
+    pub changes: Vec<RequestChange>,
+    /// How many requests went through both sides.
+    pub compared: usize,
+    /// Whether all parts of the space of requests that could differ were looked at.
+    pub complete: bool,
+    /// What was not decided, in sentences.
+    pub limits: Vec<String>,
+}
+
+impl Requests {
+    /// Whether no request is treated differently.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+}
+
+/// Requests that change in the same way.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RequestChange {
+    /// Which they are, in words: `shop.example.com/api/*`.
+    pub requests: String,
+    /// What differs.
+    pub differences: Vec<Difference>,
+    /// One of them.
+    pub witness: Witness,
+    /// What becomes of the witness on the first side.
+    pub before: Answer,
+    /// What becomes of it on the second side.
+    pub after: Answer,
+    /// Where they are.
+    pub places: Vec<RequestPlace>,
+    /// How many more places there are.
+    pub more_places: usize,
+}
+
+/// Something that differs.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Difference {
+    /// What: `outcome`, `timeout`, `clusters`, `upstream path`, `request header NAME`..., or a field of Envoy as
+    /// `route.retry_policy.num_retries`.
+    pub what: String,
+    /// On the first side.
+    pub before: Option<String>,
+    /// On the second side.
+    pub after: Option<String>,
+    /// What made it on the first side.
+    pub before_from: Option<OriginView>,
+    /// What made it on the second side.
+    pub after_from: Option<OriginView>,
+}
+
+/// A request that changes.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Witness {
+    /// As a command.
+    pub curl: String,
+    /// Its method.
+    pub method: String,
+    /// Its URL.
+    pub url: String,
+    /// Its headers.
+    pub headers: Vec<(String, String)>,
+    /// The port that it comes in at on the first side.
+    pub port_before: Option<u32>,
+    /// The port that it comes in at on the second side.
+    pub port_after: Option<u32>,
+    /// Whether the connection is TLS.
+    pub tls: bool,
+    /// The server's name in the TLS handshake.
+    pub sni: Option<String>,
+    /// Protocols that the handshake offers.
+    pub alpn: Vec<String>,
+    /// Whether the client shows a certificate.
+    pub client_certificate: bool,
+    /// Where it comes from, where that matters.
+    pub source: Option<String>,
+    /// What chance gives, where that matters.
+    pub seed: Option<u64>,
+}
+
+/// What becomes of the witness on one side.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Answer {
+    /// In words.
+    pub told: String,
+    /// How it ends.
+    pub outcome: Outcome,
+    /// Status of a response that Envoy makes itself.
+    pub status: Option<u32>,
+    /// `Location` of a redirect.
+    pub location: Option<String>,
+    /// Name of the listener.
+    pub listener: Option<String>,
+    /// Name of the virtual host.
+    pub virtual_host: Option<String>,
+    /// The route.
+    pub route: Option<RouteRef>,
+    /// Where it goes.
+    pub clusters: Vec<ClusterShare>,
+    /// The host that the upstream gets.
+    pub upstream_authority: Option<String>,
+    /// The path that the upstream gets.
+    pub upstream_path: Option<String>,
+    /// How long the upstream has.
+    pub timeout: Option<String>,
+    /// Where the most exact that takes it stands in Envoy's configuration: route, virtual host, filter chain or listener.
+    pub pointer: Option<String>,
+    /// What made that.
+    pub origins: Vec<OriginView>,
+}
+
+/// Requests of one place.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct RequestPlace {
+    /// Hosts, as domains of virtual hosts; none where every host is meant.
+    pub hosts: Vec<String>,
+    /// Paths: `/api/*`, `/exact`, `~ REGEX`; none where every path is meant.
+    pub path: Option<String>,
+    /// What else they have, as of the route that takes them.
+    pub conditions: Vec<String>,
+    /// The port that they come in at on the first side.
+    pub port_before: Option<u32>,
+    /// The port that they come in at on the second side.
+    pub port_after: Option<u32>,
+    /// What takes them on the first side: a JSON pointer.
+    pub before: Option<String>,
+    /// What takes them on the second side.
+    pub after: Option<String>,
+}
+
+/// So many places are told of one change.
+const MOST_PLACES: usize = 100;
+
+impl RequestPlace {
+    /// The requests in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let hosts = match self.hosts.as_slice() {
+            [] => String::new(),
+            [one] => one.clone(),
+            [first, second] => format!("{{{first},{second}}}"),
+            [first, rest @ ..] => format!("{{{first} and {} more}}", rest.len()),
+        };
+        let mut out = match (&self.path, hosts.is_empty()) {
+            (None, true) => self.port_before.or(self.port_after).map_or_else(|| "all".to_owned(), |port| format!("all on port {port}")),
+            (None, false) => hosts,
+            (Some(path), _) if path.starts_with('~') => format!("{hosts} {path}"),
+            (Some(path), _) => format!("{hosts}{path}"),
+        };
+        for condition in &self.conditions {
+            out.push_str(", ");
+            out.push_str(condition);
+        }
+        out
+    }
+}
+
+/// Places in words, the first few.
+pub(super) fn words(places: &[RequestPlace], more: usize) -> String {
+    let mut all: Vec<String> = places.iter().map(RequestPlace::words).collect();
+    let mut seen = BTreeSet::new();
+    all.retain(|words| seen.insert(words.clone()));
+    const MOST: usize = 3;
+    let rest = all.len().saturating_sub(MOST) + more;
+    all.truncate(MOST);
+    let all = all.join("; ");
+    if rest == 0 { all } else { format!("{all}; and {rest} more") }
+}
+
+/// A change as it is found.
+pub(super) struct Found {
+    /// What it has in common with others of its group.
+    pub(super) key: String,
+    pub(super) place: RequestPlace,
+}
+
+/// Changes so far, by their keys.
+#[derive(Default)]
+pub(super) struct Groups {
+    by_key: BTreeMap<String, usize>,
+    changes: Vec<(RequestChange, BTreeSet<RequestPlace>)>,
+}
+
+impl Groups {
+    /// Adds to the group of a change, which `make` tells if it is the first of it.
+    pub(super) fn add(&mut self, found: Found, make: impl FnOnce() -> RequestChange) {
+        let changes = &mut self.changes;
+        let at = *self.by_key.entry(found.key).or_insert_with(|| {
+            changes.push((make(), BTreeSet::new()));
+            changes.len() - 1
+        });
+        if let Some((change, seen)) = self.changes.get_mut(at)
+            && seen.insert(found.place.clone())
+        {
+            if change.places.len() < MOST_PLACES { change.places.push(found.place) } else { change.more_places += 1 }
+        }
+    }
+
+    pub(super) fn finish(self) -> Vec<RequestChange> {
+        let mut changes: Vec<RequestChange> = self.changes.into_iter().map(|(change, _)| change).collect();
+        for change in &mut changes {
+            change.requests = words(&change.places, change.more_places);
+        }
+        changes
+    }
+}
+
+impl Witness {
+    /// A request, and the ports that it comes in at on both sides.
+    pub(super) fn of(request: &Request, ports: [Option<u32>; 2]) -> Self {
+        let [port_before, port_after] = ports;
+        let scheme = if request.tls { "https" } else { "http" };
+        let url = format!("{scheme}://{}{}", request.authority, request.path);
+        let headers: Vec<(String, String)> = request.headers.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Self {
+            curl: curl(request, &url, &headers, port_after.or(port_before)),
+            method: request.method.clone(),
+            url,
+            headers,
+            port_before,
+            port_after,
+            tls: request.tls,
+            sni: request.sni.clone(),
+            alpn: request.alpn.clone(),
+            client_certificate: request.client_certificate,
+            source: request.source.map(|source| source.to_string()),
+            seed: request.seed,
+        }
+    }
+}
+
+/// A command that sends the request to `$GATEWAY`.
+fn curl(request: &Request, url: &str, headers: &[(String, String)], port: Option<u32>) -> String {
+    let quoted = |text: &str| shlex::try_quote(text).map(|text| text.into_owned()).unwrap_or_else(|_| "''".to_owned());
+    let mut out = "curl".to_owned();
+    if request.method != "GET" {
+        out.push_str(&format!(" -X {}", quoted(&request.method)));
+    }
+    for (name, value) in headers {
+        let header = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
+        out.push_str(&format!(" -H {}", quoted(&header)));
+    }
+    let host = crate::simulate::host_of(&request.authority);
+    // What the handshake names is the URL's host.
+    let other = request.sni.as_deref().filter(|sni| request.tls && *sni != host);
+    let url = match other {
+        Some(sni) => {
+            out.push_str(&format!(" -H {}", quoted(&format!("host: {}", request.authority))));
+            format!("https://{sni}{}", request.path)
+        }
+        None => url.to_owned(),
+    };
+    if let Some(port) = port {
+        out.push_str(&format!(" --connect-to ::$GATEWAY:{port}"));
+    }
+    if request.tls {
+        out.push_str(" -k");
+    }
+    out.push_str(&format!(" {}", quoted(&url)));
+    out
+}
+
+/// What becomes of a request in words. `reached` is where it goes.
+pub(super) fn told(simulation: &Simulation, reached: &str) -> String {
+    match simulation.outcome {
+        Outcome::Forward => format!("goes to {reached}"),
+        Outcome::Redirect => {
+            format!("is redirected ({}) to {}", simulation.status.unwrap_or_default(), simulation.location.as_deref().unwrap_or_default())
+        }
+        Outcome::DirectResponse => format!("is answered {}", simulation.status.unwrap_or_default()),
+        Outcome::NoVirtualHost => "is answered 404: no virtual host has its name".to_owned(),
+        Outcome::NoRoute => "is answered 404: no route takes it".to_owned(),
+        Outcome::NoListener => "finds nobody listening".to_owned(),
+        Outcome::NoFilterChain => "is cut off: no filter chain takes the connection".to_owned(),
+        Outcome::Reset => format!("is cut off: {}", simulation.why.as_deref().unwrap_or_default()),
+    }
+}

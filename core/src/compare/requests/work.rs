@@ -1,0 +1,172 @@
+//! What is known while requests are compared: both gateways, what was found, and how much may still be done.
+//!
+//! What must not be here: choosing requests.
+
+use super::behaviour::{self, Met};
+use super::report::{Answer, Difference, Found, Groups, RequestChange, RequestPlace, Requests, Witness, told};
+use super::{RequestOptions, Side, reach};
+use crate::explain::OriginView;
+use crate::simulate::{Gateway, Request, Simulation};
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// So many requests go through both sides at most.
+const MOST_REQUESTS: usize = 100_000;
+/// So many states of expressions are gone through at most.
+const MOST_STATES: usize = 1_000_000;
+
+pub(super) struct Work<'w, 'a> {
+    pub(super) sides: [Side<'a>; 2],
+    pub(super) gateways: &'w [Gateway<'a>; 2],
+    pub(super) options: RequestOptions<'w>,
+    /// Names under which the sides have other clusters.
+    pub(super) changed: BTreeSet<&'a str>,
+    /// How many states of expressions may still be gone through.
+    pub(super) states: usize,
+    pub(super) limits: BTreeSet<String>,
+    pub(super) complete: bool,
+    groups: Groups,
+    compared: usize,
+    reached: [HashMap<String, String>; 2],
+}
+
+/// A request as it comes to both sides.
+#[derive(Clone)]
+pub(super) struct Both {
+    pub(super) request: Request,
+    pub(super) ports: [Option<u32>; 2],
+}
+
+impl Both {
+    pub(super) fn on(&self, side: usize) -> Request {
+        // A port on which nobody listens stands for a listener that is not there.
+        Request { port: Some(self.ports.get(side).copied().flatten().unwrap_or(0)), ..self.request.clone() }
+    }
+}
+
+impl<'w, 'a> Work<'w, 'a> {
+    pub(super) fn new(sides: [Side<'a>; 2], gateways: &'w [Gateway<'a>; 2], options: &RequestOptions<'w>) -> Self {
+        let [before, after] = gateways;
+        let changed = reach::changed(before, after, [&sides[0].config.clusters, &sides[1].config.clusters]);
+        Self {
+            sides,
+            gateways,
+            options: *options,
+            changed,
+            states: MOST_STATES,
+            limits: BTreeSet::new(),
+            complete: true,
+            groups: Groups::default(),
+            compared: 0,
+            reached: [HashMap::default(), HashMap::default()],
+        }
+    }
+
+    /// What a cluster of a side reaches.
+    pub(super) fn reach(&mut self, side: usize, name: &str) -> String {
+        let (Some(known), Some(gateway)) = (self.reached.get_mut(side), self.gateways.get(side)) else { return String::new() };
+        if let Some(known) = known.get(name) {
+            return known.clone();
+        }
+        let told = reach::reach(gateway, name, self.options.reaches.get(side).copied().flatten());
+        known.insert(name.into(), told.clone());
+        told
+    }
+
+    /// Whether two names are of clusters that do the same.
+    pub(super) fn same_cluster(&self, before: &str, after: &str) -> bool {
+        let [old, new] = self.gateways;
+        let (Some(a), Some(b)) = (old.cluster(before), new.cluster(after)) else { return false };
+        let reach = |gateway, name| reach::reach(gateway, name, None);
+        reach::settings(&a.message, &b.message).is_empty() && reach(old, before) == reach(new, after)
+    }
+
+    /// Notes that something was left out.
+    pub(super) fn cut(&mut self, sentence: impl Into<String>) {
+        self.complete = false;
+        self.limits.insert(sentence.into());
+    }
+
+    /// Takes one request off what may still be compared; `false` where nothing is left.
+    pub(super) fn may_go_on(&mut self) -> bool {
+        if self.compared >= MOST_REQUESTS {
+            self.cut(alloc::format!("Only {MOST_REQUESTS} requests were compared: parts of the configuration that differ were not looked at."));
+            return false;
+        }
+        self.compared += 1;
+        true
+    }
+
+    pub(super) fn simulate(&self, both: &Both) -> [Simulation; 2] {
+        let [before, after] = self.gateways;
+        [before.simulate(&both.on(0)), after.simulate(&both.on(1))]
+    }
+
+    pub(super) fn choose(&self, both: &Both) -> [Simulation; 2] {
+        let [before, after] = self.gateways;
+        [before.choose(&both.on(0)), after.choose(&both.on(1))]
+    }
+
+    /// Adds a change that a request shows.
+    pub(super) fn add(&mut self, met: Vec<Met>, place: RequestPlace, both: &Both, simulations: &[Simulation; 2]) {
+        if met.is_empty() {
+            return;
+        }
+        let key = behaviour::key(&met, &place);
+        let (before, after) = (self.reached_by(0, &simulations[0]), self.reached_by(1, &simulations[1]));
+        let [old, new] = self.sides;
+        let [first, second] = simulations;
+        self.groups.add(Found { key, place }, || RequestChange {
+            requests: String::new(),
+            differences: met.into_iter().map(|met| difference(met, &old, &new)).collect(),
+            witness: Witness::of(&both.request, both.ports),
+            before: answer(first, &before, &old),
+            after: answer(second, &after, &new),
+            places: Vec::new(),
+            more_places: 0,
+        });
+    }
+
+    /// What a request reaches, with shares.
+    pub(super) fn reached_by(&mut self, side: usize, simulation: &Simulation) -> String {
+        let shares: Vec<(String, f64)> = simulation.clusters.iter().map(|of| (of.name.clone(), of.percent)).collect();
+        reach::shares(shares.into_iter().map(|(name, percent)| (self.reach(side, &name), percent)))
+    }
+
+    pub(super) fn finish(self) -> Requests {
+        let changes = self.groups.finish();
+        Requests { changes, compared: self.compared, complete: self.complete, limits: self.limits.into_iter().collect() }
+    }
+}
+
+fn difference(met: Met, old: &Side<'_>, new: &Side<'_>) -> Difference {
+    let [before, after] = met.pointers;
+    let from = |pointer: Option<String>, side: &Side<'_>| origins(side, &pointer?).into_iter().next();
+    Difference { what: met.what, before: met.before, after: met.after, before_from: from(before, old), after_from: from(after, new) }
+}
+
+fn origins(side: &Side<'_>, pointer: &str) -> Vec<OriginView> {
+    side.source.as_ref().map(|source| source.origins(pointer)).unwrap_or_default()
+}
+
+fn answer(simulation: &Simulation, reached: &str, side: &Side<'_>) -> Answer {
+    let pointer = behaviour::pointer(simulation);
+    let upstream = simulation.upstream.as_ref();
+    Answer {
+        told: told(simulation, reached),
+        outcome: simulation.outcome,
+        status: simulation.status,
+        location: simulation.location.clone(),
+        listener: simulation.listener.clone(),
+        virtual_host: simulation.virtual_host.clone(),
+        route: simulation.route.clone(),
+        clusters: simulation.clusters.clone(),
+        upstream_authority: upstream.map(|of| of.authority.clone()),
+        upstream_path: upstream.map(|of| of.path.clone()),
+        timeout: simulation.timeout.clone(),
+        origins: pointer.as_deref().map(|pointer| origins(side, pointer)).unwrap_or_default(),
+        pointer,
+    }
+}

@@ -1,0 +1,160 @@
+//! A configuration language as a value: everything that shared rooms need to know of it.
+//!
+//! What must not be here: any dialect; each has its descriptor in its own folder, and hosts say which of them they want.
+
+use super::{Answers, Gateway, Ledger, OptionSpec, Options, SettingChange, SideRef, Stages};
+use crate::diagnostic::Diagnostic;
+use crate::read::ReadOptions;
+use crate::resource::{Objects, ResourceKey};
+use crate::schema::{KnownKind, ListedKind};
+use crate::text::Node;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::any::Any;
+
+/// A configuration language and its controller.
+pub struct Dialect {
+    /// The word by which flags and outputs name it.
+    pub name: &'static str,
+    /// What people call its controller.
+    pub controller: &'static str,
+    /// By what an input is known to be written in it.
+    pub claims: &'static [Claim],
+    /// How its objects are read.
+    pub read_options: fn(&Options) -> ReadOptions,
+    /// The kinds that people write for it, each in the versions that it has, the newest first.
+    pub kinds: fn() -> Vec<KnownKind>,
+    /// The kinds that it reads, its own first, for lists.
+    pub listing: fn() -> Vec<ListedKind>,
+    /// Whether it reads an object of this kind.
+    pub reads: fn(&ResourceKey) -> bool,
+    /// The options that change its answer.
+    pub options: &'static [OptionSpec],
+    /// Defaults that people ask about.
+    pub defaults: &'static [KnownDefault],
+    /// What it means that an object has no effect.
+    pub hints: Hints,
+    /// The annotations that it reads, of each kind where those of its own can be told from others.
+    pub annotations: &'static [(&'static str, KnownAnnotations)],
+    /// The documents that its controller answers besides the configuration of proxies.
+    pub outputs: &'static [Output],
+    /// Checks over the whole that only its kinds need; they run beside those that every dialect has.
+    pub checks: &'static [fn(SideRef<'_>) -> Vec<Diagnostic>],
+    /// An empty memory for [`Task::memory`].
+    pub memory: fn() -> Box<dyn Any + Send>,
+    /// From objects to gateways.
+    pub compile: fn(Task<'_>) -> Draft,
+    /// The settings of the controller itself that differ between two compiles, each with what a change of it takes.
+    pub setting_changes: fn(&Answers, &Answers) -> Vec<SettingChange>,
+}
+
+/// A text by which an input is known to be written in a dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// An `apiVersion` that begins so, such as `projectcontour.io/`.
+    Version(&'static str),
+    /// The key of an annotation that begins so.
+    Annotation(&'static str),
+    /// An Ingress of this class.
+    IngressClass(&'static str),
+    /// An `apiVersion` that begins so, where no dialect claims the input by itself.
+    SharedVersion(&'static str),
+    /// The key of an annotation that begins so, where no dialect claims the input by itself.
+    SharedAnnotation(&'static str),
+}
+
+/// A default that people ask about.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownDefault {
+    /// The end of a pointer, in Envoy's or the IR's names.
+    pub pointer: &'static str,
+    /// The value as JSON; empty for any.
+    pub value: &'static str,
+    /// What is to be said about it.
+    pub doc: &'static str,
+}
+
+/// What it means that an object of a kind has no effect.
+#[derive(Clone, Copy, Debug)]
+pub struct Hints {
+    /// Why nothing was made of an object that is in order and that nothing refers to.
+    pub why_idle: fn(kind: &str) -> &'static str,
+    /// Why no route was made of an object of which there should be one.
+    pub why_unreached: fn(kind: &str) -> Option<&'static str>,
+}
+
+/// The annotations of a kind that a controller reads.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownAnnotations {
+    /// What the controller's own begin with.
+    pub prefixes: &'static [&'static str],
+    /// Those that it reads.
+    pub names: &'static [&'static str],
+}
+
+/// A document that a controller answers besides the configuration of proxies.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    /// The word by which the command line names it.
+    pub name: &'static str,
+    /// One line for people.
+    pub doc: &'static str,
+    /// The document; `None` where this input has none.
+    pub document: fn(SideRef<'_>) -> Option<Node>,
+}
+
+/// What a dialect compiles.
+pub struct Task<'a> {
+    /// The objects of the input.
+    pub objects: &'a Objects,
+    /// How the controller runs.
+    pub options: &'a Options,
+    /// What earlier compiles of this dialect found out; what [`Dialect::memory`] made at first.
+    pub memory: &'a mut (dyn Any + Send),
+    /// What becomes of every object, to be filled in.
+    pub ledger: &'a mut Ledger,
+    /// Where findings go.
+    pub sink: &'a mut Vec<Diagnostic>,
+}
+
+/// What a dialect made of its task.
+pub struct Draft {
+    /// The values of its stages.
+    pub stages: Arc<dyn Stages>,
+    /// What its controller answers besides.
+    pub answers: Answers,
+    /// The proxies that its controller configures.
+    pub gateways: Vec<Gateway>,
+}
+
+impl core::fmt::Debug for Dialect {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("Dialect").field(&self.name).finish()
+    }
+}
+
+impl PartialEq for Dialect {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Dialect {}
+
+impl Dialect {
+    /// The dialect of this name in a list.
+    pub fn named(name: &str, all: &[&'static Dialect]) -> Option<&'static Dialect> {
+        all.iter().copied().find(|dialect| dialect.name == name)
+    }
+
+    /// Whether it reads an object of this kind.
+    pub fn reads(&self, key: &ResourceKey) -> bool {
+        (self.reads)(key)
+    }
+
+    /// The output of this name.
+    pub fn output(&self, name: &str) -> Option<&'static Output> {
+        self.outputs.iter().find(|output| output.name == name)
+    }
+}

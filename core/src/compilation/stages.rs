@@ -1,0 +1,40 @@
+//! What a dialect's own stages leave behind for views: what is loaded, what refers to what, and key material.
+//!
+//! What must not be here: what the stages of any dialect are.
+
+use super::Relation;
+use crate::ir::SecretReference;
+use crate::resource::{ObjectId, Objects, Rule};
+use crate::text::{Node, Str};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::any::Any;
+use core::fmt::Debug;
+
+/// The values of a dialect's own stages. Views ask for what every dialect has; who knows the dialect gets its own type back by
+/// [`downcast_ref`](core::any::Any).
+pub trait Stages: Any + Debug + Send + Sync {
+    /// The configuration as loaded, for people, by kind or key. Key material is redacted.
+    fn loaded(&self, objects: &Objects) -> Vec<(Str, Vec<Loaded>)>;
+
+    /// Which fields refer to which objects.
+    fn relations(&self, objects: &Objects) -> Vec<Relation>;
+
+    /// The data that a certificate's reference names; `None` where there is none.
+    fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>>;
+}
+
+/// What is loaded under one name.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The name.
+    pub name: Str,
+    /// The input object that it was read from.
+    pub object: ObjectId,
+    /// By which rule it comes from there.
+    pub rule: Rule,
+    /// What was written, with the numbers of the object's nodes.
+    pub written: Arc<Node>,
+    /// What is loaded. Key material is redacted.
+    pub shown: Node,
+}

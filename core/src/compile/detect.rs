@@ -1,0 +1,86 @@
+//! Which configuration languages an input is written in, found from its text before it is read: a fold over the claims of the dialects.
+//!
+//! What must not be here: what the languages mean, and any dialect's name.
+
+use crate::compilation::{Claim, Dialect};
+use crate::resource::Inputs;
+use alloc::vec::Vec;
+use memchr::memmem;
+
+/// The dialects of an input, and why.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Detection {
+    /// Those that were found, in the order of the list, each with the first claim that holds.
+    pub found: Vec<(&'static Dialect, Claim)>,
+    /// The dialect that is assumed, where nothing in the input says which it is.
+    pub assumed: Option<&'static Dialect>,
+}
+
+impl Detection {
+    /// The dialects, in the order of the list.
+    pub fn dialects(&self) -> Vec<&'static Dialect> {
+        if self.found.is_empty() { self.assumed.into_iter().collect() } else { self.found.iter().map(|(dialect, _)| *dialect).collect() }
+    }
+}
+
+/// The dialects of an input.
+///
+/// What only one dialect writes makes an input that dialect's, and an input may be of several. Where there is nothing of the kind, what is
+/// written for several decides for the first that reads it; and where there is nothing of that either, the first of the list is assumed.
+pub fn detect(inputs: &Inputs, dialects: &[&'static Dialect]) -> Detection {
+    let holds = |claim: &&Claim| inputs.inputs.iter().any(|input| claims(claim, &input.text));
+    let by = |is_shared: bool| {
+        let first = move |dialect: &&'static Dialect| dialect.claims.iter().filter(|claim| claim.is_shared() == is_shared).find(holds).copied();
+        dialects.iter().filter_map(move |dialect| Some((*dialect, first(dialect)?)))
+    };
+    let mut found: Vec<_> = by(false).collect();
+    if found.is_empty() {
+        found.extend(by(true).next());
+    }
+    let assumed = dialects.first().copied().filter(|_| found.is_empty());
+    Detection { found, assumed }
+}
+
+impl Claim {
+    fn is_shared(&self) -> bool {
+        matches!(self, Claim::SharedVersion(_) | Claim::SharedAnnotation(_))
+    }
+}
+
+fn claims(claim: &Claim, text: &str) -> bool {
+    match claim {
+        Claim::Version(group) | Claim::SharedVersion(group) => begins_version(text, group),
+        Claim::Annotation(prefix) | Claim::SharedAnnotation(prefix) => begins_key(text, prefix),
+        Claim::IngressClass(class) => is_class(text, class),
+    }
+}
+
+/// Whether a group stands in an `apiVersion`.
+fn begins_version(text: &str, group: &str) -> bool {
+    memmem::find_iter(text.as_bytes(), group).any(|at| {
+        let before = line_before(text, at);
+        before.rsplit(['{', ',']).next().is_some_and(|key| key.trim_matches([' ', '"', '\'', ':', '-']) == "apiVersion")
+    })
+}
+
+/// Whether a text begins a key: an annotation.
+fn begins_key(text: &str, prefix: &str) -> bool {
+    memmem::find_iter(text.as_bytes(), prefix).any(|at| line_before(text, at).trim_matches([' ', '-', '{', '"', '\'']).is_empty())
+}
+
+/// Whether an Ingress is of a class.
+fn is_class(text: &str, class: &str) -> bool {
+    let names = ["ingressClassName:", "kubernetes.io/ingress.class:"];
+    names.iter().any(|name| {
+        memmem::find_iter(text.as_bytes(), name).any(|at| {
+            let value = text.get(at + name.len()..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+            !line_before(text, at).contains('#') && value.trim_matches([' ', '"', '\'', '}']) == class
+        })
+    })
+}
+
+/// What stands before a place on its line.
+fn line_before(text: &str, at: usize) -> &str {
+    let before = text.get(..at).unwrap_or_default();
+    before.rsplit('\n').next().unwrap_or_default()
+}

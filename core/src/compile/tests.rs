@@ -1,0 +1,51 @@
+//! Which dialects are found in what.
+
+use super::detect;
+use crate::dialect;
+use crate::resource::{Input, Inputs};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+fn of(texts: &[&str]) -> String {
+    let inputs = texts.iter().map(|text| Input { name: "input.yaml".into(), text: (*text).into() });
+    let found = detect(&Inputs { inputs: inputs.collect() }, dialect::ALL).dialects();
+    found.iter().map(|dialect| dialect.name).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn the_dialect_is_found_from_the_kinds() {
+    assert_eq!(of(&["apiVersion: getambassador.io/v3alpha1\nkind: Mapping\n"]), "ambassador");
+    assert_eq!(of(&["kind: HTTPProxy\napiVersion: projectcontour.io/v1\n"]), "contour");
+    assert_eq!(of(&["- apiVersion: 'gateway.networking.k8s.io/v1'\n  kind: HTTPRoute\n"]), "contour");
+    assert_eq!(of(&[r#"{"kind": "HTTPProxy", "apiVersion": "projectcontour.io/v1"}"#]), "contour");
+    assert_eq!(of(&["metadata:\n  annotations:\n    getambassador.io/config: |\n      ---\n"]), "ambassador");
+    assert_eq!(of(&["metadata:\n  annotations:\n    projectcontour.io/websocket-routes: /ws\n"]), "contour");
+}
+
+#[test]
+fn an_input_may_be_of_both() {
+    assert_eq!(of(&["apiVersion: projectcontour.io/v1\n", "---\napiVersion: getambassador.io/v2\n"]), "ambassador, contour");
+    assert_eq!(of(&["apiVersion: getambassador.io/v2\n---\nspec: {ingressClassName: contour}\n"]), "ambassador, contour");
+    assert_eq!(of(&["annotations:\n  getambassador.io/config: |\n---\napiVersion: projectcontour.io/v1\n"]), "ambassador, contour");
+}
+
+#[test]
+fn what_others_read_as_well_makes_no_input_of_both() {
+    let mapping = "apiVersion: getambassador.io/v3alpha1\n";
+    assert_eq!(of(&[mapping, "apiVersion: gateway.networking.k8s.io/v1\n"]), "ambassador");
+    assert_eq!(of(&[mapping, "annotations:\n  projectcontour.io/websocket-routes: /ws\n"]), "ambassador");
+}
+
+#[test]
+fn an_ingress_goes_by_its_class() {
+    assert_eq!(of(&["kind: Ingress\nspec:\n  ingressClassName: contour\n"]), "contour");
+    assert_eq!(of(&["annotations:\n  kubernetes.io/ingress.class: \"contour\"\n"]), "contour");
+    assert_eq!(of(&["spec:\n  ingressClassName: ambassador\n"]), "ambassador");
+    assert_eq!(of(&["kind: Ingress\n"]), "ambassador");
+}
+
+#[test]
+fn what_is_only_mentioned_does_not_count() {
+    assert_eq!(of(&["# see apiVersion: projectcontour.io/v1\n", "text: about projectcontour.io/v1\n"]), "ambassador");
+    assert_eq!(of(&["#  ingressClassName: contour\n", ""]), "ambassador");
+}

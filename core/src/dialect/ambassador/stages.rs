@@ -1,0 +1,47 @@
+//! What Ambassador's stages leave behind for views: the configuration as loaded.
+//!
+//! What must not be here: loading, which is `fetch`'s and `config`'s.
+
+use super::config::{Config, Payload, Presence};
+use super::relations;
+use crate::compilation::{self, Loaded, Relation};
+use crate::dialect::kubernetes::secret;
+use crate::ir::SecretReference;
+use crate::resource::Objects;
+use crate::text::Str;
+use alloc::vec::Vec;
+
+/// The values of Ambassador's stages.
+#[derive(Debug, Default)]
+pub struct Stages {
+    /// The configuration as loaded.
+    pub config: Config,
+}
+
+impl Stages {
+    /// Those of a side, if it is Ambassador's.
+    pub fn of(side: &compilation::Side) -> Option<&Self> {
+        let stages: &dyn core::any::Any = &*side.stages;
+        stages.downcast_ref()
+    }
+}
+
+impl compilation::Stages for Stages {
+    fn loaded(&self, _: &Objects) -> Vec<(Str, Vec<Loaded>)> {
+        self.config.loaded()
+    }
+
+    fn relations(&self, _: &Objects) -> Vec<Relation> {
+        relations::relations(&self.config)
+    }
+
+    /// From a Secret that the configuration has loaded.
+    fn key_material(&self, _: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {
+        let Presence::Known(resource) = self.config.secret(&reference.namespace, &reference.name) else { return None };
+        let Payload::Secret(data) = &resource.payload else { return None };
+        let (_, value) = data.data.get(reference.part.key())?;
+        let text = value.expose();
+        // What is PEM already counts as it is.
+        if text.starts_with("-----BEGIN") { Some(text.as_bytes().into()) } else { secret::decode(text) }
+    }
+}

@@ -1,0 +1,135 @@
+//! What an Envoy has: listeners, tables of routes, clusters, endpoints and certificates, wherever they were read from.
+//!
+//! Everything that explains traffic (simulation, comparison, checks over routes) reads this and not the IR, so that it serves every
+//! dialect, and configurations that others made. Messages are as Envoy receives them; each stands at a JSON pointer into the document
+//! that it came from, by which its origins may be looked up.
+//!
+//! What must not be here: what a message means, and reading of files.
+
+mod running;
+
+pub use running::{Accepted, Refused, Running};
+
+use crate::backend::envoy::{self, v3, v3::pb};
+use crate::ir::Ir;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use pb::hcm::HttpConnectionManager;
+
+/// What an Envoy has. Messages in an `Any` are typed, as far as their type is known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EnvoyConfig {
+    /// LDS and the bootstrap's own, in the order of the document.
+    pub listeners: Vec<Placed<pb::listener::Listener>>,
+    /// Tables of routes that connection managers ask for by name (RDS). Others stand in their connection managers.
+    pub routes: Vec<Placed<pb::route::RouteConfiguration>>,
+    /// CDS and the bootstrap's own.
+    pub clusters: Vec<Placed<pb::cluster::Cluster>>,
+    /// Endpoints that clusters ask for by name (EDS). Others stand in their clusters.
+    pub endpoints: Vec<Placed<pb::endpoint::ClusterLoadAssignment>>,
+    /// SDS. Key material may be in them: nothing that is shown may come from here unasked.
+    pub secrets: Vec<Placed<pb::tls::Secret>>,
+    /// Values of the runtime, upper layers over lower ones.
+    pub runtime: BTreeMap<String, pb::Value>,
+    /// The node's identity and service cluster, where they are known.
+    pub node: Option<pb::base::Node>,
+}
+
+/// A message and where it stands in the document that it came from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Placed<T> {
+    /// The message.
+    pub message: T,
+    /// JSON pointer.
+    pub pointer: String,
+}
+
+impl<T> Placed<T> {
+    /// A message at a pointer.
+    pub fn new(message: T, pointer: impl Into<String>) -> Self {
+        Self { message, pointer: pointer.into() }
+    }
+
+    /// The elements of a list, each at its place.
+    pub fn list(messages: impl IntoIterator<Item = T>, list: &str) -> Vec<Self> {
+        messages.into_iter().enumerate().map(|(index, message)| Self::new(message, format!("{list}/{index}"))).collect()
+    }
+}
+
+impl EnvoyConfig {
+    /// What a bootstrap holds by itself.
+    #[must_use]
+    pub fn of_bootstrap(bootstrap: pb::bootstrap::Bootstrap) -> Self {
+        use pb::bootstrap::runtime_layer::LayerSpecifier;
+        let resources = bootstrap.static_resources.unwrap_or_default();
+        let mut runtime = BTreeMap::new();
+        for layer in bootstrap.layered_runtime.into_iter().flat_map(|runtime| runtime.layers) {
+            if let Some(LayerSpecifier::StaticLayer(values)) = layer.layer_specifier {
+                runtime.extend(values.fields);
+            }
+        }
+        Self {
+            listeners: Placed::list(resources.listeners, "/static_resources/listeners"),
+            routes: Vec::new(),
+            clusters: Placed::list(resources.clusters, "/static_resources/clusters"),
+            endpoints: Vec::new(),
+            secrets: Placed::list(resources.secrets, "/static_resources/secrets"),
+            runtime,
+            node: bootstrap.node,
+        }
+    }
+
+    /// What a gateway gets: its bootstrap, routes and endpoints inline. Pointers are those of
+    /// `explain::View::Envoy`. No key material is in it.
+    #[must_use]
+    pub fn of(ir: &Ir) -> Self {
+        Self::of_bootstrap(v3::bootstrap(ir, &envoy::Options::default()))
+    }
+
+    /// All connection managers with the pointers at which they stand, listener by listener.
+    pub fn connection_managers(&self) -> impl Iterator<Item = (String, &HttpConnectionManager)> {
+        self.listeners.iter().flat_map(|listener| {
+            let chains = listener.message.filter_chains.iter().enumerate();
+            let chains = chains.map(|(at, chain)| (format!("{}/filter_chains/{at}", listener.pointer), chain));
+            let last = listener.message.default_filter_chain.iter().map(|chain| (format!("{}/default_filter_chain", listener.pointer), chain));
+            chains
+                .chain(last)
+                .flat_map(|(pointer, chain)| managers_of(chain).map(move |(at, found)| (format!("{pointer}/filters/{at}/typed_config"), found)))
+        })
+    }
+
+    /// All tables of routes, each once, with the pointers at which they stand: those that are asked for by name, then those in
+    /// connection managers.
+    pub fn route_tables(&self) -> Vec<(String, &pb::route::RouteConfiguration)> {
+        use pb::hcm::http_connection_manager::RouteSpecifier;
+        let mut tables: Vec<_> = self.routes.iter().map(|table| (table.pointer.clone(), &table.message)).collect();
+        tables.extend(self.connection_managers().filter_map(|(pointer, manager)| match &manager.route_specifier {
+            Some(RouteSpecifier::RouteConfig(table)) => Some((format!("{pointer}/route_config"), table)),
+            _ => None,
+        }));
+        tables
+    }
+
+    /// A cluster by its name.
+    #[must_use]
+    pub fn cluster(&self, name: &str) -> Option<&Placed<pb::cluster::Cluster>> {
+        self.clusters.iter().find(|cluster| cluster.message.name == name)
+    }
+
+    /// Names of the clusters.
+    #[must_use]
+    pub fn cluster_names(&self) -> BTreeSet<&str> {
+        self.clusters.iter().map(|cluster| cluster.message.name.as_str()).collect()
+    }
+}
+
+/// The connection managers of a filter chain, with their indexes among its filters.
+pub(crate) fn managers_of(chain: &pb::listener::FilterChain) -> impl Iterator<Item = (usize, &HttpConnectionManager)> {
+    use pb::listener::filter::ConfigType;
+    chain.filters.iter().enumerate().filter_map(|(at, filter)| match &filter.config_type {
+        Some(ConfigType::TypedConfig(config)) => config.downcast_ref::<HttpConnectionManager>().map(|found| (at, found)),
+        _ => None,
+    })
+}

@@ -1,0 +1,350 @@
+//! The memory of reading: what each chunk of each input said, and the numbers of its objects.
+//!
+//! Chunks are found again by comparing texts: one after another where nothing moved, by hash where something did. An edited chunk hands
+//! the numbers of its objects on to what stands in its place, so that what refers to them stays equal when only a comment changed.
+//!
+//! What must not be here: how a chunk is read (`decode`).
+
+use super::ReadOptions;
+use super::decode::{Item, decode, for_each_place};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::order::Order as _;
+use crate::resource::{Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
+use crate::text::{Str, TextRange, split};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::hash::{BuildHasher, Hasher};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// What earlier compiles read. Empty at first; keep one for as long as the same inputs are compiled again and again.
+#[derive(Default)]
+pub struct DocumentCache {
+    options: ReadOptions,
+    inputs: Vec<CachedInput>,
+    /// Numbers that were given out and that nobody has now, the smallest last.
+    free: Vec<u32>,
+    next: u32,
+}
+
+struct CachedInput {
+    name: Str,
+    text: Arc<str>,
+    chunks: Vec<CachedChunk>,
+}
+
+struct CachedChunk {
+    /// Where it stands in its input.
+    range: TextRange,
+    objects: Numbered,
+    /// What was found; places are relative, as [`decode`] gives them.
+    findings: Vec<Diagnostic>,
+}
+
+/// The objects of a chunk with their numbers: nearly always one, which is kept in place.
+enum Numbered {
+    One([(ObjectId, Item); 1]),
+    Many(Vec<(ObjectId, Item)>),
+}
+
+impl Numbered {
+    fn new(mut objects: Vec<(ObjectId, Item)>) -> Self {
+        match (objects.pop(), objects.is_empty()) {
+            (Some(only), true) => Self::One([only]),
+            (last, _) => {
+                objects.extend(last);
+                Self::Many(objects)
+            }
+        }
+    }
+
+    fn as_slice(&self) -> &[(ObjectId, Item)] {
+        match self {
+            Self::One(one) => one,
+            Self::Many(many) => many,
+        }
+    }
+
+    fn ids(&self) -> impl Iterator<Item = ObjectId> {
+        self.as_slice().iter().map(|(id, _)| *id)
+    }
+}
+
+impl core::fmt::Debug for DocumentCache {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let chunks: usize = self.inputs.iter().map(|input| input.chunks.len()).sum();
+        f.debug_struct("DocumentCache").field("inputs", &self.inputs.len()).field("chunks", &chunks).finish()
+    }
+}
+
+impl DocumentCache {
+    /// A cache that remembers nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn read(&mut self, inputs: &Inputs, options: &ReadOptions) -> (Objects, Vec<Diagnostic>) {
+        if self.options != *options {
+            *self = Self { options: options.clone(), ..Self::default() };
+        }
+        let mut before = core::mem::take(&mut self.inputs);
+        for input in &inputs.inputs {
+            let known = before.iter().position(|known| known.name == input.name).map(|at| before.remove(at));
+            let known = known.unwrap_or_else(|| CachedInput { name: input.name.clone(), text: Arc::from(""), chunks: Vec::new() });
+            let updated = self.update(input, known);
+            self.inputs.push(updated);
+        }
+        for gone in before.into_iter().flat_map(|input| input.chunks) {
+            self.release(gone.objects.ids());
+        }
+        self.place()
+    }
+
+    /// The chunks of an input, taken from what was known of it where the text is the same.
+    fn update(&mut self, input: &Input, known: CachedInput) -> CachedInput {
+        if Arc::ptr_eq(&known.text, &input.text) {
+            return known;
+        }
+        let CachedInput { name, text: old_text, mut chunks } = known;
+        let new_text = &*input.text;
+        let same = Same::find(&old_text, new_text, &chunks);
+        let shift = new_text.len().wrapping_sub(old_text.len()) as u32;
+        let tail = chunks.split_off(chunks.len() - same.tail);
+        let middle = chunks.split_off(same.head);
+        let wanted = split(&new_text[same.from..same.to]);
+        let wanted: Vec<TextRange> = wanted.into_iter().filter(|chunk| !chunk.is_empty).map(|chunk| chunk.range.shifted(same.from as u32)).collect();
+
+        chunks.reserve(wanted.len() + tail.len());
+        let mut old = Old::new(&old_text, middle);
+        for (at, range) in wanted.iter().enumerate() {
+            let this = range.slice(new_text);
+            let next = wanted.get(at + 1).map(|next| next.slice(new_text));
+            let cached = match old.find(this, next) {
+                Found::Same(chunk) => chunk,
+                Found::Edited(ids) => self.fresh(this, ids),
+                Found::New => self.fresh(this, Vec::new()),
+            };
+            chunks.push(CachedChunk { range: *range, ..cached });
+        }
+        for gone in old.rest() {
+            self.release(gone.objects.ids());
+        }
+        let moved = |range: TextRange| TextRange::new(range.start.wrapping_add(shift), range.end.wrapping_add(shift));
+        chunks.extend(tail.into_iter().map(|chunk| CachedChunk { range: moved(chunk.range), ..chunk }));
+        CachedInput { name, text: input.text.clone(), chunks }
+    }
+
+    fn fresh(&mut self, text: &str, ids: Vec<ObjectId>) -> CachedChunk {
+        let decoded = decode(&Arc::from(text), hash(text), &self.options);
+        let mut ids = ids.into_iter();
+        let objects = decoded.objects.into_iter().map(|item| (ids.next().unwrap_or_else(|| self.take_number()), item)).collect();
+        self.release(ids);
+        CachedChunk { range: TextRange::empty(0), objects: Numbered::new(objects), findings: decoded.findings }
+    }
+
+    fn take_number(&mut self) -> ObjectId {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.next += 1;
+            self.next - 1
+        });
+        ObjectId::from_index(index as usize)
+    }
+
+    fn release(&mut self, ids: impl Iterator<Item = ObjectId>) {
+        let before = self.free.len();
+        self.free.extend(ids.filter_map(ObjectId::index).map(|index| index as u32));
+        if self.free.len() > before {
+            self.free.order_by(|a, b| b.cmp(a));
+        }
+    }
+
+    fn place(&self) -> (Objects, Vec<Diagnostic>) {
+        let mut objects = Objects::with_capacity(self.next as usize);
+        let mut findings = Vec::new();
+        for (at, cached) in self.inputs.iter().enumerate() {
+            let source = SourceId(at as u32);
+            for (number, chunk) in cached.chunks.iter().enumerate() {
+                let (offset, items) = (chunk.range.start, chunk.objects.as_slice());
+                for (id, item) in items {
+                    objects.push(Object {
+                        id: *id,
+                        source: Source { source, offset, number: number as u32 },
+                        parent: item.parent.and_then(|(index, node)| Some((items.get(index)?.0, node))),
+                        content: item.content.clone(),
+                    });
+                }
+                findings.extend(chunk.findings.iter().map(|finding| place(finding.clone(), source, offset, items)));
+            }
+        }
+        (objects, findings)
+    }
+}
+
+/// What of a text is as it was: chunks at the beginning, chunks at the end, and the text between them.
+struct Same {
+    head: usize,
+    tail: usize,
+    /// Where in the new text the chunks at the beginning end, and those at the end begin.
+    from: usize,
+    to: usize,
+}
+
+impl Same {
+    fn find(old: &str, new: &str, chunks: &[CachedChunk]) -> Self {
+        let everything = Self { head: 0, tail: 0, from: 0, to: new.len() };
+        if chunks.is_empty() {
+            return everything;
+        }
+        let prefix = common_prefix(old.as_bytes(), new.as_bytes());
+        let suffix = common_suffix(&old.as_bytes()[prefix..], &new.as_bytes()[prefix..]);
+        // A chunk ends where it did if what ends it is as it was: the beginning of the line after it.
+        let head = chunks.partition_point(|chunk| chunk.range.end as usize + MARKER <= prefix).saturating_sub(1);
+        let from = if head == 0 { 0 } else { chunks[head - 1].range.end as usize };
+        // A `---` line begins a chunk whatever stands before it, but for directives.
+        let unchanged = old.len() - suffix;
+        let mut first = chunks.partition_point(|chunk| chunk.range.start as usize <= unchanged).max(head);
+        let is_marker = |line: &str| line.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
+        let begins = |range: TextRange| old[..range.start as usize].ends_with('\n') && is_marker(range.slice(old));
+        while chunks.get(first).is_some_and(|chunk| !begins(chunk.range)) {
+            first += 1;
+        }
+        let tail = chunks.len() - first;
+        let to = chunks.get(first).map_or(new.len(), |chunk| new.len() - (old.len() - chunk.range.start as usize));
+        // A byte order mark is one at the beginning of a text only.
+        if from > 0 && new[from..].starts_with('\u{feff}') {
+            return everything;
+        }
+        let same = Self { head, tail, from, to };
+        let has_directives =
+            |text: Option<&str>| text.is_none_or(|text| text.lines().any(|line| line.trim_start_matches('\u{feff}').starts_with('%')));
+        if tail > 0 && (to < from || has_directives(new.get(from..to))) {
+            return Self { head, tail: 0, from, to: new.len() };
+        }
+        same
+    }
+}
+
+/// How long a `---` is with what follows it.
+const MARKER: usize = 4;
+
+/// Turns the relative places of a finding into real ones.
+fn place(mut finding: Diagnostic, source: SourceId, offset: u32, items: &[(ObjectId, Item)]) -> Diagnostic {
+    for_each_place(&mut finding, |place| match place {
+        Place::Text(at, range) => {
+            *at = source;
+            *range = range.shifted(offset);
+        }
+        Place::Node { object, .. } => {
+            if let Some((id, _)) = object.index().and_then(|index| items.get(index)) {
+                *object = *id;
+            }
+        }
+        Place::Whole => {}
+    });
+    finding
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = FixedState::default().build_hasher();
+    hasher.write(text.as_bytes());
+    hasher.finish()
+}
+
+/// How many bytes two texts have in common at their beginnings.
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    const BLOCK: usize = 4096;
+    let blocks = a.chunks(BLOCK).zip(b.chunks(BLOCK)).take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum::<usize>();
+    blocks + a[blocks..].iter().zip(&b[blocks..]).take_while(|(a, b)| a == b).count()
+}
+
+/// How many bytes two texts have in common at their ends.
+fn common_suffix(a: &[u8], b: &[u8]) -> usize {
+    const BLOCK: usize = 4096;
+    let blocks = a.rchunks(BLOCK).zip(b.rchunks(BLOCK)).take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum::<usize>();
+    let (a, b) = (&a[..a.len() - blocks], &b[..b.len() - blocks]);
+    blocks + a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count()
+}
+
+/// The chunks between those that stand where they stood, from which the next compile takes what it finds again.
+struct Old<'t> {
+    text: &'t str,
+    chunks: Vec<Option<CachedChunk>>,
+    /// Where the next chunk stands if nothing moved.
+    at: usize,
+    /// By the hash of the text, made when something moved.
+    index: Option<HashMap<u64, Vec<usize>>>,
+}
+
+enum Found {
+    Same(CachedChunk),
+    /// Nothing like it, but it stands where another stood, whose numbers it takes over.
+    Edited(Vec<ObjectId>),
+    New,
+}
+
+impl<'t> Old<'t> {
+    fn new(text: &'t str, chunks: Vec<CachedChunk>) -> Self {
+        Self { text, chunks: chunks.into_iter().map(Some).collect(), at: 0, index: None }
+    }
+
+    fn is(&self, at: usize, text: &str) -> bool {
+        matches!(self.chunks.get(at), Some(Some(chunk)) if chunk.range.slice(self.text) == text)
+    }
+
+    fn take(&mut self, at: usize) -> Option<CachedChunk> {
+        self.chunks.get_mut(at)?.take()
+    }
+
+    fn find(&mut self, text: &str, next: Option<&str>) -> Found {
+        if self.chunks.is_empty() {
+            return Found::New;
+        }
+        if self.is(self.at, text) {
+            self.at += 1;
+            return self.take(self.at - 1).map_or(Found::New, Found::Same);
+        }
+        match next {
+            // One chunk was edited, one was put in, one was taken out: the common cases need no index.
+            Some(next) if self.is(self.at + 1, next) => return self.edited(),
+            Some(next) if self.is(self.at, next) => return Found::New,
+            _ if self.is(self.at + 1, text) => {
+                self.at += 2;
+                return self.take(self.at - 1).map_or(Found::New, Found::Same);
+            }
+            None if self.at + 1 == self.chunks.len() => return self.edited(),
+            _ => {}
+        }
+        match self.elsewhere(text) {
+            Some(at) => {
+                self.at = at + 1;
+                self.take(at).map_or(Found::New, Found::Same)
+            }
+            None => Found::New,
+        }
+    }
+
+    /// Where a text stood that is not where it is looked for.
+    fn elsewhere(&mut self, text: &str) -> Option<usize> {
+        let (chunks, whole) = (&self.chunks, self.text);
+        let index = self.index.get_or_insert_with(|| {
+            let mut index: HashMap<u64, Vec<usize>> = HashMap::new();
+            for (at, chunk) in chunks.iter().enumerate().rev() {
+                if let Some(chunk) = chunk {
+                    index.entry(hash(chunk.range.slice(whole))).or_default().push(at);
+                }
+            }
+            index
+        });
+        let places = index.get(&hash(text))?.clone();
+        places.into_iter().rev().find(|at| self.is(*at, text))
+    }
+
+    fn edited(&mut self) -> Found {
+        self.at += 1;
+        self.take(self.at - 1).map_or(Found::New, |chunk| Found::Edited(chunk.objects.ids().collect()))
+    }
+
+    fn rest(self) -> impl Iterator<Item = CachedChunk> {
+        self.chunks.into_iter().flatten()
+    }
+}

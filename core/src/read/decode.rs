@@ -1,0 +1,280 @@
+//! One chunk of text to the objects that stand in it. The result knows nothing of where the chunk stands: ranges are relative to it, and
+//! findings name objects by their place in the chunk.
+//!
+//! What must not be here: numbers of objects, inputs, and anything that would differ when the chunk moves.
+
+use super::identity::{self, Identity};
+use super::{ReadOptions, Shape, problem};
+use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::resource::{Content, ObjectId, REDACTED, ResourceKey, Secret};
+use crate::text::{Document, Node, NodeId, Str, Value, parse, parse_embedded};
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// What a chunk says.
+pub(super) struct Decoded {
+    pub(super) objects: Vec<Item>,
+    /// Places are relative: ranges to the chunk, objects by [`local`].
+    pub(super) findings: Vec<Diagnostic>,
+}
+
+/// One object of a chunk.
+pub(super) struct Item {
+    pub(super) content: Arc<Content>,
+    /// The item whose annotation holds it.
+    pub(super) parent: Option<(usize, NodeId)>,
+}
+
+/// The number by which a chunk's findings name its objects.
+pub(super) fn local(index: usize) -> ObjectId {
+    ObjectId::from_index(index)
+}
+
+/// How deep lists of lists are followed.
+const LIST_DEPTH: u32 = 8;
+
+pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions) -> Decoded {
+    let mut document = parse(text, &options.limits);
+    let broken = document.is_broken();
+    let findings = document.problems.iter().map(problem::finding).collect();
+    let root = document.root.take();
+    let mut decoder = Decoder { text, fingerprint, options, broken, document: Arc::new(document), objects: Vec::new(), findings };
+    match root {
+        Some(root) => decoder.root(root),
+        None if broken => decoder.push(Node::synthesised(Value::Null), Identity::unknown(), true),
+        None => {}
+    }
+    Decoded { objects: decoder.objects, findings: decoder.findings }
+}
+
+struct Decoder<'a> {
+    text: &'a Arc<str>,
+    fingerprint: u64,
+    options: &'a ReadOptions,
+    broken: bool,
+    document: Arc<Document>,
+    objects: Vec<Item>,
+    findings: Vec<Diagnostic>,
+}
+
+impl Identity {
+    fn unknown() -> Self {
+        let key = ResourceKey { group: Str::default(), kind: Str::default(), namespace: None, name: Str::default() };
+        Self { api_version: Str::default(), key, problem: None }
+    }
+}
+
+impl Decoder<'_> {
+    fn root(&mut self, root: Node) {
+        match root.value {
+            Value::Null if !self.broken => {}
+            Value::Array(items) if self.options.shape == Shape::Plain => {
+                for item in items {
+                    self.object(item, None, 0);
+                }
+            }
+            _ => self.object(root, None, 0),
+        }
+    }
+
+    fn object(&mut self, mut root: Node, list: Option<&ListKind>, depth: u32) {
+        if root.as_object().is_none() {
+            if !self.broken {
+                self.findings.push(not_an_object(&root, self.objects.len()));
+            }
+            return self.push(root, Identity::unknown(), true);
+        }
+        if self.options.shape == Shape::Plain {
+            let mut identity = Identity::unknown();
+            if let Some(identify) = self.options.identify {
+                identity.key = (identify.key)(&root);
+            }
+            return self.push(root, identity, self.broken);
+        }
+        if let Some(list) = list {
+            list.complete(&mut root);
+        }
+        if depth < LIST_DEPTH
+            && let Some(kind) = ListKind::of(&root)
+            && let Value::Object(object) = &mut root.value
+            && let Some(Node { value: Value::Array(items), .. }) = object.remove("items")
+        {
+            for item in items {
+                self.object(item, Some(&kind), depth + 1);
+            }
+            return;
+        }
+        let identity = identity::of_object(&root, &self.document.spans, self.text);
+        let broken = self.broken || identity.problem.is_some();
+        if !self.broken
+            && let Some(finding) = &identity.problem
+        {
+            let finding = if identity.key.kind.is_empty() { finding.clone() } else { finding.clone().about(identity.key.clone()) };
+            self.findings.push(at_object(finding, self.objects.len()));
+        }
+        self.push(root, identity, broken);
+    }
+
+    fn push(&mut self, mut root: Node, identity: Identity, broken: bool) {
+        let secrets = match self.options.identify {
+            Some(identify) => (identify.secrets)(&mut root),
+            None if &*identity.key.kind == "Secret" => take_secrets(&mut root),
+            None => Vec::new(),
+        };
+        let is_secret = !secrets.is_empty() || &*identity.key.kind == "Secret" || (broken && self.text.contains("Secret"));
+        let index = self.objects.len();
+        let content = Content {
+            root: Arc::new(root),
+            document: self.document.clone(),
+            api_version: identity.api_version,
+            key: identity.key,
+            broken,
+            secrets,
+            text: (!is_secret).then(|| self.text.clone()),
+            fingerprint: self.fingerprint.wrapping_add(index as u64),
+        };
+        let content = Arc::new(content);
+        self.objects.push(Item { content: content.clone(), parent: None });
+        if !broken {
+            self.embedded(&content, index);
+            self.files(&content, index);
+        }
+    }
+
+    /// Configuration files in the ConfigMap at `holder`. What is wrong with their text is for whoever reads them to say.
+    fn files(&mut self, content: &Content, holder: usize) {
+        if content.key.kind != "ConfigMap" || !content.key.group.is_empty() {
+            return;
+        }
+        for name in &self.options.files {
+            let Some(file) = content.root.at(&["data", name]) else { continue };
+            let (Some(span), Some(inner)) = (self.document.spans.get(file.id), file.as_str()) else { continue };
+            let Some(mut document) = parse_embedded(self.text, span.value, inner, &self.options.limits).into_iter().next() else { continue };
+            let broken = document.is_broken();
+            let root = document.root.take().unwrap_or_else(|| Node::synthesised(Value::Null));
+            let key = ResourceKey { kind: name.clone(), ..content.key.clone() };
+            let index = self.objects.len();
+            let content = Content {
+                root: Arc::new(root),
+                document: Arc::new(document),
+                api_version: Str::default(),
+                key,
+                broken,
+                secrets: Vec::new(),
+                text: content.text.clone(),
+                fingerprint: self.fingerprint.wrapping_add(index as u64),
+            };
+            self.objects.push(Item { content: Arc::new(content), parent: Some((holder, file.id)) });
+        }
+    }
+
+    /// Objects in the annotations of the object at `holder`.
+    fn embedded(&mut self, content: &Content, holder: usize) {
+        if self.options.embedded.is_empty() {
+            return;
+        }
+        let Some(annotations) = content.root.at(&["metadata", "annotations"]) else { return };
+        for name in &self.options.embedded {
+            let Some(annotation) = annotations.get(name) else { continue };
+            let Some(span) = self.document.spans.get(annotation.id) else { continue };
+            let Some(inner) = annotation.as_str() else { continue };
+            for mut document in parse_embedded(self.text, span.value, inner, &self.options.limits) {
+                let broken = document.is_broken();
+                self.findings.extend(document.problems.iter().map(problem::finding));
+                let root = document.root.take().unwrap_or_else(|| Node::synthesised(Value::Null));
+                let is_object = root.as_object().is_some();
+                let index = self.objects.len();
+                if !is_object && !broken {
+                    self.findings.push(at_object(not_an_object(&root, index), index));
+                }
+                let Identity { api_version, key, .. } = identity::of_embedded(&root, &content.key);
+                let content = Content {
+                    root: Arc::new(root),
+                    document: Arc::new(document),
+                    api_version,
+                    key,
+                    broken: broken || !is_object,
+                    secrets: Vec::new(),
+                    text: content.text.clone(),
+                    fingerprint: self.fingerprint.wrapping_add(index as u64),
+                };
+                let parent = Some((holder, annotation.id));
+                self.objects.push(Item { content: Arc::new(content), parent });
+            }
+        }
+    }
+}
+
+/// What a list says about its items.
+struct ListKind {
+    api_version: Option<Node>,
+    kind: Option<Str>,
+}
+
+impl ListKind {
+    /// kubectl takes every object whose kind ends in `List` and that has `items` for a list.
+    fn of(root: &Node) -> Option<Self> {
+        let kind = root.get("kind")?.as_str()?;
+        let of = kind.strip_suffix("List")?;
+        root.get("items")?.as_array()?;
+        Some(Self { api_version: root.get("apiVersion").cloned(), kind: (!of.is_empty()).then(|| Str::new(of)) })
+    }
+
+    /// The items of a `MappingList` need not say that they are Mappings.
+    fn complete(&self, item: &mut Node) {
+        let (Some(kind), Value::Object(object)) = (&self.kind, &mut item.value) else { return };
+        if !object.contains_key("kind") {
+            object.insert("kind", Node { id: item.id, value: Value::String(kind.clone()) });
+            if let (Some(version), false) = (&self.api_version, object.contains_key("apiVersion")) {
+                object.insert("apiVersion", version.clone());
+            }
+        }
+    }
+}
+
+/// Takes the values of a Secret out of its tree.
+fn take_secrets(root: &mut Node) -> Vec<(NodeId, Secret<Str>)> {
+    let mut secrets = Vec::new();
+    let Value::Object(object) = &mut root.value else { return secrets };
+    for field in ["data", "stringData"] {
+        let Some(Node { value: Value::Object(data), .. }) = object.get_mut(field) else { continue };
+        for (_, node) in data.iter_mut() {
+            if let Value::String(value) = &mut node.value {
+                secrets.push((node.id, Secret::new(core::mem::replace(value, Str::new_static(REDACTED)))));
+            }
+        }
+    }
+    if let Some(Node { value: Value::Object(metadata), .. }) = object.get_mut("metadata")
+        && let Some(Node { value: Value::Object(annotations), .. }) = metadata.get_mut("annotations")
+        && let Some(applied) = annotations.get_mut("kubectl.kubernetes.io/last-applied-configuration")
+    {
+        applied.value = Value::String(Str::new_static(REDACTED));
+    }
+    secrets
+}
+
+fn not_an_object(root: &Node, index: usize) -> Diagnostic {
+    let message = format!("this is {}, but Kubernetes takes only objects", identity::article(&root.value));
+    let finding = Diagnostic::new(&codes::INCOMPLETE_OBJECT, message, Place::value(local(index), root.id));
+    finding.help("every object needs `apiVersion`, `kind` and `metadata.name`")
+}
+
+/// Gives a finding about an object its number in the chunk.
+fn at_object(mut finding: Diagnostic, index: usize) -> Diagnostic {
+    for_each_place(&mut finding, |place| {
+        if let Place::Node { object, .. } = place {
+            *object = local(index);
+        }
+    });
+    finding
+}
+
+/// All places that a finding names.
+pub(super) fn for_each_place(finding: &mut Diagnostic, mut change: impl FnMut(&mut Place)) {
+    change(&mut finding.place);
+    finding.related.iter_mut().for_each(|related| change(&mut related.place));
+    if let Some(fix) = &mut finding.fix {
+        change(&mut fix.place);
+    }
+}

@@ -1,0 +1,82 @@
+//! Reading input objects from text: documents, items of lists, concatenated JSON, and configuration in annotations.
+//!
+//! ```text
+//! text --split--> chunks --decode--> contents --place--> Objects
+//! ```
+//!
+//! A chunk is decoded once: a [`DocumentCache`] keeps what it says as long as its text is the same, wherever it moves. What cannot be read
+//! stays in the value as a broken object, with a finding at the place, and the rest goes on.
+//!
+//! What must not be here: what an object means. That it has an `apiVersion`, a `kind` and a name is all that is known of it.
+
+mod cache;
+mod decode;
+mod identity;
+mod problem;
+
+#[cfg(test)]
+mod tests;
+
+pub use cache::DocumentCache;
+
+use crate::diagnostic::Diagnostic;
+use crate::resource::{Inputs, Objects, ResourceKey, Secret};
+use crate::text::{Limits, Node, NodeId, Str};
+use alloc::vec::Vec;
+
+/// What the objects of an input look like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// As `kubectl apply -f` takes them: `apiVersion`, `kind`, `metadata.name`.
+    #[default]
+    Kubernetes,
+    /// Any objects; their dialect says what they are.
+    Plain,
+}
+
+/// How objects that are not Kubernetes's say what they are.
+#[derive(Debug)]
+pub struct Identify {
+    /// Their name.
+    pub key: fn(&Node) -> ResourceKey,
+    /// Takes key material out of an object that has any.
+    pub secrets: fn(&mut Node) -> Vec<(NodeId, Secret<Str>)>,
+}
+
+impl PartialEq for Identify {
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::eq(self, other)
+    }
+}
+
+/// How to read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadOptions {
+    /// What the objects look like.
+    pub shape: Shape,
+    /// How plain objects say what they are.
+    pub identify: Option<&'static Identify>,
+    /// Annotations whose values hold objects of their own, e.g. `getambassador.io/config`.
+    pub embedded: Vec<&'static str>,
+    /// Keys of ConfigMaps whose values are configuration files: each is an object of its own, in one document.
+    pub files: Vec<Str>,
+    /// What one document may cost.
+    pub limits: Limits,
+}
+
+impl ReadOptions {
+    /// So that all is read that either of two reads.
+    #[must_use]
+    pub fn join(mut self, other: Self) -> Self {
+        self.embedded.extend(other.embedded);
+        self.files.extend(other.files);
+        let (shape, identify) = if self.shape == Shape::Plain { (other.shape, other.identify) } else { (self.shape, self.identify) };
+        Self { shape, identify, ..self }
+    }
+}
+
+/// Reads the objects of all inputs. A compile from scratch is one with an empty cache; the result is the same, but for the numbers that
+/// objects have.
+pub fn read(inputs: &Inputs, options: &ReadOptions, cache: &mut DocumentCache) -> (Objects, Vec<Diagnostic>) {
+    cache.read(inputs, options)
+}

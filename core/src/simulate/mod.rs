@@ -1,0 +1,167 @@
+//! What an Envoy does with a request.
+//!
+//! A [`Gateway`] is an Envoy's configuration with indexes; [`Gateway::simulate`] takes a request through it as Envoy 1.40 does: listener,
+//! filter chain, connection manager, virtual host, routes, and what the route does. Each part follows the files of Envoy's source that it
+//! names, and is held against a real Envoy by `tests/suite/differential`.
+//!
+//! What is not simulated: bodies, what HTTP filters decide (they are taken to let the request pass, and named), upstreams' health,
+//! extensions (named, never passed over in silence).
+//!
+//! What must not be here: a compilation, origins, rendering.
+
+mod action;
+mod connection;
+mod curl;
+mod describe;
+mod ending;
+mod headers;
+mod manager;
+mod matcher;
+mod path;
+mod request;
+mod run;
+mod simulation;
+mod table;
+mod written;
+
+pub(crate) use connection::{bound, chain_of, is_tls};
+pub(crate) use describe::addresses;
+pub use ending::{Ending, SavedRequest, Verdict, percent};
+pub(crate) use headers::header_action;
+pub(crate) use matcher::parts as fraction;
+pub(crate) use matcher::{path_words, string_words};
+pub(crate) use pb::base::header_value_option::HeaderAppendAction as HeaderAction;
+pub(crate) use request::host_of;
+pub use request::{Headers, Protocol, Request};
+pub use simulation::{
+    ChainTried, ClusterShare, ClusterView, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, Seen, Setting,
+    Simulation, Tried, Upstream,
+};
+pub use written::WrittenRequest;
+
+use crate::backend::envoy::v3::pb;
+use crate::envoy_config::{EnvoyConfig, Placed};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+pub(crate) use table::Table;
+
+/// An Envoy's configuration, ready to be asked.
+pub struct Gateway<'a> {
+    config: &'a EnvoyConfig,
+    /// By the address of the message.
+    tables: HashMap<usize, Table<'a>>,
+    by_name: HashMap<&'a str, usize>,
+    clusters: HashMap<&'a str, &'a Placed<pb::cluster::Cluster>>,
+    /// Endpoints that clusters ask for by name.
+    endpoints: HashMap<&'a str, &'a pb::endpoint::ClusterLoadAssignment>,
+}
+
+/// How much is to be told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Which route takes the request.
+    Route,
+    /// What becomes of it.
+    Whole,
+    /// That, and every route before and after.
+    Tracing,
+}
+
+impl<'a> Gateway<'a> {
+    /// Indexes a configuration.
+    #[must_use]
+    pub fn new(config: &'a EnvoyConfig) -> Self {
+        let mut tables = HashMap::default();
+        for (pointer, table) in config.route_tables() {
+            tables.insert(address(table), Table::new(table, pointer));
+        }
+        let mut by_name = HashMap::default();
+        for table in &config.routes {
+            by_name.entry(table.message.name.as_str()).or_insert_with(|| address(&table.message));
+        }
+        let (mut clusters, mut endpoints) = (HashMap::default(), HashMap::default());
+        for cluster in &config.clusters {
+            clusters.entry(cluster.message.name.as_str()).or_insert(cluster);
+        }
+        for of in &config.endpoints {
+            endpoints.entry(of.message.cluster_name.as_str()).or_insert(&of.message);
+        }
+        Self { config, tables, by_name, clusters, endpoints }
+    }
+
+    /// Which route takes a request: only how the choice ends, and where, is told.
+    pub(crate) fn choose(&self, request: &Request) -> Simulation {
+        run::run(self, request, Detail::Route)
+    }
+
+    /// The routes that take a path, whatever else they look at: where they stand, in the order in which they are tried. Of each table they are
+    /// those of the virtual host that a host chooses; without a host, those of all. The path is as a route sees it.
+    #[must_use]
+    pub fn routes_for(&self, host: Option<&str>, path: &str) -> Vec<String> {
+        let path = path::without_query(path);
+        let mut out = Vec::new();
+        for table in self.config.route_tables().into_iter().filter_map(|(_, table)| self.tables.get(&address(table))) {
+            let hosts = match host {
+                Some(host) => table.host(&table.looked_for(host)).map(|found| found.index..found.index + 1).unwrap_or_default(),
+                None => 0..table.config.virtual_hosts.len(),
+            };
+            for (at, host) in hosts.filter_map(|at| Some((at, table.routes(at)?))) {
+                let takes = |index: &usize| {
+                    let matcher = host.routes.get(*index).and_then(|route| route.r#match.as_ref());
+                    matcher.is_some_and(|of| matcher::takes_path(of, path, &host.patterns))
+                };
+                let taking = host.candidates(path).into_iter().filter(takes);
+                out.extend(taking.map(|index| format!("{}/virtual_hosts/{at}/routes/{index}", table.pointer)));
+            }
+        }
+        out
+    }
+
+    pub(crate) fn cluster(&self, name: &str) -> Option<&'a Placed<pb::cluster::Cluster>> {
+        self.clusters.get(name).copied()
+    }
+
+    /// The endpoints of a cluster as far as they are known.
+    pub(crate) fn endpoints(&self, of: &'a pb::cluster::Cluster) -> Option<&'a pb::endpoint::ClusterLoadAssignment> {
+        let service = of.eds_cluster_config.as_ref().map(|eds| if eds.service_name.is_empty() { &of.name } else { &eds.service_name });
+        of.load_assignment.as_ref().or_else(|| self.endpoints.get(service?.as_str()).copied())
+    }
+
+    /// What becomes of a request. Of the routes before the one that takes it, only those are told of that an index does not rule out.
+    #[must_use]
+    pub fn simulate(&self, request: &Request) -> Simulation {
+        run::run(self, request, Detail::Whole)
+    }
+
+    /// What becomes of a request, with every route before the one that takes it, and those after it that would take it too.
+    #[must_use]
+    pub fn simulate_tracing(&self, request: &Request) -> Simulation {
+        run::run(self, request, Detail::Tracing)
+    }
+
+    /// The table of routes of a connection manager.
+    pub(crate) fn table(&self, manager: &'a pb::hcm::HttpConnectionManager) -> Result<&Table<'a>, String> {
+        use pb::hcm::http_connection_manager::RouteSpecifier;
+        let key = match &manager.route_specifier {
+            Some(RouteSpecifier::RouteConfig(table)) => Some(address(table)),
+            Some(RouteSpecifier::Rds(rds)) => {
+                let known = self.by_name.get(rds.route_config_name.as_str()).copied();
+                return known
+                    .and_then(|key| self.tables.get(&key))
+                    .ok_or_else(|| format!("the table of routes {} has not been given to Envoy", rds.route_config_name));
+            }
+            Some(RouteSpecifier::ScopedRoutes(_)) => return Err("the connection manager uses scoped routes, which are not simulated".into()),
+            None => None,
+        };
+        key.and_then(|key| self.tables.get(&key)).ok_or_else(|| "the connection manager has no routes".into())
+    }
+}
+
+fn address(table: &pb::route::RouteConfiguration) -> usize {
+    core::ptr::from_ref(table).addr()
+}
+
+#[cfg(test)]
+mod tests;

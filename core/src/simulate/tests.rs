@@ -1,0 +1,160 @@
+//! What becomes of requests, held against what Envoy 1.40 did with them.
+
+use super::{Gateway, Outcome, Request, Simulation};
+use crate::compilation::Options;
+use crate::compile::compile;
+use crate::dialect;
+use crate::envoy_config::EnvoyConfig;
+use crate::resource::Inputs;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+const GATEWAY: &str = "
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http}
+spec: {port: 8080, protocol: HTTP, securityModel: INSECURE, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: one}
+spec: {hostname: example.com, requestPolicy: {insecure: {action: Route}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: wild}
+spec: {hostname: '*.example.com', requestPolicy: {insecure: {action: Route}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: new}
+spec: {hostname: '*', prefix: /quote/, service: 'new:8080', headers: {x-version: '2'}, rewrite: /v2/, add_request_headers: {x-from: {value: gateway}}, timeout_ms: 4000}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: old}
+spec: {hostname: '*', prefix: /quote/, service: old, host_rewrite: old.internal, remove_request_headers: [x-secret]}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: moved}
+spec: {hostname: '*', prefix: /moved/, service: elsewhere.org, host_redirect: true, path_redirect: /there}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: numbers}
+spec: {hostname: '*', prefix: '/n/[0-9]+', prefix_regex: true, regex_rewrite: {pattern: '/n/([0-9]+)', substitution: '/number/\\1'}, service: numbers}
+";
+
+fn ask(method: &str, url: &str, headers: &[(&str, &str)]) -> Simulation {
+    let inputs = Inputs::one("gateway.yaml", GATEWAY);
+    let compilation = compile(&inputs, &Options::default(), dialect::ALL);
+    let config = EnvoyConfig::of(compilation.gateways().next().expect("a gateway").ir);
+    let gateway = Gateway::new(&config);
+    let mut request = Request::new(method, url).expect("a request");
+    for (name, value) in headers {
+        request.add_header(name, value);
+    }
+    let traced = gateway.simulate_tracing(&request);
+    let quick = gateway.simulate(&request);
+    let told = |of: &Simulation| (of.outcome, of.route.clone(), of.clusters.clone(), of.upstream.clone(), of.location.clone());
+    assert_eq!(told(&traced), told(&quick), "the index changes nothing");
+    traced
+}
+
+fn cluster(simulation: &Simulation) -> String {
+    simulation.clusters.iter().map(|of| of.name.clone()).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn a_request_is_forwarded_by_the_first_route_that_takes_it() {
+    let new = ask("GET", "http://example.com/quote/x?y=1", &[("X-Version", "2")]);
+    assert_eq!((new.outcome, cluster(&new).as_str()), (Outcome::Forward, "cluster_new_8080_default"));
+    let upstream = new.upstream.expect("an upstream");
+    assert_eq!((upstream.path.as_str(), upstream.authority.as_str()), ("/v2/x?y=1", "example.com"));
+    assert_eq!(upstream.headers_added.iter().map(|of| of.name.as_str()).collect::<Vec<_>>(), ["x-from"]);
+    assert_eq!(new.timeout.as_deref(), Some("4s"));
+    assert_eq!(new.shadowed.len(), 1, "the other Mapping would take it too");
+
+    let old = ask("GET", "http://example.com/quote/", &[("x-secret", "s")]);
+    let upstream = old.upstream.as_ref().expect("an upstream");
+    assert_eq!((upstream.path.as_str(), upstream.authority.as_str()), ("/", "old.internal"));
+    assert_eq!(upstream.headers_removed, ["x-secret"]);
+    let failed = old.tried.iter().rev().nth(1).and_then(|tried| tried.failed.clone()).expect("a matcher that failed");
+    assert_eq!((failed.matcher.as_str(), failed.expected.as_str(), failed.seen), ("header x-version", "exact 2", None));
+}
+
+#[test]
+fn hosts_are_found_by_name_then_by_suffix() {
+    for (authority, host) in [
+        ("example.com", Some("example.com")),
+        ("EXAMPLE.com", Some("example.com")),
+        ("a.b.example.com", Some("*.example.com")),
+        ("example.com:8080", None),
+        ("example.org", None),
+    ] {
+        let found = ask("GET", &format!("http://{authority}/quote/"), &[]);
+        assert_eq!(found.host.and_then(|host| host.domain).as_deref(), host, "{authority}");
+        assert_eq!(found.outcome == Outcome::NoVirtualHost, host.is_none());
+    }
+}
+
+#[test]
+fn redirects_tell_where_to() {
+    let moved = ask("GET", "http://example.com/moved/a?b", &[]);
+    assert_eq!((moved.outcome, moved.status, moved.location.as_deref()), (Outcome::Redirect, Some(301), Some("http://elsewhere.org/there?b")));
+}
+
+#[test]
+fn expressions_match_the_whole_path_and_rewrite_it() {
+    let numbers = ask("GET", "http://example.com/n/42?x", &[]);
+    assert_eq!(numbers.upstream.map(|of| of.path).as_deref(), Some("/number/42?x"));
+    assert_eq!(ask("GET", "http://example.com/n/42x", &[]).outcome, Outcome::NoRoute);
+}
+
+#[test]
+fn what_is_no_request_gets_its_answer() {
+    assert_eq!(ask("FOO", "http://example.com/quote/", &[]).status, Some(400));
+    assert_eq!(ask("GET", "http://example.com/a%00", &[]).status, Some(400));
+    assert_eq!(ask("GET", "https://example.com:8080/quote/", &[]).outcome, Outcome::Reset);
+    let mut request = Request::new("GET", "http://example.com/").expect("a request");
+    request.port = Some(9999);
+    let config = EnvoyConfig::default();
+    assert_eq!(Gateway::new(&config).simulate(&request).outcome, Outcome::NoListener);
+    for url in ["", "ftp://x/", "http://", "http://a b/", "http://a:x/", "http://a:99999/"] {
+        assert!(Request::new("GET", url).is_err(), "{url}");
+    }
+}
+
+#[test]
+fn curl_commands_are_read() {
+    let request = Request::from_curl("curl -sS -XPUT 'https://example.com:8443/a?b' \\\n -H 'X-A: b' --header=Y:z --data-raw '{}' -k --compressed")
+        .expect("a request");
+    assert_eq!((request.method.as_str(), request.authority.as_str(), request.path.as_str(), request.tls), ("PUT", "example.com:8443", "/a?b", true));
+    assert_eq!((request.headers.first("x-a"), request.headers.first("y")), (Some("b"), Some("z")));
+    assert_eq!(Request::from_curl("curl -d a=b example.com").map(|request| request.method), Ok("POST".to_string()));
+    assert_eq!(Request::from_curl("curl -G -d a=b example.com/x").map(|request| request.path), Ok("/x?a=b".to_string()));
+    assert!(Request::from_curl("curl -H").is_err());
+    assert!(Request::from_curl("curl 'x").is_err());
+}
+
+#[test]
+fn routes_are_found_by_the_host_and_path_that_they_take() {
+    let compilation = compile(&Inputs::one("gateway.yaml", GATEWAY), &Options::default(), dialect::ALL);
+    let config = EnvoyConfig::of(compilation.gateways().next().expect("a gateway").ir);
+    let gateway = Gateway::new(&config);
+    let written: Vec<_> =
+        crate::explain::routes(compilation.gateways().next().expect("a gateway")).into_iter().filter(|row| !row.made_by.is_empty()).collect();
+    let found = |host: Option<&str>, path: &str| {
+        let places = gateway.routes_for(host, path);
+        let rows = places.iter().filter_map(|place| written.iter().find(|row| row.pointer == *place));
+        rows.map(|row| format!("{} {} {}", row.domains[0], row.path, row.conditions.join(" "))).collect::<Vec<_>>()
+    };
+    let one = ["example.com prefix /quote/ x-version is 2", "example.com prefix /quote/ "];
+    assert_eq!(found(Some("example.com"), "/quote/7?a=b"), one, "the headers may hold");
+    assert_eq!(found(None, "/n/12").len(), 2, "a regular expression, for both hosts");
+    assert!(found(Some("www.example.com"), "/n/12").iter().all(|row| row.starts_with("*.example.com")));
+    assert!(found(Some("example.com"), "/n/").is_empty() && found(Some("other.org"), "/quote/").is_empty());
+}
