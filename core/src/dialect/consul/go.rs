@@ -279,6 +279,11 @@ impl Errors {
         self.0.push(error.into());
     }
 
+    /// Those of others, after these.
+    pub(crate) fn append(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
     /// How it went: all of them in one text.
     pub(crate) fn result(self) -> Result<(), String> {
         if self.0.is_empty() { Ok(()) } else { Err(self.text()) }

@@ -25,6 +25,8 @@ mod schema;
 mod service;
 mod stages;
 pub mod state;
+#[cfg(test)]
+mod tests;
 mod validate;
 mod weak;
 pub mod xds;

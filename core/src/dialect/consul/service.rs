@@ -165,6 +165,12 @@ pub(crate) fn proxy_config(entries: &Entries, service: &str) -> Tree {
     config
 }
 
+/// The Envoy extensions that a service asks for: those of all first.
+pub(crate) fn extensions(entries: &Entries, service: &str) -> Tree {
+    let all = [entry(entries, Kind::ProxyDefaults, "global"), entry(entries, Kind::ServiceDefaults, service)];
+    all.into_iter().flat_map(|entry| entry.get("EnvoyExtensions").items()).cloned().collect::<Vec<Tree>>().into()
+}
+
 fn central(instance: &Instance, entries: &Entries) -> Central {
     let (global, service) = (entry(entries, Kind::ProxyDefaults, "global"), instance.destination());
     let defaults = entry(entries, Kind::ServiceDefaults, &service);

@@ -1,4 +1,6 @@
 //! `builtin/ext-authz`: a service that is asked whether a request may pass.
+//!
+//! What must not be here: the filters that it adds (`xds::extensions`).
 
 use super::{argument, argument_at, proxy_type};
 use crate::dialect::consul::go::{self, Errors};
@@ -74,7 +76,7 @@ fn matchers(service: &Tree, errors: &mut Errors) {
 }
 
 /// Host and port of a URI with or without a scheme.
-pub(super) fn address(uri: &str) -> Option<(&str, i64)> {
+pub(crate) fn address(uri: &str) -> Option<(&str, i64)> {
     let rest = uri.split_once("://").map_or(uri, |(_, rest)| rest);
     let (host, port) = rest.rsplit_once(':')?;
     Some((if host.is_empty() { "localhost" } else { host }, port.parse().ok()?))

@@ -1,4 +1,6 @@
 //! `builtin/aws/lambda`: a service that is a Lambda function.
+//!
+//! What must not be here: the filters that it adds (`xds::extensions`).
 
 use super::argument;
 use crate::dialect::consul::go::Errors;

@@ -1,4 +1,6 @@
 //! `builtin/lua`: a script in the HTTP filters.
+//!
+//! What must not be here: the filters that it adds (`xds::extensions`).
 
 use super::{argument, proxy_type};
 use crate::dialect::consul::go::{self, Errors};

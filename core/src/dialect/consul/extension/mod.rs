@@ -8,20 +8,22 @@ mod lua;
 mod property;
 mod wasm;
 
+pub(crate) use authorization::address;
+
 use super::go::{self, Errors};
 use super::validate::Verdict;
 use crate::ir::Tree;
 use alloc::format;
 
 /// An argument, by its name in any case.
-fn argument<'a>(of: &'a Tree, name: &str) -> &'a Tree {
+pub(crate) fn argument<'a>(of: &'a Tree, name: &str) -> &'a Tree {
     const NOTHING: &Tree = &Tree::NULL;
     let exact = of.find(name);
     exact.or_else(|| of.fields().iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)).unwrap_or(NOTHING)
 }
 
 /// An argument some levels down.
-fn argument_at<'a>(of: &'a Tree, path: &[&str]) -> &'a Tree {
+pub(crate) fn argument_at<'a>(of: &'a Tree, path: &[&str]) -> &'a Tree {
     path.iter().fold(of, |tree, name| argument(tree, name))
 }
 

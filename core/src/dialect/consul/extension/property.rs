@@ -1,4 +1,6 @@
 //! `builtin/property-override`: fields of Envoy's messages, set or taken away.
+//!
+//! What must not be here: what becomes of the messages (`xds::extensions`).
 
 use super::{argument, argument_at, proxy_type};
 use crate::dialect::consul::go::{self, Errors};

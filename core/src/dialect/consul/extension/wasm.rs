@@ -1,4 +1,6 @@
 //! `builtin/wasm`: a plugin in the filters.
+//!
+//! What must not be here: the filters that it adds (`xds::extensions`).
 
 use super::{argument, argument_at, proxy_type};
 use crate::dialect::consul::go::{self, Errors};
@@ -14,7 +16,7 @@ fn or<'a>(text: &'a str, default: &'a str) -> &'a str {
 
 pub(super) fn validate(arguments: &Tree) -> Verdict {
     let mut errors = Errors::default();
-    let protocol = or(argument(arguments, "Protocol").text(), "tcp");
+    let protocol = argument(arguments, "Protocol").text();
     if !matches!(protocol, "tcp" | "http") {
         errors.add(format!("unsupported Protocol {}, expected \"tcp\" or \"http\"", go::quote(protocol)));
     }
@@ -22,7 +24,7 @@ pub(super) fn validate(arguments: &Tree) -> Verdict {
     if kind != "connect-proxy" {
         errors.add(format!("unsupported ProxyType {}, only \"connect-proxy\" is supported", go::quote(kind)));
     }
-    let listener = or(argument(arguments, "ListenerType").text(), "inbound");
+    let listener = argument(arguments, "ListenerType").text();
     if !matches!(listener, "inbound" | "outbound") {
         errors.add(format!("unsupported ListenerType {}, expected \"inbound\" or \"outbound\"", go::quote(listener)));
     }

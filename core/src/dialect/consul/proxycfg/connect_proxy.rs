@@ -1,6 +1,7 @@
 //! What a sidecar knows.
 
 use super::{Health, Machine, Mailbox, Watch, for_chains};
+use crate::dialect::consul::bootstrap;
 use crate::dialect::consul::chain::Request;
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::instance::Instance;
@@ -110,15 +111,11 @@ impl ConnectProxy {
 
 /// The upstream to a collector of telemetry, by a socket in a folder.
 fn collector(instance: &Instance) -> Option<Tree> {
-    use base64::Engine as _;
-    use sha1::Digest as _;
     let folder = instance.proxy.at(&["Config", "envoy_telemetry_collector_bind_socket_dir"]).clone();
     if !says(&folder) {
         return None;
     }
-    let digest = sha1::Sha1::digest(alloc::format!("default_{}", instance.id).as_bytes());
-    let name = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(digest);
-    let path = alloc::format!("{}/{name}.sock", folder.text().trim_end_matches('/'));
+    let path = bootstrap::collector_socket(folder.text(), &instance.id);
     Some(Tree::object([
         ("DestinationName", Tree::from("consul-telemetry-collector")),
         // Its chain is asked for as nobody in particular sees it.

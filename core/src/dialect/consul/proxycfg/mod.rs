@@ -68,7 +68,7 @@ pub enum Watch {
     Exports,
     /// The checks of a service that ask by HTTP or gRPC.
     Probes(Str),
-    /// What central configuration says of a service.
+    /// What central configuration says of a service: its settings, and its extensions.
     Config(Str),
 }
 

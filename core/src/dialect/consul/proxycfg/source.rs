@@ -80,7 +80,7 @@ impl Source<'_> {
                 let found = home.here().find(|instance| instance.local && instance.id == *id);
                 Reply::Trees(found.map(|instance| instance.probes.clone()).unwrap_or_default())
             }
-            Watch::Config(name) => Reply::Trees(Vec::from([service::proxy_config(&home.entries, name)])),
+            Watch::Config(name) => Reply::Trees(Vec::from([service::proxy_config(&home.entries, name), service::extensions(&home.entries, name)])),
         }
     }
 

@@ -9,6 +9,7 @@ mod config;
 mod endpoints;
 mod escape;
 mod expose;
+mod extensions;
 mod filters;
 mod gateways;
 mod ingress;
@@ -103,44 +104,84 @@ impl Context<'_> {
     }
 }
 
+/// The messages of a proxy.
+#[derive(Clone)]
+struct Resources {
+    listeners: Vec<Tree>,
+    routes: Vec<Tree>,
+    clusters: Vec<Tree>,
+    endpoints: Vec<Tree>,
+}
+
+/// What a proxy gets before its extensions.
+fn plain(cx: &Context<'_>) -> Result<Resources, Failure> {
+    Ok(match cx.proxy {
+        Proxy::Connect(proxy) => Resources {
+            listeners: listeners::connect_proxy(cx, proxy)?,
+            routes: routes::connect_proxy(cx, proxy)?,
+            clusters: clusters::connect_proxy(cx, proxy)?,
+            endpoints: endpoints::connect_proxy(cx, proxy)?,
+        },
+        Proxy::Ingress(gateway) => Resources {
+            listeners: gateways::listeners(cx)?,
+            routes: ingress::routes(cx, gateway)?,
+            clusters: clusters::ingress(cx, gateway)?,
+            endpoints: endpoints::ingress(cx, &ingress::upstreams(cx, gateway))?,
+        },
+        Proxy::Terminating(gateway) => Resources {
+            listeners: gateways::listeners(cx)?,
+            routes: terminating::routes(cx, gateway)?,
+            clusters: terminating::clusters(cx, gateway)?,
+            endpoints: endpoints::terminating(cx, gateway)?,
+        },
+        Proxy::Mesh(gateway) => Resources {
+            listeners: gateways::listeners(cx)?,
+            routes: routes::mesh(cx, gateway)?,
+            clusters: mesh::clusters(cx, gateway)?,
+            endpoints: endpoints::mesh(cx, gateway)?,
+        },
+        Proxy::Api(gateway) => Resources {
+            listeners: gateways::listeners(cx)?,
+            routes: api::routes(cx, gateway)?,
+            clusters: api::clusters(cx, gateway)?,
+            endpoints: api::endpoints(cx, gateway)?,
+        },
+    })
+}
+
+/// Messages by their names, one of each name.
+fn shared(mut all: Vec<Tree>, key: &str) -> Vec<Arc<Tree>> {
+    all.sort_by(|a, b| a.get(key).text().cmp(b.get(key).text()));
+    all.dedup_by(|a, b| a.get(key).text() == b.get(key).text());
+    all.into_iter().map(Arc::new).collect()
+}
+
 /// All resources of a proxy.
 pub(crate) fn resources(cx: &Context<'_>) -> Result<Verbatim, Failure> {
-    let (listeners, routes, clusters, endpoints) = match cx.proxy {
-        Proxy::Connect(proxy) => (
-            listeners::connect_proxy(cx, proxy)?,
-            routes::connect_proxy(cx, proxy)?,
-            clusters::connect_proxy(cx, proxy)?,
-            endpoints::connect_proxy(cx, proxy)?,
-        ),
-        Proxy::Ingress(gateway) => (
-            gateways::listeners(cx)?,
-            ingress::routes(cx, gateway)?,
-            clusters::ingress(cx, gateway)?,
-            endpoints::ingress(cx, &ingress::upstreams(cx, gateway))?,
-        ),
-        Proxy::Terminating(gateway) => (
-            gateways::listeners(cx)?,
-            terminating::routes(cx, gateway)?,
-            terminating::clusters(cx, gateway)?,
-            endpoints::terminating(cx, gateway)?,
-        ),
-        Proxy::Mesh(gateway) => {
-            (gateways::listeners(cx)?, routes::mesh(cx, gateway)?, mesh::clusters(cx, gateway)?, endpoints::mesh(cx, gateway)?)
-        }
-        Proxy::Api(gateway) => {
-            (gateways::listeners(cx)?, api::routes(cx, gateway)?, api::clusters(cx, gateway)?, api::endpoints(cx, gateway)?)
-        }
-    };
-    let sorted = |mut all: Vec<Tree>, key: &str| {
-        all.sort_by(|a, b| a.get(key).text().cmp(b.get(key).text()));
-        all.dedup_by(|a, b| a.get(key).text() == b.get(key).text());
-        all
-    };
-    let shared = |all: Vec<Tree>| all.into_iter().map(Arc::new).collect();
+    let all = extensions::apply(cx, plain(cx)?)?;
     Ok(Verbatim {
-        listeners: shared(sorted(listeners, "name")),
-        routes: shared(sorted(routes, "name")),
-        clusters: shared(sorted(clusters, "name")),
-        endpoints: shared(sorted(endpoints, "cluster_name")),
+        listeners: shared(all.listeners, "name"),
+        routes: shared(all.routes, "name"),
+        clusters: shared(all.clusters, "name"),
+        endpoints: shared(all.endpoints, "cluster_name"),
     })
+}
+
+/// The access logs of Envoy's own administration, in the names that bootstraps have.
+pub(crate) fn admin_log(config: &Tree) -> Tree {
+    let mut log = access_log::logs(config, false);
+    for log in log.items_mut() {
+        let Some(mut typed) = log.take("typed_config") else { continue };
+        let mut format = typed.take("log_format").unwrap_or_default();
+        if let Some(mut source) = format.take("text_format_source") {
+            let text = source.take("inline_string").unwrap_or_default();
+            format.set("textFormatSource", Tree::object([("inlineString", text)]));
+        }
+        if let Some(json) = format.take("json_format") {
+            format.set("jsonFormat", json);
+        }
+        typed.set("logFormat", format);
+        log.set("typedConfig", typed);
+    }
+    log
 }

@@ -9,6 +9,7 @@ use crate::dialect::consul::go;
 use crate::dialect::consul::names::DEFAULT;
 use crate::dialect::consul::proxycfg::{ApiGateway, Ready, hosts, reference, services_of};
 use crate::dialect::consul::validate::says;
+use crate::dialect::kubernetes::der;
 use crate::ir::{Fields, Plain, Tree};
 use crate::resource::{ObjectId, Origin};
 use crate::text::Str;
@@ -230,6 +231,9 @@ fn condition(matches: &Tree) -> Tree {
 }
 
 /// The names of hosts that a certificate is for; none where they cannot be read.
-pub(super) fn certificate_hosts(_pem: &str) -> Vec<Str> {
-    Vec::new()
+pub(super) fn certificate_hosts(pem: &str) -> Vec<Str> {
+    let Ok(Some(block)) = der::next_pem(&mut pem.as_bytes()) else { return Vec::new() };
+    let Some(certificate) = der::certificate(&block.bytes) else { return Vec::new() };
+    let common = certificate.common_name.filter(|name| !name.is_empty());
+    common.into_iter().chain(certificate.dns_names).map(Str::from).collect()
 }
