@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
     let (mut compiler, mut compilation) = input::compile(&args.inputs.inputs, deployment)?;
     if args.fields == Fields::Current {
-        compilation.change_irs(|ir| ir.spelling = Spelling::CURRENT);
+        compilation.change_irs(|ir| ir.delivery.spelling = Spelling::CURRENT);
     }
     let mut kinds = Vec::new();
     args.output.iter().for_each(|kind| {

@@ -6,7 +6,7 @@ use crate::Unusable;
 use crate::args::Deployment;
 use crate::output::reason;
 use crate::style::complain;
-use chancery_core::compilation::{Compilation, Gateway, Options};
+use chancery_core::compilation::{Compilation, Dialect, Gateway, Options};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::{Code, codes};
 use chancery_core::dialect;
@@ -46,6 +46,7 @@ impl Given {
     pub fn compile(&self) -> Result<(Compiler, Compilation), Unusable> {
         let mut compiler = Compiler::new(dialect::ALL);
         let mut compilation = compiler.compile(&self.inputs, &self.options);
+        refuse_foreign_options(&self.options, &compilation)?;
         let findings = (0..).zip(&self.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
         compilation.diagnostics.splice(..0, findings.collect::<Vec<_>>());
         if let Some(id) = &self.gateway {
@@ -87,6 +88,17 @@ impl Given {
             requests: snapshot.requests().to_vec(),
         }
     }
+}
+
+/// An option that no controller of the input has would change nothing, which nobody means who gives it.
+fn refuse_foreign_options(options: &Options, compilation: &Compilation) -> Result<(), Unusable> {
+    let here: Vec<&'static Dialect> = compilation.sides.iter().map(|side| side.dialect).collect();
+    let Some(name) = options.foreign_to(&here).into_iter().next().map(str::to_string) else { return Ok(()) };
+    let has_it = |dialect: &&&'static Dialect| dialect.options.iter().any(|spec| spec.name == name);
+    let whose: Vec<&str> = dialect::ALL.iter().filter(has_it).map(|dialect| dialect.name).collect();
+    let read: Vec<&str> = here.iter().map(|dialect| dialect.name).collect();
+    let hint = whose.first().map(|whose| format!("; --dialect {whose} reads it so")).unwrap_or_default();
+    Err(format!("--{name} is an option of {}, and the input is read as {}'s{hint}", whose.join(", "), read.join(" and ")).into())
 }
 
 /// Leaves only the gateway of this id.

@@ -634,3 +634,11 @@ fn the_graph_shows_what_a_provisioner_creates_and_for_whom() {
     let owns = edges.iter().filter(|edge| edge["relation"] == "owns" && edge["from"] == "Gateway/edge/default");
     assert_eq!(owns.count(), nodes.iter().filter(|node| node["kind"] == "created").count());
 }
+
+#[test]
+fn an_option_that_changes_nothing_is_refused() {
+    let mapping = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {hostname: '*', prefix: /, service: a}\n";
+    let run = Folder::with(&[("mapping.yaml", mapping)]).run(&["check", "--controller-arg=--root-namespaces=a", "mapping.yaml"]);
+    let expected = "chancery: --controller-arg is an option of contour, and the input is read as ambassador's; --dialect contour reads it so\n";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (2, "", expected));
+}

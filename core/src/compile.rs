@@ -89,9 +89,11 @@ impl Compiler {
     /// there is no dialect at all. What two controllers both claim is reported once, on the side of the later one if both say so in the input.
     pub fn compile(&mut self, inputs: &Inputs, options: &Options) -> Compilation {
         let asked = options.dialect.as_ref().and_then(|name| Dialect::named(name, &self.dialects));
-        let dialects = asked.map_or_else(|| detect(inputs, &self.dialects).dialects(), |asked| Vec::from([asked]));
+        let detection = if asked.is_none() { detect(inputs, &self.dialects) } else { Detection::default() };
+        let dialects = asked.map_or_else(|| detection.dialects(), |asked| Vec::from([asked]));
         let reading = dialects.iter().map(|dialect| (dialect.read_options)(options)).reduce(ReadOptions::join).unwrap_or_default();
-        let (objects, diagnostics) = read::read(inputs, &reading, &mut self.documents);
+        let (objects, mut diagnostics) = read::read(inputs, &reading, &mut self.documents);
+        diagnostics.extend(detection.notice(&objects, &self.dialects));
         let sides = dialects.iter().map(|dialect| self.side(&objects, &diagnostics, options, dialect)).collect();
         let mut compilation = Compilation { inputs: inputs.clone(), objects, diagnostics, sides };
         between_sides(&mut compilation);

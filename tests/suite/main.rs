@@ -11,6 +11,7 @@ mod order;
 mod redaction;
 mod replay;
 mod side_by_side;
+mod silence;
 mod snapshot;
 mod toys;
 mod wasm;

@@ -33,7 +33,7 @@ pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
     let mut pairs: BTreeMap<&SecretReference, BTreeSet<&SecretReference>> = BTreeMap::new();
     let mut authorities: BTreeSet<&SecretReference> = BTreeSet::new();
     let downstream = ir.listeners.iter().flat_map(|listener| &listener.chains).filter_map(|chain| chain.tls.as_ref());
-    let upstream = ir.clusters.iter().chain(&ir.bootstrap.clusters).filter_map(|cluster| cluster.tls.as_ref());
+    let upstream = ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters).filter_map(|cluster| cluster.tls.as_ref());
     let shown =
         downstream.clone().flat_map(|tls| &tls.certificates).chain(upstream.clone().flat_map(|tls| &tls.certificates)).chain(&ir.certificates);
     for certificate in shown {

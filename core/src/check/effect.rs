@@ -5,7 +5,7 @@
 use crate::compilation::{SideRef, State, Why};
 use crate::diagnostic::{Diagnostic, Severity, codes};
 use crate::dialect::kubernetes::at_name;
-use crate::explain::{LedgerRow, ResourceRef, ledger_of};
+use crate::explain::{LedgerRow, ResourceRef, rows_without_effect};
 use crate::resource::{Object, ResourceKey};
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -18,29 +18,24 @@ const PASSIVE: &[&str] = &["Service", "Endpoints", "EndpointSlice", "Secret", "N
 /// Resources without effect that are in neither the findings of the stages nor in `found`.
 pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> {
     let known: HashSet<&ResourceKey> = side.diagnostics().chain(found).filter_map(|finding| finding.resource.as_ref()).collect();
-    let rows = ledger_of(side, &side.compilation.positions());
-    let rows: Vec<(&LedgerRow, &Object)> = rows.iter().filter_map(|row| Some((row, side.objects().get(row.object)?))).collect();
+    let idle = rows_without_effect(side, &side.compilation.positions());
+    let idle: Vec<(&LedgerRow, &Object)> = idle.iter().filter_map(|row| Some((row, side.objects().get(row.object)?))).collect();
     // What cannot be read has a finding of its own, unless it is a file in another object.
     let counts = |object: &Object| !PASSIVE.contains(&&*object.key.kind) && (!object.broken || object.parent.is_some());
-    let is_idle = |row: &LedgerRow| [IGNORED, SHADOWED, INVALID].contains(&row.state);
     // Where nothing at all has an effect, even what is meant for others is worth a warning.
-    let nothing = rows.iter().filter(|(_, object)| counts(object)).all(|(row, _)| is_idle(row));
+    let count = |all: &mut dyn Iterator<Item = &Object>| all.filter(|object| counts(object)).count();
+    let nothing = count(&mut idle.iter().map(|(_, object)| *object)) == count(&mut side.objects().iter());
     let others: Vec<_> = side.compilation.sides().filter(|other| other.dialect() != side.dialect()).collect();
     let is_of_another =
         |row: &LedgerRow, object: &Object| row.why == Some(Why::UnknownKind.name()) && others.iter().any(|other| other.dialect().reads(&object.key));
-    let silent =
-        rows.into_iter().filter(|(row, object)| is_idle(row) && counts(object) && !known.contains(&object.key) && !is_of_another(row, object));
+    let silent = idle.into_iter().filter(|(row, object)| counts(object) && !known.contains(&object.key) && !is_of_another(row, object));
     silent.map(|(row, object)| finding(side, row, object, nothing)).collect()
 }
-
-const IGNORED: &str = State::IGNORED;
-const SHADOWED: &str = State::SHADOWED;
-const INVALID: &str = State::INVALID;
 
 fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, nothing: bool) -> Diagnostic {
     let name = ResourceRef::from(&object.key);
     let why = match (row.state, &row.by, &row.detail) {
-        (SHADOWED, Some(by), _) => format!("{by} takes its place"),
+        (State::SHADOWED, Some(by), _) => format!("{by} takes its place"),
         (_, _, Some(detail)) => detail.to_string(),
         _ => "the controller does not use it".into(),
     };

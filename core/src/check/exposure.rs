@@ -26,7 +26,7 @@ fn is_local(address: &str) -> bool {
 }
 
 fn admin(whole: &mut Whole<'_>) {
-    let Some(admin) = &whole.ir.bootstrap.admin else { return };
+    let Some(admin) = &whole.ir.delivery.bootstrap.admin else { return };
     if !is_local(&admin.address) {
         let message = format!("Envoy's admin interface listens on {}:{}, where others can reach it", admin.address, admin.port.value);
         let finding = whole.finding(&codes::ADMIN_EXPOSED, admin.port.origin, message);

@@ -36,7 +36,7 @@ impl Socket<'_> {
 fn ports(whole: &mut Whole<'_>) {
     let ir = whole.ir;
     let mut sockets: HashMap<u32, Vec<Socket<'_>>> = HashMap::new();
-    if let Some(admin) = ir.bootstrap.admin.as_ref().filter(|admin| !admin.address.contains('/')) {
+    if let Some(admin) = ir.delivery.bootstrap.admin.as_ref().filter(|admin| !admin.address.contains('/')) {
         let socket = Socket {
             told: "Envoy's admin interface".into(),
             address: &admin.address,

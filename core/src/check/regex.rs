@@ -31,7 +31,8 @@ pub(super) fn check(whole: &mut Whole<'_>) {
 
 fn sizes(whole: &mut Whole<'_>) {
     let ir = whole.ir;
-    let values = ir.bootstrap.runtime.iter().chain(&ir.runtimes).flat_map(|layer| &layer.values).filter(|(key, _)| *key == *LIMIT_KEY);
+    let values =
+        ir.delivery.bootstrap.runtime.iter().chain(&ir.delivery.runtimes).flat_map(|layer| &layer.values).filter(|(key, _)| *key == *LIMIT_KEY);
     let limits = values.filter_map(|(_, value)| match value.value {
         Json::Number(number) if number >= 0.0 => Some(number as u64),
         _ => None,

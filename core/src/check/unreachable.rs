@@ -195,7 +195,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
 
 /// Numbers of the runtime, by key; upper layers over lower ones.
 fn runtime(ir: &Ir) -> Runtime {
-    let layers = ir.bootstrap.runtime.iter().chain(&ir.runtimes);
+    let layers = ir.delivery.bootstrap.runtime.iter().chain(&ir.delivery.runtimes);
     let numbers = layers.flat_map(|layer| &layer.values).filter_map(|(key, value)| match value.value {
         Json::Number(number) => Some((key.to_string(), pb::Value { kind: Some(pb::value::Kind::NumberValue(number)) })),
         _ => None,

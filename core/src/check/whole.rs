@@ -42,7 +42,7 @@ impl<'a> Whole<'a> {
                 }
             }
         }
-        let clusters = ir.clusters.iter().chain(&ir.bootstrap.clusters);
+        let clusters = ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters);
         let clusters = clusters.map(|cluster| (&cluster.name.value, &**cluster)).collect();
         let wrong = side.with_problems();
         let references = references(side).into();

@@ -3,7 +3,9 @@
 //! What must not be here: what the languages mean, and any dialect's name.
 
 use crate::compilation::{Claim, Dialect};
-use crate::resource::Inputs;
+use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::resource::{Inputs, Objects};
+use alloc::format;
 use alloc::vec::Vec;
 use memchr::memmem;
 
@@ -20,6 +22,37 @@ impl Detection {
     /// The dialects, in the order of the list.
     pub fn dialects(&self) -> Vec<&'static Dialect> {
         if self.found.is_empty() { self.assumed.into_iter().collect() } else { self.found.iter().map(|(dialect, _)| *dialect).collect() }
+    }
+}
+
+impl Detection {
+    /// What to say where the input leaves open which controller it is for, although controllers differ in what they make of it.
+    pub(super) fn notice(&self, objects: &Objects, dialects: &[&'static Dialect]) -> Option<Diagnostic> {
+        let (dialect, why) = match (&self.found[..], self.assumed) {
+            ([(dialect, claim)], _) if claim.is_shared() => (*dialect, format!("because of {claim}")),
+            ([], Some(dialect)) => (dialect, "because it comes first".into()),
+            _ => return None,
+        };
+        // What is Kubernetes' own first group means the same to all.
+        let object = objects.iter().find(|object| !object.broken && !object.key.group.is_empty() && dialect.reads(&object.key))?;
+        let message = format!("the input does not say which controller it is for; it is read as {}'s, {why}", dialect.controller);
+        let others = dialects.iter().filter(|other| other.reads(&object.key)).map(|other| other.name);
+        let others: Vec<&str> = others.collect();
+        if others.len() < 2 {
+            return None;
+        }
+        let help = format!("choose the dialect to be sure (`--dialect` on the command line): {}", others.join(", "));
+        Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(help))
+    }
+}
+
+impl core::fmt::Display for Claim {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Claim::Version(group) | Claim::SharedVersion(group) => write!(f, "`apiVersion: {group}...`"),
+            Claim::Annotation(prefix) | Claim::SharedAnnotation(prefix) => write!(f, "an annotation `{prefix}...`"),
+            Claim::IngressClass(class) => write!(f, "the class `{class}`"),
+        }
     }
 }
 

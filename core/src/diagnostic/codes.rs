@@ -123,6 +123,7 @@ codes! {
     PORT_CONFLICT = "port-conflict", Error, "two things listen on one port";
     NO_LISTENER = "no-listener", Notice, "there is no Listener, so that Envoy listens to nobody";
     UNSERVED = "unserved", Warning, "a resource that no Host or Listener takes";
+    ASSUMED_DIALECT = "assumed-dialect", Notice, "an input that does not say which controller it is for";
     NO_EFFECT = "no-effect", Warning, "a resource of which the controller makes nothing";
     SHADOWED_HOST = "shadowed-host", Warning, "a Host whose hostname another Host has";
     DANGLING_REFERENCE = "dangling-reference", Warning, "a reference to what is not among the input";

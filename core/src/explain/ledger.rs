@@ -7,7 +7,7 @@
 use super::dump::things;
 use super::relation::references;
 use super::{Positions, ResourceRef, Span};
-use crate::compilation::{Compilation, SideRef, State, Why};
+use crate::compilation::{Compilation, GatewayId, SideRef, State, Why};
 use crate::diagnostic::{Place, Severity, codes};
 use crate::ir::{Ir, NetworkFilter, RouteMatch};
 use crate::order::Order as _;
@@ -16,7 +16,9 @@ use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::borrow::Borrow;
 use hashbrown::{HashMap, HashSet};
 
 /// What became of one object.
@@ -76,6 +78,49 @@ pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow>
     rows.collect()
 }
 
+/// The rows of objects without effect (ignored, shadowed or invalid), in the order of the text, as [`ledger_of`] has them. It costs less, as the whole of
+/// the IR is read only where something is left of which a look at parts does not say that it is in use.
+pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow> {
+    let served = side.served();
+    let mut facts = Facts::of_findings(side);
+    let is_open = |object: &Object, facts: &Facts| {
+        let is_undecided = matches!(side.side.ledger.get(object.id), State::Undecided | State::Loaded);
+        is_undecided && !served.contains(&object.id) && !facts.made.contains_key(&object.id) && facts.is_idle(object, side)
+    };
+    let some_are_open = |facts: &Facts| side.objects().iter().any(|object| is_open(object, facts));
+    if some_are_open(&facts) {
+        facts.made = read_irs(side.irs().map(|ir| (reduced(ir), None)));
+    }
+    if some_are_open(&facts) {
+        facts.made = made_by_side(side);
+    }
+    let is_decided = |object: &Object| matches!(side.side.ledger.get(object.id), State::Ignored(..) | State::Shadowed(_) | State::Invalid(_));
+    let idle = side.objects().iter().filter(|object| is_decided(object) || facts.shadowed.contains_key(&object.id) || is_open(object, &facts));
+    idle.map(|object| row(object, side, positions, &facts)).collect()
+}
+
+/// The first routes of each virtual host and the first clusters, with everything around them: enough to see most of what is in use.
+fn reduced(ir: &Ir) -> Ir {
+    const ROUTES: usize = 16;
+    const CLUSTERS: usize = 64;
+    let mut ir = ir.clone();
+    for listener in &mut ir.listeners {
+        for filter in Arc::make_mut(listener).chains.iter_mut().flat_map(|chain| &mut chain.filters) {
+            let NetworkFilter::Http(manager) = filter else { continue };
+            for host in &mut Arc::make_mut(manager).routes.virtual_hosts {
+                host.routes = Arc::new(host.routes.iter().take(ROUTES).cloned().collect());
+            }
+        }
+    }
+    for table in &mut ir.tables {
+        for host in &mut Arc::make_mut(table).virtual_hosts {
+            host.routes = Arc::new(host.routes.iter().take(ROUTES).cloned().collect());
+        }
+    }
+    ir.clusters.truncate(CLUSTERS);
+    ir
+}
+
 /// What the IR and the findings say of objects.
 struct Facts {
     made: HashMap<ObjectId, Made>,
@@ -100,8 +145,18 @@ struct Made {
 
 impl Facts {
     fn collect(side: SideRef<'_>) -> Self {
+        Self { made: made_by_side(side), ..Self::of_findings(side) }
+    }
+
+    /// Whether nothing but the IR could say that an object has an effect.
+    fn is_idle(&self, object: &Object, side: SideRef<'_>) -> bool {
+        matches!(decide(object, side, self), State::Ignored(..) | State::Invalid(_) | State::Shadowed(_))
+    }
+
+    /// All but what the IR says.
+    fn of_findings(side: SideRef<'_>) -> Self {
         let mut facts =
-            Self { made: read_irs(side), shadowed: HashMap::new(), errors: HashMap::new(), used_by: HashMap::new(), holds: HashMap::new() };
+            Self { made: HashMap::new(), shadowed: HashMap::new(), errors: HashMap::new(), used_by: HashMap::new(), holds: HashMap::new() };
         let mut by_key = HashMap::new();
         for object in side.objects().iter() {
             by_key.entry((&object.key.kind, &object.key.namespace, &object.key.name)).or_insert(object.id);
@@ -137,21 +192,26 @@ impl Facts {
     }
 }
 
-/// What every object made, by the origins of the IRs.
-fn read_irs(side: SideRef<'_>) -> HashMap<ObjectId, Made> {
-    let mut made: HashMap<ObjectId, Made> = HashMap::new();
+/// What every object made, by the origins in the IRs of a side.
+fn made_by_side(side: SideRef<'_>) -> HashMap<ObjectId, Made> {
     let several = side.side.gateways.len() > 1;
-    for gateway in side.gateways() {
-        let things = things(gateway.ir);
+    read_irs(side.gateways().map(|gateway| (&**gateway.ir, several.then_some(gateway.id))))
+}
+
+/// What every object made, by the origins in IRs, each with the name of its gateway if that is to be said.
+fn read_irs<'i>(irs: impl Iterator<Item = (impl Borrow<Ir>, Option<&'i GatewayId>)>) -> HashMap<ObjectId, Made> {
+    let mut made: HashMap<ObjectId, Made> = HashMap::new();
+    for (ir, gateway) in irs {
+        let things = things(ir.borrow());
         let mut seen = HashSet::new();
         for (object, name, whole) in things.iter() {
             if seen.insert((object, name, whole)) {
                 let entry = made.entry(object).or_default();
                 let list = if whole { &mut entry.things } else { &mut entry.settings };
-                list.push(if several { format!("{name} of {}", gateway.id).into() } else { name.clone() });
+                list.push(gateway.map_or_else(|| name.clone(), |id| format!("{name} of {id}").into()));
             }
         }
-        merge(gateway.ir, &mut made);
+        merge(ir.borrow(), &mut made);
     }
     made
 }

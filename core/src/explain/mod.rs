@@ -33,7 +33,7 @@ pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
 pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Step, graph, graph_of, why};
-pub use ledger::{LedgerRow, ledger, ledger_of};
+pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
 pub use origin::OriginView;
 pub use place::{Excerpt, Positions, Span};
 pub use pointer::{describe, get, name_of, resolve};

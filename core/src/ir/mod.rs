@@ -44,7 +44,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// Everything that one gateway gets.
+/// What one gateway does with traffic, and beside it how its proxy gets that.
+///
+/// A back end for another proxy than Envoy reads the traffic and leaves [`Ir::delivery`] alone.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Ir {
     /// In the order in which the controller sends them.
@@ -55,7 +57,16 @@ pub struct Ir {
     pub certificates: Vec<Sourced<Certificate>>,
     /// Sorted as the controller sorts them.
     pub clusters: Vec<Arc<Cluster>>,
+    /// How Envoy gets it.
+    #[serde(flatten)]
+    pub delivery: EnvoyDelivery,
+}
+
+/// How an Envoy gets what it does: what it starts with, whom it asks, and which of two equivalent fields say it.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct EnvoyDelivery {
     /// Resources that are served in Envoy's own words, after the others.
+    #[serde(skip_serializing_if = "Verbatim::is_empty")]
     pub verbatim: Verbatim,
     /// Layers of runtime values that the management server serves.
     pub runtimes: Vec<RuntimeLayer>,

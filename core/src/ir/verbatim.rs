@@ -226,9 +226,7 @@ impl Tree {
             Value::Float(value) => Plain::Float(*value),
             Value::String(value) => Plain::String(value.clone()),
             Value::Array(items) => Plain::List(items.iter().map(|item| Tree::of(item, origin)).collect()),
-            Value::Object(object) => {
-                Plain::Object(Fields(object.iter().map(|entry| (entry.key.clone(), Tree::of(&entry.value, origin))).collect()))
-            }
+            Value::Object(object) => Plain::Object(Fields(object.iter().map(|entry| (entry.key.clone(), Tree::of(&entry.value, origin))).collect())),
         };
         Self { value, origin: origin(node) }
     }

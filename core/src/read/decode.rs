@@ -45,6 +45,17 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions) -
         None if broken => decoder.push(Node::synthesised(Value::Null), Identity::unknown(), true),
         None => {}
     }
+    // What is wrong with the text of a document that holds one object is wrong with the object.
+    if let [only] = &decoder.objects[..]
+        && broken
+        && !only.content.key.kind.is_empty()
+    {
+        decoder
+            .findings
+            .iter_mut()
+            .filter(|finding| finding.resource.is_none())
+            .for_each(|finding| finding.resource = Some(only.content.key.clone()));
+    }
     Decoded { objects: decoder.objects, findings: decoder.findings }
 }
 

@@ -85,7 +85,7 @@ fn apply(ir: &mut Ir, edit: &Edit) {
             let name = format!("c{name}");
             ir.clusters.push(Arc::new(cluster(&name, dns(DnsKind::Strict, &name))));
         }
-        Edit::Respell => ir.spelling = if ir.spelling == OLD { Spelling::CURRENT } else { OLD },
+        Edit::Respell => ir.delivery.spelling = if ir.delivery.spelling == OLD { Spelling::CURRENT } else { OLD },
     }
 }
 

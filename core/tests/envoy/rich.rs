@@ -591,10 +591,13 @@ pub fn rich(spelling: Spelling) -> Ir {
         clusters: clusters(),
         tables: vec![Arc::new(RouteConfiguration { name: str("alone"), ..RouteConfiguration::default() })],
         certificates: vec![],
-        config_source: ConfigSource::Aggregated,
-        runtimes: vec![RuntimeLayer { name: str("dynamic"), values: vec![(str("a/b"), s(Json::String(str("~"))))] }],
-        bootstrap: bootstrap(),
-        spelling,
+        delivery: EnvoyDelivery {
+            config_source: ConfigSource::Aggregated,
+            runtimes: vec![RuntimeLayer { name: str("dynamic"), values: vec![(str("a/b"), s(Json::String(str("~"))))] }],
+            bootstrap: bootstrap(),
+            spelling,
+            verbatim: Default::default(),
+        },
     }
 }
 

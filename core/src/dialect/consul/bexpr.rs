@@ -18,7 +18,11 @@ pub(crate) enum Expression {
     And(Box<Expression>, Box<Expression>),
     Or(Box<Expression>, Box<Expression>),
     Not(Box<Expression>),
-    Test { selector: Vec<String>, operator: Operator, value: String },
+    Test {
+        selector: Vec<String>,
+        operator: Operator,
+        value: String,
+    },
 }
 
 /// What is asked of a value.
@@ -237,7 +241,8 @@ impl Parser {
         if self.takes("in") {
             return Ok(Expression::Test { selector: self.selector()?, operator: Operator::In, value: first.text().into() });
         }
-        if matches!((self.peek(), self.tokens.get(self.at + 1)), (Some(Token::Word(not)), Some(Token::Word(within))) if not == "not" && within == "in") {
+        if matches!((self.peek(), self.tokens.get(self.at + 1)), (Some(Token::Word(not)), Some(Token::Word(within))) if not == "not" && within == "in")
+        {
             self.at += 2;
             return Ok(Expression::Test { selector: self.selector()?, operator: Operator::NotIn, value: first.text().into() });
         }

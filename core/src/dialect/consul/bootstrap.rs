@@ -124,13 +124,9 @@ fn labels() -> Vec<Tree> {
         }
         out.push(tag(format!("consul.destination.{name}"), pattern("(?:passthrough~)?", part)));
     }
-    for (name, kind, at) in [
-        ("service", "(?:_peered)?", 0),
-        ("datacenter", "", 3),
-        ("peer", "_peered", 4),
-        ("namespace", "(?:_peered)?", 1),
-        ("partition", "", 2),
-    ] {
+    for (name, kind, at) in
+        [("service", "(?:_peered)?", 0), ("datacenter", "", 3), ("peer", "_peered", 4), ("namespace", "(?:_peered)?", 1), ("partition", "", 2)]
+    {
         let of = |other: i32| segment(other == at);
         let inner = if at == 4 {
             format!("{}(?:\\.{})?\\.{}", of(0), of(1), of(4))

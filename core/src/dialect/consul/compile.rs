@@ -6,13 +6,13 @@ use super::chain::{self, Chain, Request, Set};
 use super::entry::Kind;
 use super::instance::Instance;
 use super::proxycfg::{self, Mailbox, Source};
+use super::stages::Stages;
 use super::state::{DATACENTER, State};
 use super::xds::{self, Context, Failure};
-use super::stages::Stages;
 use super::{Options, bootstrap, documents, registration, service};
 use crate::compilation::{Answers, Draft, Gateway, GatewayId, Outcome, State as LedgerState, Task};
 use crate::diagnostic::Place;
-use crate::ir::{Ir, Tree, Verbatim};
+use crate::ir::{EnvoyDelivery, Ir, Tree, Verbatim};
 use crate::resource::Inputs;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
             }
         };
         proxies.insert(instance.id.clone(), [service::answer(&merged), bootstrap::bootstrap(&merged)]);
-        let ir = Ir { verbatim, ..Ir::default() };
+        let ir = Ir { delivery: EnvoyDelivery { verbatim, ..EnvoyDelivery::default() }, ..Ir::default() };
         gateways.push(Gateway { id: GatewayId::new(instance.id.clone()), owner: instance.object, outcome: Outcome::Runs(Arc::new(ir)) });
     }
     sink.append(&mut state.diagnostics);

@@ -303,9 +303,7 @@ pub(crate) fn fnv1(bytes: &[u8]) -> u64 {
 
 /// CRC-32 of IEEE.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
-    let update = |crc: u32, byte: &u8| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 })
-    };
+    let update = |crc: u32, byte: &u8| (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 });
     !bytes.iter().fold(!0, update)
 }
 

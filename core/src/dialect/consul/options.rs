@@ -38,9 +38,6 @@ pub const SPECS: &[OptionSpec] = &[
 impl Options {
     /// How Consul runs, by the options that are given.
     pub fn of(options: &compilation::Options) -> Self {
-        Self {
-            default_deny: options.text(POLICY).is_some_and(|policy| policy == DENY),
-            peers: options.map(PEER).cloned().unwrap_or_default(),
-        }
+        Self { default_deny: options.text(POLICY).is_some_and(|policy| policy == DENY), peers: options.map(PEER).cloned().unwrap_or_default() }
     }
 }

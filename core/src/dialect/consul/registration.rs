@@ -148,7 +148,8 @@ fn sidecar_of(definition: &Tree, parent: &Tree, used: &BTreeSet<i64>) -> Result<
     default(&mut out, "Service", format!("{name}-sidecar-proxy").into());
     if !says(out.get("Port")) {
         let port = (PORTS.0..=PORTS.1).find(|port| !used.contains(port));
-        let port = port.ok_or_else(|| format!("no port provided for sidecar_service and none left in the configured range [{}, {}]", PORTS.0, PORTS.1))?;
+        let port =
+            port.ok_or_else(|| format!("no port provided for sidecar_service and none left in the configured range [{}, {}]", PORTS.0, PORTS.1))?;
         out.set("Port", Tree::from(port).or_from(from));
     }
     let mut proxy = out.take("Proxy").unwrap_or(Tree { value: Plain::Object(Fields::default()), origin: from });

@@ -76,10 +76,6 @@ fn of_proxies(of: SideRef<'_>, which: impl Fn(&[Tree; 2]) -> &Tree) -> Option<No
 pub const OUTPUTS: &[Output] = &[
     Output { name: "entries", doc: "Config entries as they are stored", document: |of| stages(of).map(|stages| stages.state.answer().node()) },
     Output { name: "chain", doc: "The discovery chain of each service", document: |of| stages(of).map(|stages| stages.chains.node()) },
-    Output {
-        name: "service",
-        doc: "A proxy's registration with its central configuration",
-        document: |of| of_proxies(of, |[service, _]| service),
-    },
+    Output { name: "service", doc: "A proxy's registration with its central configuration", document: |of| of_proxies(of, |[service, _]| service) },
     Output { name: "bootstrap", doc: "What a proxy's Envoy is started with", document: |of| of_proxies(of, |[_, bootstrap]| bootstrap) },
 ];

@@ -177,7 +177,9 @@ impl State {
                 self.assign(&instance.service);
             }
         }
-        let same = |other: &Arc<Instance>| other.node.name == instance.node.name && other.id == instance.id && other.node.datacenter == instance.node.datacenter;
+        let same = |other: &Arc<Instance>| {
+            other.node.name == instance.node.name && other.id == instance.id && other.node.datacenter == instance.node.datacenter
+        };
         match self.instances.iter().position(same) {
             Some(at) => {
                 if let Some(slot) = self.instances.get_mut(at) {
@@ -308,4 +310,3 @@ pub(crate) fn tag(instance: &mut Instance, name: &str, ip: &Str, port: i64) {
         }
     }
 }
-

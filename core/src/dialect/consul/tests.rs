@@ -13,7 +13,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// A sidecar of `web`, which calls `api`.
-const WEB: &str = "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: api, local_bind_port: 9191}]}}}}\n";
+const WEB: &str =
+    "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: api, local_bind_port: 9191}]}}}}\n";
 const API: &str = "{Node: n2, Address: 10.0.0.2, Service: {ID: api-proxy, Service: api-proxy, Kind: connect-proxy, Port: 20000, \
                    Proxy: {DestinationServiceName: api, DestinationServiceID: api}}}\n";
 const HTTP: &str = "{Kind: proxy-defaults, Name: global, Config: {protocol: http}}\n";
@@ -29,7 +30,7 @@ fn messages(compilation: &Compilation) -> Vec<String> {
 fn only(compilation: &Compilation) -> &Verbatim {
     let gateways: Vec<GatewayRef<'_>> = compilation.gateways().collect();
     let [gateway] = gateways.as_slice() else { panic!("{} gateways: {:?}", gateways.len(), messages(compilation)) };
-    &gateway.ir.verbatim
+    &gateway.ir.delivery.verbatim
 }
 
 fn names(all: &[alloc::sync::Arc<Tree>]) -> Vec<&str> {

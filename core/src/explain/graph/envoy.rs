@@ -27,7 +27,7 @@ struct Seen<'a> {
 impl Builder<'_> {
     /// From listeners to routes.
     pub fn listeners(&mut self, ir: &Ir) {
-        let clusters = ir.clusters.iter().chain(&ir.bootstrap.clusters).map(|cluster| &cluster.name.value).collect();
+        let clusters = ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters).map(|cluster| &cluster.name.value).collect();
         let mut seen = Seen { clusters, routes: HashMap::new() };
         for listener in &ir.listeners {
             let id = self.scoped(format!("listener:{}", listener.name.value));
@@ -123,7 +123,7 @@ impl Builder<'_> {
         let served = |cluster: &Arc<Cluster>| matches!(&cluster.discovery, ClusterDiscovery::Eds { localities, .. } if !localities.is_empty());
         // Where there are none at all, they were left out of the input.
         let has_endpoints = ir.clusters.iter().any(served);
-        for cluster in ir.clusters.iter().chain(&ir.bootstrap.clusters) {
+        for cluster in ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters) {
             let id = self.scoped(format!("cluster:{}", cluster.name.value));
             let at = self.node(&id, NodeKind::Cluster, || cluster.name.value.to_string());
             self.made(&cluster.origins, at);

@@ -19,7 +19,7 @@ use pb::cluster::cluster::{ClusterDiscoveryType, DiscoveryType};
 
 /// Without `static_resources`.
 pub(super) fn frame(ir: &Ir, cx: &Context<'_>, t: &mut Trace) -> pb::bootstrap::Bootstrap {
-    let of = &ir.bootstrap;
+    let of = &ir.delivery.bootstrap;
     let mut out = pb::bootstrap::Bootstrap {
         node: Some(t.own("node", pb::base::Node { id: text(&of.node_id), cluster: text(&of.node_cluster), ..Default::default() })),
         admin: of.admin.as_ref().map(|of| t.at("admin", |t| admin(of, t))),
@@ -60,11 +60,11 @@ fn admin(admin: &Admin, t: &mut Trace) -> pb::bootstrap::Admin {
 /// The layers of the bootstrap, and above them those that the management server would serve.
 fn layered_runtime(ir: &Ir, t: &mut Trace) -> Option<pb::bootstrap::LayeredRuntime> {
     use pb::bootstrap::runtime_layer::LayerSpecifier;
-    if ir.bootstrap.runtime.is_empty() && ir.runtimes.is_empty() {
+    if ir.delivery.bootstrap.runtime.is_empty() && ir.delivery.runtimes.is_empty() {
         return None;
     }
     Some(t.at("layered_runtime", |t| pb::bootstrap::LayeredRuntime {
-        layers: t.list("layers", ir.bootstrap.runtime.iter().chain(&ir.runtimes), |layer, t| pb::bootstrap::RuntimeLayer {
+        layers: t.list("layers", ir.delivery.bootstrap.runtime.iter().chain(&ir.delivery.runtimes), |layer, t| pb::bootstrap::RuntimeLayer {
             name: text(&layer.name),
             layer_specifier: Some(LayerSpecifier::StaticLayer(t.at("static_layer", |t| runtime_values(layer, t)))),
         }),
@@ -82,7 +82,7 @@ pub(super) fn runtime(layer: &RuntimeLayer, t: &mut Trace) -> pb::runtime::Runti
 
 /// The management server, unless there is nothing to ask it.
 fn needed_server<'a>(ir: &'a Ir, cx: &Context<'_>) -> Option<&'a XdsCluster> {
-    ir.bootstrap.xds_cluster.as_ref().filter(|_| !cx.stands_alone || !secret::all_given(ir, cx))
+    ir.delivery.bootstrap.xds_cluster.as_ref().filter(|_| !cx.stands_alone || !secret::all_given(ir, cx))
 }
 
 fn dynamic_resources(server: &XdsCluster) -> DynamicResources {
@@ -104,11 +104,11 @@ fn stats_sink(sink: &StatsSink) -> pb::metrics::StatsSink {
 
 fn stats_config(ir: &Ir, t: &mut Trace) -> Option<pb::metrics::StatsConfig> {
     use pb::metrics::{TagSpecifier, tag_specifier::TagValue};
-    if ir.bootstrap.stats_tags.is_empty() {
+    if ir.delivery.bootstrap.stats_tags.is_empty() {
         return None;
     }
     Some(t.at("stats_config", |t| pb::metrics::StatsConfig {
-        stats_tags: t.list("stats_tags", &ir.bootstrap.stats_tags, |(name, value), t| {
+        stats_tags: t.list("stats_tags", &ir.delivery.bootstrap.stats_tags, |(name, value), t| {
             t.here(value.origin);
             TagSpecifier { tag_name: text(name), tag_value: Some(TagValue::FixedValue(text(value))) }
         }),
@@ -119,7 +119,7 @@ fn stats_config(ir: &Ir, t: &mut Trace) -> Option<pb::metrics::StatsConfig> {
 /// The clusters that a static export has beside those that xDS would serve, one of a name.
 pub(super) fn own_clusters(ir: &Ir) -> Vec<&Arc<Cluster>> {
     let mut own: Vec<&Arc<Cluster>> = Vec::new();
-    for cluster in &ir.bootstrap.clusters {
+    for cluster in &ir.delivery.bootstrap.clusters {
         let same = |other: &&Arc<Cluster>| other.name == cluster.name;
         if !ir.clusters.iter().any(|other| same(&other)) && !own.iter().any(same) {
             own.push(cluster);

@@ -115,7 +115,7 @@ fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer, memory: &mut Emi
 }
 
 fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
-    let own = &ir.verbatim;
+    let own = &ir.delivery.verbatim;
     c.object(|c| {
         c.list_of("listeners", |c| {
             served_listeners(ir).into_iter().for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
@@ -139,7 +139,7 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer,
                 held.secret(options.secrets)
             });
         });
-        c.list_even_empty("runtimes", &ir.runtimes, |c, of| c.whole(|t| bootstrap::runtime(of, t)));
+        c.list_even_empty("runtimes", &ir.delivery.runtimes, |c, of| c.whole(|t| bootstrap::runtime(of, t)));
     });
 }
 

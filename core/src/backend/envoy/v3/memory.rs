@@ -35,9 +35,9 @@ impl Emitted {
 
     /// Begins an emission.
     pub(super) fn begin(&mut self, ir: &Ir) {
-        let server = ir.bootstrap.xds_cluster.as_ref().map(|server| &server.name);
-        if ir.spelling != self.spelling || server != self.server.as_ref() || ir.config_source != self.source {
-            *self = Self { spelling: ir.spelling, server: server.cloned(), source: ir.config_source.clone(), ..Self::default() };
+        let server = ir.delivery.bootstrap.xds_cluster.as_ref().map(|server| &server.name);
+        if ir.delivery.spelling != self.spelling || server != self.server.as_ref() || ir.delivery.config_source != self.source {
+            *self = Self { spelling: ir.delivery.spelling, server: server.cloned(), source: ir.delivery.config_source.clone(), ..Self::default() };
         }
         self.round = self.round.wrapping_add(1);
         self.routes.begin(self.round);

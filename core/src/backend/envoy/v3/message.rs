@@ -66,7 +66,7 @@ pub fn resources(ir: &Ir, options: &Options<'_>) -> Resources {
         clusters: ir.clusters.iter().map(|of| cluster::cluster(of, cx, t)).collect(),
         endpoints: assignments(ir).into_iter().map(|(name, of)| endpoint::load_assignment(name, of, t)).collect(),
         secrets: secret::all(ir).values().map(|(held, _)| held.secret(options.secrets)).collect(),
-        runtimes: ir.runtimes.iter().map(|layer| start::runtime(layer, t)).collect(),
+        runtimes: ir.delivery.runtimes.iter().map(|layer| start::runtime(layer, t)).collect(),
     }
 }
 

@@ -66,12 +66,12 @@ impl<'a> Context<'a> {
         let in_bootstrap = options.document == Document::Bootstrap;
         let secrets = options.secrets.filter(|_| in_bootstrap);
         Self {
-            spelling: ir.spelling,
-            source: &ir.config_source,
-            tracer: ir.bootstrap.tracer.as_ref(),
+            spelling: ir.delivery.spelling,
+            source: &ir.delivery.config_source,
+            tracer: ir.delivery.bootstrap.tracer.as_ref(),
             secrets,
             stands_alone: secrets.is_some(),
-            server: ir.bootstrap.xds_cluster.as_ref().filter(|_| in_bootstrap).map(|server| &server.name),
+            server: ir.delivery.bootstrap.xds_cluster.as_ref().filter(|_| in_bootstrap).map(|server| &server.name),
             rds: !in_bootstrap,
         }
     }

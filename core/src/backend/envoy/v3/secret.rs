@@ -160,7 +160,7 @@ pub(super) fn all(ir: &Ir) -> BTreeMap<String, (Held<'_>, Vec<Origin>)> {
         found.extend(tls.validation.iter().filter_map(|of| Some((Held::validation(of)?, of.origin))));
     }
     found.extend(ir.certificates.iter().filter_map(|of| Some((Held::certificate(of)?, of.origin))));
-    for tls in ir.clusters.iter().chain(&ir.bootstrap.clusters).filter_map(|cluster| cluster.tls.as_ref()) {
+    for tls in ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters).filter_map(|cluster| cluster.tls.as_ref()) {
         found.extend(tls.certificates.iter().filter_map(|of| Some((Held::certificate(of)?, of.origin))));
         found.extend(tls.validation.iter().filter_map(|of| Some((Held::validation(of)?, of.origin))));
     }

@@ -91,7 +91,7 @@ impl Lowering<'_, '_> {
     }
 
     fn http_transport(&self, auth: &Auth, cluster: &str) -> AuthorizationTransport {
-        let tls = self.model.clusters.get(cluster).is_some_and(|cluster| cluster.tls.is_some());
+        let tls = self.model.get_cluster(cluster).is_some_and(|cluster| cluster.tls.is_some());
         let prefix = auth.path_prefix.as_ref().map_or("", |prefix| prefix.value.as_str());
         let uri = format!("{}://{}", if tls { "https" } else { "http" }, prefix.strip_prefix('/').unwrap_or(prefix));
         let mut headers_to_add: Vec<Sourced<(Str, Str)>> = auth

@@ -15,7 +15,7 @@ mod tls;
 
 use super::model::{Identity, Model};
 use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::ir::{Ir, Spelling};
+use crate::ir::{EnvoyDelivery, Ir, Spelling};
 use crate::resource::{Origin, Sourced};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -53,7 +53,8 @@ pub fn lower(model: &Model<'_>, memory: &mut Memory, sink: &mut Vec<Diagnostic>)
     listeners.push(Arc::new(lowering.ready_listener()));
     let clusters = lowering.clusters(memory);
     let bootstrap = lowering.bootstrap(&clusters);
-    Ir { listeners, clusters, bootstrap, spelling: SPELLING, ..Ir::default() }
+    let delivery = EnvoyDelivery { bootstrap, spelling: SPELLING, ..EnvoyDelivery::default() };
+    Ir { listeners, clusters, delivery, ..Ir::default() }
 }
 
 /// The model, and where complaints go.

@@ -427,7 +427,7 @@ impl Model<'_> {
         let before = self.posts.count();
         let probes = self.groups.probes.clone().unwrap_or_else(|| self.probe_mappings());
         self.groups.probes = Some(probes.clone()).filter(|_| self.posts.count() == before);
-        probes.into_iter().for_each(|mapping| self.add_http_mapping(mapping));
+        probes.into_iter().for_each(|mapping| self.add_mapping(mapping));
     }
 
     fn probe_mappings(&mut self) -> Vec<alloc::sync::Arc<HttpMapping>> {

@@ -413,7 +413,7 @@ impl Model<'_> {
 
     /// The name by which Envoy knows a cluster.
     pub fn envoy_name(&self, key: &str) -> Str {
-        self.clusters.get(key).map(|cluster| cluster.envoy_name.clone()).unwrap_or_default()
+        self.get_cluster(key).map(|cluster| cluster.envoy_name.clone()).unwrap_or_default()
     }
 }
 

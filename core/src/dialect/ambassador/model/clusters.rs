@@ -133,7 +133,7 @@ impl Clusters {
     }
 
     /// Ends a compile: forgets who no longer asks, and puts in order what is there.
-    pub(super) fn finish(&mut self) {
+    pub(super) fn finalize(&mut self) {
         let mut fresh = Vec::new();
         let mut gone = false;
         for (number, slot) in self.slots.iter_mut().enumerate() {

@@ -326,7 +326,7 @@ impl Group {
 
 impl Model<'_> {
     /// Adds a Mapping that is not a loaded one to its group, or makes the group.
-    pub(super) fn add_http_mapping(&mut self, mapping: Arc<HttpMapping>) {
+    pub(super) fn add_mapping(&mut self, mapping: Arc<HttpMapping>) {
         let Self { groups, posts, .. } = self;
         let number = groups.enter(&mapping.group);
         if let Some(slot) = groups.meet(number) {
@@ -387,12 +387,12 @@ impl Model<'_> {
     }
 
     /// MappingFactory.finalize: what members share, their clusters, their weights, their order.
-    pub(super) fn finish_groups(&mut self) {
+    pub(super) fn finalize_groups(&mut self) {
         let mut groups = core::mem::take(&mut self.groups);
         let mut again = Vec::new();
         for at in 0..=groups.first.len() {
             if at == groups.before_tcp {
-                groups.tcp.values_mut().for_each(|group| self.finish_tcp_group(group));
+                groups.tcp.values_mut().for_each(|group| self.finalize_tcp_group(group));
             }
             let Some(number) = groups.first.get(at).copied() else { break };
             let Some(slot) = groups.slots.get_mut(number as usize) else { continue };
@@ -403,14 +403,14 @@ impl Model<'_> {
             again.push(number);
             let Some(mut group) = slot.group.take() else { continue };
             let before = self.posts.count();
-            let (asks, steady) = self.finish_http_group(Arc::make_mut(&mut group));
+            let (asks, steady) = self.finalize_http_group(Arc::make_mut(&mut group));
             groups.made(number, group, asks, steady && self.posts.count() == before);
         }
         groups.put_in_order(again);
         self.groups = groups;
     }
 
-    fn finish_tcp_group(&mut self, group: &mut Group) {
+    fn finalize_tcp_group(&mut self, group: &mut Group) {
         let GroupKind::Tcp(tcp) = &mut group.kind else { return };
         for mapping in &mut tcp.mappings {
             mapping.cluster = Some(self.add_cluster(cluster::Wanted::by_tcp_mapping(mapping)));
@@ -423,7 +423,7 @@ impl Model<'_> {
     }
 
     /// Says which clusters are asked for, and whether these answers hold for as long as the members do.
-    fn finish_http_group(&mut self, group: &mut Group) -> (Vec<Ask>, bool) {
+    fn finalize_http_group(&mut self, group: &mut Group) -> (Vec<Ask>, bool) {
         let Group { identity, kind, .. } = group;
         let (mut asks, mut steady) = (Vec::new(), true);
         let GroupKind::Http(group) = kind else { return (asks, steady) };

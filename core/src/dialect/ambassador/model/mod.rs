@@ -133,14 +133,29 @@ impl<'c> Model<'c> {
         model.load_mappings();
         model.load_tcp_mappings();
         // Active resources add the mappings and clusters that they need.
-        model.add_probe_mappings();
-        model.add_service_clusters();
+        model.add_mappings();
         // With everything known: weights across a group, clusters, listeners for TCP groups, names that Envoy takes.
-        model.finish_groups();
+        model.finalize_groups();
         model.add_tcp_listeners();
-        model.clusters.finish();
+        model.clusters.finalize();
         sink.append(&mut model.posts.diagnostics);
         model
+    }
+
+    /// The mappings and clusters that active resources need: those of probes, and of services that filters and logs ask.
+    fn add_mappings(&mut self) {
+        self.add_probe_mappings();
+        self.add_service_clusters();
+    }
+
+    /// Whether there is a cluster of this name.
+    pub fn has_cluster(&self, name: &str) -> bool {
+        self.get_cluster(name).is_some()
+    }
+
+    /// The cluster of this name.
+    pub fn get_cluster(&self, name: &str) -> Option<&ClusterEntry> {
+        self.clusters.get(name)
     }
 
     fn new(config: &'c Config, options: &'c Options) -> Self {

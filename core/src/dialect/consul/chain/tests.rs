@@ -48,7 +48,8 @@ fn splits_of_splits_multiply() {
 
 #[test]
 fn a_proxy_that_speaks_no_http_skips_routers_and_gets_digits() {
-    let text = alloc::format!("{HTTP}{{Kind: service-router, Name: api, Routes: [{{Match: {{HTTP: {{PathPrefix: /x}}}}, Destination: {{Service: x}}}}]}}");
+    let text =
+        alloc::format!("{HTTP}{{Kind: service-router, Name: api, Routes: [{{Match: {{HTTP: {{PathPrefix: /x}}}}, Destination: {{Service: x}}}}]}}");
     let state = state(&text);
     let chain = compile(&Set::of(&state.entries), &Request { protocol: "tcp".into(), ..request("api") }).expect("is one");
     assert_eq!((chain.protocol.as_str(), chain.hash.len(), chain.nodes.len()), ("tcp", 8, 1));

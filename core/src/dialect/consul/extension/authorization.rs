@@ -42,10 +42,7 @@ fn service(service: &Tree, name: &str) -> Verdict {
     if !uri.is_empty() {
         match address(uri) {
             Some(("localhost" | "127.0.0.1" | "::1", _)) => {}
-            Some(_) => errors.add(format!(
-                "invalid host for Target.URI {}: expected \"localhost\", \"127.0.0.1\", or \"::1\"",
-                go::quote(uri)
-            )),
+            Some(_) => errors.add(format!("invalid host for Target.URI {}: expected \"localhost\", \"127.0.0.1\", or \"::1\"", go::quote(uri))),
             None => errors.add(format!("invalid format for Target.URI {}: expected host:port", go::quote(uri))),
         }
     }
@@ -81,4 +78,3 @@ pub(crate) fn address(uri: &str) -> Option<(&str, i64)> {
     let (host, port) = rest.rsplit_once(':')?;
     Some((if host.is_empty() { "localhost" } else { host }, port.parse().ok()?))
 }
-

@@ -207,11 +207,7 @@ fn finish(state: &mut State, mut gateway: Gateway) {
     write(state, &gateway.entry, status(gateway.conditions));
     let some = |items: Vec<Tree>| if items.is_empty() { Tree::NULL } else { items.into() };
     let listeners = gateway.listeners.into_iter().map(|listener| {
-        Tree::object([
-            ("Name", listener.tree.get("Name").clone()),
-            ("Routes", some(listener.routes)),
-            ("Certificates", some(listener.certificates)),
-        ])
+        Tree::object([("Name", listener.tree.get("Name").clone()), ("Routes", some(listener.routes)), ("Certificates", some(listener.certificates))])
     });
     let tree = Tree::object([
         ("Kind", Tree::from(Kind::BoundApiGateway.name())),

@@ -73,7 +73,8 @@ impl Reader {
         for field in shape.0 {
             let best = fields.iter().map(|entry| (field.named(&entry.key, self.by_alias), entry)).filter(|(rank, _)| *rank > 0);
             let Some((_, entry)) = best.max_by_key(|(rank, _)| *rank) else { continue };
-            let path = if path.is_empty() { field.name.to_string() } else { format!("{path}.{}", if self.by_alias { field.alias } else { field.name }) };
+            let path =
+                if path.is_empty() { field.name.to_string() } else { format!("{path}.{}", if self.by_alias { field.alias } else { field.name }) };
             let value = self.value(&entry.value, &field.holds, &path);
             if !value.is_null() {
                 out.push((Str::new_static(field.name), value));

@@ -115,29 +115,17 @@ pub(crate) static SAMENESS_GROUP: Struct = Struct(&[
     omit("Meta", "", Type::Map(&Type::Text)),
 ]);
 
-pub(crate) static TRANSPARENT_PROXY_CONFIG: Struct = Struct(&[
-    omit("OutboundListenerPort", "outbound_listener_port", Type::Int),
-    omit("DialedDirectly", "dialed_directly", Type::Bool),
-]);
+pub(crate) static TRANSPARENT_PROXY_CONFIG: Struct =
+    Struct(&[omit("OutboundListenerPort", "outbound_listener_port", Type::Int), omit("DialedDirectly", "dialed_directly", Type::Bool)]);
 
-pub(crate) static MESH_GATEWAY_CONFIG: Struct = Struct(&[
-    omit("Mode", "", Type::Text),
-]);
+pub(crate) static MESH_GATEWAY_CONFIG: Struct = Struct(&[omit("Mode", "", Type::Text)]);
 
-pub(crate) static EXPOSE_CONFIG: Struct = Struct(&[
-    omit("Checks", "", Type::Bool),
-    omit("Paths", "", Type::List(&Type::Struct(&EXPOSE_PATH))),
-]);
+pub(crate) static EXPOSE_CONFIG: Struct = Struct(&[omit("Checks", "", Type::Bool), omit("Paths", "", Type::List(&Type::Struct(&EXPOSE_PATH)))]);
 
-pub(crate) static UPSTREAM_CONFIGURATION: Struct = Struct(&[
-    omit("Overrides", "", Type::List(&Type::Struct(&UPSTREAM_CONFIG))),
-    some("Defaults", "", Type::Struct(&UPSTREAM_CONFIG)),
-]);
+pub(crate) static UPSTREAM_CONFIGURATION: Struct =
+    Struct(&[omit("Overrides", "", Type::List(&Type::Struct(&UPSTREAM_CONFIG))), some("Defaults", "", Type::Struct(&UPSTREAM_CONFIG))]);
 
-pub(crate) static DESTINATION_CONFIG: Struct = Struct(&[
-    omit("Addresses", "", Type::List(&Type::Text)),
-    omit("Port", "", Type::Int),
-]);
+pub(crate) static DESTINATION_CONFIG: Struct = Struct(&[omit("Addresses", "", Type::List(&Type::Text)), omit("Port", "", Type::Int)]);
 
 pub(crate) static ENVOY_EXTENSION: Struct = Struct(&[
     zero("Name", "", Type::Text),
@@ -156,19 +144,12 @@ pub(crate) static ACCESS_LOGS_CONFIG: Struct = Struct(&[
     omit("TextFormat", "text_format", Type::Text),
 ]);
 
-pub(crate) static SERVICE_RESOLVER_FAILOVER_POLICY: Struct = Struct(&[
-    omit("Mode", "", Type::Text),
-    omit("Regions", "", Type::List(&Type::Text)),
-]);
+pub(crate) static SERVICE_RESOLVER_FAILOVER_POLICY: Struct = Struct(&[omit("Mode", "", Type::Text), omit("Regions", "", Type::List(&Type::Text))]);
 
-pub(crate) static SERVICE_RESOLVER_PRIORITIZE_BY_LOCALITY: Struct = Struct(&[
-    omit("Mode", "", Type::Text),
-]);
+pub(crate) static SERVICE_RESOLVER_PRIORITIZE_BY_LOCALITY: Struct = Struct(&[omit("Mode", "", Type::Text)]);
 
-pub(crate) static SERVICE_ROUTE: Struct = Struct(&[
-    some("Match", "", Type::Struct(&SERVICE_ROUTE_MATCH)),
-    some("Destination", "", Type::Struct(&SERVICE_ROUTE_DESTINATION)),
-]);
+pub(crate) static SERVICE_ROUTE: Struct =
+    Struct(&[some("Match", "", Type::Struct(&SERVICE_ROUTE_MATCH)), some("Destination", "", Type::Struct(&SERVICE_ROUTE_DESTINATION))]);
 
 pub(crate) static SERVICE_SPLIT: Struct = Struct(&[
     zero("Weight", "", Type::Float),
@@ -180,10 +161,7 @@ pub(crate) static SERVICE_SPLIT: Struct = Struct(&[
     some("ResponseHeaders", "response_headers", Type::Struct(&HTTP_HEADER_MODIFIERS)),
 ]);
 
-pub(crate) static SERVICE_RESOLVER_SUBSET: Struct = Struct(&[
-    omit("Filter", "", Type::Text),
-    omit("OnlyPassing", "only_passing", Type::Bool),
-]);
+pub(crate) static SERVICE_RESOLVER_SUBSET: Struct = Struct(&[omit("Filter", "", Type::Text), omit("OnlyPassing", "only_passing", Type::Bool)]);
 
 pub(crate) static SERVICE_RESOLVER_REDIRECT: Struct = Struct(&[
     omit("Service", "", Type::Text),
@@ -227,37 +205,21 @@ pub(crate) static SOURCE_INTENTION: Struct = Struct(&[
     omit("SamenessGroup", "sameness_group", Type::Text),
 ]);
 
-pub(crate) static INTENTION_JWT_REQUIREMENT: Struct = Struct(&[
-    omit("Providers", "", Type::List(&Type::Struct(&INTENTION_JWT_PROVIDER))),
-]);
+pub(crate) static INTENTION_JWT_REQUIREMENT: Struct = Struct(&[omit("Providers", "", Type::List(&Type::Struct(&INTENTION_JWT_PROVIDER)))]);
 
-pub(crate) static TRANSPARENT_PROXY_MESH_CONFIG: Struct = Struct(&[
-    zero("MeshDestinationsOnly", "mesh_destinations_only", Type::Bool),
-]);
+pub(crate) static TRANSPARENT_PROXY_MESH_CONFIG: Struct = Struct(&[zero("MeshDestinationsOnly", "mesh_destinations_only", Type::Bool)]);
 
-pub(crate) static MESH_TLS_CONFIG: Struct = Struct(&[
-    some("Incoming", "", Type::Struct(&MESH_DIRECTIONAL_TLS_CONFIG)),
-    some("Outgoing", "", Type::Struct(&MESH_DIRECTIONAL_TLS_CONFIG)),
-]);
+pub(crate) static MESH_TLS_CONFIG: Struct =
+    Struct(&[some("Incoming", "", Type::Struct(&MESH_DIRECTIONAL_TLS_CONFIG)), some("Outgoing", "", Type::Struct(&MESH_DIRECTIONAL_TLS_CONFIG))]);
 
-pub(crate) static MESH_HTTP_CONFIG: Struct = Struct(&[
-    zero("SanitizeXForwardedClientCert", "sanitize_x_forwarded_client_cert", Type::Bool),
-]);
+pub(crate) static MESH_HTTP_CONFIG: Struct = Struct(&[zero("SanitizeXForwardedClientCert", "sanitize_x_forwarded_client_cert", Type::Bool)]);
 
-pub(crate) static PEERING_MESH_CONFIG: Struct = Struct(&[
-    zero("PeerThroughMeshGateways", "peer_through_mesh_gateways", Type::Bool),
-]);
+pub(crate) static PEERING_MESH_CONFIG: Struct = Struct(&[zero("PeerThroughMeshGateways", "peer_through_mesh_gateways", Type::Bool)]);
 
-pub(crate) static EXPORTED_SERVICE: Struct = Struct(&[
-    zero("Name", "", Type::Text),
-    omit("Namespace", "", Type::Text),
-    omit("Consumers", "", Type::List(&Type::Struct(&SERVICE_CONSUMER))),
-]);
+pub(crate) static EXPORTED_SERVICE: Struct =
+    Struct(&[zero("Name", "", Type::Text), omit("Namespace", "", Type::Text), omit("Consumers", "", Type::List(&Type::Struct(&SERVICE_CONSUMER)))]);
 
-pub(crate) static KEY_SET: Struct = Struct(&[
-    some("Local", "", Type::Struct(&LOCAL_JWKS)),
-    some("Remote", "", Type::Struct(&REMOTE_JWKS)),
-]);
+pub(crate) static KEY_SET: Struct = Struct(&[some("Local", "", Type::Struct(&LOCAL_JWKS)), some("Remote", "", Type::Struct(&REMOTE_JWKS))]);
 
 pub(crate) static JWT_LOCATION: Struct = Struct(&[
     some("Header", "", Type::Struct(&JWT_LOCATION_HEADER)),
@@ -265,19 +227,12 @@ pub(crate) static JWT_LOCATION: Struct = Struct(&[
     some("Cookie", "", Type::Struct(&JWT_LOCATION_COOKIE)),
 ]);
 
-pub(crate) static JWT_FORWARDING_CONFIG: Struct = Struct(&[
-    omit("HeaderName", "header_name", Type::Text),
-    zero("PadForwardPayloadHeader", "pad_forward_payload_header", Type::Bool),
-]);
+pub(crate) static JWT_FORWARDING_CONFIG: Struct =
+    Struct(&[omit("HeaderName", "header_name", Type::Text), zero("PadForwardPayloadHeader", "pad_forward_payload_header", Type::Bool)]);
 
-pub(crate) static JWT_CACHE_CONFIG: Struct = Struct(&[
-    omit("Size", "", Type::Int),
-]);
+pub(crate) static JWT_CACHE_CONFIG: Struct = Struct(&[omit("Size", "", Type::Int)]);
 
-pub(crate) static SAMENESS_GROUP_MEMBER: Struct = Struct(&[
-    omit("Partition", "", Type::Text),
-    omit("Peer", "", Type::Text),
-]);
+pub(crate) static SAMENESS_GROUP_MEMBER: Struct = Struct(&[omit("Partition", "", Type::Text), omit("Peer", "", Type::Text)]);
 
 pub(crate) static EXPOSE_PATH: Struct = Struct(&[
     omit("ListenerPort", "listener_port", Type::Int),
@@ -300,9 +255,7 @@ pub(crate) static UPSTREAM_CONFIG: Struct = Struct(&[
     omit("BalanceOutboundConnections", "balance_outbound_connections", Type::Text),
 ]);
 
-pub(crate) static SERVICE_ROUTE_MATCH: Struct = Struct(&[
-    some("HTTP", "", Type::Struct(&SERVICE_ROUTE_HTTP_MATCH)),
-]);
+pub(crate) static SERVICE_ROUTE_MATCH: Struct = Struct(&[some("HTTP", "", Type::Struct(&SERVICE_ROUTE_HTTP_MATCH))]);
 
 pub(crate) static SERVICE_ROUTE_DESTINATION: Struct = Struct(&[
     omit("Service", "", Type::Text),
@@ -320,11 +273,8 @@ pub(crate) static SERVICE_ROUTE_DESTINATION: Struct = Struct(&[
     some("ResponseHeaders", "response_headers", Type::Struct(&HTTP_HEADER_MODIFIERS)),
 ]);
 
-pub(crate) static HTTP_HEADER_MODIFIERS: Struct = Struct(&[
-    omit("Add", "", Type::Map(&Type::Text)),
-    omit("Set", "", Type::Map(&Type::Text)),
-    omit("Remove", "", Type::List(&Type::Text)),
-]);
+pub(crate) static HTTP_HEADER_MODIFIERS: Struct =
+    Struct(&[omit("Add", "", Type::Map(&Type::Text)), omit("Set", "", Type::Map(&Type::Text)), omit("Remove", "", Type::List(&Type::Text))]);
 
 pub(crate) static SERVICE_RESOLVER_FAILOVER_TARGET: Struct = Struct(&[
     omit("Service", "", Type::Text),
@@ -335,14 +285,10 @@ pub(crate) static SERVICE_RESOLVER_FAILOVER_TARGET: Struct = Struct(&[
     omit("Peer", "", Type::Text),
 ]);
 
-pub(crate) static RING_HASH_CONFIG: Struct = Struct(&[
-    omit("MinimumRingSize", "minimum_ring_size", Type::Uint),
-    omit("MaximumRingSize", "maximum_ring_size", Type::Uint),
-]);
+pub(crate) static RING_HASH_CONFIG: Struct =
+    Struct(&[omit("MinimumRingSize", "minimum_ring_size", Type::Uint), omit("MaximumRingSize", "maximum_ring_size", Type::Uint)]);
 
-pub(crate) static LEAST_REQUEST_CONFIG: Struct = Struct(&[
-    omit("ChoiceCount", "choice_count", Type::Uint),
-]);
+pub(crate) static LEAST_REQUEST_CONFIG: Struct = Struct(&[omit("ChoiceCount", "choice_count", Type::Uint)]);
 
 pub(crate) static HASH_POLICY: Struct = Struct(&[
     omit("Field", "", Type::Text),
@@ -366,10 +312,8 @@ pub(crate) static INTENTION_PERMISSION: Struct = Struct(&[
     some("JWT", "", Type::Struct(&INTENTION_JWT_REQUIREMENT)),
 ]);
 
-pub(crate) static INTENTION_JWT_PROVIDER: Struct = Struct(&[
-    omit("Name", "", Type::Text),
-    omit("VerifyClaims", "verify_claims", Type::List(&Type::Struct(&INTENTION_JWT_CLAIM_VERIFICATION))),
-]);
+pub(crate) static INTENTION_JWT_PROVIDER: Struct =
+    Struct(&[omit("Name", "", Type::Text), omit("VerifyClaims", "verify_claims", Type::List(&Type::Struct(&INTENTION_JWT_CLAIM_VERIFICATION)))]);
 
 pub(crate) static MESH_DIRECTIONAL_TLS_CONFIG: Struct = Struct(&[
     omit("TLSMinVersion", "tls_min_version", Type::Text),
@@ -377,16 +321,10 @@ pub(crate) static MESH_DIRECTIONAL_TLS_CONFIG: Struct = Struct(&[
     omit("CipherSuites", "cipher_suites", Type::List(&Type::Text)),
 ]);
 
-pub(crate) static SERVICE_CONSUMER: Struct = Struct(&[
-    omit("Partition", "", Type::Text),
-    omit("Peer", "peer_name", Type::Text),
-    omit("SamenessGroup", "sameness_group", Type::Text),
-]);
+pub(crate) static SERVICE_CONSUMER: Struct =
+    Struct(&[omit("Partition", "", Type::Text), omit("Peer", "peer_name", Type::Text), omit("SamenessGroup", "sameness_group", Type::Text)]);
 
-pub(crate) static LOCAL_JWKS: Struct = Struct(&[
-    omit("JWKS", "", Type::Text),
-    omit("Filename", "", Type::Text),
-]);
+pub(crate) static LOCAL_JWKS: Struct = Struct(&[omit("JWKS", "", Type::Text), omit("Filename", "", Type::Text)]);
 
 pub(crate) static REMOTE_JWKS: Struct = Struct(&[
     omit("URI", "", Type::Text),
@@ -397,19 +335,12 @@ pub(crate) static REMOTE_JWKS: Struct = Struct(&[
     some("JWKSCluster", "jwks_cluster", Type::Struct(&JWKS_CLUSTER)),
 ]);
 
-pub(crate) static JWT_LOCATION_HEADER: Struct = Struct(&[
-    omit("Name", "", Type::Text),
-    omit("ValuePrefix", "value_prefix", Type::Text),
-    omit("Forward", "", Type::Bool),
-]);
+pub(crate) static JWT_LOCATION_HEADER: Struct =
+    Struct(&[omit("Name", "", Type::Text), omit("ValuePrefix", "value_prefix", Type::Text), omit("Forward", "", Type::Bool)]);
 
-pub(crate) static JWT_LOCATION_QUERY_PARAM: Struct = Struct(&[
-    omit("Name", "", Type::Text),
-]);
+pub(crate) static JWT_LOCATION_QUERY_PARAM: Struct = Struct(&[omit("Name", "", Type::Text)]);
 
-pub(crate) static JWT_LOCATION_COOKIE: Struct = Struct(&[
-    omit("Name", "", Type::Text),
-]);
+pub(crate) static JWT_LOCATION_COOKIE: Struct = Struct(&[omit("Name", "", Type::Text)]);
 
 pub(crate) static UPSTREAM_LIMITS: Struct = Struct(&[
     some("MaxConnections", "max_connections", Type::Int),
@@ -426,11 +357,7 @@ pub(crate) static SERVICE_ROUTE_HTTP_MATCH: Struct = Struct(&[
     omit("Methods", "", Type::List(&Type::Text)),
 ]);
 
-pub(crate) static COOKIE_CONFIG: Struct = Struct(&[
-    omit("Session", "", Type::Bool),
-    omit("TTL", "", Type::Duration),
-    omit("Path", "", Type::Text),
-]);
+pub(crate) static COOKIE_CONFIG: Struct = Struct(&[omit("Session", "", Type::Bool), omit("TTL", "", Type::Duration), omit("Path", "", Type::Text)]);
 
 pub(crate) static INTENTION_HTTP_PERMISSION: Struct = Struct(&[
     omit("PathExact", "path_exact", Type::Text),
@@ -440,10 +367,7 @@ pub(crate) static INTENTION_HTTP_PERMISSION: Struct = Struct(&[
     omit("Methods", "", Type::List(&Type::Text)),
 ]);
 
-pub(crate) static INTENTION_JWT_CLAIM_VERIFICATION: Struct = Struct(&[
-    omit("Path", "", Type::List(&Type::Text)),
-    omit("Value", "", Type::Text),
-]);
+pub(crate) static INTENTION_JWT_CLAIM_VERIFICATION: Struct = Struct(&[omit("Path", "", Type::List(&Type::Text)), omit("Value", "", Type::Text)]);
 
 pub(crate) static JWKS_RETRY_POLICY: Struct = Struct(&[
     omit("NumRetries", "num_retries", Type::Int),
@@ -466,12 +390,8 @@ pub(crate) static SERVICE_ROUTE_HTTP_MATCH_HEADER: Struct = Struct(&[
     omit("Invert", "", Type::Bool),
 ]);
 
-pub(crate) static SERVICE_ROUTE_HTTP_MATCH_QUERY_PARAM: Struct = Struct(&[
-    zero("Name", "", Type::Text),
-    omit("Present", "", Type::Bool),
-    omit("Exact", "", Type::Text),
-    omit("Regex", "", Type::Text),
-]);
+pub(crate) static SERVICE_ROUTE_HTTP_MATCH_QUERY_PARAM: Struct =
+    Struct(&[zero("Name", "", Type::Text), omit("Present", "", Type::Bool), omit("Exact", "", Type::Text), omit("Regex", "", Type::Text)]);
 
 pub(crate) static INTENTION_HTTP_HEADER_PERMISSION: Struct = Struct(&[
     zero("Name", "", Type::Text),
@@ -483,20 +403,16 @@ pub(crate) static INTENTION_HTTP_HEADER_PERMISSION: Struct = Struct(&[
     omit("Invert", "", Type::Bool),
 ]);
 
-pub(crate) static RETRY_POLICY_BACK_OFF: Struct = Struct(&[
-    omit("BaseInterval", "base_interval", Type::Duration),
-    omit("MaxInterval", "max_interval", Type::Duration),
-]);
+pub(crate) static RETRY_POLICY_BACK_OFF: Struct =
+    Struct(&[omit("BaseInterval", "base_interval", Type::Duration), omit("MaxInterval", "max_interval", Type::Duration)]);
 
 pub(crate) static JWKS_CERTIFICATE: Struct = Struct(&[
     some("CaCertificateProviderInstance", "ca_certificate_provider_instance", Type::Struct(&JWKS_PROVIDER_INSTANCE)),
     some("TrustedCA", "trusted_ca", Type::Struct(&JWKS_TRUSTED_CA)),
 ]);
 
-pub(crate) static JWKS_PROVIDER_INSTANCE: Struct = Struct(&[
-    omit("InstanceName", "instance_name", Type::Text),
-    omit("CertificateName", "certificate_name", Type::Text),
-]);
+pub(crate) static JWKS_PROVIDER_INSTANCE: Struct =
+    Struct(&[omit("InstanceName", "instance_name", Type::Text), omit("CertificateName", "certificate_name", Type::Text)]);
 
 pub(crate) static JWKS_TRUSTED_CA: Struct = Struct(&[
     omit("Filename", "filename", Type::Text),

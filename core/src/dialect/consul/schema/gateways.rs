@@ -101,9 +101,7 @@ pub(crate) static API_GATEWAY_LISTENER: Struct = Struct(&[
     zero("TLS", "", Type::Struct(&API_GATEWAY_TLS_CONFIGURATION)),
 ]);
 
-pub(crate) static STATUS: Struct = Struct(&[
-    zero("Conditions", "", Type::List(&Type::Struct(&CONDITION))),
-]);
+pub(crate) static STATUS: Struct = Struct(&[zero("Conditions", "", Type::List(&Type::Struct(&CONDITION)))]);
 
 pub(crate) static BOUND_API_GATEWAY_LISTENER: Struct = Struct(&[
     zero("Name", "", Type::Text),
@@ -111,11 +109,8 @@ pub(crate) static BOUND_API_GATEWAY_LISTENER: Struct = Struct(&[
     zero("Certificates", "", Type::List(&Type::Struct(&RESOURCE_REFERENCE))),
 ]);
 
-pub(crate) static RESOURCE_REFERENCE: Struct = Struct(&[
-    zero("Kind", "", Type::Text),
-    zero("Name", "", Type::Text),
-    zero("SectionName", "", Type::Text),
-]);
+pub(crate) static RESOURCE_REFERENCE: Struct =
+    Struct(&[zero("Kind", "", Type::Text), zero("Name", "", Type::Text), zero("SectionName", "", Type::Text)]);
 
 pub(crate) static HTTP_ROUTE_RULE: Struct = Struct(&[
     zero("Filters", "", Type::Struct(&HTTP_FILTERS)),
@@ -123,14 +118,10 @@ pub(crate) static HTTP_ROUTE_RULE: Struct = Struct(&[
     zero("Services", "", Type::List(&Type::Struct(&HTTP_SERVICE))),
 ]);
 
-pub(crate) static TCP_SERVICE: Struct = Struct(&[
-    zero("Name", "", Type::Text),
-]);
+pub(crate) static TCP_SERVICE: Struct = Struct(&[zero("Name", "", Type::Text)]);
 
-pub(crate) static GATEWAY_SDS_CONFIG: Struct = Struct(&[
-    omit("ClusterName", "cluster_name", Type::Text),
-    omit("CertResource", "cert_resource", Type::Text),
-]);
+pub(crate) static GATEWAY_SDS_CONFIG: Struct =
+    Struct(&[omit("ClusterName", "cluster_name", Type::Text), omit("CertResource", "cert_resource", Type::Text)]);
 
 pub(crate) static INGRESS_SERVICE: Struct = Struct(&[
     zero("Name", "", Type::Text),
@@ -158,7 +149,7 @@ pub(crate) static CONDITION: Struct = Struct(&[
     zero("Reason", "", Type::Text),
     zero("Message", "", Type::Text),
     null("Resource", "", Type::Struct(&RESOURCE_REFERENCE)),
-    null("LastTransitionTime", "", Type::Text),
+    omit("LastTransitionTime", "", Type::Text),
 ]);
 
 pub(crate) static HTTP_FILTERS: Struct = Struct(&[
@@ -176,25 +167,15 @@ pub(crate) static HTTP_MATCH: Struct = Struct(&[
     zero("Query", "", Type::List(&Type::Struct(&HTTP_QUERY_MATCH))),
 ]);
 
-pub(crate) static HTTP_SERVICE: Struct = Struct(&[
-    zero("Name", "", Type::Text),
-    zero("Weight", "", Type::Int),
-    zero("Filters", "", Type::Struct(&HTTP_FILTERS)),
-]);
+pub(crate) static HTTP_SERVICE: Struct =
+    Struct(&[zero("Name", "", Type::Text), zero("Weight", "", Type::Int), zero("Filters", "", Type::Struct(&HTTP_FILTERS))]);
 
-pub(crate) static GATEWAY_SERVICE_TLS_CONFIG: Struct = Struct(&[
-    some("SDS", "", Type::Struct(&GATEWAY_SDS_CONFIG)),
-]);
+pub(crate) static GATEWAY_SERVICE_TLS_CONFIG: Struct = Struct(&[some("SDS", "", Type::Struct(&GATEWAY_SDS_CONFIG))]);
 
-pub(crate) static HTTP_HEADER_FILTER: Struct = Struct(&[
-    zero("Add", "", Type::Map(&Type::Text)),
-    zero("Remove", "", Type::List(&Type::Text)),
-    zero("Set", "", Type::Map(&Type::Text)),
-]);
+pub(crate) static HTTP_HEADER_FILTER: Struct =
+    Struct(&[zero("Add", "", Type::Map(&Type::Text)), zero("Remove", "", Type::List(&Type::Text)), zero("Set", "", Type::Map(&Type::Text))]);
 
-pub(crate) static URL_REWRITE: Struct = Struct(&[
-    zero("Path", "", Type::Text),
-]);
+pub(crate) static URL_REWRITE: Struct = Struct(&[zero("Path", "", Type::Text)]);
 
 pub(crate) static RETRY_FILTER: Struct = Struct(&[
     zero("NumRetries", "", Type::Uint),
@@ -203,28 +184,12 @@ pub(crate) static RETRY_FILTER: Struct = Struct(&[
     zero("RetryOnConnectFailure", "", Type::Bool),
 ]);
 
-pub(crate) static TIMEOUT_FILTER: Struct = Struct(&[
-    zero("RequestTimeout", "", Type::Duration),
-    zero("IdleTimeout", "", Type::Duration),
-]);
+pub(crate) static TIMEOUT_FILTER: Struct = Struct(&[zero("RequestTimeout", "", Type::Duration), zero("IdleTimeout", "", Type::Duration)]);
 
-pub(crate) static JWT_FILTER: Struct = Struct(&[
-    zero("Providers", "", Type::List(&Type::Struct(&INTENTION_JWT_PROVIDER))),
-]);
+pub(crate) static JWT_FILTER: Struct = Struct(&[zero("Providers", "", Type::List(&Type::Struct(&INTENTION_JWT_PROVIDER)))]);
 
-pub(crate) static HTTP_HEADER_MATCH: Struct = Struct(&[
-    zero("Match", "", Type::Text),
-    zero("Name", "", Type::Text),
-    zero("Value", "", Type::Text),
-]);
+pub(crate) static HTTP_HEADER_MATCH: Struct = Struct(&[zero("Match", "", Type::Text), zero("Name", "", Type::Text), zero("Value", "", Type::Text)]);
 
-pub(crate) static HTTP_PATH_MATCH: Struct = Struct(&[
-    zero("Match", "", Type::Text),
-    zero("Value", "", Type::Text),
-]);
+pub(crate) static HTTP_PATH_MATCH: Struct = Struct(&[zero("Match", "", Type::Text), zero("Value", "", Type::Text)]);
 
-pub(crate) static HTTP_QUERY_MATCH: Struct = Struct(&[
-    zero("Match", "", Type::Text),
-    zero("Name", "", Type::Text),
-    zero("Value", "", Type::Text),
-]);
+pub(crate) static HTTP_QUERY_MATCH: Struct = Struct(&[zero("Match", "", Type::Text), zero("Name", "", Type::Text), zero("Value", "", Type::Text)]);

@@ -68,10 +68,8 @@ static UPSTREAM: Struct = Struct(&[
 
 static MESH_GATEWAY: Struct = Struct(&[omit("Mode", "mode", Type::Text)]);
 
-static TRANSPARENT_PROXY: Struct = Struct(&[
-    omit("OutboundListenerPort", "outbound_listener_port", Type::Int),
-    omit("DialedDirectly", "dialed_directly", Type::Bool),
-]);
+static TRANSPARENT_PROXY: Struct =
+    Struct(&[omit("OutboundListenerPort", "outbound_listener_port", Type::Int), omit("DialedDirectly", "dialed_directly", Type::Bool)]);
 
 static EXPOSE: Struct = Struct(&[omit("Checks", "checks", Type::Bool), omit("Paths", "paths", Type::List(&Type::Struct(&EXPOSE_PATH)))]);
 

@@ -143,9 +143,7 @@ pub(super) fn proxy(tree: &Tree) -> Verdict {
     meta(tree)?;
     let folder = tree.at(&["Config", "envoy_telemetry_collector_bind_socket_dir"]).text();
     const LONGEST: usize = 70;
-    refuse(folder.len() > LONGEST, || {
-        format!("Config: envoy_telemetry_collector_bind_socket_dir length {} exceeds max {LONGEST}", folder.len())
-    })?;
+    refuse(folder.len() > LONGEST, || format!("Config: envoy_telemetry_collector_bind_socket_dir length {} exceeds max {LONGEST}", folder.len()))?;
     extension::validate(tree.get("EnvoyExtensions"))?;
     if let Some(policy) = tree.find("FailoverPolicy") {
         super::discovery::failover_policy(policy)?;

@@ -54,9 +54,7 @@ pub(super) fn router(tree: &Tree) -> Verdict {
         for (index, query) in http.get("QueryParam").items().iter().enumerate() {
             let place = format!("Route[{at}] QueryParam[{index}]");
             refuse(query.get("Name").text().is_empty(), || format!("{place} missing required Name field"))?;
-            refuse(count(query, &["Present", "Exact", "Regex"]) != 1, || {
-                format!("{place} should only contain one of Present, Exact, or Regex")
-            })?;
+            refuse(count(query, &["Present", "Exact", "Regex"]) != 1, || format!("{place} should only contain one of Present, Exact, or Regex"))?;
         }
         methods(http.get("Methods"), &format!("Route[{at}] Methods"))?;
         destination(route, at)?;
@@ -101,7 +99,14 @@ pub(super) fn splitter(tree: &Tree) -> Verdict {
     let key = |split: &Tree| {
         let service = if says(split.get("Service")) { split.get("Service").str() } else { tree.get("Name").str() };
         let text = |field: &str| split.get(field).str();
-        (service, text("ServiceSubset"), text("Namespace"), text("Partition"), split.get("RequestHeaders").clone(), split.get("ResponseHeaders").clone())
+        (
+            service,
+            text("ServiceSubset"),
+            text("Namespace"),
+            text("Partition"),
+            split.get("RequestHeaders").clone(),
+            split.get("ResponseHeaders").clone(),
+        )
     };
     for (at, split) in splits.iter().enumerate() {
         let this = key(split);
@@ -131,8 +136,7 @@ pub(super) fn resolver(tree: &Tree) -> Verdict {
         refuse(name.is_empty(), || "Subset defined with empty name".into())?;
         subset_name(name).map_err(|why| format!("Subset {} is invalid: {why}", go::quote(name)))?;
         let filter = subset.get("Filter").text();
-        bexpr::Expression::parse(filter)
-            .map_err(|why| format!("Filter for subset {} is not a valid expression: {why}", go::quote(name)))?;
+        bexpr::Expression::parse(filter).map_err(|why| format!("Filter for subset {} is not a valid expression: {why}", go::quote(name)))?;
     }
     let default = tree.get("DefaultSubset").text();
     refuse(!default.is_empty() && !has_subset(tree, default), || format!("DefaultSubset {} is not a valid subset", go::quote(default)))?;
@@ -276,7 +280,5 @@ fn hash_policy(hash: &Tree) -> Verdict {
     refuse(!value.is_empty() && field.is_empty(), || "FieldValue requires a Field to apply to".into())?;
     let Some(cookie) = hash.find("CookieConfig") else { return Ok(()) };
     refuse(field != "cookie", || format!("cookie_config provided for {}", quoted()))?;
-    refuse(cookie.get("Session").bool() && cookie.get("TTL").int() != 0, || {
-        String::from("a session cookie cannot have an associated TTL")
-    })
+    refuse(cookie.get("Session").bool() && cookie.get("TTL").int() != 0, || String::from("a session cookie cannot have an associated TTL"))
 }

@@ -86,9 +86,7 @@ fn ingress_service<'a>(tree: &Tree, listener: &Tree, service: &'a Tree, names: &
         })?;
     }
     refuse(name.is_empty(), || format!("Service name cannot be blank (listener on port {port})"))?;
-    refuse(name == "*" && !hosts.is_empty(), || {
-        format!("Associating hosts to a wildcard service is not supported (listener on port {port})")
-    })?;
+    refuse(name == "*" && !hosts.is_empty(), || format!("Associating hosts to a wildcard service is not supported (listener on port {port})"))?;
     refuse(!names.insert(name), || format!("Service {name} cannot be added multiple times (listener on port {port})"))?;
     sds(tree, listener, service)
 }
@@ -106,9 +104,7 @@ fn sds(tree: &Tree, listener: &Tree, service: &Tree) -> Verdict {
         format!("TLS.SDS.CertResource is required if ClusterName is set for gateway (listener on port {port})")
     })?;
     refuse(cluster && !cert, || format!("TLS.SDS.CertResource is required if ClusterName is set for listener (listener on port {port})"))?;
-    refuse(cert && !cluster && !gateway_cluster, || {
-        format!("TLS.SDS.ClusterName is required if CertResource is set (listener on port {port})")
-    })?;
+    refuse(cert && !cluster && !gateway_cluster, || format!("TLS.SDS.ClusterName is required if CertResource is set (listener on port {port})"))?;
     let name = go::quote(service.get("Name").text());
     refuse(own_cert && service.get("Hosts").items().is_empty(), || {
         format!("A service specifying TLS.SDS.CertResource must have at least one item in Hosts (service {name} on listener on port {port})")
@@ -120,9 +116,7 @@ fn sds(tree: &Tree, listener: &Tree, service: &Tree) -> Verdict {
 
 fn host(tls: bool, host: &str) -> Verdict {
     if host == "*" {
-        return refuse(tls, || {
-            "Host '*' is not allowed when TLS is enabled, all hosts must be valid DNS records to add as a DNSSAN".into()
-        });
+        return refuse(tls, || "Host '*' is not allowed when TLS is enabled, all hosts must be valid DNS records to add as a DNSSAN".into());
     }
     refuse(!go::is_domain_name(host), || format!("Host {} must be a valid DNS hostname", go::quote(host)))?;
     refuse(host.strip_prefix("*.").unwrap_or(host).contains('*'), || {
@@ -194,9 +188,7 @@ fn api_listener(listener: &Tree) -> Verdict {
     let settings = listener.get("TLS");
     for certificate in settings.get("Certificates").items() {
         let kind = certificate.get("Kind").text();
-        refuse(kind != "inline-certificate", || {
-            format!("unsupported certificate kind: {}, must be 'inline-certificate'", go::quote(kind))
-        })?;
+        refuse(kind != "inline-certificate", || format!("unsupported certificate kind: {}, must be 'inline-certificate'", go::quote(kind)))?;
         refuse(certificate.get("Name").text().is_empty(), || "certificate reference must have a name".into())?;
     }
     tls(settings.get("MinVersion"), settings.get("MaxVersion"), settings.get("CipherSuites"))

@@ -64,21 +64,15 @@ pub(super) fn validate(tree: &Tree) -> Verdict {
 fn source(source: &Tree, at: usize, to_all: bool) -> Verdict {
     let (name, peer) = (source.get("Name").text(), source.get("Peer").text());
     refuse(name.is_empty(), || format!("Sources[{at}].Name is required"))?;
-    refuse(says(source.get("SamenessGroup")), || {
-        format!("Sources[{at}].SamenessGroup: Sameness groups are a Consul Enterprise feature. ")
-    })?;
+    refuse(says(source.get("SamenessGroup")), || format!("Sources[{at}].SamenessGroup: Sameness groups are a Consul Enterprise feature. "))?;
     wildcard(name, &format!("Sources[{at}].Name"))?;
     refuse(peer.contains('*'), || format!("Sources[{at}].Peer: cannot use wildcard '*' in peer"))?;
     const LONGEST: usize = 512;
     refuse(source.get("Description").text().len() > LONGEST, || format!("Sources[{at}].Description exceeds maximum length {LONGEST}"))?;
     refuse(says(source.get("LegacyMeta")), || format!("Sources[{at}].LegacyMeta must be omitted"))?;
     let (permissions, action) = (source.get("Permissions").items(), source.get("Action").text());
-    refuse(permissions.is_empty() && !matches!(action, "allow" | "deny"), || {
-        format!("Sources[{at}].Action must be set to 'allow' or 'deny'")
-    })?;
-    refuse(!permissions.is_empty() && !action.is_empty(), || {
-        format!("Sources[{at}].Action must be omitted if Permissions are specified")
-    })?;
+    refuse(permissions.is_empty() && !matches!(action, "allow" | "deny"), || format!("Sources[{at}].Action must be set to 'allow' or 'deny'"))?;
+    refuse(!permissions.is_empty() && !action.is_empty(), || format!("Sources[{at}].Action must be omitted if Permissions are specified"))?;
     refuse(to_all && !permissions.is_empty(), || {
         format!("Sources[{at}].Permissions cannot be specified on intentions with wildcarded destinations")
     })?;

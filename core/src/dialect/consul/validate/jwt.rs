@@ -69,9 +69,7 @@ fn remote(remote: &Tree) -> Verdict {
     })?;
     let Some(certificates) = cluster.find("TLSCertificates") else { return Ok(()) };
     let given = ["CaCertificateProviderInstance", "TrustedCA"].iter().filter(|field| certificates.find(field).is_some()).count();
-    refuse(given != 1, || {
-        "must specify exactly one of: CaCertificateProviderInstance or TrustedCA for JKWS' TLSCertificates".into()
-    })?;
+    refuse(given != 1, || "must specify exactly one of: CaCertificateProviderInstance or TrustedCA for JKWS' TLSCertificates".into())?;
     let Some(authority) = certificates.find("TrustedCA") else { return Ok(()) };
     refuse(count(authority, &["Filename", "EnvironmentVariable", "InlineString", "InlineBytes"]) != 1, || {
         "must specify exactly one of: Filename, EnvironmentVariable, InlineString or InlineBytes for JWKS' TrustedCA".into()
@@ -82,9 +80,7 @@ fn location(location: &Tree) -> Verdict {
     let places = [("Header", "header"), ("QueryParam", "query param"), ("Cookie", "cookie")];
     let mut given = places.iter().filter_map(|(field, word)| Some((location.find(field)?, word)));
     match (given.next(), given.next()) {
-        (Some((place, word)), None) => {
-            refuse(!says(place.get("Name")), || format!("JWT location {word} name must be specified"))
-        }
+        (Some((place, word)), None) => refuse(!says(place.get("Name")), || format!("JWT location {word} name must be specified")),
         _ => Err("must set exactly one of: JWT location header, query param or cookie".into()),
     }
 }

@@ -65,9 +65,7 @@ fn matches(tree: &Tree) -> Verdict {
     let path = tree.get("Path");
     let (kind, text) = (path.get("Match").text(), path.get("Value").text());
     match kind {
-        "exact" | "prefix" => refuse(!text.starts_with('/'), || {
-            format!("Path, {kind} type match doesn't start with '/': {}", go::quote(text))
-        }),
+        "exact" | "prefix" => refuse(!text.starts_with('/'), || format!("Path, {kind} type match doesn't start with '/': {}", go::quote(text))),
         "regex" => Ok(()),
         _ => Err("Path, match type should be one of exact, prefix, or regex".into()),
     }

@@ -3,7 +3,7 @@
 use super::filters::{self, Http};
 use super::ingress::domains;
 use super::listeners::{chain_name, listener as listener_at, only_cluster, upstream_config};
-use super::proto::{list, message, one};
+use super::proto::{empty, list, message, one};
 use super::synthesis::{Synthetic, synthetic};
 use super::{Context, Failure, Outcome, clusters as tables, endpoints as instances, routes, tls};
 use crate::dialect::consul::entry::Kind;
@@ -122,12 +122,7 @@ fn tcp(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, host: &Tree) -> Re
     let mut out = listener_at(cx, &id.to_string(), host.clone(), listener.get("Port"), "OUTBOUND");
     let chains = if says(ready.bound.get("Certificates")) {
         out.set("listener_filters", one(filters::inspector("tls_inspector")));
-        let opts = Http {
-            protocol: listener.get("Protocol").str(),
-            route_name: route_name(listener),
-            stat_prefix: "ingress_upstream_",
-            ..opts
-        };
+        let opts = Http { protocol: listener.get("Protocol").str(), route_name: route_name(listener), stat_prefix: "ingress_upstream_", ..opts };
         with_certificates(cx, gateway, ready, &opts)
     } else {
         Vec::from([message! { "filters": one(filters::of(cx, &opts)), "transport_socket": socket(gateway, listener) }])
@@ -160,7 +155,7 @@ fn http(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, host: &Tree) -> T
     out
 }
 
-/// A chain for each certificate; of several, by the hosts that no other has.
+/// A chain for each certificate; of several, by the hosts that no other has. Versions and ciphers do not count here.
 fn with_certificates(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, opts: &Http) -> Vec<Tree> {
     let references = ready.bound.get("Certificates").items().iter();
     let found: Vec<_> = references.filter_map(|reference| cx.mail.whole_entry(Kind::InlineCertificate, &reference.get("Name").str())).collect();
@@ -169,7 +164,11 @@ fn with_certificates(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, opts
     let chain = |name: &str, hosts: Vec<Tree>, mut common: Tree| {
         let opts = Http { filter_name: name.to_string(), ..opts.clone() };
         common.set("alpn_protocols", tls::alpn(protocol));
-        let matches = if hosts.is_empty() { Tree::NULL } else { message! { "server_names": list(hosts) } };
+        let matches = if hosts.is_empty() {
+            Tree::NULL
+        } else {
+            message! { "server_names": list(hosts) }
+        };
         message! {
             "filter_chain_match": matches,
             "filters": one(filters::of(cx, &opts)),
@@ -197,10 +196,10 @@ fn with_certificates(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, opts
             // The key itself never gets into an output.
             "private_key": message! { "inline_string": REDACTED },
         };
-        out.push(chain(&entry.name, own, message! { "tls_params": parameters(&ready.listener), "tls_certificates": one(pair) }));
+        out.push(chain(&entry.name, own, message! { "tls_params": empty(), "tls_certificates": one(pair) }));
     }
     if several {
-        out.push(chain("default", Vec::new(), tls::common(&gateway.service, &tls::roots(""), parameters(&ready.listener))));
+        out.push(chain("default", Vec::new(), tls::common(&gateway.service, &tls::roots(""), empty())));
     }
     out
 }

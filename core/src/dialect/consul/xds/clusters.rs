@@ -406,11 +406,7 @@ pub(super) fn ingress(cx: &Context<'_>, gateway: &crate::dialect::consul::proxyc
 /// What an ingress gateway's entry says of all services, and of this one.
 fn limit(cluster: &mut Tree, defaults: &Tree, service: &Tree) -> Result<(), Failure> {
     let mut threshold = empty();
-    let fields = [
-        ("MaxConnections", "max_connections"),
-        ("MaxPendingRequests", "max_pending_requests"),
-        ("MaxConcurrentRequests", "max_requests"),
-    ];
+    let fields = [("MaxConnections", "max_connections"), ("MaxPendingRequests", "max_pending_requests"), ("MaxConcurrentRequests", "max_requests")];
     for (field, name) in fields {
         for of in [defaults, service].into_iter().map(|of| of.get(field)).filter(|value| value.int() > 0) {
             threshold.set(name, of.clone());

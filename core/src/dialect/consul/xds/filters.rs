@@ -107,7 +107,11 @@ fn http(cx: &Context<'_>, opts: &Http) -> Tree {
     }
     filters.extend(opts.before.iter().cloned());
     filters.push(extension("envoy.filters.http.router", "envoy.extensions.filters.http.router.v3.Router", empty()));
-    let tracing = if opts.tracing.is_null() { message! { "random_sampling": empty() } } else { opts.tracing.clone() };
+    let tracing = if opts.tracing.is_null() {
+        message! { "random_sampling": empty() }
+    } else {
+        opts.tracing.clone()
+    };
     let mut config = message! {
         "stat_prefix": stat_prefix(opts),
         "access_log": access_log::logs(cx.logs(), false),

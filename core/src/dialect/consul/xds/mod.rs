@@ -32,6 +32,7 @@ use super::proxycfg::{Mailbox, Proxy};
 use crate::ir::{Tree, Verbatim};
 use crate::resource::Origin;
 use crate::text::Str;
+use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -156,9 +157,31 @@ fn shared(mut all: Vec<Tree>, key: &str) -> Vec<Arc<Tree>> {
     all.into_iter().map(Arc::new).collect()
 }
 
+/// The names of the routes that filters ask for.
+fn tables(of: &Tree, found: &mut BTreeSet<Str>) {
+    found.extend(of.find("route_config_name").map(Tree::str));
+    of.fields().iter().for_each(|(_, value)| tables(value, found));
+    of.items().iter().for_each(|value| tables(value, found));
+}
+
+/// Takes away what Envoy does not ask for: routes that no listener names, and endpoints of clusters that have their own.
+fn only_asked_for(all: &mut Resources) {
+    let mut named = BTreeSet::new();
+    all.listeners.iter().for_each(|listener| tables(listener, &mut named));
+    all.routes.retain(|table| named.contains(table.get("name").text()));
+    let by_stream = all.clusters.iter().filter(|cluster| cluster.find("eds_cluster_config").is_some());
+    let name = |cluster: &Tree| {
+        let service = cluster.at(&["eds_cluster_config", "service_name"]);
+        if service.text().is_empty() { cluster.get("name").str() } else { service.str() }
+    };
+    let by_stream: BTreeSet<Str> = by_stream.map(name).collect();
+    all.endpoints.retain(|endpoints| by_stream.contains(endpoints.get("cluster_name").text()));
+}
+
 /// All resources of a proxy.
 pub(crate) fn resources(cx: &Context<'_>) -> Result<Verbatim, Failure> {
-    let all = extensions::apply(cx, plain(cx)?)?;
+    let mut all = extensions::apply(cx, plain(cx)?)?;
+    only_asked_for(&mut all);
     Ok(Verbatim {
         listeners: shared(all.listeners, "name"),
         routes: shared(all.routes, "name"),

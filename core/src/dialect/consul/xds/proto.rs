@@ -72,8 +72,6 @@ pub(super) fn extension(name: &str, kind: &str, config: Tree) -> Tree {
 /// An address with a port.
 pub(super) fn address(address: impl Into<Tree>, port: impl Into<Tree>) -> Tree {
     let port: Tree = port.into();
-    // A port of 0 is not written.
-    let port = if matches!(port.value, Plain::Int(0)) { Tree::NULL } else { port };
     let port = match port.value {
         // Ports that are none are cut to 32 bits.
         Plain::Int(value) => Tree { value: Plain::Int(value & 0xffff_ffff), origin: port.origin },

@@ -15,9 +15,8 @@ use alloc::vec::Vec;
 pub(super) fn connect_proxy(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
     let mut out = super::transparent::routes(cx, proxy);
     for (id, chain) in cx.mail.chains() {
-        let listed = proxy.upstreams.get(id).is_some_and(|upstream| {
-            upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath"))
-        });
+        let listed =
+            proxy.upstreams.get(id).is_some_and(|upstream| upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath")));
         if !chain.default && (listed || proxy.is_implicit(cx.mail, id)) {
             out.push(table(&id.to_string(), Vec::from([host(id, chain, one("*".into()), false)?])));
         }
@@ -106,11 +105,11 @@ fn weighted(chain: &Chain, splits: &[Split], for_mesh_gateway: bool) -> Result<T
         headers(&mut cluster, &split.definition);
         clusters.push(cluster.or_from(split.definition.origin));
     }
-    let Some(first) = clusters.first_mut() else { return Err(Failure::new("number of clusters in splitter must be > 0; got 0", None)) };
-    let weight = first.get("weight").int() + (WHOLE - total).abs();
-    let origin = first.get("weight").origin;
-    first.set("weight", Tree::from(weight & 0xffff_ffff).or_from(origin));
-    Ok(message! { "weighted_clusters": message! { "clusters": list(clusters), "total_weight": WHOLE } })
+    if clusters.is_empty() {
+        return Err(Failure::new("number of clusters in splitter must be > 0; got 0", None));
+    }
+    let whole = Some(total).filter(|total| *total == WHOLE);
+    Ok(message! { "weighted_clusters": message! { "clusters": list(clusters), "total_weight": whole } })
 }
 
 /// What a route's destination says of timeouts, retries and headers.

@@ -2,8 +2,8 @@
 //!
 //! Keys and certificates of the mesh are made by Consul when it runs; what stands here are names for them.
 
-use super::proto::{any, extension, list, message, one};
 use super::Context;
+use super::proto::{any, extension, list, message, one};
 use crate::dialect::consul::names::{PEER_TRUST_DOMAIN, TRUST_DOMAIN};
 use crate::dialect::consul::validate::{CIPHERS, says};
 use crate::ir::Tree;
@@ -129,4 +129,3 @@ pub(super) fn from_server(secrets: &Tree, cluster: &Tree, parameters: Tree) -> T
     let secret = message! { "name": secrets.clone(), "sds_config": source };
     message! { "tls_params": parameters, "tls_certificate_sds_secret_configs": one(secret) }
 }
-

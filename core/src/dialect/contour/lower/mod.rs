@@ -29,7 +29,7 @@ use super::settings::Settings;
 use super::source::Source;
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::dialect::kubernetes::cursor::Cursor;
-use crate::ir::{Bootstrap, Ir, Spelling};
+use crate::ir::{Bootstrap, EnvoyDelivery, Ir, Spelling};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::string::String;
@@ -54,11 +54,13 @@ pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, memory: &m
         tables: beside.tables,
         certificates: beside.certificates,
         clusters,
-        verbatim: Default::default(),
-        runtimes: lowering.runtimes(),
-        config_source: bootstrap::config_source(),
-        bootstrap: Bootstrap { tracer: lowering.tracer(), ..bootstrap::bootstrap() },
-        spelling: SPELLING,
+        delivery: EnvoyDelivery {
+            verbatim: Default::default(),
+            runtimes: lowering.runtimes(),
+            config_source: bootstrap::config_source(),
+            bootstrap: Bootstrap { tracer: lowering.tracer(), ..bootstrap::bootstrap() },
+            spelling: SPELLING,
+        },
     }
 }
 

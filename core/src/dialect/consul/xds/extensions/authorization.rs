@@ -3,8 +3,8 @@
 use super::super::Resources;
 use super::super::clusters::http2;
 use super::super::proto::{copied, duration, endpoint, extension, flag, list, message, one, regex, said};
-use super::insert::{self, Place};
 use super::Given;
+use super::insert::{self, Place};
 use crate::dialect::consul::extension::{address, argument};
 use crate::dialect::consul::go::{self, Errors};
 use crate::ir::Tree;
@@ -108,7 +108,11 @@ fn matchers(of: &Tree) -> Tree {
         without_nulls(out)
     };
     let all: Vec<Tree> = of.items().iter().map(matcher).collect();
-    if all.is_empty() { Tree::NULL } else { message! { "patterns": Tree::from(all) } }
+    if all.is_empty() {
+        Tree::NULL
+    } else {
+        message! { "patterns": Tree::from(all) }
+    }
 }
 
 fn flagged(of: &Tree) -> Tree {
@@ -216,18 +220,62 @@ fn network_filter(given: &Given<'_>, config: &Tree, asked: &Asked<'_>) -> Result
 /// A status, as Envoy calls it.
 fn status_name(code: i64) -> Tree {
     const NAMES: &[(i64, &str)] = &[
-        (100, "Continue"), (200, "OK"), (201, "Created"), (202, "Accepted"), (203, "NonAuthoritativeInformation"), (204, "NoContent"),
-        (205, "ResetContent"), (206, "PartialContent"), (207, "MultiStatus"), (208, "AlreadyReported"), (226, "IMUsed"),
-        (300, "MultipleChoices"), (301, "MovedPermanently"), (302, "Found"), (303, "SeeOther"), (304, "NotModified"), (305, "UseProxy"),
-        (307, "TemporaryRedirect"), (308, "PermanentRedirect"), (400, "BadRequest"), (401, "Unauthorized"), (402, "PaymentRequired"),
-        (403, "Forbidden"), (404, "NotFound"), (405, "MethodNotAllowed"), (406, "NotAcceptable"), (407, "ProxyAuthenticationRequired"),
-        (408, "RequestTimeout"), (409, "Conflict"), (410, "Gone"), (411, "LengthRequired"), (412, "PreconditionFailed"),
-        (413, "PayloadTooLarge"), (414, "URITooLong"), (415, "UnsupportedMediaType"), (416, "RangeNotSatisfiable"),
-        (417, "ExpectationFailed"), (421, "MisdirectedRequest"), (422, "UnprocessableEntity"), (423, "Locked"),
-        (424, "FailedDependency"), (426, "UpgradeRequired"), (428, "PreconditionRequired"), (429, "TooManyRequests"),
-        (431, "RequestHeaderFieldsTooLarge"), (500, "InternalServerError"), (501, "NotImplemented"), (502, "BadGateway"),
-        (503, "ServiceUnavailable"), (504, "GatewayTimeout"), (505, "HTTPVersionNotSupported"), (506, "VariantAlsoNegotiates"),
-        (507, "InsufficientStorage"), (508, "LoopDetected"), (510, "NotExtended"), (511, "NetworkAuthenticationRequired"),
+        (100, "Continue"),
+        (200, "OK"),
+        (201, "Created"),
+        (202, "Accepted"),
+        (203, "NonAuthoritativeInformation"),
+        (204, "NoContent"),
+        (205, "ResetContent"),
+        (206, "PartialContent"),
+        (207, "MultiStatus"),
+        (208, "AlreadyReported"),
+        (226, "IMUsed"),
+        (300, "MultipleChoices"),
+        (301, "MovedPermanently"),
+        (302, "Found"),
+        (303, "SeeOther"),
+        (304, "NotModified"),
+        (305, "UseProxy"),
+        (307, "TemporaryRedirect"),
+        (308, "PermanentRedirect"),
+        (400, "BadRequest"),
+        (401, "Unauthorized"),
+        (402, "PaymentRequired"),
+        (403, "Forbidden"),
+        (404, "NotFound"),
+        (405, "MethodNotAllowed"),
+        (406, "NotAcceptable"),
+        (407, "ProxyAuthenticationRequired"),
+        (408, "RequestTimeout"),
+        (409, "Conflict"),
+        (410, "Gone"),
+        (411, "LengthRequired"),
+        (412, "PreconditionFailed"),
+        (413, "PayloadTooLarge"),
+        (414, "URITooLong"),
+        (415, "UnsupportedMediaType"),
+        (416, "RangeNotSatisfiable"),
+        (417, "ExpectationFailed"),
+        (421, "MisdirectedRequest"),
+        (422, "UnprocessableEntity"),
+        (423, "Locked"),
+        (424, "FailedDependency"),
+        (426, "UpgradeRequired"),
+        (428, "PreconditionRequired"),
+        (429, "TooManyRequests"),
+        (431, "RequestHeaderFieldsTooLarge"),
+        (500, "InternalServerError"),
+        (501, "NotImplemented"),
+        (502, "BadGateway"),
+        (503, "ServiceUnavailable"),
+        (504, "GatewayTimeout"),
+        (505, "HTTPVersionNotSupported"),
+        (506, "VariantAlsoNegotiates"),
+        (507, "InsufficientStorage"),
+        (508, "LoopDetected"),
+        (510, "NotExtended"),
+        (511, "NetworkAuthenticationRequired"),
     ];
     NAMES.iter().find(|(number, _)| *number == code).map_or_else(|| code.into(), |(_, name)| (*name).into())
 }

@@ -59,12 +59,7 @@ impl<'a> Place<'a> {
 }
 
 /// The filter chains of the listeners that go the way that is meant.
-pub(super) fn each(
-    listeners: &mut [Tree],
-    inbound: bool,
-    mut act: impl FnMut(&mut Tree) -> Result<(), String>,
-    errors: &mut go::Errors,
-) {
+pub(super) fn each(listeners: &mut [Tree], inbound: bool, mut act: impl FnMut(&mut Tree) -> Result<(), String>, errors: &mut go::Errors) {
     for listener in listeners.iter_mut().filter(|listener| super::is_inbound(listener) == inbound) {
         let name = go::quote(listener.get("name").text());
         let mut mine = go::Errors::default();

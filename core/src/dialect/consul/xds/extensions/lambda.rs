@@ -62,8 +62,6 @@ fn clusters(given: &Given<'_>, upstream: &Upstream, resources: &mut Resources) -
             Err(why) => errors.add(format!("error patching cluster {}: {why}", go::quote(of.get("name").text()))),
         }
     }
-    // Nobody asks for the endpoints of a cluster of names.
-    resources.endpoints.retain(|endpoints| !upstream.clusters.contains(endpoints.get("cluster_name").text()));
     errors.result()
 }
 

@@ -41,8 +41,7 @@ impl Filter<'_> {
 
     fn route(&self, given: &Given<'_>, table: &Tree) -> bool {
         let name = table.get("name").text();
-        !self.inbound
-            && (self.services.is_empty() || self.upstreams(given).any(|upstream| upstream.id == name || upstream.clusters.contains(name)))
+        !self.inbound && (self.services.is_empty() || self.upstreams(given).any(|upstream| upstream.id == name || upstream.clusters.contains(name)))
     }
 }
 
