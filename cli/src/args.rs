@@ -5,9 +5,11 @@
 use crate::judging::Judging;
 mod deployment;
 mod diff;
+mod live;
 
 pub use deployment::Deployment;
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
+pub use live::{AskArgs, BootstrapArgs, LiveArgs, ServeArgs, WatchArgs};
 
 use chancery_core::dialect;
 use clap::builder::styling::{AnsiColor, Styles};
@@ -84,6 +86,16 @@ pub enum Command {
     Kinds(ListArgs),
     /// List the codes of findings, or show the page of one.
     Codes(CodesArgs),
+    /// Follow a folder, a cluster or a stream of events, and report what each change does.
+    Watch(WatchArgs),
+    /// Serve the configuration to real Envoys by xDS, as it changes.
+    Serve(ServeArgs),
+    /// Write how an Envoy starts that asks `chancery serve` for everything.
+    Bootstrap(BootstrapArgs),
+    /// List the Envoys that are connected to a server, and what each accepted and rejected.
+    Envoys(AskArgs),
+    /// List what happened at a server: builds, and which Envoys accepted them.
+    Events(AskArgs),
     /// Serve the playground, the page that shows all of this, to this machine.
     Play(PlayArgs),
     /// Write completions for a shell.
@@ -160,7 +172,7 @@ pub struct CompileArgs {
     /// Write each kind into a file of its own in this folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out_dir: Option<PathBuf>,
-    /// Put certificates and keys into the output, which then runs without a management server.
+    /// Put certificates, keys and credentials into the output, which then runs without a management server.
     #[arg(long)]
     pub with_secrets: bool,
     /// Envoy's fields as the controller uses them, or only those that Envoy does not call deprecated.
@@ -385,8 +397,8 @@ pub struct RouteArgs {
     /// What chance gives, for weighted clusters and routes that take a fraction of requests.
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// Tell of every route that was tried.
-    #[arg(long)]
+    /// Tell of every route that was tried, and every host that there is.
+    #[arg(short = 'v', long, visible_alias = "verbose")]
     pub all: bool,
     /// How to tell.
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -556,6 +568,9 @@ pub struct ConvertArgs {
     /// Do not compile both sides and compare their requests.
     #[arg(long)]
     pub no_proof: bool,
+    /// Write credentials, such as tokens in headers, as they are.
+    #[arg(long)]
+    pub with_secrets: bool,
 }
 
 /// What `convert` does.

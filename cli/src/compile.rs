@@ -3,7 +3,7 @@
 //! What must not be here: what is in the documents.
 
 use crate::args::{CompileArgs, DataFormat, Deployment, Fields, Kind};
-use crate::output::Sink;
+use crate::output::{Sink, tell_all};
 use crate::style::{complain, count, plain};
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{Rope, envoy};
@@ -19,7 +19,10 @@ use std::sync::Arc;
 
 /// Runs it.
 pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
-    let (mut compiler, mut compilation) = input::compile(&args.inputs.inputs, deployment)?;
+    let (mut compiler, mut compilation) = input::compile_even_empty(&args.inputs.inputs, deployment)?;
+    if args.with_secrets {
+        tell_all();
+    }
     if args.fields == Fields::Current {
         compilation.change_irs(|ir| ir.delivery.spelling = Spelling::CURRENT);
     }

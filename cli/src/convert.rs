@@ -4,7 +4,7 @@
 
 use crate::args::{Conversion, ConvertArgs, Deployment};
 use crate::diff::human::of_requests;
-use crate::output::print;
+use crate::output::{print, scrub, tell_all};
 use crate::style::{Style, complain, plain};
 use crate::{Outcome, input};
 use chancery_core::compilation::{Compilation, Dialect};
@@ -32,6 +32,9 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
     if converted.objects.is_empty() {
         return Err(format!("there is nothing of {} to convert in this input", from.controller).into());
     }
+    if args.with_secrets {
+        tell_all();
+    }
     print(&converted.yaml())?;
     let positions = compilation.positions();
     for note in &converted.notes {
@@ -42,7 +45,7 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
         if !proof.assumed.is_empty() {
             complain(&format!("these Services are not in the input, and are taken to exist: {}", proof.assumed.join(", ")));
         }
-        eprint!("{}", of_requests(&proof.requests, &style.for_standard_error()));
+        eprint!("{}", scrub(&of_requests(&proof.requests, &style.for_standard_error())));
     }
     Ok(0)
 }

@@ -2,11 +2,14 @@
 //!
 //! What must not be here: errors of the input, which are findings.
 
+use chancery_core::redact::blank_panic;
+
 /// Puts one plain sentence in place of a backtrace.
 pub fn install() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
-        let what = info.payload_as_str().unwrap_or("it did not say why");
+        // What it quotes may be input.
+        let what = info.payload_as_str().map_or_else(|| "it did not say why".into(), blank_panic);
         crate::style::complain(&format!(
             "a fault of chancery {} itself stopped it{place} ({what}); please report it, with the input if you may share it, at {}/issues",
             env!("CARGO_PKG_VERSION"),

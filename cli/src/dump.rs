@@ -3,7 +3,7 @@
 //! What must not be here: reading the dump; that is `chancery_core::envoy_config::Running`.
 
 use crate::args::{DumpArgs, Format};
-use crate::output::{print, print_json};
+use crate::output::{hold, print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, input};
 use chancery_core::envoy_config::{EnvoyConfig, Running};
@@ -14,6 +14,7 @@ use std::fmt::Write;
 pub fn read(args: &DumpArgs, style: &Style) -> Outcome {
     let name = if args.file.as_os_str() == "-" { input::STDIN.into() } else { args.file.display().to_string() };
     let running = Running::read(&input::text(&args.file)?).map_err(|why| format!("{name} {why}"))?;
+    hold(vec![running.held_back.clone()]);
     match args.format {
         Format::Human => print(&told(&running, style))?,
         Format::Json => print_json(&whole(&running))?,

@@ -4,7 +4,7 @@
 
 use crate::Unusable;
 use crate::args::Deployment;
-use crate::output::reason;
+use crate::output::{hold, hold_back, reason};
 use crate::style::complain;
 use chancery_core::compilation::{Compilation, Dialect, Gateway, Options};
 use chancery_core::compile::Compiler;
@@ -12,6 +12,7 @@ use chancery_core::diagnostic::{Code, codes};
 use chancery_core::dialect;
 use chancery_core::envoy_config::Running;
 use chancery_core::explain::{Snapshot, not_utf8, share};
+use chancery_core::read::says_nothing;
 use chancery_core::resource::{Input, Inputs, SourceId, nearest};
 use chancery_core::simulate::SavedRequest;
 use std::collections::BTreeSet;
@@ -27,6 +28,19 @@ const MOST_BYTES: usize = 2 << 30;
 /// Reads and compiles.
 pub fn compile(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, Compilation), Unusable> {
     given(paths, deployment)?.compile()
+}
+
+/// The same where an empty file counts that is named itself: a controller without resources has an answer, too.
+pub fn compile_even_empty(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, Compilation), Unusable> {
+    let named = !paths.is_empty() && paths.iter().all(|path| path.is_file());
+    if !named || deployment.allow_empty {
+        return compile(paths, deployment);
+    }
+    let given = read_all(paths, deployment)?;
+    if says_nothing(&given.inputs) {
+        complain("there is no resource in the input; this is what the controller makes of none");
+    }
+    given.compile()
 }
 
 /// What was read: texts, and how to compile them.
@@ -52,6 +66,7 @@ impl Given {
         if let Some(id) = &self.gateway {
             choose(&mut compilation, id)?;
         }
+        hold_back(&compilation);
         Ok((compiler, compilation))
     }
 
@@ -75,7 +90,9 @@ impl Given {
         if !Running::is_one(&one.text) {
             return Ok(None);
         }
-        Ok(Some(Running::read(&one.text).map_err(|why| format!("{} {why}", one.name))?))
+        let running = Running::read(&one.text).map_err(|why| format!("{} {why}", one.name))?;
+        hold(vec![running.held_back.clone()]);
+        Ok(Some(running))
     }
 
     fn opened(snapshot: &Snapshot, deployment: &Deployment) -> Self {
@@ -147,8 +164,18 @@ pub fn warn_of_unread(of: &Compilation) {
     }
 }
 
-/// Reads everything. A snapshot, or a link that holds one, brings its own options.
+/// Reads everything. A snapshot, or a link that holds one, brings its own options. An input without resources is an error, unless a person
+/// says that it is meant.
 pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusable> {
+    let given = read_all(paths, deployment)?;
+    if !deployment.allow_empty && says_nothing(&given.inputs) {
+        let names: Vec<&str> = given.inputs.inputs.iter().map(|input| input.name.as_str()).collect();
+        return Err(nothing_in(&names).into());
+    }
+    Ok(given)
+}
+
+fn read_all(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusable> {
     if let [one] = paths
         && let Some(link) = one.to_str().filter(|text| text.contains("://") && text.contains('#'))
     {
@@ -165,6 +192,16 @@ pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusab
         }
         ([one, ..], _) => Err(format!("{} is a snapshot: it holds all its inputs, and cannot be read together with others", one.name).into()),
     }
+}
+
+/// Why an input without resources is not taken.
+fn nothing_in(names: &[&str]) -> String {
+    let place = match names {
+        [STDIN] => "on standard input".into(),
+        [one] => format!("in {one}"),
+        names => format!("in any of {} files", names.len()),
+    };
+    format!("there is no resource {place}: did what should write it fail? --allow-empty takes it as it is")
 }
 
 /// Reads what a revision of git holds at a path: a file, or the YAML and JSON files of a folder.

@@ -2,7 +2,8 @@
 //!
 //! What must not be here: the judging; that is `chancery_core::check`.
 
-use chancery_core::diagnostic::{Level, Policy, codes, time};
+use chancery_core::diagnostic::{Level, Policy, time};
+use chancery_core::dialect;
 use chancery_core::resource::nearest;
 use clap::Args;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -22,8 +23,8 @@ pub struct Judging {
 
 fn severity(text: &str) -> Result<(&'static str, Level), String> {
     let (name, level) = text.split_once('=').ok_or("write it as CODE=LEVEL")?;
-    let code = codes::find(name).ok_or_else(|| {
-        let near = nearest(name, codes::ALL.iter().map(|code| code.name)).map(|near| format!("; did you mean `{near}`?"));
+    let code = dialect::code(name).ok_or_else(|| {
+        let near = nearest(name, dialect::codes().map(|code| code.name)).map(|near| format!("; did you mean `{near}`?"));
         format!("there is no code `{name}`{}", near.unwrap_or_default())
     })?;
     let known: Vec<&str> = Level::ALL.iter().map(|(name, _)| *name).collect();

@@ -44,7 +44,7 @@ fn table(rows: &[LedgerRow], style: &Style) -> String {
         let _ = writeln!(out, "{} {name:<width$}  {}", style.dim(format!("{line:>6}")), sentence(row, style));
     }
     let mut totals = Vec::new();
-    for state in ["emitted", "merged", "shadowed", "ignored", "invalid"] {
+    for state in ["emitted", "merged", "read", "shadowed", "ignored", "invalid"] {
         let number = rows.iter().filter(|row| row.state == state).count();
         if number > 0 {
             totals.push(format!("{number} {}", paint(state, style)));
@@ -56,7 +56,7 @@ fn table(rows: &[LedgerRow], style: &Style) -> String {
 
 fn paint(state: &str, style: &Style) -> String {
     match state {
-        "emitted" | "merged" => style.green(state),
+        "emitted" | "merged" | "read" => style.green(state),
         "invalid" => style.red(state),
         _ => style.yellow(state),
     }
@@ -70,7 +70,7 @@ pub fn sentence(row: &LedgerRow, style: &Style) -> String {
         names => names.join(", "),
     };
     let into: Vec<String> = row.into.iter().map(ToString::to_string).collect();
-    if !row.with.is_empty() {
+    if row.state != "read" && !row.with.is_empty() {
         let with: Vec<String> = row.with.iter().map(ToString::to_string).collect();
         let _ = write!(out, " with {}", plain(&list(&with)));
     }
@@ -78,7 +78,8 @@ pub fn sentence(row: &LedgerRow, style: &Style) -> String {
         let _ = write!(out, ": {}", plain(&list(&into)));
     }
     if let Some(by) = &row.by {
-        let _ = write!(out, " by {}", plain(&by.to_string()));
+        let by: Vec<String> = std::iter::once(by).chain(row.with.iter().filter(|_| row.state == "read")).map(ToString::to_string).collect();
+        let _ = write!(out, " by {}", plain(&list(&by)));
     }
     if let Some(detail) = &row.detail {
         let _ = write!(out, "{} {}", if into.is_empty() { ":" } else { ";" }, plain(detail));

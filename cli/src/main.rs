@@ -16,6 +16,7 @@ mod graph;
 mod input;
 mod judging;
 mod ledger;
+mod live;
 mod output;
 mod play;
 mod registry;
@@ -59,6 +60,11 @@ fn main() {
         Command::Ledger(args) => ledger::run(args, &cli.deployment, &style),
         Command::Kinds(args) => registry::kinds(args, &style),
         Command::Codes(args) => registry::codes(args, &style),
+        Command::Watch(args) => live::watch(args, &cli.deployment, &style),
+        Command::Serve(args) => live::serve(args, &cli.deployment, &style),
+        Command::Bootstrap(args) => live::bootstrap(args),
+        Command::Envoys(args) => live::ask::envoys(args, &style),
+        Command::Events(args) => live::ask::events(args, &style),
         Command::Play(args) => play::run(args),
         Command::Completions { shell } => generate::completions(*shell),
         Command::Man(args) => generate::man(args),

@@ -1,11 +1,48 @@
-//! Writing: large outputs in few calls; a reader that went away ends the program quietly.
+//! Writing: large outputs in few calls; a reader that went away ends the program quietly. All that the program says goes through here, and
+//! what an input has of credentials is left out, unless a person wants it in.
 //!
 //! What must not be here: what is written.
 
 use crate::Unusable;
+use chancery_core::compilation::Compilation;
+use chancery_core::redact::HeldBack;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{ErrorKind, IoSlice, Write};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// What no output may have; of every input that was read.
+static HELD_BACK: Mutex<Vec<HeldBack>> = Mutex::new(Vec::new());
+
+/// Leaves what is held back of this out of all that is written from now on.
+pub fn hold_back(compilation: &Compilation) {
+    hold(vec![compilation.held_back()]);
+}
+
+/// The same of values that were found otherwise.
+pub fn hold(all: Vec<HeldBack>) {
+    let mut known = HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner);
+    known.extend(all.into_iter().filter(|held_back| !held_back.is_empty()));
+}
+
+/// Writes everything: a person asked for output with secrets.
+pub fn tell_all() {
+    HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+/// A text without what is held back.
+pub fn scrub(text: &str) -> Cow<'_, str> {
+    let known = HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner);
+    known.iter().fold(Cow::Borrowed(text), |text, held_back| match held_back.scrub(&text) {
+        Cow::Owned(text) => Cow::Owned(text),
+        Cow::Borrowed(_) => text,
+    })
+}
+
+fn nothing_is_held_back() -> bool {
+    HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+}
 
 /// Where output goes.
 pub enum Sink {
@@ -27,6 +64,19 @@ impl Sink {
 
     /// Writes pieces.
     pub fn write<'p>(&mut self, pieces: impl IntoIterator<Item = &'p str>) -> Result<(), Unusable> {
+        if nothing_is_held_back() {
+            return self.put(pieces);
+        }
+        // What is held back may go over the end of a piece.
+        let text: String = pieces.into_iter().collect();
+        let shown = scrub(&text);
+        if matches!(shown, Cow::Owned(_)) {
+            say_so_once();
+        }
+        self.put([&*shown])
+    }
+
+    fn put<'p>(&mut self, pieces: impl IntoIterator<Item = &'p str>) -> Result<(), Unusable> {
         let outcome = match self {
             // Past the line buffer of standard output, which would look for line ends in everything.
             Sink::Standard => write_pieces(&mut RawStdout::new(), pieces),
@@ -38,6 +88,14 @@ impl Sink {
             (_, Sink::File(_, name)) => Err(Unusable(format!("cannot write {name}: {}", reason(&error)))),
         })
     }
+}
+
+/// Says on standard error that something was left out.
+fn say_so_once() {
+    static SAID: std::sync::Once = std::sync::Once::new();
+    SAID.call_once(|| {
+        crate::style::complain("credentials of the input are written as `-redacted-`; `compile` and `convert` put them in with --with-secrets")
+    });
 }
 
 /// Writes a text to standard output.

@@ -6,7 +6,7 @@ use crate::Outcome;
 use crate::args::{CodesArgs, Format, ListArgs};
 use crate::output::{print, print_json};
 use crate::style::Style;
-use chancery_core::diagnostic::{Severity, codes};
+use chancery_core::diagnostic::Severity;
 use chancery_core::dialect;
 use chancery_core::resource::nearest;
 use serde_json::json;
@@ -63,8 +63,8 @@ fn joined(parts: &[&str], separator: &str) -> String {
 /// Lists codes, or shows the page of one.
 pub fn codes(args: &CodesArgs, style: &Style) -> Outcome {
     let Some(name) = &args.code else { return list(args, style) };
-    let Some(code) = codes::find(name) else {
-        let near = nearest(name, codes::ALL.iter().map(|code| code.name));
+    let Some(code) = dialect::code(name) else {
+        let near = nearest(name, dialect::codes().map(|code| code.name));
         let hint = near.map_or_else(|| "`chancery codes` lists all".to_string(), |near| format!("did you mean `{near}`?"));
         return Err(format!("there is no code `{name}`; {hint}").into());
     };
@@ -85,13 +85,13 @@ pub fn codes(args: &CodesArgs, style: &Style) -> Outcome {
 fn list(args: &CodesArgs, style: &Style) -> Outcome {
     if args.format == Format::Json {
         let rows: Vec<_> =
-            codes::ALL.iter().map(|code| json!({ "code": code.name, "severity": code.severity.name(), "summary": code.summary })).collect();
+            dialect::codes().map(|code| json!({ "code": code.name, "severity": code.severity.name(), "summary": code.summary })).collect();
         print_json(&json!({ "codes": rows }))?;
         return Ok(0);
     }
-    let width = codes::ALL.iter().map(|code| code.name.len()).max().unwrap_or(0);
+    let width = dialect::codes().map(|code| code.name.len()).max().unwrap_or(0);
     let mut out = String::new();
-    for code in codes::ALL {
+    for code in dialect::codes() {
         let _ = writeln!(out, "{}  {}  {}", style.bold(format!("{:<width$}", code.name)), severity(code.severity, style), code.summary);
     }
     print(&out)?;

@@ -6,8 +6,8 @@ use crate::args::{Deployment, Format, RouteArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
-use chancery_core::explain::{RouteReport, report, route};
-use chancery_core::simulate::{self, Gateway, HeaderChange, Protocol, Request, Simulation};
+use chancery_core::explain::{RouteReport, route, route_unknown};
+use chancery_core::simulate::{self, HeaderChange, Protocol, Request, Simulation};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
     match given.running()? {
         // Of what is in a dump nobody knows the lines.
         Some(running) => {
-            reports.insert(String::new(), report(Gateway::new(&running.config).simulate_tracing(&request), |_| Vec::new()));
+            reports.insert(String::new(), route_unknown(&running.config, &request));
         }
         // Either of several gateways may get the request: each says what it does with it.
         None => {
@@ -102,6 +102,7 @@ impl Teller<'_> {
         self.host();
         self.tried();
         self.end();
+        self.unserved(request);
         self.upstream();
         self.besides();
         for note in &self.report.simulation.notes {
@@ -215,10 +216,8 @@ impl Teller<'_> {
             let hidden = before.len() - shown.len();
             self.dim(&format!("{} before it did not match; --all shows them", count(hidden, if shown.is_empty() { "route" } else { "more route" })));
         }
-        for tried in shown {
-            self.one_tried(tried);
-        }
-        self.one_tried(last);
+        self.all_tried(&shown);
+        self.one_tried(last, 0);
         let shadowed = &simulation.shadowed;
         if !shadowed.is_empty() {
             let most = if self.all { usize::MAX } else { 5 };
@@ -228,7 +227,36 @@ impl Teller<'_> {
         }
     }
 
-    fn one_tried(&mut self, tried: &simulate::Tried) {
+    /// Routes that nobody wrote in one line, and so those that are the same but for the scheme that they are for.
+    fn all_tried(&mut self, shown: &[&simulate::Tried]) {
+        if self.all {
+            shown.iter().for_each(|tried| self.one_tried(tried, 0));
+            return;
+        }
+        let is_built_in = |tried: &simulate::Tried| {
+            let of = format!("tried {}", tried.index);
+            let mut known = self.report.origins.iter().filter(|origin| origin.of == of).peekable();
+            known.peek().is_some() && known.all(|origin| origin.around)
+        };
+        let (built_in, own): (Vec<&simulate::Tried>, Vec<&simulate::Tried>) =
+            shown.iter().partition(|tried| tried.failed.is_some() && is_built_in(tried));
+        if let Some(first) = built_in.first() {
+            let more = if built_in.len() > 1 { " and others" } else { "" };
+            self.dim(&format!("{}, {}{more}, did not match; -v shows them", count(built_in.len(), "built-in route"), first.path));
+        }
+        let mut rest = own.into_iter().peekable();
+        while let Some(tried) = rest.next() {
+            let is_twin = |other: &&simulate::Tried| other.path == tried.path && other.failed == tried.failed;
+            let mut twins = 0;
+            while rest.next_if(|other| is_twin(other)).is_some() {
+                twins += 1;
+            }
+            self.one_tried(tried, twins);
+        }
+    }
+
+    fn one_tried(&mut self, tried: &simulate::Tried, twins: usize) {
+        let twins = if twins > 0 { self.style.dim(format!(" (and {} alike)", count(twins, "route"))).to_string() } else { String::new() };
         let name = if tried.name.is_empty() { String::new() } else { format!(" {}", tried.name) };
         let head = plain(&format!("{}{name} {}", tried.index, tried.path)).into_owned();
         let origin = self.origin(&format!("tried {}", tried.index));
@@ -236,9 +264,9 @@ impl Teller<'_> {
             // A path matcher has been told of with the route.
             Some(failed) if tried.path == format!("{} {}", failed.matcher, failed.expected) => {
                 let seen = self.style.yellow(plain(failed.seen.as_deref().unwrap_or_default()));
-                format!("{} {head}, saw {seen}{origin}", self.style.red("✗"))
+                format!("{} {head}, saw {seen}{twins}{origin}", self.style.red("✗"))
             }
-            Some(failed) => format!("{} {head}: {}{origin}", self.style.red("✗"), self.failed(failed)),
+            Some(failed) => format!("{} {head}: {}{twins}{origin}", self.style.red("✗"), self.failed(failed)),
             None => format!("{} {}{origin}", self.style.green("✓"), self.style.bold(head)),
         };
         let _ = writeln!(self.out, "    {line}");
@@ -247,6 +275,7 @@ impl Teller<'_> {
     fn end(&mut self) {
         let simulation = &self.report.simulation;
         let status = simulation.status.map(|status| status.to_string()).unwrap_or_default();
+        let status = simulation.grpc_status.map_or_else(|| status.clone(), |grpc| format!("{status}, grpc-status {grpc}"));
         let what = match simulation.outcome {
             simulate::Outcome::Forward => "forward".to_owned(),
             simulate::Outcome::Redirect => format!("redirect {status}"),
@@ -259,6 +288,10 @@ impl Teller<'_> {
         let good = matches!(simulation.outcome, simulate::Outcome::Forward | simulate::Outcome::Redirect);
         let what = if good { self.style.bold(what) } else { self.style.yellow(what) };
         let origin = self.origin("route");
+        for condition in &simulation.conditions {
+            let otherwise = condition.otherwise.map(|status| format!("  (otherwise {status})")).unwrap_or_default();
+            let _ = writeln!(self.out, "\n{} if {}{}", self.style.yellow("?"), plain(&condition.wants), self.style.dim(otherwise));
+        }
         let _ = writeln!(self.out, "\n{} {what}{origin}", self.style.green("→"));
         if let Some(why) = &simulation.why {
             self.line(why);
@@ -268,6 +301,31 @@ impl Teller<'_> {
         }
         if let Some(body) = &simulation.body {
             self.line(&format!("body {body:?}"));
+        }
+    }
+
+    /// What may have been meant where no route takes the request.
+    fn unserved(&mut self, request: &Request) {
+        let report = self.report;
+        for of in &report.wanting {
+            let place =
+                of.span.as_ref().map(|span| format!("  {}", self.style.dim(plain(&format!("{}:{}", span.file, span.line))))).unwrap_or_default();
+            let wants = format!("{} wants this host, and is {}", of.resource, of.state);
+            let _ = writeln!(self.out, "\n{} {}{place}", self.style.yellow("!"), plain(&wants));
+            of.why.iter().take(3).for_each(|why| self.line(why));
+        }
+        if report.hosts.is_empty() {
+            return;
+        }
+        let _ = writeln!(self.out, "\n{} hosts that there are", self.style.green("→"));
+        let most = if self.all { report.hosts.len() } else { 8 };
+        for of in report.hosts.iter().take(most) {
+            let scheme = if of.tls { "https" } else { "http" };
+            let here = if of.tls == request.tls { String::new() } else { self.style.yellow(format!("  {scheme} only")).to_string() };
+            let _ = writeln!(self.out, "    {} {}{here}", plain(&of.host), self.style.dim(format!("on port {}", of.port)));
+        }
+        if report.hosts.len() > most {
+            self.dim(&format!("and {}; -v shows them", count(report.hosts.len() - most, "more host")));
         }
     }
 

@@ -3,7 +3,7 @@
 //! What must not be here: the format; that is `chancery_core::explain::Snapshot`.
 
 use crate::args::{CheckArgs, CheckFormat, Deployment, Inputs, OpenArgs, SnapshotArgs};
-use crate::output::{Sink, print};
+use crate::output::{Sink, print, tell_all};
 use crate::style::{Style, complain, count, plain};
 use crate::{Outcome, check, input};
 use chancery_core::envoy_config::EnvoyConfig;
@@ -16,6 +16,9 @@ pub fn run(args: &SnapshotArgs, deployment: &Deployment) -> Outcome {
     let mut given = input::given(&args.inputs.inputs, deployment)?;
     given.options.findings = args.judging.decided(&given.options.findings);
     let (_, compilation) = given.compile()?;
+    if args.with_secrets {
+        tell_all();
+    }
     let snapshot = Snapshot::new(&compilation, &given.options, &given.not_utf8, args.with_secrets).with_requests(&given.requests);
     let text = match &args.link {
         None => snapshot.write(),

@@ -9,6 +9,7 @@ use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 
 /// How output looks.
+#[derive(Clone)]
 pub struct Style {
     /// Whether there are colours.
     pub on: bool,
@@ -80,7 +81,7 @@ impl Style {
 /// A sentence on standard error.
 pub fn complain(sentence: &str) {
     // Nobody is left to tell when this fails.
-    let _ = writeln!(std::io::stderr(), "chancery: {}", plain(sentence));
+    let _ = writeln!(std::io::stderr(), "chancery: {}", crate::output::scrub(&plain(sentence)));
 }
 
 /// Text without what would steer a terminal.

@@ -2,6 +2,7 @@
 
 mod diff;
 mod docs;
+mod secrets;
 
 use insta::assert_snapshot;
 use std::io::Write;

@@ -49,7 +49,11 @@ fn route(n: usize) -> Arc<Route> {
             path: s(PathMatch::Prefix(Str::from(format!("/namespace-{}/service-{n}/", n % 50))), n),
             case_sensitive: Some(s(true, n)),
             headers: if secure { vec![s(header, n)] } else { vec![] },
-            fraction: Some(RuntimeFraction { percent: s(100, n), runtime_key: Some(Str::from(format!("routing.traffic_shift.{cluster}"))) }),
+            fraction: Some(RuntimeFraction {
+                percent: s(100, n),
+                percent_also: Default::default(),
+                runtime_key: Some(Str::from(format!("routing.traffic_shift.{cluster}"))),
+            }),
             ..RouteMatch::default()
         },
         action,

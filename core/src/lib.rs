@@ -26,6 +26,7 @@ pub mod ir;
 pub mod order;
 pub mod re2;
 pub mod read;
+pub mod redact;
 pub mod resource;
 pub mod schema;
 pub mod simulate;

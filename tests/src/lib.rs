@@ -7,6 +7,7 @@ pub mod chance;
 pub mod fixture;
 pub mod fuzz;
 pub mod generate;
+pub mod leaks;
 pub mod place;
 pub mod show;
 pub mod work;

@@ -95,11 +95,27 @@ pub type Case = (String, Inputs, Options);
 /// One in `CHANCERY_ENVOY_ONE_IN` cases of the corpus; none without a corpus.
 pub fn cases() -> Vec<Case> {
     let Some(corpus) = env::var_os("CHANCERY_CORPUS") else { return Vec::new() };
-    // A folder that is called like a dialect holds cases of it.
-    let dialect = Path::new(&corpus).file_name().and_then(|name| name.to_str()).filter(|name| Dialect::named(name, dialect::ALL).is_some());
-    let dialect = dialect.map(|name| format!("dialect={name}")).unwrap_or_default();
     let one_in = env::var("CHANCERY_ENVOY_ONE_IN").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
-    let mut folders: Vec<_> = fs::read_dir(Path::new(&corpus)).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    cases_in(Path::new(&corpus), one_in)
+}
+
+/// All cases of the dialects that stand beside one another in the corpus, by the dialect's name.
+pub fn all_cases() -> Vec<(String, Vec<Case>)> {
+    let Some(corpus) = env::var_os("CHANCERY_CORPUS").map(PathBuf::from) else { return Vec::new() };
+    let is_dialect = |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| Dialect::named(name, dialect::ALL).is_some());
+    let folder = if is_dialect(&corpus) { corpus.parent().map(Path::to_path_buf).unwrap_or_default() } else { corpus };
+    let mut folders: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    folders.retain(|path| is_dialect(path));
+    folders.sort();
+    let named = |path: PathBuf| (path.file_name().unwrap_or_default().to_string_lossy().into_owned(), cases_in(&path, 1));
+    folders.into_iter().map(named).collect()
+}
+
+fn cases_in(corpus: &Path, one_in: usize) -> Vec<Case> {
+    // A folder that is called like a dialect holds cases of it.
+    let named = corpus.file_name().and_then(|name| name.to_str()).filter(|name| Dialect::named(name, dialect::ALL).is_some());
+    let dialect = named.map(|name| format!("dialect={name}")).unwrap_or_default();
+    let mut folders: Vec<_> = fs::read_dir(corpus).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     folders.sort();
     let case = |folder: &PathBuf| {
         let (Ok(text), Ok(flags)) = (fs::read_to_string(folder.join("input.yaml")), fs::read_to_string(folder.join("options.json"))) else {

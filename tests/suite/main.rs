@@ -2,10 +2,12 @@
 
 mod bad_input;
 mod differential;
+mod drift;
 mod envoy;
 mod examples;
 mod fixtures;
 mod gateways;
+mod honest;
 mod incremental;
 mod order;
 mod redaction;

@@ -1,9 +1,19 @@
-//! Key material is in no output.
+//! Key material is in no output, however broken the object is that holds it.
 
 use chancery_core::backend::envoy::Document;
-use chancery_core::explain::{Snapshot, View, Viewed, dump_config, dump_with_origins, explain_line, graph};
+use chancery_core::backend::envoy::v3::Emitted;
+use chancery_core::check::check;
+use chancery_core::compilation::{Dialect, Options};
+use chancery_core::diagnostic::Policy;
+use chancery_core::dialect::{ambassador, contour};
+use chancery_core::explain::{
+    Snapshot, View, Viewed, completions, dump_config, dump_with_origins, explain_line, findings, graph, hover, ledger, picture, routes, share,
+    with_stand_ins,
+};
+use chancery_core::redact::Veil;
 use chancery_core::resource::SourceId;
-use chancery_core::text::to_json;
+use chancery_core::text::{LineIndex, TextRange, to_json};
+use chancery_tests::leaks::{self, Leak};
 use chancery_tests::work::{Work, inputs, options};
 
 /// Not a key, and easily found.
@@ -98,7 +108,11 @@ fn key_material_is_in_no_output() {
         outputs.push(("graph", serde_json::to_string(&graph(compilation, &positions)).expect("JSON")));
         let snapshot = Snapshot::new(compilation, &options(line).expect("options"), &[], false);
         let replayed = Work::new(&snapshot.inputs(), &snapshot.options);
-        assert_eq!(replayed.ledger(), work.ledger(), "stand-ins have the form of what they stand for");
+        assert_eq!(
+            serde_json::to_string_pretty(&replayed.ledger()).expect("JSON"),
+            serde_json::to_string_pretty(&work.ledger()).expect("JSON"),
+            "stand-ins have the form of what they stand for"
+        );
         outputs.push(("snapshot", snapshot.write()));
         let viewed = Viewed::new(gateway.ir, View::Envoy, &mut chancery_core::backend::envoy::v3::Emitted::new());
         let documents = [(gateway, viewed)];
@@ -111,6 +125,115 @@ fn key_material_is_in_no_output() {
                 let around = output.find(mark).map(|at| output.chars().skip(at.saturating_sub(300)).take(400).collect::<String>());
                 assert_eq!(around, None, "{what} with `{line}` shows key material");
             }
+        }
+    }
+}
+
+macro_rules! json {
+    ($value:expr) => {
+        serde_json::to_string($value).expect("JSON")
+    };
+}
+
+/// All that the page and the command line are told of an input, each by its name.
+fn outputs(text: &str, dialect: &'static Dialect) -> Vec<(&'static str, String)> {
+    let options = Options::default().in_dialect(dialect.name);
+    let mut work = Work::new(&inputs([("input.yaml", text)]), &options);
+    check(&mut work.compilation, &Policy::default(), &mut work.compiler.emitted);
+    let mut outputs = Vec::new();
+    if work.compilation.gateways().next().is_some() {
+        outputs = vec![("bootstrap", work.text(Document::Bootstrap)), ("resources", work.text(Document::Resources))];
+    }
+    let compilation = &work.compilation;
+    let positions = compilation.positions();
+    let found = findings(compilation, &positions);
+    outputs.push(("findings", json!(&found)));
+    for finding in &found {
+        let spans = finding.span.iter().chain(finding.related.iter().filter_map(|related| related.span.as_ref()));
+        let excerpts = spans.filter_map(|span| positions.excerpt(span.source, span.range(), 1)).map(|excerpt| excerpt.text);
+        outputs.push(("excerpts", excerpts.collect::<Vec<_>>().join("\n")));
+    }
+    outputs.push(("the whole text", positions.masked(SourceId(0), TextRange::new(0, text.len() as u32))));
+    outputs.push(("ledger", json!(&ledger(compilation, &positions))));
+    let graph = graph(compilation, &positions);
+    outputs.push(("graph", json!(&graph)));
+    outputs.push(("picture", picture::svg(&picture::picture(&graph, &picture::PictureOptions::default()))));
+    outputs.push(("objects in Rust", format!("{:?}", compilation.objects)));
+    let snapshot = Snapshot::new(compilation, &options, &[], false);
+    outputs.push(("snapshot", snapshot.write()));
+    let link = share::link("https://page.example/", &snapshot);
+    outputs.push(("link", share::open(&link).expect("a snapshot").expect("it can be read").write()));
+    outputs.push(("what a page keeps", with_stand_ins(&compilation.inputs).inputs[0].text.to_string()));
+    for side in compilation.sides() {
+        outputs.push(("config", to_json(&dump_config(side).0, false)));
+    }
+    let mut documents = Vec::new();
+    for gateway in compilation.gateways() {
+        outputs.push(("ir", to_json(&dump_with_origins(gateway, &positions), false)));
+        outputs.push(("routes", json!(&routes(gateway))));
+        documents.push((gateway, Viewed::new(gateway.ir, View::Envoy, &mut Emitted::new())));
+    }
+    let lines = LineIndex::new(text);
+    for line in 1..=lines.line_count() {
+        outputs.push(("explain", json!(&explain_line(compilation, &positions, &documents, SourceId(0), line, None))));
+    }
+    lookups(text, &work, &mut outputs);
+    // What the gateway needs is in what it gets: hosts leave it out of what they say.
+    let held_back = compilation.held_back();
+    outputs.into_iter().map(|(what, output)| (what, held_back.scrub(&output).into_owned())).collect()
+}
+
+/// What an editor is told at every line.
+fn lookups(text: &str, work: &Work, outputs: &mut Vec<(&'static str, String)>) {
+    let (lines, positions) = (LineIndex::new(text), work.compilation.positions());
+    for range in (0..lines.line_count()).filter_map(|line| lines.line_range(line)) {
+        for offset in [range.start, (range.start + range.end) / 2] {
+            outputs.push(("hover", json!(&hover(&work.compilation, &positions, SourceId(0), offset))));
+            let at = u32::try_from(text.floor_char_boundary(offset as usize)).unwrap_or_default();
+            outputs.push(("completions", json!(&completions(chancery_core::dialect::ALL, text, at))));
+        }
+    }
+}
+
+fn keeps(leak: &Leak) -> Vec<String> {
+    let mut found = Vec::new();
+    for dialect in [&ambassador::DIALECT, &contour::DIALECT] {
+        let outputs = outputs(&leak.text, dialect);
+        let leaks =
+            outputs.iter().filter_map(|(what, output)| Some(format!("{}: {what} of {}: {}", leak.name, dialect.name, leak.found_in(output)?)));
+        found.extend(leaks.take(1));
+    }
+    found
+}
+
+#[test]
+fn what_a_secret_holds_is_in_no_output_however_broken_it_is() {
+    let found: Vec<String> = leaks::all().iter().flat_map(keeps).collect();
+    assert!(found.is_empty(), "{} leaks:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn what_a_mistyped_secret_holds_is_in_no_output() {
+    let rounds = std::env::var("CHANCERY_LEAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(120);
+    let found: Vec<String> = leaks::mistyped(1, rounds).iter().flat_map(keeps).collect();
+    assert!(found.is_empty(), "{} leaks:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn a_snapshot_without_secrets_is_as_long_and_as_broken_as_its_input() {
+    for leak in leaks::all() {
+        let stand_in = Veil::new(&leak.text).with_stand_ins(&leak.text);
+        assert_eq!(stand_in.len(), leak.text.len(), "{}", leak.name);
+        let told = |text: &str| {
+            let work = Work::of(text);
+            let mut told: Vec<(&str, u32)> =
+                work.findings().iter().map(|finding| (finding.code, finding.span.as_ref().map_or(0, |span| span.line))).collect();
+            told.sort_unstable();
+            told
+        };
+        // Broken texts may break otherwise; those that can be read are told the same of.
+        if !leak.name.starts_with("broken") {
+            assert_eq!(told(&stand_in), told(&leak.text), "{}:\n{}\n{stand_in}", leak.name, leak.text);
         }
     }
 }

@@ -40,6 +40,7 @@ static TOY: Dialect = Dialect {
     annotations: &[],
     outputs: &[Output { name: "doors", doc: "How many doors each gateway has", document: doors }],
     checks: &[narrow],
+    codes: &[],
     memory: || Box::new(()),
     compile: open,
     setting_changes: |_, _| Vec::new(),

@@ -5,4 +5,6 @@
 //!
 //! What must not be here: anything about gateways; that is `chancery_core`.
 
+#[cfg(target_arch = "wasm32")]
+pub mod fault;
 pub mod protocol;

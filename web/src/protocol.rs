@@ -11,7 +11,7 @@ mod share;
 pub use chancery_core::simulate::{Ending, SavedRequest, Verdict, WrittenRequest};
 pub use compare::{Answered, Change, Comparison, Difference, FieldChange, From, Other, RequestChange, Requests, Witness, Work};
 pub use request::{Sent, Step, Tried, Way};
-pub use share::{Opened, Shared, Sharing};
+pub use share::{Kept, Opened, Shared, Sharing};
 
 use serde::{Deserialize, Serialize};
 
@@ -128,6 +128,8 @@ pub enum Question {
     Judge(Vec<SavedRequest>),
     /// The present work as a link and as a file; answered by [`Shared`].
     Share(Sharing),
+    /// Work without what may be secret in it, for the browser to keep; answered by [`Kept`].
+    Keep(Kept),
     /// What a link, its fragment or a file holds; answered by [`Opened`].
     Open(String),
     /// How the present state differs from another; answered by [`Comparison`].

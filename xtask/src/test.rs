@@ -44,11 +44,14 @@ const PARTS: &[Part] = &[
     ("page", page_works),
     ("licences", licences),
     ("conformance", conformance),
+    ("drift", drift),
+    ("diff", diff),
 ];
 
 /// Parts that run only where they are named: they want minutes more. `page` has the page as people get it, optimised as a whole, twice over,
-/// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does.
-const NAMED: [&str; 2] = ["browser", "page"];
+/// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does. `drift` and `diff` go
+/// through the corpora; a part of each is among the tests.
+const NAMED: [&str; 4] = ["browser", "page", "drift", "diff"];
 
 /// Parts that run beside those before them.
 const BESIDE: [&str; 2] = ["no_std", "wasm"];
@@ -209,6 +212,32 @@ fn licences() -> Result<Ended, String> {
         return Ok(Ended::Skipped("`cargo install cargo-deny` would also check advisories; tidy checks the licences".into()));
     }
     call(cargo().args(["deny", "--offline", "check", "licenses", "bans", "sources"]))?;
+    Ok(Ended::Passed)
+}
+
+/// Real Envoys that run what inputs of the corpora compile to have not drifted from them.
+fn drift() -> Result<Ended, String> {
+    over_corpora("drift::", "CHANCERY_DRIFT", "200")
+}
+
+/// Edits of inputs of the corpora: no change that `route` sees is denied by `diff`.
+fn diff() -> Result<Ended, String> {
+    over_corpora("honest::", "CHANCERY_DIFF", "1000")
+}
+
+/// A suite over so many inputs of each dialect.
+fn over_corpora(suite: &str, variable: &str, most: &str) -> Result<Ended, String> {
+    let Some(cases) = cases() else {
+        return Ok(Ended::Skipped("CHANCERY_CORPUS names no corpus".into()));
+    };
+    let mut command = cargo();
+    command.args(["test", "--release", "--package", "chancery-tests", "--test", "suite", suite, "--", "--nocapture"]);
+    command.env("CHANCERY_CORPUS", cases).env(variable, most);
+    match setup::envoy() {
+        Ok(envoy) => drop(command.env("CHANCERY_ENVOY", envoy)),
+        Err(error) => println!("nobody asks Envoy: {error}"),
+    }
+    call(&mut command)?;
     Ok(Ended::Passed)
 }
 

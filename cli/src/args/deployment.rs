@@ -16,6 +16,8 @@ pub struct Deployment {
     options: Result<Options, String>,
     /// The only gateway to speak of.
     pub gateway: Option<String>,
+    /// Whether an input without resources is meant.
+    pub allow_empty: bool,
 }
 
 impl Deployment {
@@ -27,6 +29,7 @@ impl Deployment {
 
 const DIALECT: &str = "dialect";
 const GATEWAY: &str = "gateway";
+const ALLOW_EMPTY: &str = "allow-empty";
 const HEADING: &str = "How the controller runs";
 
 /// The options of all dialects, each once, with the dialects that have it.
@@ -72,7 +75,9 @@ impl Args for Deployment {
         let dialect =
             format!("Configuration language: {}. Found from the input when not given; an input of several is compiled for each", names(dialect::ALL));
         let gateway = "The only gateway to speak of, where a controller runs several: NAMESPACE/NAME, or a proxy's id";
+        let empty = "Take an input without resources as it is. Otherwise it is an error, as what should have written it probably failed";
         let own = [
+            Arg::new(ALLOW_EMPTY).long(ALLOW_EMPTY).global(true).help_heading("Input").hide_short_help(true).action(ArgAction::SetTrue).help(empty),
             Arg::new(DIALECT).long(DIALECT).global(true).help_heading(HEADING).value_name("NAME").help(dialect),
             Arg::new(GATEWAY).long(GATEWAY).visible_alias("proxy").global(true).help_heading(HEADING).value_name("ID").help(gateway),
         ];
@@ -86,7 +91,7 @@ impl Args for Deployment {
 
 impl FromArgMatches for Deployment {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self { options: options(matches), gateway: matches.get_one::<String>(GATEWAY).cloned() })
+        Ok(Self { options: options(matches), gateway: matches.get_one::<String>(GATEWAY).cloned(), allow_empty: matches.get_flag(ALLOW_EMPTY) })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -16,10 +16,10 @@ Examples:
 
 Requests that the two sides treat differently are found by parting all requests by what the matchers of both sides tell apart. What \
 counts: how a request ends, Envoy's own answers, the host, path and headers that the upstream gets, what clusters reach and in which \
-shares, timeouts, every other setting on the way; names, statistics, logs and tracing do not. What HTTP filters answer and Secrets \
-hold is not known; rewrites are compared for the requests that were tried; whatever else was not decided is told.
+shares, timeouts, every other setting on the way; names, statistics, logs and tracing do not. What others decide (services that \
+filters ask) and what Secrets hold is not known; rewrites are compared for the requests that were tried; whatever else was not decided is told.
 
-Exit codes: 0 fine, 1 with --exit-code if a request is treated differently, 2 the input cannot be used.")]
+Exit codes: 0 fine, 1 with --exit-code if a request is treated differently or not all that could be were looked at, 2 the input cannot be used.")]
 pub struct DiffArgs {
     /// The one: a file, a folder, REVISION:PATH of git, a snapshot or a link that holds one, a dump or a bootstrap.
     #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath)]

@@ -198,8 +198,7 @@ fn first_lines(span: &Span, positions: &Positions<'_>) -> TextRange {
     if span.end_line - span.line <= 3 {
         return range;
     }
-    let line = range.slice(positions.text(span.source)).lines().next().unwrap_or_default().trim_end();
-    TextRange::new(range.start, range.start + line.len() as u32)
+    positions.first_line(span.source, range)
 }
 
 fn within(range: TextRange, offset: u32, len: usize) -> std::ops::Range<usize> {

@@ -1,6 +1,7 @@
 //! Findings as SARIF 2.1.0.
 
-use chancery_core::diagnostic::{Severity, codes};
+use chancery_core::diagnostic::Severity;
+use chancery_core::dialect;
 use chancery_core::explain::{Finding, Span};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -15,8 +16,7 @@ fn level(severity: Severity) -> &'static str {
 
 /// The log of findings.
 pub fn findings(findings: &[Finding]) -> Value {
-    let rules: Vec<Value> = codes::ALL
-        .iter()
+    let rules: Vec<Value> = dialect::codes()
         .map(|code| {
             json!({
                 "id": code.name,
@@ -59,7 +59,7 @@ fn result(finding: &Finding) -> Value {
         "level": level(finding.level()),
         "message": { "text": text },
     });
-    if let Some(index) = codes::ALL.iter().position(|code| code.name == finding.code) {
+    if let Some(index) = dialect::codes().position(|code| code.name == finding.code) {
         result["ruleIndex"] = json!(index);
     }
     if let Some(span) = &finding.span {

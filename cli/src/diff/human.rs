@@ -14,6 +14,9 @@ use std::fmt::Write;
 /// So many fields of one thing are told.
 const MOST_FIELDS: usize = 12;
 
+/// In so many ways requests are told to change, the most telling first.
+const MOST_WAYS: usize = 40;
+
 /// So many things that change alike are told each by itself; of more the first is told, and the names of so many others.
 const ALIKE: usize = 4;
 
@@ -62,16 +65,29 @@ pub fn report(comparison: &Comparison, requests: Option<&Requests>, running: Opt
 pub fn of_requests(requests: &Requests, style: &Style) -> String {
     let mut out = String::new();
     if requests.is_empty() {
-        let within = if requests.limits.is_empty() { "." } else { ", as far as was decided." };
-        let _ = writeln!(out, "{}{within}  {}", style.bold("No request changes"), style.dim(tried(requests)));
+        let what = unchanged(requests);
+        let _ = writeln!(out, "{}  {}", style.bold(what), style.dim(tried(requests)));
     } else {
         let _ = writeln!(out, "{}  {}, {}", style.bold("Requests that change"), style.dim(kinds(requests)), style.dim(tried(requests)));
-        requests.changes.iter().for_each(|change| of_request(&mut out, change, style));
+        requests.changes.iter().take(MOST_WAYS).for_each(|change| of_request(&mut out, change, style));
+        if requests.changes.len() > MOST_WAYS {
+            let more = format!("... and {}; --format json has them all", count(requests.changes.len() - MOST_WAYS, "more way"));
+            let _ = writeln!(out, "  {}", style.dim(more));
+        }
     }
     for limit in &requests.limits {
         let _ = writeln!(out, "  {}", style.dim(plain(limit)));
     }
     out
+}
+
+/// What is said where no request was found that changes: no more than was looked at.
+pub fn unchanged(requests: &Requests) -> &'static str {
+    match (requests.complete, requests.limits.is_empty()) {
+        (true, true) => "No request changes.",
+        (true, false) => "No request changes, as far as was decided.",
+        (false, _) => "No request that was tried changes, and not all of them were.",
+    }
 }
 
 /// `2 ways`.

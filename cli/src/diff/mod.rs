@@ -6,7 +6,7 @@ pub mod human;
 mod report;
 
 use crate::args::{Counts, Deployment, DiffArgs, DiffFormat, DriftArgs};
-use crate::output::{print, print_json};
+use crate::output::{hold, print, print_json};
 use crate::style::Style;
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{OutputMap, envoy};
@@ -14,6 +14,7 @@ use chancery_core::compare::{Comparison, RequestOptions, Requests, Side, SideSou
 use chancery_core::compilation::Compilation;
 use chancery_core::envoy_config::{EnvoyConfig, Running};
 use chancery_core::explain::Positions;
+use chancery_core::ir::SecretReference;
 use std::path::Path;
 use std::thread;
 
@@ -24,16 +25,21 @@ enum Loaded {
 }
 
 impl Loaded {
-    fn compiled(given: &input::Given) -> Result<Self, Unusable> {
+    /// `stands_alone` where it is held against what an Envoy tells of itself, which has endpoints and certificates.
+    fn compiled(given: &input::Given, stands_alone: bool) -> Result<Self, Unusable> {
         let (mut compiler, compilation) = given.compile_one()?;
         input::warn_of_unread(&compilation);
         let Some(gateway) = compilation.gateways().next() else { return Err(input::nothing_runs(&compilation)) };
-        let map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), compiler.emitted.of(gateway));
-        Ok(Loaded::Compiled { config: Box::new(EnvoyConfig::of(gateway.ir)), map: Box::new(map), compilation: Box::new(compilation) })
+        let lookup = |reference: &SecretReference| gateway.of().key_material(reference);
+        let secrets = stands_alone.then_some(&lookup as envoy::Lookup<'_>);
+        let options = envoy::Options { secrets, ..envoy::Options::default() };
+        let map = Box::new(envoy::v3::output_map(gateway.ir, &options, compiler.emitted.of(gateway)));
+        let config = Box::new(EnvoyConfig::standing_alone(gateway.ir, &options));
+        Ok(Loaded::Compiled { config, map, compilation: Box::new(compilation) })
     }
 
     /// A file, a folder, a revision of git, a snapshot, a dump or a bootstrap.
-    fn read(path: &Path, deployment: &Deployment) -> Result<Self, Unusable> {
+    fn read(path: &Path, deployment: &Deployment, stands_alone: bool) -> Result<Self, Unusable> {
         if path.is_file() {
             let text = input::text(path)?;
             if Running::is_one(&text) {
@@ -42,9 +48,9 @@ impl Loaded {
         } else if !path.exists()
             && let Some((revision, inner)) = path.to_str().filter(|text| !text.contains("://")).and_then(|text| text.split_once(':'))
         {
-            return Self::compiled(&input::revision(revision, inner, deployment)?);
+            return Self::compiled(&input::revision(revision, inner, deployment)?, stands_alone);
         }
-        Self::compiled(&input::given(&[path.to_path_buf()], deployment)?)
+        Self::compiled(&input::given(&[path.to_path_buf()], deployment)?, stands_alone)
     }
 
     fn positions(&self) -> Option<Positions<'_>> {
@@ -67,6 +73,7 @@ impl Loaded {
 
 fn running(path: &Path, text: &str) -> Result<Loaded, Unusable> {
     let read = Running::read(text).map_err(|why| format!("{} {why}", path.display()))?;
+    hold(vec![read.held_back.clone()]);
     Ok(Loaded::Running(Box::new(read)))
 }
 
@@ -95,7 +102,9 @@ fn compared(before: &Loaded, after: &Loaded, with_requests: bool) -> Compared {
 
 /// Runs `diff`.
 pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let (before, after) = at_once(|| Loaded::read(&args.before, deployment), || Loaded::read(&args.after, deployment));
+    let is_running = |path: &Path| path.is_file() && input::text(path).is_ok_and(|text| Running::is_one(&text));
+    let alone = is_running(&args.before) || is_running(&args.after);
+    let (before, after) = at_once(|| Loaded::read(&args.before, deployment, alone), || Loaded::read(&args.after, deployment, alone));
     let (before, after) = (before?, after?);
     let compared = compared(&before, &after, !args.no_requests);
     show(&compared, None, args.format, style)?;
@@ -104,7 +113,7 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
         None => false,
         Some(Counts::Resources) => !comparison.resources.is_empty(),
         Some(Counts::Envoy) => !comparison.envoy.is_empty(),
-        Some(Counts::Requests) => requests.as_ref().map_or(!comparison.envoy.is_empty(), |requests| !requests.is_empty()),
+        Some(Counts::Requests) => requests.as_ref().map_or(!comparison.envoy.is_empty(), |requests| !requests.is_empty() || !requests.complete),
     };
     // Structures of large inputs are not taken apart.
     std::process::exit(i32::from(counts))
@@ -112,7 +121,7 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
 
 /// Runs `drift`.
 pub fn drift(args: &DriftArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let source = Loaded::read(&args.source, deployment)?;
+    let source = Loaded::read(&args.source, deployment, true)?;
     let dump = running(&args.dump, &input::text(&args.dump)?)?;
     let compared = compared(&source, &dump, false);
     let Loaded::Running(running) = &dump else { return Ok(2) };

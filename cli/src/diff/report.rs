@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what differs.
 
-use super::human::{kinds, settings, summary, tried, was};
+use super::human::{kinds, settings, summary, tried, unchanged, was};
 use crate::check::sarif;
 use chancery_core::compare::{Change, Comparison, RequestChange, Requests};
 use chancery_core::envoy_config::Running;
@@ -59,8 +59,7 @@ pub fn markdown(comparison: &Comparison, requests: Option<&Requests>, running: O
 pub fn of_requests(requests: &Requests) -> String {
     let mut out = String::new();
     if requests.is_empty() {
-        let within = if requests.limits.is_empty() { "" } else { ", as far as was decided" };
-        let _ = writeln!(out, "### No request changes{within}: {}\n", tried(requests));
+        let _ = writeln!(out, "### {} ({})\n", unchanged(requests).trim_end_matches('.'), tried(requests));
     } else {
         let _ = writeln!(out, "### Requests that change: {}\n\n| requests | what | before | after |\n|---|---|---|---|", kinds(requests));
         for change in requests.changes.iter().take(MOST) {

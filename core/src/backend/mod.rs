@@ -8,8 +8,10 @@
 //! |---|---|
 //! | [`output_map`] | where in an output each origin went, and back |
 //! | [`rope`] | long outputs in shared pieces |
+//! | [`appgw`] | Azure's Application Gateway |
 //! | [`envoy`] | Envoy; one folder for each version of its API |
 
+pub mod appgw;
 pub mod envoy;
 pub mod output_map;
 pub mod rope;

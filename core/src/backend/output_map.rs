@@ -6,7 +6,6 @@
 
 use crate::order::Order as _;
 use crate::resource::{ObjectId, Origin, Sourced};
-use crate::text::NodeId;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -443,14 +442,14 @@ impl OutputMap {
         core::iter::once((Place::Root, &self.frame)).chain(elements)
     }
 
-    /// All places made from nodes of this object for which `node` holds: first those outside of shared elements, each part in
+    /// All places made from origins in this object for which `of` holds: first those outside of shared elements, each part in
     /// the order of the document.
     #[must_use]
-    pub fn made_by(&self, object: ObjectId, node: impl Fn(NodeId) -> bool) -> Vec<String> {
+    pub fn made_by(&self, object: ObjectId, of: impl Fn(Origin) -> bool) -> Vec<String> {
         let mut out = Vec::new();
         for (place, fragment) in self.pieces().filter(|(_, fragment)| fragment.names(object)) {
             for (pointer, origins) in fragment.iter() {
-                if origins.iter().any(|origin| origin.object() == object && node(origin.node())) {
+                if origins.iter().any(|origin| origin.object() == object && of(*origin)) {
                     out.push(place.pointer(pointer));
                 }
             }
@@ -506,6 +505,7 @@ impl Place<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::NodeId;
     use alloc::vec;
 
     fn origin(object: usize, node: u32) -> Origin {
@@ -549,7 +549,7 @@ mod tests {
     fn an_object_has_made_all_its_places() {
         let map = map();
         assert_eq!(
-            map.made_by(ObjectId::from_index(2), |node| node.0 == 4),
+            map.made_by(ObjectId::from_index(2), |origin| origin.node().0 == 4),
             ["/listeners/0/routes/9/match/prefix", "/listeners/0/routes/10/match/prefix"]
         );
         assert_eq!(map.made_by(ObjectId::from_index(0), |_| true), ["/listeners/0", "/listeners/0/a~1b"]);

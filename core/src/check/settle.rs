@@ -97,9 +97,10 @@ fn is_suppressed(finding: &Diagnostic, compilation: &Compilation, suppressions: 
 fn complaint(suppression: &Suppression, compilation: &Compilation) -> Option<Diagnostic> {
     let Suppression { object, node, code, .. } = suppression;
     let (about, message, help) = if !suppression.used {
-        let known = codes::find(code).is_some();
+        let own = || compilation.sides.iter().flat_map(|side| side.dialect.codes);
+        let known = codes::find(code).is_some() || own().any(|own| own.name == code.as_str());
         let message = if known { format!("`{code}` is to be ignored here, but is not found") } else { format!("there is no code `{code}`") };
-        let near = nearest(code, codes::ALL.iter().map(|code| code.name)).filter(|_| !known);
+        let near = nearest(code, codes::ALL.iter().copied().chain(own().copied()).map(|code| code.name)).filter(|_| !known);
         let help = near.map_or_else(|| "take it out of the annotation".to_string(), |near| format!("did you mean `{near}`?"));
         (&codes::UNUSED_SUPPRESSION, message, help)
     } else if !suppression.has_reason {

@@ -12,6 +12,7 @@ mod parts;
 mod renames;
 mod requests;
 mod resources;
+mod settled;
 
 pub use fields::FieldChange;
 pub use requests::{Answer, Difference, Doors, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
@@ -140,7 +141,14 @@ pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Comparison {
         (Some(before), Some(after)) => settings(before.gateway.side, after.gateway.side),
         _ => Vec::new(),
     };
-    Comparison { resources, envoy: parts::compare(before, after), settings }
+    // What an Envoy tells of itself is compared however it came there.
+    let envoy = if before.source.is_none() || after.source.is_none() {
+        let [old, new] = settled::both(before.config, after.config);
+        parts::compare(&Side { config: &old, source: before.source }, &Side { config: &new, source: after.source })
+    } else {
+        parts::compare(before, after)
+    };
+    Comparison { resources, envoy, settings }
 }
 
 fn settings(before: &compilation::Side, after: &compilation::Side) -> Vec<SettingView> {

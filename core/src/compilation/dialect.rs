@@ -3,7 +3,7 @@
 //! What must not be here: any dialect; each has its descriptor in its own folder, and hosts say which of them they want.
 
 use super::{Answers, Gateway, Ledger, OptionSpec, Options, SettingChange, SideRef, Stages};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::read::ReadOptions;
 use crate::resource::{Objects, ResourceKey};
 use crate::schema::{KnownKind, ListedKind};
@@ -37,6 +37,8 @@ pub struct Dialect {
     pub hints: Hints,
     /// The annotations that it reads, of each kind where those of its own can be told from others.
     pub annotations: &'static [(&'static str, KnownAnnotations)],
+    /// The codes of findings that only it has; their pages come with it.
+    pub codes: &'static [&'static Code],
     /// The documents that its controller answers besides the configuration of proxies.
     pub outputs: &'static [Output],
     /// Checks over the whole that only its kinds need; they run beside those that every dialect has.

@@ -18,8 +18,10 @@ pub enum State {
     Undecided,
     /// It is part of the configuration; what is made of it is not known yet.
     Loaded,
-    /// It is in use: something was made of it. Names what, e.g. a route's or a listener's name; empty for what is only looked things up in.
+    /// It is in use: something was made of it, or what was made would be something else without it. Names what, such as a route or a listener.
     Emitted(Vec<Str>),
+    /// What is in effect looked it up, and would do the same without it.
+    Read(Vec<ObjectId>),
     /// It was joined with other objects into one thing, e.g. canary Mappings into a route.
     Merged(Vec<ObjectId>),
     /// Another object took its place.
@@ -59,6 +61,7 @@ impl State {
             State::Undecided => "undecided",
             State::Loaded => "loaded",
             State::Emitted(_) => "emitted",
+            State::Read(_) => "read",
             State::Merged(_) => "merged",
             State::Shadowed(_) => Self::SHADOWED,
             State::Ignored(..) => Self::IGNORED,
@@ -76,7 +79,8 @@ impl State {
             State::Shadowed(_) => 2,
             State::Invalid(_) => 3,
             State::Loaded => 4,
-            State::Emitted(_) | State::Merged(_) => 5,
+            State::Read(_) => 5,
+            State::Emitted(_) | State::Merged(_) => 6,
         }
     }
 }

@@ -24,6 +24,7 @@ pub use stages::{Loaded, Stages};
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Ir, SecretReference};
+use crate::redact::HeldBack;
 use crate::resource::{Inputs, ObjectId, Objects};
 use crate::text::Str;
 use alloc::format;
@@ -136,6 +137,11 @@ pub struct GatewayRef<'a> {
 }
 
 impl Compilation {
+    /// What no output may have that a person did not ask for with key material.
+    pub fn held_back(&self) -> HeldBack {
+        HeldBack::new(self.objects.iter().flat_map(|object| &object.credentials).map(|value| value.expose().as_str()))
+    }
+
     /// All sides.
     pub fn sides(&self) -> impl ExactSizeIterator<Item = SideRef<'_>> + Clone {
         self.sides.iter().map(|side| SideRef { compilation: self, side })

@@ -1,21 +1,24 @@
 //! The registry of codes. Each has a page in `core/src/diagnostic/pages/NAME.md`, whose first `yaml` block is run as a
 //! test and must produce the code.
 
-use super::{Code, Severity};
+use super::Code;
 
+/// Defines codes; the pages stand in `pages/` beside the file that does so.
 macro_rules! codes {
     ($($(#[$doc:meta])* $constant:ident = $name:literal, $severity:ident, $summary:literal;)*) => {
-        $($(#[$doc])* #[doc = concat!("`", $name, "`: ", $summary, ".")] pub static $constant: Code = Code {
+        $($(#[$doc])* #[doc = concat!("`", $name, "`: ", $summary, ".")] pub static $constant: $crate::diagnostic::Code = $crate::diagnostic::Code {
             name: $name,
-            severity: Severity::$severity,
+            severity: $crate::diagnostic::Severity::$severity,
             summary: $summary,
             page: include_str!(concat!("pages/", $name, ".md")),
         };)*
 
         /// All codes, in the order in which they are documented.
-        pub static ALL: &[&Code] = &[$(&$constant),*];
+        pub static ALL: &[&$crate::diagnostic::Code] = &[$(&$constant),*];
     };
 }
+
+pub(crate) use codes;
 
 codes! {
     SYNTAX = "syntax", Error, "the text is not YAML or JSON";

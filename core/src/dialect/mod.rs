@@ -7,9 +7,21 @@ pub mod ambassador;
 pub mod consul;
 pub mod contour;
 pub mod gateway_api;
+pub mod ingress;
 pub mod kubernetes;
 
 use crate::compilation::Dialect;
+use crate::diagnostic::{Code, codes as common};
 
 /// All dialects, in the order in which outputs show them.
-pub static ALL: &[&Dialect] = &[&ambassador::DIALECT, &contour::DIALECT, &consul::DIALECT];
+pub static ALL: &[&Dialect] = &[&ambassador::DIALECT, &contour::DIALECT, &ingress::DIALECT, &consul::DIALECT];
+
+/// All codes of findings: those that dialects share, then those that each has alone.
+pub fn codes() -> impl Iterator<Item = &'static Code> + Clone {
+    common::ALL.iter().copied().chain(ALL.iter().flat_map(|dialect| dialect.codes.iter().copied()))
+}
+
+/// The code of this name.
+pub fn code(name: &str) -> Option<&'static Code> {
+    codes().find(|code| code.name == name)
+}

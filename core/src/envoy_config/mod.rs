@@ -33,6 +33,8 @@ pub struct EnvoyConfig {
     pub secrets: Vec<Placed<pb::tls::Secret>>,
     /// Values of the runtime, upper layers over lower ones.
     pub runtime: BTreeMap<String, pb::Value>,
+    /// Clusters of the servers that it gets the rest from, as far as the bootstrap names them.
+    pub servers: BTreeSet<String>,
     /// The node's identity and service cluster, where they are known.
     pub node: Option<pb::base::Node>,
 }
@@ -70,6 +72,12 @@ impl EnvoyConfig {
                 runtime.extend(values.fields);
             }
         }
+        let dynamic = bootstrap.dynamic_resources.unwrap_or_default();
+        let by_source = [dynamic.lds_config, dynamic.cds_config].into_iter().flatten().filter_map(|source| match source.config_source_specifier {
+            Some(pb::base::config_source::ConfigSourceSpecifier::ApiConfigSource(api)) => Some(api),
+            _ => None,
+        });
+        let servers = dynamic.ads_config.into_iter().chain(by_source).flat_map(|api| servers_of(&api).collect::<Vec<_>>()).collect();
         Self {
             listeners: Placed::list(resources.listeners, "/static_resources/listeners"),
             routes: Vec::new(),
@@ -77,6 +85,7 @@ impl EnvoyConfig {
             endpoints: Vec::new(),
             secrets: Placed::list(resources.secrets, "/static_resources/secrets"),
             runtime,
+            servers,
             node: bootstrap.node,
         }
     }
@@ -86,6 +95,13 @@ impl EnvoyConfig {
     #[must_use]
     pub fn of(ir: &Ir) -> Self {
         Self::of_bootstrap(v3::bootstrap(ir, &envoy::Options::default()))
+    }
+
+    /// The same with what is left for others to give where `options` has it: with key material, a configuration that runs by itself.
+    /// Key material is in it then.
+    #[must_use]
+    pub fn standing_alone(ir: &Ir, options: &envoy::Options<'_>) -> Self {
+        Self::of_bootstrap(v3::bootstrap(ir, options))
     }
 
     /// All connection managers with the pointers at which they stand, listener by listener.
@@ -123,6 +139,15 @@ impl EnvoyConfig {
     pub fn cluster_names(&self) -> BTreeSet<&str> {
         self.clusters.iter().map(|cluster| cluster.message.name.as_str()).collect()
     }
+}
+
+/// The clusters of the servers that something comes from.
+pub(crate) fn servers_of(api: &pb::base::ApiConfigSource) -> impl Iterator<Item = String> {
+    let by_grpc = api.grpc_services.iter().filter_map(|service| match &service.target_specifier {
+        Some(pb::base::grpc_service::TargetSpecifier::EnvoyGrpc(of)) => Some(of.cluster_name.clone()),
+        _ => None,
+    });
+    api.cluster_names.iter().cloned().chain(by_grpc)
 }
 
 /// The connection managers of a filter chain, with their indexes among its filters.

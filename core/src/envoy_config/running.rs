@@ -9,7 +9,8 @@
 use super::{EnvoyConfig, Placed};
 use crate::backend::envoy::v3::pb::{self, Any, admin, bootstrap::Bootstrap};
 use crate::order::Order as _;
-use crate::text::{Limits, parse_fully, to_json};
+use crate::redact::{HeldBack, credentials_of};
+use crate::text::{Limits, parse, parse_fully, to_json};
 use alloc::borrow::{Cow, ToOwned};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -34,6 +35,8 @@ pub struct Running {
     pub unknown_types: Vec<String>,
     /// What did not fit the messages of this version, and was left out.
     pub misfits: Vec<String>,
+    /// Its credentials, which no output may have.
+    pub held_back: HeldBack,
     /// Whether endpoints are in it: `/config_dump` tells them only with `include_eds`.
     pub has_endpoints: bool,
 }
@@ -80,7 +83,7 @@ impl Running {
         let text = as_json(text)?;
         let keys = top_level(&text)?;
         let has = |key: &str| keys.contains(key);
-        let mut running = Self::default();
+        let mut running = Self { held_back: held_back(&text), ..Self::default() };
         if has("configs") {
             let read = json::from_str::<admin::ConfigDump>(&text).map_err(|error| format!("is cut off or broken {error}"))?;
             running.problems(&read.problems);
@@ -299,4 +302,11 @@ fn top_level(text: &str) -> Result<BTreeSet<String>, String> {
     }
     let Names(names) = serde_json::from_str(text).map_err(|error| format!("is cut off or broken: {error}"))?;
     Ok(names)
+}
+
+/// The credentials of a text in JSON.
+fn held_back(text: &str) -> HeldBack {
+    let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
+    let credentials = parse(text, &limits).root.map(|mut root| credentials_of(&mut root)).unwrap_or_default();
+    HeldBack::new(credentials.iter().map(|value| value.as_str()))
 }

@@ -145,6 +145,10 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
     let path = object.map(|(object, node)| object.path(node).to_string()).filter(|path| !path.is_empty());
     let fix = of.fix.as_ref().and_then(|fix| {
         let span = exact(&fix.place, compilation, positions)?;
+        // It would say again what stands there.
+        if positions.hides(span.source, span.range()) {
+            return None;
+        }
         Some(FixView { message: fix.message.clone(), replacement: fix.replacement.clone(), span })
     });
     Finding {

@@ -13,7 +13,7 @@ use crate::ir::{Ir, NetworkFilter, RouteMatch};
 use crate::order::Order as _;
 use crate::resource::{Object, ObjectId};
 use crate::text::Str;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -32,13 +32,13 @@ pub struct LedgerRow {
     pub dialect: Option<&'static str>,
     /// Its name.
     pub resource: ResourceRef,
-    /// `emitted`, `merged`, `shadowed`, `ignored` or `invalid`.
+    /// `emitted`, `merged`, `read`, `shadowed`, `ignored` or `invalid`.
     pub state: &'static str,
     /// What was made of it.
     pub into: Vec<Str>,
-    /// With whom it was merged.
+    /// With whom it was merged, or who reads it besides the first.
     pub with: Vec<ResourceRef>,
-    /// Who took its place.
+    /// Who took its place, or who reads it.
     pub by: Option<ResourceRef>,
     /// Why it was ignored, as one word.
     pub why: Option<&'static str>,
@@ -82,17 +82,19 @@ pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow>
 /// the IR is read only where something is left of which a look at parts does not say that it is in use.
 pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow> {
     let served = side.served();
-    let mut facts = Facts::of_findings(side);
+    let mut facts = Facts::of_findings(side).with_made(HashMap::new(), side);
     let is_open = |object: &Object, facts: &Facts| {
         let is_undecided = matches!(side.side.ledger.get(object.id), State::Undecided | State::Loaded);
-        is_undecided && !served.contains(&object.id) && !facts.made.contains_key(&object.id) && facts.is_idle(object, side)
+        is_undecided && !served.contains(&object.id) && facts.is_idle(object, side)
     };
     let some_are_open = |facts: &Facts| side.objects().iter().any(|object| is_open(object, facts));
     if some_are_open(&facts) {
-        facts.made = read_irs(side.irs().map(|ir| (reduced(ir), None)));
+        facts.is_partial = true;
+        facts = facts.with_made(read_irs(side.irs().map(|ir| (reduced(ir), None))), side);
     }
     if some_are_open(&facts) {
-        facts.made = made_by_side(side);
+        facts.is_partial = false;
+        facts = facts.with_made(made_by_side(side), side);
     }
     let is_decided = |object: &Object| matches!(side.side.ledger.get(object.id), State::Ignored(..) | State::Shadowed(_) | State::Invalid(_));
     let idle = side.objects().iter().filter(|object| is_decided(object) || facts.shadowed.contains_key(&object.id) || is_open(object, &facts));
@@ -127,8 +129,14 @@ struct Facts {
     /// By the object whose place was taken.
     shadowed: HashMap<ObjectId, ObjectId>,
     errors: HashMap<ObjectId, String>,
-    /// Who looks an object up.
-    used_by: HashMap<ObjectId, BTreeSet<ObjectId>>,
+    /// Who looks an object up, each with whether it would do the same without.
+    used_by: HashMap<ObjectId, BTreeMap<ObjectId, bool>>,
+    /// Objects that are in use, or that what is in use looks up; known once the IR is.
+    in_effect: HashSet<ObjectId>,
+    /// Whether only a part of the IR was read, so that others may make the same clusters.
+    is_partial: bool,
+    /// How many objects make a thing of this name.
+    makers: HashMap<Str, usize>,
     holds: HashMap<ObjectId, usize>,
 }
 
@@ -145,7 +153,49 @@ struct Made {
 
 impl Facts {
     fn collect(side: SideRef<'_>) -> Self {
-        Self { made: made_by_side(side), ..Self::of_findings(side) }
+        Self::of_findings(side).with_made(made_by_side(side), side)
+    }
+
+    /// The same with what an IR says.
+    fn with_made(mut self, made: HashMap<ObjectId, Made>, side: SideRef<'_>) -> Self {
+        self.made = made;
+        self.makers = HashMap::new();
+        for thing in self.made.values().flat_map(|made| &made.things) {
+            *self.makers.entry(thing.clone()).or_default() += 1;
+        }
+        self.in_effect = self.reach(side);
+        self
+    }
+
+    /// Objects that are in use by themselves, and on to all that they look up.
+    fn reach(&self, side: SideRef<'_>) -> HashSet<ObjectId> {
+        let served = side.served();
+        let is_gone = |object: &ObjectId| {
+            matches!(side.side.ledger.get(*object), State::Ignored(..) | State::Shadowed(_) | State::Invalid(_)) || self.shadowed.contains_key(object)
+        };
+        let by_itself = |object: &Object| match side.side.ledger.get(object.id) {
+            State::Emitted(_) | State::Merged(_) | State::Read(_) => true,
+            _ => served.contains(&object.id) || self.made.get(&object.id).is_some_and(|made| self.is_made(made)),
+        };
+        let mut open: Vec<ObjectId> =
+            side.objects().iter().filter(|object| by_itself(object)).map(|object| object.id).filter(|id| !is_gone(id)).collect();
+        let mut looked_up: HashMap<ObjectId, Vec<ObjectId>> = HashMap::new();
+        for (to, users) in &self.used_by {
+            users.keys().for_each(|from| looked_up.entry(*from).or_default().push(*to));
+        }
+        let mut reached: HashSet<ObjectId> = HashSet::new();
+        while let Some(object) = open.pop() {
+            if reached.insert(object) {
+                open.extend(looked_up.get(&object).into_iter().flatten().copied().filter(|id| !is_gone(id)));
+            }
+        }
+        reached
+    }
+
+    /// Whether an object makes something that would not be there without it.
+    fn is_made(&self, made: &Made) -> bool {
+        let is_shared = |thing: &Str| thing.starts_with("cluster ") && (self.is_partial || self.makers.get(thing).is_some_and(|makers| *makers > 1));
+        !made.settings.is_empty() || made.things.iter().any(|thing| !is_shared(thing))
     }
 
     /// Whether nothing but the IR could say that an object has an effect.
@@ -155,8 +205,16 @@ impl Facts {
 
     /// All but what the IR says.
     fn of_findings(side: SideRef<'_>) -> Self {
-        let mut facts =
-            Self { made: HashMap::new(), shadowed: HashMap::new(), errors: HashMap::new(), used_by: HashMap::new(), holds: HashMap::new() };
+        let mut facts = Self {
+            made: HashMap::new(),
+            shadowed: HashMap::new(),
+            errors: HashMap::new(),
+            used_by: HashMap::new(),
+            holds: HashMap::new(),
+            in_effect: HashSet::new(),
+            is_partial: false,
+            makers: HashMap::new(),
+        };
         let mut by_key = HashMap::new();
         for object in side.objects().iter() {
             by_key.entry((&object.key.kind, &object.key.namespace, &object.key.name)).or_insert(object.id);
@@ -185,7 +243,8 @@ impl Facts {
         }
         for reference in references(side) {
             if let Ok(to) = reference.to {
-                facts.used_by.entry(to).or_default().insert(reference.from);
+                let optional = facts.used_by.entry(to).or_default().entry(reference.from).or_insert(true);
+                *optional &= reference.optional;
             }
         }
         facts
@@ -273,6 +332,11 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
             row.with.order();
             row.into = facts.made.get(&object.id).map(|made| made.things.clone()).unwrap_or_default();
         }
+        State::Read(by) => {
+            let mut readers = by.into_iter().filter_map(name);
+            row.by = readers.next();
+            row.with = readers.collect();
+        }
         State::Shadowed(by) => row.by = name(by),
         State::Ignored(why, detail) => {
             row.why = Some(why.name());
@@ -284,29 +348,51 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
     row
 }
 
+/// What became of an object that others look up.
+fn looked_up(users: &BTreeMap<ObjectId, bool>, side: SideRef<'_>, facts: &Facts) -> State {
+    let in_text = |ids: &mut dyn Iterator<Item = ObjectId>| {
+        let mut objects: Vec<&Object> = ids.filter_map(|id| side.objects().get(id)).collect();
+        // In the order of the text: numbers of objects differ with what a memory has seen.
+        objects.order_by_key(|user| (user.source.source, user.source.offset));
+        objects
+    };
+    let in_effect = |id: &ObjectId| facts.in_effect.contains(id);
+    let needed = in_text(&mut users.iter().filter(|(id, optional)| in_effect(id) && !**optional).map(|(id, _)| *id));
+    if !needed.is_empty() {
+        return State::Emitted(needed.iter().map(|user| format!("looked up by {}", ResourceRef::from(&user.key)).into()).collect());
+    }
+    let readers = in_text(&mut users.keys().copied().filter(in_effect));
+    if !readers.is_empty() {
+        return State::Read(readers.iter().map(|reader| reader.id).collect());
+    }
+    let idle = in_text(&mut users.keys().copied());
+    let first = idle.first().map(|user| ResourceRef::from(&user.key).to_string()).unwrap_or_default();
+    let more = if idle.len() > 1 { format!(" and {} more refer", idle.len() - 1) } else { " refers".into() };
+    State::Ignored(Why::NeverReferenced, format!("only {first}{more} to it, without effect").into())
+}
+
 /// What became of an object that was loaded.
 fn decide(object: &Object, side: SideRef<'_>, facts: &Facts) -> State {
     if let Some(by) = facts.shadowed.get(&object.id) {
         return State::Shadowed(*by);
     }
     let made = facts.made.get(&object.id);
-    if let Some(made) = made.filter(|made| !made.things.is_empty()) {
-        return match made.with.is_empty() {
-            true => State::Emitted(made.things.clone()),
-            false => State::Merged(made.with.iter().copied().collect()),
-        };
-    }
-    if let Some(made) = made.filter(|made| !made.settings.is_empty()) {
-        return State::Emitted(made.settings.iter().map(|thing| format!("settings of {thing}").into()).collect());
+    if let Some(made) = made.filter(|made| facts.is_made(made)) {
+        if !made.with.is_empty() && !made.things.is_empty() {
+            return State::Merged(made.with.iter().copied().collect());
+        }
+        let settings = made.settings.iter().filter(|_| made.things.is_empty());
+        return State::Emitted(made.things.iter().cloned().chain(settings.map(|thing| format!("settings of {thing}").into())).collect());
     }
     if let Some(error) = facts.errors.get(&object.id) {
         return State::Invalid(error.as_str().into());
     }
     if let Some(users) = facts.used_by.get(&object.id) {
-        let mut users: Vec<&Object> = users.iter().filter_map(|id| side.objects().get(*id)).collect();
-        // In the order of the text: numbers of objects differ with what a memory has seen.
-        users.order_by_key(|user| (user.source.source, user.source.offset));
-        return State::Emitted(users.iter().map(|user| format!("looked up by {}", ResourceRef::from(&user.key)).into()).collect());
+        return looked_up(users, side, facts);
+    }
+    if made.is_some_and(|made| !made.things.is_empty()) {
+        let reason = (side.dialect().hints.why_unreached)(&object.key.kind).unwrap_or("nothing leads there");
+        return State::Ignored(Why::NeverReferenced, format!("{reason}; what it makes, others make too").into());
     }
     if let Some(count) = facts.holds.get(&object.id) {
         let what = if *count == 1 { "one object in its annotation".to_string() } else { format!("{count} objects in its annotations") };

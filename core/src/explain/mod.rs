@@ -16,7 +16,6 @@ mod origin;
 pub mod picture;
 mod place;
 mod pointer;
-mod redact;
 mod refused;
 pub(crate) mod relation;
 mod route;
@@ -26,6 +25,7 @@ mod snapshot;
 mod things;
 mod thread;
 mod trace;
+mod unserved;
 mod view;
 mod words;
 
@@ -38,11 +38,12 @@ pub use origin::OriginView;
 pub use place::{Excerpt, Positions, Span};
 pub use pointer::{describe, get, name_of, resolve};
 pub use refused::refused_by_envoy;
-pub use route::{OriginOf, RouteReport, report, route};
+pub use route::{OriginOf, RouteReport, report, route, route_unknown};
 pub use routes::{RouteRow, count_routes, routes};
-pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION};
+pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION, with_stand_ins};
 pub use thread::Thread;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};
+pub use unserved::{HostThere, Wanting};
 pub use view::{View, Viewed};
 
 #[cfg(test)]

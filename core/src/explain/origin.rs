@@ -26,6 +26,9 @@ pub struct OriginView {
     pub span: Option<Span>,
 }
 
+/// So many fields are named of what a value was computed from.
+const MOST_LEAVES: usize = 64;
+
 impl OriginView {
     /// An origin, as a side sees it.
     pub fn of(origin: Origin, side: SideRef<'_>, positions: &Positions<'_>) -> Self {
@@ -56,6 +59,16 @@ impl OriginView {
             }
             view
         };
-        origins.iter().map(view).collect()
+        let mut views: Vec<Self> = Vec::new();
+        for origin in origins {
+            views.push(view(origin));
+            if origin.is_whole()
+                && let Some(object) = side.objects().get(origin.object())
+            {
+                let leaves = object.leaves(origin.node()).into_iter().take(MOST_LEAVES);
+                views.extend(leaves.map(|leaf| Self::of(Origin::new(origin.object(), leaf, origin.rule()), side, positions)));
+            }
+        }
+        views
     }
 }

@@ -2,10 +2,9 @@
 //!
 //! What must not be here: findings and origins; and no text leaves here with key material in it.
 
-use super::redact::Hidden;
 use crate::compilation::Compilation;
 use crate::diagnostic::{Part, Place};
-use crate::order::Order as _;
+use crate::redact::Veil;
 use crate::resource::{Inputs, Object, ObjectId, Objects, Origin, SourceId};
 use crate::text::{LineIndex, Node, NodeId, Str, TextRange};
 use alloc::boxed::Box;
@@ -62,11 +61,8 @@ pub struct Positions<'a> {
     inputs: &'a Inputs,
     objects: &'a Objects,
     lines: Vec<OnceBox<LineIndex>>,
-    hidden: Vec<OnceBox<Vec<TextRange>>>,
+    veils: Vec<OnceBox<Veil>>,
 }
-
-/// Values of these keys are shown even of a Secret that cannot be read.
-const PLAIN_KEYS: &[&str] = &["apiVersion", "kind", "metadata", "name", "namespace", "type", "data", "stringData", "labels", "annotations"];
 
 impl Compilation {
     /// Turns nodes and ranges of the input into places.
@@ -79,14 +75,14 @@ impl<'a> Positions<'a> {
     /// Of these inputs and what was read of them.
     pub fn new(inputs: &'a Inputs, objects: &'a Objects) -> Self {
         let count = inputs.inputs.len();
-        let (mut lines, mut hidden) = (Vec::new(), Vec::new());
+        let (mut lines, mut veils) = (Vec::new(), Vec::new());
         lines.resize_with(count, OnceBox::new);
-        hidden.resize_with(count, OnceBox::new);
-        Self { inputs, objects, lines, hidden }
+        veils.resize_with(count, OnceBox::new);
+        Self { inputs, objects, lines, veils }
     }
 
-    /// The text of an input.
-    pub fn text(&self, source: SourceId) -> &'a str {
+    /// The text of an input, for finding places in it: what leaves goes through [`Positions::masked`].
+    pub(crate) fn text(&self, source: SourceId) -> &'a str {
         self.inputs.inputs.get(source.0 as usize).map_or("", |input| &input.text)
     }
 
@@ -181,81 +177,31 @@ impl<'a> Positions<'a> {
         Some(Excerpt { line: first + 1, offset: start, text: self.masked(source, TextRange::new(start, end)) })
     }
 
-    /// Text of an input, key material masked by as many stars.
+    /// Text of an input, what may be secret masked by as many stars.
     pub fn masked(&self, source: SourceId, range: TextRange) -> String {
-        let text = range.slice(self.text(source));
-        let Some(hidden) = self.hidden.get(source.0 as usize) else { return text.into() };
-        let hidden = hidden.get_or_init(|| Box::new(self.find_hidden(source)));
-        let from = hidden.partition_point(|secret| secret.end <= range.start);
-        let mut bytes = Vec::from(text.as_bytes());
-        for secret in hidden.iter().skip(from).take_while(|secret| secret.start < range.end) {
-            let (start, end) = (secret.start.max(range.start) - range.start, secret.end.min(range.end) - range.start);
-            for byte in bytes.get_mut(start as usize..end as usize).into_iter().flatten() {
-                if !byte.is_ascii_whitespace() {
-                    *byte = b'*';
-                }
-            }
+        match self.veil(source) {
+            Some(veil) => veil.masked(self.text(source), range),
+            None => String::new(),
         }
-        String::from_utf8(bytes).unwrap_or_default()
     }
 
-    /// Ranges of key material in an input, in order and apart.
-    fn find_hidden(&self, source: SourceId) -> Vec<TextRange> {
-        let mut hidden: Vec<TextRange> = self.secrets(source).into_iter().map(|(range, _)| range).collect();
-        hidden.order();
-        hidden.dedup_by(|next, last| {
-            let joined = next.start <= last.end;
-            if joined {
-                *last = last.join(*next);
-            }
-            joined
-        });
-        hidden
+    /// Whether anything is hidden in a range.
+    pub(super) fn hides(&self, source: SourceId, range: TextRange) -> bool {
+        self.veil(source).is_some_and(|veil| veil.hides(self.text(source), range))
     }
 
-    /// Ranges of key material in an input, with what they hold.
-    pub(super) fn secrets(&self, source: SourceId) -> Vec<(TextRange, Hidden<'a>)> {
-        let text = self.text(source);
-        let mut hidden = Vec::new();
-        let here: Vec<&Object> = self.objects.iter().filter(|object| object.source.source == source).collect();
-        for object in &here {
-            let is_text = |node: NodeId| {
-                object.root.get("stringData").and_then(Node::as_object).is_some_and(|all| all.iter().any(|entry| entry.value.id == node))
-            };
-            for (node, value) in &object.secrets {
-                let of = if is_text(*node) { Hidden::Text(value.expose()) } else { Hidden::Base64(value.expose()) };
-                hidden.extend(object.value_range(*node).map(|range| (range, of)));
-            }
-            if object.key.kind == "Secret" {
-                let applied = find(&object.root, "metadata.annotations").and_then(|all| all.get("kubectl.kubernetes.io/last-applied-configuration"));
-                hidden.extend(applied.and_then(|applied| object.value_range(applied.id)).map(|range| (range, Hidden::Unknown)));
-            }
-            if object.broken && object.content.text.is_none() {
-                let end = here.iter().map(|other| other.source.offset).filter(|offset| *offset > object.source.offset).min();
-                let mut values = Vec::new();
-                hide_values(text, TextRange::new(object.source.offset, end.unwrap_or(text.len() as u32)), &mut values);
-                hidden.extend(values.into_iter().map(|range| (range, Hidden::Unknown)));
-            }
-        }
-        hidden
+    fn veil(&self, source: SourceId) -> Option<&Veil> {
+        Some(self.veils.get(source.0 as usize)?.get_or_init(|| Box::new(Veil::new(self.text(source)))))
     }
-}
 
-/// Hides everything in a Secret that cannot be read, but what says which one it is.
-fn hide_values(text: &str, range: TextRange, hidden: &mut Vec<TextRange>) {
-    let mut at = range.start;
-    for line in range.slice(text).split_inclusive('\n') {
-        let bare = line.trim_start_matches([' ', '\t', '-']);
-        let plain = bare.split_once(':').is_some_and(|(key, _)| PLAIN_KEYS.contains(&key.trim_matches(['"', '\''])));
-        let skip = match bare.split_once(':') {
-            _ if plain || bare.trim().is_empty() => None,
-            Some((key, _)) if key.len() < 64 && !key.contains(' ') => Some(line.len() - bare.len() + key.len() + 1),
-            _ => Some(0),
-        };
-        if let Some(skip) = skip {
-            hidden.push(TextRange::new(at + skip as u32, at + line.trim_end().len() as u32));
-        }
-        at += line.len() as u32;
+    /// The part of a range on its first line.
+    pub fn first_line(&self, source: SourceId, range: TextRange) -> TextRange {
+        first_line(self.text(source), range)
+    }
+
+    /// The place of a line (from 1) and a column in UTF-16 units.
+    pub fn offset_utf16(&self, source: SourceId, line: u32, column: u32) -> Option<u32> {
+        self.lines(source)?.offset_utf16(self.text(source), line.checked_sub(1)?, column)
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Reference {
     pub relation: &'static str,
     /// What it is called.
     pub key: ResourceKey,
+    /// Nothing changes where it is not there.
+    pub optional: bool,
     /// Whom it means, or why it is not there.
     pub to: Result<ObjectId, Absence>,
 }
@@ -43,13 +45,14 @@ pub(crate) fn references(side: SideRef<'_>) -> Vec<Reference> {
         let candidates = by_name.get(&(relation.to.kind.clone(), relation.to.name.clone())).map_or(&[][..], Vec::as_slice);
         let same = candidates.iter().find(|(namespace, _)| *namespace == relation.to.namespace);
         let anywhere = candidates.first().filter(|_| relation.anywhere);
+        let optional = !matches!(relation.absent, Absent::Hole(_));
         let to = match (same.or(anywhere), relation.absent) {
             (Some((_, id)), _) => Ok(*id),
             (None, Absent::Hole(reason)) => Err(Absence { reason, assumed: false }),
             (None, Absent::Assumed(reason)) => Err(Absence { reason, assumed: true }),
             (None, Absent::Nothing) => continue,
         };
-        out.push(Reference { from: relation.from, at: relation.at, relation: relation.relation, key: relation.to, to });
+        out.push(Reference { from: relation.from, at: relation.at, relation: relation.relation, key: relation.to, optional, to });
     }
     out
 }

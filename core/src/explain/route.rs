@@ -4,6 +4,7 @@
 //!
 //! What must not be here: how requests are routed, and rendering.
 
+use super::unserved::{self, HostThere, Wanting};
 use super::{OriginView, Positions};
 use crate::backend::OutputMap;
 use crate::backend::envoy::{self, v3::Emitted};
@@ -22,6 +23,12 @@ pub struct RouteReport {
     pub simulation: Simulation,
     /// Where what was told comes from. Empty for configurations that nothing is known of.
     pub origins: Vec<OriginOf>,
+    /// Where no route takes it: the hosts that there are, nearest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostThere>,
+    /// Where no route takes it: resources that want its host and are not served.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wanting: Vec<Wanting>,
 }
 
 /// Where something that was told comes from.
@@ -31,6 +38,9 @@ pub struct OriginOf {
     pub of: String,
     /// Where it stands in Envoy's configuration.
     pub pointer: String,
+    /// Nobody wrote it: what it lies in comes from there.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub around: bool,
     /// Where it comes from.
     #[serde(flatten)]
     pub origin: OriginView,
@@ -44,11 +54,25 @@ pub fn route(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Reque
     let config = EnvoyConfig::of(gateway.ir);
     let simulation = Gateway::new(&config).simulate_tracing(request);
     let map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), emitted);
-    report(simulation, |pointer| origins(&map, pointer, gateway.of(), positions))
+    let mut report = report(simulation, |pointer| origins(&map, pointer, gateway.of(), positions));
+    if unserved::is_unserved(&report.simulation) {
+        report.hosts = unserved::hosts(&config, request);
+        report.wanting = unserved::wanting(gateway.of(), positions, request);
+    }
+    report
 }
 
-/// A simulation with the origins that `of` knows by pointer.
-pub fn report(simulation: Simulation, of: impl Fn(&str) -> Vec<OriginView>) -> RouteReport {
+/// What becomes of a request in a configuration of which nobody knows the lines.
+pub fn route_unknown(config: &EnvoyConfig, request: &Request) -> RouteReport {
+    let mut report = report(Gateway::new(config).simulate_tracing(request), |_| (true, Vec::new()));
+    if unserved::is_unserved(&report.simulation) {
+        report.hosts = unserved::hosts(config, request);
+    }
+    report
+}
+
+/// A simulation with the origins that `of` knows by pointer, and whether they are those of what lies around the place.
+pub fn report(simulation: Simulation, of: impl Fn(&str) -> (bool, Vec<OriginView>)) -> RouteReport {
     let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.clone());
     let first = simulation.tried.len().saturating_sub(TRIED);
     let tried = simulation.tried.iter().skip(first).filter_map(|tried| {
@@ -57,14 +81,14 @@ pub fn report(simulation: Simulation, of: impl Fn(&str) -> Vec<OriginView>) -> R
     });
     let places: Vec<Place> = simulation.places.iter().cloned().chain(tried).collect();
     let origins = places.into_iter().flat_map(|place| {
-        let all = of(&place.pointer);
-        all.into_iter().map(move |origin| OriginOf { of: place.of.clone(), pointer: place.pointer.clone(), origin })
+        let (around, all) = of(&place.pointer);
+        all.into_iter().map(move |origin| OriginOf { of: place.of.clone(), pointer: place.pointer.clone(), around, origin })
     });
-    RouteReport { origins: origins.collect(), simulation }
+    RouteReport { origins: origins.collect(), simulation, hosts: Vec::new(), wanting: Vec::new() }
 }
 
 /// What made a place, or the nearest that it lies in.
-fn origins(map: &OutputMap, pointer: &str, side: SideRef<'_>, positions: &Positions<'_>) -> Vec<OriginView> {
-    let made = map.lookup(pointer);
-    made.into_iter().flat_map(|made| made.origins).map(|origin| OriginView::of(*origin, side, positions)).collect()
+fn origins(map: &OutputMap, pointer: &str, side: SideRef<'_>, positions: &Positions<'_>) -> (bool, Vec<OriginView>) {
+    let Some(made) = map.lookup(pointer) else { return (true, Vec::new()) };
+    (made.pointer != pointer, made.origins.iter().map(|origin| OriginView::of(*origin, side, positions)).collect())
 }

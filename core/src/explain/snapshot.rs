@@ -5,8 +5,8 @@
 //!
 //! What must not be here: files.
 
-use super::redact::redacted;
 use crate::compilation::{Compilation, Options};
+use crate::redact::Veil;
 use crate::resource::{Input, Inputs};
 use crate::simulate::SavedRequest;
 use crate::text::Str;
@@ -48,6 +48,22 @@ struct Text {
     not_utf8: Vec<(u32, usize)>,
 }
 
+/// Where a text stops being what it should be. What stands there may be secret.
+fn place_of(error: &serde_json::Error) -> String {
+    let what = match error.classify() {
+        serde_json::error::Category::Eof => "it ends too early",
+        serde_json::error::Category::Syntax => "this is no JSON",
+        _ => "this has no place in it",
+    };
+    format!("{what}, at line {} column {}", error.line(), error.column())
+}
+
+/// The inputs without anything secret: stand-ins of the same form are in its place.
+pub fn with_stand_ins(inputs: &Inputs) -> Inputs {
+    let one = |input: &Input| Input { name: input.name.clone(), text: Veil::new(&input.text).with_stand_ins(&input.text).into() };
+    Inputs { inputs: inputs.inputs.iter().map(one).collect() }
+}
+
 fn only_dialect(compilation: &Compilation) -> Option<Str> {
     match &compilation.sides[..] {
         [only] => Some(Str::new_static(only.dialect.name)),
@@ -60,7 +76,7 @@ impl Snapshot {
     /// [`Input::from_bytes`] tells them.
     #[must_use]
     pub fn new(compilation: &Compilation, options: &Options, not_utf8: &[Vec<(u32, usize)>], with_secrets: bool) -> Self {
-        let texts = if with_secrets { compilation.inputs.clone() } else { redacted(&compilation.inputs, &compilation.positions()) };
+        let texts = if with_secrets { compilation.inputs.clone() } else { with_stand_ins(&compilation.inputs) };
         let text = |(at, input): (usize, Input)| Text {
             name: input.name,
             text: input.text.to_string(),
@@ -108,7 +124,7 @@ impl Snapshot {
             #[serde(default)]
             made_by: Str,
         }
-        let head: Head = serde_json::from_str(text).map_err(|error| format!("is no whole snapshot: {error}"))?;
+        let head: Head = serde_json::from_str(text).map_err(|error| format!("is no whole snapshot: {}", place_of(&error)))?;
         if head.chancery_snapshot > VERSION {
             let by = if head.made_by.is_empty() { String::new() } else { format!(" by Chancery {}", head.made_by) };
             let version = head.chancery_snapshot;
@@ -116,7 +132,7 @@ impl Snapshot {
                 "was made{by} in version {version} of the format, and this one reads up to {VERSION}; open it with a newer Chancery"
             ));
         }
-        serde_json::from_str(text).map_err(|error| format!("is no snapshot as this version writes them: {error}"))
+        serde_json::from_str(text).map_err(|error| format!("is no snapshot as this version writes them: {}", place_of(&error)))
     }
 
     /// Writes it, for people who look into it.

@@ -71,8 +71,10 @@ impl Thread {
             let Some(object) = compilation.objects.get(part.object) else { continue };
             let spans = &object.document.spans;
             let above = |node: NodeId| core::iter::successors(Some(node), |at| spans.get(*at).map(|span| span.parent));
+            let stands_for = |origin: Origin| origin.is_whole() && part.nodes.iter().any(|node| above(*node).any(|at| at == origin.node()));
+            let deep = |origin: Origin| above(origin.node()).any(|at| part.nodes.contains(&at));
             out.extend(
-                map.made_by(part.object, |node| if self.deep { above(node).any(|at| part.nodes.contains(&at)) } else { part.nodes.contains(&node) }),
+                map.made_by(part.object, |origin| stands_for(origin) || if self.deep { deep(origin) } else { part.nodes.contains(&origin.node()) }),
             );
         }
         let outer = |pointer: &String| and_ancestors(pointer).skip(1).any(|outer| out.contains(outer));

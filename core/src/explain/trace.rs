@@ -168,7 +168,10 @@ pub fn explain_line(
     report.ledger_of_others = rows;
     let spans = &object.document.spans;
     let below = |node: NodeId| core::iter::successors(Some(node), |at| spans.get(*at).map(|span| span.parent)).any(|at| nodes.contains(&at));
-    report.made = documents.iter().flat_map(|(gateway, viewed)| made_by(*gateway, positions, viewed, object.id, below)).collect();
+    let above: BTreeSet<NodeId> =
+        nodes.iter().flat_map(|node| core::iter::successors(Some(*node), |at| spans.get(*at).map(|span| span.parent))).collect();
+    let of = |origin: Origin| below(origin.node()) || origin.is_whole() && above.contains(&origin.node());
+    report.made = documents.iter().flat_map(|(gateway, viewed)| made_by(*gateway, positions, viewed, object.id, of)).collect();
     if report.made.is_empty() {
         report.whole = true;
         report.made = documents.iter().flat_map(|(gateway, viewed)| made_by_whole(*gateway, positions, viewed, object.id)).collect();
@@ -190,11 +193,11 @@ fn made_by_whole(gateway: GatewayRef<'_>, positions: &Positions<'_>, viewed: &Vi
     made
 }
 
-fn made_by(gateway: GatewayRef<'_>, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId, node: impl Fn(NodeId) -> bool) -> Vec<MadeView> {
-    let pointers = viewed.map.made_by(object, &node);
+fn made_by(gateway: GatewayRef<'_>, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId, of: impl Fn(Origin) -> bool) -> Vec<MadeView> {
+    let pointers = viewed.map.made_by(object, &of);
     let view = |pointer: String| {
         let origins: Vec<Origin> = viewed.map.get(&pointer).unwrap_or_default().to_vec();
-        let ours: Vec<Origin> = origins.into_iter().filter(|origin| origin.object() == object && node(origin.node())).collect();
+        let ours: Vec<Origin> = origins.into_iter().filter(|origin| origin.object() == object && of(*origin)).collect();
         made(gateway, positions, viewed, pointer, &ours)
     };
     pointers.into_iter().filter(|pointer| get(&viewed.root, pointer).is_some()).map(view).collect()

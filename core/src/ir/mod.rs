@@ -5,6 +5,7 @@
 //! Values carry their [`Origin`](crate::resource::Origin), so that every emitted field can be traced.
 
 mod access_log;
+pub mod appgw;
 mod cluster;
 mod filter;
 mod listener;
@@ -32,8 +33,8 @@ pub use route::{
     UpstreamClusters, VirtualHost, WeightedCluster,
 };
 pub use tls::{
-    Certificate, CertificateSource, Delivery, DownstreamTls, Holder, SecretPart, SecretReference, TlsParameters, TlsVersion, UpstreamTls,
-    ValidationContext,
+    Certificate, CertificateSource, Delivery, DownstreamTls, Holder, PublicMaterial, SecretPart, SecretReference, TlsParameters, TlsVersion,
+    UpstreamTls, ValidationContext,
 };
 
 pub use verbatim::{Fields, Plain, Tree, Verbatim};

@@ -1,7 +1,7 @@
 //! Virtual hosts and routes.
 
 use super::{Json, LocalRateLimit, Origins, Rbac};
-use crate::resource::Sourced;
+use crate::resource::{Also, Sourced};
 use crate::text::Str;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -68,6 +68,9 @@ pub struct Route {
 pub struct RouteMatch {
     /// The path.
     pub path: Sourced<PathMatch>,
+    /// What else the path was joined from.
+    #[serde(skip)]
+    pub path_also: Also,
     /// `None` leaves Envoy's default, which is case-sensitive.
     pub case_sensitive: Option<Sourced<bool>>,
     /// Headers, `:authority` and `:method` included.
@@ -158,6 +161,9 @@ pub struct QueryMatch {
 pub struct RuntimeFraction {
     /// Out of 100.
     pub percent: Sourced<u32>,
+    /// What else it was computed from: the shares of others.
+    #[serde(skip)]
+    pub percent_also: Also,
     /// Runtime key that overrides it, if any.
     pub runtime_key: Option<Str>,
 }

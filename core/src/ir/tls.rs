@@ -128,6 +128,18 @@ pub struct ValidationContext {
     pub subject_names: Vec<Sourced<Str>>,
     /// Certificates of unknown authorities are taken too.
     pub accept_untrusted: Option<Sourced<bool>>,
+    /// What stands in place where documents run alone.
+    #[serde(skip)]
+    pub public: PublicMaterial,
+}
+
+/// What need not be secret, as far as it is known: certificates of authorities, and lists of those revoked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PublicMaterial {
+    /// Authorities trusted, as PEM.
+    pub authorities: Option<Str>,
+    /// Revoked certificates, as PEM.
+    pub revoked: Option<Str>,
 }
 
 /// Versions, ciphers, curves; what is not set is BoringSSL's default.

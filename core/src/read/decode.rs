@@ -6,7 +6,8 @@
 use super::identity::{self, Identity};
 use super::{ReadOptions, Shape, problem};
 use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::resource::{Content, ObjectId, REDACTED, ResourceKey, Secret};
+use crate::redact::{self, KeptBack, Quotes, keep_back};
+use crate::resource::{Content, ObjectId, ResourceKey, Secret};
 use crate::text::{Document, Node, NodeId, Str, Value, parse, parse_embedded};
 use alloc::format;
 use alloc::sync::Arc;
@@ -37,9 +38,11 @@ const LIST_DEPTH: u32 = 8;
 pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions) -> Decoded {
     let mut document = parse(text, &options.limits);
     let broken = document.is_broken();
-    let findings = document.problems.iter().map(problem::finding).collect();
+    let quotes = Quotes::new(text);
+    let findings = document.problems.iter().map(|problem| problem::finding(problem, &quotes)).collect();
     let root = document.root.take();
-    let mut decoder = Decoder { text, fingerprint, options, broken, document: Arc::new(document), objects: Vec::new(), findings };
+    let secret = broken && options.shape == Shape::Kubernetes && redact::may_be_secret(text);
+    let mut decoder = Decoder { text, quotes, fingerprint, options, broken, secret, document: Arc::new(document), objects: Vec::new(), findings };
     match root {
         Some(root) => decoder.root(root),
         None if broken => decoder.push(Node::synthesised(Value::Null), Identity::unknown(), true),
@@ -61,9 +64,12 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions) -
 
 struct Decoder<'a> {
     text: &'a Arc<str>,
+    quotes: Quotes<'a>,
     fingerprint: u64,
     options: &'a ReadOptions,
     broken: bool,
+    /// Whether the text is broken, and may be a Secret by what is left of it.
+    secret: bool,
     document: Arc<Document>,
     objects: Vec<Item>,
     findings: Vec<Diagnostic>,
@@ -116,7 +122,8 @@ impl Decoder<'_> {
             }
             return;
         }
-        let identity = identity::of_object(&root, &self.document.spans, self.text);
+        let written = if self.secret || redact::keeps_back(&root) { None } else { Some(&**self.text) };
+        let identity = identity::of_object(&root, &self.document.spans, written);
         let broken = self.broken || identity.problem.is_some();
         if !self.broken
             && let Some(finding) = &identity.problem
@@ -128,12 +135,12 @@ impl Decoder<'_> {
     }
 
     fn push(&mut self, mut root: Node, identity: Identity, broken: bool) {
-        let secrets = match self.options.identify {
-            Some(identify) => (identify.secrets)(&mut root),
-            None if &*identity.key.kind == "Secret" => take_secrets(&mut root),
-            None => Vec::new(),
-        };
-        let is_secret = !secrets.is_empty() || &*identity.key.kind == "Secret" || (broken && self.text.contains("Secret"));
+        let mut kept = self.kept_back(&mut root);
+        if let Some(identify) = self.options.identify {
+            let own = (identify.secrets)(&mut root);
+            kept.is_secret |= !own.is_empty();
+            kept.secrets.extend(own);
+        }
         let index = self.objects.len();
         let content = Content {
             root: Arc::new(root),
@@ -141,8 +148,9 @@ impl Decoder<'_> {
             api_version: identity.api_version,
             key: identity.key,
             broken,
-            secrets,
-            text: (!is_secret).then(|| self.text.clone()),
+            text: (!kept.is_secret).then(|| self.text.clone()),
+            secrets: kept.secrets.into_iter().map(|(node, value)| (node, Secret::new(value))).collect(),
+            credentials: kept.credentials.into_iter().map(Secret::new).collect(),
             fingerprint: self.fingerprint.wrapping_add(index as u64),
         };
         let content = Arc::new(content);
@@ -151,6 +159,17 @@ impl Decoder<'_> {
             self.embedded(&content, index);
             self.files(&content, index);
         }
+    }
+
+    /// Takes out of a tree what must not come out again.
+    fn kept_back(&self, root: &mut Node) -> KeptBack {
+        // What does not say what it is is of no use to anybody, and may be anything.
+        let unnamed = self.options.shape == Shape::Kubernetes && root.get("kind").and_then(Node::as_str).is_none();
+        let mut kept = keep_back(root, self.secret || unnamed);
+        // What an alias stands for is written elsewhere, where it may not be a Secret's.
+        let is_alias = |node: NodeId| self.document.spans.get(node).is_some_and(|span| span.value.slice(self.text).starts_with('*'));
+        kept.credentials.extend(kept.secrets.iter().filter(|(node, _)| is_alias(*node)).map(|(_, value)| value.clone()));
+        kept
     }
 
     /// Configuration files in the ConfigMap at `holder`. What is wrong with their text is for whoever reads them to say.
@@ -163,7 +182,8 @@ impl Decoder<'_> {
             let (Some(span), Some(inner)) = (self.document.spans.get(file.id), file.as_str()) else { continue };
             let Some(mut document) = parse_embedded(self.text, span.value, inner, &self.options.limits).into_iter().next() else { continue };
             let broken = document.is_broken();
-            let root = document.root.take().unwrap_or_else(|| Node::synthesised(Value::Null));
+            let mut root = document.root.take().unwrap_or_else(|| Node::synthesised(Value::Null));
+            let credentials = redact::credentials_of(&mut root);
             let key = ResourceKey { kind: name.clone(), ..content.key.clone() };
             let index = self.objects.len();
             let content = Content {
@@ -173,6 +193,7 @@ impl Decoder<'_> {
                 key,
                 broken,
                 secrets: Vec::new(),
+                credentials: credentials.into_iter().map(Secret::new).collect(),
                 text: content.text.clone(),
                 fingerprint: self.fingerprint.wrapping_add(index as u64),
             };
@@ -192,8 +213,9 @@ impl Decoder<'_> {
             let Some(inner) = annotation.as_str() else { continue };
             for mut document in parse_embedded(self.text, span.value, inner, &self.options.limits) {
                 let broken = document.is_broken();
-                self.findings.extend(document.problems.iter().map(problem::finding));
-                let root = document.root.take().unwrap_or_else(|| Node::synthesised(Value::Null));
+                self.findings.extend(document.problems.iter().map(|problem| problem::finding(problem, &self.quotes)));
+                let mut root = document.root.take().unwrap_or_else(|| Node::synthesised(Value::Null));
+                let kept = self.kept_back(&mut root);
                 let is_object = root.as_object().is_some();
                 let index = self.objects.len();
                 if !is_object && !broken {
@@ -206,8 +228,9 @@ impl Decoder<'_> {
                     api_version,
                     key,
                     broken: broken || !is_object,
-                    secrets: Vec::new(),
-                    text: content.text.clone(),
+                    secrets: kept.secrets.into_iter().map(|(node, value)| (node, Secret::new(value))).collect(),
+                    credentials: kept.credentials.into_iter().map(Secret::new).collect(),
+                    text: content.text.clone().filter(|_| !kept.is_secret),
                     fingerprint: self.fingerprint.wrapping_add(index as u64),
                 };
                 let parent = Some((holder, annotation.id));
@@ -242,27 +265,6 @@ impl ListKind {
             }
         }
     }
-}
-
-/// Takes the values of a Secret out of its tree.
-fn take_secrets(root: &mut Node) -> Vec<(NodeId, Secret<Str>)> {
-    let mut secrets = Vec::new();
-    let Value::Object(object) = &mut root.value else { return secrets };
-    for field in ["data", "stringData"] {
-        let Some(Node { value: Value::Object(data), .. }) = object.get_mut(field) else { continue };
-        for (_, node) in data.iter_mut() {
-            if let Value::String(value) = &mut node.value {
-                secrets.push((node.id, Secret::new(core::mem::replace(value, Str::new_static(REDACTED)))));
-            }
-        }
-    }
-    if let Some(Node { value: Value::Object(metadata), .. }) = object.get_mut("metadata")
-        && let Some(Node { value: Value::Object(annotations), .. }) = metadata.get_mut("annotations")
-        && let Some(applied) = annotations.get_mut("kubectl.kubernetes.io/last-applied-configuration")
-    {
-        applied.value = Value::String(Str::new_static(REDACTED));
-    }
-    secrets
 }
 
 fn not_an_object(root: &Node, index: usize) -> Diagnostic {

@@ -3,6 +3,7 @@
 //! What must not be here: whether anybody knows such a kind, and whether Kubernetes would accept the name.
 
 use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::redact::{REDACTED, is_name};
 use crate::resource::{ObjectId, ResourceKey};
 use crate::text::{Node, Spans, Str, Value};
 use alloc::format;
@@ -41,19 +42,27 @@ pub(super) struct Identity {
     pub(super) problem: Option<Diagnostic>,
 }
 
-/// What an object of Kubernetes says it is.
-pub(super) fn of_object(root: &Node, spans: &Spans, text: &str) -> Identity {
+/// What an object of Kubernetes says it is. Without its text nothing of what is written is quoted.
+pub(super) fn of_object(root: &Node, spans: &Spans, text: Option<&str>) -> Identity {
+    let written = |node: &Node| text.map_or(REDACTED, |text| spans.get(node.id).map_or("", |span| span.value.slice(text)));
+    let sane = |name: &Str| text.is_some() || is_name(name);
     let mut problem = None;
     let mut text_field = |holder: Option<&Node>, path: &'static str, field: &str| -> Str {
         let node = holder.and_then(|holder| holder.get(field));
         match node.map(|node| (node, &node.value)) {
-            Some((_, Value::String(value))) if !value.is_empty() => value.clone(),
+            Some((_, Value::String(value))) if !value.is_empty() => {
+                if sane(value) {
+                    value.clone()
+                } else {
+                    Str::new_static(REDACTED)
+                }
+            }
             Some((node, Value::Null | Value::String(_))) => {
                 problem.get_or_insert_with(|| incomplete(node, path));
                 Str::default()
             }
             Some((node, value)) => {
-                let written = spans.get(node.id).map_or("", |span| span.value.slice(text));
+                let written = written(node);
                 problem.get_or_insert_with(|| not_a_string(node, value, path, written));
                 Str::new(written)
             }
@@ -68,10 +77,16 @@ pub(super) fn of_object(root: &Node, spans: &Spans, text: &str) -> Identity {
     let metadata = root.get("metadata").filter(|metadata| metadata.as_object().is_some());
     let name = text_field(metadata.or(Some(root)).filter(|_| metadata.is_some()), "metadata.name", "name");
     let namespace = match metadata.and_then(|metadata| metadata.get("namespace")).map(|node| (node, &node.value)) {
-        Some((_, Value::String(value))) if !value.is_empty() => value.clone(),
+        Some((_, Value::String(value))) if !value.is_empty() => {
+            if sane(value) {
+                value.clone()
+            } else {
+                Str::new_static(REDACTED)
+            }
+        }
         None | Some((_, Value::Null | Value::String(_))) => Str::new_static(DEFAULT_NAMESPACE),
         Some((node, value)) => {
-            let written = spans.get(node.id).map_or("", |span| span.value.slice(text));
+            let written = written(node);
             problem.get_or_insert_with(|| not_a_string(node, value, "metadata.namespace", written));
             Str::new(written)
         }

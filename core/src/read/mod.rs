@@ -20,8 +20,8 @@ mod tests;
 pub use cache::DocumentCache;
 
 use crate::diagnostic::Diagnostic;
-use crate::resource::{Inputs, Objects, ResourceKey, Secret};
-use crate::text::{Limits, Node, NodeId, Str};
+use crate::resource::{Inputs, Objects, ResourceKey};
+use crate::text::{Limits, Node, NodeId, Str, parse, split};
 use alloc::vec::Vec;
 
 /// What the objects of an input look like.
@@ -40,7 +40,7 @@ pub struct Identify {
     /// Their name.
     pub key: fn(&Node) -> ResourceKey,
     /// Takes key material out of an object that has any.
-    pub secrets: fn(&mut Node) -> Vec<(NodeId, Secret<Str>)>,
+    pub secrets: fn(&mut Node) -> Vec<(NodeId, Str)>,
 }
 
 impl PartialEq for Identify {
@@ -79,4 +79,28 @@ impl ReadOptions {
 /// objects have.
 pub fn read(inputs: &Inputs, options: &ReadOptions, cache: &mut DocumentCache) -> (Objects, Vec<Diagnostic>) {
     cache.read(inputs, options)
+}
+
+/// Whether there is no resource in any of the inputs, and nothing that could have been meant as one: blank lines, comments, lists without items.
+pub fn says_nothing(inputs: &Inputs) -> bool {
+    inputs
+        .inputs
+        .iter()
+        .all(|input| split(&input.text).into_iter().filter(|chunk| !chunk.is_empty).all(|chunk| is_blank(chunk.range.slice(&input.text))))
+}
+
+/// The longest text that is looked into: what is longer says something.
+const LONGEST_BLANK: usize = 4096;
+
+fn is_blank(text: &str) -> bool {
+    if text.len() > LONGEST_BLANK {
+        return false;
+    }
+    let document = parse(text, &Limits::default());
+    let no_items = |items: &Node| items.is_null() || items.as_array().is_some_and(Vec::is_empty);
+    let is_list = |root: &Node| root.get("kind").and_then(Node::as_str).is_some_and(|kind| kind.ends_with("List"));
+    match &document.root {
+        None => !document.is_broken(),
+        Some(root) => root.is_null() && !document.is_broken() || is_list(root) && root.get("items").is_some_and(no_items),
+    }
 }

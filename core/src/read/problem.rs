@@ -1,15 +1,16 @@
 //! Problems of a text as findings with codes.
 
 use crate::diagnostic::{Code, Diagnostic, Place, codes};
+use crate::redact::Quotes;
 use crate::resource::SourceId;
 use crate::text::{Problem, ProblemKind};
 
-/// The finding for a problem; its ranges are relative to the chunk until it is placed.
-pub(super) fn finding(problem: &Problem) -> Diagnostic {
+/// The finding for a problem of a text; its ranges are relative to the chunk until it is placed. What it quotes may be secret.
+pub(super) fn finding(problem: &Problem, quotes: &Quotes<'_>) -> Diagnostic {
     let place = Place::Text(SourceId(0), problem.range);
-    let mut finding = Diagnostic::new(code(problem.kind), problem.message.trim_end_matches('.'), place);
+    let mut finding = Diagnostic::new(code(problem.kind), quotes.said(problem.message.trim_end_matches('.')), place);
     if let Some((range, message)) = &problem.related {
-        finding = finding.related(Place::Text(SourceId(0), *range), message.as_str());
+        finding = finding.related(Place::Text(SourceId(0), *range), quotes.said(message));
     }
     finding
 }

@@ -48,7 +48,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// Optimal string alignment distance, `None` when above `limit`. Case counts as half of a difference, rounded up.
-fn edit_distance(a: &str, b: &str, limit: usize) -> Option<usize> {
+pub(crate) fn edit_distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     use alloc::vec::Vec;
     if a.len().abs_diff(b.len()) > limit || a.len() > 256 || b.len() > 256 {
         return None;

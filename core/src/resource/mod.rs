@@ -7,7 +7,8 @@ mod object;
 mod origin;
 mod secret;
 
+pub(crate) use key::edit_distance;
 pub use key::{ResourceKey, nearest};
 pub use object::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
-pub use origin::{Origin, Rule, Sourced};
+pub use origin::{Also, Origin, Rule, Sourced};
 pub use secret::{REDACTED, Secret};

@@ -134,7 +134,9 @@ pub struct Content {
     pub broken: bool,
     /// The values of a Secret's `data` and `stringData`, by the node where each is written.
     pub secrets: Vec<(NodeId, Secret<Str>)>,
-    /// The text that it was read from; `None` for a Secret.
+    /// Credentials that are in its tree, as the gateway needs them: no output has them, unless a person wants it.
+    pub credentials: Vec<Secret<Str>>,
+    /// The text that it was read from; `None` for what may be a Secret.
     pub text: Option<Arc<str>>,
     /// A hash of the text and of the object's place in it: equal for equal text. For memories; never shown.
     pub fingerprint: u64,
@@ -172,6 +174,15 @@ impl Object {
         let span = self.document.spans.get(node)?;
         let range = if span.key.start < span.key.end { span.key } else { span.value };
         Some(self.absolute(range))
+    }
+
+    /// The scalars below a node, in the order of the text.
+    pub fn leaves(&self, node: NodeId) -> Vec<NodeId> {
+        let spans = &self.document.spans;
+        let Some(end) = spans.get(node).map(|span| span.value.end) else { return Vec::new() };
+        // Numbers follow the text.
+        let below = (node.0 + 1..).map(NodeId).take_while(|id| spans.get(*id).is_some_and(|span| span.whole().start < end));
+        below.filter(|id| spans.get(NodeId(id.0 + 1)).is_none_or(|next| next.parent != *id)).collect()
     }
 
     /// The keys and indexes that lead from the object to one of its nodes.

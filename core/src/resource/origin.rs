@@ -5,6 +5,7 @@
 
 use super::ObjectId;
 use crate::text::NodeId;
+use alloc::vec::Vec;
 use core::num::NonZeroU32;
 use core::{cmp, fmt, hash, ops};
 
@@ -12,7 +13,7 @@ use core::{cmp, fmt, hash, ops};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin {
     object: NonZeroU32,
-    // 24 bits of node, 8 bits of rule
+    // 24 bits of node, 1 bit whether all below it counts, 7 bits of rule
     node_and_rule: u32,
 }
 
@@ -64,6 +65,7 @@ impl Rule {
 impl Origin {
     /// The largest node number that an origin can name; nodes beyond it are named by it.
     const MAX_NODE: u32 = (1 << 24) - 1;
+    const WHOLE: u32 = 0x80;
 
     /// A value taken from this node as it is.
     pub fn field(object: ObjectId, node: NodeId) -> Self {
@@ -92,7 +94,18 @@ impl Origin {
 
     /// Why the value is what it is.
     pub fn rule(self) -> Rule {
-        Rule::ALL.get((self.node_and_rule & 0xff) as usize).copied().unwrap_or(Rule::Field)
+        Rule::ALL.get((self.node_and_rule & 0x7f) as usize).copied().unwrap_or(Rule::Field)
+    }
+
+    /// The same node with all that stands below it: the value was computed from several fields of it.
+    #[must_use]
+    pub fn whole(self) -> Self {
+        Self { object: self.object, node_and_rule: self.node_and_rule | Self::WHOLE }
+    }
+
+    /// Whether all that stands below the node counts.
+    pub fn is_whole(self) -> bool {
+        self.node_and_rule & Self::WHOLE != 0
     }
 
     /// All of it as one number.
@@ -108,7 +121,7 @@ impl Origin {
     /// The same place by another rule.
     #[must_use]
     pub fn by(self, rule: Rule) -> Self {
-        Self { object: self.object, node_and_rule: (self.node_and_rule & !0xff) | rule as u32 }
+        Self { object: self.object, node_and_rule: (self.node_and_rule & !0x7f) | rule as u32 }
     }
 }
 
@@ -122,6 +135,31 @@ impl serde::Serialize for Origin {
 impl fmt::Debug for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}@{}:{}", self.object(), self.node().0, self.rule().name())
+    }
+}
+
+/// Where a value comes from beyond the origin that it carries: what it was joined or summed up from. Equal to any other, as equality ignores
+/// where something stands.
+#[derive(Clone, Debug, Default)]
+pub struct Also(pub Vec<Origin>);
+
+impl PartialEq for Also {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Also {}
+
+impl PartialOrd for Also {
+    fn partial_cmp(&self, other: &Self) -> Option<cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Also {
+    fn cmp(&self, _: &Self) -> cmp::Ordering {
+        cmp::Ordering::Equal
     }
 }
 
@@ -153,6 +191,13 @@ impl<T> Sourced<T> {
     /// A borrow that keeps the origin.
     pub fn as_ref(&self) -> Sourced<&T> {
         Sourced { value: &self.value, origin: self.origin }
+    }
+
+    /// The same value, computed from all that stands below its origin.
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        self.origin = self.origin.map(Origin::whole);
+        self
     }
 
     /// The same value, with its origin under another rule.

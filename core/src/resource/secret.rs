@@ -5,8 +5,7 @@
 
 use core::fmt;
 
-/// What is printed in place of key material.
-pub const REDACTED: &str = "<redacted>";
+pub use crate::redact::REDACTED;
 
 /// A value that prints as `<redacted>`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

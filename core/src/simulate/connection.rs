@@ -42,6 +42,14 @@ pub(crate) fn is_tls(chain: &FilterChain) -> bool {
     chain.transport_socket.as_ref().is_some_and(|socket| !socket.name.contains("raw_buffer"))
 }
 
+/// Names that controllers give to listeners of their own: for their checks, statistics and the admin interface.
+const OWN: [&str; 5] = ["stats-health", "stats", "health", "envoy-admin", "ambassador-listener-ready"];
+
+/// Whether a listener is the controller's own, where nobody's requests belong.
+pub(crate) fn is_own(listener: &Listener) -> bool {
+    OWN.iter().any(|own| listener.name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with("-127.0.0.1")))
+}
+
 fn chains(listener: &Listener) -> impl Iterator<Item = &FilterChain> {
     listener.filter_chains.iter().chain(&listener.default_filter_chain)
 }
@@ -74,10 +82,11 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
     let fits = |of: &&(&'a Placed<Listener>, &str, u32)| chains(&of.0.message).any(|chain| is_tls(chain) == request.tls);
     let what = if request.tls { "TLS" } else { "plain text" };
     // Nobody else reaches what listens to its own machine only, as the admin interface does.
-    let is_own = |of: &&(&'a Placed<Listener>, &str, u32)| of.1.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    let mut reachable: Vec<_> = all.iter().filter(|of| !is_own(of)).collect();
+    let is_here = |of: &&(&'a Placed<Listener>, &str, u32)| of.1.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    let all: Vec<_> = all.iter().filter(|of| !is_own(&of.0.message)).collect();
+    let mut reachable: Vec<_> = all.iter().copied().filter(|of| !is_here(of)).collect();
     if reachable.is_empty() {
-        reachable.extend(&all);
+        reachable.extend(all);
     }
     let ((listener, _, port), why) = match reachable.iter().copied().find(fits) {
         Some(found) => (found, format!("it is the first with {what}; --port chooses another")),

@@ -1,140 +1,20 @@
-//! What a request meets besides its route, in words: HTTP filters, settings of the route, the cluster.
+//! What a request meets besides its route, in words: settings of the route, the cluster.
 //!
 //! What must not be here: anything that decides where the request goes.
 
 use super::Gateway;
 use super::action::seconds;
 use super::connection::bound;
+use super::filters::Scopes;
 use super::matcher::{parts, string_words};
-use super::request::Headers;
-use super::simulation::{ClusterView, FilterStep, Setting};
+use super::simulation::{ClusterView, Setting};
 use crate::backend::envoy::v3::pb;
-use crate::envoy_config::EnvoyConfig;
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use pb::hcm::{HttpConnectionManager, HttpFilter};
-use pb::route::{Route, RouteAction, RouteConfiguration, VirtualHost};
-
-/// Where configuration of a filter for this request may stand, the most exact first.
-pub(super) struct Scopes<'a> {
-    pub(super) route: Option<&'a Route>,
-    pub(super) host: Option<&'a VirtualHost>,
-    pub(super) table: Option<&'a RouteConfiguration>,
-}
-
-impl<'a> Scopes<'a> {
-    fn of(&self, filter: &str) -> impl Iterator<Item = &'a pb::Any> {
-        let maps: [Option<&'a BTreeMap<String, pb::Any>>; 3] = [
-            self.route.map(|route| &route.typed_per_filter_config),
-            self.host.map(|host| &host.typed_per_filter_config),
-            self.table.map(|table| &table.typed_per_filter_config),
-        ];
-        maps.into_iter().flatten().filter_map(|map| map.get(filter)).collect::<Vec<_>>().into_iter()
-    }
-
-    /// The policy of CORS that counts.
-    fn cors(&self) -> Option<Cors<'a>> {
-        use pb::http_filter::cors::v3::CorsPolicy;
-        let own = self.of("envoy.filters.http.cors").find_map(|config| unwrapped(config).downcast_ref::<CorsPolicy>());
-        if let Some(own) = own {
-            return Some(Cors { origins: &own.allow_origin_string_match, enabled: own.filter_enabled.as_ref() });
-        }
-        let action = self.route.and_then(|route| match &route.action {
-            Some(pb::route::route::Action::Route(action)) => action.cors.as_deref(),
-            _ => None,
-        });
-        let policy = action.or(self.host.and_then(|host| host.cors.as_ref()))?;
-        let enabled = policy.enabled_specifier.as_ref().map(|pb::route::cors_policy::EnabledSpecifier::FilterEnabled(enabled)| enabled);
-        Some(Cors { origins: &policy.allow_origin_string_match, enabled })
-    }
-}
-
-struct Cors<'a> {
-    origins: &'a [pb::matcher::StringMatcher],
-    enabled: Option<&'a pb::base::RuntimeFractionalPercent>,
-}
-
-/// What stands in a `FilterConfig`, or the thing itself.
-fn unwrapped(config: &pb::Any) -> &pb::Any {
-    config.downcast_ref::<pb::route::FilterConfig>().and_then(|of| of.config.as_ref()).unwrap_or(config)
-}
-
-fn is_disabled(filter: &HttpFilter, scopes: &Scopes<'_>) -> bool {
-    use pb::http_filter::ext_authz::v3::{ExtAuthzPerRoute, ext_authz_per_route::Override};
-    let Some(config) = scopes.of(&filter.name).next() else { return filter.disabled };
-    if let Some(of) = config.downcast_ref::<pb::route::FilterConfig>() {
-        return of.disabled;
-    }
-    config.downcast_ref::<ExtAuthzPerRoute>().is_some_and(|of| matches!(of.r#override, Some(Override::Disabled(true))))
-}
-
-/// The HTTP filters in their order.
-pub(super) fn filters(manager: &HttpConnectionManager, scopes: &Scopes<'_>) -> Vec<FilterStep> {
-    manager
-        .http_filters
-        .iter()
-        .map(|filter| FilterStep { name: filter.name.clone(), enabled: !is_disabled(filter, scopes), does: does(filter) })
-        .collect()
-}
-
-fn does(filter: &HttpFilter) -> Option<String> {
-    use pb::http_filter::{ext_authz, ratelimit};
-    let Some(pb::hcm::http_filter::ConfigType::TypedConfig(config)) = &filter.config_type else { return None };
-    let grpc = |service: &pb::base::GrpcService| match &service.target_specifier {
-        Some(pb::base::grpc_service::TargetSpecifier::EnvoyGrpc(of)) => of.cluster_name.clone(),
-        _ => "a service".to_owned(),
-    };
-    if let Some(of) = config.downcast_ref::<ext_authz::v3::ExtAuthz>() {
-        use ext_authz::v3::ext_authz::Services;
-        let cluster = match &of.services {
-            Some(Services::GrpcService(service)) => grpc(service),
-            Some(Services::HttpService(service)) => match service.server_uri.as_ref().and_then(|uri| uri.http_upstream_type.as_ref()) {
-                Some(pb::base::http_uri::HttpUpstreamType::Cluster(cluster)) => cluster.clone(),
-                None => "a service".to_owned(),
-            },
-            None => "a service".to_owned(),
-        };
-        return Some(format!("asks {cluster} whether the request may pass; taken to say yes"));
-    }
-    if let Some(of) = config.downcast_ref::<ratelimit::v3::RateLimit>() {
-        let cluster = of.rate_limit_service.as_ref().and_then(|service| service.grpc_service.as_ref()).map(grpc).unwrap_or_default();
-        return Some(format!("asks {cluster} whether there are too many requests; taken to say no"));
-    }
-    let known = match filter.name.as_str() {
-        "envoy.filters.http.router" => "sends the request to the upstream",
-        "envoy.filters.http.cors" => "answers preflight requests of CORS",
-        "envoy.filters.http.lua" => "runs a script, which is not simulated",
-        "envoy.filters.http.wasm" | "envoy.filters.http.ext_proc" => "may change the request, which is not simulated",
-        "envoy.filters.http.jwt_authn" => "checks a token; taken to be valid",
-        "envoy.filters.http.rbac" => "checks who may pass; taken to say yes",
-        "envoy.filters.http.oauth2" => "asks for a login; taken to be there",
-        "envoy.filters.http.fault" => "may delay or abort requests, which is not simulated",
-        "envoy.filters.http.buffer" => "waits for the whole body",
-        "envoy.filters.http.compressor" => "compresses responses",
-        "envoy.filters.http.grpc_web" => "translates gRPC-Web to gRPC",
-        "envoy.filters.http.grpc_http1_bridge" => "translates gRPC over HTTP/1.1",
-        "envoy.filters.http.grpc_stats" => "counts gRPC messages",
-        _ => return None,
-    };
-    Some(known.to_owned())
-}
-
-/// Whether the CORS filter answers the request as a preflight.
-pub(super) fn is_preflight(manager: &HttpConnectionManager, scopes: &Scopes<'_>, method: &str, headers: &Headers, config: &EnvoyConfig) -> bool {
-    let runs = manager.http_filters.iter().any(|filter| filter.name == "envoy.filters.http.cors" && !is_disabled(filter, scopes));
-    let (Some(origin), true) = (headers.first("origin"), runs && method == "OPTIONS") else { return false };
-    let Some(cors) = scopes.cors().filter(|_| headers.first("access-control-request-method").is_some_and(|method| !method.is_empty())) else {
-        return false;
-    };
-    let enabled = cors.enabled.is_none_or(|enabled| {
-        let (numerator, denominator) = parts(enabled, &config.runtime);
-        numerator >= denominator
-    });
-    enabled && cors.origins.iter().any(|matcher| super::matcher::takes(matcher, origin))
-}
+use pb::route::{RouteAction, VirtualHost};
 
 /// What the route says besides where the request goes.
 pub(super) fn settings(action: &RouteAction, host: &VirtualHost, scopes: &Scopes<'_>) -> Vec<Setting> {

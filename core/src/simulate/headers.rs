@@ -85,33 +85,45 @@ impl Values<'_> {
         }
     }
 
-    /// A value with its commands replaced; what only an Envoy knows stays as `<COMMAND>`.
+    /// A value with its commands replaced; what only an Envoy knows stays as it is written, `%START_TIME(%s)%`.
     fn format(&self, value: &str) -> String {
         let mut out = String::new();
         let mut rest = value;
         while let Some((before, after)) = rest.split_once('%') {
             out.push_str(before);
-            let Some((command, after)) = after.split_once('%') else {
+            if let Some(after) = after.strip_prefix('%') {
+                out.push('%');
+                rest = after;
+                continue;
+            }
+            let Some((command, after)) = command_of(after) else {
                 out.push('%');
                 rest = after;
                 continue;
             };
-            match command {
-                "" => out.push('%'),
-                command => match self.command(command) {
-                    Some(value) => out.push_str(&value),
-                    None => {
-                        out.push('<');
-                        out.push_str(command);
-                        out.push('>');
-                    }
-                },
+            match self.command(command) {
+                Some(value) => out.push_str(&value),
+                None => out.extend(["%", command, "%"]),
             }
             rest = after;
         }
         out.push_str(rest);
         out
     }
+}
+
+/// A command and what follows it: a name, an argument in parentheses that may have percent signs, a length (`SubstitutionFormatParser` in
+/// `source/common/formatter/substitution_formatter.cc` of Envoy).
+fn command_of(text: &str) -> Option<(&str, &str)> {
+    let name = text.find(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')).filter(|end| *end > 0)?;
+    let mut end = name;
+    if text.get(end..)?.starts_with('(') {
+        end += text.get(end..)?.find(')')? + 1;
+    }
+    if let Some(length) = text.get(end..)?.strip_prefix(':') {
+        end += 1 + length.find(|c: char| !c.is_ascii_digit()).filter(|digits| *digits > 0)?;
+    }
+    Some((text.get(..end)?, text.get(end..)?.strip_prefix('%')?))
 }
 
 /// What is done where a header is there already. `append` is what older configurations say.
@@ -162,4 +174,29 @@ pub(super) fn mutate(headers: &mut Headers, level: &Level<'_>, values: &Values<'
         headers.add(&name, &value);
     }
     changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Headers, Start, Values};
+
+    #[test]
+    fn formatters_are_replaced_or_stay_as_they_are_written() {
+        let mut headers = Headers::default();
+        headers.add("x-user", "ada");
+        let start = Start { method: "GET", authority: "a.org", scheme: "https", path: "/p?q=1" };
+        let values = Values { start, request: &headers, source: None, server_name: Some("a.org"), protocol: "HTTP/2", cluster: "shop", route: "r" };
+        for (written, told) in [
+            ("t=%START_TIME(%s.%3f)%", "t=%START_TIME(%s.%3f)%"),
+            ("%START_TIME(%Y-%m-%dT%H:%M:%S)%;%REQ(X-USER)%", "%START_TIME(%Y-%m-%dT%H:%M:%S)%;ada"),
+            ("%REQ(x-none?x-user):2% 100%%", "ad 100%"),
+            ("%UPSTREAM_CLUSTER%/%PROTOCOL%/%REQ(:PATH):2%", "shop/HTTP/2//p"),
+            ("%DYNAMIC_METADATA(a:b):9%!", "%DYNAMIC_METADATA(a:b):9%!"),
+            ("50% of %REQ(", "50% of %REQ("),
+            ("%%%REQUESTED_SERVER_NAME%%%", "%a.org%"),
+            ("%", "%"),
+        ] {
+            assert_eq!(values.format(written), told, "{written}");
+        }
+    }
 }

@@ -186,7 +186,7 @@ pub(crate) fn string_words(of: &StringMatcher) -> String {
 }
 
 /// Of several headers of a name, Envoy 1.40 asks for each by itself whether it matches, and one is enough.
-fn header(of: &HeaderMatcher, subject: &Subject<'_>) -> Checked<()> {
+pub(super) fn header(of: &HeaderMatcher, subject: &Subject<'_>) -> Checked<()> {
     use pb::route::header_matcher::HeaderMatchSpecifier as Wants;
     let name = of.name.to_ascii_lowercase();
     let mut values = subject.header(&name);

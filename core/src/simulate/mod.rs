@@ -4,8 +4,10 @@
 //! filter chain, connection manager, virtual host, routes, and what the route does. Each part follows the files of Envoy's source that it
 //! names, and is held against a real Envoy by `tests/suite/differential`.
 //!
-//! What is not simulated: bodies, what HTTP filters decide (they are taken to let the request pass, and named), upstreams' health,
-//! extensions (named, never passed over in silence).
+//! HTTP filters are evaluated where the request alone decides ([`filters`]); what others decide is a [`Condition`], and what is told is what follows
+//! if it holds.
+//!
+//! What is not simulated: bodies, upstreams' health, extensions (named, never passed over in silence).
 //!
 //! What must not be here: a compilation, origins, rendering.
 
@@ -14,6 +16,8 @@ mod connection;
 mod curl;
 mod describe;
 mod ending;
+mod filters;
+mod forward;
 mod headers;
 mod manager;
 mod matcher;
@@ -24,7 +28,7 @@ mod simulation;
 mod table;
 mod written;
 
-pub(crate) use connection::{bound, chain_of, is_tls};
+pub(crate) use connection::{bound, chain_of, is_own, is_tls};
 pub(crate) use describe::addresses;
 pub use ending::{Ending, SavedRequest, Verdict, percent};
 pub(crate) use headers::header_action;
@@ -34,8 +38,8 @@ pub(crate) use pb::base::header_value_option::HeaderAppendAction as HeaderAction
 pub(crate) use request::host_of;
 pub use request::{Headers, Protocol, Request};
 pub use simulation::{
-    ChainTried, ClusterShare, ClusterView, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, Seen, Setting,
-    Simulation, Tried, Upstream,
+    ChainTried, ClusterShare, ClusterView, Condition, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, Seen,
+    Setting, Simulation, Tried, Upstream,
 };
 pub use written::WrittenRequest;
 

@@ -2,14 +2,14 @@
 //!
 //! What must not be here: the rules of any one step.
 
-use super::action::{inline, location, not_found_status, rewritten, seconds, status};
+use super::action::{inline, location, status};
 use super::connection::{Chosen, chain_name, filter_chain, is_tls, listener};
-use super::describe::{Scopes, cluster, filters, is_preflight, listener_name, settings};
-use super::headers::{Level, Values, mutate};
+use super::describe::{cluster, listener_name};
+use super::filters::{Answer, Scopes, Stage, walk};
 use super::manager::{Prepared, is_upgrade, prepare};
 use super::matcher::{Subject, check, path_words};
 use super::request::host_of;
-use super::simulation::{ClusterShare, HeaderChange, HostChoice, Outcome, Place, RouteRef, Simulation, Tried, Upstream};
+use super::simulation::{ClusterShare, Condition, HostChoice, Outcome, Place, RouteRef, Simulation, Tried};
 use super::table::{Host, Table};
 use super::{Detail, Gateway, Protocol, Request};
 use crate::backend::envoy::v3::pb;
@@ -17,22 +17,27 @@ use crate::envoy_config::managers_of;
 use crate::order::Order as _;
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use pb::hcm::HttpConnectionManager;
-use pb::route::{Route, RouteAction, VirtualHost, route::Action};
+use pb::route::{Route, VirtualHost, route::Action};
 
 /// What is known of the request on its way.
-struct Run<'g, 'a> {
-    gateway: &'g Gateway<'a>,
-    request: &'g Request,
-    detail: Detail,
-    out: Simulation,
+pub(super) struct Run<'g, 'a> {
+    pub(super) gateway: &'g Gateway<'a>,
+    pub(super) request: &'g Request,
+    pub(super) detail: Detail,
+    /// The port of the listener.
+    pub(super) port: u32,
+    /// Whether Envoy's own answers are put as clients of gRPC read them.
+    pub(super) is_grpc: bool,
+    pub(super) out: Simulation,
 }
 
 pub(super) fn run<'a>(gateway: &Gateway<'a>, request: &Request, detail: Detail) -> Simulation {
-    let mut run = Run { gateway, request, detail, out: Simulation::default() };
+    let mut run = Run { gateway, request, detail, port: 0, is_grpc: false, out: Simulation::default() };
     run.connect();
+    run.put_for_grpc();
     run.out
 }
 
@@ -42,12 +47,12 @@ impl<'a> Run<'_, 'a> {
         self.out.why = Some(why.into());
     }
 
-    fn answers(&mut self, status: u32, why: impl Into<String>) {
+    pub(super) fn answers(&mut self, status: u32, why: impl Into<String>) {
         self.ends(Outcome::DirectResponse, why);
         self.out.status = Some(status);
     }
 
-    fn place(&mut self, of: impl Into<String>, pointer: impl Into<String>) {
+    pub(super) fn place(&mut self, of: impl Into<String>, pointer: impl Into<String>) {
         self.out.places.push(Place { of: of.into(), pointer: pointer.into() });
     }
 
@@ -56,10 +61,12 @@ impl<'a> Run<'_, 'a> {
         let Some(chosen) = listener(config, request) else {
             let why = match request.port {
                 Some(port) => format!("no listener is bound to port {port}"),
-                None => "there is no listener".to_owned(),
+                None if config.listeners.is_empty() => "there is no listener".to_owned(),
+                None => "no listener takes requests: there are only the controller's own, which --port reaches".to_owned(),
             };
             return self.ends(Outcome::NoListener, why);
         };
+        self.port = chosen.port;
         self.out.listener = Some(listener_name(&chosen.listener.message));
         self.place("listener", chosen.listener.pointer.clone());
         let (taken, connection) = filter_chain(&chosen, request);
@@ -82,6 +89,7 @@ impl<'a> Run<'_, 'a> {
             }
             _ => {}
         }
+        self.handshake(chain);
         let manager = managers_of(chain).next();
         match manager {
             Some((at, manager)) => self.http(manager, &format!("{pointer}/filters/{at}/typed_config"), &chosen),
@@ -110,7 +118,7 @@ impl<'a> Run<'_, 'a> {
         self.share(shares);
     }
 
-    fn share(&mut self, shares: Vec<(String, u32)>) {
+    pub(super) fn share(&mut self, shares: Vec<(String, u32)>) {
         let total: u64 = shares.iter().map(|(_, weight)| u64::from(*weight)).sum();
         for (name, weight) in shares {
             let percent = if total == 0 { 0.0 } else { f64::from(weight) * 100.0 / total as f64 };
@@ -139,6 +147,7 @@ impl<'a> Run<'_, 'a> {
             }
         };
         self.out.seen = Some(prepared.seen());
+        self.is_grpc = is_grpc(&prepared.headers);
         let gateway = self.gateway;
         let table = match gateway.table(manager) {
             Ok(table) => table,
@@ -156,8 +165,10 @@ impl<'a> Run<'_, 'a> {
         let mut choice = HostChoice { looked_for: looked_for.clone(), of: table.config.virtual_hosts.len(), ..HostChoice::default() };
         let Some(found) = table.host(&looked_for) else {
             self.out.host = Some(choice);
+            if self.filtered(manager, &prepared, Scopes::default(), false) {
+                return;
+            }
             self.out.status = Some(404);
-            self.out.filters = filters(manager, &Scopes { route: None, host: None, table: Some(table.config) });
             let alone = host_of(&looked_for);
             let port = if alone.len() < looked_for.len() && table.host(alone).is_some() {
                 format!(" (one has {alone}: the port counts here, and clients send any but 80 and 443)")
@@ -177,17 +188,75 @@ impl<'a> Run<'_, 'a> {
         self.route(manager, &mut prepared, table, found.host, routes, &host_pointer);
     }
 
+    /// What the handshake wants of the client.
+    fn handshake(&mut self, chain: &pb::listener::FilterChain) {
+        if !(self.request.tls && is_tls(chain) && wants_certificate(chain)) {
+            return;
+        }
+        let wants = if self.request.client_certificate {
+            "the client's certificate is one that Envoy trusts"
+        } else {
+            "the client shows a certificate that Envoy trusts"
+        };
+        self.out.conditions.push(Condition { filter: "tls".to_owned(), wants: wants.to_owned(), cluster: None, otherwise: None });
+    }
+
+    /// Takes the request through the HTTP filters; whether one of them answers it.
+    fn filtered(&mut self, manager: &HttpConnectionManager, prepared: &Prepared, scopes: Scopes<'a>, is_routed: bool) -> bool {
+        if self.detail == Detail::Route {
+            return false;
+        }
+        let mut stage = Stage::new(self.gateway, self.request, prepared, scopes, self.port);
+        stage.is_routed |= is_routed;
+        let walked = walk(manager, &stage);
+        self.out.filters = walked.steps;
+        self.out.conditions.extend(walked.conditions);
+        self.out.notes.extend(walked.notes);
+        let Some(Answer { status, why, location, body, grpc_status, as_it_is }) = walked.answer else { return false };
+        self.answers(status, why);
+        if location.is_some() {
+            self.out.outcome = Outcome::Redirect;
+        }
+        self.out.location = location;
+        self.out.body = body;
+        self.out.grpc_status = grpc_status;
+        self.is_grpc &= !as_it_is;
+        true
+    }
+
+    /// Clients of gRPC get Envoy's own answers as 200 with a status of gRPC's (`Utility::sendLocalReply` in `source/common/http/utility.cc`).
+    fn put_for_grpc(&mut self) {
+        let is_own = matches!(self.out.outcome, Outcome::Redirect | Outcome::DirectResponse | Outcome::NoRoute | Outcome::NoVirtualHost);
+        let Some(status) = self.out.status.filter(|_| self.is_grpc && is_own && self.detail != Detail::Route) else { return };
+        let grpc = self.out.grpc_status.unwrap_or(match status {
+            400 => 13,
+            401 => 16,
+            403 => 7,
+            404 => 12,
+            429 | 502 | 503 | 504 => 14,
+            _ => 2,
+        });
+        self.out.grpc_status = Some(grpc);
+        self.out.status = Some(200);
+        if self.out.outcome != Outcome::Redirect {
+            self.out.outcome = Outcome::DirectResponse;
+        }
+        let why = self.out.why.take().map(|why| format!("{why}; ")).unwrap_or_default();
+        self.out.why = Some(format!("{why}clients of gRPC get 200 with the grpc-status {grpc} instead of {status}"));
+    }
+
     /// Whether the virtual host sends the request to https.
-    fn redirected_to_https(&mut self, host: &VirtualHost, prepared: &Prepared) -> bool {
+    fn wants_https(host: &VirtualHost, prepared: &Prepared) -> bool {
         use pb::route::virtual_host::TlsRequirementType;
         let wants = match host.require_tls() {
             TlsRequirementType::None => false,
             TlsRequirementType::ExternalOnly => !prepared.internal,
             TlsRequirementType::All => true,
         };
-        if !wants || prepared.forwarded_proto == "https" {
-            return false;
-        }
+        wants && prepared.forwarded_proto != "https"
+    }
+
+    fn redirect_to_https(&mut self, host: &VirtualHost, prepared: &Prepared) {
         let https = pb::route::RedirectAction {
             scheme_rewrite_specifier: Some(pb::route::redirect_action::SchemeRewriteSpecifier::HttpsRedirect(true)),
             ..Default::default()
@@ -195,7 +264,6 @@ impl<'a> Run<'_, 'a> {
         self.out.location = Some(location(&pb::route::RouteMatch::default(), &https, prepared));
         self.out.status = Some(301);
         self.ends(Outcome::Redirect, format!("the virtual host wants TLS ({})", host.require_tls().as_str_name()));
-        true
     }
 
     fn route(
@@ -207,18 +275,20 @@ impl<'a> Run<'_, 'a> {
         routes: &Host<'a>,
         host_pointer: &str,
     ) {
-        if self.redirected_to_https(host, prepared) {
+        if Self::wants_https(host, prepared) {
+            if !self.filtered(manager, prepared, Scopes::default(), true) {
+                self.redirect_to_https(host, prepared);
+            }
             return;
         }
         if host.matcher.is_some() {
             self.out.notes.push("the virtual host chooses routes by a matcher tree, which is not simulated".to_owned());
         }
         let taken = self.choose(prepared, table, routes, host_pointer);
-        let scopes = Scopes { route: taken.map(|(_, route)| route), host: Some(host), table: Some(table.config) };
-        if self.detail != Detail::Route {
-            self.out.filters = filters(manager, &scopes);
-        }
         let Some((index, route)) = taken else {
+            if self.filtered(manager, prepared, Scopes::default(), false) {
+                return;
+            }
             self.out.status = Some(404);
             let count = routes.routes.len();
             return self.ends(Outcome::NoRoute, format!("none of the {count} routes of the virtual host takes the request; Envoy answers 404"));
@@ -229,26 +299,36 @@ impl<'a> Run<'_, 'a> {
             self.out.outcome = Outcome::Forward;
             return;
         }
-        if is_preflight(manager, &scopes, &self.request.method, &prepared.headers, self.gateway.config) {
-            return self.answers(200, "it is a preflight request of CORS, which the CORS filter answers");
-        }
-        if self.refuses_upgrade(manager, route, prepared) {
+        let cluster = match &route.action {
+            Some(Action::Route(action)) => match &action.cluster_specifier {
+                Some(pb::route::route_action::ClusterSpecifier::WeightedClusters(all)) => self.drawn(&all.clusters),
+                _ => None,
+            },
+            _ => None,
+        };
+        let scopes = Scopes { cluster, route: Some(route), host: Some(host), table: Some(table.config) };
+        if self.refuses_upgrade(manager, route, prepared) || self.filtered(manager, prepared, scopes, true) {
             return;
         }
+        self.act(route, prepared, &scopes);
+    }
+
+    /// What the route does.
+    fn act(&mut self, route: &'a Route, prepared: &mut Prepared, scopes: &Scopes<'a>) {
         let matcher = route.r#match.clone().unwrap_or_default();
         match &route.action {
-            Some(Action::Route(action)) => self.forward(action, route, prepared, &scopes, &matcher),
+            Some(Action::Route(action)) => self.forward(action, route, prepared, scopes, &matcher),
             Some(Action::Redirect(redirect)) => {
                 self.out.location = Some(location(&matcher, redirect, prepared));
                 self.out.status = Some(status(redirect));
                 self.out.outcome = Outcome::Redirect;
-                self.response_headers(&scopes, None, prepared, "");
+                self.response_headers(scopes, None, prepared, "");
             }
             Some(Action::DirectResponse(response)) => {
                 self.out.status = Some(response.status);
                 self.out.outcome = Outcome::DirectResponse;
                 self.out.body = response.body.as_ref().and_then(inline);
-                self.response_headers(&scopes, None, prepared, "");
+                self.response_headers(scopes, None, prepared, "");
             }
             Some(Action::FilterAction(_) | Action::NonForwardingAction(_)) | None => {
                 self.answers(500, "the route says nothing of where requests go; filters would have to answer");
@@ -336,192 +416,21 @@ impl<'a> Run<'_, 'a> {
         self.answers(403, format!("neither the route nor the connection manager allows upgrades to {wanted}"));
         true
     }
+}
 
-    fn forward(&mut self, action: &'a RouteAction, route: &'a Route, prepared: &mut Prepared, scopes: &Scopes<'a>, matcher: &pb::route::RouteMatch) {
-        use pb::route::route_action::ClusterSpecifier;
-        self.out.outcome = Outcome::Forward;
-        let mut weighted = None;
-        match &action.cluster_specifier {
-            Some(ClusterSpecifier::Cluster(name)) => self.share(Vec::from([(name.clone(), 100)])),
-            Some(ClusterSpecifier::ClusterHeader(header)) => match prepared.headers.first(&header.to_ascii_lowercase()).map(ToOwned::to_owned) {
-                Some(name) => self.share(Vec::from([(name, 100)])),
-                None => return self.answers(not_found_status(action), format!("the cluster is to stand in the header {header}, which is not there")),
-            },
-            Some(ClusterSpecifier::WeightedClusters(all)) => {
-                self.share(all.clusters.iter().map(|of| (of.name.clone(), of.weight.unwrap_or_default())).collect());
-                weighted = self.drawn(&all.clusters);
-            }
-            Some(ClusterSpecifier::ClusterSpecifierPlugin(name)) => {
-                self.out.notes.push(format!("the cluster is chosen by {name}, an extension that is not simulated"));
-            }
-            Some(ClusterSpecifier::InlineClusterSpecifierPlugin(_)) => {
-                self.out.notes.push("the cluster is chosen by an extension that is not simulated".to_owned());
-            }
-            None => {}
-        }
-        let missing = weighted.map(|of| of.name.clone()).or_else(|| self.out.clusters.first().map(|of| of.name.clone()));
-        if let Some(missing) = missing.filter(|name| self.gateway.cluster(name).is_none()) {
-            self.out.settings = settings(action, scopes.host.unwrap_or(&VirtualHost::default()), scopes);
-            return self.answers(not_found_status(action), format!("there is no cluster {missing}"));
-        }
-        self.out.timeout = Some(action.timeout.as_ref().map_or_else(|| "15s".to_owned(), seconds));
-        self.out.settings = scopes.host.map(|host| settings(action, host, scopes)).unwrap_or_default();
-        let cluster_name = weighted.map(|of| of.name.clone()).or_else(|| self.out.clusters.first().map(|of| of.name.clone())).unwrap_or_default();
-        self.upstream(action, route, weighted, prepared, scopes, matcher, &cluster_name);
-        self.response_headers(scopes, weighted, prepared, &cluster_name);
-    }
+/// Whether a client must show a certificate.
+fn wants_certificate(chain: &pb::listener::FilterChain) -> bool {
+    use pb::base::transport_socket::ConfigType;
+    let Some(ConfigType::TypedConfig(config)) = chain.transport_socket.as_ref().and_then(|socket| socket.config_type.as_ref()) else { return false };
+    let quic = config.downcast_ref::<pb::quic::QuicDownstreamTransport>().and_then(|of| of.downstream_tls_context.as_ref());
+    let context = config.downcast_ref::<pb::tls::DownstreamTlsContext>().or(quic);
+    context.is_some_and(|of| of.require_client_certificate == Some(true))
+}
 
-    /// The cluster that chance, or the heavier weight, chooses.
-    fn drawn<'w>(&mut self, clusters: &'w [pb::route::weighted_cluster::ClusterWeight]) -> Option<&'w pb::route::weighted_cluster::ClusterWeight> {
-        let total: u64 = clusters.iter().map(|of| u64::from(of.weight.unwrap_or_default())).sum();
-        if let (Some(seed), true) = (self.request.seed, total > 0) {
-            let mut left = seed % total;
-            for of in clusters {
-                let weight = u64::from(of.weight.unwrap_or_default());
-                if left < weight {
-                    return Some(of);
-                }
-                left -= weight;
-            }
-        }
-        let heaviest = clusters.iter().map(|of| of.weight.unwrap_or_default()).max()?;
-        clusters.iter().find(|of| of.weight.unwrap_or_default() == heaviest)
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "each is a level that has a say")]
-    fn upstream(
-        &mut self,
-        action: &RouteAction,
-        route: &'a Route,
-        weighted: Option<&pb::route::weighted_cluster::ClusterWeight>,
-        prepared: &mut Prepared,
-        scopes: &Scopes<'a>,
-        matcher: &pb::route::RouteMatch,
-        cluster_name: &str,
-    ) {
-        let mut levels: Vec<Level<'_>> = Vec::new();
-        if let Some(of) = weighted {
-            levels.push(Level { name: "cluster", add: &of.request_headers_to_add, remove: &of.request_headers_to_remove });
-        }
-        let mut outer = Vec::from([Level { name: "route", add: &route.request_headers_to_add, remove: &route.request_headers_to_remove }]);
-        outer.extend(scopes.host.map(|of| Level { name: "virtual_host", add: &of.request_headers_to_add, remove: &of.request_headers_to_remove }));
-        outer.extend(scopes.table.map(|of| Level {
-            name: "route_configuration",
-            add: &of.request_headers_to_add,
-            remove: &of.request_headers_to_remove,
-        }));
-        if scopes.table.is_some_and(|table| table.most_specific_header_mutations_wins) {
-            outer.reverse();
-        }
-        levels.extend(outer);
-        let (mut added, mut removed) = (Vec::new(), Vec::new());
-        for level in &levels {
-            let mut headers = core::mem::take(&mut prepared.headers);
-            let before = headers.clone();
-            let changes = mutate(&mut headers, level, &self.values(prepared, &before, cluster_name, route), false);
-            prepared.headers = headers;
-            for change in changes {
-                if change.value.is_none() {
-                    removed.push(change.name);
-                } else {
-                    added.push(change);
-                }
-            }
-        }
-        let by = |name: &str, value: String| HeaderChange { name: name.to_owned(), value: Some(value), action: "set", level: "envoy" };
-        let mut by_envoy = prepared.by_envoy.clone();
-        let authority = self.host_rewrite(action, weighted, prepared);
-        if authority.is_some() && action.append_x_forwarded_host {
-            by_envoy.push(by("x-forwarded-host", prepared.authority.clone()));
-        }
-        let path = rewritten(matcher, action, &prepared.path, &mut self.out.notes);
-        if path.is_some() {
-            by_envoy.push(by("x-envoy-original-path", prepared.path.clone()));
-        }
-        by_envoy.retain(|change| {
-            prepared.headers.first(&change.name).is_some() || change.name.starts_with("x-envoy-original") || change.name == "x-forwarded-host"
-        });
-        self.out.upstream = Some(Upstream {
-            method: self.request.method.clone(),
-            authority: authority.unwrap_or_else(|| prepared.authority.clone()),
-            path: path.unwrap_or_else(|| prepared.path.clone()),
-            headers_added: added,
-            headers_removed: removed,
-            headers_by_envoy: by_envoy,
-        });
-    }
-
-    fn values<'v>(&'v self, prepared: &'v Prepared, headers: &'v super::Headers, cluster: &'v str, route: &'v Route) -> Values<'v> {
-        Values {
-            start: prepared.start(&self.request.method),
-            request: headers,
-            source: prepared.client.map(|client| client.to_string()),
-            server_name: self.request.sni.as_deref().filter(|_| self.request.tls),
-            protocol: match self.request.protocol {
-                Protocol::Http1 => "HTTP/1.1",
-                Protocol::Http2 => "HTTP/2",
-            },
-            cluster,
-            route: &route.name,
-        }
-    }
-
-    fn host_rewrite(
-        &mut self,
-        action: &RouteAction,
-        weighted: Option<&pb::route::weighted_cluster::ClusterWeight>,
-        prepared: &Prepared,
-    ) -> Option<String> {
-        use pb::route::route_action::HostRewriteSpecifier as By;
-        use pb::route::weighted_cluster::cluster_weight::HostRewriteSpecifier as OfCluster;
-        if let Some(OfCluster::HostRewriteLiteral(host)) = weighted.and_then(|of| of.host_rewrite_specifier.as_ref()) {
-            return Some(host.clone());
-        }
-        match action.host_rewrite_specifier.as_ref()? {
-            By::HostRewriteLiteral(host) => Some(host.clone()).filter(|host| !host.is_empty()),
-            By::HostRewriteHeader(header) => {
-                prepared.headers.first(&header.to_ascii_lowercase()).map(ToOwned::to_owned).filter(|host| !host.is_empty())
-            }
-            By::AutoHostRewrite(true) => {
-                self.out.notes.push("auto_host_rewrite sends the name of the endpoint that is chosen as host, where it has one".to_owned());
-                let one = self.out.upstream_clusters.first().filter(|of| of.discovery.ends_with("DNS")).map(|of| &of.endpoints[..]);
-                match one {
-                    Some([one]) => Some(super::request::host_of(one).to_owned()),
-                    _ => None,
-                }
-            }
-            By::AutoHostRewrite(false) => None,
-            _ => {
-                self.out.notes.push("the host is rewritten by an expression, which is not simulated".to_owned());
-                None
-            }
-        }
-    }
-
-    fn response_headers(
-        &mut self,
-        scopes: &Scopes<'a>,
-        weighted: Option<&pb::route::weighted_cluster::ClusterWeight>,
-        prepared: &Prepared,
-        cluster: &str,
-    ) {
-        let mut levels: Vec<Level<'_>> = Vec::new();
-        levels.extend(weighted.map(|of| Level { name: "cluster", add: &of.response_headers_to_add, remove: &of.response_headers_to_remove }));
-        levels.extend(scopes.route.map(|of| Level { name: "route", add: &of.response_headers_to_add, remove: &of.response_headers_to_remove }));
-        levels.extend(scopes.host.map(|of| Level { name: "virtual_host", add: &of.response_headers_to_add, remove: &of.response_headers_to_remove }));
-        levels.extend(scopes.table.map(|of| Level {
-            name: "route_configuration",
-            add: &of.response_headers_to_add,
-            remove: &of.response_headers_to_remove,
-        }));
-        let none = Route::default();
-        let mut response = super::Headers::default();
-        let mut changes = Vec::new();
-        for level in &levels {
-            changes.extend(mutate(&mut response, level, &self.values(prepared, &prepared.headers, cluster, scopes.route.unwrap_or(&none)), true));
-        }
-        self.out.response_headers = changes;
-    }
+/// Whether a request is gRPC's.
+fn is_grpc(headers: &super::Headers) -> bool {
+    let kind = headers.first("content-type").unwrap_or_default();
+    kind.strip_prefix("application/grpc").is_some_and(|rest| rest.is_empty() || rest.starts_with('+'))
 }
 
 fn reference(index: usize, route: &Route) -> RouteRef {

@@ -23,8 +23,13 @@ pub struct Simulation {
     pub route: Option<RouteRef>,
     /// Where the request goes, and with what share.
     pub clusters: Vec<ClusterShare>,
+    /// What others decide, in the order in which they are asked: the outcome is what follows if all of it holds.
+    pub conditions: Vec<Condition>,
     /// Status of a response that Envoy makes itself.
     pub status: Option<u32>,
+    /// `grpc-status` of such a response: clients of gRPC get it with the status 200.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grpc_status: Option<u32>,
     /// `Location` of a redirect.
     pub location: Option<String>,
     /// Body of a response that Envoy makes itself.
@@ -97,6 +102,19 @@ impl Outcome {
             Self::NoRoute => "no_route",
         }
     }
+}
+
+/// Something that others than the request decide.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition {
+    /// The HTTP filter that asks, or `tls` for the handshake.
+    pub filter: String,
+    /// What must hold, as the rest of a sentence that begins with "if": `extension/auth/users allows it`.
+    pub wants: String,
+    /// The cluster that is asked.
+    pub cluster: Option<String>,
+    /// The status of the answer where it does not hold; none where whoever is asked chooses it, or where the connection is closed.
+    pub otherwise: Option<u32>,
 }
 
 /// A route of a virtual host.
@@ -242,7 +260,9 @@ pub struct FilterStep {
     pub name: String,
     /// Whether it runs for this request.
     pub enabled: bool,
-    /// What it does, as far as it is known.
+    /// What it does with this request: `passes`, `asks`, `answers`, `disabled`, `not_reached`.
+    pub verdict: &'static str,
+    /// What it does, in words.
     pub does: Option<String>,
 }
 

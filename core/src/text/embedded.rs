@@ -22,6 +22,12 @@ pub fn parse_embedded(outer_text: &str, scalar: TextRange, content: &str, limits
         .collect()
 }
 
+/// Where parts of `content`, the string that `scalar` in `outer_text` stands for, are in `outer_text`; the whole scalar, where that cannot be told.
+pub fn places_in(outer_text: &str, scalar: TextRange, content: &str, parts: Vec<TextRange>) -> Vec<TextRange> {
+    let places = Places::find(outer_text, scalar, content);
+    parts.into_iter().map(|part| places.translate(part)).collect()
+}
+
 /// Where the characters of a decoded string stand in the outer text.
 enum Places {
     /// Runs of equal text in order: where each begins inside, where outside. Between lines there is indentation.

@@ -36,7 +36,7 @@ mod embedded;
 mod emit;
 
 pub use document::{Comment, Document, FieldPath, NodeSpan, Problem, ProblemKind, Segment, Spans};
-pub use embedded::parse_embedded;
+pub use embedded::{parse_embedded, places_in};
 pub use emit::{to_json, to_yaml};
 pub use line_index::{LineIndex, Position};
 pub use range::TextRange;

@@ -145,7 +145,7 @@ fn routes() -> Vec<Arc<Route>> {
                 s(QueryMatch { name: str("r"), value: StringMatch::Regex(regex("b+")), ignore_case: false }),
                 s(QueryMatch { name: str("p"), value: StringMatch::Present, ignore_case: false }),
             ],
-            fraction: Some(RuntimeFraction { percent: s(30), runtime_key: Some(str("routing.traffic_shift.dns")) }),
+            fraction: Some(RuntimeFraction { percent: s(30), percent_also: Also::default(), runtime_key: Some(str("routing.traffic_shift.dns")) }),
             grpc: true,
         },
         action: RouteAction::Forward(rich_forward().into()),

@@ -166,3 +166,18 @@ describe("a snapshot", () => {
     await close();
   });
 });
+
+describe("what the browser keeps", () => {
+  test("has stand-ins for what may be secret, and the editor what was written", async () => {
+    const { page, close } = await open(browser, server.url);
+    await ready(page);
+    await load(page, { "secret.yaml": secret });
+    await page.waitForFunction(() => localStorage.getItem("chancery.work")?.includes("secret.yaml"));
+    const kept = await page.evaluate(() => JSON.stringify({ ...localStorage }));
+    assert.match(kept, /token: x{9}/);
+    assert.doesNotMatch(kept, /swordfish/);
+    await page.click("text=secret.yaml");
+    assert.match(await page.locator(".cm-content").textContent(), /token: swordfish/);
+    await close();
+  });
+});

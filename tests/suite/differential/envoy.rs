@@ -2,7 +2,7 @@
 //!
 //! What must not be here: expectations.
 
-use super::http2;
+use super::{http2, services};
 use chancery_core::backend::envoy::v3::pb;
 use chancery_core::simulate::{Protocol, Request};
 use chancery_envoy_api::json::{self, Style};
@@ -85,7 +85,8 @@ fn report(name: &str, value: &str) -> pb::base::HeaderValueOption {
 }
 
 /// The configuration so that it can be asked here: listeners local, one for each filter chain that speaks HTTP, routes named by where
-/// they stand, clusters echoes. `None` where nothing speaks HTTP.
+/// they stand, clusters echoes, services that filters ask those of [`services`]. A chain with a script that looks at the handshake is there
+/// twice, with the script and without it. `None` where nothing speaks HTTP.
 pub fn rig(bootstrap: pb::bootstrap::Bootstrap) -> Option<pb::bootstrap::Bootstrap> {
     let resources = bootstrap.static_resources?;
     let mut listeners = Vec::new();
@@ -97,29 +98,57 @@ pub fn rig(bootstrap: pb::bootstrap::Bootstrap) -> Option<pb::bootstrap::Bootstr
             }) else {
                 continue;
             };
-            let filter = pb::listener::Filter {
-                name: "hcm".into(),
-                config_type: Some(pb::listener::filter::ConfigType::TypedConfig(pb::Any::pack(rigged(manager.clone())))),
-            };
-            listeners.push(pb::listener::Listener {
-                name: format!("{}-{}", listener.name, listeners.len()),
-                address: Some(local(free_port())),
-                filter_chains: vec![pb::listener::FilterChain { filters: vec![filter], ..Default::default() }],
-                ..Default::default()
-            });
+            let whole = rigged(manager.clone());
+            let mut without = whole.clone();
+            without.http_filters.retain(|filter| !filter.name.ends_with("lua"));
+            let is_scripted = without.http_filters.len() < whole.http_filters.len() && chain.transport_socket.is_some();
+            for manager in std::iter::once(whole).chain(is_scripted.then_some(without)) {
+                let filter = pb::listener::Filter {
+                    name: "hcm".into(),
+                    config_type: Some(pb::listener::filter::ConfigType::TypedConfig(pb::Any::pack(manager))),
+                };
+                listeners.push(pb::listener::Listener {
+                    name: format!("{}-{}", listener.name, listeners.len()),
+                    address: Some(local(free_port())),
+                    filter_chains: vec![pb::listener::FilterChain { filters: vec![filter], ..Default::default() }],
+                    ..Default::default()
+                });
+            }
         }
     }
     if listeners.is_empty() {
         return None;
     }
-    let echo = local(echo());
-    let clusters = resources.clusters.into_iter().map(|cluster| pb::cluster::Cluster {
+    let clusters = resources.clusters.into_iter().map(|cluster| at(cluster.name, echo(), false));
+    let services = [at(services::HTTP.into(), services::by_http(), false), at(services::GRPC.into(), services::by_grpc(), true)];
+    Some(pb::bootstrap::Bootstrap {
+        node: Some(pb::base::Node { id: "test".into(), cluster: "test".into(), ..Default::default() }),
+        layered_runtime: bootstrap.layered_runtime,
+        static_resources: Some(pb::bootstrap::bootstrap::StaticResources {
+            listeners,
+            clusters: clusters.chain(services).collect(),
+            secrets: Vec::new(),
+        }),
+        ..Default::default()
+    })
+}
+
+/// A cluster with one endpoint here.
+fn at(name: String, port: u16, http2: bool) -> pb::cluster::Cluster {
+    use pb::upstream_http::http_protocol_options::{ExplicitHttpConfig, UpstreamProtocolOptions, explicit_http_config::ProtocolConfig};
+    let explicit = ExplicitHttpConfig { protocol_config: Some(ProtocolConfig::Http2ProtocolOptions(Default::default())) };
+    let options = pb::upstream_http::HttpProtocolOptions {
+        upstream_protocol_options: Some(UpstreamProtocolOptions::ExplicitHttpConfig(explicit)),
+        ..Default::default()
+    };
+    let options = http2.then(|| ("envoy.extensions.upstreams.http.v3.HttpProtocolOptions".to_string(), pb::Any::pack(options)));
+    pb::cluster::Cluster {
         load_assignment: Some(pb::endpoint::ClusterLoadAssignment {
-            cluster_name: cluster.name.clone(),
+            cluster_name: name.clone(),
             endpoints: vec![pb::endpoint::LocalityLbEndpoints {
                 lb_endpoints: vec![pb::endpoint::LbEndpoint {
                     host_identifier: Some(pb::endpoint::lb_endpoint::HostIdentifier::Endpoint(pb::endpoint::Endpoint {
-                        address: Some(echo.clone()),
+                        address: Some(local(port)),
                         ..Default::default()
                     })),
                     ..Default::default()
@@ -129,18 +158,13 @@ pub fn rig(bootstrap: pb::bootstrap::Bootstrap) -> Option<pb::bootstrap::Bootstr
             ..Default::default()
         }),
         connect_timeout: Some(pb::Duration { seconds: 5, nanos: 0 }),
-        name: cluster.name,
+        typed_extension_protocol_options: options.into_iter().collect(),
+        name,
         ..Default::default()
-    });
-    Some(pb::bootstrap::Bootstrap {
-        node: Some(pb::base::Node { id: "test".into(), cluster: "test".into(), ..Default::default() }),
-        layered_runtime: bootstrap.layered_runtime,
-        static_resources: Some(pb::bootstrap::bootstrap::StaticResources { listeners, clusters: clusters.collect(), secrets: Vec::new() }),
-        ..Default::default()
-    })
+    }
 }
 
-/// The connection manager without what would ask others or write files.
+/// The connection manager without what would write files.
 fn rigged(mut manager: pb::hcm::HttpConnectionManager) -> pb::hcm::HttpConnectionManager {
     manager.access_log.clear();
     manager.tracing = None;
@@ -150,7 +174,7 @@ fn rigged(mut manager: pb::hcm::HttpConnectionManager) -> pb::hcm::HttpConnectio
         manager.set_codec_type(CodecType::Auto);
     }
     manager.http3_protocol_options = None;
-    manager.http_filters.retain(|filter| matches!(filter.name.as_str(), "envoy.filters.http.cors" | "envoy.filters.http.router" | "router"));
+    manager.http_filters = manager.http_filters.into_iter().map(services::rigged).collect();
     if let Some(RouteSpecifier::RouteConfig(table)) = &mut manager.route_specifier {
         table.response_headers_to_add.extend([report("x-rig-route", "%ROUTE_NAME%"), report("x-rig-cluster", "%UPSTREAM_CLUSTER%")]);
         for (at, host) in table.virtual_hosts.iter_mut().enumerate() {

@@ -48,7 +48,7 @@ async fn exchange(port: u16, head: http::Request<()>) -> Option<Answer> {
 }
 
 /// What `of` comes to, while the connection is kept going.
-async fn alongside<T>(connection: impl Future, of: impl Future<Output = T>) -> T {
+pub async fn alongside<T>(connection: impl Future, of: impl Future<Output = T>) -> T {
     let (mut connection, mut of) = (Box::pin(connection), Box::pin(of));
     let mut is_open = true;
     poll_fn(|context| {

@@ -1,7 +1,8 @@
 //! What we say of a request is what a real Envoy does with it.
 //!
-//! Envoy is started with what an input compiles to: each filter chain at a port of its own, upstreams an echo of what they were sent,
-//! filters that would ask others left out. Requests come from the configuration's own matchers and their boundaries.
+//! Envoy is started with what an input compiles to: each filter chain at a port of its own, upstreams an echo of what they were sent, the
+//! services that filters ask ones that say yes or no as the test wants. Requests come from the configuration's own matchers and their
+//! boundaries. What is told as conditional on a service must change when it says no, and nothing else may.
 //!
 //! `CHANCERY_ENVOY` names the program; without it nothing is asked. `CHANCERY_CORPUS` with `CHANCERY_DIFFERENTIAL=N` asks N requests of
 //! every input of the corpus (`CHANCERY_ENVOY_ONE_IN` takes one in so many); otherwise some of every example are asked.
@@ -12,8 +13,10 @@
 
 mod connections;
 mod envoy;
+mod filters;
 mod http2;
 mod requests;
+mod services;
 
 use crate::envoy::cases;
 use crate::examples;
@@ -36,6 +39,10 @@ struct Tally {
     asked: usize,
     by_http2: usize,
     outcomes: BTreeMap<&'static str, usize>,
+    /// How Envoy answered, by status; 0 where the connection was closed.
+    statuses: BTreeMap<u32, usize>,
+    /// Requests that services refused.
+    refusals: usize,
     by_chance: usize,
     refused: usize,
     differences: Vec<String>,
@@ -58,6 +65,7 @@ fn compare(program: &OsString, name: &str, bootstrap: pb::bootstrap::Bootstrap, 
         return;
     };
     tally.inputs += 1;
+    let _alone = services::alone();
     for request in requests {
         let simulation = gateway.simulate(&request);
         let is_chance = |odds: Option<f64>| odds.is_some();
@@ -73,7 +81,10 @@ fn compare(program: &OsString, name: &str, bootstrap: pb::bootstrap::Bootstrap, 
         tally.asked += 1;
         tally.by_http2 += usize::from(request.protocol == Protocol::Http2);
         *tally.outcomes.entry(simulation.outcome.name()).or_default() += 1;
-        if let Some(difference) = difference(&simulation, &answer) {
+        *tally.statuses.entry(answer.status.unwrap_or_default()).or_default() += 1;
+        let found = difference(&simulation, &answer).filter(|_| !is_too_many(&simulation, &answer));
+        let found = found.or_else(|| refused(&simulation, &request, &envoy, &answer, tally));
+        if let Some(difference) = found {
             let headers: Vec<String> = request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
             tally.differences.push(format!(
                 "{name}: {:?} {} {}{} port {:?} [{}]: {difference}",
@@ -86,6 +97,33 @@ fn compare(program: &OsString, name: &str, bootstrap: pb::bootstrap::Bootstrap, 
             ));
         }
     }
+}
+
+/// Whether more requests came than a limit lets through, which is told as a condition.
+fn is_too_many(said: &Simulation, got: &Answer) -> bool {
+    said.conditions.iter().any(|of| of.cluster.is_none() && of.otherwise.is_some() && of.otherwise == got.status)
+}
+
+/// In what they differ where services refuse the request: what is not asked of them stays the same.
+fn refused(said: &Simulation, request: &Request, envoy: &Envoy, before: &Answer, tally: &mut Tally) -> Option<String> {
+    let asked = said.conditions.iter().find(|of| of.filter.contains("ext_authz") || of.filter.contains("ratelimit") && of.cluster.is_some());
+    let has_filters = said.filters.iter().any(|of| of.name.contains("ext_authz") || of.name.ends_with(".ratelimit"));
+    if !has_filters || is_too_many(said, before) {
+        return None;
+    }
+    services::refuse(true);
+    let got = envoy.ask(request);
+    services::refuse(false);
+    let got = got?;
+    tally.refusals += usize::from(asked.is_some());
+    let wanted = match asked {
+        // Clients of gRPC are refused with 200.
+        Some(_) if got.header("grpc-status").is_some_and(|status| status != "0") => Some(200),
+        Some(condition) => Some(condition.otherwise.unwrap_or(403)),
+        None => before.status,
+    };
+    (wanted != got.status && !is_too_many(said, &got))
+        .then(|| format!("where services refuse it, we say {wanted:?} for {asked:?}, Envoy {:?}", got.status))
 }
 
 /// In what they differ.
@@ -124,7 +162,7 @@ fn difference(said: &Simulation, got: &Answer) -> Option<String> {
     let certain = |level: &str| said.clusters.len() == 1 || level != "cluster";
     let mut told = Vec::new();
     for change in upstream.headers_added.iter().chain(&upstream.headers_by_envoy).filter(|change| certain(change.level)) {
-        let Some(value) = change.value.as_deref().filter(|value| !value.contains('<')) else { continue };
+        let Some(value) = change.value.as_deref().filter(|value| !value.contains(['<', '%'])) else { continue };
         let values: Vec<&str> = echo.headers.iter().filter(|(name, _)| *name == change.name).map(|(_, value)| value.as_str()).collect();
         if !values.iter().any(|got| *got == value || got.split(',').any(|part| part.trim() == value)) {
             told.push(format!("we say header {}: {value} ({}), Envoy sent {values:?}", change.name, change.level));
@@ -139,12 +177,14 @@ fn difference(said: &Simulation, got: &Answer) -> Option<String> {
 /// Shows what came of it; no difference may be left.
 fn settle(what: &str, tally: Tally) {
     println!(
-        "{what}: {} requests ({} by HTTP/2) over {} inputs, {} differences; {:?}; left to chance {}; inputs that Envoy did not start with {}",
+        "{what}: {} requests ({} by HTTP/2) over {} inputs, {} differences; {:?}; {:?}; refused by services {}; left to chance {}; inputs that Envoy did not start with {}",
         tally.asked,
         tally.by_http2,
         tally.inputs,
         tally.differences.len(),
         tally.outcomes,
+        tally.statuses,
+        tally.refusals,
         tally.by_chance,
         tally.refused
     );
@@ -186,7 +226,7 @@ fn request(method: &str, authority: &str, path: &str, port: u32) -> Option<Reque
 fn envoy_does_with_examples_what_we_say() {
     let Some(program) = program() else { return };
     let (mut tally, mut connections) = (Tally::default(), Connections::default());
-    for example in examples::examples().into_iter().filter(|example| example.name.starts_with("ambassador/")) {
+    for example in examples::examples() {
         let work = Work::new(&example.inputs, &example.options);
         let name = example.name.replace('/', "-");
         connections::compare(&program, &name, &bootstrap(&work), &mut connections);

@@ -14,7 +14,7 @@ use wasm_bindgen::JsCast;
 
 /// Puts the page into the document.
 pub fn start() {
-    console_error_panic_hook::set_once();
+    chancery_web::fault::tell_panics();
     mount_to_body(Page);
 }
 

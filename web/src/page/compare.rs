@@ -65,7 +65,6 @@ impl Compare {
 
     /// Pins a state.
     pub fn pin(self, work: Work) {
-        storage::keep_pinned(&work);
         self.pinned.set(Some(work));
         self.with.set(Against::Pinned);
     }

@@ -9,7 +9,7 @@ use crate::examples::{self, Example};
 use crate::link::{self, Silence, ask};
 use crate::requests::Requests;
 use crate::storage::{self, Session};
-use chancery_web::protocol::{Compiled, Doc, Finding, Fix, Opened, Question, SavedRequest, SourceFile, Span, Target, Thread, Work};
+use chancery_web::protocol::{Compiled, Doc, Finding, Fix, Kept, Opened, Question, SavedRequest, SourceFile, Span, Target, Thread, Work};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::time::Duration;
@@ -260,8 +260,18 @@ impl App {
     pub fn keep(self) {
         self.unkept.set_value(false);
         if self.embedded.is_none() {
-            storage::keep_work(&self.session());
+            self.kept_as(self.session(), |session| storage::keep_work(&session));
         }
+    }
+
+    /// Hands a session on as the browser may keep it: without what may be secret.
+    fn kept_as(self, session: Session, keep: impl FnOnce(Session) + 'static) {
+        let Session { when, work, requests } = session;
+        spawn_local(async move {
+            if let Ok(Kept { work, requests }) = ask::<Kept>(Question::Keep(Kept { work, requests })).await {
+                keep(Session { when, work, requests });
+            }
+        });
     }
 
     /// Keeps what is not kept yet: the page may be left while one writes.
@@ -274,6 +284,7 @@ impl App {
     /// Pins the state, to compare with.
     pub fn pin(self) {
         self.compare.pin(self.work());
+        self.kept_as(self.session(), |session| storage::keep_pinned(&session.work));
         self.say("This state is pinned: Compare tells what changes from here");
     }
 
@@ -481,7 +492,7 @@ impl App {
     pub fn put_aside(self) {
         let session = self.session();
         if !examples::ALL.iter().any(|example| example.work().files == session.work.files) || !session.requests.is_empty() {
-            storage::put_aside(session);
+            self.kept_as(session, storage::put_aside);
         }
     }
 

@@ -1,4 +1,5 @@
-//! What the browser keeps: the work as it stands, sessions before it, and how the page is set.
+//! What the browser keeps: the work as it stands, sessions before it, and how the page is set. What may be secret is not in it: the worker has
+//! put stand-ins in its place.
 //!
 //! What must not be here: anything that leaves the browser.
 

@@ -30,6 +30,15 @@ pub struct Shared {
     pub secret: bool,
 }
 
+/// Work as a browser may keep it: stand-ins are in the place of what may be secret, and credentials of requests are left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// The files and how to compile them.
+    pub work: Work,
+    /// The requests.
+    pub requests: Vec<SavedRequest>,
+}
+
 /// Work that was handed on, opened.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Opened {

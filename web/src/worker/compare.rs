@@ -9,6 +9,7 @@ use chancery_core::compilation::Compilation;
 use chancery_core::compile::Compiler;
 use chancery_core::envoy_config::{EnvoyConfig, Running};
 use chancery_core::explain::{Snapshot, share};
+use chancery_core::redact::HeldBack;
 use chancery_core::resource::{Input, Inputs};
 use chancery_web::protocol::{Comparison, Other};
 
@@ -22,6 +23,8 @@ pub struct Loaded {
     state: State,
     /// In a few words.
     called: String,
+    /// What no answer may have.
+    held_back: HeldBack,
 }
 
 enum State {
@@ -68,7 +71,16 @@ impl Loaded {
                 }
             }
         };
-        Ok(Self { of, state, called })
+        let held_back = match &state {
+            State::Compiled { compilation, .. } => compilation.held_back(),
+            State::Running(running) => running.held_back.clone(),
+        };
+        Ok(Self { of, state, called, held_back })
+    }
+
+    /// What no answer may have.
+    pub fn held_back(&self) -> &HeldBack {
+        &self.held_back
     }
 
     /// Whether it was made from this.

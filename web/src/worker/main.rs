@@ -40,5 +40,5 @@ mod entry {
 
 fn main() {
     #[cfg(target_arch = "wasm32")]
-    console_error_panic_hook::set_once();
+    chancery_web::fault::tell_panics();
 }

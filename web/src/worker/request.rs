@@ -33,8 +33,10 @@ pub fn way(ground: &Ground<'_>, written: &WrittenRequest) -> Result<Way, String>
     let request = written.read()?;
     let simulation = Gateway::new(ground.config).simulate_tracing(&request);
     let origins = |pointer: &str| {
-        let made = ground.map.lookup(pointer).into_iter().flat_map(|made| made.origins);
-        made.map(|origin| OriginView::of(*origin, ground.side, ground.positions)).collect()
+        let made = ground.map.lookup(pointer);
+        let around = made.as_ref().is_none_or(|made| made.pointer != pointer);
+        let made = made.into_iter().flat_map(|made| made.origins);
+        (around, made.map(|origin| OriginView::of(*origin, ground.side, ground.positions)).collect())
     };
     let report = report(simulation, origins);
     let ending = Ending::of(&report.simulation);
@@ -179,6 +181,7 @@ impl<'a> Walk<'a> {
         if simulation.outcome != Outcome::Forward {
             step.told.push(format!("the request {}", ending.told()));
         }
+        step.told.extend(simulation.conditions.iter().map(|condition| format!("if {}", condition.wants)));
         step.told.extend(simulation.why.clone());
         step.told.extend(simulation.body.as_ref().map(|body| format!("with the body {body:?}")));
         if let Some(upstream) = &simulation.upstream {

@@ -20,11 +20,13 @@ use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{
     self, Finding, Positions, ResourceRef, RouteRow, View, Viewed, completions, count_routes, findings, graph, hover, ledger, routes,
 };
+use chancery_core::redact::HeldBack;
 use chancery_core::resource::{Input, Inputs, SourceId};
 use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
 use chancery_core::text::{Node, Object, Value, to_json, to_yaml};
 use chancery_web::protocol::{Answer, Compiled, Doc, Named, Other, Question, Rows, SourceFile, Spot, Target, Thread, Way, Work, WrittenRequest};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The dialects of the page.
@@ -40,6 +42,8 @@ pub struct Session {
     options: Options,
     /// What Envoy gets of it, when it was asked for.
     config: Option<EnvoyConfig>,
+    /// What no answer may have.
+    held_back: HeldBack,
     /// What was compared with last.
     other: Option<Loaded>,
     trees: BTreeMap<Doc, Tree>,
@@ -133,9 +137,23 @@ impl Session {
     /// Answers a question.
     pub fn answer(&mut self, question: &str) -> String {
         match serde_json::from_str(question) {
-            Ok(question) => self.dispatch(question),
+            Ok(question) => {
+                // A link has what a person wants in it, and what is opened is theirs.
+                let is_own = matches!(question, Question::Share(_) | Question::Keep(_) | Question::Open(_));
+                let answer = self.dispatch(question);
+                if is_own { answer } else { self.scrubbed(answer) }
+            }
             Err(error) => refused(&format!("this is no question: {error}")),
         }
+    }
+
+    /// An answer without credentials of what was compiled.
+    fn scrubbed(&self, answer: String) -> String {
+        let held_back = core::iter::once(&self.held_back).chain(self.other.iter().map(Loaded::held_back));
+        held_back.fold(answer, |answer, held_back| match held_back.scrub(&answer) {
+            Cow::Owned(scrubbed) => scrubbed,
+            Cow::Borrowed(_) => answer,
+        })
     }
 
     fn dispatch(&mut self, question: Question) -> String {
@@ -207,6 +225,7 @@ impl Session {
             }
             Question::Judge(saved) => fine(&self.judge(&saved)),
             Question::Share(sharing) => fine(&share::shared(&self.compilation, &self.options, &sharing)),
+            Question::Keep(kept) => fine(&share::kept(kept)),
             Question::Open(text) => said(&share::opened(&text)),
             Question::Compare(other) => said(&self.compare(other)),
         }
@@ -270,7 +289,7 @@ impl Session {
     fn spot(&self, spot: &Spot) -> Option<(SourceId, u32)> {
         let positions = self.positions();
         let source = positions.source(&spot.file)?;
-        let offset = positions.lines(source)?.offset_utf16(positions.text(source), spot.line.checked_sub(1)?, spot.column)?;
+        let offset = positions.offset_utf16(source, spot.line, spot.column)?;
         Some((source, offset))
     }
 
@@ -293,6 +312,7 @@ impl Session {
         let policy = Policy { at: self.options.findings.at.or(Some((start / 1000.0) as i64)), ..self.options.findings.clone() };
         check(&mut compilation, &policy, &mut self.compiler.emitted);
         let found = findings(&compilation, &compilation.positions());
+        self.held_back = compilation.held_back();
         self.shown = shown(&compilation, wanted.as_deref(), work.gateway.as_deref());
         self.compilation = compilation;
         let took = js_sys::Date::now() - start;

@@ -2,9 +2,10 @@
 //!
 //! What must not be here: the formats; those are `chancery_core::explain::{Snapshot, share}`.
 
+use crate::session::inputs;
 use chancery_core::compilation::{Compilation, Options};
-use chancery_core::explain::{Snapshot, share};
-use chancery_web::protocol::{Opened, Shared, Sharing, SourceFile, Work};
+use chancery_core::explain::{Snapshot, share, with_stand_ins};
+use chancery_web::protocol::{Kept, Opened, SavedRequest, Shared, Sharing, SourceFile, Work};
 
 /// Hands the present work on.
 pub fn shared(compilation: &Compilation, options: &Options, sharing: &Sharing) -> Shared {
@@ -15,6 +16,14 @@ pub fn shared(compilation: &Compilation, options: &Options, sharing: &Sharing) -
     let chosen = if sharing.with_secrets { with } else { without };
     let link = share::link(&sharing.page, &chosen);
     Shared { long: link.len() > share::LONG_LINK, link, file: chosen.write(), secret }
+}
+
+/// Work without what may be secret in it.
+pub fn kept(kept: Kept) -> Kept {
+    let texts = with_stand_ins(&inputs(&kept.work.files)).inputs;
+    let files = texts.into_iter().map(|input| SourceFile { name: input.name.to_string(), text: input.text.to_string() });
+    let without = |saved: SavedRequest| SavedRequest { request: saved.request.without_credentials(), ..saved };
+    Kept { work: Work { files: files.collect(), ..kept.work }, requests: kept.requests.into_iter().map(without).collect() }
 }
 
 /// Opens a link, its fragment or a file.

@@ -53,6 +53,43 @@ pub(super) fn pointer(simulation: &Simulation) -> Option<String> {
     FROM.iter().find_map(|of| simulation.places.iter().find(|place| place.of == *of)).map(|place| place.pointer.clone())
 }
 
+/// How much a request tells of a change: one that goes somewhere by what somebody wrote the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Telling {
+    is_written: bool,
+    goes: u8,
+}
+
+impl Telling {
+    /// Whether somebody wrote it, and no controller added it.
+    pub(super) fn is_written(self) -> bool {
+        self.is_written
+    }
+}
+
+pub(super) fn telling(work: &Work<'_, '_>, simulations: &[Simulation; 2]) -> Telling {
+    let goes = |of: &Simulation| match end(of) {
+        End::Forwarded => 3,
+        End::Redirected => 2,
+        End::Answered if of.route.is_some() => 1,
+        _ => 0,
+    };
+    let goes = simulations.iter().map(goes).max().unwrap_or_default();
+    Telling { is_written: work.written_for(simulations).is_some(), goes }
+}
+
+/// How grave a difference is: the lower, the sooner it is told.
+pub(super) fn gravity(what: &str) -> u8 {
+    match what {
+        "outcome" => 0,
+        "status" | "location" | "clusters" => 1,
+        "body" | "timeout" | "upstream host" | "upstream path" => 2,
+        _ if what.contains(" header") => 3,
+        _ if what.starts_with("cluster.") => 4,
+        _ => 5,
+    }
+}
+
 /// What a group of changes has in common.
 pub(super) fn key(met: &[Met], place: &RequestPlace) -> String {
     let mut out = if place.path.is_none() { "all".to_owned() } else { String::new() };
@@ -67,7 +104,12 @@ pub(super) fn key(met: &[Met], place: &RequestPlace) -> String {
 /// How a client sees the end of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
-    Closed,
+    /// Nobody listens.
+    Nobody,
+    /// No filter chain takes the connection.
+    NoChain,
+    /// The connection is taken, and closed.
+    Reset,
     Answered,
     Redirected,
     Forwarded,
@@ -75,7 +117,9 @@ enum End {
 
 fn end(of: &Simulation) -> End {
     match of.outcome {
-        Outcome::NoListener | Outcome::NoFilterChain | Outcome::Reset => End::Closed,
+        Outcome::NoListener => End::Nobody,
+        Outcome::NoFilterChain => End::NoChain,
+        Outcome::Reset => End::Reset,
         Outcome::DirectResponse | Outcome::NoVirtualHost | Outcome::NoRoute => End::Answered,
         Outcome::Redirect => End::Redirected,
         Outcome::Forward => End::Forwarded,
@@ -94,16 +138,16 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
             what: "outcome".to_owned(),
             before: Some(told(old, &before)),
             after: Some(told(new, &after)),
-            // A virtual host that only one side has is told as a whole.
+            // A virtual host that only one side has is told as a whole; all else by what was written for it.
             alike: Some(match scene.hosts.each_ref() {
-                [Some(_), None] | [None, Some(_)] => format!("host {} {}", scene.hosts[0].is_some(), scene.hosts[1].is_some()),
-                _ => format!("{} {}", of(old), of(new)),
+                [Some((host, _)), None] | [None, Some((host, _))] => format!("host {} {}", scene.hosts[0].is_some(), host.name),
+                _ => format!("{} {} {}", of(old), of(new), work.written_for(simulations).unwrap_or_default()),
             }),
             pointers: [pointer(old), pointer(new)],
         });
         return out;
     }
-    if ends[0] == End::Closed {
+    if matches!(ends[0], End::Nobody | End::NoChain | End::Reset) {
         return out;
     }
     let routes = [scene.route(0, old), scene.route(1, new)];

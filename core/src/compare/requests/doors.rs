@@ -11,7 +11,7 @@ use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
 use crate::envoy_config::{EnvoyConfig, Placed, managers_of};
 use crate::order::Order as _;
-use crate::simulate::{Request, Table, bound, chain_of, is_tls};
+use crate::simulate::{Request, Simulation, Table, bound, chain_of, is_tls};
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -227,10 +227,6 @@ fn through<'a>(work: &mut Work<'_, 'a>, door: &Door<'a>) {
             let frame = Frame { what: "listener", sides: [&old.message, &new.message], without: frames::LISTENER, pointers };
             frames::show(work, frame, place, &blank(&Link::default()));
         }
-    } else if let [Some((listener, _)), None] | [None, Some((listener, _))] = door {
-        let tls = chains(&listener.message).any(is_tls);
-        cut_off(work, &blank(&Link { tls, ..Link::default() }), None);
-        return;
     }
     // Connections by the chains that take them on both sides.
     let mut by_chains: BTreeMap<(bool, Option<usize>, Option<usize>), Vec<Link>> = BTreeMap::new();
@@ -245,7 +241,7 @@ fn through<'a>(work: &mut Work<'_, 'a>, door: &Door<'a>) {
         let request = blank(link).request;
         let ends = [end(work, 0, door[0], &request), end(work, 1, door[1], &request)].map(|end| end.map(|(_, end)| end));
         let [Some(old), Some(new)] = &ends else {
-            cut_off(work, &blank(link), link.sni.clone());
+            one_sided(work, door, &ends, &links, &blank);
             continue;
         };
         let alike = || {
@@ -256,7 +252,7 @@ fn through<'a>(work: &mut Work<'_, 'a>, door: &Door<'a>) {
             continue;
         }
         if is_tls(old.chain) != is_tls(new.chain) || old.table.is_none() || new.table.is_none() {
-            cut_off(work, &blank(link), link.sni.clone());
+            one_sided(work, door, &ends, &links, &blank);
         }
         if is_tls(old.chain) != link.tls && is_tls(new.chain) != link.tls && old.table.is_some() && new.table.is_some() {
             // Both close the connection.
@@ -278,17 +274,45 @@ fn tables_are_the_same(work: &Work<'_, '_>) -> bool {
     old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.message == new.message)
 }
 
-/// Requests that one side does not read at all.
-fn cut_off(work: &mut Work<'_, '_>, both: &Both, name: Option<String>) {
-    if !work.may_go_on() {
-        return;
+/// So many requests are tried to find the one that tells the most of a connection that only one side takes.
+const MOST_WITNESSES: usize = 200;
+
+/// Connections that end otherwise on one side: nobody listens, no filter chain takes them, they are closed, or not read as HTTP. They are told
+/// as a whole, by the request that tells the most.
+fn one_sided<'a>(work: &mut Work<'_, 'a>, door: &Door<'a>, ends: &[Option<End<'_, 'a>>; 2], links: &[Link], blank: &dyn Fn(&Link) -> Both) {
+    let names: Vec<String> = links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != NOBODY).collect();
+    let mut tried = 0;
+    let mut best: Option<(behaviour::Telling, Both, [Simulation; 2])> = None;
+    for link in links {
+        let mut requests = Vec::from([blank(link)]);
+        for table in ends.iter().flatten().filter_map(|end| end.table) {
+            requests.extend(hosts::witnesses(table, &blank(link), MOST_WITNESSES));
+        }
+        for both in requests {
+            tried += 1;
+            if tried > MOST_WITNESSES || !work.may_go_on() {
+                break;
+            }
+            let simulations = work.simulate(&both);
+            let telling = behaviour::telling(work, &simulations);
+            let differs = !behaviour::compare(work, &Scene::default(), &simulations).is_empty();
+            if differs && best.as_ref().is_none_or(|(known, ..)| *known < telling) {
+                best = Some((telling, both, simulations));
+            }
+        }
     }
-    let simulations = work.simulate(both);
-    let met = behaviour::compare(work, &Scene::default(), &simulations);
+    let Some((_, both, simulations)) = best else { return };
+    let mut met = behaviour::compare(work, &Scene::default(), &simulations);
+    for of in met.iter_mut().filter(|of| of.what == "outcome") {
+        let has = door.map(|bound| bound.is_some());
+        of.alike = Some(format!("door {has:?} {:?}", [&simulations[0], &simulations[1]].map(|of| of.outcome)));
+    }
     let [before, after] = [&simulations[0], &simulations[1]].map(behaviour::pointer);
     let [port_before, port_after] = both.ports;
-    let place = RequestPlace { hosts: name.into_iter().collect(), path: None, conditions: Vec::new(), port_before, port_after, before, after };
-    work.add(met, place, both, &simulations);
+    // Where nobody listens, the names do not matter.
+    let hosts = if door.iter().all(Option::is_some) { names } else { Vec::new() };
+    let place = RequestPlace { hosts, path: None, conditions: Vec::new(), port_before, port_after, before, after };
+    work.add(met, place, &both, &simulations);
 }
 
 /// Settings of filter chains, connection managers and tables.
@@ -348,12 +372,12 @@ fn tables<'a>(work: &mut Work<'_, 'a>, tables: [&Table<'a>; 2], links: &[Link], 
     }
 }
 
-fn any_port(ports: [Option<u32>; 2]) -> u32 {
+pub(super) fn any_port(ports: [Option<u32>; 2]) -> u32 {
     ports.into_iter().flatten().next().unwrap_or(80)
 }
 
 /// A host that a domain takes.
-fn witness(domain: &str, port: u32) -> String {
+pub(super) fn witness(domain: &str, port: u32) -> String {
     match domain {
         "*" => NOBODY.to_owned(),
         _ => match (domain.strip_prefix('*'), domain.strip_suffix('*')) {

@@ -123,6 +123,30 @@ fn taken(simulation: &Simulation, scene: &Scene<'_>, side: usize) -> Option<Opti
     here.then(|| simulation.route.as_ref().map(|route| route.index))
 }
 
+/// A request for each route of a table, as far as they go: what each of its virtual hosts takes.
+pub(super) fn witnesses(table: &Table<'_>, like: &Both, most: usize) -> Vec<Both> {
+    let mut out = Vec::new();
+    for host in &table.config.virtual_hosts {
+        let Some(domain) = host.domains.first() else { continue };
+        let mut both = like.clone();
+        both.request.authority = super::doors::witness(domain, super::doors::any_port(like.ports));
+        for of in host.routes.iter().filter_map(|route| route.r#match.as_ref()) {
+            let mut one = both.clone();
+            if let Some(own) = conditions::domains(of).first() {
+                one.request.authority = super::doors::witness(own, super::doors::any_port(like.ports));
+            }
+            if let Some(path) = Pattern::of(of).example() {
+                one.request.path = path;
+            }
+            out.push(one);
+            if out.len() >= most {
+                return out;
+            }
+        }
+    }
+    out
+}
+
 /// The requests that a request stands for: those of the narrower of the routes that take it.
 pub(super) fn place(scene: &Scene<'_>, simulations: &[Simulation; 2], domains: &[String], both: &Both) -> RequestPlace {
     let matcher = |side: usize| {

@@ -97,6 +97,14 @@ impl<'a> Pattern<'a> {
         }
     }
 
+    /// A path that it takes, where it is known without a search.
+    pub(super) fn example(&self) -> Option<String> {
+        match self.kind {
+            Kind::Any => Some("/".to_owned()),
+            _ => Some(self.begin().to_owned()).filter(|path| path.starts_with('/')),
+        }
+    }
+
     /// The more, the fewer paths it takes, as a guess.
     pub(super) fn narrowness(&self) -> (usize, bool) {
         (self.begin().len(), self.kind != Kind::Prefix)

@@ -2,13 +2,16 @@
 //!
 //! What must not be here: finding them.
 
+use super::behaviour::Telling;
 use crate::explain::OriginView;
+use crate::order::Order as _;
 use crate::simulate::{ClusterShare, Outcome, Request, RouteRef, Simulation};
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 /// Requests that two configurations treat differently.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -189,32 +192,60 @@ pub(super) struct Found {
     /// What it has in common with others of its group.
     pub(super) key: String,
     pub(super) place: RequestPlace,
+    pub(super) weight: Weight,
+}
+
+/// What of several changes is told first, and by which of several requests.
+#[derive(Clone, Copy)]
+pub(super) struct Weight {
+    pub(super) changes: u8,
+    pub(super) telling: Telling,
+}
+
+/// Requests that change in the same way.
+struct Group {
+    change: RequestChange,
+    weight: Weight,
+    seen: BTreeSet<RequestPlace>,
 }
 
 /// Changes so far, by their keys.
 #[derive(Default)]
 pub(super) struct Groups {
     by_key: BTreeMap<String, usize>,
-    changes: Vec<(RequestChange, BTreeSet<RequestPlace>)>,
+    changes: Vec<Group>,
 }
 
 impl Groups {
-    /// Adds to the group of a change, which `make` tells if it is the first of it.
+    /// Adds to the group of a change, which `make` tells by a request. The request that tells the most of it stays.
     pub(super) fn add(&mut self, found: Found, make: impl FnOnce() -> RequestChange) {
-        let changes = &mut self.changes;
-        let at = *self.by_key.entry(found.key).or_insert_with(|| {
-            changes.push((make(), BTreeSet::new()));
-            changes.len() - 1
-        });
-        if let Some((change, seen)) = self.changes.get_mut(at)
-            && seen.insert(found.place.clone())
-        {
-            if change.places.len() < MOST_PLACES { change.places.push(found.place) } else { change.more_places += 1 }
+        let Found { key, place, weight } = found;
+        let group = match self.by_key.get(&key).copied().and_then(|at| self.changes.get_mut(at)) {
+            Some(group) => {
+                if weight.telling > group.weight.telling {
+                    let old = core::mem::replace(&mut group.change, make());
+                    (group.change.places, group.change.more_places) = (old.places, old.more_places);
+                    group.weight = weight;
+                }
+                group
+            }
+            None => {
+                self.by_key.insert(key, self.changes.len());
+                self.changes.push(Group { change: make(), weight, seen: BTreeSet::new() });
+                let Some(last) = self.changes.last_mut() else { return };
+                last
+            }
+        };
+        if group.seen.insert(place.clone()) {
+            let change = &mut group.change;
+            if change.places.len() < MOST_PLACES { change.places.push(place) } else { change.more_places += 1 }
         }
     }
 
-    pub(super) fn finish(self) -> Vec<RequestChange> {
-        let mut changes: Vec<RequestChange> = self.changes.into_iter().map(|(change, _)| change).collect();
+    /// What is written by somebody and grave comes first; of the same weight, in the order of the configuration.
+    pub(super) fn finish(mut self) -> Vec<RequestChange> {
+        self.changes.order_by_key(|group| (!group.weight.telling.is_written(), group.weight.changes, Reverse(group.weight.telling)));
+        let mut changes: Vec<RequestChange> = self.changes.into_iter().map(|group| group.change).collect();
         for change in &mut changes {
             change.requests = words(&change.places, change.more_places);
         }

@@ -353,3 +353,30 @@ fn shares_count_however_they_are_written() {
     let told: Vec<_> = change.differences.iter().map(|of| (of.what.as_str(), of.before.as_deref(), of.after.as_deref())).collect();
     assert_eq!(told, [("clusters", Some("90 % one:80, 10 % two:80"), Some("75 % one:80, 25 % two:80"))]);
 }
+
+#[test]
+fn a_new_host_is_told_by_where_it_goes() {
+    let old = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)]))]));
+    let gone = pb::route::DirectResponseAction { status: 404, ..Default::default() };
+    let answers = Route { action: Some(Action::DirectResponse(gone)), ..route("/check/", "one", 3) };
+    let new = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)])), host("b.org", Vec::from([answers, route("/pay/", "two", 3)]))]));
+    let found = compared(&old, &new);
+    let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
+    assert_eq!((change.requests.as_str(), change.after.told.as_str()), ("b.org/*", "goes to two:80"), "and not by what Envoy answers itself");
+    assert_eq!(change.witness.url, "http://b.org/pay/");
+}
+
+#[test]
+fn nobody_listening_no_chain_and_a_closed_connection_are_different_ends() {
+    let plain = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)]))]));
+    // A chain that only TLS comes to: in plain text nothing is taken, and no request is taken by a chain.
+    let mut closed = plain.clone();
+    let chain = &mut closed.listeners[0].message.filter_chains[0];
+    chain.filter_chain_match = Some(pb::listener::FilterChainMatch { transport_protocol: "tls".to_owned(), ..Default::default() });
+    chain.filters.clear();
+    let nobody = EnvoyConfig { clusters: plain.clusters.clone(), ..EnvoyConfig::default() };
+    for (old, new) in [(&plain, &closed), (&closed, &nobody), (&nobody, &plain)] {
+        assert!(!compared(old, new).is_empty());
+        assert!(!compared(new, old).is_empty());
+    }
+}

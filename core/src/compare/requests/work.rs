@@ -3,7 +3,7 @@
 //! What must not be here: choosing requests.
 
 use super::behaviour::{self, Met};
-use super::report::{Answer, Difference, Found, Groups, RequestChange, RequestPlace, Requests, Witness, told};
+use super::report::{Answer, Difference, Found, Groups, RequestChange, RequestPlace, Requests, Weight, Witness, told};
 use super::{RequestOptions, Side, reach};
 use crate::explain::OriginView;
 use crate::simulate::{Gateway, Request, Simulation};
@@ -115,10 +115,14 @@ impl<'w, 'a> Work<'w, 'a> {
             return;
         }
         let key = behaviour::key(&met, &place);
+        let weight = Weight {
+            changes: met.iter().map(|of| behaviour::gravity(&of.what)).min().unwrap_or_default(),
+            telling: behaviour::telling(self, simulations),
+        };
         let (before, after) = (self.reached_by(0, &simulations[0]), self.reached_by(1, &simulations[1]));
         let [old, new] = self.sides;
         let [first, second] = simulations;
-        self.groups.add(Found { key, place }, || RequestChange {
+        self.groups.add(Found { key, place, weight }, || RequestChange {
             requests: String::new(),
             differences: met.into_iter().map(|met| difference(met, &old, &new)).collect(),
             witness: Witness::of(&both.request, both.ports),
@@ -127,6 +131,16 @@ impl<'w, 'a> Work<'w, 'a> {
             places: Vec::new(),
             more_places: 0,
         });
+    }
+
+    /// The resource that somebody wrote for the route that takes a request: on the second side, or else on the first.
+    pub(super) fn written_for(&self, simulations: &[Simulation; 2]) -> Option<String> {
+        [1, 0].into_iter().find_map(|side| {
+            let simulation = simulations.get(side)?;
+            let place = simulation.places.iter().find(|place| place.of == "route")?;
+            let all = origins(self.sides.get(side)?, &place.pointer);
+            all.into_iter().find_map(|of| of.span.as_ref().and(of.resource.as_ref()).map(|of| alloc::format!("{of:?}")))
+        })
     }
 
     /// What a request reaches, with shares.

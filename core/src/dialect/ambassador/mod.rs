@@ -40,6 +40,7 @@ pub static DIALECT: Dialect = Dialect {
     defaults: defaults::DEFAULTS,
     hints: Hints { why_idle: defaults::why_idle, why_unreached: defaults::why_unreached },
     annotations: &[],
+    codes: &[],
     outputs: &[],
     checks: &[checks::unserved],
     memory: || Box::new(Memory::default()),

@@ -5,7 +5,7 @@
 use super::entry::Kind;
 use crate::diagnostic::Diagnostic;
 use crate::read::{DocumentCache, Identify, ReadOptions, Shape, read};
-use crate::resource::{Inputs, Object, ObjectId, Objects, REDACTED, ResourceKey, Secret};
+use crate::resource::{Inputs, Object, ObjectId, Objects, REDACTED, ResourceKey};
 use crate::text::{Node, NodeId, Str, Value};
 use alloc::vec::Vec;
 
@@ -69,7 +69,7 @@ fn key_of(root: &Node) -> ResourceKey {
 }
 
 /// Key material: that of certificates.
-fn secrets(root: &mut Node) -> Vec<(NodeId, Secret<Str>)> {
+fn secrets(root: &mut Node) -> Vec<(NodeId, Str)> {
     if what(root).0 == What::Entry(Ok(Kind::InlineCertificate)) { take_key(root).into_iter().collect() } else { Vec::new() }
 }
 
@@ -84,14 +84,14 @@ pub(crate) fn load(inputs: &Inputs) -> (Objects, Vec<Diagnostic>) {
 }
 
 /// Takes the private key out of a certificate.
-fn take_key(root: &mut Node) -> Option<(NodeId, Secret<Str>)> {
+fn take_key(root: &mut Node) -> Option<(NodeId, Str)> {
     let Value::Object(object) = &mut root.value else { return None };
     let names: Vec<Str> = object.iter().map(|entry| entry.key.clone()).collect();
     let is_key = |name: &&Str| name.eq_ignore_ascii_case("PrivateKey") || name.eq_ignore_ascii_case("private_key");
     let name = names.iter().find(is_key)?;
     let node = object.get_mut(name)?;
     let Value::String(text) = &mut node.value else { return None };
-    Some((node.id, Secret::new(core::mem::replace(text, Str::new_static(REDACTED)))))
+    Some((node.id, core::mem::replace(text, Str::new_static(REDACTED))))
 }
 
 /// An object with what it is.

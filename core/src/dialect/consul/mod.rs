@@ -51,6 +51,7 @@ pub static DIALECT: Dialect = Dialect {
     defaults: &[],
     hints: Hints { why_idle: |_| "no proxy makes anything of it", why_unreached: |_| None },
     annotations: &[],
+    codes: &[],
     outputs: stages::OUTPUTS,
     checks: &[],
     memory: || Box::new(()),

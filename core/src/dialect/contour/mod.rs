@@ -57,6 +57,7 @@ pub static DIALECT: Dialect = Dialect {
     defaults: defaults::DEFAULTS,
     hints: Hints { why_idle: defaults::why_idle, why_unreached: |_| None },
     annotations: annotations::ALL,
+    codes: &[],
     outputs: outputs::ALL,
     checks: &[],
     memory: || Box::new(Memory::default()),

@@ -41,6 +41,25 @@ fn duration_error(text: &str) -> String {
     invalid()
 }
 
+/// A truth value (`strconv.ParseBool`).
+pub fn parse_bool(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
+        "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+/// A whole number (`strconv.Atoi`), or what Go says of a text that is none.
+pub fn atoi(text: &str) -> Result<i64, String> {
+    text.parse::<i64>().map_err(|_| {
+        let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let why = if is_number { "value out of range" } else { "invalid syntax" };
+        format!("strconv.Atoi: parsing {}: {why}", go_quoted(text))
+    })
+}
+
 /// Whether Go's `regexp` takes an expression; else what it says.
 pub fn check_regex(regex: &str) -> Result<(), String> {
     re2::check(regex).map_err(|why| format!("error parsing regexp: {why}"))

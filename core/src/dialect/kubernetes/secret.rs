@@ -124,6 +124,12 @@ fn is_der_sequence(der: &[u8]) -> bool {
     rest.len() == header + length
 }
 
+/// Whether a block holds what it says: anything may call itself a certificate.
+fn has_der(block: &str) -> bool {
+    let body = pem_block(block).map(|(_, body)| body.lines().flat_map(|line| line.trim().chars()).collect::<String>());
+    body.and_then(|body| decode(&body)).is_some_and(|der| is_der_sequence(&der))
+}
+
 /// Standard base64 with padding; line breaks are skipped, as Go skips them.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
@@ -159,6 +165,33 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
         _ => return None,
     }
     Some(out)
+}
+
+/// The certificates and lists of revoked ones in a PEM text, where there are any: they are public. What else stands there is left out.
+pub fn public_pem(bytes: &[u8]) -> Option<String> {
+    let text = core::str::from_utf8(bytes).ok()?;
+    let mut blocks = Vec::new();
+    let mut only = true;
+    let mut rest = text;
+    while let Some(begin) = rest.find("-----BEGIN ") {
+        only &= rest.get(..begin)?.trim().is_empty();
+        let block = rest.get(begin..)?;
+        let (kind, _) = block.get(11..)?.split_once("-----")?;
+        let mark = format!("-----END {kind}-----");
+        let end = block.find(&mark)? + mark.len();
+        let block = block.get(..end)?;
+        match kind {
+            "CERTIFICATE" | "TRUSTED CERTIFICATE" | "X509 CERTIFICATE" | "X509 CRL" if has_der(block) => blocks.push(block),
+            _ => only = false,
+        }
+        rest = rest.get(begin + end..)?;
+    }
+    only &= rest.trim().is_empty();
+    match blocks.is_empty() {
+        true => None,
+        false if only => Some(text.into()),
+        false => Some(blocks.into_iter().map(|block| format!("{block}\n")).collect()),
+    }
 }
 
 /// Standard base64 with padding.

@@ -20,6 +20,9 @@ pub struct Emitted {
     pub(super) routes: Memo<Route>,
     /// Of bootstraps, and of resources: they ask for certificates in other ways.
     clusters: [Memo<Cluster>; 2],
+    /// Whole resources as they were encoded last.
+    #[cfg(feature = "wire")]
+    pub(super) latest: super::encode::Latest,
     spelling: Spelling,
     server: Option<Str>,
     source: ConfigSource,
@@ -47,7 +50,7 @@ impl Emitted {
     /// What was made of clusters for documents of this kind.
     pub(super) fn clusters(&mut self, cx: &Context<'_>) -> &mut Memo<Cluster> {
         let [of_bootstraps, of_resources] = &mut self.clusters;
-        if cx.server.is_some() { of_bootstraps } else { of_resources }
+        if cx.in_bootstrap { of_bootstraps } else { of_resources }
     }
 }
 
@@ -78,6 +81,9 @@ pub(super) struct Entry<T> {
     /// By level of indentation.
     pretty: Vec<(usize, Arc<str>)>,
     pub(super) fragment: Option<Arc<Fragment>>,
+    /// The bytes on the wire.
+    #[cfg(feature = "wire")]
+    pub(super) wire: Option<super::encode::Piece>,
     /// The field rules that it breaks, with pointers from itself on.
     broken: Option<Vec<Violation>>,
     /// The round in which they were told.
@@ -92,6 +98,8 @@ impl<T> Memo<T> {
             compact: None,
             pretty: Vec::new(),
             fragment: None,
+            #[cfg(feature = "wire")]
+            wire: None,
             broken: None,
             told: None,
         });

@@ -102,7 +102,7 @@ pub(super) fn assignments(ir: &Ir) -> Vec<(&Str, &[Locality])> {
     of_clusters.filter(|(name, _)| names.insert(name)).collect()
 }
 
-fn whole_listener(of: &Listener, cx: &Context<'_>, t: &mut Trace) -> pb::listener::Listener {
+pub(super) fn whole_listener(of: &Listener, cx: &Context<'_>, t: &mut Trace) -> pb::listener::Listener {
     let mut out = listener(of, t);
     out.filter_chains = of
         .chains

@@ -15,6 +15,8 @@ mod bootstrap;
 mod cluster;
 mod compose;
 mod document;
+#[cfg(feature = "wire")]
+mod encode;
 mod endpoint;
 mod hcm;
 mod health_check;
@@ -32,6 +34,8 @@ mod tls;
 mod tracing;
 
 pub use document::{Violation, emit, output_map, violations};
+#[cfg(feature = "wire")]
+pub use encode::{Encoded, Encoding, Fingerprint, Served, Service, Withheld, encode};
 pub use memory::Emitted;
 pub use message::{Resources, bootstrap, resources, route_matcher};
 
@@ -52,6 +56,8 @@ struct Context<'a> {
     tracer: Option<&'a Sourced<Tracer>>,
     /// Key material that is to stand inline.
     secrets: Option<Lookup<'a>>,
+    /// The document is one bootstrap.
+    in_bootstrap: bool,
     /// There is no management server to ask for endpoints.
     stands_alone: bool,
     /// Whom clusters of a bootstrap ask for certificates, on a stream of their own: they are there before the stream that
@@ -70,6 +76,7 @@ impl<'a> Context<'a> {
             source: &ir.delivery.config_source,
             tracer: ir.delivery.bootstrap.tracer.as_ref(),
             secrets,
+            in_bootstrap,
             stands_alone: secrets.is_some(),
             server: ir.delivery.bootstrap.xds_cluster.as_ref().filter(|_| in_bootstrap).map(|server| &server.name),
             rds: !in_bootstrap,

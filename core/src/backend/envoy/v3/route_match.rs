@@ -29,11 +29,15 @@ fn path(matcher: &RouteMatch, cx: &Context<'_>, t: &mut Trace) -> PathSpecifier 
         PathMatch::PathSeparatedPrefix(prefix) => ("path_separated_prefix", PathSpecifier::PathSeparatedPrefix(text(prefix))),
     };
     t.field(name, &matcher.path);
+    t.at(name, |t| t.here(&matcher.path_also.0));
     specifier
 }
 
 fn runtime_fraction(fraction: &RuntimeFraction, t: &mut Trace) -> pb::base::RuntimeFractionalPercent {
-    t.at("default_value", |t| t.here(fraction.percent.origin));
+    t.at("default_value", |t| {
+        t.here(fraction.percent.origin);
+        t.here(&fraction.percent_also.0);
+    });
     runtime_percent(fraction.percent.value, fraction.runtime_key.as_ref())
 }
 

@@ -122,6 +122,14 @@ fn source(source: &CertificateSource, delivery: &Delivery, cx: &Context<'_>) -> 
     }
 }
 
+/// What is public stands in a bootstrap as it is, which Envoy would refuse with its name in its place. Resources name it.
+fn public(known: Option<&Str>, from: &CertificateSource, delivery: &Delivery, cx: &Context<'_>) -> pb::base::DataSource {
+    match known.filter(|_| cx.in_bootstrap && cx.secrets.is_none() && *delivery == Delivery::Inline) {
+        Some(known) => inline(known),
+        None => source(from, delivery, cx),
+    }
+}
+
 fn tls_certificate(certificate: &Certificate, cx: &Context<'_>, t: &mut Trace) -> pb::tls::TlsCertificate {
     pb::tls::TlsCertificate {
         certificate_chain: t.optional("certificate_chain", &certificate.chain).map(|of| source(of, &certificate.delivery, cx)),
@@ -164,8 +172,8 @@ fn plain_context(of: &ValidationContext, cx: &Context<'_>, t: &mut Trace) -> pb:
     use pb::tls::certificate_validation_context::TrustChainVerification;
     let untrusted = of.accept_untrusted.as_ref().is_some_and(|accept| *t.implicit("trust_chain_verification", accept));
     pb::tls::CertificateValidationContext {
-        trusted_ca: t.optional("trusted_ca", &of.trusted_ca).map(|ca| source(ca, &of.delivery, cx)),
-        crl: t.optional("crl", &of.crl).map(|crl| source(crl, &of.delivery, cx)),
+        trusted_ca: t.optional("trusted_ca", &of.trusted_ca).map(|ca| public(of.public.authorities.as_ref(), ca, &of.delivery, cx)),
+        crl: t.optional("crl", &of.crl).map(|crl| public(of.public.revoked.as_ref(), crl, &of.delivery, cx)),
         only_verify_leaf_cert_crl: of.only_leaf_crl.as_ref().is_some_and(|only| *t.implicit("only_verify_leaf_cert_crl", only)),
         match_typed_subject_alt_names: t.sourced_list("match_typed_subject_alt_names", &of.subject_names, |name, _| subject_name(name)),
         trust_chain_verification: if untrusted { TrustChainVerification::AcceptUntrusted } else { TrustChainVerification::VerifyTrustChain } as i32,

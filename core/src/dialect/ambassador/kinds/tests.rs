@@ -29,6 +29,7 @@ fn object(node: &Node, document: Arc<Document>) -> Object {
             key: ResourceKey::new("getambassador.io", text(&["kind"]), namespace, name),
             broken: false,
             secrets: Vec::new(),
+            credentials: Vec::new(),
             text: None,
             fingerprint: 0,
         }),

@@ -19,7 +19,7 @@ use crate::ir::{
     RuntimeFraction, StringMatch, UpstreamClusters,
 };
 use crate::re2;
-use crate::resource::{Origin, Rule, Sourced};
+use crate::resource::{Also, Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::boxed::Box;
 use alloc::format;
@@ -219,7 +219,7 @@ impl<'m> Lowering<'m, '_> {
     fn redirect_route(&mut self, group: &Group, http: &HttpGroup, mapping: &Member<HttpMapping>) -> Kept<Route> {
         let on = &mapping.identity;
         let spec = &mapping.spec;
-        let fraction = RuntimeFraction { percent: Sourced::built_in(100), runtime_key: None };
+        let fraction = RuntimeFraction { percent: Sourced::built_in(100), percent_also: Also::default(), runtime_key: None };
         let matcher = self.matcher(http, mapping, fraction)?;
         let path = match (&spec.path_redirect, &spec.prefix_redirect, &spec.regex_redirect) {
             (Some(path), ..) if !path.value.is_empty() => Some(path.clone().map(RedirectPath::Full)),
@@ -256,7 +256,11 @@ impl<'m> Lowering<'m, '_> {
     fn forward_route(&mut self, group: &Group, http: &HttpGroup, mapping: &Member<HttpMapping>) -> Kept<Route> {
         let on = &mapping.identity;
         let cluster = self.model.envoy_name(mapping.cluster.as_deref()?);
-        let fraction = RuntimeFraction { percent: mapping.share, runtime_key: Some(format!("routing.traffic_shift.{cluster}").into()) };
+        // A share is a sum, and the last one is what the others leave.
+        let weights = http.mappings.iter().filter_map(|member| member.spec.weight.as_ref()?.origin).map(|origin| origin.by(Rule::Derived));
+        let percent_also = if http.mappings.len() > 1 { Also(weights.collect()) } else { Also::default() };
+        let runtime_key = Some(format!("routing.traffic_shift.{cluster}").into());
+        let fraction = RuntimeFraction { percent: mapping.share, percent_also, runtime_key };
         let matcher = self.matcher(http, mapping, fraction)?;
         let shared = &http.shared;
         let forward = self.forward(group, http, mapping, cluster)?;
@@ -299,7 +303,7 @@ impl<'m> Lowering<'m, '_> {
             query.push(Sourced::new(QueryMatch { name: parameter.value.name.clone(), value, ignore_case: false }, parameter.origin));
         }
         let case_sensitive = Some(case_sensitive.unwrap_or_else(|| Sourced::built_in(true)));
-        Some(RouteMatch { path, case_sensitive, headers, query, fraction: Some(fraction), grpc: false })
+        Some(RouteMatch { path, path_also: Also::default(), case_sensitive, headers, query, fraction: Some(fraction), grpc: false })
     }
 
     /// `Some(None)`: the matcher takes everything and is not sent.

@@ -235,8 +235,8 @@ fn clusters_of(routes: &Routes) -> Vec<Named> {
 }
 
 fn health_check(times: &HealthCheckTimes, checker: HealthChecker) -> HealthCheck {
-    let time = |of: Sourced<Duration>, default: Duration| if of.value.is_zero() { Sourced::built_in(default) } else { of };
-    let count = |of: Sourced<u32>, default: u32| if of.value == 0 { Sourced::built_in(default) } else { of };
+    let time = |of: Sourced<Duration>, default: Duration| if of.value.is_zero() { Sourced::new(default, defaulted(of.origin)) } else { of };
+    let count = |of: Sourced<u32>, default: u32| if of.value == 0 { Sourced::new(default, defaulted(of.origin)) } else { of };
     HealthCheck {
         timeout: time(times.timeout, CHECK_TIMEOUT),
         interval: time(times.interval, CHECK_INTERVAL),
@@ -244,6 +244,11 @@ fn health_check(times: &HealthCheckTimes, checker: HealthChecker) -> HealthCheck
         unhealthy_threshold: count(times.unhealthy_threshold, UNHEALTHY_THRESHOLD),
         checker,
     }
+}
+
+/// The origin of a default where something is written that stands for it.
+fn defaulted(written: Option<Origin>) -> Option<Origin> {
+    Some(written.map_or_else(Origin::built_in, |origin| origin.by(Rule::Default)))
 }
 
 fn connect_timeout(of: Sourced<Duration>) -> Sourced<Duration> {

@@ -209,6 +209,7 @@ fn route_match(of: &Ordered<'_>) -> RouteMatch {
     };
     RouteMatch {
         path: Sourced::new(matcher, path.origin),
+        path_also: of.route.conditions.path_also.clone(),
         headers: of.headers.iter().map(|header| Sourced::new(header_match(header), header.origin.origin)).collect(),
         query: of.queries.iter().map(|query| Sourced::new(query_match(query), query.origin.origin)).collect(),
         ..RouteMatch::default()

@@ -7,12 +7,13 @@ use crate::dialect::contour::model::{Material, MaterialKind, PeerValidation, Sec
 use crate::dialect::contour::source::Source;
 use crate::dialect::kubernetes::secret;
 use crate::ir::{
-    Certificate, CertificateSource, Delivery, DownstreamTls, Holder, SecretPart, SecretReference, TlsParameters, TlsVersion, UpstreamTls,
-    ValidationContext,
+    Certificate, CertificateSource, Delivery, DownstreamTls, Holder, PublicMaterial, SecretPart, SecretReference, TlsParameters, TlsVersion,
+    UpstreamTls, ValidationContext,
 };
 use crate::resource::{Object, Objects, Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -143,8 +144,7 @@ impl Lowering<'_> {
         DownstreamTls {
             certificates: vec![certificate(secret)],
             validation: validation.map(|of| Sourced::new(self.validation(of, Peer::Client), of.origin)),
-            require_client_certificate: validation
-                .map(|of| Sourced::new(!of.optional.value, if of.optional.value { of.optional.origin } else { of.origin })),
+            require_client_certificate: validation.map(|of| Sourced::new(!of.optional.value, of.optional.origin)),
             parameters: TlsParameters {
                 minimum: Some(minimum),
                 maximum: Some(maximum),
@@ -192,12 +192,18 @@ impl Lowering<'_> {
             Err(several) => Some(CertificateSource::Several(several)),
         };
         let trusted_ca = trusted_ca.map(|source| Sourced::new(source, origin));
-        let plain = ValidationContext { delivery: Delivery::Inline, trusted_ca, ..ValidationContext::default() };
+        let known =
+            |all: &mut dyn Iterator<Item = &[u8]>| all.map(secret::public_pem).collect::<Option<Vec<String>>>().map(|all| Str::from(all.concat()));
+        let authorities = known(&mut of.ca.iter().map(|ca| ca.get("ca.crt")).filter(|ca| !ca.is_empty()));
+        let public = PublicMaterial { authorities, revoked: None };
+        let plain = ValidationContext { delivery: Delivery::Inline, trusted_ca, public, ..ValidationContext::default() };
         match peer {
             Peer::Upstream => ValidationContext { subject_names: of.subject_names.clone(), ..plain },
             Peer::Client => {
                 let crl = of.crl.as_ref().filter(|crl| !crl.get("crl.pem").is_empty());
+                let revoked = crl.and_then(|crl| secret::public_pem(crl.get("crl.pem"))).map(Str::from);
                 ValidationContext {
+                    public: PublicMaterial { revoked, ..plain.public.clone() },
                     crl: crl.map(|crl| Sourced::new(CertificateSource::Secret(self.materials.reference(crl, "crl.pem")), crl.origin)),
                     only_leaf_crl: crl.map(|_| of.only_leaf_crl).filter(|only| only.value),
                     accept_untrusted: Some(of.skip).filter(|skip| skip.value),

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: the order in which Envoy tries routes.
 
-use crate::resource::Sourced;
+use crate::resource::{Also, Sourced};
 use crate::text::Str;
 use alloc::vec::Vec;
 
@@ -103,6 +103,8 @@ pub struct QueryCondition {
 pub struct Conditions {
     /// By path.
     pub path: Sourced<PathCondition>,
+    /// What else the path was joined from.
+    pub path_also: Also,
     /// By headers.
     pub headers: Vec<HeaderCondition>,
     /// By query parameters.

@@ -6,7 +6,7 @@
 use crate::dialect::contour::model::{Conditions, HeaderCondition, MatchType, PathCondition, QueryCondition};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
-use crate::resource::{Origin, Sourced};
+use crate::resource::{Also, Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 pub fn merge(conditions: &[Cursor<'_>], fallback: Origin) -> Conditions {
     Conditions {
         path: path(conditions, fallback),
+        path_also: Also(joined_paths(conditions)),
         headers: conditions.iter().filter_map(|condition| header(condition.field("header"))).collect(),
         queries: conditions.iter().filter_map(|condition| query(condition.field("queryParameter"))).collect(),
     }
@@ -49,6 +50,16 @@ fn path(conditions: &[Cursor<'_>], fallback: Origin) -> Sourced<PathCondition> {
     Sourced::new(condition, origin.unwrap_or(fallback))
 }
 
+/// The fields that a path is joined from, where there are several.
+fn joined_paths(conditions: &[Cursor<'_>]) -> Vec<Origin> {
+    let first = |condition: &Cursor<'_>| {
+        let written = ["prefix", "exact", "regex"].iter().find(|field| !condition.field(field).str().is_empty())?;
+        Some(condition.field(written).origin())
+    };
+    let origins: Vec<Origin> = conditions.iter().filter_map(first).collect();
+    if origins.len() > 1 { origins } else { Vec::new() }
+}
+
 fn without_double_slashes(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {
@@ -69,7 +80,7 @@ pub fn header(at: Cursor<'_>) -> Option<HeaderCondition> {
         invert,
         ignore_case: cased && at.field("ignoreCase").is_true(),
         missing_as_empty: missing && at.field("treatMissingAsEmpty").is_true(),
-        origin: Sourced::new((), at.origin()),
+        origin: Sourced::new((), at.origin()).whole(),
     };
     for (field, match_type, invert) in HEADER_FIELDS {
         let written = at.field(field);
@@ -114,7 +125,7 @@ fn query(at: Cursor<'_>) -> Option<QueryCondition> {
         value: at.field(field).str().into(),
         match_type,
         ignore_case: !matches!(match_type, MatchType::Regex | MatchType::Present) && at.field("ignoreCase").is_true(),
-        origin: Sourced::new((), at.origin()),
+        origin: Sourced::new((), at.origin()).whole(),
     })
 }
 

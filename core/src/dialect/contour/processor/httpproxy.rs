@@ -232,7 +232,7 @@ impl<'a> Processing<'a> {
             let part = |field: &str| Some(forward.field(field).is_true());
             let details =
                 ir::ClientCertDetails { subject: part("subject"), cert: part("cert"), chain: part("chain"), dns: part("dns"), uri: part("uri") };
-            Sourced::new(details, forward.origin())
+            Sourced::new(details, forward.origin()).whole()
         });
         for (field, what) in [("caSecret", "CA"), ("crlSecret", "CRL")] {
             let written = at.field(field);

@@ -12,7 +12,7 @@ use crate::dialect::contour::model::{
 use crate::dialect::contour::source::{PortRef, full_name};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
-use crate::resource::{Origin, Sourced};
+use crate::resource::{Also, Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
@@ -144,7 +144,8 @@ impl Processing<'_> {
             _ => PathCondition::Prefix(written.into()),
         };
         let origin = if path.at.exists() { path.at.field("path").origin() } else { path.backend.origin() };
-        let mut route = Route::new(Conditions { path: Sourced::new(condition, origin), headers: Vec::new(), queries: Vec::new() });
+        let mut route =
+            Route::new(Conditions { path: Sourced::new(condition, origin), path_also: Also::default(), headers: Vec::new(), queries: Vec::new() });
         let annotated = |name: &str| ingress.annotation(name).map_or(Cursor::nothing(), |at| at);
         let redirect = annotated("ingress.kubernetes.io/force-ssl-redirect");
         route.https_upgrade = (redirect.str() == "true").then(|| Sourced::new((), redirect.origin()));

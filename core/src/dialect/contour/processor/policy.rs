@@ -105,7 +105,7 @@ pub fn http_health(at: Cursor<'_>) -> Result<Option<Sourced<HttpHealthCheck>>, S
         if !(101..=600).contains(&end) {
             return Err("invalid expected status range: end must be in the range [101, 600]".to_string());
         }
-        expected_statuses.push(Sourced::new((start, end), range.origin()));
+        expected_statuses.push(Sourced::new((start, end), range.origin()).whole());
     }
     let text = |field: &str| Sourced::new(Str::new(at.field(field).str()), at.field(field).origin());
     let check = HttpHealthCheck { path: text("path"), host: text("host"), times: health_times(at), expected_statuses };
@@ -186,7 +186,7 @@ fn request_hash_policies(at: Cursor<'_>, record: &mut Record) -> HashPolicies {
             }
             ir::HashPolicy::Query(name)
         };
-        policies.push(Sourced::new((policy, item.field("terminal").is_true()), item.origin()));
+        policies.push(Sourced::new((policy, item.field("terminal").is_true()), item.origin()).whole());
     }
     policies
 }
@@ -228,7 +228,7 @@ fn local_rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<LocalRateLimit>>, S
     }
     let burst = at.field("burst").int().unwrap_or_default() as u32;
     let limit = LocalRateLimit {
-        max_tokens: Sourced::new(requests.value.wrapping_add(burst), requests.origin).by(Rule::Derived),
+        max_tokens: Sourced::new(requests.value.wrapping_add(burst), at.origin()).by(Rule::Derived).whole(),
         tokens_per_fill: requests,
         fill_interval: Sourced::new(Duration::from_secs(interval), unit.origin()),
         status: number(at.field("responseStatusCode")),
@@ -247,17 +247,17 @@ pub fn global_rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<Vec<RateLimitD
             let before = entries.len();
             if let Some(at) = entry.field("genericKey").some() {
                 let made = RateLimitEntry::GenericKey { key: at.field("key").str().into(), value: at.field("value").str().into() };
-                entries.push(Sourced::new(made, at.origin()));
+                entries.push(Sourced::new(made, at.origin()).whole());
             }
             if let Some(at) = entry.field("requestHeader").some() {
                 let made = RateLimitEntry::RequestHeader { header: at.field("headerName").str().into(), key: at.field("descriptorKey").str().into() };
-                entries.push(Sourced::new(made, at.origin()));
+                entries.push(Sourced::new(made, at.origin()).whole());
             }
             if let Some(at) = entry.field("requestHeaderValueMatch").some() {
                 let headers = at.field("headers").items().filter_map(condition::header).collect();
                 let expect_match = at.field("expectMatch").is_true();
                 let made = RateLimitEntry::HeaderValueMatch { headers, expect_match, value: at.field("value").str().into() };
-                entries.push(Sourced::new(made, at.origin()));
+                entries.push(Sourced::new(made, at.origin()).whole());
             }
             if let Some(at) = entry.field("remoteAddress").some() {
                 entries.push(Sourced::new(RateLimitEntry::RemoteAddress, at.origin()));
@@ -291,7 +291,7 @@ pub fn cookies(at: Cursor<'_>) -> Result<Vec<Sourced<CookieRewrite>>, String> {
         if rewrite.path.is_none() && rewrite.domain.is_none() && rewrite.secure.is_none() && rewrite.same_site.is_none() {
             return Err(format!("no attributes rewritten for cookie {}", go_quoted(&rewrite.name)));
         }
-        rewrites.push(Sourced::new(rewrite, item.origin()));
+        rewrites.push(Sourced::new(rewrite, item.origin()).whole());
     }
     Ok(rewrites)
 }
@@ -384,7 +384,7 @@ pub fn ip_filter(allow: Cursor<'_>, deny: Cursor<'_>, record: &mut Record) -> Re
             Ok((address, prefix_length)) => {
                 let source = if rule.field("source").str() == "Remote" { ir::IpSource::Remote } else { ir::IpSource::Peer };
                 let range = ir::IpRange { source, address: address.to_string().into(), prefix_length };
-                filter.rules.push(Sourced::new(range, rule.origin()));
+                filter.rules.push(Sourced::new(range, rule.origin()).whole());
                 last = Ok(());
             }
             Err(why) => {

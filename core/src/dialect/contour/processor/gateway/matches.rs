@@ -6,7 +6,7 @@ use super::route::Attachment;
 use crate::dialect::contour::model::{Conditions, HeaderCondition, MatchType, PathCondition, QueryCondition};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
-use crate::resource::{Rule, Sourced};
+use crate::resource::{Also, Rule, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -30,7 +30,7 @@ impl Attachment<'_, '_> {
                 headers.push(HeaderCondition { value: method.str().into(), ..exact_header(Str::new_static(":method"), method) });
             }
             match queries(at.field("queryParams")) {
-                Ok(queries) => matches.push(Conditions { path, headers, queries }),
+                Ok(queries) => matches.push(Conditions { path, path_also: Also::default(), headers, queries }),
                 Err(why) => self.unsupported(why, at.field("queryParams").origin()),
             }
         }
@@ -70,7 +70,7 @@ impl Attachment<'_, '_> {
         let written = rule.field("matches");
         let everything = || Sourced::new(PathCondition::Prefix(Str::new_static("/")), rule.origin()).by(Rule::Default);
         if written.is_empty() {
-            return alloc::vec![Conditions { path: everything(), headers: Vec::new(), queries: Vec::new() }];
+            return alloc::vec![Conditions { path: everything(), path_also: Also::default(), headers: Vec::new(), queries: Vec::new() }];
         }
         let mut matches = Vec::new();
         for at in written.items() {
@@ -78,7 +78,7 @@ impl Attachment<'_, '_> {
             let path = if method.exists() { self.grpc_path(method) } else { Some(everything()) };
             let Some(path) = path else { continue };
             match headers(at.field("headers"), "GRPCRoute") {
-                Ok(headers) => matches.push(Conditions { path, headers, queries: Vec::new() }),
+                Ok(headers) => matches.push(Conditions { path, path_also: Also::default(), headers, queries: Vec::new() }),
                 Err(why) => self.unsupported(why, at.field("headers").origin()),
             }
         }

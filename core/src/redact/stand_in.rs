@@ -1,65 +1,116 @@
-//! Input without its key material, for texts that are handed on: every other answer stays as it was.
+//! What takes the place of something hidden in texts that are handed on: every other answer stays as it was.
 //!
-//! What takes the place of a value is as long as it, so that no place moves, and of the same form, so that the same is found wrong with
-//! it: base64 stays base64, PEM stays PEM, JSON stays JSON. Certificates and lists of revoked ones are public and stay.
+//! It is as long as what it replaces, so that no place moves, and of the same form, so that the same is found wrong with it: base64 stays
+//! base64, PEM stays PEM, JSON stays JSON. Certificates and lists of revoked ones are public and stay.
 //!
-//! What must not be here: what a Secret is for.
+//! What must not be here: what is hidden.
 
-use super::Positions;
-use crate::dialect::kubernetes::secret::{decode, encode};
-use crate::resource::{Input, Inputs, SourceId};
-use crate::text::TextRange;
+use super::value::{decode, encode, is_public};
+use crate::text::Str;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The inputs without key material. What stands in Secrets that could be read has a stand-in of its form; elsewhere letters and digits go.
-pub fn redacted(inputs: &Inputs, positions: &Positions<'_>) -> Inputs {
-    let one = |(at, input): (usize, &Input)| {
-        let source = SourceId(at as u32);
-        let mut text: Vec<u8> = input.text.as_bytes().into();
-        for (range, of) in positions.secrets(source) {
-            stand_in(&mut text, range, of);
-        }
-        let text = String::from_utf8(text).unwrap_or_default();
-        Input { name: input.name.clone(), text: text.into() }
-    };
-    Inputs { inputs: inputs.inputs.iter().enumerate().map(one).collect() }
-}
-
 /// What a hidden place holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Hidden<'a> {
-    /// Something that could not be read.
-    Unknown,
-    /// A value under `data`: base64.
-    Base64(&'a str),
-    /// A value under `stringData`.
-    Text(&'a str),
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A scalar with a value in base64.
+    Base64(Str),
+    /// A scalar with this value.
+    Text(Str),
+    /// A scalar; what it says is not known.
+    Leaf,
+    /// A part of a scalar, which may escape something.
+    Inside,
+    /// Anything else: a comment, a line that cannot be parsed.
+    Loose,
 }
 
-fn stand_in(text: &mut [u8], range: TextRange, of: Hidden<'_>) {
-    let Some(place) = text.get_mut(range.start as usize..range.end as usize) else { return };
-    let (value, other) = match of {
-        Hidden::Unknown => return blank(place),
-        Hidden::Text(value) => (value, String::from_utf8(masked(value.as_bytes())).ok()),
-        // What is not base64 has no content: its form is that it is not.
-        Hidden::Base64(value) => (value, decode(value).map(|bytes| encode(&masked(&bytes)))),
+/// Puts a stand-in into the place.
+pub(super) fn replace(place: &mut [u8], form: &Form) {
+    // Behind the bar of a block a comment may stand.
+    if let Some(b'|' | b'>') = place.first()
+        && let Some(note) = place.iter().position(|byte| matches!(byte, b'#' | b'\n')).filter(|at| place[*at] == b'#')
+    {
+        let end = place.iter().position(|byte| *byte == b'\n').unwrap_or(place.len());
+        blank_loose(&mut place[note..end]);
+    }
+    let (value, other) = match form {
+        Form::Leaf => return blank_scalar(place),
+        Form::Inside => return blank_inside(place),
+        Form::Loose => return blank_loose(place),
+        Form::Text(value) => (value, String::from_utf8(masked(value.as_bytes())).ok()),
+        Form::Base64(value) => match decode(value) {
+            Some(bytes) => (value, Some(encode(&masked(&bytes)))),
+            None => return not_base64(place),
+        },
     };
     match other.and_then(|other| written(place, value, &other)) {
         Some(other) => place.copy_from_slice(&other),
-        None => blank(place),
+        None => blank_scalar(place),
     }
 }
 
-/// Letters and digits go, but those that are told by a backslash before them.
-fn blank(place: &mut [u8]) {
+/// A sentence of a panic without what it quotes: that may be input.
+pub fn blank_panic(sentence: &str) -> String {
+    let end = sentence.find(['`', '"', '\'', '\n']).unwrap_or(sentence.len());
+    String::from(sentence.get(..end).unwrap_or_default().trim_end_matches([' ', ':', ',']))
+}
+
+fn cross(bytes: &mut [u8]) {
+    bytes.iter_mut().filter(|byte| !byte.is_ascii_whitespace()).for_each(|byte| *byte = b'x');
+}
+
+/// What is not base64 has no content: its form is that it is not.
+fn not_base64(place: &mut [u8]) {
+    blank_scalar(place);
+    if let Some(last) = place.iter_mut().rfind(|byte| **byte == b'x') {
+        *last = b'_';
+    }
+}
+
+/// A scalar stays one, of its type.
+fn blank_scalar(place: &mut [u8]) {
+    let is_number = place.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'_'));
+    match place.first() {
+        Some(b'"') if place.len() > 1 => {
+            let last = place.len() - 1;
+            let inner = &mut place[1..last];
+            // Before a line end a backslash joins lines.
+            let joins: Vec<usize> = (1..inner.len()).filter(|at| inner[*at] == b'\n' && inner[at - 1] == b'\\').collect();
+            cross(inner);
+            joins.into_iter().for_each(|at| inner[at - 1] = b'\\');
+        }
+        Some(b'\'') if place.len() > 1 => {
+            let last = place.len() - 1;
+            cross(&mut place[1..last]);
+        }
+        Some(b'|' | b'>') => {
+            let body = place.iter().position(|byte| *byte == b'\n').unwrap_or(place.len());
+            let (head, body) = place.split_at_mut(body);
+            blank_loose(head);
+            cross(body);
+        }
+        _ if is_number => place.iter_mut().filter(|byte| byte.is_ascii_digit()).for_each(|byte| *byte = b'1'),
+        _ if matches!(&*place, b"true" | b"false" | b"null" | b"~" | b"yes" | b"no" | b"on" | b"off") => {}
+        _ => cross(place),
+    }
+}
+
+/// Part of a scalar: what escapes stays, and what bounds texts.
+fn blank_inside(place: &mut [u8]) {
     let mut escaped = false;
     for byte in place {
-        if !escaped && (byte.is_ascii_alphanumeric() || !byte.is_ascii()) {
+        if !escaped && !byte.is_ascii_whitespace() && !matches!(byte, b'\\' | b'"' | b'\'') {
             *byte = b'x';
         }
         escaped = !escaped && *byte == b'\\';
     }
+}
+
+/// What cannot be read stays so: punctuation that YAML knows stays.
+fn blank_loose(place: &mut [u8]) {
+    const PUNCTUATION: &[u8] = b"-:{}[],\"'|>&*!?#%@`\\";
+    place.iter_mut().filter(|byte| !byte.is_ascii_whitespace() && !PUNCTUATION.contains(byte)).for_each(|byte| *byte = b'x');
 }
 
 /// A scalar as written, with another value in it: as many characters that are not blank, each in the place of one of the old.
@@ -114,7 +165,7 @@ fn masked(value: &[u8]) -> Vec<u8> {
         let (start, end) = (at + start, at + end);
         at = end;
         blocks += 1;
-        if !matches!(kind, "CERTIFICATE" | "X509 CRL" | "EC PARAMETERS" | "TRUSTED CERTIFICATE") {
+        if !is_public(kind) || !is_der(&text[start..end]) {
             blank_body(&mut out[start..end]);
         }
     }
@@ -134,6 +185,21 @@ fn block(text: &str) -> Option<(usize, usize, &str)> {
     let start = begin + kind.len() + 5;
     let length = text.get(start..)?.find("-----END ")?;
     Some((start, start + length, kind))
+}
+
+/// Whether a block has one whole value of DER, as certificates are: anything may call itself public.
+fn is_der(body: &str) -> bool {
+    let packed: String = body.chars().filter(|c| !c.is_whitespace()).collect();
+    let Some(der) = decode(&packed) else { return false };
+    let (header, length) = match der.get(1) {
+        Some(long @ 0x81..=0x84) => {
+            let count = usize::from(long & 0x7f);
+            (2 + count, der.get(2..2 + count).map(|bytes| bytes.iter().fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte))))
+        }
+        Some(short) => (2, Some(usize::from(*short))),
+        None => return false,
+    };
+    der.first() == Some(&0x30) && length.is_some_and(|length| header + length == der.len())
 }
 
 /// The content of a PEM block: the frame of its DER stays, its content becomes zeros.

@@ -1,0 +1,98 @@
+//! `chancery envoys` and `chancery events`: what a server that runs says.
+//!
+//! What must not be here: the answers; they are the server's.
+
+use crate::args::{AskArgs, Format};
+use crate::output::{print, print_json, reason};
+use crate::style::{Style, count, plain};
+use crate::{Outcome, Unusable};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// How long a server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest answer that is read.
+const LARGEST: u64 = 64 << 20;
+
+/// Runs `envoys`.
+pub fn envoys(args: &AskArgs, style: &Style) -> Outcome {
+    let answer = get(&args.server, "/api/v1/envoys")?;
+    match args.format {
+        Format::Json => print_json(&answer)?,
+        Format::Human => {
+            let all = list(&answer, "envoys");
+            let mut out = String::new();
+            for envoy in all {
+                let gateway = envoy["gateway"].as_str().unwrap_or("no gateway");
+                let agent = envoy["agent"].as_str().unwrap_or_default();
+                let _ = writeln!(out, "{} {} {}", style.bold(plain(envoy["id"].as_str().unwrap_or_default())), plain(gateway), plain(agent));
+                for (kind, of) in envoy["types"].as_object().into_iter().flatten() {
+                    let kind = kind.rsplit('.').next().unwrap_or(kind);
+                    let accepted = of["accepted"].as_str();
+                    let state = match (&of["rejected"], accepted) {
+                        (Value::Object(rejected), _) => {
+                            style.red(plain(&format!("rejected: {}", rejected.get("message").and_then(Value::as_str).unwrap_or_default())))
+                        }
+                        (_, Some(version)) if Some(version) == of["sent"].as_str() => style.green(format!("accepted {version}")),
+                        _ => style.yellow(format!("sent {}", of["sent"].as_str().unwrap_or_default())),
+                    };
+                    let _ = writeln!(out, "    {kind:<24} {state}");
+                }
+            }
+            let _ = writeln!(out, "{}", count(all.len(), "Envoy"));
+            print(&out)?;
+        }
+    }
+    Ok(0)
+}
+
+/// Runs `events`.
+pub fn events(args: &AskArgs, _: &Style) -> Outcome {
+    let answer = get(&args.server, "/api/v1/events")?;
+    match args.format {
+        Format::Json => print_json(&answer)?,
+        Format::Human => {
+            let mut out = String::new();
+            for event in list(&answer, "events") {
+                let seconds = event["at_ms"].as_u64().unwrap_or_default() / 1000 % 86_400;
+                let time = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+                let mut rest = event.clone();
+                if let Some(fields) = rest.as_object_mut() {
+                    fields.remove("at_ms");
+                    fields.remove("event");
+                }
+                let _ = writeln!(out, "{time} {:<12} {}", event["event"].as_str().unwrap_or_default(), plain(&rest.to_string()));
+            }
+            print(&out)?;
+        }
+    }
+    Ok(0)
+}
+
+fn list<'a>(answer: &'a Value, name: &str) -> &'a [Value] {
+    answer[name].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Asks a server. It is on this machine, or behind a tunnel that ends here: there is no TLS.
+fn get(server: &str, path: &str) -> Result<Value, Unusable> {
+    let rest = server.strip_prefix("http://").ok_or_else(|| format!("{server} is no address of a server: say http://HOST:PORT"))?;
+    let host = rest.trim_end_matches('/');
+    let address = if host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) { host.to_owned() } else { format!("{host}:80") };
+    let cannot = |error: std::io::Error| Unusable(format!("cannot ask {server}: {}; is `chancery serve` running there?", reason(&error)));
+    let mut stream = TcpStream::connect(&address).map_err(cannot)?;
+    stream.set_read_timeout(Some(PATIENCE)).map_err(cannot)?;
+    let request = format!("GET {path} HTTP/1.0\r\nHost: {host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).map_err(cannot)?;
+    let mut answer = Vec::new();
+    stream.take(LARGEST).read_to_end(&mut answer).map_err(cannot)?;
+    let answer = String::from_utf8_lossy(&answer);
+    let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(|| format!("{server} does not answer as a server of HTTP"))?;
+    let status = head.split_whitespace().nth(1).unwrap_or_default();
+    if status != "200" {
+        return Err(format!("{server} answers {status}: {}", body.trim()).into());
+    }
+    serde_json::from_str(body).map_err(|_| format!("{server} does not answer as `chancery serve` does").into())
+}

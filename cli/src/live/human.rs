@@ -1,0 +1,94 @@
+//! Events for people, each a line or a few.
+//!
+//! What must not be here: what happened.
+
+use crate::style::{Style, count, plain};
+use chancery_live::event::{Dated, EnvoyState, Event, FindingLine, Place, SourceState};
+use std::fmt::Write;
+
+/// Findings that one build is told with.
+const MOST: usize = 12;
+
+/// An event; empty for one that people need not see.
+pub fn event(dated: &Dated, style: &Style) -> String {
+    let mut out = style.dim(time(dated.at_ms));
+    out.push(' ');
+    match &dated.event {
+        Event::Listening { server, address } => _ = write!(out, "{} listens on {address}", server.name()),
+        Event::Source { kind, state, detail, .. } => {
+            let state = match state {
+                SourceState::Synced => style.green(state.name()),
+                SourceState::Missing | SourceState::Forbidden => style.yellow(state.name()),
+                SourceState::Error => style.red(state.name()),
+            };
+            let detail = detail.as_ref().map(|detail| format!(": {}", plain(detail))).unwrap_or_default();
+            let _ = write!(out, "{} {state}{detail}", plain(kind));
+        }
+        Event::Build { version, took_ms, inputs, changed, errors, found, mended, resources, requests, .. } => {
+            let changes: Vec<String> = changed.iter().map(|(list, number)| count(*number, list.trim_end_matches('s'))).collect();
+            let changes = if changes.is_empty() { "nothing changes".into() } else { format!("{} changed", changes.join(", ")) };
+            let errors = if *errors == 0 { "no errors".into() } else { style.red(count(*errors, "error")) };
+            let _ = write!(out, "{} {} in {took_ms} ms, {changes}, {errors}", style.bold(version), count(*inputs, "input"));
+            let one_by_one = resources.values().map(Vec::len).sum::<usize>() <= MOST;
+            for (list, names) in resources.iter().filter(|_| one_by_one) {
+                names.iter().for_each(|name| _ = write!(out, "\n    {list} {}", plain(name)));
+            }
+            findings(&mut out, found, style, |line, style| style.red(line));
+            findings(&mut out, mended, style, |line, style| style.green(format!("no longer: {line}")));
+            requests.iter().for_each(|line| _ = write!(out, "\n    {}", plain(line)));
+        }
+        Event::Envoy { id, state, gateway } => {
+            let state = match state {
+                EnvoyState::Connected => style.green("connected"),
+                EnvoyState::Gone => style.yellow("gone"),
+            };
+            let gateway = gateway.as_ref().map(|gateway| format!(" for {gateway}")).unwrap_or_default();
+            let _ = write!(out, "Envoy {} {state}{gateway}", plain(id));
+        }
+        Event::UnknownNode { id, detail, .. } => _ = write!(out, "{} Envoy {}: {}", style.yellow("unknown"), plain(id), plain(detail)),
+        Event::Accepted { id, r#type, version, after_ms, .. } => {
+            let _ = write!(out, "Envoy {} accepted {} {version} after {after_ms} ms", plain(id), short(r#type));
+        }
+        Event::Rejected { id, r#type, resource, message, places, .. } => {
+            let _ = write!(out, "Envoy {} {} {} {}: {}", plain(id), style.red("rejected"), short(r#type), plain(resource), plain(message));
+            self::places(&mut out, places, style);
+        }
+        Event::Held { gateway, version } => {
+            let _ = write!(out, "{} {version} of {}: one Envoy rejects it, the others keep what they have", style.red("held:"), plain(gateway));
+        }
+        Event::Withheld { r#type, resource, message, places, .. } => {
+            let _ = write!(out, "{} {} {}: {}", style.red("not sent:"), short(r#type), plain(resource), plain(message));
+            self::places(&mut out, places, style);
+        }
+    }
+    out
+}
+
+fn findings(out: &mut String, all: &[FindingLine], style: &Style, paint: impl Fn(String, &Style) -> String) {
+    for finding in all.iter().take(MOST) {
+        let place = if finding.file.is_empty() { String::new() } else { format!("{}:{}: ", finding.file, finding.line) };
+        let _ = write!(out, "\n    {}", paint(plain(&format!("{place}{}: {} ({})", finding.severity, finding.message, finding.code)).into(), style));
+    }
+    if all.len() > MOST {
+        let _ = write!(out, "\n    and {}", count(all.len() - MOST, "more finding"));
+    }
+}
+
+fn places(out: &mut String, places: &[Place], style: &Style) {
+    for place in places {
+        let field = if place.field.is_empty() { String::new() } else { format!(", {}", place.field) };
+        let text = format!("{}:{}:{} {}{field}", place.file, place.line, place.column, place.object);
+        let _ = write!(out, "\n    {}", style.cyan(plain(&text)));
+    }
+}
+
+/// The last word of a type's URL.
+fn short(type_url: &str) -> &str {
+    type_url.rsplit('.').next().unwrap_or(type_url)
+}
+
+/// The time of day, in UTC.
+fn time(at_ms: u64) -> String {
+    let seconds = at_ms / 1000 % 86_400;
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}

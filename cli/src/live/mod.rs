@@ -1,0 +1,126 @@
+//! `chancery watch`, `serve` and `bootstrap`: flags to settings, and events to the terminal.
+//!
+//! What must not be here: sources, builds, servers; those are `chancery_live`'s.
+
+pub mod ask;
+mod human;
+
+use crate::args::{BootstrapArgs, Deployment, LiveArgs, ServeArgs, WatchArgs};
+use crate::output::{print_json, reason};
+use crate::style::Style;
+use crate::{Outcome, Unusable};
+use chancery_live::Failure;
+use chancery_live::bootstrap::Bootstrap;
+use chancery_live::engine::Settings;
+use chancery_live::event::{Dated, Events};
+use chancery_live::host::{self, Show};
+use chancery_live::serve::{Servers, Writing};
+use chancery_live::sources::Source;
+use chancery_live::sources::folder::Folder;
+use chancery_live::sources::kube::{Kube, Settings as Cluster};
+use chancery_live::sources::recording::{Recorder, Replay};
+use chancery_live::sources::stream::Stream;
+use chancery_live::xds::tls::Files;
+use std::io::Write;
+
+/// As the command line tells it.
+fn told(failure: Failure) -> Unusable {
+    Unusable(failure.0)
+}
+
+/// Runs `watch`.
+pub fn watch(args: &WatchArgs, deployment: &Deployment, style: &Style) -> Outcome {
+    let (settings, sources) = prepare(&args.live, deployment)?;
+    host::watch(settings, sources, !args.no_requests, show(args.format.is_json(), style)).map_err(told)?;
+    Ok(0)
+}
+
+/// Runs `serve`.
+pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcome {
+    let token = match &args.admin_token_file {
+        None => None,
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {}", path.display(), reason(&error)))?;
+            Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+        }
+    };
+    let tls = match (&args.xds_cert, &args.xds_key) {
+        (Some(certificate), Some(key)) => Some(Files { certificate: certificate.clone(), key: key.clone(), client_ca: args.xds_client_ca.clone() }),
+        _ => None,
+    };
+    let servers = Servers {
+        xds: args.xds.clone(),
+        diagnostics: args.diagnostics.clone(),
+        snapshots: args.snapshots.clone(),
+        public_snapshots: args.public_snapshots.clone(),
+        ready: args.ready.clone(),
+        tls,
+        token,
+        canary: args.canary.is_on(),
+    };
+    let (settings, sources) = prepare(&args.live, deployment)?;
+    let writing = args.write_status.then(|| Writing { cluster: cluster(&args.live), take_over: args.take_over, lease: args.lease.clone() });
+    host::serve(settings, sources, &servers, writing.as_ref(), show(args.format.is_json(), style)).map_err(told)?;
+    Ok(0)
+}
+
+/// Runs `bootstrap`.
+pub fn bootstrap(args: &BootstrapArgs) -> Outcome {
+    let bootstrap = Bootstrap {
+        xds: args.xds.clone(),
+        node_id: args.node_id.clone(),
+        node_cluster: args.node_cluster.clone(),
+        admin: args.admin.clone(),
+        delta: args.protocol.is_delta(),
+        tls_ca: args.tls_ca.clone(),
+        tls_cert: args.tls_cert.clone(),
+        tls_key: args.tls_key.clone(),
+    };
+    print_json(&bootstrap.json().map_err(told)?)?;
+    Ok(0)
+}
+
+fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<(Settings, Vec<Box<dyn Source>>), Unusable> {
+    let mut sources: Vec<Box<dyn Source>> = Vec::new();
+    for path in &args.paths {
+        if path.as_os_str() == "-" {
+            sources.push(Box::new(Stream::new(std::io::stdin())));
+        } else {
+            sources.push(Box::new(Folder::new(path.clone())));
+        }
+    }
+    let options = deployment.options()?;
+    if args.kube {
+        sources.push(Box::new(Kube::new(Cluster { dialect: options.dialect.as_ref().map(|name| name.to_string()), ..cluster(args) })));
+    }
+    if let Some(path) = &args.replay {
+        sources.push(Box::new(Replay::new(path.clone(), args.speed)));
+    }
+    if sources.is_empty() {
+        return Err("there is nothing to watch: name files or folders, give --kube for a cluster, or `-` for watch events on standard input".into());
+    }
+    let recorder = args.record.as_deref().map(Recorder::new).transpose().map_err(told)?;
+    let settings = Settings { options, spacing: args.spacing, recorder, events: Events::default() };
+    Ok((settings, sources))
+}
+
+/// Which cluster is meant.
+fn cluster(args: &LiveArgs) -> Cluster {
+    Cluster {
+        kubeconfig: args.kubeconfig.clone(),
+        context: args.context.clone(),
+        namespace: args.namespace.clone(),
+        selector: args.selector.clone(),
+        dialect: None,
+    }
+}
+
+/// Writes events to standard output, until nobody reads them any more.
+fn show(json: bool, style: &Style) -> Show {
+    let style = style.clone();
+    Box::new(move |dated: &Dated| {
+        let text = if json { serde_json::to_string(&dated.event).unwrap_or_default() } else { human::event(dated, &style) };
+        let mut out = std::io::stdout().lock();
+        text.is_empty() || (writeln!(out, "{text}").is_ok() && out.flush().is_ok())
+    })
+}

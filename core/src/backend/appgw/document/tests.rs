@@ -1,0 +1,48 @@
+use super::{output_map, text};
+use crate::ir::appgw::{Document, Gateway, Part, Pool, Port, Properties, Sku, document};
+use crate::resource::{ObjectId, Origin, Sourced};
+use crate::text::{NodeId, Str};
+use alloc::vec::Vec;
+
+fn origin(node: u32) -> Origin {
+    Origin::field(ObjectId::from_index(0), NodeId(node))
+}
+
+fn gateway() -> Gateway {
+    let port = |name: &str, node: u32, number: i64| {
+        Part::new(name, "", Port { port: Some(Sourced::new(number, origin(node + 1))), ..Port::default() }, origin(node))
+    };
+    let properties = Properties {
+        ports: Some(Vec::from([port("fp-80", 10, 80), port("fp-443", 20, 443)])),
+        pools: Some(Vec::from([Part::new("pool", "/pool", Pool::default(), origin(30))])),
+        sku: Some(Sku { tier: Some(Sourced::built_in(Str::new("WAF_v2"))), ..Sku::default() }),
+        operational_state: Some(Sourced::built_in(Str::new("Running"))),
+        ..Properties::default()
+    };
+    Gateway { properties: Some(properties), ..Gateway::default() }
+}
+
+#[test]
+fn parts_stand_in_the_order_of_names_and_each_list_is_there() {
+    let document = document(&gateway(), Document::Parts);
+    let ports = document.at(&["properties", "frontendPorts"]).unwrap().as_array().unwrap();
+    let names: Vec<_> = ports.iter().map(|port| port.get("name").unwrap().as_str().unwrap()).collect();
+    assert_eq!(names, ["fp-443", "fp-80"]);
+    assert_eq!(document.at(&["properties"]).unwrap().as_object().unwrap().len(), 13);
+    assert!(document.at(&["properties", "sku"]).is_none());
+}
+
+#[test]
+fn the_whole_has_what_is_sent_and_not_what_azure_tells() {
+    let text = text(&gateway(), Document::Whole, false);
+    assert!(text.contains("WAF_v2") && !text.contains("Running") && !text.contains("redirectConfigurations"));
+}
+
+#[test]
+fn each_field_leads_to_where_it_comes_from_and_back() {
+    let map = output_map(&gateway(), Document::Parts);
+    // Sorted, the port 80 is the second.
+    assert_eq!(map.get("/properties/frontendPorts/1/properties/port").unwrap(), [origin(11)]);
+    assert_eq!(map.lookup("/properties/frontendPorts/1/name").unwrap().origins, [origin(10)]);
+    assert_eq!(map.made_by(ObjectId::from_index(0), |node| node == NodeId(21)), ["/properties/frontendPorts/0/properties/port"]);
+}

@@ -1,0 +1,10 @@
+//! Azure's Application Gateway: from its parts ([`crate::ir::appgw`]) to its ARM document, with an output map.
+//!
+//! The typed model of the gateway stands in the IR and not here, as a dialect makes it and no dialect knows a back end.
+//!
+//! What must not be here: which parts there are, and what they are called.
+
+mod document;
+pub mod route;
+
+pub use document::{output_map, text};

@@ -1,0 +1,102 @@
+use super::{Asked, Ending, Passed, glob, matches, route};
+use crate::ir::appgw::wire::Wire as _;
+use crate::ir::appgw::{FrontendType, Gateway};
+use crate::resource::ObjectId;
+use crate::text::{Limits, Str, parse};
+use alloc::vec::Vec;
+
+/// Two hosts with path maps, and everything else.
+const GATEWAY: &str = r#"{"properties": {
+ "frontendIPConfigurations": [{"name": "f", "id": "/f", "properties": {"publicIPAddress": {"id": "/pip"}}}],
+ "frontendPorts": [{"name": "p80", "id": "/p80", "properties": {"port": 80}}, {"name": "p443", "id": "/p443", "properties": {"port": 443}}],
+ "httpListeners": [
+  {"name": "all", "id": "/l/all", "properties": {"frontendIPConfiguration": {"id": "/f"}, "frontendPort": {"id": "/p80"}, "protocol": "Http"}},
+  {"name": "wild", "id": "/l/wild", "properties": {"frontendIPConfiguration": {"id": "/f"}, "frontendPort": {"id": "/p80"}, "protocol": "Http",
+   "hostNames": ["*.example.com"]}},
+  {"name": "tls", "id": "/l/tls", "properties": {"frontendIPConfiguration": {"id": "/f"}, "frontendPort": {"id": "/p443"}, "protocol": "Https",
+   "hostName": "shop.example.com"}}],
+ "requestRoutingRules": [
+  {"name": "last", "id": "/r/last", "properties": {"ruleType": "Basic", "priority": 300, "httpListener": {"id": "/l/all"},
+   "backendAddressPool": {"id": "/b/empty"}, "backendHttpSettings": {"id": "/s/plain"}}},
+  {"name": "wild", "id": "/r/wild", "properties": {"ruleType": "PathBasedRouting", "priority": 100, "httpListener": {"id": "/l/wild"}, "urlPathMap": {"id": "/m"}}},
+  {"name": "tls", "id": "/r/tls", "properties": {"ruleType": "Basic", "priority": 200, "httpListener": {"id": "/l/tls"},
+   "backendAddressPool": {"id": "/b/web"}, "backendHttpSettings": {"id": "/s/under"}}}],
+ "urlPathMaps": [{"name": "m", "id": "/m", "properties": {"defaultRedirectConfiguration": {"id": "/d"}, "pathRules": [
+  {"name": "api", "properties": {"paths": ["/api*"], "backendAddressPool": {"id": "/b/web"}, "backendHttpSettings": {"id": "/s/under"},
+   "rewriteRuleSet": {"id": "/w/set"}, "firewallPolicy": {"id": "/policy"}}},
+  {"name": "v2", "properties": {"paths": ["/api/v2*"], "backendAddressPool": {"id": "/b/empty"}, "backendHttpSettings": {"id": "/s/plain"}}}]}}],
+ "redirectConfigurations": [{"name": "d", "id": "/d", "properties": {"redirectType": "Permanent", "targetListener": {"id": "/l/tls"},
+  "includePath": true, "includeQueryString": true}}],
+ "backendAddressPools": [{"name": "web", "id": "/b/web", "properties": {"backendAddresses": [{"ipAddress": "10.1.0.4"}]}},
+  {"name": "empty", "id": "/b/empty", "properties": {"backendAddresses": []}}],
+ "backendHttpSettingsCollection": [{"name": "plain", "id": "/s/plain", "properties": {"port": 80, "protocol": "Http"}},
+  {"name": "under", "id": "/s/under", "properties": {"port": 8443, "protocol": "Https", "path": "/in/", "hostName": "inner.test"}}]}}"#;
+
+fn gateway() -> Gateway {
+    Gateway::read(&parse(GATEWAY, &Limits::default()).root.unwrap(), ObjectId::from_index(0)).unwrap()
+}
+
+fn asked<'a>(port: i64, host: &'a str, path: &'a str) -> Asked<'a> {
+    Asked { frontend: FrontendType::Public, port, host, path, query: Some("q=1") }
+}
+
+#[test]
+fn rules_are_asked_by_priority_and_paths_in_their_order() {
+    let journey = route(&gateway(), &asked(80, "Shop.Example.com", "/API/v2/x"));
+    let taken = journey.taken.unwrap();
+    assert_eq!(taken.path_rule, Some((Str::new("api"), Str::new("/api*"))), "the longer path comes later");
+    assert_eq!((taken.rewrites.as_deref(), taken.policy.as_deref()), (Some("set"), Some("/policy")));
+    let expected = Ending::Forwarded {
+        pool: "web".into(),
+        addresses: Vec::from([Str::new("10.1.0.4")]),
+        is_https: true,
+        port: 8443,
+        host: Some("inner.test".into()),
+        path: "/in/v2/x".into(),
+    };
+    assert_eq!(journey.ending, expected);
+}
+
+#[test]
+fn what_no_path_takes_goes_to_the_default() {
+    let journey = route(&gateway(), &asked(80, "shop.example.com", "/x"));
+    assert_eq!(journey.ending, Ending::Redirected { code: 301, location: "https://shop.example.com/x?q=1".into() });
+}
+
+#[test]
+fn a_basic_listener_takes_every_host_that_is_left() {
+    let journey = route(&gateway(), &asked(80, "other.test", "/"));
+    assert_eq!(journey.passed, [(Str::new("wild"), Passed::Host), (Str::new("tls"), Passed::Place)]);
+    assert_eq!(journey.ending, Ending::Refused { code: Some(502), why: "the pool `empty` has no addresses".into() });
+}
+
+#[test]
+fn a_path_override_of_a_basic_rule_goes_before_the_whole_path() {
+    let Ending::Forwarded { path, .. } = route(&gateway(), &asked(443, "shop.example.com", "/a")).ending else { panic!("it is forwarded") };
+    assert_eq!(path, "/in/a");
+}
+
+#[test]
+fn ports_and_hosts_that_nothing_takes_are_told_apart() {
+    assert!(matches!(route(&gateway(), &asked(81, "shop.example.com", "/")).ending, Ending::Refused { code: None, .. }));
+    assert!(matches!(route(&gateway(), &asked(443, "other.test", "/")).ending, Ending::Refused { code: Some(404), .. }));
+    let private = Asked { frontend: FrontendType::Private, ..asked(80, "shop.example.com", "/") };
+    assert!(matches!(route(&gateway(), &private).ending, Ending::Refused { code: None, .. }));
+}
+
+#[test]
+fn stars_and_question_marks_stand_for_characters() {
+    for (pattern, text, is) in [
+        ("*.example.com", "a.b.example.com", true),
+        ("*.example.com", "example.com", false),
+        ("shop?.test", "shop1.test", true),
+        ("shop?.test", "shop.test", false),
+        ("*", "", true),
+        ("a*b*c", "axxbyyc", true),
+        ("a*b*c", "axxcyyb", false),
+        ("", "x", false),
+    ] {
+        assert_eq!(glob(pattern, text), is, "{pattern} {text}");
+    }
+    assert!(matches("/a*", "/ab") && matches("/A", "/a") && !matches("/a", "/a/"));
+}

@@ -1,0 +1,386 @@
+//! Resources as a management server sends them: each with its name, its bytes on the wire and a version that is made of its content.
+//!
+//! A route and a cluster are encoded once, as their text is, and what a table of routes is made of is set in by its bytes. A resource
+//! whose content is that of the emission before is the same shared value. What breaks one of Envoy's own rules is not sent: Envoy would refuse
+//! it, and with it all that comes in the same message.
+//!
+//! Not here: who is sent what, and when.
+
+use super::message::{assignments, route_tables, served_listeners, whole_listener};
+use super::route::{route, route_configuration, virtual_host};
+use super::{Context, Emitted, Lookup, Options, bootstrap, cluster, endpoint, pb, secret};
+use crate::backend::envoy::Document;
+use crate::backend::output_map::Trace;
+use crate::ir::{Ir, RouteConfiguration};
+use crate::text::Str;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_envoy_api::any::TYPE_URL_PREFIX;
+use chancery_envoy_api::describe::{Describe, Reflect};
+use chancery_envoy_api::prost::Message;
+use chancery_envoy_api::prost::encoding::{WireType, encode_key, encode_varint};
+use chancery_envoy_api::rules::{self, validate};
+use hashbrown::HashMap;
+use sha2::{Digest, Sha256};
+
+/// `RouteConfiguration.virtual_hosts`.
+const VIRTUAL_HOSTS: u32 = 2;
+/// `VirtualHost.routes`.
+const ROUTES: u32 = 3;
+
+/// What is served, by the service that serves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Service {
+    /// CDS.
+    Clusters,
+    /// EDS.
+    Endpoints,
+    /// LDS.
+    Listeners,
+    /// RDS.
+    Routes,
+    /// SDS.
+    Secrets,
+    /// RTDS.
+    Runtimes,
+}
+
+impl Service {
+    /// All of them, what is referred to before what refers to it.
+    pub const ALL: [Service; 6] = [Service::Clusters, Service::Endpoints, Service::Listeners, Service::Routes, Service::Secrets, Service::Runtimes];
+
+    /// The list in [`Document::Resources`].
+    #[must_use]
+    pub fn list(self) -> &'static str {
+        match self {
+            Service::Clusters => "clusters",
+            Service::Endpoints => "endpoints",
+            Service::Listeners => "listeners",
+            Service::Routes => "routes",
+            Service::Secrets => "secrets",
+            Service::Runtimes => "runtimes",
+        }
+    }
+
+    /// The full name of the message.
+    #[must_use]
+    pub fn message(self) -> &'static str {
+        match self {
+            Service::Clusters => pb::cluster::Cluster::INFO.full_name,
+            Service::Endpoints => pb::endpoint::ClusterLoadAssignment::INFO.full_name,
+            Service::Listeners => pb::listener::Listener::INFO.full_name,
+            Service::Routes => pb::route::RouteConfiguration::INFO.full_name,
+            Service::Secrets => pb::tls::Secret::INFO.full_name,
+            Service::Runtimes => pb::runtime::Runtime::INFO.full_name,
+        }
+    }
+
+    /// The URL of the type, as discovery requests name it.
+    #[must_use]
+    pub fn type_url(self) -> String {
+        format!("{TYPE_URL_PREFIX}{}", self.message())
+    }
+}
+
+/// What the content of a resource is known by: the same on every machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(pub [u8; 16]);
+
+impl Fingerprint {
+    /// Of bytes.
+    #[must_use]
+    pub fn of(parts: &[&[u8]]) -> Self {
+        let mut hasher = Sha256::new();
+        for part in parts {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        Self::from(hasher)
+    }
+
+    fn from(hasher: Sha256) -> Self {
+        let mut out = [0; 16];
+        out.iter_mut().zip(hasher.finalize()).for_each(|(to, from)| *to = from);
+        Self(out)
+    }
+}
+
+impl core::fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// A resource on the wire.
+#[derive(Debug)]
+pub struct Encoded {
+    /// The name by which it is asked for.
+    pub name: Str,
+    /// What it is known by.
+    pub version: Fingerprint,
+    /// The message: what an `Any` has as its value.
+    pub value: Vec<u8>,
+}
+
+/// A resource in its place.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// The service that serves it.
+    pub service: Service,
+    /// Its index in the list of [`Document::Resources`]: where the output map has it.
+    pub index: usize,
+    /// The resource; shared with the emission before where nothing of it has changed.
+    pub resource: Arc<Encoded>,
+}
+
+/// What is not sent as it stands, as Envoy would refuse it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Withheld {
+    /// The service that would serve it.
+    pub service: Service,
+    /// The resource.
+    pub name: Str,
+    /// Where in [`Document::Resources`], and which rule it breaks.
+    pub broken: Vec<rules::Violation>,
+    /// Only a route of the resource is left out; the rest of it is served.
+    pub in_part: bool,
+}
+
+/// What a management server serves.
+#[derive(Debug, Default)]
+pub struct Encoding {
+    /// By service, in the order of [`Document::Resources`]; one of a name.
+    pub served: Vec<Served>,
+    /// What is left out.
+    pub withheld: Vec<Withheld>,
+}
+
+/// What was encoded last, by service and name.
+#[derive(Debug, Default)]
+pub(super) struct Latest(HashMap<(Service, Str), Arc<Encoded>>);
+
+/// What was made of a shared value.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    bytes: Arc<[u8]>,
+    version: Fingerprint,
+}
+
+impl Piece {
+    fn new(message: &impl Message) -> Self {
+        let bytes = message.encode_to_vec();
+        Self { version: Fingerprint::of(&[&bytes]), bytes: bytes.into() }
+    }
+}
+
+/// All resources, encoded. Secrets whose material `secrets` does not give are left out: nothing else may stand for them.
+pub fn encode(ir: &Ir, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -> Encoding {
+    let options = Options { document: Document::Resources, secrets, ..Options::default() };
+    memory.begin(ir);
+    let cx = Context::new(ir, &options);
+    let latest = core::mem::take(&mut memory.latest);
+    let mut encoder = Encoder { memory, latest, next: Latest::default(), out: Encoding::default() };
+    let off = &mut Trace::off();
+    for (index, of) in ir.clusters.iter().enumerate() {
+        encoder.cluster(index, of, &cx);
+    }
+    for (index, (name, of)) in assignments(ir).into_iter().enumerate() {
+        encoder.whole(Service::Endpoints, index, name, &endpoint::load_assignment(name, of, off));
+    }
+    for (index, of) in served_listeners(ir).enumerate() {
+        encoder.whole(Service::Listeners, index, &of.name, &whole_listener(of, &cx, off));
+    }
+    for (index, of) in route_tables(ir).into_iter().enumerate() {
+        encoder.table(index, of, &cx);
+    }
+    for (index, (name, (held, _))) in secret::all(ir).iter().enumerate() {
+        if held.references().all(|reference| secrets.is_some_and(|lookup| lookup(reference).is_some())) {
+            encoder.whole(Service::Secrets, index, name, &held.secret(secrets));
+        }
+    }
+    for (index, layer) in ir.delivery.runtimes.iter().enumerate() {
+        encoder.whole(Service::Runtimes, index, &layer.name, &bootstrap::runtime(layer, off));
+    }
+    let Encoder { memory, next, out, .. } = encoder;
+    memory.latest = next;
+    out
+}
+
+struct Encoder<'a> {
+    memory: &'a mut Emitted,
+    latest: Latest,
+    next: Latest,
+    out: Encoding,
+}
+
+impl Encoder<'_> {
+    /// A resource that is encoded as one message.
+    fn whole<M: Message + Reflect>(&mut self, service: Service, index: usize, name: &str, message: &M) {
+        let broken = validate(message);
+        if !self.withhold(service, index, name, "", &broken, false) {
+            let value = message.encode_to_vec();
+            self.serve(service, index, name, Fingerprint::of(&[&value]), || value);
+        }
+    }
+
+    fn cluster(&mut self, index: usize, of: &Arc<crate::ir::Cluster>, cx: &Context<'_>) {
+        let entry = self.memory.clusters(cx).entry(of);
+        let make = || cluster::cluster(of, cx, &mut Trace::off());
+        let broken = entry.broken(|| validate(&make())).to_vec();
+        let piece = entry.wire.get_or_insert_with(|| Piece::new(&make())).clone();
+        if !self.withhold(Service::Clusters, index, &of.name, "", &broken, false) {
+            self.serve(Service::Clusters, index, &of.name, piece.version, || piece.bytes.to_vec());
+        }
+    }
+
+    /// A table is put together from its routes. A route that breaks a rule is left out, as one of it would have the whole table refused.
+    fn table(&mut self, index: usize, table: &RouteConfiguration, cx: &Context<'_>) {
+        let off = &mut Trace::off();
+        let frame = route_configuration(table, cx, off);
+        let broken: Vec<rules::Violation> = validate(&frame).into_iter().filter(|of| of.pointer != "/virtual_hosts").collect();
+        if self.withhold(Service::Routes, index, &table.name, "", &broken, false) {
+            return;
+        }
+        let frame = frame.encode_to_vec();
+        let mut hasher = Sha256::new();
+        hasher.update(&frame);
+        let mut hosts: Vec<(Vec<u8>, Vec<Piece>)> = Vec::with_capacity(table.virtual_hosts.len());
+        for (at, host) in table.virtual_hosts.iter().enumerate() {
+            let head = virtual_host(host, cx, off).encode_to_vec();
+            hasher.update((head.len() as u64).to_le_bytes());
+            hasher.update(&head);
+            let mut pieces = Vec::with_capacity(host.routes.len());
+            for (number, of) in host.routes.iter().enumerate() {
+                let entry = self.memory.routes.entry(of);
+                let make = || route(of, cx, &mut Trace::off());
+                let broken = entry.broken(|| validate(&make())).to_vec();
+                let piece = entry.wire.get_or_insert_with(|| Piece::new(&make())).clone();
+                if !self.withhold(Service::Routes, index, &table.name, &format!("/virtual_hosts/{at}/routes/{number}"), &broken, true) {
+                    hasher.update(piece.version.0);
+                    pieces.push(piece);
+                }
+            }
+            hosts.push((head, pieces));
+        }
+        self.serve(Service::Routes, index, &table.name, Fingerprint::from(hasher), || compose(frame, &hosts));
+    }
+
+    /// Notes what is broken, and tells whether anything is.
+    fn withhold(&mut self, service: Service, index: usize, name: &str, within: &str, broken: &[rules::Violation], in_part: bool) -> bool {
+        if broken.is_empty() {
+            return false;
+        }
+        let at = |of: &rules::Violation| format!("/{}/{index}{within}{}", service.list(), of.pointer);
+        let broken = broken.iter().map(|of| rules::Violation { pointer: at(of), ..of.clone() }).collect();
+        self.out.withheld.push(Withheld { service, name: name.into(), broken, in_part });
+        true
+    }
+
+    /// One of a name; what was encoded before is taken again where its content is the same.
+    fn serve(&mut self, service: Service, index: usize, name: &str, version: Fingerprint, value: impl FnOnce() -> Vec<u8>) {
+        let key = (service, Str::from(name));
+        if self.next.0.contains_key(&key) {
+            return;
+        }
+        let known = self.latest.0.get(&key).filter(|known| known.version == version).cloned();
+        let resource = known.unwrap_or_else(|| Arc::new(Encoded { name: key.1.clone(), version, value: value() }));
+        self.next.0.insert(key, resource.clone());
+        self.out.served.push(Served { service, index, resource });
+    }
+}
+
+/// The frame, and behind it the hosts with their routes: fields of a message may come in any order.
+fn compose(frame: Vec<u8>, hosts: &[(Vec<u8>, Vec<Piece>)]) -> Vec<u8> {
+    // The key of a field this low is one byte, a length five at most.
+    const HEAD: usize = 6;
+    let length = |head: &[u8], routes: &[Piece]| -> usize { head.len() + routes.iter().map(|of| HEAD + of.bytes.len()).sum::<usize>() };
+    let mut out = frame;
+    out.reserve(hosts.iter().map(|(head, routes)| HEAD + length(head, routes)).sum());
+    let mut host: Vec<u8> = Vec::new();
+    for (head, routes) in hosts {
+        host.clear();
+        host.reserve(length(head, routes));
+        host.extend_from_slice(head);
+        for of in routes {
+            encode_key(ROUTES, WireType::LengthDelimited, &mut host);
+            encode_varint(of.bytes.len() as u64, &mut host);
+            host.extend_from_slice(&of.bytes);
+        }
+        encode_key(VIRTUAL_HOSTS, WireType::LengthDelimited, &mut out);
+        encode_varint(host.len() as u64, &mut out);
+        out.extend_from_slice(&host);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compilation::{Compilation, Options};
+    use crate::compile::Compiler;
+    use crate::dialect;
+    use crate::resource::Inputs;
+
+    const INPUT: &str = "apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http, namespace: default}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: h, namespace: default}
+spec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: one, namespace: default}
+spec: {hostname: '*', prefix: /one/, service: quote, timeout_ms: 4000}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: two, namespace: default}
+spec: {hostname: '*', prefix: /two/, service: quote:8080}
+";
+
+    fn encoded(compiler: &mut Compiler, text: &str) -> (Compilation, Encoding) {
+        let compilation = compiler.compile(&Inputs::one("in.yaml", text), &Options::default());
+        let gateway = compilation.gateways().next().expect("a gateway");
+        let encoding = encode(gateway.ir, None, compiler.emitted.of(gateway));
+        (compilation, encoding)
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_messages() {
+        let mut compiler = Compiler::new(dialect::ALL);
+        let (compilation, encoding) = encoded(&mut compiler, INPUT);
+        let messages = super::super::resources(
+            compilation.gateways().next().expect("a gateway").ir,
+            &super::Options { document: Document::Resources, ..Default::default() },
+        );
+        assert!(encoding.withheld.is_empty() && messages.clusters.len() >= 2 && !messages.routes.is_empty());
+        let of = |service| encoding.served.iter().filter(move |of| of.service == service);
+        let decode = |of: &Served| pb::route::RouteConfiguration::decode(&of.resource.value[..]).map(|table| table.encode_to_vec());
+        let tables: Result<Vec<_>, _> = of(Service::Routes).map(decode).collect();
+        assert_eq!(tables, Ok(messages.routes.iter().map(Message::encode_to_vec).collect()));
+        let clusters: Vec<_> = of(Service::Clusters).map(|of| of.resource.value.clone()).collect();
+        assert_eq!(clusters, messages.clusters.iter().map(Message::encode_to_vec).collect::<Vec<_>>());
+        let listeners: Vec<_> = of(Service::Listeners).map(|of| of.resource.value.clone()).collect();
+        assert_eq!(listeners, messages.listeners.iter().map(Message::encode_to_vec).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_did_not_change_is_the_same_value() {
+        let mut compiler = Compiler::new(dialect::ALL);
+        let (_, before) = encoded(&mut compiler, INPUT);
+        let edited = INPUT.replace("4000", "5000");
+        let (_, after) = encoded(&mut compiler, &edited);
+        let changed: Vec<Service> =
+            before.served.iter().zip(&after.served).filter(|(a, b)| !Arc::ptr_eq(&a.resource, &b.resource)).map(|(a, _)| a.service).collect();
+        assert!(!changed.is_empty() && changed.iter().all(|of| *of == Service::Routes), "{changed:?}");
+        let (_, fresh) = encoded(&mut Compiler::new(dialect::ALL), &edited);
+        let versions = |of: &Encoding| of.served.iter().map(|of| (of.resource.version, of.resource.value.clone())).collect::<Vec<_>>();
+        assert_eq!(versions(&after), versions(&fresh), "from scratch comes the same");
+    }
+}

@@ -1,0 +1,180 @@
+//! Every use of a Service in an Ingress, and the port of its pods.
+//!
+//! AGIC `newBackendIdsFiltered` and `resolveBackendPort`.
+
+use super::Builder;
+use crate::dialect::ingress::cluster::Name;
+use crate::dialect::ingress::death::Died;
+use crate::dialect::ingress::events::Reason;
+use crate::dialect::ingress::fault::{self, Fault};
+use crate::dialect::ingress::model::{Backend, Ingress, ServiceRef, Target};
+use crate::dialect::ingress::source::Source;
+use crate::resource::Origin;
+use crate::text::Str;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A use of a Service.
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    /// The Ingress, by its place.
+    pub(super) ingress: usize,
+    /// The rule and the path, by their places; `None` for the default backend.
+    pub(super) at: Option<(usize, usize)>,
+    /// Namespace and name of the Service.
+    pub(super) service: Name,
+    /// The port as the Ingress writes it.
+    pub(super) port: Str,
+    /// The port of its pods.
+    pub(super) resolved: i64,
+    /// What is wrong with the port.
+    pub(super) fault: Option<Fault>,
+    /// Where the backend is written.
+    pub(super) origin: Origin,
+    /// Where its port is written.
+    pub(super) port_origin: Origin,
+    /// The name of its probe.
+    pub(super) probe: Str,
+    /// The name of its settings.
+    pub(super) settings: Str,
+    /// The name of its pool; the default one where no endpoint has its port.
+    pub(super) pool: Str,
+}
+
+impl Use {
+    /// `NAMESPACE-NAME`, as names of parts have it.
+    pub(super) fn full_name(&self) -> String {
+        format!("{}-{}", self.service.0, self.service.1)
+    }
+
+    /// `NAMESPACE/NAME`, as events have it.
+    pub(super) fn key(&self) -> String {
+        format!("{}/{}", self.service.0, self.service.1)
+    }
+}
+
+/// All uses, in the order of Ingresses, rules and paths.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Backends {
+    pub(super) uses: Vec<Use>,
+    /// For each Ingress the use of its default backend, and for each rule that of its first path.
+    places: Vec<(Option<usize>, Vec<usize>)>,
+}
+
+impl Backends {
+    /// The use of an Ingress's default backend.
+    pub(super) fn default_of(&self, ingress: usize) -> Option<&Use> {
+        self.uses.get(self.places.get(ingress)?.0?)
+    }
+
+    /// The use of a path.
+    pub(super) fn of_path(&self, ingress: usize, rule: usize, path: usize) -> Option<&Use> {
+        self.uses.get(self.places.get(ingress)?.1.get(rule)? + path)
+    }
+}
+
+/// Finds all uses, and the port that each means.
+pub(super) fn resolve(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+    let mut backends = Backends::default();
+    for (number, ingress) in builder.ingresses.iter().enumerate() {
+        let default = match &ingress.default_backend {
+            Some(backend) => {
+                backends.uses.push(used(builder.source, (number, ingress), None, backend)?);
+                Some(backends.uses.len() - 1)
+            }
+            None => None,
+        };
+        let mut rules = Vec::with_capacity(ingress.rules.len());
+        for (rule_number, rule) in ingress.rules.iter().enumerate() {
+            rules.push(backends.uses.len());
+            for (path_number, path) in rule.paths().iter().enumerate() {
+                backends.uses.push(used(builder.source, (number, ingress), Some((rule_number, path_number)), &path.backend)?);
+            }
+        }
+        backends.places.push((default, rules));
+    }
+    builder.backends = backends;
+    Ok(())
+}
+
+/// The Service of a backend.
+pub(in crate::dialect::ingress) fn service_of<'b>(ingress: &Ingress<'_>, backend: &'b Backend) -> Result<&'b ServiceRef, Died> {
+    let why = || format!("a backend of the Ingress {} is no Service", ingress.key());
+    backend.service.as_ref().ok_or_else(|| Died::of(why(), backend.origin))
+}
+
+fn used(source: &Source<'_>, (number, ingress): (usize, &Ingress<'_>), at: Option<(usize, usize)>, backend: &Backend) -> Result<Use, Died> {
+    let service = service_of(ingress, backend)?;
+    let name = (ingress.namespace.clone(), service.name.value.clone());
+    let (resolved, fault) = port_of(source, &name, service);
+    Ok(Use {
+        ingress: number,
+        at,
+        service: name,
+        port: service.port.text(),
+        resolved,
+        fault,
+        origin: backend.origin,
+        port_origin: service.port.origin,
+        probe: Str::default(),
+        settings: Str::default(),
+        pool: Str::default(),
+    })
+}
+
+/// The largest number that a port may have, and one more.
+const TOO_LARGE: i64 = 65_536;
+
+fn port_of(source: &Source<'_>, name: &Name, reference: &ServiceRef) -> (i64, Option<Fault>) {
+    let key = format!("{}/{}", name.0, name.1);
+    let wanted = &reference.port;
+    let by_number = wanted.name.is_empty();
+    let Some(service) = source.service(name) else {
+        let port = if by_number && wanted.number < TOO_LARGE { wanted.number } else { 80 };
+        return (port, Some(fault::service_not_found(&key)));
+    };
+    let text = wanted.text();
+    let mut found: BTreeSet<(i64, i64)> = BTreeSet::new();
+    for port in service.ports_meant(&text) {
+        match &port.target {
+            Target::Number(target) => {
+                found.insert((port.port, *target));
+            }
+            // The endpoints have the port by the name that it has in the Service.
+            Target::Name(_) => found.extend(ports_named(source, name, &port.name).map(|target| (port.port, target))),
+        }
+    }
+    let smallest = found.iter().map(|(_, target)| *target).filter(|target| *target <= TOO_LARGE).min();
+    let (port, fault) = match (smallest, found.len()) {
+        (_, 0) => (if by_number { wanted.number } else { TOO_LARGE }, Some(fault::no_port_matched(&key))),
+        (smallest, 1) => (smallest.unwrap_or(TOO_LARGE), None),
+        (smallest, _) => {
+            let smallest = smallest.unwrap_or(TOO_LARGE);
+            // The controller writes numbers as characters.
+            let character = |(_, port): &(i64, i64)| u32::try_from(*port).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
+            let characters: Vec<String> = found.iter().map(|port| String::from(character(port))).collect();
+            (smallest, Some(fault::several_ports(&key, &text, smallest, &characters.join(","))))
+        }
+    };
+    if port >= TOO_LARGE {
+        return (80, Some(fault::invalid_port(&key, &text, port)));
+    }
+    (port, fault)
+}
+
+/// The numbers that a port has among the addresses behind a Service.
+pub(super) fn ports_named<'s>(source: &'s Source<'_>, service: &Name, port: &'s str) -> impl Iterator<Item = i64> + use<'s> {
+    let subsets = source.subsets(service).unwrap_or_default();
+    subsets.iter().flat_map(|subset| &subset.ports).filter(move |of| of.name == port).map(|of| of.port)
+}
+
+/// Records what is wrong with ports.
+pub(super) fn tell(builder: &mut Builder<'_, '_>) {
+    for used in &builder.backends.uses {
+        if let (Some(fault), Some(ingress)) = (&used.fault, builder.ingresses.get(used.ingress)) {
+            builder.recorder.ingress(ingress, Reason::PortResolutionError, fault.text(), used.port_origin);
+        }
+    }
+}

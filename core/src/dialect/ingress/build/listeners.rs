@@ -1,0 +1,250 @@
+//! Listeners and ports: one for each port, address and list of hosts that rules ask for.
+//!
+//! AGIC `pkg/appgw/frontend_listeners.go` and `ingress_rules.go`. HTTP and HTTPS at one port are one listener, and the later counts.
+
+use super::certificates::secret_for;
+use super::{Builder, kept, own};
+use crate::dialect::ingress::annotations as a;
+use crate::dialect::ingress::brownfield;
+use crate::dialect::ingress::death::Died;
+use crate::dialect::ingress::kinds::Kind;
+use crate::dialect::ingress::model::{Ingress, Path, Rule};
+use crate::dialect::ingress::names::{ListenerId, MOST_HOSTS, Names, PartKind};
+use crate::dialect::ingress::source::Source;
+use crate::ir::appgw::{FrontendType, HTTP, HTTPS, Listener, Part, Port, Properties, Reference};
+use crate::resource::{Origin, Sourced};
+use crate::text::Str;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::vec::Vec;
+
+/// What a listener is to do.
+#[derive(Clone, Debug)]
+pub(in crate::dialect::ingress) struct ListenerConfig {
+    /// Whether it speaks TLS.
+    pub(in crate::dialect::ingress) is_https: bool,
+    /// The certificate, by name.
+    pub(in crate::dialect::ingress) certificate: Option<Sourced<Str>>,
+    /// The redirect that leads to it, by name.
+    pub(in crate::dialect::ingress) redirect: Option<Sourced<Str>>,
+    /// Further settings of TLS, by name.
+    pub(in crate::dialect::ingress) profile: Option<Sourced<Str>>,
+    /// A policy of the firewall, by id.
+    pub(in crate::dialect::ingress) policy: Option<Sourced<Str>>,
+    /// What asks for it.
+    pub(in crate::dialect::ingress) origin: Origin,
+}
+
+/// The hosts of a rule, each once: its own and those of the annotation, all of them.
+pub(in crate::dialect::ingress) fn all_hosts(ingress: &Ingress<'_>, rule: Option<&Rule>) -> Vec<Sourced<Str>> {
+    let mut hosts: Vec<Sourced<Str>> = rule.map(|rule| rule.host.clone()).into_iter().filter(|host| !host.is_empty()).collect();
+    for host in ingress.annotations.items(&a::HOSTNAME_EXTENSION) {
+        if !host.is_empty() && !hosts.contains(&host) {
+            hosts.push(host);
+        }
+    }
+    hosts
+}
+
+/// The hosts that count: the first five.
+pub(super) fn hosts_of(ingress: &Ingress<'_>, rule: Option<&Rule>) -> Vec<Sourced<Str>> {
+    let mut hosts = all_hosts(ingress, rule);
+    hosts.truncate(MOST_HOSTS);
+    hosts
+}
+
+fn id_of(source: &Source<'_>, ingress: &Ingress<'_>, rule: &Rule, is_https: bool) -> ListenerId {
+    let chosen = ingress.annotations.number(&a::OVERRIDE_FRONTEND_PORT).value().map_or(0, |port| port.value);
+    let private = source.environment.private_ip || ingress.annotations.is_true(&a::USE_PRIVATE_IP);
+    let port = match chosen {
+        1..65_000 => chosen,
+        _ if is_https => 443,
+        _ => 80,
+    };
+    let hosts = hosts_of(ingress, Some(rule));
+    ListenerId {
+        port,
+        origin: hosts.first().and_then(|host| host.origin).or(Some(rule.origin)),
+        hosts: hosts.into_iter().map(|host| host.value).collect(),
+        frontend: if private { FrontendType::Private } else { FrontendType::Public },
+    }
+}
+
+/// The listeners of a rule: HTTPS with a certificate, HTTP without one or to redirect. Where both are at one port, HTTP counts.
+pub(in crate::dialect::ingress) fn of_rule(
+    source: &Source<'_>,
+    names: &Names,
+    ingress: &Ingress<'_>,
+    rule: &Rule,
+) -> BTreeMap<ListenerId, ListenerConfig> {
+    let annotations = ingress.annotations;
+    let secret = secret_for(source, ingress, &rule.host).map(|(name, origin)| Sourced::new(names.certificate(&ingress.namespace, &name), origin));
+    let certificate = secret.or_else(|| annotations.some_text(&a::SSL_CERTIFICATE));
+    let wants_redirect = annotations.is_true(&a::SSL_REDIRECT);
+    let mut listeners = BTreeMap::new();
+    let has_tls = certificate.is_some();
+    if has_tls {
+        let id = id_of(source, ingress, rule, true);
+        let at = annotations.text(&a::SSL_REDIRECT).and_then(|text| text.origin);
+        let config = ListenerConfig {
+            is_https: true,
+            redirect: wants_redirect.then(|| Sourced::new(names.redirect(&id), at)),
+            certificate,
+            profile: annotations.some_text(&a::SSL_PROFILE),
+            policy: None,
+            origin: rule.origin,
+        };
+        listeners.insert(id, config);
+    }
+    if wants_redirect || !has_tls {
+        let config = ListenerConfig { is_https: false, certificate: None, redirect: None, profile: None, policy: None, origin: rule.origin };
+        listeners.insert(id_of(source, ingress, rule, false), config);
+    }
+    listeners
+}
+
+/// The listener for what no Ingress takes.
+pub(super) fn default_id(builder: &Builder<'_, '_>) -> ListenerId {
+    let has_public = builder.gateway.properties.as_ref().is_some_and(|properties| properties.frontend(FrontendType::Public).is_some());
+    let private = builder.source.environment.private_ip || !has_public;
+    ListenerId { port: 80, hosts: Vec::new(), frontend: if private { FrontendType::Private } else { FrontendType::Public }, origin: None }
+}
+
+/// The listeners that an Ingress asks for; of rules for one listener the later counts.
+pub(in crate::dialect::ingress) fn of_ingress(source: &Source<'_>, names: &Names, ingress: &Ingress<'_>) -> BTreeMap<ListenerId, ListenerConfig> {
+    let policy = ingress.annotations.some_text(&a::WAF_POLICY);
+    let mut listeners = BTreeMap::new();
+    for rule in ingress.rules.iter().filter(|rule| rule.http.is_some()) {
+        // A policy is the listener's where a path of the rule stands for everything.
+        let policy = policy.as_ref().filter(|_| rule.paths().iter().any(Path::is_catch_all));
+        for (id, mut config) in of_rule(source, names, ingress, rule) {
+            config.policy = policy.cloned();
+            listeners.insert(id, config);
+        }
+    }
+    listeners
+}
+
+/// Makes listeners and ports.
+pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+    if builder.istio && istio_asks(builder) {
+        return Err(istio_died());
+    }
+    for ingress in builder.ingresses {
+        let asked = of_ingress(builder.source, builder.names, ingress);
+        builder.configs.extend(asked);
+    }
+    if builder.configs.is_empty() {
+        let policy = builder.ingresses.iter().find_map(|ingress| ingress.annotations.some_text(&a::WAF_POLICY));
+        let origin = Origin::built_in();
+        let config = ListenerConfig { is_https: false, certificate: None, redirect: None, profile: None, policy, origin };
+        builder.configs.insert(default_id(builder), config);
+    }
+    let present: Vec<Part<Port>> = builder.properties().ports.clone().unwrap_or_default();
+    // Of ports of one number the last counts.
+    let mut ports: BTreeMap<i64, Part<Port>> = present.into_iter().map(|port| (number(&port), port)).collect();
+    let mut made = Vec::new();
+    for (id, config) in &builder.configs {
+        made.push(listener(builder, id, config, &mut ports)?);
+    }
+    if let Some(existing) = builder.existing()? {
+        let theirs = kept(&builder.properties().listeners, |name| existing.listeners.contains(name));
+        made = brownfield::listeners(theirs, made);
+    }
+    made.sort_by(|one, other| one.name.cmp(&other.name));
+    let in_use: BTreeSet<Str> = made.iter().filter_map(|listener| Some(listener.properties.port.as_ref()?.id.value.clone())).collect();
+    let properties = builder.properties();
+    properties.ports = Some(ports.into_values().filter(|port| in_use.contains(&port.id)).collect());
+    properties.listeners = Some(made);
+    let found = identify(builder.properties())?;
+    builder.found = found;
+    Ok(())
+}
+
+fn number(port: &Part<Port>) -> i64 {
+    port.properties.port.map_or(0, |port| port.value)
+}
+
+fn listener(
+    builder: &Builder<'_, '_>,
+    id: &ListenerId,
+    config: &ListenerConfig,
+    ports: &mut BTreeMap<i64, Part<Port>>,
+) -> Result<Part<Listener>, Died> {
+    let frontend = builder.gateway.properties.as_ref().and_then(|properties| properties.frontend(id.frontend));
+    let without = || format!("the gateway has no {} address for its listeners", id.frontend.name().to_lowercase());
+    let frontend = frontend.ok_or_else(|| Died::of(without(), id.origin))?;
+    let port = ports.entry(id.port).or_insert_with(|| {
+        let name = builder.names.port(id.port);
+        let port = Port { port: Some(Sourced::new(id.port, Some(config.origin))), ..Port::default() };
+        let part_id = builder.names.id(PartKind::Port, &name);
+        Part::new(name, part_id, port, config.origin)
+    });
+    let hosts = id.hosts.iter().map(|host| Sourced::new(host.clone(), id.origin)).collect();
+    let named = |kind: PartKind, name: &Option<Sourced<Str>>| name.as_ref().map(|name| builder.reference(kind, name, name.origin));
+    let https = config.is_https;
+    let protocol = Sourced::new(Str::new_static(if https { HTTPS } else { HTTP }), config.origin);
+    let listener = Listener {
+        frontend: Some(frontend.reference(config.origin)),
+        port: Some(port.reference(config.origin)),
+        protocol: Some(protocol),
+        host_names: Some(hosts),
+        require_sni: own(false),
+        certificate: named(PartKind::Certificate, &config.certificate).filter(|_| https),
+        ssl_profile: named(PartKind::SslProfile, &config.profile).filter(|_| https),
+        firewall_policy: config.policy.clone().map(|id| Reference { id }),
+        ..Listener::default()
+    };
+    let name = builder.names.listener(id);
+    let part_id = builder.names.id(PartKind::Listener, &name);
+    Ok(Part::new(name, part_id, listener, config.origin))
+}
+
+/// The listeners of the gateway by what they are known by: name and id. Of several the last by name counts.
+fn identify(properties: &Properties) -> Result<BTreeMap<ListenerId, (Str, Str)>, Died> {
+    let ports: BTreeMap<&Str, i64> = properties.ports.iter().flatten().map(|port| (&port.id, number(port))).collect();
+    let frontends: BTreeMap<&Str, bool> =
+        properties.frontends.iter().flatten().map(|frontend| (&frontend.id, frontend.properties.private_ip.is_some())).collect();
+    let mut found = BTreeMap::new();
+    for listener in properties.listeners.iter().flatten() {
+        let lacks = |field: &str| Died::without_field(&listener.name, field, listener.origin);
+        let frontend = listener.properties.frontend.as_ref().ok_or_else(|| lacks("frontendIPConfiguration"))?;
+        let private = frontends.get(&frontend.id.value);
+        let private = *private.ok_or_else(|| {
+            Died::of(format!("the listener `{}` is at an address that the gateway does not have", listener.name), frontend.id.origin)
+        })?;
+        let port = listener.properties.port.as_ref().ok_or_else(|| lacks("frontendPort"))?;
+        let several = listener.properties.host_names.as_ref().filter(|hosts| !hosts.is_empty());
+        let hosts: Vec<Str> = match several {
+            Some(hosts) => hosts.iter().take(MOST_HOSTS).map(|host| host.value.clone()).collect(),
+            None => listener.properties.host_name.iter().map(|host| host.value.clone()).filter(|host| !host.is_empty()).collect(),
+        };
+        let id = ListenerId {
+            port: ports.get(&port.id.value).copied().unwrap_or_default(),
+            hosts,
+            frontend: if private { FrontendType::Private } else { FrontendType::Public },
+            origin: listener.origin,
+        };
+        found.insert(id, (listener.name.clone(), listener.id.clone()));
+    }
+    Ok(found)
+}
+
+/// Whether a server of an Istio Gateway asks for a listener: HTTP, for a host that a VirtualService has.
+fn istio_asks(builder: &Builder<'_, '_>) -> bool {
+    let cluster = builder.source.cluster;
+    let services = cluster.all(Kind::IstioVirtualService).flat_map(|held| held.root().at("spec.hosts").texts());
+    let known: BTreeSet<Str> = services.map(|host| host.value).collect();
+    cluster.all(Kind::IstioGateway).any(|held| {
+        held.root()
+            .at("spec.servers")
+            .items()
+            .any(|server| server.at("port.protocol").str() == "HTTP" && server.field("hosts").items().any(|host| known.contains(host.str())))
+    })
+}
+
+fn istio_died() -> Died {
+    let why = "APPGW_ENABLE_ISTIO_INTEGRATION is on and Istio's Gateways and VirtualServices are there: AGIC makes listeners of them without an \
+               address";
+    Died::of(why, None)
+}

@@ -1,0 +1,56 @@
+//! Priorities of rules: those that Ingresses ask for, and free numbers for the others, in the order of names.
+//!
+//! AGIC `getListenerPriorities` and `assignPriorityWhereMissing`. Of several Ingresses with one listener the last counts, one without the
+//! annotation included. That two rules have one priority is not looked at.
+
+use super::{Builder, listeners};
+use crate::dialect::ingress::annotations::{self as a, Read};
+use crate::dialect::ingress::death::Died;
+use crate::dialect::ingress::names::ListenerId;
+use crate::resource::Sourced;
+use crate::text::Str;
+use alloc::collections::{BTreeMap, BTreeSet};
+
+/// The largest priority.
+pub(super) const MOST: i64 = 20_000;
+/// From where free numbers are given to rules with hosts.
+const WITH_HOSTS: i64 = 19_000;
+/// From where free numbers are given to rules for every host.
+const WITHOUT_HOSTS: i64 = 19_500;
+/// From one number to the next.
+const STEP: i64 = 5;
+
+/// The priorities that Ingresses ask for.
+pub(super) fn of_ingresses(builder: &Builder<'_, '_>) -> BTreeMap<ListenerId, Option<Sourced<i64>>> {
+    let mut priorities = BTreeMap::new();
+    for ingress in builder.ingresses {
+        let priority = match ingress.annotations.number(&a::RULE_PRIORITY) {
+            Read::Absent => None,
+            Read::Value(priority) if (1..=MOST).contains(&priority.value) => Some(priority),
+            // What is no priority is only written into the log.
+            Read::Value(_) | Read::Invalid(_) => continue,
+        };
+        priorities.extend(listeners::of_ingress(builder.source, builder.names, ingress).into_keys().map(|id| (id, priority)));
+    }
+    priorities
+}
+
+/// Gives free numbers to rules that have none.
+pub(super) fn fill(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+    let properties = builder.properties();
+    let multi_site = properties.listeners.iter().flatten().filter(|listener| listener.properties.is_multi_site());
+    let multi_site: BTreeSet<Str> = multi_site.map(|listener| listener.id.clone()).collect();
+    let rules = properties.rules.get_or_insert_default();
+    let mut used: BTreeSet<i64> = rules.iter().filter_map(|rule| rule.properties.priority.map(|priority| priority.value)).collect();
+    let (mut with_hosts, mut without_hosts) = (WITH_HOSTS, WITHOUT_HOSTS);
+    for rule in rules.iter_mut().filter(|rule| rule.properties.priority.is_none()) {
+        let listener = rule.properties.listener.as_ref().ok_or_else(|| Died::without_field(&rule.name, "httpListener", rule.origin))?;
+        let last = if multi_site.contains(&listener.id.value) { &mut with_hosts } else { &mut without_hosts };
+        while used.contains(last) && *last < MOST {
+            *last = (*last + STEP).min(MOST);
+        }
+        used.insert(*last);
+        rule.properties.priority = Some(Sourced::new(*last, rule.origin));
+    }
+    Ok(())
+}

@@ -1,0 +1,187 @@
+//! Probes: one for each port of a Service in an Ingress, made of the rule, of annotations, and of the probe of the first pod.
+//!
+//! AGIC `pkg/appgw/health_probes.go`. What says more goes over what says less: host and path of the rule, `backend-*` annotations, the pod's
+//! probe, `health-probe-*` annotations.
+
+use super::backends::{self, Use};
+use super::listeners::hosts_of;
+use super::{Builder, kept, own, word};
+use crate::dialect::ingress::annotations as a;
+use crate::dialect::ingress::brownfield::by_name;
+use crate::dialect::ingress::death::Died;
+use crate::dialect::ingress::model::{self, Ingress, Path, Rule, Target};
+use crate::dialect::ingress::names::PartKind;
+use crate::ir::appgw::{HTTP, HTTPS, Part, Probe, ProbeMatch};
+use crate::resource::Sourced;
+use crate::text::Str;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+/// The most failures that a pod's probe may ask for.
+const MOST_FAILURES: i64 = 20;
+
+/// Makes all probes, and two for what has none.
+pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+    for protocol in [HTTP, HTTPS] {
+        let probe = default_probe(builder, protocol);
+        builder.probes.insert(probe.name.clone(), probe);
+    }
+    let mut uses = core::mem::take(&mut builder.backends.uses);
+    for used in &mut uses {
+        let Some(ingress) = builder.ingresses.get(used.ingress) else { continue };
+        let probe = match used.at.and_then(|(rule, path)| Some((ingress.rules.get(rule)?, ingress.rules.get(rule)?.paths().get(path)?))) {
+            Some((rule, path)) => probe(builder, used, ingress, rule, path)?,
+            None => None,
+        };
+        used.probe = match probe {
+            Some(probe) => {
+                let name = probe.name.clone();
+                // The controller takes any of those with one name; here the first counts.
+                builder.probes.entry(name.clone()).or_insert(probe);
+                name
+            }
+            None => {
+                let is_https = ingress.annotations.is_https(&a::BACKEND_PROTOCOL).value().is_some_and(|https| https.value);
+                builder.names.default_probe(if is_https { HTTPS } else { HTTP })
+            }
+        };
+    }
+    builder.backends.uses = uses;
+    let existing = builder.existing()?;
+    let made: Vec<Part<Probe>> = builder.probes.values().cloned().collect();
+    let properties = builder.properties();
+    let theirs = existing.map(|existing| kept(&properties.probes, |name| existing.probes.contains(name))).unwrap_or_default();
+    properties.probes = Some(by_name(theirs, made));
+    Ok(())
+}
+
+fn default_probe(builder: &Builder<'_, '_>, protocol: &'static str) -> Part<Probe> {
+    let name = builder.names.default_probe(protocol);
+    let id = builder.names.id(PartKind::Probe, &name);
+    let probe = Probe {
+        protocol: word(protocol),
+        host: word("localhost"),
+        path: word("/"),
+        interval: own(30),
+        timeout: own(30),
+        unhealthy_threshold: own(3),
+        answers: Some(ProbeMatch::default()),
+        pick_host_name: own(false),
+        min_servers: own(0),
+        ..Probe::default()
+    };
+    Part::new(name, id, probe, crate::resource::Origin::built_in())
+}
+
+fn probe(builder: &Builder<'_, '_>, used: &Use, ingress: &Ingress<'_>, rule: &Rule, path: &Path) -> Result<Option<Part<Probe>>, Died> {
+    let Some(service) = builder.source.service(&used.service) else { return Ok(None) };
+    let name = builder.names.probe(&ingress.namespace, &used.service.1, &used.port, &ingress.name);
+    let id = builder.names.id(PartKind::Probe, &name);
+    let mut probe = default_probe(builder, HTTP).properties;
+    if let Some(host) = hosts_of(ingress, Some(rule)).into_iter().find(|host| !host.contains(['*', '?'])) {
+        probe.host = Some(host);
+    }
+    if let Some(host) = ingress.annotations.text(&a::BACKEND_HOSTNAME) {
+        probe.host = Some(host);
+    }
+    if let Some(prefix) = ingress.annotations.text(&a::BACKEND_PATH_PREFIX) {
+        probe.path = Some(prefix);
+    } else if !path.path.is_empty() {
+        probe.path = Some(path.path.clone());
+    }
+    if used.port == "443" || (used.fault.is_none() && used.resolved == 443) {
+        probe.protocol = Some(Sourced::new(Str::new_static(HTTPS), used.port_origin));
+    }
+    if let Some(pod) = of_pod(builder, used, service) {
+        take_pod(&mut probe, pod);
+    }
+    take_annotations(&mut probe, ingress);
+    let properties = builder.gateway.properties.as_ref();
+    let sku = properties.and_then(|properties| properties.sku.as_ref());
+    let sku = sku.ok_or_else(|| Died::of("the gateway's ARM document has no `properties.sku`, which Azure always sends", None))?;
+    // The old gateways know no port of probes.
+    if sku.tier.as_ref().is_some_and(|tier| matches!(tier.as_str(), "Standard" | "WAF")) {
+        probe.port = None;
+    }
+    Ok(Some(Part::new(name, id, probe, path.origin)))
+}
+
+/// What the probe of a pod says.
+fn take_pod(probe: &mut Probe, pod: &model::Probe) {
+    let get = &pod.get;
+    if !get.host.is_empty() {
+        probe.host = Some(get.host.clone());
+    }
+    if !get.path.is_empty() {
+        probe.path = Some(get.path.clone());
+    }
+    if let Some(port) = get.port {
+        probe.port = Some(port);
+    }
+    let protocol = match get.scheme.as_str() {
+        "HTTPS" => Some(HTTPS),
+        "HTTP" if get.port.is_some_and(|port| port.value == 443) => Some(HTTPS),
+        "HTTP" => Some(HTTP),
+        _ => None,
+    };
+    if let Some(protocol) = protocol {
+        probe.protocol = Some(Sourced::new(Str::new_static(protocol), get.scheme.origin));
+    }
+    if pod.period.value != 0 {
+        probe.interval = Some(pod.period);
+    }
+    if pod.timeout.value != 0 {
+        probe.timeout = Some(pod.timeout);
+    }
+    if pod.failures.value != 0 {
+        probe.unhealthy_threshold = Some(pod.failures.map(|failures| failures.min(MOST_FAILURES)));
+    }
+}
+
+/// What annotations say of probes.
+fn take_annotations(probe: &mut Probe, ingress: &Ingress<'_>) {
+    let annotations = ingress.annotations;
+    if let Some(https) = annotations.is_https(&a::BACKEND_PROTOCOL).value() {
+        probe.protocol = Some(https.map(|https| Str::new_static(if https { HTTPS } else { HTTP })));
+    }
+    if let Some(host) = annotations.some_text(&a::PROBE_HOSTNAME) {
+        probe.host = Some(host);
+    }
+    let number = |annotation| annotations.number(annotation).value().filter(|number| number.value > 0);
+    if let Some(port) = number(&a::PROBE_PORT).filter(|port| port.value < 65_536) {
+        probe.port = Some(port);
+    }
+    if let Some(path) = annotations.some_text(&a::PROBE_PATH) {
+        probe.path = Some(path);
+    }
+    probe.path = probe.path.take().map(|path| path.map(|path| Str::new(path.trim_end_matches('*'))));
+    if annotations.some_text(&a::PROBE_STATUS_CODES).is_some() {
+        let answers = ProbeMatch { status_codes: Some(annotations.items(&a::PROBE_STATUS_CODES)), ..ProbeMatch::default() };
+        probe.answers = Some(answers);
+    }
+    if let Some(interval) = number(&a::PROBE_INTERVAL) {
+        probe.interval = Some(interval);
+    }
+    if let Some(timeout) = number(&a::PROBE_TIMEOUT) {
+        probe.timeout = Some(timeout);
+    }
+    if let Some(threshold) = number(&a::PROBE_UNHEALTHY_THRESHOLD) {
+        probe.unhealthy_threshold = Some(threshold);
+    }
+}
+
+/// The probe of the first pod behind a Service: that of the container which has the port.
+fn of_pod<'b>(builder: &'b Builder<'_, '_>, used: &'b Use, service: &'b model::Service) -> Option<&'b model::Probe> {
+    let mut ports = BTreeSet::new();
+    for port in service.ports_meant(&used.port) {
+        match &port.target {
+            Target::Number(number) => {
+                ports.insert(*number);
+            }
+            Target::Name(_) => ports.extend(backends::ports_named(builder.source, &used.service, &port.name)),
+        }
+    }
+    let pod = builder.source.pods_of(&used.service.0, service).next()?;
+    let has_port = |container: &&model::Container| container.ports.iter().any(|(_, number)| ports.contains(number));
+    pod.containers.iter().find(has_port)?.probe.as_ref()
+}

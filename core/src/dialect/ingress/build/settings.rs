@@ -1,0 +1,121 @@
+//! HTTP settings: how the pods behind each port of a Service are spoken to.
+//!
+//! AGIC `pkg/appgw/backendhttpsettings.go`.
+
+use super::backends::{self, Use};
+use super::{Builder, kept, own, word};
+use crate::dialect::ingress::annotations::{self as a, Read};
+use crate::dialect::ingress::brownfield::by_name;
+use crate::dialect::ingress::death::Died;
+use crate::dialect::ingress::events::Reason;
+use crate::dialect::ingress::model::Ingress;
+use crate::dialect::ingress::names::{self, PartKind};
+use crate::ir::appgw::{Draining, HTTP, HTTPS, Part, Settings};
+use crate::resource::{Origin, Sourced};
+use crate::text::Str;
+use alloc::format;
+use alloc::vec::Vec;
+
+/// Seconds that requests may go on when a pod goes away.
+const DRAIN: i64 = 30;
+
+/// Makes all settings, and those of what no Ingress takes.
+pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+    backends::tell(builder);
+    let default = default_settings(builder);
+    builder.settings.insert(default.name.clone(), default);
+    let mut uses = core::mem::take(&mut builder.backends.uses);
+    for used in &mut uses {
+        let Some(ingress) = builder.ingresses.get(used.ingress) else { continue };
+        let settings = settings(builder, used, ingress);
+        used.settings = settings.name.clone();
+        // A default backend has no probe of its own: of those with one name one that has counts here.
+        match builder.settings.get(&settings.name) {
+            Some(_) if used.at.is_none() => {}
+            _ => {
+                builder.settings.insert(settings.name.clone(), settings);
+            }
+        }
+    }
+    builder.backends.uses = uses;
+    let existing = builder.existing()?;
+    let made: Vec<Part<Settings>> = builder.settings.values().cloned().collect();
+    let properties = builder.properties();
+    let theirs = existing.map(|existing| kept(&properties.settings, |name| existing.settings.contains(name))).unwrap_or_default();
+    properties.settings = Some(by_name(theirs, made));
+    Ok(())
+}
+
+fn default_settings(builder: &Builder<'_, '_>) -> Part<Settings> {
+    let name = builder.names.default_settings();
+    let id = builder.names.id(PartKind::Settings, &name);
+    let probe = builder.reference(PartKind::Probe, &builder.names.default_probe(HTTP), Origin::built_in());
+    let settings = Settings {
+        protocol: word(HTTP),
+        port: own(80),
+        probe: Some(probe),
+        pick_host_name: own(false),
+        affinity: word("Disabled"),
+        request_timeout: own(30),
+        ..Settings::default()
+    };
+    Part::new(name, id, settings, Origin::built_in())
+}
+
+fn settings(builder: &mut Builder<'_, '_>, used: &Use, ingress: &Ingress<'_>) -> Part<Settings> {
+    let name = builder.names.settings(&used.full_name(), &used.port, used.resolved, &ingress.name);
+    let id = builder.names.id(PartKind::Settings, &name);
+    let annotations = ingress.annotations;
+    let mut settings = Settings {
+        protocol: word(HTTP),
+        port: Some(Sourced::new(used.resolved, used.port_origin)),
+        pick_host_name: own(false),
+        affinity: word("Disabled"),
+        request_timeout: own(30),
+        probe: Some(builder.reference(PartKind::Probe, &used.probe, used.origin)),
+        path: annotations.text(&a::BACKEND_PATH_PREFIX),
+        host_name: annotations.text(&a::BACKEND_HOSTNAME),
+        ..Settings::default()
+    };
+    if let Some(enabled) = told(builder, ingress, &a::CONNECTION_DRAINING, annotations.flag(&a::CONNECTION_DRAINING)).filter(|flag| flag.value) {
+        let timeout = annotations.number(&a::CONNECTION_DRAINING_TIMEOUT).value();
+        let timeout = timeout.unwrap_or_else(|| Sourced::built_in(DRAIN));
+        settings.draining = Some(Draining { enabled: Some(enabled), timeout: Some(timeout), ..Draining::default() });
+    }
+    if let Some(affinity) = told(builder, ingress, &a::COOKIE_AFFINITY, annotations.flag(&a::COOKIE_AFFINITY)).filter(|flag| flag.value) {
+        settings.affinity = Some(affinity.map(|_| Str::new_static("Enabled")));
+    }
+    let distinct = told(builder, ingress, &a::COOKIE_AFFINITY_DISTINCT, annotations.flag(&a::COOKIE_AFFINITY_DISTINCT));
+    if let Some(distinct) = distinct.filter(|flag| flag.value) {
+        let hash = names::md5(used.full_name().as_bytes());
+        settings.affinity_cookie = Some(distinct.map(|_| format!("appgw-affinity-{hash}").into()));
+    }
+    if let Some(timeout) = told(builder, ingress, &a::REQUEST_TIMEOUT, annotations.number(&a::REQUEST_TIMEOUT)) {
+        settings.request_timeout = Some(timeout);
+    }
+    if used.resolved == 443 {
+        settings.protocol = Some(Sourced::new(Str::new_static(HTTPS), used.port_origin));
+    }
+    if let Some(https) = told(builder, ingress, &a::BACKEND_PROTOCOL, annotations.is_https(&a::BACKEND_PROTOCOL)) {
+        settings.protocol = Some(https.map(|https| Str::new_static(if https { HTTPS } else { HTTP })));
+    }
+    if let Some(roots) = annotations.text(&a::TRUSTED_ROOTS) {
+        let names = roots.trim_end_matches(',').split(',');
+        settings.trusted_roots = Some(names.map(|name| builder.reference(PartKind::TrustedRoot, name, roots.origin)).collect());
+        let is_https = settings.protocol.as_ref().is_some_and(|protocol| protocol.as_str() == HTTPS);
+        // The name in the certificate must be that of the request, or of the pod's address.
+        if is_https && settings.host_name.as_ref().is_none_or(|host| host.is_empty()) {
+            settings.pick_host_name = Some(Sourced::new(true, roots.origin));
+        }
+    }
+    Part::new(name, id, settings, used.origin)
+}
+
+/// The value of an annotation; one of another form is told of.
+fn told<T>(builder: &mut Builder<'_, '_>, ingress: &Ingress<'_>, annotation: &a::Annotation, read: Read<T>) -> Option<Sourced<T>> {
+    if let Read::Invalid(fault) = &read {
+        let at = ingress.annotations.text(annotation).and_then(|text| text.origin);
+        builder.recorder.ingress(ingress, Reason::InvalidAnnotation, fault.text(), at);
+    }
+    read.value()
+}

@@ -1,0 +1,28 @@
+//! Classes of Ingresses: what nobody has, and what is said twice.
+
+use super::{Checked, named};
+use crate::dialect::ingress::annotations::INGRESS_CLASS;
+use crate::dialect::ingress::codes;
+use crate::dialect::ingress::model::Ingress;
+use alloc::format;
+use alloc::vec::Vec;
+
+pub(super) fn check(checked: &mut Checked<'_, '_>) {
+    let kind = checked.source.ingress_kind();
+    let all: Vec<Ingress<'_>> = checked.source.cluster.all(kind).map(|held| Ingress::read(held, kind)).collect();
+    for ingress in &all {
+        let Some(class) = &ingress.class else { continue };
+        if let Some(annotated) = ingress.annotations.some_text(&INGRESS_CLASS) {
+            let message = format!("the annotation says `{}` and `ingressClassName` says `{}`; the annotation is used", annotated.value, class.value);
+            let finding = checked.finding(&codes::CLASS_TWICE, message, annotated.origin);
+            checked.tell(finding.help("Kubernetes refuses an Ingress that is made with both"));
+            continue;
+        }
+        let environment = checked.source.environment;
+        if checked.source.class_controller(class).is_none() {
+            let message = format!("there is no IngressClass `{}`, so no controller uses {}", class.value, named(ingress));
+            let finding = checked.finding(&codes::UNKNOWN_INGRESS_CLASS, message, class.origin);
+            checked.tell(finding.help(format!("AGIC uses the class `{}`, if there is an IngressClass of this name for it", environment.class_name)));
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Gateways that are shared, or look as if they were.
+
+use super::Checked;
+use crate::dialect::ingress::codes;
+use crate::dialect::ingress::kinds::Kind;
+use alloc::format;
+use alloc::vec::Vec;
+
+pub(super) fn check(checked: &mut Checked<'_, '_>) {
+    let source = checked.source;
+    let mut findings = Vec::new();
+    for held in source.cluster.all(Kind::ProhibitedTarget) {
+        if !source.environment.shared {
+            let message = "the target is not read: APPGW_ENABLE_SHARED_APPGW is not `true`, and AGIC replaces the whole gateway";
+            findings.push(checked.finding(&codes::TARGETS_NOT_READ, message, held.root().origin()));
+        }
+        let paths = held.root().at("spec.paths").items();
+        for path in paths.filter(|path| !(path.str().starts_with('/') && path.str().ends_with("/*"))) {
+            let message = format!("the path `{}` does not begin with `/` and end with `/*`; it covers itself alone", path.str());
+            let finding = checked.finding(&codes::ODD_TARGET_PATH, message, path.origin());
+            findings.push(finding.help("newer versions of the CRD refuse such a path"));
+        }
+    }
+    if source.environment.shared && source.prohibited_targets().is_empty() && checked.processed.gateway.is_some() {
+        let message = "the gateway is shared, but there is no AzureIngressProhibitedTarget where AGIC looks: it replaces the whole gateway";
+        findings.push(checked.finding(&codes::SHARED_WITHOUT_TARGETS, message, None));
+    }
+    findings.into_iter().for_each(|finding| checked.tell(finding));
+}

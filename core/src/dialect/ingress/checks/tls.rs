@@ -1,0 +1,38 @@
+//! Items of `tls` that do nothing.
+
+use super::{Checked, named};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::ingress::codes;
+use crate::dialect::ingress::model::Ingress;
+use alloc::format;
+use alloc::vec::Vec;
+
+pub(super) fn check(checked: &mut Checked<'_, '_>) {
+    let processed = checked.processed;
+    for ingress in &processed.ingresses {
+        for finding in findings(checked, ingress) {
+            checked.tell(finding);
+        }
+    }
+}
+
+fn findings(checked: &Checked<'_, '_>, ingress: &Ingress<'_>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for tls in &ingress.tls {
+        if tls.secret.is_empty() {
+            let message = "the item names no Secret, so its hosts are served without TLS";
+            found.push(checked.finding(&codes::TLS_WITHOUT_SECRET, message, tls.origin));
+            continue;
+        }
+        for host in tls.hosts.iter().filter(|host| !host.is_empty() && !ingress.rules.iter().any(|rule| rule.host == **host)) {
+            let message = format!("no rule of {} has the host `{}`, so the certificate is not used for it", named(ingress), host.value);
+            let finding = checked.finding(&codes::UNUSED_TLS_HOST, message, host.origin);
+            let covered = host.strip_prefix('*').and_then(|rest| ingress.rules.iter().find(|rule| rule.host.ends_with(rest)));
+            found.push(match covered {
+                Some(rule) => finding.help(format!("hosts compare as text: write `{}`, or leave `hosts` out", rule.host.value)),
+                None => finding,
+            });
+        }
+    }
+    found
+}

@@ -1,0 +1,85 @@
+//! The gateway as it is: read from the file that the host gives, or an empty one.
+//!
+//! What must not be here: the form of its parts (`ir::appgw`).
+
+use super::codes;
+use super::death::Died;
+use super::names::{Names, PartKind};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::ir::appgw::wire::Wire as _;
+use crate::ir::appgw::{Frontend, Gateway, Part, Properties, Reference, Sku};
+use crate::resource::{ObjectId, Origin, Sourced};
+use crate::text::{Limits, Str, parse};
+use alloc::vec::Vec;
+
+/// What the answers say of a public address unless they are told.
+pub const PUBLIC_IP: &str = "203.0.113.10";
+
+/// Reads the document of a gateway. What is wrong with its text becomes findings about the whole, as no input holds it.
+pub fn load(text: &str, sink: &mut Vec<Diagnostic>) -> Gateway {
+    let limits = Limits { max_nodes: u32::MAX, ..Limits::default() };
+    let document = parse(text, &limits);
+    let root = document.root.as_ref().filter(|_| !document.is_broken());
+    let read = root.and_then(|root| Gateway::read(root, ObjectId::BUILT_IN));
+    if read.is_none() {
+        let message = "the gateway's document is not a JSON object";
+        sink.push(Diagnostic::new(&codes::UNREADABLE_GATEWAY, message, Place::Whole).help("write what `az network application-gateway show` prints"));
+    }
+    read.unwrap_or_default()
+}
+
+/// A gateway with a public and a private address and nothing else.
+pub fn empty(names: &Names) -> Gateway {
+    let word = |text: &'static str| Some(Sourced::built_in(Str::new_static(text)));
+    let part = |name: &'static str, frontend: Frontend| Part::new(name, names.id(PartKind::Frontend, name), frontend, Origin::built_in());
+    let public = Reference { id: Sourced::built_in(names.neighbour_id("publicIPAddresses", "agic-pip")) };
+    let frontends = Vec::from([
+        part("public-ip", Frontend { public_ip: Some(public), ..Frontend::default() }),
+        part("private-ip", Frontend { private_ip: word("10.0.0.100"), ..Frontend::default() }),
+    ]);
+    let properties = Properties {
+        authentication_certificates: Some(Vec::new()),
+        pools: Some(Vec::new()),
+        settings: Some(Vec::new()),
+        frontends: Some(frontends),
+        ports: Some(Vec::new()),
+        listeners: Some(Vec::new()),
+        probes: Some(Vec::new()),
+        redirects: Some(Vec::new()),
+        rules: Some(Vec::new()),
+        rewrites: Some(Vec::new()),
+        certificates: Some(Vec::new()),
+        trusted_roots: Some(Vec::new()),
+        path_maps: Some(Vec::new()),
+        ssl_profiles: Some(Vec::new()),
+        sku: Some(Sku { name: word("Standard_v2"), tier: word("Standard_v2"), ..Sku::default() }),
+        operational_state: word("Running"),
+        ..Properties::default()
+    };
+    let name = names.gateway_id().rsplit('/').next().map(Str::new).unwrap_or_default();
+    Gateway {
+        id: Some(Sourced::built_in(Str::new(names.gateway_id()))),
+        name: Some(Sourced::built_in(name)),
+        properties: Some(properties),
+        ..Gateway::default()
+    }
+}
+
+/// Whether the gateway can be changed.
+pub fn is_running(properties: &Properties) -> bool {
+    properties.operational_state.as_ref().is_some_and(|state| matches!(state.as_str(), "Running" | "Starting"))
+}
+
+/// What the controller takes for granted when it has read the gateway.
+///
+/// # Errors
+///
+/// It is not there.
+pub fn check(gateway: &Gateway) -> Result<(), Died> {
+    let properties = gateway.properties.as_ref().ok_or_else(|| Died::of("the gateway's ARM document has no `properties`", None))?;
+    let ports = properties.ports.as_ref().ok_or_else(|| Died::without_list("frontendPorts"))?;
+    match ports.iter().find(|port| port.properties.port.is_none()) {
+        Some(port) => Err(Died::without_field(&port.name, "port", port.origin)),
+        None => Ok(()),
+    }
+}

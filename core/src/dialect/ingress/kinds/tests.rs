@@ -1,0 +1,20 @@
+use super::{ALL, find, known, listing};
+
+#[test]
+fn the_table_has_the_order_of_the_kinds() {
+    for (at, (kind, definition)) in ALL.iter().enumerate() {
+        assert_eq!(*kind as usize, at, "{}", definition.name);
+        assert_eq!(find(definition.group, definition.name), Some(*kind));
+    }
+    assert_eq!(find("networking.k8s.io", "NetworkPolicy"), None);
+}
+
+#[test]
+fn each_kind_is_listed_with_its_versions_and_its_spec() {
+    assert_eq!(listing().len(), ALL.len());
+    assert!(listing().iter().all(|kind| !kind.versions.is_empty() && !kind.doc.is_empty()));
+    let names: alloc::vec::Vec<_> = known().iter().map(|kind| kind.name).collect();
+    for name in ["Ingress", "AzureApplicationGatewayRewrite", "AzureIngressProhibitedTarget", "MultiClusterIngress"] {
+        assert!(names.contains(&name), "{name}");
+    }
+}

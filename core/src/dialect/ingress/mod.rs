@@ -1,0 +1,101 @@
+//! Ingress on Azure: what the Application Gateway Ingress Controller (AGIC) reads, what that means, and what the gateway gets.
+//!
+//! Follows Azure/application-gateway-kubernetes-ingress of March 2026 as a cluster runs it: informers and handlers ([`pipeline`]), what is
+//! done with an event ([`controller`]), the config builder ([`build`]), and what is shared with others ([`brownfield`]). Where AGIC goes
+//! through a map in no order, this has an order; where AGIC dies, this says what is missing.
+
+mod accounts;
+pub mod annotations;
+pub mod brownfield;
+pub mod build;
+pub mod certificate;
+mod checks;
+pub mod cluster;
+pub mod codes;
+pub mod controller;
+pub mod death;
+pub mod environment;
+pub mod events;
+pub mod existing;
+pub mod fault;
+pub mod kinds;
+pub mod model;
+pub mod names;
+pub mod options;
+mod origins;
+mod outputs;
+pub mod pipeline;
+pub mod prune;
+mod relations;
+pub mod source;
+mod stages;
+pub mod status;
+pub mod validate;
+
+pub use options::Options;
+
+use crate::compilation::{Answers, Claim, Dialect, Draft, Hints, KnownAnnotations, Ledger, Task};
+use crate::diagnostic::Diagnostic;
+use crate::read::ReadOptions;
+use crate::resource::Objects;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use cluster::Cluster;
+use environment::Environment;
+use names::Names;
+use source::Source;
+use stages::Stages;
+
+/// Ingress on Azure as a dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: "ingress",
+    controller: "AGIC",
+    claims: &[
+        Claim::Version("appgw.ingress.k8s.io/"),
+        Claim::Version("appgw.ingress.azure.io/"),
+        Claim::Version("networking.aks.io/"),
+        Claim::Annotation("appgw.ingress.kubernetes.io/"),
+        Claim::IngressClass("azure-application-gateway"),
+        Claim::IngressClass("azure/application-gateway"),
+    ],
+    read_options: |_| ReadOptions::default(),
+    kinds: kinds::known,
+    listing: kinds::listing,
+    reads: |key| kinds::find(&key.group, &key.kind).is_some(),
+    options: options::SPECS,
+    defaults: &[],
+    hints: Hints { why_idle: outputs::why_idle, why_unreached: |_| None },
+    annotations: &[("Ingress", KnownAnnotations { prefixes: &[annotations::PREFIX], names: annotations::NAMES })],
+    checks: &[],
+    codes: codes::ALL,
+    outputs: outputs::ALL,
+    memory: || Box::new(()),
+    compile: |task| {
+        let Task { objects, options, ledger, sink, .. } = task;
+        let stages = compile(objects, &Options::of(options), ledger, sink);
+        Draft { stages: Arc::new(stages), answers: Answers::default(), gateways: Vec::new() }
+    },
+    setting_changes: |_, _| Vec::new(),
+};
+
+/// From objects to the gateway and the other answers.
+pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Stages {
+    let environment = Environment::read(options);
+    let names = Names::new(&environment);
+    let gateway = match &options.existing_gateway {
+        Some(text) => existing::load(text, sink),
+        None => existing::empty(&names),
+    };
+    let cluster = Cluster::apply(objects, ledger, sink);
+    let source = Source::new(&cluster, &environment, options.old_ingress_api);
+    let processed = controller::process(&source, options, &names, &gateway);
+    let passages = pipeline::passages(&source, objects);
+    accounts::write(&source, &processed, &passages, ledger);
+    let checked = checks::Checked { objects, source: &source, options, names: &names, before: &gateway, processed: &processed, sink: &mut *sink };
+    checks::run(checked);
+    Stages::new(&cluster, processed.gateway, processed.recorder, processed.statuses, passages)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Pods, as far as probes of the gateway are made of theirs.
+
+use super::super::cluster::Held;
+use super::service::labels;
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::resource::{ObjectId, Origin, Sourced};
+use crate::text::{Str, Value};
+use alloc::vec::Vec;
+
+/// A pod.
+#[derive(Clone, Debug)]
+pub struct Pod {
+    /// The object.
+    pub object: ObjectId,
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its labels.
+    pub labels: Vec<(Str, Str)>,
+    /// Its containers.
+    pub containers: Vec<Container>,
+}
+
+/// A container.
+#[derive(Clone, Debug)]
+pub struct Container {
+    /// Its ports: names and numbers.
+    pub ports: Vec<(Str, i64)>,
+    /// The probe that counts: readiness before liveness, and only by HTTP.
+    pub probe: Option<Probe>,
+}
+
+/// A probe by HTTP.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// What it asks for.
+    pub get: HttpGet,
+    /// Seconds between two questions.
+    pub period: Sourced<i64>,
+    /// How long an answer may take.
+    pub timeout: Sourced<i64>,
+    /// After how many failures it counts as failed.
+    pub failures: Sourced<i64>,
+    /// Where it is written.
+    pub origin: Origin,
+}
+
+/// What a probe asks for.
+#[derive(Clone, Debug)]
+pub struct HttpGet {
+    /// The host; empty unless written.
+    pub host: Sourced<Str>,
+    /// The path.
+    pub path: Sourced<Str>,
+    /// The port, where one is written; a name that the container does not have is 0.
+    pub port: Option<Sourced<i64>>,
+    /// `HTTP` or `HTTPS`.
+    pub scheme: Sourced<Str>,
+}
+
+impl Pod {
+    /// Reads a pod.
+    pub fn read(held: &Held<'_>) -> Self {
+        let root = held.root();
+        Self {
+            object: held.object.id,
+            namespace: held.namespace().clone(),
+            name: held.name().clone(),
+            labels: labels(root.at("metadata.labels")),
+            containers: root.at("spec.containers").items().map(container).collect(),
+        }
+    }
+
+    /// Whether it has all of these labels.
+    pub fn has(&self, selector: &[(Str, Str)]) -> bool {
+        selector.iter().all(|wanted| self.labels.contains(wanted))
+    }
+}
+
+fn container(at: Cursor<'_>) -> Container {
+    let port = |at: Cursor<'_>| (Str::new(at.field("name").str()), at.field("containerPort").int().unwrap_or_default());
+    let ports: Vec<(Str, i64)> = at.field("ports").items().map(port).collect();
+    let probe = ["readinessProbe", "livenessProbe"].into_iter().find_map(|name| probe(at.field(name), &ports));
+    Container { ports, probe }
+}
+
+fn probe(at: Cursor<'_>, ports: &[(Str, i64)]) -> Option<Probe> {
+    let get = at.field("httpGet").some()?;
+    let text = |at: Cursor<'_>| Sourced::new(Str::new(at.str()), at.origin());
+    let number = |at: Cursor<'_>| Sourced::new(at.int().unwrap_or_default(), at.origin());
+    let port = get.field("port");
+    let resolved = match port.node().map(|node| &node.value) {
+        Some(Value::String(name)) if name.is_empty() => None,
+        Some(Value::String(name)) => Some(ports.iter().find(|(known, _)| known == name).map_or(0, |(_, number)| *number)),
+        Some(_) => port.int(),
+        None => Some(0),
+    };
+    Some(Probe {
+        get: HttpGet {
+            host: text(get.field("host")),
+            path: text(get.field("path")),
+            port: resolved.map(|number| Sourced::new(number, port.origin())),
+            scheme: text(get.field("scheme")),
+        },
+        period: number(at.field("periodSeconds")),
+        timeout: number(at.field("timeoutSeconds")),
+        failures: number(at.field("failureThreshold")),
+        origin: at.origin(),
+    })
+}

@@ -1,0 +1,150 @@
+//! Ingresses that are left out, as the gateway cannot do what they ask for: one list of steps.
+//!
+//! AGIC `pkg/controller/prune.go`. It runs twice, for statuses and for the configuration; what is shared with others is only known the
+//! second time.
+
+use super::annotations::{SSL_CERTIFICATE, SSL_PROFILE, SSL_REDIRECT, TRUSTED_ROOTS, USE_PRIVATE_IP};
+use super::brownfield::Targets;
+use super::death::Died;
+use super::environment::Environment;
+use super::events::{Reason, Recorder};
+use super::model::Ingress;
+use crate::ir::appgw::{FrontendType, Part, Properties};
+use crate::resource::{Origin, Sourced};
+use crate::text::Str;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What the steps look at.
+pub struct Prune<'a> {
+    /// The gateway as it is.
+    pub gateway: &'a Properties,
+    /// The controller's variables.
+    pub environment: &'a Environment,
+    /// Targets that it leaves alone, as far as it knows of them.
+    pub targets: &'a Targets,
+    /// Where events go.
+    pub recorder: &'a mut Recorder,
+}
+
+/// One reason to leave an Ingress out: what is said of it, at which place.
+type Refusal = (Reason, String, Option<Origin>);
+
+impl Prune<'_> {
+    /// Leaves Ingresses out, in the controller's order.
+    ///
+    /// # Errors
+    ///
+    /// The gateway's document lacks a list that the controller takes for granted.
+    pub fn run<'c>(&mut self, ingresses: Vec<Ingress<'c>>) -> Result<Vec<Ingress<'c>>, Died> {
+        let ingresses = if self.environment.shared { self.prohibited(ingresses) } else { ingresses };
+        let ingresses = self.keep(ingresses, Self::private_address);
+        let ingresses = self.keep(ingresses, Self::public_address);
+        let ingresses = self.keep(ingresses, Self::redirect);
+        let certificates = names(self.gateway.certificates.as_deref(), "sslCertificates")?;
+        let ingresses = self.keep(ingresses, |this, ingress| this.certificate(ingress, &certificates));
+        let profiles = names(self.gateway.ssl_profiles.as_deref(), "sslProfiles")?;
+        let ingresses = self.keep(ingresses, |this, ingress| this.profile(ingress, &profiles));
+        let roots = names(self.gateway.trusted_roots.as_deref(), "trustedRootCertificates")?;
+        Ok(self.keep(ingresses, |this, ingress| this.roots(ingress, &roots)))
+    }
+
+    fn keep<'c>(&mut self, ingresses: Vec<Ingress<'c>>, refuse: impl Fn(&Self, &Ingress<'c>) -> Vec<Refusal>) -> Vec<Ingress<'c>> {
+        let mut kept = Vec::with_capacity(ingresses.len());
+        for ingress in ingresses {
+            let refusals = refuse(self, &ingress);
+            for (reason, message, at) in &refusals {
+                self.recorder.ingress(&ingress, *reason, message.as_str(), *at);
+                self.recorder.pod(*reason, message.as_str());
+            }
+            if refusals.is_empty() {
+                kept.push(ingress);
+            }
+        }
+        kept
+    }
+
+    /// Hosts and paths that others own.
+    fn prohibited<'c>(&self, mut ingresses: Vec<Ingress<'c>>) -> Vec<Ingress<'c>> {
+        for ingress in &mut ingresses {
+            ingress.rules = self.targets.prune(core::mem::take(&mut ingress.rules));
+        }
+        ingresses
+    }
+
+    fn wants_private(&self, ingress: &Ingress<'_>) -> bool {
+        self.environment.private_ip || ingress.annotations.is_true(&USE_PRIVATE_IP)
+    }
+
+    fn private_address(&self, ingress: &Ingress<'_>) -> Vec<Refusal> {
+        if !self.wants_private(ingress) || self.gateway.frontend(FrontendType::Private).is_some() {
+            return Vec::new();
+        }
+        let message = format!(
+            "ignoring Ingress {} as it requires Application Gateway '{}' to have a private IP address. Either add a private IP to Application \
+             Gateway or remvove 'appgw.ingress.kubernetes.io/use-private-ip' from the ingress.",
+            ingress.key(),
+            self.environment.gateway
+        );
+        Vec::from([(Reason::NoPrivateIp, message, ingress.annotations.text(&USE_PRIVATE_IP).and_then(|text| text.origin))])
+    }
+
+    fn public_address(&self, ingress: &Ingress<'_>) -> Vec<Refusal> {
+        if self.wants_private(ingress) || self.gateway.frontend(FrontendType::Public).is_some() {
+            return Vec::new();
+        }
+        let message = format!(
+            "ignoring Ingress {} as it requires Application Gateway '{}' to have a public IP address. Either add a public IP to Application \
+             Gateway or annotate ingress with 'appgw.ingress.kubernetes.io/use-private-ip: true' to attach Ingress to private IP.",
+            ingress.key(),
+            self.environment.gateway
+        );
+        Vec::from([(Reason::NoPublicIp, message, None)])
+    }
+
+    fn redirect(&self, ingress: &Ingress<'_>) -> Vec<Refusal> {
+        let has_tls = !ingress.tls.is_empty() || ingress.annotations.some_text(&SSL_CERTIFICATE).is_some();
+        if has_tls || !ingress.annotations.is_true(&SSL_REDIRECT) {
+            return Vec::new();
+        }
+        let message = format!(
+            "ignoring Ingress {} as it has an invalid spec. It is annotated with ssl-redirect: true but is missing a TLS secret or '{}' \
+             annotation. Please add a TLS secret/annotation or remove ssl-redirect annotation",
+            ingress.key(),
+            SSL_CERTIFICATE.name
+        );
+        Vec::from([(Reason::RedirectWithNoTls, message, ingress.annotations.text(&SSL_REDIRECT).and_then(|text| text.origin))])
+    }
+
+    fn missing(&self, ingress: &Ingress<'_>, what: &str, name: &str) -> String {
+        let gateway = &self.environment.gateway;
+        format!("ignoring Ingress {} as it requires Application Gateway {gateway} to have pre-installed {what} '{name}'", ingress.key())
+    }
+
+    fn certificate(&self, ingress: &Ingress<'_>, installed: &BTreeSet<Str>) -> Vec<Refusal> {
+        let wanted = ingress.annotations.text(&SSL_CERTIFICATE).filter(|name| !installed.contains(&name.value));
+        let refusal = |name: Sourced<Str>| (Reason::NoPreInstalledSslCertificate, self.missing(ingress, "ssl certificate", &name), name.origin);
+        wanted.map(refusal).into_iter().collect()
+    }
+
+    fn profile(&self, ingress: &Ingress<'_>, installed: &BTreeSet<Str>) -> Vec<Refusal> {
+        let wanted = ingress.annotations.text(&SSL_PROFILE).filter(|name| !installed.contains(&name.value));
+        let refusal = |name: Sourced<Str>| (Reason::NoPreInstalledSslProfile, self.missing(ingress, "ssl profile", &name), name.origin);
+        wanted.map(refusal).into_iter().collect()
+    }
+
+    /// Each name between commas must be there as it is: blanks count, and so does nothing behind a last comma.
+    fn roots(&self, ingress: &Ingress<'_>, installed: &BTreeSet<Str>) -> Vec<Refusal> {
+        let Some(wanted) = ingress.annotations.text(&TRUSTED_ROOTS) else { return Vec::new() };
+        let missing = wanted.split(',').filter(|name| !installed.contains(*name));
+        let refusal = |name: &str| (Reason::NoPreInstalledRootCertificate, self.missing(ingress, "root certificate", name), wanted.origin);
+        missing.map(refusal).collect()
+    }
+}
+
+fn names<T>(list: Option<&[Part<T>]>, field: &'static str) -> Result<BTreeSet<Str>, Died> {
+    let list = list.ok_or_else(|| Died::without_list(field))?;
+    Ok(list.iter().map(|part| part.name.clone()).collect())
+}

@@ -1,0 +1,206 @@
+//! What may have been meant where nothing takes a request: the hosts that there are, and what asked for this one and is not served.
+//!
+//! What must not be here: how requests are routed, and what became of an object.
+
+use super::{Positions, ResourceRef, Span, findings, ledger_of};
+use crate::backend::envoy::v3::pb;
+use crate::compilation::SideRef;
+use crate::envoy_config::{EnvoyConfig, managers_of};
+use crate::order::Order as _;
+use crate::resource::edit_distance;
+use crate::simulate::{Outcome, Request, Simulation, bound, host_of, is_own, is_tls};
+use crate::text::{Node, Value};
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeSet;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// A host that requests are taken for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct HostThere {
+    /// The host, as `shop.example.com` or `*.example.com`.
+    pub host: String,
+    /// The port that it is taken at.
+    pub port: u32,
+    /// Whether over TLS.
+    pub tls: bool,
+}
+
+/// A resource that wants the host of a request, and is not served.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Wanting {
+    /// The resource.
+    pub resource: ResourceRef,
+    /// What became of it: `ignored`, `invalid`, `shadowed`...
+    pub state: &'static str,
+    /// Why, in sentences.
+    pub why: Vec<String>,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub span: Option<Span>,
+}
+
+/// So many hosts are told.
+const MOST_HOSTS: usize = 100;
+
+/// Whether no route takes it.
+pub(super) fn is_unserved(of: &Simulation) -> bool {
+    let by_nobody = matches!(of.outcome, Outcome::NoRoute | Outcome::NoVirtualHost | Outcome::NoFilterChain | Outcome::NoListener);
+    by_nobody || of.outcome == Outcome::DirectResponse && of.route.is_none()
+}
+
+/// The hosts that there are, those nearest to the request's first.
+pub(super) fn hosts(config: &EnvoyConfig, request: &Request) -> Vec<HostThere> {
+    let wanted = host_of(&request.authority).to_ascii_lowercase();
+    let mut all = BTreeSet::new();
+    let tables = config.route_tables();
+    for listener in config.listeners.iter().map(|of| &of.message).filter(|of| !is_own(of)) {
+        let Some((_, port, false)) = bound(listener) else { continue };
+        for chain in listener.filter_chains.iter().chain(&listener.default_filter_chain) {
+            let tls = is_tls(chain);
+            let there = |host: &str| HostThere { host: host.to_owned(), port, tls };
+            for host in managers_of(chain).filter_map(|(_, manager)| table_of(manager, &tables)).flat_map(|table| &table.virtual_hosts) {
+                let asked = host.routes.iter().filter_map(asked_for);
+                all.extend(host.domains.iter().map(String::as_str).chain(asked).map(there));
+            }
+            if managers_of(chain).next().is_none() {
+                all.extend(chain.filter_chain_match.iter().flat_map(|of| &of.server_names).map(|name| there(name)));
+            }
+        }
+    }
+    let mut all: Vec<HostThere> = all.into_iter().collect();
+    let far = |of: &HostThere| {
+        let bare = of.host.trim_start_matches("*.");
+        let same_end = of.host.starts_with("*.") && wanted.ends_with(bare);
+        if same_end { 0 } else { edit_distance(&wanted, bare, wanted.len().max(bare.len())).unwrap_or(usize::MAX) }
+    };
+    all.order_by_key(|of| (far(of), of.host == "*"));
+    all.truncate(MOST_HOSTS);
+    all
+}
+
+fn table_of<'t>(
+    manager: &'t pb::hcm::HttpConnectionManager,
+    all: &[(String, &'t pb::route::RouteConfiguration)],
+) -> Option<&'t pb::route::RouteConfiguration> {
+    use pb::hcm::http_connection_manager::RouteSpecifier;
+    match manager.route_specifier.as_ref()? {
+        RouteSpecifier::RouteConfig(table) => Some(table),
+        RouteSpecifier::Rds(rds) => all.iter().map(|(_, table)| *table).find(|table| table.name == rds.route_config_name),
+        RouteSpecifier::ScopedRoutes(_) => None,
+    }
+}
+
+/// The host that a route asks for by itself.
+fn asked_for(route: &pb::route::Route) -> Option<&str> {
+    use pb::matcher::string_matcher::MatchPattern;
+    use pb::route::header_matcher::HeaderMatchSpecifier;
+    let headers = route.r#match.as_ref()?.headers.iter().filter(|of| of.name == ":authority" || of.name.eq_ignore_ascii_case("host"));
+    headers.into_iter().find_map(|of| match &of.header_match_specifier {
+        Some(HeaderMatchSpecifier::StringMatch(of)) => match &of.match_pattern {
+            Some(MatchPattern::Exact(name)) => Some(name.as_str()),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Resources that name the host of a request and are not served, with what is known of why.
+pub(super) fn wanting(side: SideRef<'_>, positions: &Positions<'_>, request: &Request) -> Vec<Wanting> {
+    let wanted = host_of(&request.authority).to_ascii_lowercase();
+    let naming: Vec<_> = side.objects().iter().filter(|object| names(&object.root, &wanted)).map(|object| object.id).collect();
+    if naming.is_empty() {
+        return Vec::new();
+    }
+    let found = findings(side.compilation, positions);
+    let mut out = Vec::new();
+    for row in ledger_of(side, positions).into_iter().filter(|row| naming.contains(&row.object)) {
+        let of_it = found
+            .iter()
+            .filter(|finding| finding.object.as_ref().or(finding.resource.as_ref()) == Some(&row.resource) && finding.severity != "notice");
+        let mut why: Vec<String> = of_it.map(|finding| finding.message.clone()).collect();
+        if let Some(detail) = row.detail.as_ref().map(ToString::to_string).filter(|detail| !why.contains(detail)) {
+            why.insert(0, detail);
+        }
+        let is_served = matches!(row.state, "emitted" | "merged");
+        if !is_served || !why.is_empty() {
+            out.push(Wanting { resource: row.resource, state: row.state, why, span: row.span });
+        }
+    }
+    out
+}
+
+/// Keys under which resources say for which hosts they are.
+const KEYS: [&str; 5] = ["host", "hostname", "hostnames", "hosts", "fqdn"];
+
+/// Whether a resource names a host, itself or by a wildcard.
+fn names(root: &Node, wanted: &str) -> bool {
+    let is_it = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        text == wanted || text.strip_prefix('*').is_some_and(|end| end.starts_with('.') && wanted.ends_with(end))
+    };
+    let mut open: Vec<(&Node, bool)> = Vec::from([(root, false)]);
+    while let Some((node, is_host)) = open.pop() {
+        match &node.value {
+            Value::Object(members) => open.extend(members.iter().map(|entry| (&entry.value, KEYS.contains(&entry.key.as_str())))),
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, is_host))),
+            _ if is_host && node.as_str().is_some_and(is_it) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compilation::Options;
+    use crate::compile::Compiler;
+    use crate::dialect;
+    use crate::explain::{RouteReport, route};
+    use crate::resource::Inputs;
+    use crate::simulate::{Outcome, Request};
+    use alloc::format;
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: default}\nspec: {ports: [{port: 80, protocol: TCP}]}\n";
+
+    fn proxy(name: &str, host: &str) -> String {
+        let spec = format!("spec: {{virtualhost: {{fqdn: {host}}}, routes: [{{services: [{{name: web, port: 80}}]}}]}}");
+        format!("---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: {name}, namespace: default}}\n{spec}\n")
+    }
+
+    fn ask(text: &str, url: &str) -> RouteReport {
+        let mut compiler = Compiler::new(dialect::ALL);
+        let compilation = compiler.compile(&Inputs::one("input.yaml", text), &Options::default().in_dialect("contour"));
+        let gateway = compilation.gateways().next().expect("a gateway that runs");
+        let request = Request::new("GET", url).expect("a request");
+        route(gateway, &compilation.positions(), &request, compiler.emitted.of(gateway))
+    }
+
+    #[test]
+    fn who_wanted_a_host_that_is_not_served_is_told_and_the_nearest_hosts() {
+        let text = [
+            SERVICE,
+            &proxy("shop", "shop.example.com"),
+            &proxy("other", "www.other.org"),
+            &proxy("one", "pay.example.com"),
+            &proxy("two", "pay.example.com"),
+        ];
+        let report = ask(&text.concat(), "http://pay.example.com/");
+        assert_eq!(report.simulation.outcome, Outcome::NoVirtualHost);
+        let hosts: Vec<&str> = report.hosts.iter().map(|of| of.host.as_str()).collect();
+        assert_eq!(hosts, ["shop.example.com", "www.other.org"]);
+        let wanting: Vec<_> = report.wanting.iter().map(|of| (of.resource.name.as_str(), of.state, of.why.is_empty())).collect();
+        assert_eq!(wanting, [("one", "invalid", false), ("two", "invalid", false)]);
+        let served = ask(&text.concat(), "http://shop.example.com/");
+        assert!(served.hosts.is_empty() && served.wanting.is_empty(), "nothing is missed");
+    }
+
+    #[test]
+    fn the_controllers_own_listeners_take_no_request_that_does_not_name_their_port() {
+        let report = ask(SERVICE, "http://shop.example.com/ready");
+        assert_eq!(report.simulation.outcome, Outcome::NoListener);
+        assert_eq!(ask(SERVICE, "http://shop.example.com:8002/ready").simulation.listener.as_deref(), Some("stats-health"));
+    }
+}

@@ -1,0 +1,235 @@
+//! What cannot be parsed, judged line by line.
+//!
+//! Of a text that may be a Secret only words remain that every Secret has, and what says which one it is. Of any other text lines are hidden that
+//! have a credential in them.
+//!
+//! What must not be here: what a tree could tell.
+
+use super::stand_in::Form;
+use super::value::{has_private_block, is_credential, is_packed, is_public};
+use super::veil::Hidden;
+use super::words::{is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, says_where};
+use crate::text::TextRange;
+use alloc::vec::Vec;
+
+/// Keys that stay even where a Secret cannot be read.
+const PLAIN_KEYS: &[&str] = &[
+    "apiVersion",
+    "kind",
+    "metadata",
+    "name",
+    "namespace",
+    "type",
+    "data",
+    "stringData",
+    "labels",
+    "annotations",
+    "immutable",
+    "items",
+    "tls.crt",
+    "tls.key",
+    "ca.crt",
+    "crl.pem",
+    "user.key",
+    "username",
+    "password",
+    "token",
+    "auth",
+    "key",
+    "value",
+    ".dockerconfigjson",
+];
+
+/// A line, taken apart.
+struct Line<'a> {
+    start: u32,
+    indent: usize,
+    /// What stands before its colon, quotes and dashes left out.
+    key: Option<&'a str>,
+    /// What stands behind it, or the whole.
+    value: TextRange,
+    text: &'a str,
+}
+
+fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut start = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let at = start;
+        start += line.len() as u32;
+        let bare = line.trim_start_matches([' ', '\t', '-', '{', ',']);
+        let end = at + line.trim_end().len() as u32;
+        let before = (line.len() - bare.len()) as u32;
+        let split = bare.split_once(':').filter(|(key, rest)| {
+            let key = key.trim();
+            !key.is_empty()
+                && key.len() < 64
+                && !key.trim_matches(['"', '\'']).contains([' ', '\t', '"', '\''])
+                && rest.starts_with([' ', '\t', '\r', '\n', '"', '\'', '{', '[', '|', '>']) | rest.is_empty()
+        });
+        let behind = split.map_or(0, |(key, _)| key.len() as u32 + 1);
+        let value = TextRange::new((at + before + behind).min(end), end);
+        let key = split.map(|(key, _)| key.trim().trim_matches(['"', '\'']));
+        Line { start: at, indent: before as usize, key, value, text: line.trim_end() }
+    })
+}
+
+fn word(value: &str) -> &str {
+    value.trim().trim_end_matches([',', '}', ']']).trim().trim_matches(['"', '\''])
+}
+
+/// Whether a text says of itself of which kind it is.
+pub(super) fn says_kind(text: &str) -> bool {
+    lines(text).any(|line| line.key == Some("kind"))
+}
+
+/// Whether a text that cannot be parsed may be a Secret.
+pub(super) fn is_secret(text: &str) -> bool {
+    let mut kinds = 0;
+    let (mut other, mut section, mut packed, mut named) = (false, false, false, false);
+    for line in lines(text) {
+        let value = word(line.value.slice(text));
+        let Some(key) = line.key else {
+            packed |= is_packed(line.text.trim()) || is_credential(line.text);
+            // `kind Secret`, `- Secret`
+            named |= line.text.split([' ', '\t', ':', ';', '=', ',', '"', '\'']).any(|word| is_near(word, "Secret", 1) && word.starts_with('S'));
+            continue;
+        };
+        if is_text_section(key) {
+            return true;
+        }
+        section |= is_section(key);
+        packed |= is_packed(value) || is_credential(value) || is_sensitive_key(key);
+        if is_near(key, "kind", 2) && !value.is_empty() {
+            kinds += 1;
+            // What only refers to a Secret stands deeper, below a key.
+            if is_secret_kind(value) && !refers(text, &line) {
+                return true;
+            }
+            other |= key == "kind" && !is_near(value, "ConfigMap", 3);
+        }
+    }
+    // One line may hold it all.
+    let flow = text.trim_start_matches("---").trim_start().starts_with(['{', '[']) && text.lines().any(quotes_secret);
+    flow || named && (section || packed) || kinds == 0 && (section || packed || named) || section && other && packed
+}
+
+/// Whether a line has the word in quotes, as JSON says a kind.
+fn quotes_secret(line: &str) -> bool {
+    let bare = |c: char| matches!(c, '"' | '\'' | '\\' | ':' | ',' | '{' | ' ');
+    line.split(bare).any(|word| (4..=24).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && is_secret_kind(word))
+        && line.contains(bare)
+}
+
+/// Whether the lines beside a `kind` say no more than a reference does.
+fn refers(text: &str, of: &Line<'_>) -> bool {
+    if of.indent == 0 {
+        return false;
+    }
+    let known = ["kind", "name", "namespace", "group", "apiGroup", "sectionName"];
+    let beside: Vec<Line<'_>> = lines(text).collect();
+    let at = beside.iter().position(|line| line.start == of.start).unwrap_or_default();
+    let same = |line: &&Line<'_>| line.indent == of.indent;
+    let before = beside[..at].iter().rev().take_while(same);
+    let after = beside[at + 1..].iter().take_while(same);
+    before.chain(after).all(|line| line.key.is_some_and(|key| known.contains(&key)))
+}
+
+/// What is hidden of a text that cannot be parsed.
+pub(super) fn hidden(text: &str, is_secret: bool) -> Vec<Hidden> {
+    let mut hidden = Vec::new();
+    let mut put = |range: TextRange| {
+        if !range.is_empty() {
+            hidden.push(Hidden { range, form: Form::Loose });
+        }
+    };
+    if is_secret {
+        all_but_names(text, &mut put);
+    } else {
+        credentials(text, &mut put);
+    }
+    hidden
+}
+
+fn all_but_names(text: &str, put: &mut impl FnMut(TextRange)) {
+    // Whether the last key less deep was `metadata`, and how deep it stood.
+    let mut metadata: Option<usize> = None;
+    // Lines deeper than this belong to a block of text.
+    let mut block: Option<usize> = None;
+    for line in lines(text) {
+        let end = line.start + line.text.len() as u32;
+        let depth = line.text.len() - line.text.trim_start().len();
+        if line.text.is_empty() || matches!(line.text, "---" | "...") {
+            continue;
+        }
+        if block.is_some_and(|least| depth > least) {
+            put(TextRange::new(line.start, end));
+            continue;
+        }
+        block = None;
+        let Some(key) = line.key.filter(|key| PLAIN_KEYS.contains(key)) else {
+            put(TextRange::new(line.start, end));
+            continue;
+        };
+        let value = line.value.slice(text).trim();
+        if metadata.is_some_and(|at| line.indent <= at) {
+            metadata = None;
+        }
+        let in_metadata = metadata.is_some();
+        if key == "metadata" && value.is_empty() {
+            metadata = Some(line.indent);
+        }
+        if value.trim_start_matches(['!', 'b', 'i', 'n', 'a', 'r', 'y', ' ']).starts_with(['|', '>']) {
+            block = Some(depth);
+        }
+        let bare = word(value);
+        let of_name =
+            |bare: &str| !bare.is_empty() && bare.len() <= 63 && bare.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-'));
+        let shown = match key {
+            "kind" => bare.len() <= 40 && bare.bytes().all(|byte| byte.is_ascii_alphabetic()) && value == bare,
+            "apiVersion" => bare.len() <= 40 && bare.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'/')) && value == bare,
+            "name" | "namespace" => in_metadata && of_name(bare) && value == bare,
+            _ => false,
+        };
+        if !shown {
+            put(line.value);
+        }
+    }
+}
+
+fn credentials(text: &str, put: &mut impl FnMut(TextRange)) {
+    let mut in_key = false;
+    let mut header = false;
+    let mut headers: Option<usize> = None;
+    for line in lines(text) {
+        let end = line.start + line.text.len() as u32;
+        let begins = line.text.contains("-----BEGIN");
+        if begins {
+            let kind = line.text.split_once("-----BEGIN").and_then(|(_, rest)| rest.split_once("-----")).map_or("", |(kind, _)| kind);
+            in_key = !is_public(kind) || has_private_block(line.text);
+        }
+        if in_key {
+            put(line.value);
+            in_key = !line.text.contains("-----END");
+            continue;
+        }
+        let value = word(line.value.slice(text));
+        if headers.is_some_and(|depth| line.indent <= depth && !line.text.is_empty()) {
+            headers = None;
+        }
+        let by_key = line.key.is_some_and(|key| is_sensitive_key(key) || key == "value" && header || headers.is_some() && is_sensitive_header(key));
+        let applied = line.text.contains("last-applied-configuration") || line.text.contains("\\\"") && quotes_secret(line.text);
+        // Several things in one line, as JSON has them.
+        let packed = line.text.matches(':').count() > 1
+            && line.text.split(['"', '\'', ' ', '{', ',']).any(|word| {
+                let word = word.trim_end_matches(':');
+                is_sensitive_key(word) || is_sensitive_header(word) || matches!(word, "inline_string" | "inline_bytes" | "Bearer" | "Basic")
+            });
+        if by_key && !says_where(value) || is_credential(line.text) || applied || packed && line.text.contains(['{', '[']) {
+            put(TextRange::new(if line.key.is_some() { line.value.start } else { line.start }, end));
+        }
+        header = line.key == Some("name") && is_sensitive_header(value);
+        if line.key.is_some_and(super::words::names_headers) && value.is_empty() {
+            headers = Some(line.indent);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What must not leave: of every text, where in it something secret may stand, and texts in which it is hidden.
+//!
+//! The contract, by allow-list: in and around anything that *may* be a Secret only its shape and the names of its keys leave, and its own kind,
+//! name and namespace. Elsewhere single values are hidden that are credentials by their look or by their key. It holds however
+//! broken the text is: what can be parsed is judged by its tree ([`nature`], [`value`]), what cannot by its lines ([`lines`]).
+//!
+//! ```text
+//! text --Veil--> excerpts with stars, texts with stand-ins      (whoever shows or hands on what a person wrote)
+//! tree --keep_back--> a tree without it, and what was in it     (the reader: what is secret never gets into objects)
+//! output --HeldBack--> output without it                        (hosts: the last thing before an answer leaves)
+//! ```
+//!
+//! What must not be here: where texts come from and go to, and what a Secret is for.
+
+mod held_back;
+mod lines;
+mod nature;
+mod stand_in;
+mod value;
+mod veil;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use held_back::HeldBack;
+use lines::is_secret as lines_say_secret;
+pub use nature::{KeptBack, credentials_of, is_name, keep_back, keeps_back};
+pub use stand_in::blank_panic;
+pub use veil::{Quotes, Veil};
+
+/// What is printed in place of something secret.
+pub const REDACTED: &str = "<redacted>";
+
+/// Whether a text that cannot be parsed may be a Secret.
+pub fn may_be_secret(text: &str) -> bool {
+    lines_say_secret(text)
+}

@@ -1,0 +1,253 @@
+//! Which objects of a tree may be Secrets, and a tree without what they hold.
+//!
+//! What must not be here: text and its places.
+
+use super::REDACTED;
+use super::value::{is_credential, is_packed};
+use super::veil::{hidden_within, may_hold_text};
+use super::words::{
+    is_near, is_plain_key, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where,
+};
+use crate::text::{Node, NodeId, Object, Str, Value};
+use alloc::vec::Vec;
+
+/// Where an object stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It is a document, an item of a `List`, or a document in a text.
+    Whole,
+    /// Somewhere in another.
+    Part,
+}
+
+/// Fields that an object has which only names a Secret.
+const OF_REFERENCES: &[&str] = &[
+    "kind",
+    "name",
+    "namespace",
+    "group",
+    "apiVersion",
+    "apiGroup",
+    "sectionName",
+    "port",
+    "optional",
+    "key",
+    "uid",
+    "weight",
+    "fieldPath",
+    "resourceVersion",
+    "from",
+    "to",
+];
+
+/// Values of `type` that say what a Secret is for, and nothing else.
+pub(super) fn is_secret_type(text: &str) -> bool {
+    let known = ["kubernetes.io/", "bootstrap.kubernetes.io/", "helm.sh/", "istio.io/", "cert-manager.io/"];
+    text == "Opaque" || text.len() < 64 && known.iter().any(|known| text.starts_with(known))
+}
+
+/// Whether an object may be a Secret.
+pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
+    let kind = object.get("kind");
+    let is_whole = standing == Standing::Whole;
+    if let Some(kind) = kind.and_then(Node::as_str).filter(|kind| !kind.is_empty()) {
+        if is_secret_kind(kind) {
+            return is_whole || object.iter().any(|entry| !OF_REFERENCES.contains(&entry.key.as_str()) || entry.value.as_object().is_some());
+        }
+        if !is_whole {
+            return false;
+        }
+        let type_of_secret = object.get("type").and_then(Node::as_str).is_some_and(is_secret_type);
+        let section = |key: &str| is_text_section(key) || is_section(key) && !is_near(kind, "ConfigMap", 3);
+        return type_of_secret || object.iter().any(|entry| section(&entry.key));
+    }
+    is_whole && object.iter().any(|entry| is_section(&entry.key) || says_secret(&entry.key, &entry.value) || holds_packed(&entry.value))
+}
+
+/// Whether something like `kind` says `Secret`, or something like `type`.
+fn says_secret(key: &str, value: &Node) -> bool {
+    let Some(text) = value.as_str() else { return false };
+    is_near(text.trim(), "Secret", 1) || is_secret_type(text) || is_near(key, "kind", 2) && is_secret_kind(text)
+}
+
+/// Whether anything below looks as what is in a Secret does.
+fn holds_packed(node: &Node) -> bool {
+    match &node.value {
+        Value::String(text) => is_packed(text) || is_credential(text),
+        Value::Array(items) => items.iter().any(holds_packed),
+        Value::Object(object) => object.iter().any(|entry| is_sensitive_key(&entry.key) || holds_packed(&entry.value)),
+        _ => false,
+    }
+}
+
+/// The items of a `List`, each of which is an object by itself.
+pub(super) fn items_of(object: &Object) -> Option<&[Node]> {
+    let is_list = object.get("kind").and_then(Node::as_str).is_some_and(|kind| kind.ends_with("List"));
+    object.get("items").and_then(Node::as_array).filter(|_| is_list).map(Vec::as_slice)
+}
+
+/// What a reader keeps apart from a tree.
+#[derive(Clone, Default)]
+pub struct KeptBack {
+    /// Whether the object itself may be a Secret.
+    pub is_secret: bool,
+    /// The values of its `data` and `stringData`, by the node where each is written.
+    pub secrets: Vec<(NodeId, Str)>,
+    /// Credentials that stay in the tree, as the gateway needs them: no output may have them.
+    pub credentials: Vec<Str>,
+}
+
+/// Whether the object may be a Secret.
+pub fn keeps_back(root: &Node) -> bool {
+    root.as_object().is_some_and(|object| may_be_secret(object, Standing::Whole))
+}
+
+/// The credentials in the tree of a file that is none of Kubernetes' objects. They stay in it.
+pub fn credentials_of(root: &mut Node) -> Vec<Str> {
+    let mut kept = KeptBack::default();
+    look_into(root, &mut kept, false);
+    kept.credentials
+}
+
+/// Takes out of an object's tree what Secrets hold, wherever in it they are. What remains is the shape: keys, how many values, of what type.
+/// `known` says that it may be a Secret, for texts that say so elsewhere.
+pub fn keep_back(root: &mut Node, known: bool) -> KeptBack {
+    let mut kept = KeptBack { is_secret: known || keeps_back(root), ..KeptBack::default() };
+    if kept.is_secret {
+        take_out(root, &mut kept.secrets);
+    } else {
+        look_into(root, &mut kept, false);
+    }
+    kept
+}
+
+/// What may stay of `metadata`: the API server looks at it.
+const METADATA: &[&str] = &[
+    "generateName",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "finalizers",
+    "ownerReferences",
+    "selfLink",
+    "managedFields",
+];
+
+/// Annotations that say how a controller reads the object.
+const ANNOTATIONS: &[&str] = &["projectcontour.io/", "getambassador.io/", "contour.heptio.com/", "kubernetes.io/ingress"];
+
+fn take_out(root: &mut Node, secrets: &mut Vec<(NodeId, Str)>) {
+    let Value::Object(object) = &mut root.value else { return erase(root) };
+    only_plain_keys(object);
+    for (key, node) in object.iter_mut() {
+        match (key.as_str(), &mut node.value) {
+            ("kind" | "apiVersion" | "type", Value::String(_)) | ("immutable", Value::Bool(_)) => {}
+            ("metadata", Value::Object(metadata)) => take_out_of_metadata(metadata),
+            ("data" | "stringData", Value::Object(data)) => {
+                only_plain_keys(data);
+                for (_, node) in data.iter_mut() {
+                    match &mut node.value {
+                        Value::String(value) => secrets.push((node.id, core::mem::replace(value, Str::new_static(REDACTED)))),
+                        _ => erase(node),
+                    }
+                }
+            }
+            _ => erase(node),
+        }
+    }
+}
+
+fn take_out_of_metadata(metadata: &mut Object) {
+    for (key, node) in metadata.iter_mut() {
+        match (key.as_str(), &mut node.value) {
+            ("annotations", Value::Object(annotations)) => {
+                let others = annotations.iter_mut().filter(|(key, _)| !ANNOTATIONS.iter().any(|known| key.starts_with(known)));
+                others.for_each(|(_, value)| erase(value));
+            }
+            ("name" | "namespace", Value::String(name)) if !is_name(name) => erase(node),
+            ("name" | "namespace", Value::String(_)) => {}
+            (key, _) if METADATA.contains(&key) => {}
+            _ => erase(node),
+        }
+    }
+}
+
+/// Whether a text can be a name. What cannot be one may be anything.
+pub fn is_name(text: &str) -> bool {
+    text.len() <= 253 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'/'))
+}
+
+/// Keys that are none lose their names as well.
+fn only_plain_keys(object: &mut Object) {
+    if object.iter().all(|entry| is_plain_key(&entry.key)) {
+        return;
+    }
+    let entries = core::mem::take(object).into_iter();
+    *object = entries.map(|entry| (if is_plain_key(&entry.key) { entry.key } else { Str::new_static(REDACTED) }, entry.value)).collect();
+}
+
+/// Leaves the form alone.
+fn erase(node: &mut Node) {
+    match &mut node.value {
+        Value::Null => {}
+        Value::Bool(value) => *value = false,
+        Value::Int(value) => *value = 0,
+        Value::Float(value) => *value = 0.5,
+        Value::String(value) => *value = Str::new_static(REDACTED),
+        Value::Array(items) => items.iter_mut().for_each(erase),
+        Value::Object(object) => {
+            only_plain_keys(object);
+            object.iter_mut().for_each(|(_, value)| erase(value));
+        }
+    }
+}
+
+/// Secrets within an object that is none, and credentials. `in_headers`: keys are names of headers.
+fn look_into(node: &mut Node, kept: &mut KeptBack, in_headers: bool) {
+    match &mut node.value {
+        Value::String(value) if is_credential(value) => kept.credentials.push(value.clone()),
+        Value::String(value) => kept.credentials.extend(hidden_in_text(value)),
+        Value::Array(items) => items.iter_mut().for_each(|item| look_into(item, kept, false)),
+        Value::Object(object) if may_be_secret(object, Standing::Part) => take_out(node, &mut Vec::new()),
+        Value::Object(object) => {
+            let named = |field: &str| object.get(field).and_then(Node::as_str).is_some_and(is_sensitive_header);
+            let of_header = named("name") || named("key");
+            for (key, value) in object.iter_mut() {
+                let by_key = is_sensitive_key(key)
+                    || key == "secret" && value.as_object().is_some()
+                    || in_headers && is_sensitive_header(key)
+                    || of_header && key == "value";
+                match by_key.then(|| credential_of(value)).flatten() {
+                    Some(credential) => kept.credentials.push(credential),
+                    None => look_into(value, kept, names_headers(key)),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What is hidden in a text in a tree, as annotations and ConfigMaps have them.
+fn hidden_in_text(text: &str) -> Vec<Str> {
+    // Most have nothing of the kind, and are not parsed.
+    const SIGNS: &[&[u8]] = &[b"secret", b"passw", b"token", b"private", b"apikey", b"api_key", b"authoriz", b"stringdata"];
+    if !may_hold_text(text) {
+        return Vec::new();
+    }
+    let small = text.to_ascii_lowercase();
+    if !SIGNS.iter().any(|sign| memchr::memmem::find(small.as_bytes(), sign).is_some()) {
+        return Vec::new();
+    }
+    hidden_within(text).into_iter().map(|range| Str::new(range.slice(text))).collect()
+}
+
+/// The text under a sensitive key: its value, or that of its `value`.
+fn credential_of(node: &Node) -> Option<Str> {
+    let inner = || ["value", "inline_string", "inline_bytes"].iter().find_map(|key| node.get(key)?.as_str());
+    let text = node.as_str().or_else(inner)?;
+    (!says_where(text)).then(|| text.into())
+}

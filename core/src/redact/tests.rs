@@ -1,0 +1,35 @@
+//! What is hidden, and what is not.
+
+use super::Veil;
+use crate::text::TextRange;
+use alloc::string::String;
+
+fn masked(text: &str) -> String {
+    Veil::new(text).masked(text, TextRange::new(0, text.len() as u32))
+}
+
+#[test]
+fn shape_and_keys_of_a_secret_stay() {
+    let text = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  tls.key: U0VDUkVU # note\n  b: [x, {c: d}]\n";
+    let shown = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  tls.key: ******** #*****\n  b: [*, {c: *}]\n";
+    assert_eq!(masked(text), shown.replace("#*****", "# ****"));
+}
+
+#[test]
+fn what_only_names_a_secret_stays() {
+    let texts = [
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: g}\nspec:\n  listeners:\n  - tls:\n      certificateRefs:\n      - kind: Secret\n        name: shop-tls\n",
+        "apiVersion: getambassador.io/v3alpha1\nkind: TLSContext\nmetadata: {name: t}\nspec: {hosts: [a.example.com], secret: shop-tls}\n",
+        "apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {ports: [{port: 80}], image: 'x@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'}\n",
+        "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: p}\nspec:\n  routes:\n  - conditions:\n    - header: {name: X-Token, present: true}\n",
+    ];
+    for text in texts {
+        assert_eq!(masked(text), text);
+    }
+}
+
+#[test]
+fn credentials_elsewhere_are_hidden_alone() {
+    let text = "kind: Mapping\nspec:\n  prefix: /a/\n  add_request_headers:\n    Authorization: Bearer abcdefghijkl\n    x-other: shown\n";
+    assert_eq!(masked(text), text.replace("Bearer abcdefghijkl", "****** ************"));
+}

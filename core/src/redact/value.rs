@@ -1,0 +1,155 @@
+//! Credentials by their look: keys in PEM, tokens, hashes of passwords, what is encrypted, users and passwords in URLs.
+//!
+//! Base64 alone is no credential here: names of hosts, hashes of images and certificates look like it.
+//!
+//! What must not be here: keys and kinds.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+/// Kinds of PEM blocks that are public.
+const PUBLIC: &[&str] = &[
+    "CERTIFICATE",
+    "TRUSTED CERTIFICATE",
+    "X509 CERTIFICATE",
+    "X509 CRL",
+    "PUBLIC KEY",
+    "RSA PUBLIC KEY",
+    "EC PARAMETERS",
+    "DH PARAMETERS",
+    "CERTIFICATE REQUEST",
+];
+
+/// Whether PEM of this kind is public.
+pub(super) fn is_public(kind: &str) -> bool {
+    PUBLIC.contains(&kind.trim())
+}
+
+/// Standard base64 with padding, line ends in it left out.
+pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+    let packed: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
+    STANDARD.decode(packed.trim()).ok()
+}
+
+/// Standard base64 with padding.
+pub(super) fn encode(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// The kinds of the PEM blocks that begin in a text.
+fn blocks(text: &str) -> impl Iterator<Item = &str> {
+    text.split("-----BEGIN").skip(1).map(|rest| rest.split_once("-----").map_or("", |(kind, _)| kind))
+}
+
+/// Whether a text has a PEM block that is not public, or the beginning of one.
+pub(super) fn has_private_block(text: &str) -> bool {
+    blocks(text).any(|kind| !is_public(kind))
+}
+
+/// Whether a value is, or has in it, a credential.
+pub(super) fn is_credential(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    if bytes.len() < 8 {
+        return false;
+    }
+    let has = |part: &[u8]| memchr::memmem::find(bytes, part).is_some();
+    (has(b"-----BEGIN") && has_private_block(value))
+        || has(b"PRIVATE KEY")
+        || packed_block(value)
+        || (memchr::memchr(b'$', bytes).is_some() || memchr::memchr(b'{', bytes).is_some()) && has_hash(value)
+        || (has(b"eyJ") && value.split(|c: char| !is_token_character(c) && c != '.').any(is_jwt))
+        || has(b"ENC[")
+        || (has(b"://") && has_user(value))
+        || is_scheme(value)
+        || value.split(|c: char| !is_token_character(c)).any(is_marked_token)
+}
+
+fn is_token_character(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_')
+}
+
+/// Base64 of a PEM block that is not public, or that is cut off.
+fn packed_block(value: &str) -> bool {
+    let value = value.trim();
+    if !value.starts_with("LS0tLS1CRUdJTi") {
+        return false;
+    }
+    decode(value).and_then(|bytes| String::from_utf8(bytes).ok()).is_none_or(|text| has_private_block(&text))
+}
+
+/// Hashes as files of users have them, and as `crypt` writes them.
+fn has_hash(value: &str) -> bool {
+    const HASHES: &[&str] = &["$apr1$", "$2y$", "$2a$", "$2b$", "$1$", "$5$", "$6$", "$y$", "$argon2", "{SHA}", "{SSHA}", "{SHA256}", "{SHA512}"];
+    HASHES.iter().any(|hash| value.match_indices(hash).any(|(at, _)| at == 0 || value[..at].ends_with([':', '\n', ' ', '"', '\''])))
+}
+
+/// A JSON Web Token: three parts, of which the first begins with `{"`.
+fn is_jwt(word: &str) -> bool {
+    let mut parts = word.split('.');
+    let head = parts.next().is_some_and(|head| head.starts_with("eyJ") && head.len() >= 12);
+    head && parts.next().is_some_and(|body| body.len() >= 4)
+}
+
+/// A user with a password before the host of a URL.
+fn has_user(value: &str) -> bool {
+    value.match_indices("://").any(|(at, mark)| {
+        let rest = &value[at + mark.len()..];
+        let authority = &rest[..rest.find(|c: char| matches!(c, '/' | '?' | '#' | '"' | '\'') || c.is_whitespace()).unwrap_or(rest.len())];
+        authority.rsplit_once('@').is_some_and(|(user, _)| user.split_once(':').is_some_and(|(_, password)| !password.is_empty()))
+    })
+}
+
+/// The value of a header of credentials, with its scheme.
+fn is_scheme(value: &str) -> bool {
+    let Some((scheme, rest)) = value.trim().split_once(' ') else { return false };
+    let known = ["bearer", "basic", "token", "apikey", "negotiate"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let word = rest.trim();
+    known
+        && word.len() >= 8
+        && !word.contains([' ', '%', '"', '$'])
+        && word.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase() || byte == b'=')
+}
+
+/// Tokens that say whose they are.
+fn is_marked_token(word: &str) -> bool {
+    const MARKS: &[&str] =
+        &["ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "sk_live_", "rk_live_", "AKIA", "ASIA", "AIza", "hvs."];
+    word.len() >= 16 && MARKS.iter().any(|mark| word.starts_with(mark))
+}
+
+/// Whether a text looks as what is in a Secret does, where nothing else says what it is: base64 of some length.
+pub(super) fn is_packed(value: &str) -> bool {
+    let value = value.trim();
+    let packed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b' ');
+    if value.len() < 16 || !value.bytes().all(packed) || value.trim_end_matches('=').contains(['=', ' ']) {
+        return false;
+    }
+    let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
+    value.ends_with('=') || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)
+}
+
+/// The parts of a value that say what must not be said, each by itself: lines, and words behind a scheme or before a host.
+pub(super) fn parts(value: &str, mut take: impl FnMut(&str)) {
+    let mut public = false;
+    for line in value.lines() {
+        let line = line.trim();
+        if let Some(kind) = line.strip_prefix("-----BEGIN ").and_then(|rest| rest.split_once("-----")).map(|(kind, _)| kind) {
+            public = is_public(kind);
+            // All of the block may stand in one line.
+            if line.matches("-----").count() > 2 && !public {
+                take(line);
+            }
+            continue;
+        }
+        if line.starts_with("-----END ") {
+            public = false;
+        } else if !public {
+            take(line);
+            if let Some((_, word)) = line.split_once(' ').filter(|_| is_scheme(line)) {
+                take(word.trim());
+            }
+        }
+    }
+}

@@ -1,0 +1,549 @@
+//! Where in a text something secret may stand.
+//!
+//! A document is judged when somebody asks for text of it. What can be parsed is covered by its tree's spans, so that a value is hidden that no
+//! tree has, as the first of two with one key; what lies between spans is covered too, unless it is punctuation.
+//!
+//! What must not be here: what takes the place of what is hidden (`stand_in`).
+
+use super::lines;
+use super::nature::{Standing, is_secret_type, items_of, may_be_secret};
+use super::stand_in::{Form, replace};
+use super::value::{decode, is_credential};
+use super::words::{is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_where};
+use crate::order::Order as _;
+use crate::text::{Chunk, Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+use once_cell::race::OnceBox;
+
+/// What of a text must not leave.
+pub struct Veil {
+    documents: Vec<Part>,
+}
+
+/// A document.
+struct Part {
+    range: TextRange,
+    covered: OnceBox<Covered>,
+    /// Whether it may be a Secret, whatever stands beside it.
+    alone: OnceBox<bool>,
+}
+
+/// What is hidden of a document, in order and apart, in places of the whole text.
+#[derive(Default)]
+struct Covered {
+    hidden: Vec<Hidden>,
+    /// Whether all of it may be a Secret.
+    is_secret: bool,
+}
+
+/// A hidden place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hidden {
+    pub(super) range: TextRange,
+    pub(super) form: Form,
+}
+
+/// How deep texts in texts are looked into.
+const EMBEDDED: u32 = 2;
+
+/// So many documents without a kind may be the rest of one Secret.
+const MOST_CUT_OFF: usize = 8;
+
+/// Shorter texts hold no other text.
+const SHORTEST_EMBEDDED: usize = 20;
+
+impl Veil {
+    /// Of a text. It is looked into only where it is asked for.
+    pub fn new(text: &str) -> Self {
+        let part = |chunk: Chunk| Part { range: chunk.range, covered: OnceBox::new(), alone: OnceBox::new() };
+        Self { documents: split(text).into_iter().map(part).collect() }
+    }
+
+    fn covered(&self, text: &str, at: usize) -> Option<&Covered> {
+        let Part { range, covered, .. } = self.documents.get(at)?;
+        Some(covered.get_or_init(|| {
+            let before = self.follows_secret(text, at);
+            let next = self.covered_alone(text, at + 1).unwrap_or_default();
+            Box::new(cover(range.slice(text), range.start, Beside { before, next }, EMBEDDED))
+        }))
+    }
+
+    /// Whether the document before may be a Secret, or what a stray `---` cut off of one.
+    fn follows_secret(&self, text: &str, at: usize) -> bool {
+        for before in (0..at).rev().take(MOST_CUT_OFF) {
+            let Some(part) = self.documents.get(before) else { break };
+            if self.covered_alone(text, before) == Some(true) {
+                return true;
+            }
+            if lines::says_kind(part.range.slice(text)) {
+                break;
+            }
+        }
+        false
+    }
+
+    /// Whether a document may be a Secret, whatever stands beside it.
+    fn covered_alone(&self, text: &str, at: usize) -> Option<bool> {
+        let Part { range, alone, .. } = self.documents.get(at)?;
+        let (text, known) = (range.slice(text), alone);
+        Some(*known.get_or_init(|| Box::new(cover(text, 0, Beside::default(), 0).is_secret)))
+    }
+
+    /// What is hidden in a range, in order.
+    fn within<'v>(&'v self, text: &'v str, range: TextRange) -> impl Iterator<Item = &'v Hidden> {
+        let from = self.documents.partition_point(|part| part.range.end <= range.start);
+        let documents = self.documents.iter().enumerate().skip(from).take_while(move |(_, part)| part.range.start < range.end);
+        let hidden = documents.filter_map(|(at, _)| self.covered(text, at)).flat_map(|covered| &covered.hidden);
+        hidden.filter(move |hidden| hidden.range.start < range.end && range.start < hidden.range.end)
+    }
+
+    /// Whether anything is hidden in a range.
+    pub fn hides(&self, text: &str, range: TextRange) -> bool {
+        self.within(text, range).next().is_some()
+    }
+
+    /// A part of the text with as many stars as there are hidden bytes.
+    pub fn masked(&self, text: &str, range: TextRange) -> String {
+        let mut bytes = Vec::from(range.slice(text).as_bytes());
+        for hidden in self.within(text, range) {
+            let (start, end) = (hidden.range.start.max(range.start) - range.start, hidden.range.end.min(range.end) - range.start);
+            let hidden = bytes.get_mut(start as usize..end as usize).into_iter().flatten();
+            hidden.filter(|byte| !byte.is_ascii_whitespace()).for_each(|byte| *byte = b'*');
+        }
+        String::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// The whole text with stand-ins: no place moves, and what is wrong with it stays wrong.
+    pub fn with_stand_ins(&self, text: &str) -> String {
+        let mut bytes = Vec::from(text.as_bytes());
+        for hidden in self.within(text, TextRange::new(0, text.len() as u32)) {
+            if let Some(place) = bytes.get_mut(hidden.range.start as usize..hidden.range.end as usize) {
+                replace(place, &hidden.form);
+            }
+        }
+        String::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+/// Messages about a text without what is hidden in it: what they quote is left out where only hidden text has it.
+pub struct Quotes<'t> {
+    text: &'t str,
+    /// The text as it may be seen; nothing where all of it may.
+    shown: OnceBox<Option<String>>,
+}
+
+impl<'t> Quotes<'t> {
+    /// About this text, which is looked into when something is quoted.
+    pub fn new(text: &'t str) -> Self {
+        Self { text, shown: OnceBox::new() }
+    }
+
+    /// The message as it may be shown.
+    pub fn said(&self, message: &str) -> String {
+        if !message.contains('`') {
+            return message.into();
+        }
+        let whole = TextRange::new(0, self.text.len() as u32);
+        let shown = self.shown.get_or_init(|| {
+            let veil = Veil::new(self.text);
+            Box::new(veil.hides(self.text, whole).then(|| veil.masked(self.text, whole)))
+        });
+        let Some(shown) = shown else { return message.into() };
+        let says = |quoted: &str| quoted.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+        let has = |text: &str, part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
+        let parts = message.split('`').enumerate().map(|(at, part)| {
+            let bare = part.trim_start_matches(['*', '&', '!']);
+            let is_hidden = at % 2 == 1 && says(part) && has(self.text, bare) && !has(shown, bare);
+            if is_hidden { super::REDACTED } else { part }
+        });
+        parts.collect::<Vec<&str>>().join("`")
+    }
+}
+
+/// Whether the documents before and after one may be Secrets.
+#[derive(Clone, Copy, Default)]
+struct Beside {
+    before: bool,
+    next: bool,
+}
+
+/// What is hidden of a document.
+fn cover(text: &str, offset: u32, beside: Beside, depth: u32) -> Covered {
+    let document = parse(text, &Limits::default());
+    let unread = document.problems.iter().any(|problem| {
+        use ProblemKind as P;
+        matches!(problem.kind, P::Syntax | P::Tab | P::ControlCharacter | P::Template | P::TooDeep | P::TooLarge | P::AliasBomb)
+    });
+    let mut is_secret = false;
+    let mut hidden = if unread {
+        let beside_secret = beside.before || beside.next;
+        is_secret = beside_secret
+            || lines::is_secret(text)
+            || document.root.as_ref().is_some_and(|root| root.as_object().is_some_and(|root| may_be_secret(root, Standing::Whole)));
+        lines::hidden(text, is_secret)
+    } else {
+        let mut cover = Cover::new(text, &document, depth);
+        if let Some(root) = &document.root {
+            is_secret = cover.document(root, beside.before);
+        }
+        if beside.next {
+            cover.comments_at_end();
+        }
+        cover.hidden
+    };
+    hidden.order_by_key(|hidden| (hidden.range.start, core::cmp::Reverse(hidden.range.end)));
+    let mut apart: Vec<Hidden> = Vec::with_capacity(hidden.len());
+    for mut next in hidden {
+        let end = apart.last().map_or(0, |last| last.range.end);
+        next.range.start = next.range.start.max(end);
+        if next.range.start < next.range.end {
+            apart.push(next);
+        }
+    }
+    for hidden in &mut apart {
+        hidden.range = hidden.range.shifted(offset);
+    }
+    Covered { hidden: apart, is_secret }
+}
+
+struct Cover<'a> {
+    text: &'a str,
+    document: &'a Document,
+    hidden: Vec<Hidden>,
+    /// Strings of the tree by their numbers.
+    strings: BTreeMap<NodeId, &'a Str>,
+    /// How deep texts in texts are still looked into.
+    depth: u32,
+}
+
+impl<'a> Cover<'a> {
+    fn new(text: &'a str, document: &'a Document, depth: u32) -> Self {
+        let mut strings = BTreeMap::new();
+        if let Some(root) = &document.root {
+            gather(root, &mut strings);
+        }
+        Self { text, document, hidden: Vec::new(), strings, depth }
+    }
+
+    fn spans(&self) -> &'a Spans {
+        &self.document.spans
+    }
+
+    fn span(&self, id: NodeId) -> NodeSpan {
+        self.spans().get(id).copied().unwrap_or(NodeSpan { key: TextRange::default(), value: TextRange::default(), parent: NodeId::NONE })
+    }
+
+    fn key(&self, id: NodeId) -> &'a str {
+        self.span(id).key.slice(self.text).trim_matches(['"', '\''])
+    }
+
+    fn hide(&mut self, range: TextRange, form: Form) {
+        self.hidden.push(Hidden { range, form });
+    }
+
+    /// Whether the whole document may be a Secret.
+    fn document(&mut self, root: &Node, after_secret: bool) -> bool {
+        let whole = TextRange::new(0, self.text.len() as u32);
+        let Some(object) = root.as_object() else {
+            let items = root.as_array().filter(|items| !items.is_empty() && items.iter().all(|item| item.as_object().is_some()));
+            return match items {
+                Some(items) => self.items(items),
+                None => {
+                    self.secret(root, whole);
+                    true
+                }
+            };
+        };
+        // What a stray `---` cut off of a Secret says nothing of itself.
+        let rest_of_secret = after_secret && !object.contains_key("kind");
+        if rest_of_secret || may_be_secret(object, Standing::Whole) {
+            self.secret(root, whole);
+            return true;
+        }
+        match items_of(object) {
+            Some(items) => self.items(items),
+            None => {
+                self.part(root);
+                false
+            }
+        }
+    }
+
+    /// Items of a list: those that may be Secrets, and the comments of all where there is one.
+    fn items(&mut self, items: &[Node]) -> bool {
+        let mut any = false;
+        for item in items {
+            match item.as_object().is_some_and(|object| may_be_secret(object, Standing::Whole)) {
+                true => {
+                    any = true;
+                    self.secret(item, self.span(item.id).value);
+                }
+                false => self.part(item),
+            }
+        }
+        if any {
+            self.comments(TextRange::new(0, self.text.len() as u32));
+        }
+        any
+    }
+
+    fn comments(&mut self, within: TextRange) {
+        for comment in &self.document.comments {
+            if within.start <= comment.range.start && comment.range.start < within.end {
+                self.hide(TextRange::new(comment.range.start + 1, comment.range.end), Form::Loose);
+            }
+        }
+    }
+
+    /// Comments behind the document's content, which may belong to the document after it.
+    fn comments_at_end(&mut self) {
+        let end = self.spans().get(NodeId(0)).map_or(0, |root| root.value.end);
+        self.comments(TextRange::new(end, self.text.len() as u32));
+    }
+
+    /// Everything in a range but its shape, its keys, and what says which Secret it is.
+    fn secret(&mut self, root: &Node, range: TextRange) {
+        let names = self.names(root);
+        // Bytes that may be seen, and bytes that are covered otherwise.
+        let mut settled = BTreeSet::new();
+        let (mut leaves, mut aliases) = (Vec::new(), Vec::new());
+        let inside = |span: &NodeSpan| range.start <= span.whole().start && span.whole().end <= range.end;
+        for id in (0..self.spans().len() as u32).map(NodeId) {
+            let span = self.span(id);
+            if !inside(&span) {
+                continue;
+            }
+            if is_plain_key(self.key(id)) {
+                settled.insert((span.key.start, span.key.end));
+            }
+            if !self.is_leaf(id) || span.value.is_empty() {
+                continue;
+            }
+            let written = span.value.slice(self.text);
+            settled.insert((span.value.start, span.value.end));
+            match written.strip_prefix('*') {
+                Some(name) if self.has_anchor(name) => aliases.push(name),
+                _ if matches!(written, "{}" | "[]") => {}
+                _ if names.contains(&id) => {}
+                _ => leaves.push((span.value, self.form(id, root))),
+            }
+        }
+        let comments = self.document.comments.iter().filter(|comment| range.start <= comment.range.start && comment.range.start < range.end);
+        settled.extend(comments.map(|comment| (comment.range.start, comment.range.end)));
+        self.comments(range);
+        leaves.into_iter().for_each(|(range, form)| self.hide(range, form));
+        self.between(range, settled);
+        aliases.into_iter().for_each(|name| self.anchored(name));
+    }
+
+    /// The nodes that say which Secret it is.
+    fn names(&self, root: &Node) -> BTreeSet<NodeId> {
+        let is_word = |text: &str| !text.is_empty() && text.len() <= 63 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let is_version = |text: &str| text.len() <= 80 && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'/' | b'-'));
+        let is_name = |text: &str| text.len() <= 253 && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-'));
+        let own: [(&[&str], &dyn Fn(&str) -> bool); 5] = [
+            (&["kind"], &is_word),
+            (&["apiVersion"], &is_version),
+            (&["type"], &is_secret_type),
+            (&["metadata", "name"], &is_name),
+            (&["metadata", "namespace"], &is_name),
+        ];
+        let said = own.into_iter().filter_map(|(path, is)| root.at(path).filter(|node| node.as_str().is_some_and(is)));
+        said.map(|node| node.id).collect()
+    }
+
+    /// What lies between spans: punctuation may be seen, anchors and tags where they mean something.
+    fn between(&mut self, range: TextRange, settled: BTreeSet<(u32, u32)>) {
+        let mut at = range.start;
+        for (start, end) in settled.into_iter().chain([(range.end, range.end)]) {
+            if at < start {
+                self.gap(TextRange::new(at, start));
+            }
+            at = at.max(end);
+        }
+    }
+
+    fn gap(&mut self, gap: TextRange) {
+        let mut at = gap.start;
+        for word in gap.slice(self.text).split_inclusive(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}')) {
+            let bare = word.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}'));
+            let is_shape = bare.bytes().all(|byte| matches!(byte, b'-' | b':' | b'?' | b'"' | b'\'' | b'.'))
+                || matches!(bare, "<<" | "<<:" | "!!binary" | "!!str" | "!!int" | "!!float" | "!!bool" | "!!null" | "!!map" | "!!seq" | "\u{feff}")
+                || bare.strip_prefix('&').is_some_and(|name| self.has_alias(name));
+            if !is_shape {
+                self.hide(TextRange::new(at, at + bare.len() as u32), Form::Loose);
+            }
+            at += word.len() as u32;
+        }
+    }
+
+    /// Whether nothing stands below a node.
+    fn is_leaf(&self, id: NodeId) -> bool {
+        self.spans().get(NodeId(id.0 + 1)).is_none_or(|next| next.parent != id)
+    }
+
+    fn has_word(&self, mark: char, name: &str) -> bool {
+        let ends = |at: usize| self.text[at..].chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ',' | ']' | '}'));
+        !name.is_empty() && self.text.match_indices(name).any(|(at, _)| self.text[..at].ends_with(mark) && ends(at + name.len()))
+    }
+
+    fn has_anchor(&self, name: &str) -> bool {
+        self.has_word('&', name)
+    }
+
+    fn has_alias(&self, name: &str) -> bool {
+        self.has_word('*', name)
+    }
+
+    /// What an alias stands for, wherever it is written.
+    fn anchored(&mut self, name: &str) {
+        let places = self.text.match_indices(name).filter(|(at, _)| self.text[..*at].ends_with('&')).map(|(at, _)| (at + name.len()) as u32);
+        for place in places.collect::<Vec<u32>>() {
+            let after = |id: &NodeId| self.span(*id).value.start >= place;
+            let Some(first) = (0..self.spans().len() as u32).map(NodeId).find(after) else { continue };
+            let whole = self.span(first).value;
+            let below = (first.0..self.spans().len() as u32).map(NodeId).take_while(|id| self.span(*id).value.start < whole.end.max(whole.start + 1));
+            for id in below.filter(|id| self.is_leaf(*id)).collect::<Vec<_>>() {
+                let (value, form) = (self.span(id).value, self.of_string(id));
+                if !value.slice(self.text).starts_with('*') {
+                    self.hide(value, form);
+                }
+            }
+        }
+    }
+
+    /// What a leaf of a Secret holds.
+    fn form(&self, id: NodeId, root: &Node) -> Form {
+        let place = self.span(id).value;
+        let before = self.text.get(..place.start as usize).unwrap_or_default().trim_end();
+        if before.ends_with("!!binary") {
+            let written = place.slice(self.text);
+            let body = if written.starts_with(['|', '>']) { written.split_once('\n').map_or("", |(_, body)| body) } else { written };
+            return Form::Base64(body.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'')).collect());
+        }
+        let is_data = root.get("data").is_some_and(|data| self.span(id).parent == data.id);
+        match self.strings.get(&id) {
+            Some(value) if is_data => Form::Base64((*value).clone()),
+            Some(_) => self.of_string(id),
+            None => Form::Leaf,
+        }
+    }
+
+    fn of_string(&self, id: NodeId) -> Form {
+        match self.strings.get(&id) {
+            Some(value) if value.len() >= 8 && decode(value).is_some() => Form::Base64((*value).clone()),
+            Some(value) => Form::Text((*value).clone()),
+            None => Form::Leaf,
+        }
+    }
+
+    /// An object that is no Secret: Secrets within it, credentials, and texts in it that hold either.
+    fn part(&mut self, root: &Node) {
+        let mut secrets = Vec::new();
+        inner_secrets(root, &mut secrets);
+        for secret in secrets {
+            let range = self.span(secret.id).value;
+            self.secret(secret, range);
+        }
+        let range = self.span(root.id).value;
+        let mut named = BTreeMap::new();
+        for id in (0..self.spans().len() as u32).map(NodeId) {
+            let span = self.span(id);
+            if range.start <= span.value.start && matches!(self.key(id), "name" | "key") && is_sensitive_header(span.value.slice(self.text)) {
+                named.insert(span.parent, ());
+            }
+        }
+        let before = self.hidden.len();
+        for id in (root.id.0..self.spans().len() as u32).map(NodeId) {
+            let span = self.span(id);
+            if span.value.start >= range.end && id != root.id {
+                break;
+            }
+            if self.is_leaf(id) && !span.value.is_empty() {
+                self.leaf(id, &span, named.contains_key(&span.parent));
+            }
+        }
+        // What stands beside it may say it again.
+        if self.hidden.len() > before && self.hidden[before..].iter().any(|hidden| matches!(&hidden.form, Form::Text(value) if is_credential(value)))
+        {
+            self.comments(range);
+        }
+    }
+
+    fn leaf(&mut self, id: NodeId, span: &NodeSpan, of_header: bool) {
+        let written = span.value.slice(self.text);
+        let value = self.strings.get(&id).map_or(written, |value| value.as_str());
+        let (key, parent) = (self.key(id), self.key(span.parent));
+        let grand = self.span(span.parent).parent;
+        let by_key = is_sensitive_key(key)
+            || names_headers(parent) && is_sensitive_header(key)
+            || matches!(key, "value" | "inline_string" | "inline_bytes")
+                && (of_header || is_sensitive_key(parent) || names_headers(self.key(grand)) && is_sensitive_header(parent))
+            || parent == "sops"
+            || self.key(grand) == "sops";
+        if by_key && !says_where(value) || is_credential(value) {
+            let form = if self.strings.contains_key(&id) { Form::Text(value.into()) } else { Form::Leaf };
+            return self.hide(span.value, form);
+        }
+        if may_hold_text(value) {
+            self.embedded(span.value, value);
+        }
+    }
+
+    /// A text in the text.
+    fn embedded(&mut self, place: TextRange, content: &str) {
+        let inner = embedded(content, self.depth);
+        if !inner.is_empty() {
+            for found in places_in(self.text, place, content, inner) {
+                self.hide(found, if found == place { Form::Text(content.into()) } else { Form::Inside });
+            }
+        }
+    }
+}
+
+/// Whether the value of something may be a text of its own.
+pub(super) fn may_hold_text(value: &str) -> bool {
+    value.len() >= SHORTEST_EMBEDDED && value.contains(':') && (value.contains('\n') || value.trim_start().starts_with(['{', '[']))
+}
+
+/// What is hidden in such a text.
+pub(super) fn hidden_within(content: &str) -> Vec<TextRange> {
+    embedded(content, EMBEDDED)
+}
+
+/// What is hidden in a text that is the value of something. Only objects are looked into: of any other text its look has told.
+fn embedded(content: &str, depth: u32) -> Vec<TextRange> {
+    let mut hidden = Vec::new();
+    let Some(depth) = depth.checked_sub(1) else { return hidden };
+    for chunk in split(content).into_iter().filter(|chunk| !chunk.is_empty) {
+        let text = chunk.range.slice(content);
+        let document = parse(text, &Limits::default());
+        if document.root.as_ref().is_some_and(|root| root.as_object().is_some()) || lines::is_secret(text) {
+            hidden.extend(cover(text, chunk.range.start, Beside::default(), depth).hidden.into_iter().map(|hidden| hidden.range));
+        }
+    }
+    hidden
+}
+
+fn gather<'a>(node: &'a Node, strings: &mut BTreeMap<NodeId, &'a Str>) {
+    match &node.value {
+        Value::String(value) => {
+            strings.insert(node.id, value);
+        }
+        Value::Array(items) => items.iter().for_each(|item| gather(item, strings)),
+        Value::Object(object) => object.iter().for_each(|entry| gather(&entry.value, strings)),
+        _ => {}
+    }
+}
+
+fn inner_secrets<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
+    match &node.value {
+        Value::Object(object) if may_be_secret(object, Standing::Part) => found.push(node),
+        Value::Object(object) => object.iter().for_each(|entry| inner_secrets(&entry.value, found)),
+        Value::Array(items) => items.iter().for_each(|item| inner_secrets(item, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,136 @@
+//! Words as people misspell them, and words that say that something is secret.
+//!
+//! What must not be here: where in a text they stand.
+
+use alloc::string::String;
+
+/// The most characters of a word that are looked at.
+const LONGEST: usize = 32;
+
+/// Whether two words differ by so many letters at most: left out, put in, exchanged or swapped.
+pub(super) fn is_near(word: &str, other: &str, most: usize) -> bool {
+    let (a, b) = (word.as_bytes(), other.as_bytes());
+    if a.len().abs_diff(b.len()) > most || a.len() > LONGEST || b.len() > LONGEST {
+        return false;
+    }
+    let mut rows = [[0_usize; LONGEST + 1]; 3];
+    (0..=b.len()).for_each(|j| rows[1][j] = j);
+    for i in 1..=a.len() {
+        rows[2][0] = i;
+        for j in 1..=b.len() {
+            let cost = usize::from(!a[i - 1].eq_ignore_ascii_case(&b[j - 1]));
+            let mut least = (rows[1][j - 1] + cost).min(rows[1][j] + 1).min(rows[2][j - 1] + 1);
+            let swapped = i > 1 && j > 1 && a[i - 1].eq_ignore_ascii_case(&b[j - 2]) && a[i - 2].eq_ignore_ascii_case(&b[j - 1]);
+            if swapped {
+                least = least.min(rows[0][j - 2] + 1);
+            }
+            rows[2][j] = least;
+        }
+        rows.rotate_left(1);
+    }
+    rows[1][b.len()] <= most
+}
+
+/// Whether a kind is `Secret`, something made of it, or probably meant to be it.
+pub(super) fn is_secret_kind(kind: &str) -> bool {
+    let kind = kind.trim();
+    let contains = kind.as_bytes().windows(6).any(|part| part.eq_ignore_ascii_case(b"secret"));
+    contains || (4..=8).contains(&kind.len()) && is_near(kind, "Secret", 2)
+}
+
+/// Whether a key is one of those under which a Secret has its values, or probably meant to be one.
+pub(super) fn is_section(key: &str) -> bool {
+    is_near(key, "data", 1) || is_near(key, "stringData", 3) || is_near(key, "binaryData", 2) || is_near(key, "encryptedData", 2)
+}
+
+/// Whether a key is one that only a Secret has, or probably meant to be it.
+pub(super) fn is_text_section(key: &str) -> bool {
+    is_near(key, "stringData", 3) || is_near(key, "encryptedData", 2)
+}
+
+/// Ends of keys whose values are credentials, in small letters and without `-`, `_` and `.`.
+const SENSITIVE: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "apikey",
+    "secretkey",
+    "accesskey",
+    "privatekey",
+    "signingkey",
+    "encryptionkey",
+    "accesstoken",
+    "authtoken",
+    "bearertoken",
+    "refreshtoken",
+    "apitoken",
+    "idtoken",
+    "servicetoken",
+    "clientsecret",
+    "sharedsecret",
+    "hmacsecret",
+    "cookiesecret",
+    "sessionsecret",
+    "webhooksecret",
+    "secretaccesskey",
+    "proxyauthorization",
+    "htpasswd",
+    "dockerconfigjson",
+    "dockercfg",
+];
+
+/// Keys whose values are credentials where they stand alone.
+const SENSITIVE_WHOLE: &[&str] = &["token", "pwd", "authorization", "xauth", "bearer", "tlskey", "keypem", "idrsa", "userkey"];
+
+/// Parts of the names of headers that carry credentials.
+const HEADERS: &[&str] = &["authorization", "token", "secret", "password", "passwd", "apikey", "credential", "signature"];
+
+/// A key without what people put between its words. Only its end counts.
+fn squeezed(key: &str) -> String {
+    let start = key.floor_char_boundary(key.len().saturating_sub(LONGEST));
+    let kept = key.get(start..).unwrap_or_default().bytes().filter(u8::is_ascii_alphanumeric);
+    kept.map(|byte| char::from(byte.to_ascii_lowercase())).collect()
+}
+
+/// Whether the value of a key is a credential by its name.
+pub(super) fn is_sensitive_key(key: &str) -> bool {
+    // Nearly all keys end otherwise.
+    let tail = key.as_bytes().last_chunk::<3>().map(|tail| tail.map(|byte| byte.to_ascii_lowercase()));
+    let known = [*b"ord", *b"swd", *b"pwd", *b"ase", *b"key", *b"ken", *b"ion", *b"ret", *b"son", *b"cfg", *b"rer", *b"uth", *b"pem", *b"rsa"];
+    if !tail.is_some_and(|tail| known.contains(&tail)) {
+        return false;
+    }
+    if key.len() > 4 && key.ends_with(".key") {
+        return true;
+    }
+    let key = squeezed(key);
+    SENSITIVE_WHOLE.contains(&key.as_str()) || SENSITIVE.iter().any(|word| key.ends_with(word))
+}
+
+/// Whether the values of a header are credentials by its name.
+pub(super) fn is_sensitive_header(name: &str) -> bool {
+    let name = squeezed(name);
+    HEADERS.iter().any(|word| name.contains(word))
+}
+
+/// What the value of a sensitive key says where it is no credential itself: nothing, a switch, a number, a path, or the name of a place.
+pub(super) fn says_where(value: &str) -> bool {
+    let value = value.trim();
+    let is_switch = matches!(value, "" | "null" | "~" | "true" | "false" | "yes" | "no" | "on" | "off" | "{}" | "[]");
+    let is_path = value.starts_with('/') && value.get(1..).is_some_and(|rest| rest.contains('/') || rest.len() < 8) && !value.contains(['+', '=']);
+    is_switch || is_path || value.bytes().all(|byte| byte.is_ascii_digit()) && value.len() < 6 || value.starts_with(['%', '$', '*'])
+}
+
+/// Whether the keys below a key are names of headers.
+pub(super) fn names_headers(key: &str) -> bool {
+    key.as_bytes().windows(6).any(|part| part.eq_ignore_ascii_case(b"header"))
+}
+
+/// Whether a key of a Secret is a name, and not a value that stands where a key belongs.
+pub(super) fn is_plain_key(key: &str) -> bool {
+    let is_name =
+        !key.is_empty() && key.len() <= 120 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/'));
+    let words = key.trim_end_matches(|c: char| c.is_ascii_digit());
+    let joined = key.contains(['.', '_', '-']);
+    is_name && (key.len() <= 40 || joined) && (joined || words.len() + 4 >= key.len() && !words.bytes().any(|byte| byte.is_ascii_digit()))
+}

@@ -1,0 +1,215 @@
+//! Who may pass: addresses and roles (rbac), services that are asked (ext_authz), and checks of the gateway's own health.
+//!
+//! As `source/extensions/filters/common/rbac` and `ext_authz.cc`, `health_check.cc` in `source/extensions/filters/http` of Envoy.
+//!
+//! What must not be here: tokens and passwords.
+
+use super::{Share, Stage, Verdict};
+use crate::backend::envoy::v3::pb;
+use crate::simulate::connection::contains;
+use crate::simulate::matcher::takes;
+use crate::simulate::path::without_query;
+use crate::simulate::simulation::Condition;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use pb::hcm::HttpFilter;
+use pb::http_filter::ext_authz::v3::{ExtAuthz, ExtAuthzPerRoute, ext_authz::Services, ext_authz_per_route::Override};
+use pb::http_filter::health_check::v3::HealthCheck;
+use pb::http_filter::rbac::v3::{Rbac, RbacPerRoute};
+use pb::rbac::{Permission, Policy, Principal, permission::Rule, principal::Identifier, rbac::Action};
+
+pub(super) fn health_check(filter: &HttpFilter, of: &HealthCheck, stage: &Stage<'_, '_>) -> Verdict {
+    if !stage.takes_headers(&of.headers) {
+        return Verdict::passes("answers health checks");
+    }
+    if of.pass_through_mode == Some(true) {
+        return Verdict::passes("lets health checks go on to the upstream");
+    }
+    if of.cluster_min_healthy_percentages.is_empty() {
+        return Verdict::answers(200, "it is a health check, which the gateway answers by itself");
+    }
+    let clusters: Vec<&str> = of.cluster_min_healthy_percentages.keys().map(String::as_str).collect();
+    let wants = format!("enough endpoints of {} are healthy", clusters.join(", "));
+    let condition = Condition { filter: filter.name.clone(), wants: wants.clone(), cluster: None, otherwise: Some(503) };
+    Verdict::AnswersIf(condition, super::Answer { status: 200, why: format!("it is a health check, and {wants}"), ..super::Answer::default() })
+}
+
+/// The cluster that a gRPC service stands for.
+pub(super) fn cluster_of(service: &pb::base::GrpcService) -> Option<String> {
+    match &service.target_specifier {
+        Some(pb::base::grpc_service::TargetSpecifier::EnvoyGrpc(of)) => Some(of.cluster_name.clone()),
+        _ => None,
+    }
+}
+
+/// The cluster that a URI is asked of.
+pub(super) fn cluster_of_uri(uri: &pb::base::HttpUri) -> Option<String> {
+    uri.http_upstream_type.as_ref().map(|pb::base::http_uri::HttpUpstreamType::Cluster(cluster)| cluster.clone())
+}
+
+/// A service is asked.
+pub(super) fn asked(filter: &HttpFilter, cluster: Option<String>, finds: &str, otherwise: Option<u32>) -> Verdict {
+    let wants = format!("{} {finds}", cluster.as_ref().map_or("the service that is asked", |cluster| cluster.as_str()));
+    Verdict::Asks(Condition { filter: filter.name.clone(), wants, cluster, otherwise })
+}
+
+pub(super) fn ext_authz(filter: &HttpFilter, of: &ExtAuthz, stage: &Stage<'_, '_>) -> Verdict {
+    if !stage.is_routed {
+        return Verdict::passes("asks no service: no route takes the request");
+    }
+    if let Some(Override::Disabled(true)) = stage.scopes.first::<ExtAuthzPerRoute>(&filter.name).and_then(|of| of.r#override.as_ref()) {
+        return Verdict::passes("asks no service: the route says so");
+    }
+    if stage.share(of.filter_enabled.as_ref(), true) == Share::None {
+        let denies = of.deny_at_disable.as_ref().and_then(|flag| flag.default_value).unwrap_or(false);
+        return if denies {
+            Verdict::answers(403, "the filter is switched off, and refuses requests then")
+        } else {
+            Verdict::passes("is switched off")
+        };
+    }
+    if of.shadow_mode {
+        return Verdict::passes("asks whether the request may pass, and lets it pass whatever the answer is");
+    }
+    let cluster = match &of.services {
+        Some(Services::GrpcService(service)) => cluster_of(service),
+        Some(Services::HttpService(service)) => service.server_uri.as_ref().and_then(cluster_of_uri),
+        None => None,
+    };
+    // The status is that of the service.
+    asked(filter, cluster, "allows it", None)
+}
+
+pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Verdict {
+    let of = match stage.scopes.first::<RbacPerRoute>(&filter.name) {
+        Some(per_route) => match &per_route.rbac {
+            Some(of) => of,
+            None => return Verdict::passes("checks nothing: the route says so"),
+        },
+        None => of,
+    };
+    let Some(rules) = &of.rules else {
+        return match &of.matcher {
+            Some(_) => Verdict::asks(filter, "its tree of matchers, which is not simulated, lets it pass", Some(403)),
+            None => Verdict::passes("checks nothing here"),
+        };
+    };
+    let mut unknown = false;
+    let mut found: Option<&String> = None;
+    for (name, policy) in &rules.policies {
+        match takes_policy(policy, stage) {
+            Some(true) => {
+                found = Some(name);
+                break;
+            }
+            Some(false) => {}
+            None => unknown = true,
+        }
+    }
+    let word = if rules.policies.len() == 1 { "its policy" } else { "one of its policies" };
+    match (rules.action(), found, unknown) {
+        (Action::Log, ..) => Verdict::passes("notes who passes"),
+        (Action::Allow, Some(name), _) => Verdict::passes(format!("the policy {name} allows it")),
+        (Action::Allow, None, true) => Verdict::asks(filter, format!("{word} allows {}", who(rules)), Some(403)),
+        (Action::Allow, None, false) => Verdict::answers(403, format!("no policy allows it: {} only", who(rules))),
+        (Action::Deny, Some(name), _) => Verdict::answers(403, format!("the policy {name} denies it")),
+        (Action::Deny, None, true) => Verdict::asks(filter, format!("{word} does not deny {}", who(rules)), Some(403)),
+        (Action::Deny, None, false) => Verdict::passes("no policy denies it"),
+    }
+}
+
+/// Whom rules mean, as far as they are addresses.
+fn who(rules: &pb::rbac::Rbac) -> String {
+    let mut ranges = Vec::new();
+    let mut open: Vec<&Principal> = rules.policies.values().flat_map(|policy| &policy.principals).collect();
+    while let Some(principal) = open.pop() {
+        match &principal.identifier {
+            Some(Identifier::OrIds(set) | Identifier::AndIds(set)) => open.extend(&set.ids),
+            Some(Identifier::SourceIp(range) | Identifier::DirectRemoteIp(range) | Identifier::RemoteIp(range)) => {
+                ranges.push(format!("{}/{}", range.address_prefix, range.prefix_len.unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+    ranges.sort_unstable();
+    ranges.dedup();
+    match ranges.len() {
+        0 => "the client".into(),
+        1..=4 => format!("clients from {}", ranges.join(", ")),
+        more => format!("clients from {} and {} more ranges", ranges.iter().take(3).cloned().collect::<Vec<_>>().join(", "), more - 3),
+    }
+}
+
+/// What of several must hold; `None` is not known.
+fn any(all: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut found = Some(false);
+    for one in all {
+        match one {
+            Some(true) => return Some(true),
+            Some(false) => {}
+            None => found = None,
+        }
+    }
+    found
+}
+
+fn all(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    any(each.map(|one| one.map(|one| !one))).map(|one| !one)
+}
+
+fn takes_policy(policy: &Policy, stage: &Stage<'_, '_>) -> Option<bool> {
+    let expression = (policy.condition.is_some() || policy.checked_condition.is_some()).then_some(None);
+    let permissions = any(policy.permissions.iter().map(|of| permits(of, stage)));
+    let principals = any(policy.principals.iter().map(|of| is_meant(of, stage)));
+    all([permissions, principals].into_iter().chain(expression))
+}
+
+fn permits(of: &Permission, stage: &Stage<'_, '_>) -> Option<bool> {
+    match of.rule.as_ref()? {
+        Rule::AndRules(set) => all(set.rules.iter().map(|of| permits(of, stage))),
+        Rule::OrRules(set) => any(set.rules.iter().map(|of| permits(of, stage))),
+        Rule::NotRule(of) => permits(of, stage).map(|permitted| !permitted),
+        Rule::Any(any) => Some(*any),
+        Rule::Header(of) => Some(stage.takes_headers(core::slice::from_ref(of))),
+        Rule::UrlPath(of) => takes_path(of, stage),
+        Rule::DestinationIp(range) => stage.request.destination.map(|address| contains(range, address)),
+        Rule::DestinationPort(port) => Some(*port == stage.port),
+        Rule::DestinationPortRange(range) => {
+            let port = i32::try_from(stage.port).unwrap_or_default();
+            Some(range.start <= port && port < range.end)
+        }
+        Rule::RequestedServerName(of) => {
+            let name = stage.request.sni.as_deref().filter(|_| stage.request.tls).unwrap_or_default();
+            Some(takes(of, &name.to_ascii_lowercase()))
+        }
+        Rule::Metadata(_) | Rule::SourcedMetadata(_) | Rule::Matcher(_) | Rule::UriTemplate(_) => None,
+    }
+}
+
+fn is_meant(of: &Principal, stage: &Stage<'_, '_>) -> Option<bool> {
+    let within = |range: &pb::base::CidrRange, address: Option<IpAddr>| address.map(|address| contains(range, address));
+    match of.identifier.as_ref()? {
+        Identifier::AndIds(set) => all(set.ids.iter().map(|of| is_meant(of, stage))),
+        Identifier::OrIds(set) => any(set.ids.iter().map(|of| is_meant(of, stage))),
+        Identifier::NotId(of) => is_meant(of, stage).map(|meant| !meant),
+        Identifier::Any(any) => Some(*any),
+        Identifier::SourceIp(range) => within(range, stage.prepared.client),
+        Identifier::RemoteIp(range) => within(range, stage.prepared.client),
+        Identifier::DirectRemoteIp(range) => within(range, stage.request.source),
+        Identifier::Header(of) => Some(stage.takes_headers(core::slice::from_ref(of))),
+        Identifier::UrlPath(of) => takes_path(of, stage),
+        Identifier::Authenticated(of) => match (stage.request.tls, &of.principal_name) {
+            (false, _) => Some(false),
+            (true, None) => Some(true),
+            (true, Some(_)) => None,
+        },
+        Identifier::Metadata(_) | Identifier::SourcedMetadata(_) | Identifier::FilterState(_) | Identifier::Custom(_) => None,
+    }
+}
+
+fn takes_path(of: &pb::matcher::PathMatcher, stage: &Stage<'_, '_>) -> Option<bool> {
+    let Some(pb::matcher::path_matcher::Rule::Path(matcher)) = &of.rule else { return Some(false) };
+    Some(takes(matcher, without_query(&stage.prepared.path)))
+}

@@ -1,0 +1,138 @@
+//! What controllers' own filters do with requests.
+
+use crate::compilation::Options;
+use crate::compile::compile;
+use crate::dialect;
+use crate::envoy_config::EnvoyConfig;
+use crate::resource::Inputs;
+use crate::simulate::{Gateway, Outcome, Request, Simulation};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+fn ask(dialect: &str, text: &str, request: &Request) -> Simulation {
+    let options = Options::default().in_dialect(dialect);
+    let compilation = compile(&Inputs::one("input.yaml", text), &options, dialect::ALL);
+    let config = EnvoyConfig::of(compilation.gateways().next().expect("a gateway that runs").ir);
+    Gateway::new(&config).simulate(request)
+}
+
+const LISTENER: &str = "
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http}
+spec: {port: 8080, protocol: HTTP, securityModel: INSECURE, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: one}
+spec: {hostname: example.com, requestPolicy: {insecure: {action: Route}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: open}
+spec: {hostname: '*', prefix: /open/, service: shop, bypass_auth: true}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: shop}
+spec: {hostname: '*', prefix: /shop/, service: shop}
+---
+";
+
+fn get(url: &str) -> Request {
+    Request::new("GET", url).expect("a request")
+}
+
+#[test]
+fn an_auth_service_that_is_not_usable_answers_everything_with_500() {
+    // Without a version it would speak one that no Envoy knows.
+    let auth = "apiVersion: getambassador.io/v3alpha1\nkind: AuthService\nmetadata: {name: auth}\nspec: {auth_service: auth, proto: grpc}\n";
+    let text = format!("{LISTENER}{auth}");
+    for (url, status) in [("http://example.com/shop/", Some(500)), ("http://example.com/none", Some(500)), ("http://other.org/", Some(500))] {
+        let said = ask("ambassador", &text, &get(url));
+        assert_eq!((said.outcome, said.status), (Outcome::DirectResponse, status), "{url}: {said:#?}");
+        assert!(said.why.is_some_and(|why| why.contains("AuthService auth.default.1 is misconfigured")), "{url}");
+    }
+    let own = ask("ambassador", &text, &get("http://example.com/ambassador/v0/check_ready"));
+    assert_eq!(own.outcome, Outcome::Forward, "the controller's own checks pass");
+}
+
+#[test]
+fn what_a_service_decides_is_a_condition() {
+    let text = format!(
+        "{LISTENER}apiVersion: getambassador.io/v3alpha1\nkind: AuthService\nmetadata: {{name: auth}}\nspec: {{auth_service: auth, proto: grpc, protocol_version: v3}}\n"
+    );
+    let said = ask("ambassador", &text, &get("http://example.com/shop/"));
+    let conditions: Vec<_> = said.conditions.iter().map(|of| (of.filter.as_str(), of.wants.as_str())).collect();
+    assert_eq!(conditions, [("envoy.filters.http.ext_authz", "cluster_extauth_auth_default allows it")]);
+    assert_eq!(said.outcome, Outcome::Forward, "as if it allowed it");
+    for url in ["http://example.com/open/", "http://example.com/none", "http://other.org/"] {
+        assert!(ask("ambassador", &text, &get(url)).conditions.is_empty(), "{url}: nobody is asked");
+    }
+}
+
+const PROXY: &str = "
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: default}
+spec: {ports: [{port: 80, protocol: TCP}]}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: cert, namespace: default}
+type: kubernetes.io/tls
+data: {tls.crt: CERTIFICATE, tls.key: KEY}
+---
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: one, namespace: default}
+spec:
+  virtualhost: {fqdn: one.example.com, tls: {secretName: cert}}
+  routes:
+    - services: [{name: web, port: 80}]
+      ipAllowPolicy: [{source: Peer, cidr: 10.0.0.0/8}]
+";
+
+fn proxy() -> String {
+    use base64::Engine as _;
+    let encoded = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
+    let certificate = include_str!("../../../tests/envoy/certificate.pem");
+    let key = include_str!("../../../tests/envoy/key.pem");
+    PROXY.replace("CERTIFICATE", &encoded(certificate)).replace("KEY", &encoded(key))
+}
+
+#[test]
+fn a_request_for_another_host_than_the_handshake_named_is_misdirected() {
+    let ask = |url: &str, sni: &str| {
+        let mut request = get(url);
+        request.sni = Some(sni.into());
+        ask("contour", &proxy(), &request)
+    };
+    for url in ["https://other.example.com/", "https://none.org/x"] {
+        let said = ask(url, "one.example.com");
+        assert_eq!((said.outcome, said.status), (Outcome::DirectResponse, Some(421)), "{url}: also where no virtual host has the name: {said:#?}");
+    }
+    assert_ne!(ask("https://ONE.example.com:8443/", "one.example.com").status, Some(421));
+}
+
+#[test]
+fn addresses_decide_where_they_are_known() {
+    let from = |source: Option<&str>| {
+        let mut request = get("https://one.example.com/");
+        request.source = source.and_then(|source| source.parse().ok());
+        ask("contour", &proxy(), &request)
+    };
+    assert_eq!(from(Some("10.1.2.3")).outcome, Outcome::Forward);
+    assert_eq!(from(Some("192.0.2.1")).status, Some(403));
+    let open = from(None);
+    assert_eq!((open.outcome, open.conditions.first().and_then(|of| of.otherwise)), (Outcome::Forward, Some(403)));
+}
+
+#[test]
+fn clients_of_grpc_read_envoys_answers_as_200() {
+    let mut request = get("http://example.com/none");
+    request.add_header("content-type", "application/grpc");
+    let said = ask("ambassador", LISTENER, &request);
+    assert_eq!((said.status, said.grpc_status), (Some(200), Some(12)));
+}

@@ -1,0 +1,223 @@
+//! Tokens, passwords and logins. Whether they are there is seen; whether they are right, others decide.
+//!
+//! As `jwt_authn`, `basic_auth` and `oauth2` in `source/extensions/filters/http` of Envoy.
+//!
+//! What must not be here: keys, hashes, signatures: nothing secret is looked at.
+
+use super::access::{asked, cluster_of_uri};
+use super::{Answer, Stage, Verdict};
+use crate::backend::envoy::v3::pb;
+use crate::simulate::matcher::{check, takes};
+use crate::simulate::path::{split, without_query};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use pb::hcm::HttpFilter;
+use pb::http_filter::basic_auth::v3::BasicAuth;
+use pb::http_filter::jwt_authn::v3::{
+    JwtAuthentication, JwtProvider, JwtRequirement, PerRouteConfig, jwt_provider::JwksSourceSpecifier, jwt_requirement::RequiresType,
+    per_route_config::RequirementSpecifier, requirement_rule::RequirementType,
+};
+use pb::http_filter::oauth2::v3::{OAuth2, OAuth2Config, OAuth2PerRoute};
+
+/// How a requirement of a token fares.
+enum Token {
+    Fine,
+    /// Why it does not.
+    Fails(String),
+    /// A provider's keys decide.
+    Decides(String),
+}
+
+type Providers = BTreeMap<String, JwtProvider>;
+
+pub(super) fn jwt(filter: &HttpFilter, of: &JwtAuthentication, stage: &Stage<'_, '_>) -> Verdict {
+    let is_preflight = stage.request.method == "OPTIONS"
+        && ["origin", "access-control-request-method"].iter().all(|name| stage.header(name).is_some_and(|value| !value.is_empty()));
+    if of.bypass_cors_preflight && is_preflight {
+        return Verdict::passes("wants no token of preflight requests of CORS");
+    }
+    let requirement = match stage.scopes.first::<PerRouteConfig>(&filter.name).and_then(|of| of.requirement_specifier.as_ref()) {
+        Some(RequirementSpecifier::Disabled(true)) => return Verdict::passes("wants no token: the route says so"),
+        Some(RequirementSpecifier::RequirementName(name)) => match of.requirement_map.get(name) {
+            Some(requirement) => Some(requirement),
+            None => return Verdict::answers(403, format!("the route wants a token of {name}, of which the filter knows nothing")),
+        },
+        Some(RequirementSpecifier::Disabled(false)) | None => by_rule(of, stage),
+    };
+    let Some(requirement) = requirement else { return Verdict::passes("wants no token here") };
+    match holds(requirement, &of.providers, &[], stage) {
+        Token::Fine => Verdict::passes("wants no token of this request"),
+        Token::Fails(why) => Verdict::answers(401, why),
+        Token::Decides(provider) => match of.providers.get(&provider).and_then(keys_of) {
+            Some(cluster) => {
+                asked(filter, Some(cluster), &format!("has keys that the token of {provider} is signed with, and the token is valid"), Some(401))
+            }
+            None => Verdict::asks(filter, format!("the token of {provider} is valid"), Some(401)),
+        },
+    }
+}
+
+/// The cluster that has the keys of a provider.
+fn keys_of(of: &JwtProvider) -> Option<String> {
+    let Some(JwksSourceSpecifier::RemoteJwks(remote)) = &of.jwks_source_specifier else { return None };
+    remote.http_uri.as_ref().and_then(cluster_of_uri)
+}
+
+/// What the first rule that takes the request wants.
+fn by_rule<'r>(of: &'r JwtAuthentication, stage: &Stage<'_, '_>) -> Option<&'r JwtRequirement> {
+    let subject = stage.subject();
+    let rule = of.rules.iter().find(|rule| rule.r#match.as_ref().is_none_or(|of| check(of, &subject, &mut Vec::new()).is_ok()))?;
+    match rule.requirement_type.as_ref()? {
+        RequirementType::Requires(requirement) => Some(requirement),
+        RequirementType::RequirementName(name) => of.requirement_map.get(name),
+    }
+}
+
+/// `beside` are the providers that stand beside a requirement in a list: a token that may be missing is looked for where theirs are, and nowhere
+/// else. Messages are as deep as their readers let them be.
+fn holds(of: &JwtRequirement, providers: &Providers, beside: &[&str], stage: &Stage<'_, '_>) -> Token {
+    match &of.requires_type {
+        None | Some(RequiresType::AllowMissingOrFailed(()) | RequiresType::ExtractOnlyWithoutValidation(_)) => Token::Fine,
+        Some(RequiresType::ProviderName(name)) => by_provider(name, providers, stage),
+        Some(RequiresType::ProviderAndAudiences(of)) => by_provider(&of.provider_name, providers, stage),
+        Some(RequiresType::AllowMissing(())) => {
+            let shown = beside.iter().find(|name| providers.get(**name).is_some_and(|provider| token(provider, stage).is_some()));
+            shown.map_or(Token::Fine, |name| by_provider(name, providers, stage))
+        }
+        Some(RequiresType::RequiresAny(list)) => {
+            let mut last = Token::Fails("no token is there".into());
+            let named = |of: &'_ JwtRequirement| match &of.requires_type {
+                Some(RequiresType::ProviderName(name)) => Some(name.clone()),
+                Some(RequiresType::ProviderAndAudiences(of)) => Some(of.provider_name.clone()),
+                _ => None,
+            };
+            let named: Vec<String> = list.requirements.iter().filter_map(named).collect();
+            let beside: Vec<&str> = named.iter().map(String::as_str).collect();
+            for of in &list.requirements {
+                match (holds(of, providers, &beside, stage), &last) {
+                    (Token::Fine, _) => return Token::Fine,
+                    (Token::Decides(name), Token::Fails(_)) => last = Token::Decides(name),
+                    (Token::Fails(why), Token::Fails(_)) => last = Token::Fails(why),
+                    _ => {}
+                }
+            }
+            last
+        }
+        Some(RequiresType::RequiresAll(list)) => {
+            let mut last = Token::Fine;
+            for of in &list.requirements {
+                match holds(of, providers, &[], stage) {
+                    Token::Fails(why) => return Token::Fails(why),
+                    Token::Decides(name) => last = Token::Decides(name),
+                    Token::Fine => {}
+                }
+            }
+            last
+        }
+    }
+}
+
+fn by_provider(name: &str, providers: &Providers, stage: &Stage<'_, '_>) -> Token {
+    let Some(provider) = providers.get(name) else { return Token::Fails(format!("there is no provider {name}")) };
+    match token(provider, stage) {
+        None => Token::Fails(format!("a token of {name} is wanted, and the request has none")),
+        Some(token) if !is_token(token) => Token::Fails(format!("a token of {name} is wanted, and what the request has is no token")),
+        Some(_) => Token::Decides(name.into()),
+    }
+}
+
+/// The token, from where a provider looks for it.
+fn token<'t>(of: &JwtProvider, stage: &'t Stage<'_, '_>) -> Option<&'t str> {
+    let after = |value: &'t str, prefix: &str| {
+        let rest = value.find(prefix).and_then(|at| value.get(at + prefix.len()..))?;
+        Some(rest.trim_start().split(|c: char| !(c.is_ascii_alphanumeric() || "-_.+/=".contains(c))).next().unwrap_or_default())
+    };
+    let by_default = of.from_headers.is_empty() && of.from_params.is_empty() && of.from_cookies.is_empty();
+    let parameter = |name: &str| {
+        let query = split(&stage.prepared.path).1.strip_prefix('?')?;
+        query.split('&').find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name)).map(|(_, value)| value)
+    };
+    if by_default {
+        return stage.header("authorization").and_then(|value| after(value, "Bearer ")).or_else(|| parameter("access_token"));
+    }
+    let header = of.from_headers.iter().find_map(|of| stage.header(&of.name.to_ascii_lowercase()).and_then(|value| after(value, &of.value_prefix)));
+    let cookie = |name: &String| cookie(name, stage);
+    header.or_else(|| of.from_params.iter().find_map(|name| parameter(name))).or_else(|| of.from_cookies.iter().find_map(cookie))
+}
+
+fn cookie<'t>(name: &str, stage: &'t Stage<'_, '_>) -> Option<&'t str> {
+    let pairs = stage.prepared.headers.iter().filter(|(key, _)| *key == "cookie").flat_map(|(_, line)| line.split(';'));
+    pairs.filter_map(|pair| pair.trim().split_once('=')).find(|(key, _)| *key == name).map(|(_, value)| value.trim_matches('"'))
+}
+
+/// Three parts, of which the first two are JSON in base64.
+fn is_token(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('.').collect();
+    let is_json = |part: &&str| URL_SAFE_NO_PAD.decode(part).is_ok_and(|bytes| bytes.starts_with(b"{"));
+    parts.len() == 3 && parts.iter().take(2).all(is_json)
+}
+
+pub(super) fn basic(filter: &HttpFilter, of: &BasicAuth, stage: &Stage<'_, '_>) -> Verdict {
+    let name = if of.authentication_header.is_empty() { "authorization".into() } else { of.authentication_header.to_ascii_lowercase() };
+    let Some(value) = stage.header(&name) else {
+        return if of.allow_missing {
+            Verdict::passes("takes requests without a password")
+        } else {
+            Verdict::answers(401, "a name and a password are wanted, and the request has none")
+        };
+    };
+    let Some(given) = value.strip_prefix("Basic ") else {
+        return Verdict::answers(401, format!("a name and a password are wanted, and {name} has something else"));
+    };
+    let padded = format!("{}{}", given, "=".repeat((4 - given.len() % 4) % 4));
+    match STANDARD.decode(padded) {
+        Ok(decoded) if decoded.contains(&b':') => Verdict::asks(filter, "its name and password are right", Some(401)),
+        _ => Verdict::answers(401, format!("a name and a password are wanted, and {name} has none that can be read")),
+    }
+}
+
+pub(super) fn oauth2(filter: &HttpFilter, of: &OAuth2, stage: &Stage<'_, '_>) -> Verdict {
+    let per_route = stage.scopes.first::<OAuth2PerRoute>(&filter.name).and_then(|of| of.config.as_ref());
+    let Some(of) = per_route.or(of.config.as_ref()) else { return Verdict::passes("asks for no login here") };
+    let any = |all: &[pb::route::HeaderMatcher]| all.iter().any(|matcher| stage.takes_headers(core::slice::from_ref(matcher)));
+    if any(&of.pass_through_matcher) {
+        return Verdict::passes("asks for no login of requests that pass_through_matcher takes");
+    }
+    let path = without_query(&stage.prepared.path);
+    let takes_path = |matcher: &Option<pb::matcher::PathMatcher>| match matcher.as_ref().and_then(|of| of.rule.as_ref()) {
+        Some(pb::matcher::path_matcher::Rule::Path(matcher)) => takes(matcher, path),
+        None => false,
+    };
+    if takes_path(&of.signout_path) {
+        let to = format!("{}://{}/", stage.prepared.scheme, stage.prepared.authority);
+        let to = if of.end_session_endpoint.is_empty() { to } else { format!("{}?<...>", of.end_session_endpoint) };
+        return redirect(to, "the client signs out");
+    }
+    let names = of.credentials.as_ref().and_then(|of| of.cookie_names.as_ref());
+    let name = |own: Option<&String>, usual: &str| own.filter(|name| !name.is_empty()).map_or_else(|| usual.into(), Clone::clone);
+    let wanted: [String; 2] = [name(names.map(|of| &of.oauth_hmac), "OauthHMAC"), name(names.map(|of| &of.oauth_expires), "OauthExpires")];
+    if wanted.iter().all(|name| cookie(name, stage).is_some()) {
+        return Verdict::asks(filter, "the login in its cookies is valid", Some(302));
+    }
+    if takes_path(&of.redirect_path_matcher) {
+        return login_ends(filter, of);
+    }
+    if any(&of.deny_redirect_matcher) {
+        return Verdict::answers(401, "the client is not logged in, and deny_redirect_matcher takes the request");
+    }
+    redirect(format!("{}?<...>", of.authorization_endpoint), "the client is not logged in")
+}
+
+/// The client comes back with a code, which is changed for a token.
+fn login_ends(filter: &HttpFilter, of: &OAuth2Config) -> Verdict {
+    let cluster = of.token_endpoint.as_ref().and_then(cluster_of_uri);
+    asked(filter, cluster, "takes the code with which the client comes back from its login, and answers it by a redirect", Some(401))
+}
+
+fn redirect(location: String, why: &str) -> Verdict {
+    Verdict::Answers(Answer { status: 302, why: why.into(), location: Some(location), ..Answer::default() })
+}

@@ -1,0 +1,118 @@
+//! How an Envoy starts that asks us for everything.
+//!
+//! What must not be here: what it is given then.
+
+use crate::Failure;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Clusters of the management server by the names that resources use: Envoy is told to ask for routes, endpoints and certificates at one of
+/// these, and all of them are this server.
+const SERVER_CLUSTERS: [&str; 2] = ["chancery", "contour"];
+
+/// What may be said of it.
+#[derive(Clone, Debug)]
+pub struct Bootstrap {
+    /// Where the management server is: `HOST:PORT`.
+    pub xds: String,
+    /// `node.id`
+    pub node_id: String,
+    /// `node.cluster`
+    pub node_cluster: String,
+    /// Where Envoy's admin interface listens: `HOST:PORT`, or `off`.
+    pub admin: String,
+    /// Only changes are sent.
+    pub delta: bool,
+    /// Who signs the server; TLS is used where any of these is given.
+    pub tls_ca: Option<PathBuf>,
+    /// The certificate that Envoy shows.
+    pub tls_cert: Option<PathBuf>,
+    /// Its key.
+    pub tls_key: Option<PathBuf>,
+}
+
+impl Bootstrap {
+    /// The bootstrap, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// An address is none; says which.
+    pub fn json(&self) -> Result<Value, Failure> {
+        let mut out = json!({
+            "node": {"id": self.node_id, "cluster": self.node_cluster},
+            "dynamic_resources": {
+                "ads_config": {
+                    "api_type": if self.delta { "DELTA_GRPC" } else { "GRPC" },
+                    "transport_api_version": "V3",
+                    "grpc_services": [{"envoy_grpc": {"cluster_name": SERVER_CLUSTERS[0]}}],
+                    "set_node_on_first_message_only": true,
+                },
+                "cds_config": {"resource_api_version": "V3", "ads": {}},
+                "lds_config": {"resource_api_version": "V3", "ads": {}},
+            },
+        });
+        let clusters: Result<Vec<Value>, Failure> = SERVER_CLUSTERS.iter().map(|name| self.cluster(name)).collect();
+        out["static_resources"] = json!({"clusters": clusters?});
+        if self.admin != "off" {
+            let (host, port) = address(&self.admin, "--admin")?;
+            out["admin"] = json!({"address": {"socket_address": {"address": host, "port_value": port}}});
+        }
+        Ok(out)
+    }
+
+    fn cluster(&self, name: &str) -> Result<Value, Failure> {
+        let (host, port) = address(&self.xds, "--xds")?;
+        let is_address = host.parse::<std::net::IpAddr>().is_ok();
+        let mut cluster = json!({
+            "name": name,
+            "type": if is_address { "STATIC" } else { "STRICT_DNS" },
+            "connect_timeout": "1s",
+            "load_assignment": {
+                "cluster_name": name,
+                "endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": host, "port_value": port}}}}]}],
+            },
+            "typed_extension_protocol_options": {
+                "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
+                    "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+                    // A server that went away without a word is noticed.
+                    "explicit_http_config": {"http2_protocol_options": {"connection_keepalive": {"interval": "30s", "timeout": "5s"}}},
+                },
+            },
+        });
+        if self.tls_ca.is_some() || self.tls_cert.is_some() {
+            cluster["transport_socket"] = self.transport_socket(host);
+        }
+        Ok(cluster)
+    }
+
+    fn transport_socket(&self, host: &str) -> Value {
+        let mut common = json!({"alpn_protocols": ["h2"]});
+        if let Some(authority) = &self.tls_ca {
+            // The server is whom it says it is: its certificate names the address that is asked.
+            let kind = if host.parse::<std::net::IpAddr>().is_ok() { "IP_ADDRESS" } else { "DNS" };
+            common["validation_context"] = json!({
+                "trusted_ca": {"filename": authority},
+                "match_typed_subject_alt_names": [{"san_type": kind, "matcher": {"exact": host}}],
+            });
+        }
+        if let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) {
+            common["tls_certificates"] = json!([{"certificate_chain": {"filename": certificate}, "private_key": {"filename": key}}]);
+        }
+        json!({
+            "name": "envoy.transport_sockets.tls",
+            "typed_config": {
+                "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+                "sni": host,
+                "common_tls_context": common,
+            },
+        })
+    }
+}
+
+fn address<'a>(text: &'a str, flag: &str) -> Result<(&'a str, u16), Failure> {
+    let wrong = || Failure(format!("{flag} {text} is not an address: say HOST:PORT"));
+    let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let port = port.parse().map_err(|_| wrong())?;
+    if host.is_empty() || port == 0 { Err(wrong()) } else { Ok((host, port)) }
+}

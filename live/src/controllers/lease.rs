@@ -1,0 +1,101 @@
+//! Which of several replicas writes: the one that holds a Lease.
+//!
+//! A holder renews it; whoever finds it not renewed for its whole duration takes it. By whose clock is only counted from when it was seen to
+//! change, so that clocks that differ, or jump, hand it to nobody. What must not be here: what is written.
+
+use crate::Failure;
+use crate::sources::kube::unreachable;
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use kube::Client;
+use kube::api::{Api, ObjectMeta, PostParams};
+use std::time::{Duration, Instant};
+
+/// How long a lease lasts that is not renewed.
+pub const LASTS: Duration = Duration::from_secs(15);
+/// How often it is renewed, or looked at.
+pub const EVERY: Duration = Duration::from_secs(3);
+
+/// A lease that we would hold.
+pub struct Holder {
+    api: Api<Lease>,
+    name: String,
+    me: String,
+    /// What was seen last, and since when.
+    seen: Option<(String, Instant)>,
+    /// Until when we hold it, by our own clock.
+    until: Option<Instant>,
+}
+
+impl Holder {
+    /// Of this name.
+    #[must_use]
+    pub fn new(client: Client, namespace: &str, name: &str, me: &str) -> Self {
+        Self { api: Api::namespaced(client, namespace), name: name.into(), me: me.into(), seen: None, until: None }
+    }
+
+    /// Whether we hold it now.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Renews it, or tries to get it.
+    ///
+    /// # Errors
+    ///
+    /// The API server cannot be asked, or does not let us.
+    pub async fn attempt(&mut self) -> Result<bool, Failure> {
+        let begin = Instant::now();
+        let found = self.api.get_opt(&self.name).await.map_err(|error| Failure(unreachable(&error)))?;
+        let Some(mut lease) = found else {
+            let metadata = ObjectMeta { name: Some(self.name.clone()), ..ObjectMeta::default() };
+            let lease = Lease { metadata, spec: Some(self.spec(None)) };
+            return self.settle(self.api.create(&PostParams::default(), &lease).await, begin);
+        };
+        let version = lease.metadata.resource_version.clone().unwrap_or_default();
+        let spec = lease.spec.clone().unwrap_or_default();
+        let is_ours = spec.holder_identity.as_deref() == Some(&self.me);
+        if self.seen.as_ref().is_none_or(|(known, _)| *known != version) {
+            self.seen = Some((version, begin));
+        }
+        let lasts = spec.lease_duration_seconds.and_then(|seconds| u64::try_from(seconds).ok()).map_or(LASTS, Duration::from_secs);
+        let is_free = spec.holder_identity.as_deref().is_none_or(str::is_empty);
+        let is_over = self.seen.as_ref().is_some_and(|(_, since)| since.elapsed() > lasts);
+        if !is_ours && !is_free && !is_over {
+            self.until = None;
+            return Ok(false);
+        }
+        lease.spec = Some(self.spec(Some(&spec)));
+        // With the version that was read: whoever else took it meanwhile wins.
+        self.settle(self.api.replace(&self.name, &PostParams::default(), &lease).await, begin)
+    }
+
+    fn settle(&mut self, written: Result<Lease, kube::Error>, begin: Instant) -> Result<bool, Failure> {
+        match written {
+            Ok(_) => {
+                self.until = Some(begin + LASTS - EVERY);
+                Ok(true)
+            }
+            Err(kube::Error::Api(status)) if status.code == 409 => {
+                self.until = None;
+                Ok(false)
+            }
+            Err(error) => Err(unreachable(&error).into()),
+        }
+    }
+
+    fn spec(&self, before: Option<&LeaseSpec>) -> LeaseSpec {
+        let is_ours = before.is_some_and(|before| before.holder_identity.as_deref() == Some(&self.me));
+        let now = MicroTime(k8s_openapi::jiff::Timestamp::now());
+        let moves = before.and_then(|before| before.lease_transitions).unwrap_or_default();
+        LeaseSpec {
+            holder_identity: Some(self.me.clone()),
+            lease_duration_seconds: i32::try_from(LASTS.as_secs()).ok(),
+            renew_time: Some(now.clone()),
+            acquire_time: before.filter(|_| is_ours).and_then(|before| before.acquire_time.clone()).or(Some(now)),
+            lease_transitions: Some(if is_ours { moves } else { moves.saturating_add(1) }),
+            ..LeaseSpec::default()
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The controllers that we run, and what carries out what they ask for.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`statuses`] | what each object's status is to be, as a build says, and one controller for each kind that has one |
+//! | [`objects`] | inputs from an API server as objects |
+//! | [`writer`] | writing to an API server |
+//! | [`lease`] | which of several replicas writes |
+//! | [`run`] | builds in, writes out |
+//!
+//! Nothing is written unless `--write-status` is given. What must not be here: what a configuration means; a build says it.
+
+pub mod lease;
+pub mod objects;
+pub mod run;
+pub mod statuses;
+pub mod writer;

@@ -1,0 +1,67 @@
+//! Inputs from an API server as objects.
+//!
+//! What must not be here: inputs that people wrote; they have no status.
+
+use crate::runtime::{Id, Object};
+use crate::sources::stream::name_of;
+use chancery_core::resource::Input;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The object that an input holds, with its version: one object in JSON, named as a source of a cluster names it.
+#[must_use]
+pub fn object_of(input: &Input) -> Option<Object> {
+    if !input.text.starts_with('{') {
+        return None;
+    }
+    let value: Value = serde_json::from_str(&input.text).ok()?;
+    let name = name_of(&value);
+    if name != input.name {
+        return None;
+    }
+    let mut object = Object::new(id_of(&name)?, value.get("spec").cloned().unwrap_or_default());
+    let metadata = &value["metadata"];
+    object.generation = metadata["generation"].as_i64().unwrap_or_default();
+    object.status = value.get("status").cloned().unwrap_or_default();
+    let labels = metadata["labels"].as_object().into_iter().flatten();
+    object.labels = labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect();
+    let owner = metadata["ownerReferences"].as_array().into_iter().flatten().find(|owner| owner["controller"] == true);
+    object.owner = owner.map(|owner| {
+        let group = owner["apiVersion"].as_str().unwrap_or_default().split_once('/').map(|(group, _)| format!(".{group}")).unwrap_or_default();
+        Id::new(&format!("{}{group}", owner["kind"].as_str().unwrap_or_default()), &object.id.namespace, owner["name"].as_str().unwrap_or_default())
+    });
+    let bound = metadata["annotations"][super::writer::BOUND].as_str().unwrap_or_default();
+    object.bound = bound.lines().filter_map(Id::parse).collect();
+    Some(object)
+}
+
+/// From `Kind.group/namespace/name`, or without a namespace.
+fn id_of(name: &str) -> Option<Id> {
+    let (kind, rest) = name.split_once('/')?;
+    let (namespace, name) = rest.split_once('/').unwrap_or(("", rest));
+    Some(Id::new(kind, namespace, name))
+}
+
+/// What changed between the inputs of two builds, of those that hold objects.
+#[derive(Debug, Default)]
+pub struct Seen(BTreeMap<String, Arc<str>>);
+
+impl Seen {
+    /// Objects that are new or other than before, and names of those that are gone. Inputs that are the same shared text are not looked into.
+    pub fn update(&mut self, inputs: &[Input]) -> (Vec<Object>, Vec<Id>) {
+        let mut changed = Vec::new();
+        let mut names = BTreeSet::new();
+        for input in inputs {
+            names.insert(input.name.as_str());
+            if self.0.get(input.name.as_str()).is_some_and(|known| Arc::ptr_eq(known, &input.text)) {
+                continue;
+            }
+            self.0.insert(input.name.to_string(), input.text.clone());
+            changed.extend(object_of(input));
+        }
+        let gone: Vec<String> = self.0.keys().filter(|name| !names.contains(name.as_str())).cloned().collect();
+        gone.iter().for_each(|name| _ = self.0.remove(name));
+        (changed, gone.iter().filter_map(|name| id_of(name)).collect())
+    }
+}

@@ -1,0 +1,85 @@
+//! Builds in, writes out: the controllers, run against an API server.
+//!
+//! Planning is the manager's; here it is only carried out, one step after the other, and what failed is told. What must not be here: choices.
+
+use super::lease::{EVERY, Holder};
+use super::objects::Seen;
+use super::statuses::{self, BUILD, Clock, Wanted};
+use super::writer::Writer;
+use crate::Failure;
+use crate::runtime::{Action, Change, Manager};
+use crate::worker::build::Build;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::watch;
+
+/// Writes what builds say, for as long as the process lives. Without the lease it watches, so that it can go on at once when it gets it.
+///
+/// # Errors
+///
+/// The controllers do not go together.
+pub async fn run(mut builds: watch::Receiver<Option<Arc<Build>>>, mut writer: Writer, mut lease: Option<Holder>) -> Result<(), Failure> {
+    let clock: Clock = Arc::new(|| k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+    let wanted = Wanted::default();
+    let mut manager = Manager::new(statuses::controllers(&wanted, &clock))?;
+    let mut seen = Seen::default();
+    let mut attempt = tokio::time::interval(EVERY);
+    loop {
+        let due = manager.next_due().unwrap_or_else(|| Instant::now() + std::time::Duration::from_secs(3600));
+        tokio::select! {
+            changed = builds.changed() => {
+                if changed.is_err() {
+                    return Ok(());
+                }
+                let build = builds.borrow_and_update().clone();
+                if let Some(build) = build {
+                    take(&mut manager, &mut seen, &wanted, build).await?;
+                }
+            }
+            _ = attempt.tick() => if let Some(lease) = &mut lease
+                && let Err(why) = lease.attempt().await
+            {
+                eprintln!("the lease cannot be renewed: {why}");
+            },
+            () = tokio::time::sleep_until(due.into()) => {}
+        }
+        while lease.as_ref().is_none_or(Holder::holds)
+            && let Some(planned) = manager.plan(Instant::now())
+        {
+            let outcome = match &planned.outcome {
+                Ok(actions) => carry_out(&mut writer, actions).await,
+                Err(why) => Err(why.clone()),
+            };
+            let why = outcome.as_ref().err().cloned();
+            if let (Some(pause), Some(why)) = (manager.carried_out(&planned, outcome, Instant::now()), why) {
+                eprintln!("{}: {}: {why}; tried again in {} ms", planned.name, planned.id, pause.as_millis());
+            }
+        }
+    }
+}
+
+/// Looks at a build: reading statuses out of a large one takes as long as a compile.
+async fn take(manager: &mut Manager, seen: &mut Seen, wanted: &Wanted, build: Arc<Build>) -> Result<(), Failure> {
+    let of = build.clone();
+    let read = tokio::task::spawn_blocking(move || statuses::of_build(&of));
+    let statuses = read.await.map_err(|error| format!("reading statuses failed: {error}"))?;
+    let inputs = &build.compilation.inputs.inputs;
+    let (changed, gone) = seen.update(inputs);
+    // Before objects: whoever is reconciled for its object finds what is wanted.
+    let told = wanted.update(statuses);
+    changed.into_iter().for_each(|object| manager.event(Change::Put(object)));
+    gone.into_iter().for_each(|id| manager.event(Change::Gone(id)));
+    told.iter().for_each(|id| manager.event(Change::Custom(BUILD, statuses::told(id))));
+    Ok(())
+}
+
+async fn carry_out(writer: &mut Writer, actions: &[Action]) -> Result<(), String> {
+    for action in actions {
+        match action {
+            Action::Status(id, status) => writer.status(id, status).await?,
+            Action::Apply(object) => writer.apply(object).await?,
+            Action::Delete(id) => writer.delete(id).await?,
+        }
+    }
+    Ok(())
+}

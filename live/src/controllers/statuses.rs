@@ -1,0 +1,217 @@
+//! What each object's status is to be, as a build says, and one controller for each kind that has one.
+//!
+//! A build is a custom watch: it tells of the objects whose status it wants to be another. The controller compares with the status that the object
+//! has, whoever changed it, and asks for what differs only. What must not be here: writing, and Conditions' times that a build cannot know.
+
+use crate::lock;
+use crate::runtime::conditions::{Condition, Conditions, merged};
+use crate::runtime::{Action, Controller, Id, Object, Reading, mapper};
+use crate::worker::build::Build;
+use chancery_core::compilation::Side;
+use chancery_core::explain::ledger;
+use chancery_core::text::to_json;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// The custom watch by which a build tells of a status.
+pub const BUILD: &str = "build";
+
+/// The kinds whose statuses are written: the controller's name, and the kind.
+pub const KINDS: &[(&str, &str)] = &[
+    ("host-status", "Host.getambassador.io"),
+    ("mapping-diagnostics", "Mapping.getambassador.io"),
+    ("ingress-status", "Ingress.networking.k8s.io"),
+    ("httpproxy-status", "HTTPProxy.projectcontour.io"),
+    ("extensionservice-status", "ExtensionService.projectcontour.io"),
+    ("contourconfiguration-status", "ContourConfiguration.projectcontour.io"),
+    ("gatewayclass-status", "GatewayClass.gateway.networking.k8s.io"),
+    ("gateway-status", "Gateway.gateway.networking.k8s.io"),
+    ("httproute-status", "HTTPRoute.gateway.networking.k8s.io"),
+    ("grpcroute-status", "GRPCRoute.gateway.networking.k8s.io"),
+    ("tlsroute-status", "TLSRoute.gateway.networking.k8s.io"),
+    ("tcproute-status", "TCPRoute.gateway.networking.k8s.io"),
+    ("backendtlspolicy-status", "BackendTLSPolicy.gateway.networking.k8s.io"),
+];
+
+/// The statuses that the last build wants, by object. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted(Arc<Mutex<BTreeMap<Id, Value>>>);
+
+impl Wanted {
+    /// Takes those of a build. Gives the objects of which it wants another than the build before.
+    #[must_use]
+    pub fn update(&self, new: BTreeMap<Id, Value>) -> Vec<Id> {
+        let mut all = lock(&self.0);
+        let changed = new.iter().filter(|(id, status)| all.get(*id) != Some(*status)).map(|(id, _)| id.clone()).collect();
+        *all = new;
+        changed
+    }
+
+    fn get(&self, id: &Id) -> Option<Value> {
+        lock(&self.0).get(id).cloned()
+    }
+}
+
+/// Gives the time as conditions have it.
+pub type Clock = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// One controller for each kind.
+#[must_use]
+pub fn controllers(wanted: &Wanted, clock: &Clock) -> Vec<Controller> {
+    let one = |(name, kind): &(&'static str, &'static str)| {
+        let (wanted, clock) = (wanted.clone(), clock.clone());
+        let reconcile = move |id: &Id, reading: &Reading<'_>| Ok(reconcile(id, reading, &wanted, &clock));
+        Controller::new(name, kind, reconcile).custom_watch(BUILD, mapper::same_name(kind)).writes(kind)
+    };
+    KINDS.iter().map(one).collect()
+}
+
+fn reconcile(id: &Id, reading: &Reading<'_>, wanted: &Wanted, clock: &Clock) -> Vec<Action> {
+    let (Some(object), Some(wanted)) = (reading.get(id), wanted.get(id)) else { return Vec::new() };
+    let status = dated(&object.status, &wanted, object.generation, &clock());
+    // What the object has besides is somebody else's.
+    let differs = status.as_object().into_iter().flatten().any(|(name, value)| object.status.get(name) != Some(value));
+    if differs { vec![Action::Status(id.clone(), status)] } else { Vec::new() }
+}
+
+/// A status with the times of its conditions: what stays as it is keeps its time.
+fn dated(before: &Value, wanted: &Value, generation: i64, now: &str) -> Value {
+    match wanted {
+        Value::Object(fields) => {
+            let each = fields.iter().map(|(name, value)| {
+                let old = before.get(name).unwrap_or(&Value::Null);
+                let value = if name == "conditions" { conditions(old, value, generation, now) } else { dated(old, value, generation, now) };
+                (name.clone(), value)
+            });
+            Value::Object(each.collect())
+        }
+        Value::Array(items) => {
+            let each = items.iter().enumerate().map(|(at, item)| dated(before.get(at).unwrap_or(&Value::Null), item, generation, now));
+            Value::Array(each.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn conditions(before: &Value, wanted: &Value, generation: i64, now: &str) -> Value {
+    let text = |of: &Value, name: &str| of[name].as_str().unwrap_or_default().to_owned();
+    let list = wanted.as_array().map(Vec::as_slice).unwrap_or_default();
+    let known: Conditions = list
+        .iter()
+        .map(|of| (text(of, "type"), Condition { good: of["status"] == "True", reason: text(of, "reason"), message: text(of, "message") }))
+        .collect();
+    let Value::Array(mut out) = merged(before, &known, generation, now) else { return wanted.clone() };
+    for of in &mut out {
+        // Conditions may have more than the usual fields: errors and warnings, one by one.
+        let more = list.iter().find(|wanted| wanted["type"] == of["type"]).and_then(Value::as_object);
+        for (name, value) in more.into_iter().flatten() {
+            if !of.get(name).is_some_and(|_| matches!(name.as_str(), "observedGeneration" | "lastTransitionTime")) {
+                of[name] = value.clone();
+            }
+        }
+    }
+    Value::Array(out)
+}
+
+/// The statuses that a build wants.
+#[must_use]
+pub fn of_build(build: &Build) -> BTreeMap<Id, Value> {
+    let mut out = BTreeMap::new();
+    ambassador(build, &mut out);
+    build.compilation.sides.iter().for_each(|side| answers(side, &mut out));
+    out
+}
+
+/// Those that the controller itself says.
+fn answers(side: &Side, out: &mut BTreeMap<Id, Value>) {
+    for of in side.answers.statuses.iter().flatten() {
+        let kind = KINDS.iter().map(|(_, kind)| *kind).find(|kind| kind.split_once('.').is_some_and(|(name, _)| name == of.kind.as_str()));
+        if let (Some(kind), Ok(status)) = (kind, serde_json::from_str(&to_json(&of.status, false))) {
+            out.insert(Id::new(kind, &of.namespace, &of.name), status);
+        }
+    }
+}
+
+/// Ambassador says of Hosts and Mappings whether they work, and why not: kinds that only it has.
+fn ambassador(build: &Build, out: &mut BTreeMap<Id, Value>) {
+    for row in ledger(&build.compilation, &build.compilation.positions()) {
+        let (works, detail) = (matches!(row.state, "emitted" | "merged"), row.detail.as_deref().unwrap_or_default());
+        let id = |kind: &str| Id::new(kind, row.resource.namespace.as_deref().unwrap_or("default"), &row.resource.name);
+        match &*row.resource.kind {
+            "Host" if row.holder.is_none() => {
+                let status = if works { json!({"state": "Ready", "errorReason": ""}) } else { json!({"state": "Error", "errorReason": detail}) };
+                out.insert(id("Host.getambassador.io"), status);
+            }
+            "Mapping" if row.holder.is_none() => {
+                let status = if works { json!({"state": "Running", "reason": ""}) } else { json!({"state": "Inactive", "reason": detail}) };
+                out.insert(id("Mapping.getambassador.io"), status);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// An event of a build about an object.
+#[must_use]
+pub fn told(id: &Id) -> Object {
+    Object::new(id.clone(), Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::Change;
+    use crate::runtime::testing::TestController;
+
+    fn proxy(generation: i64, status: Value) -> Object {
+        Object { generation, status, ..Object::new(Id::new("HTTPProxy.projectcontour.io", "default", "app"), json!({})) }
+    }
+
+    fn wants(good: &str) -> BTreeMap<Id, Value> {
+        let condition = json!({"type": "Valid", "status": good, "reason": "R", "message": "M", "errors": [{"type": "E"}]});
+        BTreeMap::from([(proxy(1, Value::Null).id, json!({"currentStatus": "x", "conditions": [condition]}))])
+    }
+
+    #[test]
+    fn only_what_differs_is_written() {
+        let (wanted, time) = (Wanted::default(), Arc::new(Mutex::new("t1".to_owned())));
+        let told_time = time.clone();
+        let clock: Clock = Arc::new(move || lock(&told_time).clone());
+        let mut test = TestController::new(controllers(&wanted, &clock), [proxy(1, Value::Null)]).expect("controllers");
+        test.run();
+        assert!(test.written.is_empty(), "nothing is wanted yet");
+        let tell = |test: &mut TestController, good: &str| {
+            for id in wanted.update(wants(good)) {
+                test.event(Change::Custom(BUILD, self::told(&id)));
+            }
+        };
+        tell(&mut test, "True");
+        assert_eq!(test.written.len(), 1);
+        let status = test.status(&proxy(1, Value::Null).id);
+        assert_eq!(status["conditions"][0]["lastTransitionTime"], "t1");
+        assert_eq!((&status["conditions"][0]["observedGeneration"], &status["conditions"][0]["errors"][0]["type"]), (&json!(1), &json!("E")));
+        *lock(&time) = "t2".into();
+        tell(&mut test, "True");
+        assert_eq!(test.written.len(), 1, "the same is not written again");
+        tell(&mut test, "False");
+        assert_eq!(test.status(&proxy(1, Value::Null).id)["conditions"][0]["lastTransitionTime"], "t2");
+        // Somebody else changes it: that is set right.
+        test.event(Change::Put(proxy(1, json!({"currentStatus": "other"}))));
+        assert_eq!(test.status(&proxy(1, Value::Null).id)["currentStatus"], "x");
+    }
+
+    #[test]
+    fn the_graph_is_as_it_is_drawn() {
+        let clock: Clock = Arc::new(String::new);
+        let all = controllers(&Wanted::default(), &clock);
+        let drawn = crate::runtime::graph::Graph::of(&all).mermaid();
+        let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("controllers.mmd");
+        if std::env::var_os("UPDATE_FIXTURES").is_some() {
+            std::fs::write(&golden, &drawn).expect("a file");
+        }
+        let known = std::fs::read_to_string(&golden).unwrap_or_default();
+        assert_eq!(drawn, known, "run UPDATE_FIXTURES=1 cargo test -p chancery-live the_graph, and read what changes");
+        assert_eq!(crate::runtime::graph::Graph::of(&all).circle(), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! Writing to an API server, by server-side apply: what others own is left alone unless it is to be taken over.
+//!
+//! What must not be here: what is to be written.
+
+use crate::runtime::{Id, Object};
+use crate::sources::kube::unreachable;
+use kube::Client;
+use kube::api::{Api, DeleteParams, DynamicObject, Patch, PatchParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Under which name we own fields.
+pub const MANAGER: &str = "chancery";
+/// The annotation that says what an object was made of.
+pub const BOUND: &str = "chancery.dev/bound-references";
+
+/// A writer.
+#[derive(Clone)]
+pub struct Writer {
+    client: Client,
+    take_over: bool,
+    /// The API of each kind, as it was asked last.
+    resources: BTreeMap<String, ApiResource>,
+}
+
+impl Writer {
+    /// To this server.
+    #[must_use]
+    pub fn new(client: Client, take_over: bool) -> Self {
+        Self { client, take_over, resources: BTreeMap::new() }
+    }
+
+    async fn api(&mut self, id: &Id) -> Result<(Api<DynamicObject>, ApiResource), String> {
+        let resource = match self.resources.get(&*id.kind) {
+            Some(resource) => resource.clone(),
+            None => {
+                let resource = self.discover(&id.kind).await?;
+                self.resources.insert(id.kind.to_string(), resource.clone());
+                resource
+            }
+        };
+        let api = if id.namespace.is_empty() {
+            Api::all_with(self.client.clone(), &resource)
+        } else {
+            Api::namespaced_with(self.client.clone(), &id.namespace, &resource)
+        };
+        Ok((api, resource))
+    }
+
+    async fn discover(&self, kind: &str) -> Result<ApiResource, String> {
+        let (name, group) = kind.split_once('.').unwrap_or((kind, ""));
+        let groups = self.client.list_api_groups().await.map_err(|error| unreachable(&error))?;
+        let versions = groups.groups.iter().filter(|of| of.name == group).flat_map(|of| &of.versions).map(|of| of.version.clone());
+        let versions: Vec<String> = if group.is_empty() { vec!["v1".into()] } else { versions.collect() };
+        for version in versions {
+            let listed = if group.is_empty() {
+                self.client.list_core_api_resources(&version).await
+            } else {
+                self.client.list_api_group_resources(&format!("{group}/{version}")).await
+            };
+            let listed = listed.map_err(|error| unreachable(&error))?;
+            if let Some(of) = listed.resources.iter().find(|of| of.kind == name && !of.name.contains('/')) {
+                let mut resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, &version, name));
+                resource.plural.clone_from(&of.name);
+                return Ok(resource);
+            }
+        }
+        Err(format!("the API server does not have the kind {kind}"))
+    }
+
+    fn params(&self) -> PatchParams {
+        let params = PatchParams::apply(MANAGER);
+        if self.take_over { params.force() } else { params }
+    }
+
+    /// Writes a status. An object that is gone has none.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written; says why, and which rule is missing.
+    pub async fn status(&mut self, id: &Id, status: &Value) -> Result<(), String> {
+        let (api, resource) = self.api(id).await?;
+        let body = json!({"apiVersion": resource.api_version, "kind": resource.kind, "metadata": {"name": &*id.name}, "status": status});
+        let written = api.patch_status(&id.name, &self.params(), &Patch::Apply(&body)).await;
+        written.map(drop).or_else(|error| refused(id, &resource, "/status", &error))
+    }
+
+    /// Writes an object that a controller computes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Writer::status`].
+    pub async fn apply(&mut self, object: &Object) -> Result<(), String> {
+        let (api, resource) = self.api(&object.id).await?;
+        let bound: Vec<String> = object.bound.iter().map(Id::text).collect();
+        let metadata = json!({"name": &*object.id.name, "labels": object.labels, "annotations": {BOUND: bound.join("\n")}});
+        let body = json!({"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, "spec": object.spec});
+        let written = api.patch(&object.id.name, &self.params(), &Patch::Apply(&body)).await;
+        written.map(drop).or_else(|error| refused(&object.id, &resource, "", &error))
+    }
+
+    /// Deletes an object. One that is gone is deleted.
+    ///
+    /// # Errors
+    ///
+    /// As [`Writer::status`].
+    pub async fn delete(&mut self, id: &Id) -> Result<(), String> {
+        let (api, resource) = self.api(id).await?;
+        let deleted = api.delete(&id.name, &DeleteParams::default()).await;
+        deleted.map(drop).or_else(|error| refused(id, &resource, "", &error))
+    }
+}
+
+fn refused(id: &Id, resource: &ApiResource, part: &str, error: &kube::Error) -> Result<(), String> {
+    match error {
+        // It was deleted meanwhile.
+        kube::Error::Api(status) if status.code == 404 => Ok(()),
+        kube::Error::Api(status) if status.code == 409 => {
+            Err(format!("{id} is written by another controller: {}; --take-over writes it all the same", status.message))
+        }
+        kube::Error::Api(status) if status.code == 403 => Err(format!(
+            "{id} may not be written; the rule that is missing: apiGroups: [\"{}\"], resources: [\"{}{part}\"], verbs: [patch]",
+            resource.group, resource.plural
+        )),
+        error => Err(unreachable(error)),
+    }
+}

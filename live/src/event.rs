@@ -1,0 +1,281 @@
+//! What happens, as objects that other programs read, one a line; and the timeline of what happened.
+//!
+//! The form of each event is a contract. What must not be here: what is done about it.
+
+use crate::lock;
+use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::broadcast;
+
+/// How many events the timeline keeps.
+const KEPT: usize = 2000;
+
+/// What a server answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Server {
+    /// Envoys.
+    Xds,
+    /// The page, the API, metrics.
+    Diagnostics,
+    /// Snapshots for people who may see everything.
+    Snapshots,
+    /// Snapshots, redacted.
+    PublicSnapshots,
+    /// Whether we are ready.
+    Ready,
+}
+
+impl Server {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Server::Xds => "xds",
+            Server::Diagnostics => "diagnostics",
+            Server::Snapshots => "snapshots",
+            Server::PublicSnapshots => "public-snapshots",
+            Server::Ready => "ready",
+        }
+    }
+}
+
+/// How a source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceState {
+    /// All that it holds is known.
+    Synced,
+    /// There is nothing of this kind: its CRD is not installed, the folder does not exist.
+    Missing,
+    /// We may not read it.
+    Forbidden,
+    /// It cannot be read for now.
+    Error,
+}
+
+impl SourceState {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            SourceState::Synced => "synced",
+            SourceState::Missing => "missing",
+            SourceState::Forbidden => "forbidden",
+            SourceState::Error => "error",
+        }
+    }
+}
+
+/// Whether an Envoy is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EnvoyState {
+    /// Its first stream was opened.
+    Connected,
+    /// Its last stream was closed.
+    Gone,
+}
+
+/// Where something stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The input.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// Its column, from 1.
+    pub column: u32,
+    /// The resource, as `Mapping/quote in default`.
+    pub object: String,
+    /// Its field, as `spec.timeout_ms`; empty for the whole resource.
+    pub field: String,
+}
+
+/// A finding that came or went with a build.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct FindingLine {
+    /// Its code.
+    pub code: String,
+    /// How bad it is.
+    pub severity: &'static str,
+    /// The sentence.
+    pub message: String,
+    /// The input; empty for none.
+    pub file: String,
+    /// Its line, from 1; 0 for none.
+    pub line: u32,
+}
+
+/// What happens.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// A server takes connections.
+    Listening {
+        /// Which.
+        server: Server,
+        /// Where.
+        address: String,
+    },
+    /// A source, or a kind of resources in it, is in another state.
+    Source {
+        /// The kind, or the source's name.
+        kind: String,
+        /// How it is.
+        state: SourceState,
+        /// More of it, for people.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        detail: Option<String>,
+        /// The source that it belongs to.
+        source: String,
+    },
+    /// The inputs were compiled.
+    Build {
+        /// A hash of what all gateways' Envoys are to have.
+        version: String,
+        /// How long it took.
+        took_ms: u64,
+        /// How many inputs there are.
+        inputs: usize,
+        /// How many resources changed, by list.
+        changed: BTreeMap<&'static str, usize>,
+        /// How many errors were found.
+        errors: usize,
+        /// How many changes of inputs went into it.
+        changes: u64,
+        /// Findings that were not there before.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        found: Vec<FindingLine>,
+        /// Findings that are there no longer.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        mended: Vec<FindingLine>,
+        /// Names of the resources that changed, by list.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        resources: BTreeMap<&'static str, Vec<String>>,
+        /// Requests that are treated otherwise than before, in words.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        requests: Vec<String>,
+    },
+    /// An Envoy came or went.
+    Envoy {
+        /// Its node id.
+        id: String,
+        /// Whether it is there.
+        state: EnvoyState,
+        /// Its gateway, where it has one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        gateway: Option<String>,
+    },
+    /// An Envoy connected that belongs to no gateway. It gets nothing.
+    UnknownNode {
+        /// Its node id.
+        id: String,
+        /// Its `node.cluster`.
+        cluster: String,
+        /// What it could be.
+        detail: String,
+    },
+    /// An Envoy accepted what it was sent.
+    Accepted {
+        /// Its node id.
+        id: String,
+        /// The URL of the type.
+        r#type: String,
+        /// The version of the type's resources.
+        version: String,
+        /// How long it took since it was sent.
+        after_ms: u64,
+        /// Its gateway.
+        gateway: String,
+    },
+    /// An Envoy rejected what it was sent, and keeps what it had.
+    Rejected {
+        /// Its node id.
+        id: String,
+        /// The URL of the type.
+        r#type: String,
+        /// The resource that it names.
+        resource: String,
+        /// What it says.
+        message: String,
+        /// What made the resource.
+        places: Vec<Place>,
+        /// Its gateway.
+        gateway: String,
+        /// The version that it was sent.
+        version: String,
+    },
+    /// The one Envoy that a change went to rejects it; the others keep what they have.
+    Held {
+        /// The gateway.
+        gateway: String,
+        /// The version that is held.
+        version: String,
+    },
+    /// A resource is not sent, as Envoy would refuse it.
+    Withheld {
+        /// The URL of the type.
+        r#type: String,
+        /// The resource.
+        resource: String,
+        /// What is wrong.
+        message: String,
+        /// What made it.
+        places: Vec<Place>,
+        /// Its gateway.
+        gateway: String,
+    },
+}
+
+/// An event and when it was, in milliseconds since 1970.
+#[derive(Clone, Debug, Serialize)]
+pub struct Dated {
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+    /// When.
+    pub at_ms: u64,
+}
+
+/// Where events go: to all who listen, and into the timeline.
+#[derive(Clone, Debug)]
+pub struct Events {
+    kept: Arc<Mutex<VecDeque<Dated>>>,
+    out: broadcast::Sender<Dated>,
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self { kept: Arc::default(), out: broadcast::channel(1024).0 }
+    }
+}
+
+impl Events {
+    /// Tells an event.
+    pub fn tell(&self, event: Event) {
+        let at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_millis() as u64).unwrap_or_default();
+        let dated = Dated { event, at_ms };
+        let mut kept = lock(&self.kept);
+        if kept.len() >= KEPT {
+            kept.pop_front();
+        }
+        kept.push_back(dated.clone());
+        // Nobody need be listening. Under the lock, so that all hear of events in one order.
+        let _ = self.out.send(dated);
+    }
+
+    /// All events from now on. Who is too slow loses the oldest.
+    #[must_use]
+    pub fn listen(&self) -> broadcast::Receiver<Dated> {
+        self.out.subscribe()
+    }
+
+    /// What the timeline has, the oldest first.
+    #[must_use]
+    pub fn timeline(&self) -> Vec<Dated> {
+        lock(&self.kept).iter().cloned().collect()
+    }
+}

@@ -1,0 +1,95 @@
+//! Running it in a program: the runtime, the signals that end it, and where events are written.
+//!
+//! What must not be here: how an event looks.
+
+use crate::event::{Dated, Events};
+use crate::serve::{Servers, Writing};
+use crate::sources::Source;
+use crate::{Failure, engine};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+
+/// Takes events one by one; false where nobody reads them any more.
+pub type Show = Box<dyn FnMut(&Dated) -> bool + Send>;
+
+/// Serves, until the process is told to end.
+///
+/// # Errors
+///
+/// As [`crate::serve::serve`].
+pub fn serve(
+    settings: engine::Settings,
+    sources: Vec<Box<dyn Source>>,
+    servers: &Servers,
+    writing: Option<&Writing>,
+    show: Show,
+) -> Result<(), Failure> {
+    let events = settings.events.clone();
+    run(&events, show, async { crate::serve::serve(settings, sources, servers, writing, ended()).await })
+}
+
+/// Watches, until the process is told to end, or until the sources do.
+///
+/// # Errors
+///
+/// As [`crate::watch::watch`].
+pub fn watch(settings: engine::Settings, sources: Vec<Box<dyn Source>>, with_requests: bool, show: Show) -> Result<(), Failure> {
+    let events = settings.events.clone();
+    run(&events, show, async { crate::watch::watch(settings, sources, with_requests, ended()).await })
+}
+
+fn run(events: &Events, mut show: Show, work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    let mut told = events.listen();
+    let (done, mut finished) = tokio::sync::oneshot::channel::<()>();
+    let handle = runtime.handle().clone();
+    // A thread of its own: whoever reads slowly holds up nothing else.
+    let writer = std::thread::spawn(move || {
+        while let Some(dated) = handle.block_on(next(&mut told, &mut finished)) {
+            if !show(&dated) {
+                std::process::exit(0);
+            }
+        }
+    });
+    let outcome = runtime.block_on(work);
+    drop(done);
+    // A writer that panicked has said so itself.
+    let _ = writer.join();
+    // Tasks that wait for a disk or for standard input are not waited for.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// The next event; `None` when all are told and no more will come.
+async fn next(told: &mut Receiver<Dated>, finished: &mut tokio::sync::oneshot::Receiver<()>) -> Option<Dated> {
+    loop {
+        tokio::select! {
+            biased;
+            event = told.recv() => match event {
+                Ok(dated) => return Some(dated),
+                Err(RecvError::Lagged(lost)) => eprintln!("{lost} events are not shown, as nobody read them in time"),
+                Err(RecvError::Closed) => return None,
+            },
+            // Polled again after it is done it would panic: this is the last time.
+            _ = &mut *finished => return None,
+        }
+    }
+}
+
+/// Waits for the signals that end a process.
+async fn ended() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

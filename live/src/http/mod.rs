@@ -1,0 +1,181 @@
+//! What people and programs ask over HTTP: whether we are ready, what was built, who is connected, what happened.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`guard`] | who may ask: pages of others and other machines may not |
+//! | [`views`] | what is answered, as JSON |
+//! | [`openapi`] | the same, described |
+//! | [`metrics`] | numbers, for OpenMetrics |
+//! | [`page`] | a page for people |
+//!
+//! Everything is a look at the last build; nothing can be changed here. What must not be here: key material.
+
+mod guard;
+mod metrics;
+mod openapi;
+mod page;
+mod views;
+
+use crate::Failure;
+use crate::event::{Events, Server};
+use crate::sources::States;
+use crate::worker::build::Build;
+use crate::worker::intake::Intake;
+use crate::worker::metrics::Metrics;
+use crate::xds::clients::Clients;
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::sse::{KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use chancery_core::compilation::Options;
+use futures_util::StreamExt;
+use serde_json::Value;
+use std::convert::Infallible;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio_stream::wrappers::BroadcastStream;
+
+/// What is asked at which port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// All of it.
+    Diagnostics,
+    /// Snapshots.
+    Snapshots,
+    /// Snapshots, for tools that may not see everything.
+    PublicSnapshots,
+    /// Whether we are ready.
+    Ready,
+}
+
+impl Door {
+    /// The server.
+    #[must_use]
+    pub fn server(self) -> Server {
+        match self {
+            Door::Diagnostics => Server::Diagnostics,
+            Door::Snapshots => Server::Snapshots,
+            Door::PublicSnapshots => Server::PublicSnapshots,
+            Door::Ready => Server::Ready,
+        }
+    }
+}
+
+/// What answers are made of.
+#[derive(Clone)]
+pub struct Shared {
+    /// How inputs are compiled.
+    pub options: Options,
+    /// The last build.
+    pub builds: watch::Receiver<Option<Arc<Build>>>,
+    /// Who is connected.
+    pub clients: Clients,
+    /// What happened.
+    pub events: Events,
+    /// How sources are.
+    pub states: States,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// Whether all sources have told all.
+    pub intake: Intake,
+    /// What whoever asks from another machine must bring.
+    pub token: Option<String>,
+    /// True from when the server is to end.
+    pub stop: watch::Receiver<bool>,
+}
+
+impl Shared {
+    fn build(&self) -> Option<Arc<Build>> {
+        self.builds.borrow().clone()
+    }
+}
+
+/// Serves, until told to stop.
+///
+/// # Errors
+///
+/// The listener fails.
+pub async fn serve(listener: TcpListener, door: Door, shared: Shared) -> Result<(), Failure> {
+    let is_local = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
+    let health = Router::new()
+        .route("/healthz", get(async || "ok\n"))
+        .route("/readyz", get(ready))
+        .route("/ambassador/v0/check_alive", get(async || "ok\n"))
+        .route("/ambassador/v0/check_ready", get(ready));
+    let guarded = match door {
+        Door::Ready => Router::new(),
+        Door::Snapshots | Door::PublicSnapshots => {
+            let path = if door == Door::Snapshots { "/snapshot" } else { "/snapshot-external" };
+            Router::new().route(path, get(views::snapshot))
+        }
+        Door::Diagnostics => openapi::PATHS
+            .iter()
+            .filter(|path| path.view.is_some())
+            .fold(Router::new(), |router, path| router.route(path.path, get(view)))
+            .route("/", get(page::page))
+            .route("/ambassador/v0/diag/", get(page::page))
+            .route("/openapi.json", get(openapi::document))
+            .route("/metrics", get(metrics::metrics))
+            .route("/api/v1/stream", get(stream)),
+    };
+    let guard = guard::Guard { is_local, token: if is_local { None } else { shared.token.clone() } };
+    let guarded = guarded.layer(axum::middleware::from_fn_with_state(guard, guard::check));
+    let mut stop = shared.stop.clone();
+    let router = health.merge(guarded).with_state(shared);
+    let served = axum::serve(listener, router).with_graceful_shutdown(async move {
+        // An error means that nobody is left who could stop us otherwise.
+        let _ = stop.wait_for(|stop| *stop).await;
+    });
+    served.await.map_err(|error| format!("the {} server has stopped: {error}", door.server().name()).into())
+}
+
+async fn ready(State(shared): State<Shared>) -> Response {
+    match shared.build() {
+        Some(build) if build.stopped.is_empty() => "ready\n".into_response(),
+        Some(build) => {
+            let why: Vec<String> = build.stopped.iter().map(|(id, why)| format!("{id} does not start: {why}\n")).collect();
+            (StatusCode::SERVICE_UNAVAILABLE, why.concat()).into_response()
+        }
+        None if shared.intake.is_synced() => (StatusCode::SERVICE_UNAVAILABLE, "the first build is not done\n").into_response(),
+        None => (StatusCode::SERVICE_UNAVAILABLE, "not all sources have told all that they hold\n").into_response(),
+    }
+}
+
+/// What was asked besides the path.
+type Asked = Vec<(String, String)>;
+
+async fn view(State(shared): State<Shared>, uri: axum::http::Uri, Query(asked): Query<Asked>) -> Response {
+    let Some(view) = openapi::PATHS.iter().find(|path| path.path == uri.path()).and_then(|path| path.view) else {
+        return (StatusCode::NOT_FOUND, "there is nothing here\n").into_response();
+    };
+    // Views of large configurations take as long as a compile.
+    match tokio::task::spawn_blocking(move || view(&shared, &asked)).await {
+        Ok(Ok(value)) => json(StatusCode::OK, &value),
+        Ok(Err((status, why))) => json(status, &serde_json::json!({ "error": why })),
+        Err(_) => json(StatusCode::INTERNAL_SERVER_ERROR, &serde_json::json!({ "error": "the view could not be made" })),
+    }
+}
+
+fn json(status: StatusCode, value: &Value) -> Response {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
+    (status, [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], text).into_response()
+}
+
+/// All events: those of the timeline first, then what happens.
+async fn stream(State(shared): State<Shared>) -> Response {
+    let live = BroadcastStream::new(shared.events.listen()).filter_map(async |dated| dated.ok());
+    let past = futures_util::stream::iter(shared.events.timeline());
+    let mut stop = shared.stop.clone();
+    let end = Box::pin(async move {
+        // An error means that nobody is left who could stop us otherwise.
+        let _ = stop.wait_for(|stop| *stop).await;
+    });
+    let events = past.chain(live).take_until(end).map(|dated| {
+        let text = serde_json::to_string(&dated).unwrap_or_default();
+        Ok::<_, Infallible>(axum::response::sse::Event::default().data(text))
+    });
+    Sse::new(events).keep_alive(KeepAlive::default()).into_response()
+}

@@ -1,0 +1,81 @@
+//! Everything that can be asked, in one table: the router, the description and the page are made of it.
+//!
+//! What must not be here: answers.
+
+use super::json as answer;
+use super::views::{self, View};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::{Value, json};
+
+/// Something that can be asked.
+pub struct Path {
+    /// Its path.
+    pub path: &'static str,
+    /// What it is.
+    pub summary: &'static str,
+    /// Parameters: name, whether it must be given, what it is.
+    pub parameters: &'static [(&'static str, bool, &'static str)],
+    /// Who answers, where it is a view of JSON.
+    pub view: Option<View>,
+}
+
+const fn path(path: &'static str, summary: &'static str, view: View) -> Path {
+    Path { path, summary, parameters: &[], view: Some(view) }
+}
+
+const fn other(path: &'static str, summary: &'static str) -> Path {
+    Path { path, summary, parameters: &[], view: None }
+}
+
+const REQUEST: &[(&str, bool, &str)] = &[
+    ("url", true, "The URL that is asked for"),
+    ("method", false, "The method; GET unless given"),
+    ("header", false, "A header, `NAME: VALUE`; may be given several times"),
+];
+
+/// All of it.
+pub const PATHS: &[Path] = &[
+    path("/api/v1/sources", "How each source is, and each kind of resources in it", views::sources),
+    path("/api/v1/resources", "The inputs by name, without their texts", views::resources),
+    path("/api/v1/findings", "What is wrong, as `chancery check --format json` tells it", views::findings),
+    path("/api/v1/ledger", "What became of every resource, as `chancery ledger --format json` tells it", views::ledger),
+    path("/api/v1/routes", "All routes", views::routes),
+    path("/api/v1/graph", "What refers to what, as `chancery graph --format json` tells it", views::graph),
+    path("/api/v1/config", "The configuration as loaded, as `chancery compile --output config` writes it", views::config),
+    path("/api/v1/ir", "What the gateway does, as `chancery compile --output ir` writes it", views::ir),
+    path("/api/v1/envoys", "Who is connected, and what each accepted and rejected", views::envoys),
+    path("/api/v1/events", "What happened", views::events),
+    path("/api/v1/config_dump", "What Envoys are to have, as `chancery compile --output xds` writes it", views::config_dump),
+    Path { path: "/api/v1/route", summary: "What happens to a request", parameters: REQUEST, view: Some(views::route) },
+    other("/api/v1/stream", "Events as they happen (server-sent events)"),
+    other("/metrics", "Numbers (OpenMetrics)"),
+    other("/healthz", "Whether the process lives"),
+    other("/readyz", "Whether there is an answer for Envoys"),
+    other("/ambassador/v0/check_alive", "As /healthz"),
+    other("/ambassador/v0/check_ready", "As /readyz"),
+    other("/ambassador/v0/diag/", "The page"),
+];
+
+/// The description.
+pub async fn document() -> Response {
+    let paths: serde_json::Map<String, Value> = PATHS
+        .iter()
+        .map(|path| {
+            let parameters: Vec<Value> = path
+                .parameters
+                .iter()
+                .map(|(name, required, what)| json!({"name": name, "in": "query", "required": required, "description": what, "schema": {"type": "string"}}))
+                .collect();
+            let content = if path.view.is_some() { json!({"application/json": {"schema": {"type": "object"}}}) } else { json!({}) };
+            let get = json!({"summary": path.summary, "parameters": parameters, "responses": {"200": {"description": path.summary, "content": content}}});
+            (path.path.to_owned(), json!({ "get": get }))
+        })
+        .collect();
+    let document = json!({
+        "openapi": "3.1.0",
+        "info": {"title": "Chancery", "version": env!("CARGO_PKG_VERSION"), "license": {"name": "Apache-2.0"}},
+        "paths": paths,
+    });
+    answer(StatusCode::OK, &document)
+}

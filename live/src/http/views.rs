@@ -1,0 +1,136 @@
+//! What is answered, as JSON: the views that the command line has, of the last build.
+//!
+//! What must not be here: new computation, and key material.
+
+use super::{Asked, Shared};
+use crate::worker::build::Build;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use chancery_core::backend::envoy::v3::{Emitted, emit};
+use chancery_core::backend::envoy::{self, Document};
+use chancery_core::compilation::GatewayRef;
+use chancery_core::explain::{self, Snapshot, dump_config, dump_tree};
+use chancery_core::simulate::Request;
+use chancery_core::text::{Node, to_json};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// An answer, or why there is none.
+pub type Answer = Result<Value, (StatusCode, String)>;
+/// Who answers.
+pub type View = fn(&Shared, &Asked) -> Answer;
+
+fn build(shared: &Shared) -> Result<Arc<Build>, (StatusCode, String)> {
+    shared.build().ok_or_else(|| (StatusCode::SERVICE_UNAVAILABLE, "the first build is not done".into()))
+}
+
+fn value(of: &impl serde::Serialize) -> Answer {
+    serde_json::to_value(of).map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+}
+
+fn node(of: &Node) -> Answer {
+    text(&to_json(of, false))
+}
+
+fn text(of: &str) -> Answer {
+    serde_json::from_str(of).map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+}
+
+/// One gateway's answer, or an object of each one's by its name.
+fn of_each(build: &Build, answer: impl Fn(GatewayRef<'_>) -> Answer) -> Answer {
+    let mut all: Vec<(Arc<str>, GatewayRef<'_>)> = build.running().collect();
+    if let [_] = all[..]
+        && let Some((_, only)) = all.pop()
+    {
+        return answer(only);
+    }
+    let each: Result<serde_json::Map<String, Value>, _> = all.into_iter().map(|(id, gateway)| Ok((id.to_string(), answer(gateway)?))).collect();
+    each.map(Value::Object)
+}
+
+pub fn sources(shared: &Shared, _: &Asked) -> Answer {
+    Ok(json!({ "sources": shared.states.all() }))
+}
+
+pub fn resources(shared: &Shared, _: &Asked) -> Answer {
+    let build = build(shared)?;
+    let inputs = &build.compilation.inputs.inputs;
+    let rows: Vec<Value> = inputs.iter().map(|input| json!({"name": input.name, "bytes": input.text.len()})).collect();
+    Ok(json!({ "resources": rows, "version": build.version }))
+}
+
+pub fn findings(shared: &Shared, _: &Asked) -> Answer {
+    let build = build(shared)?;
+    Ok(json!({ "diagnostics": value(&explain::findings(&build.compilation, &build.compilation.positions()))? }))
+}
+
+pub fn ledger(shared: &Shared, _: &Asked) -> Answer {
+    let build = build(shared)?;
+    Ok(json!({ "ledger": value(&explain::ledger(&build.compilation, &build.compilation.positions()))? }))
+}
+
+pub fn routes(shared: &Shared, _: &Asked) -> Answer {
+    of_each(&*build(shared)?, |gateway| Ok(json!({ "routes": value(&explain::routes(gateway))? })))
+}
+
+pub fn graph(shared: &Shared, _: &Asked) -> Answer {
+    let build = build(shared)?;
+    value(&explain::graph(&build.compilation, &build.compilation.positions()))
+}
+
+pub fn config(shared: &Shared, _: &Asked) -> Answer {
+    let build = build(shared)?;
+    let mut all = build.compilation.sides();
+    match (all.len(), all.next()) {
+        (1, Some(only)) => node(&dump_config(only).0),
+        _ => {
+            let each: Result<serde_json::Map<String, Value>, _> =
+                build.compilation.sides().map(|side| Ok((side.dialect().name.to_owned(), node(&dump_config(side).0)?))).collect();
+            each.map(Value::Object)
+        }
+    }
+}
+
+pub fn ir(shared: &Shared, _: &Asked) -> Answer {
+    of_each(&*build(shared)?, |gateway| node(&dump_tree(gateway.ir)))
+}
+
+pub fn envoys(shared: &Shared, _: &Asked) -> Answer {
+    Ok(json!({ "envoys": shared.clients.all() }))
+}
+
+pub fn events(shared: &Shared, _: &Asked) -> Answer {
+    Ok(json!({ "events": shared.events.timeline() }))
+}
+
+pub fn config_dump(shared: &Shared, _: &Asked) -> Answer {
+    let options = envoy::Options { document: Document::Resources, ..Default::default() };
+    of_each(&*build(shared)?, |gateway| text(&emit(gateway.ir, &options, &mut Emitted::new()).text()))
+}
+
+pub fn route(shared: &Shared, asked: &Asked) -> Answer {
+    let one = |name: &str| asked.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let url = one("url").ok_or((StatusCode::BAD_REQUEST, "say which URL: ?url=https://HOST/PATH".to_owned()))?;
+    let mut request = Request::new(one("method").unwrap_or("GET"), url).map_err(|why| (StatusCode::BAD_REQUEST, why))?;
+    for (_, header) in asked.iter().filter(|(name, _)| name == "header") {
+        let (name, value) = header.split_once(':').ok_or((StatusCode::BAD_REQUEST, format!("`{header}` is no header: say NAME: VALUE")))?;
+        request.add_header(name.trim(), value.trim());
+    }
+    let build = build(shared)?;
+    let positions = build.compilation.positions();
+    of_each(&build, |gateway| value(&explain::route(gateway, &positions, &request, &mut Emitted::new())))
+}
+
+/// All inputs and options, key material replaced by stand-ins.
+pub async fn snapshot(State(shared): State<Shared>) -> Response {
+    let made = tokio::task::spawn_blocking(move || -> Result<String, (StatusCode, String)> {
+        let build = build(&shared)?;
+        Ok(Snapshot::new(&build.compilation, &shared.options, &[], false).write())
+    });
+    match made.await {
+        Ok(Ok(text)) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
+        Ok(Err((status, why))) => (status, why).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}

@@ -1,0 +1,62 @@
+//! A folder or a cluster as one more source of Chancery's inputs, and real Envoys as one more reader of its answers.
+//!
+//! ```text
+//! sources --changes--> intake --drained--> worker --Build--> snapshots --xDS--> Envoys
+//!                                            |
+//!                                            +--> controllers, pages, events
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`event`] | what happens, as the objects that other programs read; the timeline |
+//! | [`address`] | where a server listens |
+//! | [`sources`] | whence inputs come: a folder, a stream of watch events, a recording, an API server |
+//! | [`worker`] | changes become builds: noise dropped, spaced, drained, compiled |
+//! | [`xds`] | snapshots, subscriptions, the server, and whom a rejection blames |
+//! | [`proxies`] | which Envoy gets which gateway's snapshot |
+//! | [`rollout`] | a change goes to one Envoy first |
+//! | [`runtime`] | controllers: caches with indexes, mappers, queues, reconcilers |
+//! | [`controllers`] | the controllers that we run |
+//! | [`http`] | what people and programs ask over HTTP |
+//! | [`bootstrap`] | how an Envoy starts that asks us |
+//! | [`engine`], [`watch`], [`serve`], [`host`] | all of it put together |
+//!
+//! Here: everything that waits, listens or connects. What must not be here: what a configuration means. Each source gives texts, and the
+//! core compiles them as it does those of a file.
+
+pub mod address;
+pub mod bootstrap;
+pub mod controllers;
+pub mod engine;
+pub mod event;
+pub mod host;
+pub mod http;
+pub mod proxies;
+pub mod rollout;
+pub mod runtime;
+pub mod serve;
+pub mod sources;
+pub mod watch;
+pub mod worker;
+pub mod xds;
+
+/// What went wrong, as one sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure(pub String);
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<T: Into<String>> From<T> for Failure {
+    fn from(text: T) -> Self {
+        Failure(text.into())
+    }
+}
+
+/// Takes a lock. What a task that panicked left behind is still whole: no value here is changed in several steps.
+fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,185 @@
+//! A change goes to one Envoy of a gateway first: what it rejects is held from the others.
+//!
+//! Of each gateway there is a snapshot that is known to be good, and perhaps a newer one that one Envoy is trying. It becomes everybody's when that
+//! Envoy has taken all of it, when it goes away, or when it says nothing for too long; when it rejects any of it, the others keep
+//! what they have until the next change. Endpoints do not wait: they are no configuration. It is told the time.
+//!
+//! What must not be here: who is connected by what.
+
+use crate::xds::snapshot::Snapshot;
+use chancery_core::backend::envoy::v3::Service;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long the one Envoy may take.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A snapshot that one Envoy is trying.
+#[derive(Clone, Debug)]
+struct Trial {
+    snapshot: Arc<Snapshot>,
+    node: String,
+    since: Instant,
+    /// Streams of the node that have all of it.
+    settled: BTreeSet<u64>,
+    rejected: bool,
+}
+
+/// The snapshots of one gateway.
+#[derive(Clone, Debug)]
+pub struct Rollout {
+    stable: Arc<Snapshot>,
+    trial: Option<Trial>,
+}
+
+/// What became of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing.
+    None,
+    /// Everybody gets it now.
+    Released,
+    /// The others keep what they have.
+    Held,
+}
+
+impl Rollout {
+    /// With this snapshot, for everybody.
+    #[must_use]
+    pub fn new(snapshot: Arc<Snapshot>) -> Self {
+        Self { stable: snapshot, trial: None }
+    }
+
+    /// There is a newer snapshot. These nodes are connected; where there are several, one of them tries it.
+    pub fn offer(&mut self, snapshot: Arc<Snapshot>, nodes: &BTreeSet<String>, now: Instant) {
+        if self.trial.is_some() && snapshot.changed_from(self.newest()).is_empty() {
+            // What is tried, or held, is still the newest.
+            return;
+        }
+        let changed = snapshot.changed_from(&self.stable);
+        let endpoints = Service::Endpoints.type_url();
+        let is_configuration = changed.keys().any(|url| **url != *endpoints);
+        // Who tries a change tries the next one too: it has it already.
+        let tries = self.trial.as_ref().map(|trial| trial.node.clone()).filter(|node| nodes.contains(node)).or_else(|| nodes.first().cloned());
+        match tries {
+            Some(node) if nodes.len() > 1 && is_configuration => {
+                self.trial = Some(Trial { snapshot, node, since: now, settled: BTreeSet::new(), rejected: false });
+            }
+            _ => *self = Self::new(snapshot),
+        }
+    }
+
+    /// The newest snapshot, whoever has it.
+    #[must_use]
+    pub fn newest(&self) -> &Arc<Snapshot> {
+        self.trial.as_ref().map_or(&self.stable, |trial| &trial.snapshot)
+    }
+
+    /// What a node is to have.
+    #[must_use]
+    pub fn of(&self, node: &str) -> &Arc<Snapshot> {
+        self.trial.as_ref().filter(|trial| trial.node == node).map_or(&self.stable, |trial| &trial.snapshot)
+    }
+
+    /// The snapshot that is tried, where this node tries one, and until when.
+    #[must_use]
+    pub fn deadline(&self, node: &str) -> Option<Instant> {
+        self.trial.as_ref().filter(|trial| trial.node == node && !trial.rejected).map(|trial| trial.since + PATIENCE)
+    }
+
+    /// A stream of a node has accepted everything that it asks for of a snapshot. `streams` is the number of streams of the node.
+    pub fn settled(&mut self, node: &str, stream: u64, of: &Arc<Snapshot>, streams: usize) -> Change {
+        let Some(trial) = self.trial.as_mut().filter(|trial| trial.node == node && Arc::ptr_eq(&trial.snapshot, of)) else { return Change::None };
+        trial.settled.insert(stream);
+        if trial.rejected || trial.settled.len() < streams { Change::None } else { self.release() }
+    }
+
+    /// A node has rejected a part of a snapshot.
+    pub fn rejected(&mut self, node: &str, of: &Arc<Snapshot>) -> Change {
+        let Some(trial) = self.trial.as_mut().filter(|trial| trial.node == node && Arc::ptr_eq(&trial.snapshot, of)) else { return Change::None };
+        if std::mem::replace(&mut trial.rejected, true) { Change::None } else { Change::Held }
+    }
+
+    /// A node has gone, or its time is over.
+    pub fn give_up(&mut self, node: &str, now: Instant, gone: bool) -> Change {
+        let is_over = |trial: &Trial| trial.node == node && !trial.rejected && (gone || now.saturating_duration_since(trial.since) >= PATIENCE);
+        if self.trial.as_ref().is_some_and(is_over) { self.release() } else { Change::None }
+    }
+
+    fn release(&mut self) -> Change {
+        match self.trial.take() {
+            Some(trial) => {
+                self.stable = trial.snapshot;
+                Change::Released
+            }
+            None => Change::None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::xds::snapshot::Resources;
+    use chancery_core::backend::envoy::v3::{Encoded, Fingerprint};
+
+    fn snapshot(service: Service, content: &str) -> Arc<Snapshot> {
+        let mut out = Snapshot::new("g");
+        let value = content.as_bytes().to_vec();
+        let resource = Encoded { name: "a".into(), version: Fingerprint::of(&[&value]), value };
+        out.set(service.type_url(), Arc::new(Resources::new([Arc::new(resource)])));
+        Arc::new(out)
+    }
+
+    fn nodes(all: &[&str]) -> BTreeSet<String> {
+        all.iter().map(|node| (*node).to_owned()).collect()
+    }
+
+    #[test]
+    fn one_tries_and_the_others_follow() {
+        let now = Instant::now();
+        let (one, two) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"));
+        let mut rollout = Rollout::new(one.clone());
+        rollout.offer(two.clone(), &nodes(&["a", "b"]), now);
+        assert!(Arc::ptr_eq(rollout.of("a"), &two) && Arc::ptr_eq(rollout.of("b"), &one));
+        assert_eq!(rollout.settled("b", 1, &one, 1), Change::None, "it is not the one that tries");
+        assert_eq!(rollout.settled("a", 1, &two, 2), Change::None, "its other stream has not all of it");
+        assert_eq!(rollout.settled("a", 2, &two, 2), Change::Released);
+        assert!(Arc::ptr_eq(rollout.of("b"), &two));
+    }
+
+    #[test]
+    fn what_is_rejected_is_held_until_it_changes() {
+        let now = Instant::now();
+        let (good, bad, mended) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"), snapshot(Service::Clusters, "3"));
+        let mut rollout = Rollout::new(good.clone());
+        rollout.offer(bad.clone(), &nodes(&["a", "b"]), now);
+        assert_eq!(rollout.rejected("a", &bad), Change::Held);
+        assert_eq!(rollout.settled("a", 1, &bad, 1), Change::None);
+        assert_eq!(rollout.give_up("a", now + PATIENCE * 2, false), Change::None, "time does not release it");
+        assert!(Arc::ptr_eq(rollout.of("b"), &good) && rollout.deadline("a").is_none());
+        rollout.offer(mended.clone(), &nodes(&["a", "b"]), now);
+        assert_eq!(rollout.settled("a", 1, &mended, 1), Change::Released);
+    }
+
+    #[test]
+    fn nobody_waits_for_who_says_nothing_or_is_alone() {
+        let now = Instant::now();
+        let (one, two) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"));
+        let mut rollout = Rollout::new(one.clone());
+        rollout.offer(two.clone(), &nodes(&["a"]), now);
+        assert!(Arc::ptr_eq(rollout.of("later"), &two));
+        let mut rollout = Rollout::new(one.clone());
+        rollout.offer(two.clone(), &nodes(&["a", "b"]), now);
+        assert_eq!(rollout.give_up("a", now + PATIENCE / 2, false), Change::None);
+        assert_eq!(rollout.give_up("a", now + PATIENCE, false), Change::Released);
+        let mut rollout = Rollout::new(one.clone());
+        rollout.offer(two, &nodes(&["a", "b"]), now);
+        assert_eq!(rollout.give_up("a", now, true), Change::Released);
+        let (few, more) = (snapshot(Service::Endpoints, "1"), snapshot(Service::Endpoints, "2"));
+        let mut rollout = Rollout::new(few);
+        rollout.offer(more.clone(), &nodes(&["a", "b"]), now);
+        assert!(Arc::ptr_eq(rollout.of("b"), &more), "endpoints do not wait");
+    }
+}

@@ -1,0 +1,44 @@
+//! Conditions of a status: a list in the API, a map by type in fact. `True` is the good state, and is written as the bad one is, so that what was
+//! bad is cleared.
+//!
+//! What must not be here: which conditions there are.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Whether it is good.
+    pub good: bool,
+    /// One word for why.
+    pub reason: String,
+    /// A sentence.
+    pub message: String,
+}
+
+/// Conditions by type.
+pub type Conditions = BTreeMap<String, Condition>;
+
+/// The list, given the one that is there. What stays as it is keeps its time; conditions of others stay.
+#[must_use]
+pub fn merged(before: &Value, conditions: &Conditions, generation: i64, now: &str) -> Value {
+    let known = before.as_array().map(Vec::as_slice).unwrap_or_default();
+    let kind = |condition: &Value| condition["type"].as_str().unwrap_or_default().to_owned();
+    let mut out: BTreeMap<String, Value> = known.iter().map(|condition| (kind(condition), condition.clone())).collect();
+    for (name, condition) in conditions {
+        let status = if condition.good { "True" } else { "False" };
+        let since = out.get(name).filter(|known| known["status"] == status).and_then(|known| known["lastTransitionTime"].as_str());
+        let since = since.unwrap_or(now).to_owned();
+        let value = json!({
+            "type": name,
+            "status": status,
+            "reason": condition.reason,
+            "message": condition.message,
+            "observedGeneration": generation,
+            "lastTransitionTime": since,
+        });
+        out.insert(name.clone(), value);
+    }
+    Value::Array(out.into_values().collect())
+}

@@ -1,0 +1,229 @@
+//! All controllers, planned: which is to reconcile what, and what that asks for.
+//!
+//! Events go into the cache and are mapped to what depends on them, as it is and as it was bound; each controller has a queue of its own.
+//! [`Manager::plan`] has the next object reconciled and gives what that asks for; whoever carries it out says how it went. Here is no IO and no
+//! clock.
+
+use super::cache::Cache;
+use super::controller::{Action, Controller, Reading};
+use super::graph::Graph;
+use super::object::{Id, Object};
+use super::queue::Queue;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+/// Something that happened to an object.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// It is like this now.
+    Put(Object),
+    /// It is gone.
+    Gone(Id),
+    /// Something that is no object: the name of the custom watch, and what is to be told of it.
+    Custom(&'static str, Object),
+}
+
+/// What a reconciler asks for.
+#[derive(Debug)]
+pub struct Planned {
+    controller: usize,
+    /// The controller's name.
+    pub name: &'static str,
+    /// What was reconciled.
+    pub id: Id,
+    /// What is to be done, or why it failed.
+    pub outcome: Result<Vec<Action>, String>,
+    /// What was read for it.
+    pub bound: BTreeSet<Id>,
+}
+
+struct Running {
+    controller: Controller,
+    queue: Queue,
+    initialized: bool,
+    /// What was read for each object, in this process. Objects keep it too, for the next one.
+    bound: BTreeMap<Id, BTreeSet<Id>>,
+    bound_by: BTreeMap<Id, BTreeSet<Id>>,
+}
+
+/// All controllers.
+#[derive(Default)]
+pub struct Manager {
+    cache: Cache,
+    controllers: Vec<Running>,
+}
+
+impl Manager {
+    /// Of these.
+    ///
+    /// # Errors
+    ///
+    /// Two manage the same kind, or they go in circles; says which.
+    pub fn new(controllers: Vec<Controller>) -> Result<Self, String> {
+        let mut managed: BTreeMap<&str, &str> = BTreeMap::new();
+        for controller in &controllers {
+            if let Some(other) = managed.insert(controller.managed, controller.name) {
+                return Err(format!("{other} and {} both manage {}", controller.name, controller.managed));
+            }
+        }
+        if let Some(circle) = Graph::of(&controllers).circle() {
+            return Err(format!("controllers go in a circle: {}", circle.join(" -> ")));
+        }
+        let mut out = Self::default();
+        for controller in controllers {
+            for (kind, index) in &controller.indexes {
+                out.cache.declare(kind, index.clone());
+            }
+            let (queue, bound) = (Queue::default(), BTreeMap::new());
+            out.controllers.push(Running { controller, queue, initialized: false, bound, bound_by: BTreeMap::new() });
+        }
+        Ok(out)
+    }
+
+    /// The objects as they were seen last.
+    #[must_use]
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// Takes an event.
+    pub fn event(&mut self, change: Change) {
+        match change {
+            Change::Put(object) => {
+                let before = self.cache.put(object.clone());
+                // Nothing has changed: it was told twice, or as an answer to what we wrote.
+                if before.as_deref() == Some(&object) {
+                    return;
+                }
+                self.changed(&object);
+                if let Some(before) = before {
+                    self.changed_owner(&before, &object);
+                }
+            }
+            Change::Gone(id) => {
+                if let Some(before) = self.cache.take(&id) {
+                    self.changed(&before);
+                }
+            }
+            Change::Custom(name, object) => {
+                for running in &mut self.controllers {
+                    for watch in running.controller.watches.iter().filter(|watch| watch.custom && watch.kind == name) {
+                        (watch.mapper)(&object, &self.cache).into_iter().for_each(|id| running.queue.add(id));
+                    }
+                }
+            }
+        }
+    }
+
+    fn changed(&mut self, object: &Object) {
+        for running in &mut self.controllers {
+            let managed = running.controller.managed;
+            if *object.id.kind == *managed {
+                running.queue.add(object.id.clone());
+            }
+            let watches = running.controller.watches.iter().filter(|watch| !watch.custom && *object.id.kind == *watch.kind);
+            let mut watched = false;
+            for watch in watches {
+                watched = true;
+                (watch.mapper)(object, &self.cache).into_iter().for_each(|id| running.queue.add(id));
+            }
+            if watched {
+                // What the object was read for, though nothing may point there any more.
+                let kept = self.cache.bound_to(&object.id, managed).cloned();
+                let read = running.bound_by.get(&object.id).into_iter().flatten().cloned();
+                let all: BTreeSet<Id> = kept.chain(read).collect();
+                all.into_iter().for_each(|id| running.queue.add(id));
+            }
+        }
+    }
+
+    /// Whoever owned it before is told too.
+    fn changed_owner(&mut self, before: &Object, now: &Object) {
+        let Some(owner) = before.owner.as_ref().filter(|owner| Some(*owner) != now.owner.as_ref()) else { return };
+        for running in &mut self.controllers {
+            let watched = running.controller.watches.iter().any(|watch| *now.id.kind == *watch.kind);
+            if watched && *owner.kind == *running.controller.managed {
+                running.queue.add(owner.clone());
+            }
+        }
+    }
+
+    /// Has the next object reconciled; `None` where there is none now.
+    pub fn plan(&mut self, now: Instant) -> Option<Planned> {
+        for (at, running) in self.controllers.iter_mut().enumerate() {
+            if !running.initialized {
+                let initialize = running.controller.initializer.as_mut();
+                // It is tried again with the next event or pause.
+                if initialize.is_some_and(|initialize| initialize(&self.cache).is_err()) {
+                    continue;
+                }
+                running.initialized = true;
+            }
+            let Some(id) = running.queue.take(now) else { continue };
+            let reading = Reading::new(&self.cache, &id);
+            let mut outcome = running.controller.reconciler.reconcile(&id, &reading);
+            let bound = reading.bound();
+            running.bind(&id, &bound);
+            for action in outcome.iter_mut().flatten() {
+                if let Action::Apply(object) = action
+                    && object.id == id
+                {
+                    object.bound.clone_from(&bound);
+                }
+            }
+            return Some(Planned { controller: at, name: running.controller.name, id, outcome, bound });
+        }
+        None
+    }
+
+    /// What was planned was carried out, or not. A failure gives the pause before it is tried again.
+    pub fn carried_out(&mut self, planned: &Planned, outcome: Result<(), String>, now: Instant) -> Option<std::time::Duration> {
+        let running = self.controllers.get_mut(planned.controller)?;
+        match outcome {
+            Ok(()) => {
+                running.queue.done(&planned.id);
+                None
+            }
+            Err(_) => Some(running.queue.failed(&planned.id, now)),
+        }
+    }
+
+    /// When to plan again although nothing has happened.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Instant> {
+        self.controllers.iter().filter_map(|running| running.queue.next_due()).min()
+    }
+
+    /// How many objects wait, by controller.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<(&'static str, usize)> {
+        self.controllers.iter().map(|running| (running.controller.name, running.queue.len())).collect()
+    }
+
+    /// The controllers as a graph.
+    #[must_use]
+    pub fn graph(&self) -> Graph {
+        Graph::of(self.controllers.iter().map(|running| &running.controller))
+    }
+}
+
+impl Running {
+    /// Notes what was read for an object.
+    fn bind(&mut self, id: &Id, bound: &BTreeSet<Id>) {
+        for gone in self.bound.remove(id).into_iter().flatten() {
+            if let Some(all) = self.bound_by.get_mut(&gone) {
+                all.remove(id);
+                if all.is_empty() {
+                    self.bound_by.remove(&gone);
+                }
+            }
+        }
+        if bound.is_empty() {
+            return;
+        }
+        for of in bound {
+            self.bound_by.entry(of.clone()).or_default().insert(id.clone());
+        }
+        self.bound.insert(id.clone(), bound.clone());
+    }
+}

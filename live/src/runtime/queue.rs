@@ -1,0 +1,88 @@
+//! What is to be reconciled: each object once, however often it is asked for, and one that failed later and later.
+//!
+//! It is told the time. What must not be here: reconciling.
+
+use super::object::Id;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
+
+/// The first pause after a failure, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(300));
+
+/// A queue.
+#[derive(Debug, Default)]
+pub struct Queue {
+    ready: VecDeque<Id>,
+    /// What is in `ready`.
+    waiting: BTreeSet<Id>,
+    /// What is being reconciled; asked for meanwhile, it comes again.
+    running: BTreeSet<Id>,
+    again: BTreeSet<Id>,
+    later: BTreeMap<Id, Instant>,
+    failures: BTreeMap<Id, u32>,
+}
+
+impl Queue {
+    /// Asks for an object. One that waits after a failure is tried at once, as something has changed.
+    pub fn add(&mut self, id: Id) {
+        self.later.remove(&id);
+        if self.running.contains(&id) {
+            self.again.insert(id);
+        } else if self.waiting.insert(id.clone()) {
+            self.ready.push_back(id);
+        }
+    }
+
+    /// The next one. It is running until it is done or has failed.
+    pub fn take(&mut self, now: Instant) -> Option<Id> {
+        let due: Vec<Id> = self.later.iter().filter(|(_, at)| **at <= now).map(|(id, _)| id.clone()).collect();
+        due.into_iter().for_each(|id| self.add(id));
+        let id = self.ready.pop_front()?;
+        self.waiting.remove(&id);
+        self.running.insert(id.clone());
+        Some(id)
+    }
+
+    /// It went well.
+    pub fn done(&mut self, id: &Id) {
+        self.failures.remove(id);
+        self.finish(id);
+    }
+
+    /// It failed: it comes again after a pause that doubles each time. Gives the pause.
+    pub fn failed(&mut self, id: &Id, now: Instant) -> Duration {
+        let failures = self.failures.entry(id.clone()).or_default();
+        let pause = PAUSES.0.saturating_mul(1 << (*failures).min(20)).min(PAUSES.1);
+        *failures += 1;
+        if !self.again.contains(id) {
+            self.later.insert(id.clone(), now + pause);
+        }
+        self.finish(id);
+        pause
+    }
+
+    fn finish(&mut self, id: &Id) {
+        self.running.remove(id);
+        if self.again.remove(id) {
+            self.add(id.clone());
+        }
+    }
+
+    /// When something comes that waits after a failure.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Instant> {
+        self.later.values().min().copied()
+    }
+
+    /// How many wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ready.len() + self.later.len()
+    }
+
+    /// Whether none waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

@@ -1,0 +1,221 @@
+//! `chancery serve`: inputs from sources, resources to Envoys, answers to people.
+//!
+//! What must not be here: parts; they are put together here, and ended together: where one of them dies, the process ends instead of serving
+//! half.
+
+use crate::Failure;
+use crate::address::Address;
+use crate::controllers::lease::Holder;
+use crate::controllers::writer::Writer;
+use crate::engine::{Engine, Settings};
+use crate::event::{Event, Events, Server};
+use crate::http::{self, Door};
+use crate::proxies::Proxies;
+use crate::sources::Source;
+use crate::worker::build::{Build, withheld_events};
+use crate::xds::clients::Clients;
+use crate::xds::server::Xds;
+use crate::xds::tls::{Files, Tls};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+/// Where servers listen, and how.
+#[derive(Clone, Debug)]
+pub struct Servers {
+    /// Envoys.
+    pub xds: Address,
+    /// The page, the API, metrics.
+    pub diagnostics: Address,
+    /// Snapshots.
+    pub snapshots: Address,
+    /// Snapshots, redacted.
+    pub public_snapshots: Address,
+    /// Whether we are ready.
+    pub ready: Address,
+    /// Certificates of the xDS server.
+    pub tls: Option<Files>,
+    /// The token that whoever asks from another machine must bring.
+    pub token: Option<String>,
+    /// A change goes to one Envoy of a gateway first.
+    pub canary: bool,
+}
+
+/// What is written into a cluster.
+#[derive(Clone, Debug)]
+pub struct Writing {
+    /// Which cluster.
+    pub cluster: crate::sources::kube::Settings,
+    /// What other controllers write is written all the same.
+    pub take_over: bool,
+    /// The lease that the one of several replicas holds that writes; none where there is one only.
+    pub lease: Option<String>,
+}
+
+/// How long streams may take to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What a build changes, told as an event.
+#[derive(Default)]
+pub struct Reporter {
+    findings: Option<BTreeSet<crate::event::FindingLine>>,
+}
+
+/// The most names of resources that one event tells.
+const MOST_NAMES: usize = 100;
+
+impl Reporter {
+    /// The event of a build.
+    pub fn event(&mut self, build: &Build) -> Event {
+        let findings = build.findings();
+        let before = self.findings.replace(findings.clone()).unwrap_or_default();
+        let changed = build.changed();
+        Event::Build {
+            version: build.version.clone(),
+            took_ms: build.took.as_millis() as u64,
+            inputs: build.inputs,
+            errors: build.errors,
+            changes: build.changes,
+            found: findings.difference(&before).cloned().collect(),
+            mended: before.difference(&findings).cloned().collect(),
+            resources: changed.iter().map(|(list, names)| (*list, names.iter().take(MOST_NAMES).cloned().collect())).collect(),
+            changed: changed.into_iter().map(|(list, names)| (list, names.len())).collect(),
+            requests: Vec::new(),
+        }
+    }
+}
+
+/// Serves until `end`, or until a part of it dies.
+///
+/// # Errors
+///
+/// An address is taken, a certificate cannot be read, or a part has died.
+pub async fn serve(
+    settings: Settings,
+    sources: Vec<Box<dyn Source>>,
+    servers: &Servers,
+    writing: Option<&Writing>,
+    end: impl Future<Output = ()> + Send,
+) -> Result<(), Failure> {
+    let events = settings.events.clone();
+    let (stop, stopping) = watch::channel(false);
+    let proxies = Proxies::new(servers.canary, events.clone());
+    let clients = Clients::new(events.clone());
+    let (latest, builds) = watch::channel(None::<Arc<Build>>);
+    let tls = servers.tls.clone().map(Tls::new).transpose()?.map(Arc::new);
+    let options = settings.options.clone();
+    let written = builds.clone();
+    let mut doors = bind(servers, &events).await?;
+    let publish = publisher(proxies.clone(), latest, events.clone());
+    let mut engine = Engine::start(settings, sources, publish)?;
+    let shared = http::Shared {
+        options,
+        builds,
+        clients: clients.clone(),
+        events,
+        states: engine.states.clone(),
+        metrics: engine.metrics.clone(),
+        intake: engine.intake.clone(),
+        token: servers.token.clone(),
+        stop: stopping.clone(),
+    };
+    let mut parts: JoinSet<Result<(), Failure>> = JoinSet::new();
+    if let Some(listener) = doors.remove(Server::Xds.name()) {
+        let xds = Xds { proxies, clients, stop: stopping };
+        parts.spawn(async move { xds.serve(listener, tls).await.map_err(|error| format!("the xDS server has stopped: {error}").into()) });
+    }
+    for door in [Door::Diagnostics, Door::Snapshots, Door::PublicSnapshots, Door::Ready] {
+        if let Some(listener) = doors.remove(door.server().name()) {
+            parts.spawn(http::serve(listener, door, shared.clone()));
+        }
+    }
+    if let Some(writing) = writing {
+        parts.spawn(write(writing.clone(), written));
+    }
+    tokio::pin!(end);
+    let mut finite = false;
+    let outcome = loop {
+        tokio::select! {
+            () = &mut end => break Ok(()),
+            // Of sources that have an end, what they told is served on.
+            failure = engine.died(), if !finite => match failure {
+                Some(failure) => break Err(failure),
+                None => finite = true,
+            },
+            ended = parts.join_next(), if !parts.is_empty() => break Err(match ended {
+                Some(Ok(Err(failure))) => failure,
+                Some(Err(error)) => format!("a server has stopped: {error}").into(),
+                Some(Ok(Ok(()))) | None => "a server has stopped".into(),
+            }),
+        }
+    };
+    // Nobody need listen any more.
+    let _ = stop.send(true);
+    engine.stop();
+    let _ = tokio::time::timeout(GRACE, async { while parts.join_next().await.is_some() {} }).await;
+    outcome
+}
+
+/// Writes statuses, for as long as the process lives.
+async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>) -> Result<(), Failure> {
+    let (client, namespace) = crate::sources::kube::connect(&writing.cluster).await?;
+    let writer = Writer::new(client.clone(), writing.take_over);
+    let lease = writing.lease.map(|name| Holder::new(client, &namespace, &name, &identity()));
+    crate::controllers::run::run(builds, writer, lease).await
+}
+
+/// Which replica this is: in a pod, its name.
+fn identity() -> String {
+    let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "chancery".into());
+    format!("{host}-{}", std::process::id())
+}
+
+/// Takes all ports before anything else begins, and tells where.
+async fn bind(servers: &Servers, events: &Events) -> Result<BTreeMap<&'static str, tokio::net::TcpListener>, Failure> {
+    let all = [
+        (Server::Xds, &servers.xds, "--xds"),
+        (Server::Diagnostics, &servers.diagnostics, "--diagnostics"),
+        (Server::Snapshots, &servers.snapshots, "--snapshots"),
+        (Server::PublicSnapshots, &servers.public_snapshots, "--public-snapshots"),
+        (Server::Ready, &servers.ready, "--ready"),
+    ];
+    let mut out = BTreeMap::new();
+    for (server, address, flag) in all {
+        if let Some((listener, local)) = address.bind(flag).await? {
+            if server != Server::Xds && server != Server::Ready && !local.ip().is_loopback() && servers.token.is_none() {
+                return Err(format!("{flag} {address} can be reached from other machines: give --admin-token-file, or an address of this one").into());
+            }
+            events.tell(Event::Listening { server, address: local.to_string() });
+            out.insert(server.name(), listener);
+        }
+    }
+    Ok(out)
+}
+
+/// Hands builds on: first to Envoys, then to all others.
+fn publisher(
+    proxies: Proxies,
+    latest: watch::Sender<Option<Arc<Build>>>,
+    events: Events,
+) -> impl FnMut(&Arc<Build>) -> Result<(), String> + Send + 'static {
+    let mut reporter = Reporter::default();
+    let mut told: BTreeSet<String> = BTreeSet::new();
+    move |build| {
+        proxies.publish(build.gateways.iter().map(|gateway| (gateway.id.clone(), gateway.snapshot.clone())).collect());
+        latest.send_replace(Some(build.clone()));
+        events.tell(reporter.event(build));
+        let mut now = BTreeSet::new();
+        for event in build.gateways.iter().flat_map(withheld_events) {
+            // What is told once is told again only when it comes back.
+            let text = serde_json::to_string(&event).unwrap_or_default();
+            if !told.contains(&text) {
+                events.tell(event);
+            }
+            now.insert(text);
+        }
+        told = now;
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! An API server.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`connect`] | from a kubeconfig, or a pod's own account, to a client; and what is wrong with it, in one sentence |
+//! | [`access`] | which kinds the server has, and where we may read them |
+//! | [`follow`] | one kind in one place, as it changes |
+//!
+//! What is watched follows from the kinds tables. A kind whose CRD is not installed is asked for again now and then. What cannot be read any more
+//! keeps its objects: only what the server says is gone is gone. Not here: what objects mean.
+
+mod access;
+mod connect;
+mod follow;
+
+use super::{Outlet, Source};
+use crate::Failure;
+use crate::event::SourceState;
+pub use access::unreachable;
+use access::{Found, Place, Wanted};
+pub use connect::connect;
+use kube::Client;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// How often it is asked which kinds there are, and where we may read them.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// Which cluster, and what of it.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The kubeconfig; `$KUBECONFIG` and the usual places unless given, and a pod's own account where there is none.
+    pub kubeconfig: Option<PathBuf>,
+    /// The context; the current one unless given.
+    pub context: Option<String>,
+    /// The one namespace that is watched; all unless given.
+    pub namespace: Option<String>,
+    /// Only objects with these labels.
+    pub selector: Option<String>,
+    /// Only the kinds of this dialect.
+    pub dialect: Option<String>,
+}
+
+/// An API server.
+#[derive(Debug)]
+pub struct Kube {
+    settings: Settings,
+}
+
+impl Kube {
+    /// This one.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
+
+impl Source for Kube {
+    fn name(&self) -> String {
+        "kubernetes".into()
+    }
+
+    fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>> {
+        Box::pin(async move {
+            let (client, default_namespace) = connect(&self.settings).await?;
+            let (listed, ready) = mpsc::unbounded_channel();
+            let wanted = access::wanted(self.settings.dialect.as_deref());
+            let watching = Watching {
+                missing: wanted.iter().map(Wanted::name).collect(),
+                settings: self.settings,
+                client,
+                default_namespace,
+                outlet,
+                wanted,
+                followed: BTreeMap::new(),
+                tasks: JoinSet::new(),
+                listed,
+                synced: false,
+            };
+            watching.run(ready).await
+        })
+    }
+}
+
+/// The kinds that are watched, and those that are waited for.
+struct Watching {
+    settings: Settings,
+    client: Client,
+    default_namespace: String,
+    outlet: Outlet,
+    wanted: Vec<Wanted>,
+    /// Kinds that are followed, each with the places of it, and those that were listed.
+    followed: BTreeMap<String, BTreeMap<Place, bool>>,
+    /// Kinds of which nothing is known yet.
+    missing: BTreeSet<String>,
+    tasks: JoinSet<()>,
+    /// Who follows a kind in a place tells here that all of it was told once.
+    listed: mpsc::UnboundedSender<(String, Place)>,
+    synced: bool,
+}
+
+impl Watching {
+    async fn run(mut self, mut ready: mpsc::UnboundedReceiver<(String, Place)>) -> Result<(), Failure> {
+        let mut reached = false;
+        loop {
+            match access::discover(&self.client, &self.wanted).await {
+                Ok(found) => {
+                    reached = true;
+                    self.outlet.state("kubernetes", SourceState::Synced, None);
+                    self.take(found).await;
+                }
+                Err(why) => self.outlet.state("kubernetes", SourceState::Error, Some(why)),
+            }
+            self.check_synced(reached);
+            let pause = tokio::time::sleep(LOOK);
+            tokio::pin!(pause);
+            loop {
+                tokio::select! {
+                    () = &mut pause => break,
+                    Some((kind, place)) = ready.recv() => {
+                        if let Some(listed) = self.followed.get_mut(&kind).and_then(|places| places.get_mut(&place)) {
+                            *listed = true;
+                        }
+                        self.check_synced(reached);
+                    }
+                    Some(ended) = self.tasks.join_next() => {
+                        if let Err(error) = ended {
+                            return Err(format!("watching a kind has stopped: {error}").into());
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// All that there is was told once, and of all else it is known that it is not there, or that we may not read it.
+    fn check_synced(&mut self, reached: bool) {
+        let all = self.followed.values().flat_map(BTreeMap::values).all(|listed| *listed);
+        if reached && !self.synced && all && self.missing.is_empty() {
+            self.synced = true;
+            self.outlet.synced();
+        }
+    }
+
+    /// Follows what is new among what was found.
+    async fn take(&mut self, found: BTreeMap<String, Option<Found>>) {
+        for (kind, found) in found {
+            self.missing.remove(&kind);
+            let Some(found) = found else {
+                // Who follows a kind that is gone says so itself, and goes on when it comes back.
+                if !self.followed.contains_key(&kind) {
+                    self.outlet.state(&kind, SourceState::Missing, Some("the API server does not have this kind: its CRD is not installed".into()));
+                }
+                continue;
+            };
+            if self.followed.get(&kind).is_some_and(|places| places.contains_key(&Place::All)) {
+                continue;
+            }
+            let places = access::places(&self.client, &found, &self.settings, &self.default_namespace).await;
+            let places = match places {
+                Ok(places) => places,
+                Err(why) => {
+                    self.outlet.state(&kind, SourceState::Error, Some(why));
+                    self.missing.insert(kind);
+                    continue;
+                }
+            };
+            if places.is_empty() {
+                self.outlet.state(&kind, SourceState::Forbidden, Some(found.missing_rule(self.settings.namespace.as_deref())));
+                continue;
+            }
+            self.follow(&kind, &found, places);
+        }
+    }
+
+    fn follow(&mut self, kind: &str, found: &Found, places: Vec<Place>) {
+        let known = self.followed.entry(kind.to_owned()).or_default();
+        if let Some(partial) = access::partial(found, &places, self.settings.namespace.as_deref()) {
+            self.outlet.state(kind, SourceState::Forbidden, Some(partial));
+        }
+        for place in places {
+            if known.contains_key(&place) {
+                continue;
+            }
+            known.insert(place.clone(), false);
+            let follower = follow::Follower {
+                kind: kind.to_owned(),
+                place,
+                outlet: self.outlet.clone(),
+                listed: Some(self.listed.clone()),
+                config: found.watch_config(self.settings.selector.as_deref()),
+            };
+            let api = found.api(&self.client, &follower.place);
+            self.tasks.spawn(follower.run(api));
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Which kinds the server has, and where we may read them.
+//!
+//! What must not be here: reading them.
+
+use super::Settings;
+use chancery_core::dialect;
+use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
+use k8s_openapi::api::core::v1::Namespace;
+use kube::Client;
+use kube::api::{Api, DynamicObject, ListParams, PostParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use kube::runtime::watcher;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A kind of the kinds tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    group: String,
+    kind: String,
+    /// The versions that we read, the oldest first.
+    versions: Vec<String>,
+}
+
+impl Wanted {
+    /// As events name it: `HTTPProxy.projectcontour.io`.
+    pub fn name(&self) -> String {
+        if self.group.is_empty() { self.kind.clone() } else { format!("{}.{}", self.kind, self.group) }
+    }
+}
+
+/// The kinds of the tables, one of a name.
+pub fn wanted(asked: Option<&str>) -> Vec<Wanted> {
+    let mut out: Vec<Wanted> = Vec::new();
+    for of in dialect::ALL.iter().filter(|of| asked.is_none_or(|asked| asked == of.name)) {
+        for listed in (of.listing)() {
+            let versions: Vec<String> = listed.versions.iter().map(|version| version.rsplit('/').next().unwrap_or(version).to_owned()).collect();
+            match out.iter_mut().find(|known| known.kind == listed.name && known.group == listed.group) {
+                Some(known) => {
+                    let new = versions.into_iter().filter(|version| !known.versions.contains(version)).collect::<Vec<_>>();
+                    known.versions.extend(new);
+                }
+                None => out.push(Wanted { group: listed.group.into(), kind: listed.name.into(), versions }),
+            }
+        }
+    }
+    out
+}
+
+/// A kind that the server has.
+#[derive(Clone, Debug)]
+pub struct Found {
+    resource: ApiResource,
+    namespaced: bool,
+}
+
+/// Where a kind is read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// Everywhere.
+    All,
+    /// In this namespace.
+    In(String),
+}
+
+impl Found {
+    /// What reads it there.
+    pub fn api(&self, client: &Client, place: &Place) -> Api<DynamicObject> {
+        match place {
+            Place::All => Api::all_with(client.clone(), &self.resource),
+            Place::In(namespace) => Api::namespaced_with(client.clone(), namespace, &self.resource),
+        }
+    }
+
+    /// How it is watched. Releases of Helm and tokens are Secrets that no gateway refers to, and many of them are large.
+    pub fn watch_config(&self, selector: Option<&str>) -> watcher::Config {
+        let config = watcher::Config::default();
+        let config = match selector {
+            Some(selector) if !self.resource.group.is_empty() => config.labels(selector),
+            _ => config,
+        };
+        if self.resource.kind == "Secret" && self.resource.group.is_empty() {
+            return config.fields("type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token");
+        }
+        config
+    }
+
+    /// The rule that is missing, as a ClusterRole or Role would have it.
+    pub fn missing_rule(&self, namespace: Option<&str>) -> String {
+        let (group, plural) = (&self.resource.group, &self.resource.plural);
+        let place = namespace.map(|namespace| format!(" in the namespace {namespace}")).unwrap_or_default();
+        format!("may not be read{place}; the rule that is missing: apiGroups: [\"{group}\"], resources: [\"{plural}\"], verbs: [get, list, watch]")
+    }
+}
+
+/// What of the wanted kinds the server has, by name. Of several versions it is the newest that we read.
+pub async fn discover(client: &Client, wanted: &[Wanted]) -> Result<BTreeMap<String, Option<Found>>, String> {
+    let groups = client.list_api_groups().await.map_err(|error| unreachable(&error))?;
+    let served: BTreeMap<&str, Vec<&str>> =
+        groups.groups.iter().map(|group| (group.name.as_str(), group.versions.iter().map(|of| of.version.as_str()).collect())).collect();
+    // What each version of each group has, asked once.
+    let mut lists = BTreeMap::new();
+    let mut out = BTreeMap::new();
+    for kind in wanted {
+        let mut found = None;
+        for version in kind.versions.iter().rev() {
+            let has_version =
+                if kind.group.is_empty() { version == "v1" } else { served.get(&*kind.group).is_some_and(|of| of.contains(&&**version)) };
+            if !has_version {
+                continue;
+            }
+            let key = (kind.group.clone(), version.clone());
+            if !lists.contains_key(&key) {
+                let listed = if kind.group.is_empty() {
+                    client.list_core_api_resources(version).await
+                } else {
+                    client.list_api_group_resources(&format!("{}/{version}", kind.group)).await
+                };
+                // A group that is half broken is asked again next time; it hides no other.
+                lists.insert(key.clone(), listed.map(|list| list.resources).unwrap_or_default());
+            }
+            let of_kind = lists.get(&key).into_iter().flatten().find(|of| of.kind == kind.kind && !of.name.contains('/'));
+            if let Some(of) = of_kind {
+                let mut resource = ApiResource::from_gvk(&GroupVersionKind::gvk(&kind.group, version, &kind.kind));
+                resource.plural.clone_from(&of.name);
+                found = Some(Found { resource, namespaced: of.namespaced });
+                break;
+            }
+        }
+        out.insert(kind.name(), found);
+    }
+    Ok(out)
+}
+
+/// Why the server cannot be asked, in one sentence.
+pub fn unreachable(error: &kube::Error) -> String {
+    match error {
+        kube::Error::Api(status) if status.code == 401 => {
+            "the API server does not know who we are: the token or certificate is wrong or has expired".into()
+        }
+        kube::Error::Api(status) if status.code == 403 => format!("the API server does not let us in: {}", status.message),
+        kube::Error::Api(status) => format!("the API server answers {}: {}", status.code, status.message),
+        error => {
+            // The innermost error is what people can do something about.
+            let mut source: &dyn std::error::Error = error;
+            while let Some(inner) = source.source() {
+                source = inner;
+            }
+            format!("the API server cannot be reached: {source}")
+        }
+    }
+}
+
+/// The places where a kind may be read: everywhere, or the namespaces that we may read.
+pub async fn places(client: &Client, found: &Found, settings: &Settings, default_namespace: &str) -> Result<Vec<Place>, String> {
+    if !found.namespaced {
+        return Ok(if may(client, found, None).await? { vec![Place::All] } else { Vec::new() });
+    }
+    if let Some(namespace) = &settings.namespace {
+        return Ok(if may(client, found, Some(namespace)).await? { vec![Place::In(namespace.clone())] } else { Vec::new() });
+    }
+    if may(client, found, None).await? {
+        return Ok(vec![Place::All]);
+    }
+    let mut names: BTreeSet<String> = BTreeSet::from([default_namespace.to_owned()]);
+    // Whoever may not list namespaces is asked about their own only.
+    if let Ok(all) = Api::<Namespace>::all(client.clone()).list(&ListParams::default()).await {
+        names.extend(all.items.into_iter().filter_map(|namespace| namespace.metadata.name));
+    }
+    let mut out = Vec::new();
+    for name in names {
+        if may(client, found, Some(&name)).await? {
+            out.push(Place::In(name));
+        }
+    }
+    Ok(out)
+}
+
+/// What is to be said where only a part may be read.
+pub fn partial(found: &Found, places: &[Place], namespace: Option<&str>) -> Option<String> {
+    if namespace.is_some() || places.contains(&Place::All) {
+        return None;
+    }
+    let names: Vec<&str> = places.iter().filter_map(|place| if let Place::In(name) = place { Some(name.as_str()) } else { None }).collect();
+    Some(format!("partial: read in {} only; elsewhere it {}", names.join(", "), found.missing_rule(None)))
+}
+
+async fn may(client: &Client, found: &Found, namespace: Option<&str>) -> Result<bool, String> {
+    for verb in ["list", "watch"] {
+        let attributes = ResourceAttributes {
+            group: Some(found.resource.group.clone()),
+            resource: Some(found.resource.plural.clone()),
+            namespace: namespace.map(str::to_owned),
+            verb: Some(verb.into()),
+            ..ResourceAttributes::default()
+        };
+        let review = SelfSubjectAccessReview {
+            spec: SelfSubjectAccessReviewSpec { resource_attributes: Some(attributes), ..SelfSubjectAccessReviewSpec::default() },
+            ..SelfSubjectAccessReview::default()
+        };
+        let api: Api<SelfSubjectAccessReview> = Api::all(client.clone());
+        let answer = api.create(&PostParams::default(), &review).await.map_err(|error| unreachable(&error))?;
+        if !answer.status.is_some_and(|status| status.allowed) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

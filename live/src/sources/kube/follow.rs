@@ -1,0 +1,110 @@
+//! One kind in one place, as it changes.
+//!
+//! kube's watcher lists, watches, and lists again where the server has forgotten what we know (410). An error tells how the kind is and
+//! takes nothing away; when it is listed again, what is not in the list is gone. What must not be here: other kinds.
+
+use super::access::{Place, unreachable};
+use crate::event::SourceState;
+use crate::sources::Outlet;
+use crate::sources::stream::{name_of, text_of};
+use futures_util::StreamExt;
+use kube::api::{Api, DynamicObject};
+use kube::runtime::watcher::{self, Event};
+use kube::runtime::{WatchStreamExt, watcher as watch};
+use std::collections::BTreeSet;
+use tokio::sync::mpsc;
+
+/// Who follows.
+pub struct Follower {
+    /// As events name it.
+    pub kind: String,
+    /// Where.
+    pub place: Place,
+    /// Where changes go.
+    pub outlet: Outlet,
+    /// Who waits for all to be told once.
+    pub listed: Option<mpsc::UnboundedSender<(String, Place)>>,
+    /// What is watched.
+    pub config: watcher::Config,
+}
+
+impl Follower {
+    /// Follows for as long as the process lives.
+    pub async fn run(mut self, api: Api<DynamicObject>) {
+        let events = watch(api, self.config.clone()).default_backoff();
+        futures_util::pin_mut!(events);
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(Event::Init) => seen.clear(),
+                Ok(Event::InitApply(object)) => {
+                    if let Some(name) = self.put(object) {
+                        seen.insert(name);
+                    }
+                }
+                Ok(Event::InitDone) => {
+                    self.outlet.retain(&self.prefix(), &std::mem::take(&mut seen));
+                    self.healthy();
+                    if let Some(listed) = self.listed.take() {
+                        // Nobody waits any more when the process ends.
+                        let _ = listed.send((self.kind.clone(), self.place.clone()));
+                    }
+                }
+                Ok(Event::Apply(object)) => {
+                    self.put(object);
+                    self.healthy();
+                }
+                Ok(Event::Delete(object)) => {
+                    if let Ok(value) = serde_json::to_value(&object) {
+                        self.outlet.remove(&name_of(&value));
+                    }
+                }
+                Err(error) => self.trouble(&error),
+            }
+        }
+    }
+
+    fn put(&self, object: DynamicObject) -> Option<String> {
+        let value = serde_json::to_value(&object).ok()?;
+        let name = name_of(&value);
+        self.outlet.put(&name, text_of(value));
+        Some(name)
+    }
+
+    /// What the names of its objects begin with.
+    fn prefix(&self) -> String {
+        match &self.place {
+            Place::All => format!("{}/", self.kind),
+            Place::In(namespace) => format!("{}/{namespace}/", self.kind),
+        }
+    }
+
+    fn shown(&self) -> String {
+        match &self.place {
+            Place::All => self.kind.clone(),
+            Place::In(namespace) => format!("{} in {namespace}", self.kind),
+        }
+    }
+
+    fn healthy(&self) {
+        self.outlet.state(&self.shown(), SourceState::Synced, None);
+    }
+
+    fn trouble(&self, error: &watcher::Error) {
+        let (code, why) = match error {
+            // It is listed again at once: nothing is wrong.
+            watcher::Error::WatchError(status) if status.code == 410 => return,
+            watcher::Error::WatchError(status) => (status.code, status.message.clone()),
+            watcher::Error::InitialListFailed(error) | watcher::Error::WatchStartFailed(error) | watcher::Error::WatchFailed(error) => {
+                (if let kube::Error::Api(status) = error { status.code } else { 0 }, unreachable(error))
+            }
+            watcher::Error::NoResourceVersion => (0, "the API server gives objects of this kind no resourceVersion".into()),
+        };
+        let state = match code {
+            403 => SourceState::Forbidden,
+            404 => SourceState::Missing,
+            _ => SourceState::Error,
+        };
+        self.outlet.state(&self.shown(), state, Some(format!("{why}; what was read is kept")));
+    }
+}

@@ -1,0 +1,138 @@
+//! Whence inputs come.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`folder`] | files and folders, as they change |
+//! | [`stream`] | watch events on standard input, as `kubectl get -w --output-watch-events -o json` writes them |
+//! | [`kube`] | an API server |
+//! | [`recording`] | what `chancery watch --record` wrote, played again |
+//!
+//! A source puts texts into the [`Intake`](crate::worker::intake::Intake), says when it has told all that it holds, and tells how it is. What
+//! it has told stays when it is lost: only what it knows to be gone is taken away. Not here: what texts mean.
+
+pub mod folder;
+pub mod kube;
+pub mod recording;
+pub mod stream;
+
+use crate::Failure;
+use crate::event::{Event, Events, SourceState};
+use crate::lock;
+use crate::worker::intake::Intake;
+use recording::Recorder;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// A source.
+pub trait Source: Send {
+    /// What it is called, for people.
+    fn name(&self) -> String;
+    /// Tells all that it holds, and then what changes, for as long as it is there. A source that has an end, as a recording has, returns
+    /// there; what it told stays.
+    ///
+    /// # Errors
+    ///
+    /// It can never be read, whatever happens; what may mend itself is told as a state.
+    fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
+}
+
+/// How a source, or a kind of resources in it, is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    /// The source.
+    pub source: String,
+    /// The kind, or the source's name.
+    pub kind: String,
+    /// How it is.
+    pub state: SourceState,
+    /// More of it.
+    pub detail: Option<String>,
+    /// Since when, in seconds.
+    pub age_s: u64,
+    #[serde(skip)]
+    since: Option<Instant>,
+}
+
+/// How all sources are. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct States(Arc<Mutex<BTreeMap<(String, String), Status>>>);
+
+impl States {
+    /// All of them, by source and kind.
+    #[must_use]
+    pub fn all(&self) -> Vec<Status> {
+        let aged = |status: &Status| Status { age_s: status.since.map(|since| since.elapsed().as_secs()).unwrap_or_default(), ..status.clone() };
+        lock(&self.0).values().map(aged).collect()
+    }
+
+    /// Notes a state; tells whether it is another.
+    fn set(&self, source: &str, kind: &str, state: SourceState, detail: Option<&str>) -> bool {
+        let mut all = lock(&self.0);
+        let key = (source.to_owned(), kind.to_owned());
+        if all.get(&key).is_some_and(|known| known.state == state && known.detail.as_deref() == detail) {
+            return false;
+        }
+        let (source, kind) = key.clone();
+        all.insert(key, Status { source, kind, state, detail: detail.map(str::to_owned), age_s: 0, since: Some(Instant::now()) });
+        true
+    }
+}
+
+/// What a source tells goes here.
+#[derive(Clone, Debug)]
+pub struct Outlet {
+    /// The number of the source.
+    pub number: usize,
+    /// Its name.
+    pub name: String,
+    /// Where inputs go.
+    pub intake: Intake,
+    /// Where events go.
+    pub events: Events,
+    /// How sources are.
+    pub states: States,
+    /// Where all is written down, if it is.
+    pub recorder: Option<Recorder>,
+}
+
+impl Outlet {
+    /// An input has this text now.
+    pub fn put(&self, name: &str, bytes: Vec<u8>) {
+        if let Some(recorder) = &self.recorder {
+            recorder.put(self.number, name, &bytes);
+        }
+        self.intake.put(self.number, name, bytes);
+    }
+
+    /// An input is gone.
+    pub fn remove(&self, name: &str) {
+        if let Some(recorder) = &self.recorder {
+            recorder.remove(self.number, name);
+        }
+        self.intake.remove(self.number, name);
+    }
+
+    /// Only these of the inputs whose name begins with `prefix` are still there.
+    pub fn retain(&self, prefix: &str, keep: &BTreeSet<String>) {
+        let gone = self.intake.names(self.number).into_iter().filter(|name| name.starts_with(prefix) && !keep.contains(name));
+        gone.for_each(|name| self.remove(&name));
+    }
+
+    /// All that the source holds has been told.
+    pub fn synced(&self) {
+        if let Some(recorder) = &self.recorder {
+            recorder.synced(self.number);
+        }
+        self.intake.synced(self.number);
+    }
+
+    /// How the source is, or a kind of resources in it.
+    pub fn state(&self, kind: &str, state: SourceState, detail: Option<String>) {
+        if self.states.set(&self.name, kind, state, detail.as_deref()) {
+            self.events.tell(Event::Source { kind: kind.to_owned(), state, detail, source: self.name.clone() });
+        }
+    }
+}

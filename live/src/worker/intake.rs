@@ -1,0 +1,223 @@
+//! The inputs as sources tell them, and whether there is reason to build.
+//!
+//! Sources change inputs one by one; what does not matter changes nothing and wakes nobody: text that is the same, and content that the last
+//! build found nothing refers to. Its size is that of the inputs, however many changes come. Nothing is built before every source has told all
+//! that it holds. Not here: compiling.
+
+use super::metrics::{Metrics, Noise};
+use crate::lock;
+use chancery_core::resource::{Input, Inputs};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// An input's name: the number of its source, and its name there, in the order in which it is read.
+pub type Key = (usize, String);
+
+/// All inputs at one time.
+#[derive(Clone, Debug, Default)]
+pub struct Drained {
+    /// In the order of sources and names.
+    pub inputs: Inputs,
+    /// Places of each that were not UTF-8.
+    pub not_utf8: Vec<Vec<(u32, usize)>>,
+    /// How many changes came since the build before.
+    pub changes: u64,
+    /// When the first of them came.
+    pub since: Option<Instant>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    inputs: BTreeMap<Key, (Input, Vec<(u32, usize)>)>,
+    /// Sources that have not told all yet.
+    waiting: BTreeSet<usize>,
+    /// Names of inputs whose content nothing refers to, as the last build found.
+    idle: BTreeSet<String>,
+    changes: u64,
+    since: Option<Instant>,
+    dirty: bool,
+    /// Something has changed that does not wait: where endpoints are.
+    urgent: bool,
+    closed: bool,
+}
+
+/// Where sources put what they find. Clones are the same intake.
+#[derive(Clone, Debug, Default)]
+pub struct Intake {
+    shared: Arc<(Mutex<State>, Condvar)>,
+    metrics: Metrics,
+}
+
+impl Intake {
+    /// For this many sources, none of which is synced.
+    #[must_use]
+    pub fn new(sources: usize, metrics: Metrics) -> Self {
+        let state = State { waiting: (0..sources).collect(), dirty: sources == 0, ..State::default() };
+        Self { shared: Arc::new((Mutex::new(state), Condvar::new())), metrics }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        lock(&self.shared.0)
+    }
+
+    fn changed(&self, mut state: std::sync::MutexGuard<'_, State>) {
+        state.changes += 1;
+        state.since.get_or_insert_with(Instant::now);
+        state.dirty = true;
+        drop(state);
+        self.shared.1.notify_all();
+    }
+
+    /// An input has this text now.
+    pub fn put(&self, source: usize, name: &str, bytes: Vec<u8>) {
+        self.metrics.received();
+        let (input, not_utf8) = Input::from_bytes(name, bytes);
+        let key = (source, name.to_owned());
+        let mut state = self.state();
+        if state.inputs.get(&key).is_some_and(|(known, _)| known.text == input.text) {
+            return self.metrics.dropped(Noise::Unchanged);
+        }
+        let known = state.inputs.insert(key, (input.clone(), not_utf8));
+        if state.idle.contains(name) && known.is_some_and(|(known, _)| is_selected_alike(&known, &input)) {
+            // It is there when something comes to refer to it.
+            return self.metrics.dropped(Noise::Unreferenced);
+        }
+        state.urgent |= is_endpoints(name);
+        self.changed(state);
+    }
+
+    /// An input is gone.
+    pub fn remove(&self, source: usize, name: &str) {
+        self.metrics.received();
+        let mut state = self.state();
+        if state.inputs.remove(&(source, name.to_owned())).is_none() {
+            return self.metrics.dropped(Noise::Unchanged);
+        }
+        self.changed(state);
+    }
+
+    /// Only these of a source's inputs are still there: those of the others whose name begins with `prefix` are gone.
+    pub fn retain(&self, source: usize, prefix: &str, keep: &BTreeSet<String>) {
+        let gone: Vec<String> = self.names(source).into_iter().filter(|name| name.starts_with(prefix) && !keep.contains(name)).collect();
+        gone.iter().for_each(|name| self.remove(source, name));
+    }
+
+    /// The names of a source's inputs.
+    #[must_use]
+    pub fn names(&self, source: usize) -> Vec<String> {
+        self.state().inputs.range((source, String::new())..(source + 1, String::new())).map(|((_, name), _)| name.clone()).collect()
+    }
+
+    /// All texts by name, whatever their source.
+    #[cfg(test)]
+    pub(crate) fn texts(&self) -> BTreeMap<String, String> {
+        self.state().inputs.iter().map(|((_, name), (input, _))| (name.clone(), input.text.to_string())).collect()
+    }
+
+    /// A source has told all that it holds.
+    pub fn synced(&self, source: usize) {
+        let mut state = self.state();
+        if state.waiting.remove(&source) && state.waiting.is_empty() {
+            state.dirty = true;
+            drop(state);
+            self.shared.1.notify_all();
+        }
+    }
+
+    /// Whether every source has told all that it holds.
+    #[must_use]
+    pub fn is_synced(&self) -> bool {
+        self.state().waiting.is_empty()
+    }
+
+    /// Whether there is something left to build.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        let state = self.state();
+        state.waiting.is_empty() && state.dirty
+    }
+
+    /// The last build found that nothing refers to the content of these.
+    pub fn set_idle(&self, idle: BTreeSet<String>) {
+        self.state().idle = idle;
+    }
+
+    /// Nothing more will be built.
+    pub fn close(&self) {
+        self.state().closed = true;
+        self.shared.1.notify_all();
+    }
+
+    /// Waits until there is reason to build, or until the time is over; false where the intake is closed.
+    #[must_use]
+    pub fn wait(&self, most: Option<Duration>) -> bool {
+        let until = most.map(|most| Instant::now() + most);
+        let mut state = self.state();
+        while !state.closed && !(state.dirty && state.waiting.is_empty()) {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return true;
+            }
+            let left = left.unwrap_or(Duration::from_secs(3600));
+            state = self.shared.1.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        !state.closed
+    }
+
+    /// Sleeps, whatever changes meanwhile but what does not wait; false where the intake is closed.
+    #[must_use]
+    pub fn sleep(&self, rest: Duration) -> bool {
+        let until = Instant::now() + rest;
+        let mut state = self.state();
+        while !state.closed {
+            if state.urgent {
+                return true;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            state = self.shared.1.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        false
+    }
+
+    /// All inputs, if there is reason to build. What came up to now is in it.
+    #[must_use]
+    pub fn drain(&self) -> Option<Drained> {
+        let mut state = self.state();
+        if !state.dirty {
+            return None;
+        }
+        state.dirty = false;
+        state.urgent = false;
+        let changes = std::mem::take(&mut state.changes);
+        let since = state.since.take();
+        let inputs = Inputs { inputs: state.inputs.values().map(|(input, _)| input.clone()).collect() };
+        let not_utf8 = state.inputs.values().map(|(_, wrong)| wrong.clone()).collect();
+        Some(Drained { inputs, not_utf8, changes, since })
+    }
+}
+
+/// Kinds whose objects say something only where others refer to them. Their names are those that sources of clusters give.
+const REFERRED: [&str; 3] = ["Secret/", "EndpointSlice.discovery.k8s.io/", "Endpoints/"];
+
+/// Whether an input holds an object that says something only where others refer to it.
+#[must_use]
+pub fn is_referred(name: &str) -> bool {
+    REFERRED.iter().any(|kind| name.starts_with(kind))
+}
+
+fn is_endpoints(name: &str) -> bool {
+    is_referred(name) && !name.starts_with("Secret/")
+}
+
+/// Whether two versions of an object are found by the same labels.
+fn is_selected_alike(before: &Input, after: &Input) -> bool {
+    let labels = |input: &Input| {
+        let value: serde_json::Value = serde_json::from_str(&input.text).ok()?;
+        Some(value["metadata"]["labels"].clone())
+    };
+    labels(before).is_some_and(|known| labels(after) == Some(known))
+}

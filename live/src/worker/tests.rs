@@ -1,0 +1,252 @@
+//! Changes become few builds, and the end is what a compile from scratch gives.
+
+use super::build::{Build, Builder};
+use super::intake::Intake;
+use super::metrics::Metrics;
+use crate::lock;
+use chancery_core::compilation::Options;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+fn mapping(number: usize, timeout: usize) -> Vec<u8> {
+    format!(
+        "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m{number}, namespace: default}}\n\
+         spec: {{hostname: '*', prefix: /m{number}/, service: quote, timeout_ms: {timeout}}}\n"
+    )
+    .into_bytes()
+}
+
+const BASE: &str = "apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http, namespace: default}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: h, namespace: default}
+spec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}
+";
+
+/// A worker on a thread of its own, whose builds are kept.
+struct Running {
+    intake: Intake,
+    metrics: Metrics,
+    builds: Arc<Mutex<Vec<Arc<Build>>>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Running {
+    fn start(spacing: Duration, failing: usize) -> Self {
+        let metrics = Metrics::default();
+        let intake = Intake::new(1, metrics.clone());
+        let builds: Arc<Mutex<Vec<Arc<Build>>>> = Arc::default();
+        let (work, counted, kept) = (intake.clone(), metrics.clone(), builds.clone());
+        let mut left = failing;
+        let thread = std::thread::spawn(move || {
+            super::run(&work, &mut Builder::new(Options::default()), spacing, &counted, |build| {
+                if left > 0 {
+                    left -= 1;
+                    return Err("not now".into());
+                }
+                lock(&kept).push(build.clone());
+                Ok(())
+            });
+        });
+        Self { intake, metrics, builds, thread: Some(thread) }
+    }
+
+    fn until(&self, what: impl Fn(&[Arc<Build>]) -> bool) -> Vec<Arc<Build>> {
+        let begin = Instant::now();
+        loop {
+            let builds = lock(&self.builds).clone();
+            if what(&builds) {
+                return builds;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(60), "{} builds", builds.len());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.intake.close();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn fresh(intake: &Intake) -> String {
+    // A change that changes nothing else has all taken once more.
+    intake.put(0, "zz-touch.yaml", b"# touched\n".to_vec());
+    let drained = intake.drain().expect("something to build");
+    Builder::new(Options::default()).build(drained).version
+}
+
+#[test]
+fn a_burst_of_10_000_events_gives_few_builds_and_the_right_end() {
+    let running = Running::start(Duration::from_millis(200), 0);
+    running.intake.put(0, "base.yaml", BASE.into());
+    running.intake.synced(0);
+    running.until(|builds| builds.len() == 1);
+    for event in 0..10_000 {
+        // 100 Mappings, each changed 100 times; the last time they all have the same timeout.
+        running.intake.put(0, &format!("m{}.yaml", event % 100), mapping(event % 100, 1000 + event / 100));
+    }
+    let builds = running.until(|builds| builds.iter().map(|build| build.changes).sum::<u64>() == 10_001);
+    assert!(builds.len() <= 12, "{} builds", builds.len());
+    let last = builds.last().expect("a build");
+    assert_eq!((last.inputs, last.errors), (101, 0));
+    drop(builds);
+    running.intake.close();
+    let built = lock(&running.builds).last().expect("a build").version.clone();
+    assert_eq!(built, fresh(&running.intake), "the same as from scratch");
+}
+
+#[test]
+fn nothing_is_built_before_every_source_has_told_all() {
+    let running = Running::start(Duration::ZERO, 0);
+    running.intake.put(0, "base.yaml", BASE.into());
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(running.metrics.builds(), 0);
+    running.intake.synced(0);
+    running.until(|builds| builds.len() == 1);
+}
+
+#[test]
+fn what_is_the_same_wakes_nobody() {
+    let running = Running::start(Duration::ZERO, 0);
+    running.intake.put(0, "base.yaml", BASE.into());
+    running.intake.synced(0);
+    running.until(|builds| builds.len() == 1);
+    for _ in 0..100 {
+        running.intake.put(0, "base.yaml", BASE.into());
+        running.intake.remove(0, "was-never-there.yaml");
+    }
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(running.metrics.builds(), 1);
+    let dropped = running.metrics.all().into_iter().find(|(name, ..)| *name == "chancery_changes_unchanged");
+    assert_eq!(dropped.map(|(.., value)| value), Some(200.0));
+}
+
+#[test]
+fn builds_keep_their_distance() {
+    let running = Running::start(Duration::from_millis(150), 0);
+    running.intake.put(0, "base.yaml", BASE.into());
+    running.intake.synced(0);
+    running.until(|builds| builds.len() == 1);
+    let begin = Instant::now();
+    running.intake.put(0, "m.yaml", mapping(1, 1000));
+    running.until(|builds| builds.len() == 2);
+    running.intake.put(0, "m.yaml", mapping(1, 2000));
+    running.until(|builds| builds.len() == 3);
+    assert!(begin.elapsed() >= Duration::from_millis(250), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_build_that_cannot_be_handed_on_is_tried_again_later() {
+    let running = Running::start(Duration::ZERO, 2);
+    running.intake.put(0, "base.yaml", BASE.into());
+    let begin = Instant::now();
+    running.intake.synced(0);
+    let builds = running.until(|builds| builds.len() == 1);
+    assert!(begin.elapsed() >= Duration::from_millis(500), "200 ms, then 400: {:?}", begin.elapsed());
+    assert_eq!((builds.len(), running.metrics.builds()), (1, 1), "it was built once");
+}
+
+#[test]
+fn a_gateway_changes_by_what_is_edited_only() {
+    let running = Running::start(Duration::ZERO, 0);
+    running.intake.put(0, "base.yaml", BASE.into());
+    running.intake.put(0, "m1.yaml", mapping(1, 1000));
+    running.intake.put(0, "m2.yaml", mapping(2, 1000));
+    running.intake.synced(0);
+    running.until(|builds| builds.len() == 1);
+    running.intake.put(0, "m1.yaml", mapping(1, 2000));
+    let builds = running.until(|builds| builds.len() == 2);
+    let changed = builds[1].changed();
+    assert_eq!(changed.keys().copied().collect::<Vec<_>>(), ["routes"], "{changed:?}");
+    let place = builds[1].gateways[0].snapshot.blame.as_ref().map(|blame| {
+        let url = chancery_core::backend::envoy::v3::Service::Clusters.type_url();
+        blame.places(&url, "cluster_quote_default", None)
+    });
+    let files: Vec<String> = place.unwrap_or_default().into_iter().map(|place| format!("{}:{}", place.file, place.line)).collect();
+    assert!(files.iter().any(|file| file.starts_with("m1.yaml:")), "{files:?}");
+}
+
+fn secret(text: &str, label: &str) -> Vec<u8> {
+    let value = serde_json::json!({
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "default", "labels": {"l": label}},
+        "stringData": {"text": text},
+    });
+    value.to_string().into_bytes()
+}
+
+#[test]
+fn what_nothing_refers_to_wakes_nobody() {
+    let running = Running::start(Duration::ZERO, 0);
+    running.intake.put(0, "base.yaml", BASE.into());
+    running.intake.put(0, "Secret/default/s", secret("1", "a"));
+    running.intake.synced(0);
+    running.until(|builds| builds.len() == 1);
+    std::thread::sleep(Duration::from_millis(50));
+    for number in 2..50 {
+        running.intake.put(0, "Secret/default/s", secret(&number.to_string(), "a"));
+    }
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(running.metrics.builds(), 1);
+    // What it is found by is not content: something may find it now.
+    running.intake.put(0, "Secret/default/s", secret("50", "b"));
+    running.until(|builds| builds.len() == 2);
+    // What was dropped is there all the same.
+    running.intake.put(0, "Secret/default/s", secret("51", "b"));
+    running.intake.put(0, "m.yaml", mapping(1, 1000));
+    let builds = running.until(|builds| builds.len() == 3);
+    let inputs = &builds[2].compilation.inputs.inputs;
+    assert!(inputs.iter().any(|input| input.text.contains("\"text\":\"51\"")));
+}
+
+#[test]
+fn endpoints_do_not_wait() {
+    let running = Running::start(Duration::from_secs(30), 0);
+    running.intake.put(0, "base.yaml", BASE.into());
+    running.intake.synced(0);
+    running.until(|builds| builds.len() == 1);
+    let begin = Instant::now();
+    running.intake.put(0, "m.yaml", mapping(1, 1000));
+    running.intake.put(0, "EndpointSlice.discovery.k8s.io/default/e", b"{}".to_vec());
+    running.until(|builds| builds.len() == 2);
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn any_sequence_of_changes_ends_as_a_fresh_compile() {
+    let mut state = 7u64;
+    let mut chance = |below: u64| {
+        // A simple generator, so that every run is the same.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let intake = Intake::new(1, Metrics::default());
+    intake.put(0, "base.yaml", BASE.into());
+    intake.synced(0);
+    let mut builder = Builder::new(Options::default());
+    for round in 0..60 {
+        for _ in 0..=chance(6) {
+            let number = chance(8) as usize;
+            let name = format!("m{number}.yaml");
+            match chance(5) {
+                0 => intake.remove(0, &name),
+                1 => intake.put(0, &name, b"kind: [broken".to_vec()),
+                2 => intake.put(0, &name, mapping(number, 1000).into_iter().chain(*b"---\n").chain(mapping(number + 100, 2000)).collect()),
+                _ => intake.put(0, &name, mapping(number, 1000 + chance(4) as usize)),
+            }
+        }
+        let Some(drained) = intake.drain() else { continue };
+        let build = builder.build(drained.clone());
+        let fresh = Builder::new(Options::default()).build(drained);
+        assert_eq!(build.version, fresh.version, "round {round}");
+        assert_eq!(build.findings(), fresh.findings(), "round {round}");
+    }
+}

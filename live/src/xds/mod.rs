@@ -1,0 +1,23 @@
+//! The management server: what Envoys ask for, and what they get.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`snapshot`] | what one gateway's Envoys are to have |
+//! | [`subscription`] | what one stream has asked for of one type, and what it was sent |
+//! | [`stream`] | one stream: requests in, responses out, in the right order |
+//! | [`clients`] | who is connected, and what each accepted and rejected |
+//! | [`blame`] | whom a rejection blames |
+//! | [`server`] | the services of gRPC |
+//! | [`tls`] | certificates of the server, read again when they change |
+//! | [`harness`] | snapshots that a conformance test sets |
+//!
+//! What must not be here: compiling. A snapshot is all that is known of a configuration.
+
+pub mod blame;
+pub mod clients;
+pub mod harness;
+pub mod server;
+pub mod snapshot;
+pub mod stream;
+pub mod subscription;
+pub mod tls;

@@ -1,0 +1,134 @@
+//! What one gateway's Envoys are to have: resources by type and name, each with a version made of its content.
+//!
+//! Snapshots share resources: two that differ in one route share all bytes but those of its table. Not here: who has which of them.
+
+use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The resources of one type.
+#[derive(Clone, Debug, Default)]
+pub struct Resources {
+    /// The version of the whole.
+    pub version: String,
+    /// By name.
+    pub by_name: BTreeMap<Arc<str>, Arc<Encoded>>,
+}
+
+impl Resources {
+    /// Of these; the version is a hash of all names and contents.
+    #[must_use]
+    pub fn new(resources: impl IntoIterator<Item = Arc<Encoded>>) -> Self {
+        let by_name: BTreeMap<Arc<str>, Arc<Encoded>> = resources.into_iter().map(|of| (Arc::from(of.name.as_str()), of)).collect();
+        Self { version: version_of(&by_name), by_name }
+    }
+
+    /// The version of a resource.
+    #[must_use]
+    pub fn version(&self, name: &str) -> Option<Fingerprint> {
+        self.by_name.get(name).map(|of| of.version)
+    }
+}
+
+/// A hash of names and versions. It is a sum of one hash for each, so that the order does not matter.
+fn version_of(by_name: &BTreeMap<Arc<str>, Arc<Encoded>>) -> String {
+    let mark = |of: &Encoded| u128::from_le_bytes(Fingerprint::of(&[of.name.as_bytes(), &of.version.0]).0);
+    let sum = by_name.values().fold(0u128, |sum, of| sum.wrapping_add(mark(of)));
+    format!("{:016x}", (sum ^ (sum >> 64)) as u64)
+}
+
+/// Tells which places of the inputs made a resource.
+pub trait Blame: Send + Sync {
+    /// The places that made `field` of a resource, or the whole resource where that field has none.
+    fn places(&self, type_url: &str, name: &str, field: Option<&str>) -> Vec<crate::event::Place>;
+}
+
+/// What a gateway's Envoys are to have.
+#[derive(Clone, Default)]
+pub struct Snapshot {
+    /// The gateway's id.
+    pub gateway: Arc<str>,
+    /// By the URL of the type.
+    types: BTreeMap<Arc<str>, Arc<Resources>>,
+    /// Who knows where resources come from.
+    pub blame: Option<Arc<dyn Blame>>,
+}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let types: BTreeMap<&str, (usize, &str)> = self.types.iter().map(|(url, of)| (&**url, (of.by_name.len(), &*of.version))).collect();
+        f.debug_struct("Snapshot").field("gateway", &self.gateway).field("types", &types).finish()
+    }
+}
+
+impl Snapshot {
+    /// One without resources.
+    #[must_use]
+    pub fn new(gateway: impl Into<Arc<str>>) -> Self {
+        Self { gateway: gateway.into(), types: BTreeMap::new(), blame: None }
+    }
+
+    /// Sets the resources of a type.
+    pub fn set(&mut self, type_url: impl Into<Arc<str>>, resources: Arc<Resources>) {
+        self.types.insert(type_url.into(), resources);
+    }
+
+    /// The resources of a type.
+    #[must_use]
+    pub fn get(&self, type_url: &str) -> Option<&Arc<Resources>> {
+        self.types.get(type_url)
+    }
+
+    /// The same without one type.
+    #[must_use]
+    pub fn without(&self, type_url: &str) -> Self {
+        let mut out = self.clone();
+        out.types.remove(type_url);
+        out
+    }
+
+    /// All types.
+    pub fn types(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<Resources>)> {
+        self.types.iter()
+    }
+
+    /// The version of all of it.
+    #[must_use]
+    pub fn version(&self) -> String {
+        let parts: Vec<&[u8]> = self.types.iter().flat_map(|(url, of)| [url.as_bytes(), of.version.as_bytes()]).collect();
+        Fingerprint::of(&parts).to_string().chars().take(16).collect()
+    }
+
+    /// The names, by type, of what the other does not have, or has otherwise, or has and this has not.
+    #[must_use]
+    pub fn changed_from(&self, before: &Snapshot) -> BTreeMap<Arc<str>, Vec<Arc<str>>> {
+        let none = Arc::new(Resources::default());
+        let mut out = BTreeMap::new();
+        let urls: std::collections::BTreeSet<&Arc<str>> = self.types.keys().chain(before.types.keys()).collect();
+        for url in urls {
+            let (new, old) = (self.get(url).unwrap_or(&none), before.get(url).unwrap_or(&none));
+            if Arc::ptr_eq(new, old) || new.version == old.version {
+                continue;
+            }
+            let changed = new.by_name.iter().filter(|(name, of)| old.version(name) != Some(of.version)).map(|(name, _)| name.clone());
+            let gone = old.by_name.keys().filter(|name| !new.by_name.contains_key(*name)).cloned();
+            let names: Vec<Arc<str>> = changed.chain(gone).collect();
+            if !names.is_empty() {
+                out.insert(url.clone(), names);
+            }
+        }
+        out
+    }
+}
+
+/// The place of a type in the order of sending: what is referred to comes before what refers to it.
+#[must_use]
+pub fn place_in_order(type_url: &str) -> usize {
+    Service::ALL.iter().position(|service| type_url.ends_with(service.message())).unwrap_or(Service::ALL.len())
+}
+
+/// Whether a response of this type, state of the world, says of all other resources that they are gone.
+#[must_use]
+pub fn is_whole(type_url: &str) -> bool {
+    [Service::Clusters, Service::Listeners].iter().any(|service| type_url.ends_with(service.message()))
+}

@@ -1,0 +1,368 @@
+//! One stream of discovery: requests and snapshots come in, responses go out.
+//!
+//! A plain state machine, the same for both protocols: it neither waits nor sends, and is told the time. What it decides is the order. On a
+//! stream that carries several types, what is new goes out before what refers to it, and each step waits until the client has answered the
+//! one before; what is gone is taken away last. A client that does not answer holds things up for [`PATIENCE`] only.
+//!
+//! What must not be here: messages, sockets, tasks.
+
+use super::snapshot::{Resources, Snapshot, is_whole, place_in_order};
+use super::subscription::{Difference, Subscription, Told, WILDCARD};
+use chancery_core::backend::envoy::v3::{Encoded, Fingerprint};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a response that is not answered holds up what comes after it.
+pub const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How many types one stream may ask for.
+const MOST_TYPES: usize = 64;
+
+/// The variant of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// State of the world.
+    Sotw,
+    /// Only what changes.
+    Delta,
+}
+
+/// What a client sends.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The URL of the type.
+    pub type_url: String,
+    /// The nonce of the response that it answers, if any.
+    pub nonce: String,
+    /// Why it rejects that response.
+    pub error: Option<String>,
+    /// State of the world: all names that it asks for.
+    pub names: Vec<String>,
+    /// Delta: names that it asks for from now on.
+    pub subscribe: Vec<String>,
+    /// Delta: names that it no longer asks for.
+    pub unsubscribe: Vec<String>,
+    /// Delta: what it has already, by name.
+    pub initial: BTreeMap<String, String>,
+}
+
+/// What a client is sent.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// The URL of the type.
+    pub type_url: Arc<str>,
+    /// Unique on the stream.
+    pub nonce: String,
+    /// The version of all resources of the type.
+    pub version: String,
+    /// Resources.
+    pub resources: Vec<Arc<Encoded>>,
+    /// Delta: names of what is gone.
+    pub removed: Vec<Arc<str>>,
+}
+
+/// What a client says of a response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The URL of the type.
+    pub type_url: Arc<str>,
+    /// The version that it was sent.
+    pub version: String,
+    /// What was in the response.
+    pub names: Vec<Arc<str>>,
+    /// How long it took.
+    pub after: Duration,
+    /// Why it was rejected; `None` where it was accepted.
+    pub rejected: Option<String>,
+}
+
+#[derive(Debug)]
+struct Sent {
+    at: Instant,
+    version: String,
+    names: Vec<Arc<str>>,
+}
+
+/// One type on the stream.
+#[derive(Debug, Default)]
+struct Kind {
+    subscription: Subscription,
+    /// The response that is not answered yet, by its nonce.
+    open: Option<(String, Sent)>,
+    /// The nonce of the last response.
+    last: String,
+    /// The client asked for something new: that is answered at once.
+    asked: bool,
+    /// State of the world: what it holds, where a response says that all else is gone.
+    held: BTreeMap<Arc<str>, Arc<Encoded>>,
+}
+
+/// A stream.
+#[derive(Debug)]
+pub struct Stream {
+    protocol: Protocol,
+    /// It carries several types.
+    aggregated: bool,
+    kinds: BTreeMap<(usize, Arc<str>), Kind>,
+    nonces: u64,
+}
+
+impl Stream {
+    /// A new one.
+    #[must_use]
+    pub fn new(protocol: Protocol, aggregated: bool) -> Self {
+        Self { protocol, aggregated, kinds: BTreeMap::new(), nonces: 0 }
+    }
+
+    /// Reads a request. Tells what the client says of a response that it answers.
+    pub fn request(&mut self, request: &Request, now: Instant) -> Option<Verdict> {
+        let key = (place_in_order(&request.type_url), Arc::<str>::from(request.type_url.as_str()));
+        if !request.nonce.is_empty() {
+            // The nonce tells which response is answered, whatever type the request names.
+            let answered = self.kinds.iter().find(|(_, kind)| kind.open.as_ref().is_some_and(|(nonce, _)| *nonce == request.nonce));
+            if let Some(answered) = answered.map(|(key, _)| key.clone()) {
+                let verdict = self.answered(&answered, request, now);
+                if answered == key {
+                    self.subscribe(key, request);
+                }
+                return verdict;
+            }
+            let is_last = self.kinds.get(&key).is_some_and(|kind| kind.last == request.nonce);
+            if self.protocol == Protocol::Sotw && !is_last {
+                return None;
+            }
+        }
+        self.subscribe(key, request);
+        None
+    }
+
+    fn answered(&mut self, key: &(usize, Arc<str>), request: &Request, now: Instant) -> Option<Verdict> {
+        let (_, sent) = self.kinds.get_mut(key)?.open.take()?;
+        Some(Verdict {
+            type_url: key.1.clone(),
+            version: sent.version,
+            names: sent.names,
+            after: now.saturating_duration_since(sent.at),
+            rejected: request.error.clone(),
+        })
+    }
+
+    fn subscribe(&mut self, key: (usize, Arc<str>), request: &Request) {
+        if self.kinds.len() >= MOST_TYPES && !self.kinds.contains_key(&key) {
+            return;
+        }
+        let is_first = !self.kinds.contains_key(&key);
+        let whole = is_whole(&key.1);
+        let kind = self.kinds.entry(key).or_default();
+        match self.protocol {
+            Protocol::Sotw => kind.subscribe_sotw(request, whole),
+            Protocol::Delta => kind.subscribe_delta(request, is_first, whole),
+        }
+    }
+
+    /// What is to be sent now, in this order.
+    pub fn pump(&mut self, snapshot: &Snapshot, now: Instant) -> Vec<Response> {
+        let mut out = Vec::new();
+        let mut keys: Vec<(usize, Arc<str>)> = self.kinds.keys().cloned().collect();
+        let mut settled = true;
+        for key in &keys {
+            let waits = self.aggregated && self.is_waiting(key.0, now);
+            settled &= self.add(key, snapshot, waits, now, &mut out);
+        }
+        // What is gone goes when all that is new has arrived: first what refers, then what is referred to.
+        if !self.aggregated || (settled && !self.is_waiting(usize::MAX, now)) {
+            keys.sort_by_key(|(place, _)| [2, 3, 0, 1].get(*place).copied().unwrap_or(*place));
+            for key in &keys {
+                self.remove(key, snapshot, now, &mut out);
+            }
+        }
+        out
+    }
+
+    /// Whether the client has all that it asks for of a snapshot, as far as it has answered.
+    #[must_use]
+    pub fn is_settled(&self, snapshot: &Snapshot) -> bool {
+        let none = Arc::default();
+        let is_settled = |((_, url), kind): (&(usize, Arc<str>), &Kind)| {
+            let difference = kind.subscription.difference(snapshot.get(url).unwrap_or(&none));
+            kind.open.is_none() && difference.changed.is_empty() && !difference.removes
+        };
+        !self.kinds.is_empty() && self.kinds.iter().all(is_settled)
+    }
+
+    /// Whether a response of a type that comes before this place is still to be answered.
+    fn is_waiting(&self, place: usize, now: Instant) -> bool {
+        self.kinds.iter().filter(|((of, _), _)| *of < place).any(|(_, kind)| kind.is_waiting(now))
+    }
+
+    /// When to pump again although nothing has happened: when patience with a response that is not answered ends.
+    #[must_use]
+    pub fn wake(&self, now: Instant) -> Option<Instant> {
+        self.kinds.values().filter_map(|kind| kind.open.as_ref()).map(|(_, sent)| sent.at + PATIENCE).filter(|at| *at > now).min()
+    }
+
+    /// Sends what is new of a type, unless it is to wait. Tells whether there is nothing of it left to send.
+    fn add(&mut self, key: &(usize, Arc<str>), snapshot: &Snapshot, waits: bool, now: Instant, out: &mut Vec<Response>) -> bool {
+        let none = Arc::default();
+        let resources = snapshot.get(&key.1).unwrap_or(&none).clone();
+        let nonce = self.nonces + 1;
+        let (protocol, aggregated) = (self.protocol, self.aggregated);
+        let Some(kind) = self.kinds.get_mut(key) else { return true };
+        let difference = kind.subscription.difference(&resources);
+        let whole = protocol == Protocol::Sotw && is_whole(&key.1);
+        let first = !kind.subscription.answered && kind.subscription.wants_any() && (whole || protocol == Protocol::Delta);
+        let news = match protocol {
+            Protocol::Sotw => !difference.changed.is_empty() || (kind.asked && whole && !difference.gone.is_empty()),
+            Protocol::Delta => !difference.changed.is_empty() || difference.gone.iter().any(|name| !kind.had(name)),
+        };
+        if !first && !news {
+            kind.asked = false;
+            return true;
+        }
+        if !first && !kind.asked && (waits || kind.is_waiting(now)) {
+            return false;
+        }
+        kind.asked = false;
+        let mut difference = difference;
+        if aggregated && protocol == Protocol::Delta {
+            let kind = &*kind;
+            difference.gone.retain(|name| !kind.had(name));
+        }
+        let response = if whole { kind.whole(&resources, aggregated && !first) } else { kind.partial(&resources, difference, protocol) };
+        out.push(kind.send(response, &key.1, nonce, now));
+        self.nonces = nonce;
+        true
+    }
+
+    /// Takes away what is gone.
+    fn remove(&mut self, key: &(usize, Arc<str>), snapshot: &Snapshot, now: Instant, out: &mut Vec<Response>) {
+        let none = Arc::default();
+        let resources = snapshot.get(&key.1).unwrap_or(&none).clone();
+        let nonce = self.nonces + 1;
+        let (protocol, patient) = (self.protocol, self.aggregated);
+        let Some(kind) = self.kinds.get_mut(key) else { return };
+        let difference = kind.subscription.difference(&resources);
+        if !difference.removes || !difference.changed.is_empty() || (patient && kind.is_waiting(now)) {
+            return;
+        }
+        let response = match protocol {
+            Protocol::Sotw if is_whole(&key.1) => kind.whole(&resources, false),
+            // It cannot be said: the client stops asking by itself.
+            Protocol::Sotw => return kind.subscription.note(&[], &difference.gone),
+            Protocol::Delta => kind.partial(&resources, difference, protocol),
+        };
+        out.push(kind.send(response, &key.1, nonce, now));
+        self.nonces = nonce;
+    }
+}
+
+/// Version, resources, and names of what is gone.
+type Content = (String, Vec<Arc<Encoded>>, Vec<Arc<str>>);
+
+impl Kind {
+    /// Whether a response is still to be answered.
+    fn is_waiting(&self, now: Instant) -> bool {
+        self.open.as_ref().is_some_and(|(_, sent)| now.saturating_duration_since(sent.at) < PATIENCE)
+    }
+
+    fn had(&self, name: &str) -> bool {
+        matches!(self.subscription.told.get(name), Some(Told::Has(_)))
+    }
+
+    fn subscribe_sotw(&mut self, request: &Request, whole: bool) {
+        let subscription = &mut self.subscription;
+        if request.nonce.is_empty() {
+            // A client that begins anew has nothing of this stream.
+            *subscription = Subscription { explicit: subscription.explicit && !request.names.is_empty(), ..Subscription::default() };
+            self.held.clear();
+            self.asked = true;
+        }
+        let known = subscription.names.len();
+        let had_all = subscription.wildcard;
+        if request.names.is_empty() && !subscription.explicit {
+            subscription.wildcard = whole;
+        } else {
+            subscription.set_names(request.names.iter().map(|name| Arc::from(name.as_str())));
+        }
+        self.asked |= subscription.names.len() > known || subscription.wildcard && !had_all;
+        let wanted = &self.subscription;
+        self.held.retain(|name, _| wanted.wants(name));
+    }
+
+    fn subscribe_delta(&mut self, request: &Request, is_first: bool, whole: bool) {
+        let subscription = &mut self.subscription;
+        if is_first {
+            subscription.wildcard = whole && request.subscribe.is_empty();
+            for (name, version) in &request.initial {
+                subscription.told.insert(Arc::from(name.as_str()), Told::Has(parse_version(version)));
+            }
+        }
+        for name in &request.subscribe {
+            if name == WILDCARD {
+                self.asked |= !std::mem::replace(&mut subscription.wildcard, true);
+                continue;
+            }
+            let name: Arc<str> = Arc::from(name.as_str());
+            if !request.initial.contains_key(&*name) {
+                subscription.again.insert(name.clone());
+            }
+            subscription.names.insert(name);
+            self.asked = true;
+        }
+        for name in &request.unsubscribe {
+            if name == WILDCARD {
+                subscription.wildcard = false;
+            } else if subscription.names.remove(name.as_str()) && subscription.wildcard {
+                // Still asked for with all others; the client wants to hear that it is there.
+                subscription.again.insert(Arc::from(name.as_str()));
+            }
+        }
+        subscription.forget_unwanted();
+    }
+
+    /// State of the world, where what is left out is gone: with `keep`, what the client has of it is kept for now.
+    fn whole(&mut self, resources: &Resources, keep: bool) -> Content {
+        let mut all: BTreeMap<Arc<str>, Arc<Encoded>> = self.subscription.wanted(resources).map(|(name, of)| (name.clone(), of.clone())).collect();
+        let mut version = resources.version.clone();
+        let gone: Vec<Arc<str>> = self.held.keys().filter(|name| !all.contains_key(*name)).cloned().collect();
+        if keep && !gone.is_empty() {
+            version.push_str("-and-before");
+            all.extend(gone.iter().filter_map(|name| Some((name.clone(), self.held.get(name)?.clone()))));
+        } else {
+            self.subscription.note(&[], &gone);
+        }
+        let absent: Vec<Arc<str>> = self.subscription.names.iter().filter(|name| !all.contains_key(*name)).cloned().collect();
+        let list: Vec<Arc<Encoded>> = all.values().cloned().collect();
+        self.held = all;
+        self.subscription.note(&list, &absent);
+        (version, list, Vec::new())
+    }
+
+    /// What has changed only.
+    fn partial(&mut self, resources: &Resources, difference: Difference, protocol: Protocol) -> Content {
+        let Difference { changed, gone, .. } = difference;
+        let gone = if protocol == Protocol::Delta { gone } else { Vec::new() };
+        self.subscription.note(&changed, &gone);
+        (resources.version.clone(), changed, gone)
+    }
+
+    fn send(&mut self, (version, resources, removed): Content, type_url: &Arc<str>, nonce: u64, now: Instant) -> Response {
+        let nonce = format!("{nonce:x}");
+        let names = resources.iter().map(|of| Arc::from(of.name.as_str())).chain(removed.iter().cloned()).collect();
+        self.last.clone_from(&nonce);
+        self.open = Some((nonce.clone(), Sent { at: now, version: version.clone(), names }));
+        Response { type_url: type_url.clone(), nonce, version, resources, removed }
+    }
+}
+
+/// A version that we did not make is one that nothing has.
+fn parse_version(text: &str) -> Fingerprint {
+    let mut out = Fingerprint::default();
+    if text.len() == out.0.len() * 2 && text.is_ascii() {
+        for (at, byte) in out.0.iter_mut().enumerate() {
+            *byte = text.get(at * 2..at * 2 + 2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).unwrap_or_default();
+        }
+    }
+    out
+}

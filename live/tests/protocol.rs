@@ -1,0 +1,299 @@
+//! What the CNCF's conformance test leaves out: rejections, coming back, wildcards, order, nodes that nobody knows, certificates by TLS,
+//! clients that do not read or that talk nonsense.
+
+mod support;
+
+use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
+use chancery_live::event::Event;
+use chancery_live::xds::snapshot::{Resources, Snapshot};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use support::{Client, Server, Variant};
+
+const CDS: Service = Service::Clusters;
+const EDS: Service = Service::Endpoints;
+const LDS: Service = Service::Listeners;
+const RDS: Service = Service::Routes;
+
+fn encoded(name: &str, content: &str) -> Arc<Encoded> {
+    // A name, and a second field that nobody here reads.
+    let value: Vec<u8> = [&[10, name.len() as u8], name.as_bytes(), &[18, content.len() as u8], content.as_bytes()].concat();
+    Arc::new(Encoded { name: name.into(), version: Fingerprint::of(&[&value]), value })
+}
+
+/// Resources as `("cds", "a", "1")`: service, name, content.
+fn snapshot(gateway: &str, all: &[(Service, &str, &str)]) -> Snapshot {
+    let mut out = Snapshot::new(gateway);
+    for service in Service::ALL {
+        let of = all.iter().filter(|(of, ..)| *of == service).map(|(_, name, content)| encoded(name, content));
+        out.set(service.type_url(), Arc::new(Resources::new(of)));
+    }
+    out
+}
+
+fn types(client: &Client, from: usize) -> Vec<(String, Vec<String>, Vec<String>)> {
+    let short = |url: &str| url.rsplit('.').next().unwrap_or_default().to_owned();
+    client.got[from..].iter().map(|got| (short(&got.type_url), got.names.clone(), got.removed.clone())).collect()
+}
+
+#[tokio::test]
+async fn a_rejection_is_told_and_does_not_come_again() {
+    for variant in [Variant::Sotw, Variant::Delta] {
+        let server = Server::start().await;
+        server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1"), (CDS, "b", "1")]));
+        let mut client = Client::open(&server, variant, None, "n").await;
+        client.subscribe(&CDS.type_url(), &[]).await;
+        client.settle().await;
+        client.reject = Some("Error adding/updating cluster(s) a: no such thing".into());
+        server.proxies.publish_one(snapshot("g", &[(CDS, "a", "bad"), (CDS, "b", "1")]));
+        client.settle().await;
+        let told = client.got.len();
+        client.settle().await;
+        assert_eq!(client.got.len(), told, "{variant:?}: the same is not sent again");
+        let rejected: Vec<_> = server
+            .clients
+            .events()
+            .timeline()
+            .into_iter()
+            .filter_map(|dated| if let Event::Rejected { resource, message, .. } = dated.event { Some((resource, message)) } else { None })
+            .collect();
+        assert_eq!(rejected.len(), 1, "{variant:?}");
+        assert_eq!(rejected[0].0, "a", "{variant:?}: it is the one that the message names");
+        assert!(server.clients.all()[0].types[&CDS.type_url()].rejected.is_some());
+        server.proxies.publish_one(snapshot("g", &[(CDS, "a", "good"), (CDS, "b", "1")]));
+        client.settle().await;
+        assert_eq!(client.got.len(), told + 1, "{variant:?}: what is mended is sent");
+        assert!(server.clients.all()[0].types[&CDS.type_url()].rejected.is_none(), "{variant:?}: and accepted");
+    }
+}
+
+#[tokio::test]
+async fn who_comes_back_gets_what_changed_meanwhile() {
+    let server = Server::start().await;
+    server.proxies.publish_one(snapshot("g", &[(CDS, "same", "1"), (CDS, "changed", "1"), (CDS, "gone", "1")]));
+    let mut first = Client::open(&server, Variant::Delta, None, "n").await;
+    first.change(&CDS.type_url(), &[], &[], &[]).await;
+    first.settle().await;
+    let got = first.got.first().expect("a response").clone();
+    let versions: Vec<(&str, &str)> = got.names.iter().map(String::as_str).zip(got.versions.iter().map(String::as_str)).collect();
+    assert_eq!(versions.len(), 3);
+    drop(first);
+    server.proxies.publish_one(snapshot("g", &[(CDS, "same", "1"), (CDS, "changed", "2"), (CDS, "new", "1")]));
+    let mut second = Client::open(&server, Variant::Delta, None, "n").await;
+    second.change(&CDS.type_url(), &[], &[], &versions).await;
+    second.settle().await;
+    assert_eq!(second.known[&CDS.type_url()].keys().collect::<Vec<_>>(), ["changed", "new"]);
+    assert_eq!(second.removed[&CDS.type_url()].iter().collect::<Vec<_>>(), ["gone"]);
+}
+
+#[tokio::test]
+async fn by_name_too_only_what_changed_comes_after_coming_back() {
+    let server = Server::start().await;
+    server.proxies.publish_one(snapshot("g", &[(EDS, "a", "1"), (EDS, "b", "1")]));
+    let mut first = Client::open(&server, Variant::Delta, None, "n").await;
+    first.change(&EDS.type_url(), &["a", "b"], &[], &[]).await;
+    first.settle().await;
+    let got = first.got.first().expect("a response").clone();
+    let versions: Vec<(&str, &str)> = got.names.iter().map(String::as_str).zip(got.versions.iter().map(String::as_str)).collect();
+    let mut second = Client::open(&server, Variant::Delta, None, "n").await;
+    second.change(&EDS.type_url(), &["a", "b"], &[], &versions).await;
+    second.settle().await;
+    assert!(second.got.iter().all(|got| got.names.is_empty()), "{:?}", second.got);
+    second.change(&EDS.type_url(), &["a"], &[], &[]).await;
+    second.settle().await;
+    assert_eq!(second.got.last().map(|got| got.names.clone()), Some(vec!["a".to_owned()]), "asked for again, it is sent again");
+}
+
+#[tokio::test]
+async fn wildcards_of_delta() {
+    let server = Server::start().await;
+    server.proxies.publish_one(snapshot("g", &[(RDS, "a", "1"), (RDS, "b", "1"), (LDS, "l", "1")]));
+    let mut client = Client::open(&server, Variant::Delta, None, "n").await;
+    client.change(&RDS.type_url(), &["*"], &[], &[]).await;
+    client.settle().await;
+    assert_eq!(client.known[&RDS.type_url()].len(), 2, "an asterisk means all of any type");
+    client.change(&RDS.type_url(), &[], &["*"], &[]).await;
+    client.settle().await;
+    server.proxies.publish_one(snapshot("g", &[(RDS, "a", "2"), (RDS, "b", "1"), (LDS, "l", "1")]));
+    let before = client.got.len();
+    client.settle().await;
+    assert_eq!(client.got.len(), before, "no longer");
+    client.change(&LDS.type_url(), &["l"], &[], &[]).await;
+    client.change(&LDS.type_url(), &[], &["l"], &[]).await;
+    client.settle().await;
+    server.proxies.publish_one(snapshot("g", &[(LDS, "l", "3")]));
+    let before = client.got.len();
+    client.settle().await;
+    assert_eq!(client.got.len(), before, "names that are all given back do not mean all");
+}
+
+#[tokio::test]
+async fn an_empty_gateway_is_an_answer() {
+    for variant in [Variant::Sotw, Variant::Delta] {
+        let server = Server::start().await;
+        server.proxies.publish_one(snapshot("g", &[]));
+        let mut client = Client::open(&server, variant, None, "n").await;
+        client.subscribe(&CDS.type_url(), &[]).await;
+        client.settle().await;
+        assert_eq!(client.got.len(), 1, "{variant:?}: Envoy waits for it before it listens");
+    }
+}
+
+#[tokio::test]
+async fn new_comes_before_what_refers_to_it_and_old_goes_last() {
+    for variant in [Variant::Sotw, Variant::Delta] {
+        let server = Server::start().await;
+        let all = [(CDS, "old", "1"), (EDS, "old", "1"), (LDS, "l", "1"), (RDS, "r", "old")];
+        server.proxies.publish_one(snapshot("g", &all));
+        let mut client = Client::open(&server, variant, None, "n").await;
+        client.subscribe(&CDS.type_url(), &[]).await;
+        client.settle().await;
+        client.subscribe(&EDS.type_url(), &["old", "new"]).await;
+        client.subscribe(&LDS.type_url(), &[]).await;
+        client.subscribe(&RDS.type_url(), &["r"]).await;
+        client.settle().await;
+        let before = client.got.len();
+        server.proxies.publish_one(snapshot("g", &[(CDS, "new", "1"), (EDS, "new", "1"), (LDS, "l", "2"), (RDS, "r", "new")]));
+        // The client has the new cluster only when it has answered: until then nothing that refers to it comes.
+        let first = client.next().await.expect("a response");
+        assert!(first.type_url.ends_with("Cluster") && first.names.contains(&"new".to_owned()), "{first:?}");
+        if variant == Variant::Sotw {
+            assert!(first.names.contains(&"old".to_owned()), "what is left out would be gone: {first:?}");
+        }
+        assert!(client.next().await.is_none(), "{variant:?}: the rest waits for the answer");
+        client.answer(&first).await;
+        client.settle().await;
+        let order = types(&client, before);
+        let kinds: Vec<&str> = order.iter().map(|(kind, ..)| kind.as_str()).collect();
+        match variant {
+            Variant::Sotw => {
+                assert_eq!(kinds, ["Cluster", "ClusterLoadAssignment", "Listener", "RouteConfiguration", "Cluster"], "{order:?}");
+                assert_eq!(order[4].1, ["new"]);
+            }
+            Variant::Delta => {
+                assert_eq!(kinds, ["Cluster", "ClusterLoadAssignment", "Listener", "RouteConfiguration", "Cluster", "ClusterLoadAssignment"]);
+                assert_eq!(order[4].2, ["old"], "{order:?}");
+                assert!(order[..4].iter().all(|(_, _, removed)| removed.is_empty()), "{order:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_never_answers_holds_up_nothing_for_long() {
+    let server = Server::start().await;
+    server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1"), (RDS, "r", "1")]));
+    let mut client = Client::open(&server, Variant::Delta, None, "n").await;
+    client.change(&CDS.type_url(), &[], &[], &[]).await;
+    client.change(&RDS.type_url(), &["r"], &[], &[]).await;
+    client.settle().await;
+    server.proxies.publish_one(snapshot("g", &[(CDS, "a", "2"), (RDS, "r", "2")]));
+    assert!(client.next().await.is_some_and(|got| got.type_url == CDS.type_url()));
+    let begin = Instant::now();
+    while client.next().await.is_none() {
+        assert!(begin.elapsed() < Duration::from_secs(3), "the routes never come");
+    }
+    assert!(begin.elapsed() > Duration::from_millis(500), "they waited: {:?}", begin.elapsed());
+}
+
+#[tokio::test]
+async fn the_latest_wins_where_a_client_is_slow() {
+    let server = Server::start().await;
+    server.proxies.publish_one(snapshot("g", &[(RDS, "r", "0")]));
+    let mut client = Client::open(&server, Variant::Delta, Some(RDS), "n").await;
+    client.change(&RDS.type_url(), &["r"], &[], &[]).await;
+    let first = client.next().await.expect("a response");
+    for version in 1..=50 {
+        server.proxies.publish_one(snapshot("g", &[(RDS, "r", &version.to_string())]));
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    client.answer(&first).await;
+    client.settle().await;
+    assert!(client.got.len() <= 3, "{} responses", client.got.len());
+    let last = client.got.last().expect("a response");
+    assert_eq!(last.versions, [encoded("r", "50").version.to_string()]);
+}
+
+#[tokio::test]
+async fn nodes_get_their_own_gateway() {
+    let server = Server::start().await;
+    server.proxies.publish_one(snapshot("one", &[(CDS, "of-one", "1")]));
+    server.proxies.publish_one(snapshot("two", &[(CDS, "of-two", "1")]));
+    let mut client = Client::open(&server, Variant::Delta, None, "two").await;
+    client.change(&CDS.type_url(), &[], &[], &[]).await;
+    client.settle().await;
+    assert_eq!(client.known[&CDS.type_url()].keys().collect::<Vec<_>>(), ["of-two"]);
+    let mut stranger = Client::open(&server, Variant::Delta, None, "three").await;
+    stranger.change(&CDS.type_url(), &[], &[], &[]).await;
+    stranger.settle().await;
+    assert!(stranger.got.is_empty());
+    let told = |id: &str| {
+        let all = server.clients.events().timeline();
+        all.into_iter().filter(|dated| matches!(&dated.event, Event::UnknownNode { id: of, .. } if of == id)).count()
+    };
+    assert_eq!((told("three"), told("two")), (1, 0));
+    server.proxies.publish_one(snapshot("three", &[(CDS, "of-three", "1")]));
+    stranger.settle().await;
+    assert_eq!(stranger.known[&CDS.type_url()].keys().collect::<Vec<_>>(), ["of-three"], "it waits until there is a gateway for it");
+}
+
+#[tokio::test]
+async fn a_stale_answer_changes_nothing() {
+    let server = Server::start().await;
+    server.proxies.publish_one(snapshot("g", &[(RDS, "a", "1"), (RDS, "b", "1")]));
+    let mut client = Client::open(&server, Variant::Sotw, None, "n").await;
+    client.ask(&RDS.type_url(), &["a"], "", None).await;
+    client.settle().await;
+    let before = client.got.len();
+    client.ask(&RDS.type_url(), &["a", "b"], "long ago", None).await;
+    assert!(client.next().await.is_none(), "neither an answer nor an error");
+    let nonce = client.got[before - 1].nonce.clone();
+    client.ask(&RDS.type_url(), &["a", "b"], &nonce, None).await;
+    assert_eq!(client.next().await.map(|got| got.names), Some(vec!["b".to_owned()]));
+}
+
+#[tokio::test]
+async fn envoys_come_and_go() {
+    let server = Server::start().await;
+    server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1")]));
+    let mut client = Client::open(&server, Variant::Delta, None, "n").await;
+    client.change(&CDS.type_url(), &[], &[], &[]).await;
+    client.settle().await;
+    let all = server.clients.all();
+    assert_eq!((all.len(), all[0].node.id.as_str(), all[0].gateway.as_deref()), (1, "n", Some("g")));
+    let of = &all[0].types[&CDS.type_url()];
+    assert_eq!(of.accepted.as_ref(), Some(&of.sent));
+    drop(client);
+    let begin = Instant::now();
+    while !server.clients.all().is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(5), "it is gone");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn what_one_envoy_rejects_the_others_do_not_get() {
+    let server = Server::start().await;
+    server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1")]));
+    let mut clients = Vec::new();
+    for node in ["first", "second", "third"] {
+        let mut client = Client::open(&server, Variant::Delta, None, node).await;
+        client.change(&CDS.type_url(), &[], &[], &[]).await;
+        client.settle().await;
+        clients.push(client);
+    }
+    clients[0].reject = Some("cluster a: no".into());
+    server.proxies.publish_one(snapshot("g", &[(CDS, "a", "bad")]));
+    for client in &mut clients {
+        client.settle().await;
+    }
+    let got = |clients: &[Client]| clients.iter().map(|client| client.got.len()).collect::<Vec<_>>();
+    assert_eq!(got(&clients), [2, 1, 1], "one has tried it");
+    server.proxies.publish_one(snapshot("g", &[(CDS, "a", "good")]));
+    for client in &mut clients {
+        client.settle().await;
+    }
+    assert_eq!(got(&clients), [3, 2, 2], "what is mended goes to all");
+    let last = encoded("a", "good").version.to_string();
+    assert!(clients.iter().all(|client| client.got.last().is_some_and(|got| got.versions == [last.clone()])));
+}

@@ -1,0 +1,257 @@
+//! A real API server: etcd and kube-apiserver of Kubernetes, in one binary that is built of Go modules when it is first needed.
+//!
+//! The binary is kept below the target folder, by a hash of what it is made of. What must not be here: what is tested.
+
+use kube::api::{Api, DynamicObject, Patch, PatchParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::core::{ApiResource, GroupVersionKind};
+use kube::{Client, Config};
+use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose};
+use serde_json::{Value, json};
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apiserver");
+
+/// The binary; `None` where there is no Go to build it. In CI there must be.
+pub fn binary() -> Option<PathBuf> {
+    let go = Command::new("go").arg("version").output().ok().filter(|output| output.status.success());
+    let Some(go) = go else {
+        assert!(std::env::var_os("CI").is_none(), "there is no Go, and this is CI: the tests on a real API server must run");
+        eprintln!("\n*** SKIPPED: the tests on a real API server, as there is no Go to build it with ***\n");
+        return None;
+    };
+    let mut what = go.stdout;
+    for name in ["go.mod", "go.sum", "main.go"] {
+        what.extend(fs::read(Path::new(SOURCE).join(name)).expect("the sources of the API server"));
+    }
+    let key = chancery_core::backend::envoy::v3::Fingerprint::of(&[&what]);
+    let target = std::env::var_os("CHANCERY_APISERVER").map_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).to_path_buf(), PathBuf::from);
+    let binary = target.join(format!("apiserver-{key}"));
+    if !binary.is_file() {
+        eprintln!("building an API server of Go modules: minutes, the first time");
+        let part = target.join(format!("apiserver-{key}.{}", std::process::id()));
+        let version = "-s -w -X k8s.io/component-base/version.gitVersion=v1.34.4 -X k8s.io/component-base/version.gitMajor=1 \
+                       -X k8s.io/component-base/version.gitMinor=34 -X k8s.io/component-base/version.gitTreeState=clean";
+        let status = Command::new("go")
+            .args(["build", "-mod=readonly", "-trimpath", "-ldflags", version, "-o"])
+            .arg(&part)
+            .arg(".")
+            .current_dir(SOURCE)
+            .env("CGO_ENABLED", "0")
+            .env("GOTOOLCHAIN", "local")
+            .status()
+            .expect("go");
+        assert!(status.success(), "the API server could not be built");
+        fs::rename(&part, &binary).expect("a rename");
+    }
+    Some(binary)
+}
+
+fn free() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
+}
+
+/// An API server with its etcd.
+pub struct Cluster {
+    binary: PathBuf,
+    folder: tempfile::TempDir,
+    etcd: Child,
+    etcd_port: u16,
+    port: u16,
+    server: Option<Child>,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = self.etcd.kill();
+        let _ = self.etcd.wait();
+    }
+}
+
+impl Cluster {
+    /// Starts one; `None` where there is no Go.
+    pub async fn start() -> Option<Self> {
+        let binary = binary()?;
+        let folder = tempfile::tempdir().expect("a folder");
+        let (etcd_port, peer, port) = (free(), free(), free());
+        let url = |port: u16| format!("http://127.0.0.1:{port}");
+        let etcd = Command::new(&binary)
+            .args(["etcd", "--name", "t", "--unsafe-no-fsync", "--data-dir"])
+            .arg(folder.path().join("etcd"))
+            .args(["--listen-client-urls", &url(etcd_port), "--advertise-client-urls", &url(etcd_port)])
+            .args(["--listen-peer-urls", &url(peer), "--initial-advertise-peer-urls", &url(peer)])
+            .args(["--initial-cluster", &format!("t={}", url(peer))])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("etcd");
+        let issuer = authority(folder.path());
+        let mut out = Self { binary, folder, etcd, etcd_port, port, server: None, issuer };
+        let names = ["localhost", "127.0.0.1", "10.0.0.1", "kubernetes.default.svc"].map(str::to_owned).to_vec();
+        out.certificate("server", names, "kube-apiserver", None);
+        out.certificate("admin", Vec::new(), "admin", Some("system:masters"));
+        fs::write(out.path("sa.key"), KeyPair::generate().expect("a key").serialize_pem()).expect("a file");
+        out.begin();
+        out.ready().await;
+        Some(out)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a certificate and its key.
+    fn certificate(&self, name: &str, names: Vec<String>, common_name: &str, organization: Option<&str>) {
+        let mut params = CertificateParams::new(names).expect("names");
+        params.distinguished_name.push(DnType::CommonName, common_name);
+        if let Some(organization) = organization {
+            params.distinguished_name.push(DnType::OrganizationName, organization);
+        }
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
+        fs::write(self.path(&format!("{name}.crt")), certificate.pem()).expect("a file");
+        fs::write(self.path(&format!("{name}.key")), key.serialize_pem()).expect("a file");
+    }
+
+    /// Starts the API server.
+    pub fn begin(&mut self) {
+        let file = |flag: &str, name: &str| format!("--{flag}={}", self.path(name).display());
+        let log = fs::File::options().create(true).append(true).open(self.path("apiserver.log")).expect("a file");
+        let server = Command::new(&self.binary)
+            .arg("kube-apiserver")
+            .arg(format!("--etcd-servers=http://127.0.0.1:{}", self.etcd_port))
+            .arg(format!("--secure-port={}", self.port))
+            .args(["--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none"])
+            .args(["--service-cluster-ip-range=10.0.0.0/24", "--service-account-issuer=https://kubernetes.default.svc"])
+            .args([file("tls-cert-file", "server.crt"), file("tls-private-key-file", "server.key"), file("client-ca-file", "ca.crt")])
+            .args([file("service-account-key-file", "sa.key"), file("service-account-signing-key-file", "sa.key")])
+            .args(["--authorization-mode=RBAC", "--allow-privileged=true", "--disable-admission-plugins=ServiceAccount"])
+            .arg("--shutdown-watch-termination-grace-period=2s")
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn();
+        self.server = Some(server.expect("kube-apiserver"));
+    }
+
+    /// Kills the API server, as a crash does.
+    pub fn kill(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+    }
+
+    /// Waits until it answers.
+    pub async fn ready(&self) {
+        let begin = Instant::now();
+        loop {
+            let client = self.admin().await;
+            let request = http::Request::get("/readyz").body(Vec::new()).expect("a request");
+            if client.request_text(request).await.is_ok_and(|text| text == "ok") {
+                return;
+            }
+            let log = || fs::read_to_string(self.path("apiserver.log")).unwrap_or_default();
+            assert!(begin.elapsed() < Duration::from_secs(120), "the API server does not get ready:\n{}", log());
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// A kubeconfig with this certificate.
+    pub fn kubeconfig(&self, user: &str) -> PathBuf {
+        let path = self.path(&format!("{user}.kubeconfig"));
+        let config = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": user,
+            "clusters": [{"name": "t", "cluster": {"server": format!("https://127.0.0.1:{}", self.port), "certificate-authority": self.path("ca.crt")}}],
+            "users": [{"name": user, "user": {
+                "client-certificate": self.path(&format!("{user}.crt")), "client-key": self.path(&format!("{user}.key")),
+            }}],
+            "contexts": [{"name": user, "context": {"cluster": "t", "user": user, "namespace": "default"}}],
+        });
+        fs::write(&path, config.to_string()).expect("a file");
+        path
+    }
+
+    /// Somebody who may do nothing yet.
+    pub fn user(&self, name: &str) -> PathBuf {
+        self.certificate(name, Vec::new(), name, None);
+        self.kubeconfig(name)
+    }
+
+    /// A client that may do everything.
+    pub async fn admin(&self) -> Client {
+        let config = Kubeconfig::read_from(self.kubeconfig("admin")).expect("a kubeconfig");
+        let config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await.expect("a configuration");
+        Client::try_from(config).expect("a client")
+    }
+
+    /// Applies an object.
+    pub async fn apply_value(&self, value: &Value) {
+        let (api, name) = self.api(value).await;
+        let begin = Instant::now();
+        loop {
+            let applied = api.patch(&name, &PatchParams::apply("test").force(), &Patch::Apply(value)).await;
+            match applied {
+                Ok(_) => return,
+                // A CRD is served a moment after it was made.
+                Err(error) => assert!(begin.elapsed() < Duration::from_secs(20), "{name}: {error}"),
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Deletes an object.
+    pub async fn delete(&self, value: &Value) {
+        let (api, name) = self.api(value).await;
+        api.delete(&name, &kube::api::DeleteParams::default()).await.expect("it is deleted");
+    }
+
+    /// What the server has of an object.
+    pub async fn get(&self, value: &Value) -> Value {
+        let (api, name) = self.api(value).await;
+        api.get_opt(&name).await.expect("an answer").and_then(|object| serde_json::to_value(object).ok()).unwrap_or_default()
+    }
+
+    async fn api(&self, value: &Value) -> (Api<DynamicObject>, String) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (version, kind) = (text(&value["apiVersion"]), text(&value["kind"]));
+        let (group, version) = version.split_once('/').unwrap_or(("", &version));
+        let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, &kind));
+        let client = self.admin().await;
+        let namespace = text(&value["metadata"]["namespace"]);
+        let api = if namespace.is_empty() { Api::all_with(client, &resource) } else { Api::namespaced_with(client, &namespace, &resource) };
+        (api, text(&value["metadata"]["name"]))
+    }
+}
+
+/// An authority, whose certificate is written into the folder.
+fn authority(folder: &Path) -> Issuer<'static, KeyPair> {
+    let mut params = CertificateParams::new(Vec::new()).expect("no names");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign, KeyUsagePurpose::DigitalSignature];
+    params.distinguished_name.push(DnType::CommonName, "test authority");
+    let key = KeyPair::generate().expect("a key");
+    let certificate = params.self_signed(&key).expect("a certificate");
+    fs::write(folder.join("ca.crt"), certificate.pem()).expect("a file");
+    Issuer::new(params, key)
+}
+
+/// A CRD whose objects may hold anything.
+pub fn crd(group: &str, version: &str, kind: &str, plural: &str) -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": format!("{plural}.{group}")},
+        "spec": {
+            "group": group, "scope": "Namespaced", "names": {"kind": kind, "plural": plural},
+            "versions": [{
+                "name": version, "served": true, "storage": true, "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+            }],
+        },
+    })
+}

@@ -1,0 +1,131 @@
+//! Envoys by mTLS: who has no certificate, or one of somebody else, gets nothing; certificates are exchanged while connections last.
+
+use chancery_core::backend::envoy::v3::Service;
+use chancery_live::event::Events;
+use chancery_live::proxies::Proxies;
+use chancery_live::xds::clients::Clients;
+use chancery_live::xds::server::Xds;
+use chancery_live::xds::snapshot::Snapshot;
+use chancery_live::xds::tls::{Files, Tls};
+use envoy_types::pb::envoy::service::discovery::v3::DiscoveryRequest;
+use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_client::AggregatedDiscoveryServiceClient;
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+
+struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    pem: String,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let mut params = CertificateParams::new(Vec::new()).expect("no names");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+        params.distinguished_name.push(DnType::CommonName, "authority");
+        let key = KeyPair::generate().expect("a key");
+        let pem = params.self_signed(&key).expect("a certificate").pem();
+        Self { issuer: Issuer::new(params, key), pem }
+    }
+
+    /// A certificate and its key.
+    fn sign(&self, name: &str) -> (String, String) {
+        let params = CertificateParams::new(vec![name.to_owned()]).expect("a name");
+        let key = KeyPair::generate().expect("a key");
+        (params.signed_by(&key, &self.issuer).expect("a certificate").pem(), key.serialize_pem())
+    }
+}
+
+fn write(folder: &Path, server: &Authority, clients: &Authority) {
+    let (certificate, key) = server.sign("localhost");
+    // As secrets are mounted: the new files are there at once.
+    for (name, text) in [("server.crt", certificate), ("server.key", key), ("clients.crt", clients.pem.clone())] {
+        fs::write(folder.join(format!(".{name}")), text).expect("a file");
+        fs::rename(folder.join(format!(".{name}")), folder.join(name)).expect("a rename");
+    }
+}
+
+async fn connect(port: u16, server: &Authority, client: Option<(String, String)>) -> Result<Channel, tonic::transport::Error> {
+    let mut tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(&server.pem)).domain_name("localhost");
+    if let Some((certificate, key)) = client {
+        tls = tls.identity(Identity::from_pem(certificate, key));
+    }
+    Endpoint::from_shared(format!("https://127.0.0.1:{port}"))?.tls_config(tls)?.connect_timeout(Duration::from_secs(5)).connect().await
+}
+
+/// Asks for clusters, and tells whether there was an answer.
+async fn is_answered(channel: Channel) -> bool {
+    let (send, requests) = mpsc::channel(4);
+    let request = DiscoveryRequest { type_url: Service::Clusters.type_url(), ..Default::default() };
+    if send.send(request).await.is_err() {
+        return false;
+    }
+    let stream = AggregatedDiscoveryServiceClient::new(channel).stream_aggregated_resources(ReceiverStream::new(requests)).await;
+    let Ok(stream) = stream else { return false };
+    let answer = tokio::time::timeout(Duration::from_secs(5), stream.into_inner().message()).await;
+    drop(send);
+    matches!(answer, Ok(Ok(Some(_))))
+}
+
+#[tokio::test]
+async fn certificates_are_asked_for_and_exchanged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (ours, theirs, next) = (Authority::new(), Authority::new(), Authority::new());
+    write(folder.path(), &ours, &ours);
+    let path = |name: &str| folder.path().join(name);
+    let files = Files { certificate: path("server.crt"), key: path("server.key"), client_ca: Some(path("clients.crt")) };
+    let tls = Arc::new(Tls::new(files).expect("certificates"));
+    let proxies = Proxies::default();
+    proxies.publish_one(Snapshot::new("g"));
+    let (_stop, stopping) = watch::channel(false);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    tokio::spawn(Xds { proxies, clients: Clients::new(Events::default()), stop: stopping }.serve(listener, Some(tls)));
+
+    let known = connect(port, &ours, Some(ours.sign("envoy"))).await.expect("a connection");
+    assert!(is_answered(known.clone()).await);
+    for client in [None, Some(theirs.sign("envoy"))] {
+        let is_let_in = match connect(port, &ours, client).await {
+            Ok(channel) => is_answered(channel).await,
+            Err(_) => false,
+        };
+        assert!(!is_let_in, "who is not known gets nothing");
+    }
+
+    // Half of a change changes nothing; the whole of it is what new connections get.
+    fs::write(path("server.key"), "half").expect("a file");
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    let channel = connect(port, &ours, Some(ours.sign("envoy"))).await.expect("the old certificate");
+    assert!(is_answered(channel).await);
+    write(folder.path(), &next, &next);
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    assert!(connect(port, &ours, Some(ours.sign("envoy"))).await.is_err(), "the old authority is no longer the server's");
+    let channel = connect(port, &next, Some(next.sign("envoy"))).await.expect("the new certificate");
+    assert!(is_answered(channel).await);
+    assert!(is_answered(known).await, "the connection from before lasts");
+}
+
+#[test]
+fn wrong_files_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let told = |certificate: &str, key: &str| {
+        let files = Files { certificate: path(certificate), key: path(key), client_ca: None };
+        Tls::new(files).err().map(|failure| failure.0).unwrap_or_default()
+    };
+    let (one, other) = (Authority::new().sign("a"), Authority::new().sign("b"));
+    fs::write(path("a.crt"), &one.0).expect("a file");
+    fs::write(path("a.key"), &one.1).expect("a file");
+    fs::write(path("b.key"), &other.1).expect("a file");
+    assert!(told("nowhere", "a.key").contains("nowhere"));
+    assert!(told("a.key", "a.key").contains("a.key holds no certificate in PEM"));
+    assert!(told("a.crt", "a.crt").contains("a.crt holds no private key in PEM"));
+    assert!(told("a.crt", "b.key").contains("do not go together"), "{}", told("a.crt", "b.key"));
+    assert_eq!(told("a.crt", "a.key"), "");
+}

@@ -1,0 +1,458 @@
+//! Inputs that hold something secret in every way that people get wrong, with a mark in each value: no output may have one.
+//!
+//! What must not be here: what is tried with them.
+
+use crate::chance::Chance;
+
+/// An input.
+pub struct Leak {
+    /// In a few words.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// What must not come out: parts of each value, as written and as meant.
+    pub marks: Vec<String>,
+}
+
+impl Leak {
+    /// The first mark that an output has, with what stands around it.
+    pub fn found_in(&self, output: &str) -> Option<String> {
+        let (mark, at) = self.marks.iter().find_map(|mark| Some((mark, output.find(mark.as_str())?)))?;
+        let start = output.floor_char_boundary(at.saturating_sub(160));
+        let end = output.ceil_char_boundary((at + mark.len() + 80).min(output.len()));
+        Some(format!("`{mark}` in: {}", &output[start..end]))
+    }
+}
+
+/// Makes values and remembers their marks.
+struct Values {
+    next: u32,
+    marks: Vec<String>,
+}
+
+impl Values {
+    fn mark(&mut self) -> String {
+        self.next += 1;
+        let mark = format!("Qz{:03}hushhush", self.next);
+        self.marks.push(mark.clone());
+        mark
+    }
+
+    /// Plain text.
+    fn plain(&mut self) -> String {
+        self.mark()
+    }
+
+    /// The same in base64.
+    fn packed(&mut self) -> String {
+        let packed = base64(format!("{}padding", self.mark()).as_bytes());
+        self.marks.push(packed[..16].into());
+        packed
+    }
+
+    /// A private key, line by line.
+    fn key(&mut self) -> Vec<String> {
+        let body = format!("MIIE{}", self.packed());
+        vec!["-----BEGIN PRIVATE KEY-----".into(), body, self.packed(), "-----END PRIVATE KEY-----".into()]
+    }
+
+    /// A private key in base64.
+    fn packed_key(&mut self) -> String {
+        let packed = base64(self.key().join("\n").as_bytes());
+        self.marks.extend([packed[48..72].to_string(), packed[80..104].to_string()]);
+        packed
+    }
+
+    /// Something that calls itself a certificate.
+    fn no_certificate(&mut self) -> String {
+        base64(format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", self.packed()).as_bytes())
+    }
+}
+
+/// Standard base64 with padding.
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let at = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
+        let bits = (at(0) << 16) | (at(1) << 8) | at(2);
+        for place in 0..4 {
+            out.push(if place <= chunk.len() { char::from(ALPHABET[(bits >> (18 - 6 * place)) as usize & 63]) } else { '=' });
+        }
+    }
+    out
+}
+
+/// What stands beside it: a gateway that uses the Secret.
+const GATEWAY: &str = "\
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: https, namespace: default}
+spec: {port: 8443, protocol: HTTPS, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: shop, namespace: default}
+spec: {hostname: shop.example.com, tlsSecret: {name: shop}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: shop, namespace: default}
+spec: {hostname: shop.example.com, prefix: /, service: shop}
+";
+
+const HEAD: &str = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: shop\n  namespace: default\n";
+
+type Form = (&'static str, fn(&mut Values) -> String);
+
+fn indented(lines: &[String], by: usize) -> String {
+    lines.iter().map(|line| format!("{}{line}\n", " ".repeat(by))).collect()
+}
+
+/// Secrets whose values are not where they should be.
+const SHAPES: &[Form] = &[
+    ("as it should be", |v| format!("{HEAD}type: kubernetes.io/tls\ndata:\n  tls.crt: {}\n  tls.key: {}\n", v.no_certificate(), v.packed_key())),
+    ("plain text", |v| format!("{HEAD}stringData:\n  tls.crt: {}\n  tls.key: |\n{}", v.plain(), indented(&v.key(), 4))),
+    ("a key twice", |v| format!("{HEAD}stringData:\n  tls.key: {}\n  tls.key: {}\n  tls.crt: {}\n", v.plain(), v.plain(), v.plain())),
+    ("sections twice", |v| format!("{HEAD}data:\n  tls.key: {}\ndata:\n  tls.crt: {}\n", v.packed(), v.packed())),
+    ("objects and lists", |v| {
+        format!(
+            "{HEAD}data:\n  tls.key: {{a: {}, b: [{}, {}]}}\n  tls.crt:\n  - {}\n  - deep: {}\n",
+            v.packed(),
+            v.packed(),
+            v.plain(),
+            v.packed(),
+            v.plain()
+        )
+    }),
+    ("a section in small letters", |v| format!("{HEAD}stringdata:\n  tls.key: {}\n", v.plain())),
+    ("a misspelt section", |v| format!("{HEAD}dta:\n  tls.key: {}\n  other: {}\n", v.packed(), v.plain())),
+    ("values in no section", |v| format!("{HEAD}tls.key: {}\npassword: {}\n", v.packed(), v.plain())),
+    ("values in metadata", |v| {
+        format!(
+            "apiVersion: v1\nkind: Secret\nmetadata:\n  name: shop\n  data:\n    tls.key: {}\n  annotations:\n    note: {}\n",
+            v.packed(),
+            v.plain()
+        )
+    }),
+    ("values in a list", |v| format!("{HEAD}data:\n- name: tls.key\n  value: {}\n- {}\n", v.packed(), v.plain())),
+    ("a section that is a text", |v| format!("{HEAD}data: {}\nstringData: {}\n", v.packed(), v.plain())),
+    ("numbers and switches", |v| format!("{HEAD}data:\n  tls.key: 17\n  pin: true\n  tls.crt: {}\n", v.packed())),
+    ("not base64", |v| format!("{HEAD}data:\n  tls.key: {}!\n  tls.crt: '{} {}'\n", v.plain(), v.plain(), v.plain())),
+    ("a tag", |v| format!("{HEAD}data:\n  tls.crt: !!binary |\n    {}\n  tls.key: !secret {}\n", v.packed(), v.plain())),
+    ("quotes", |v| {
+        format!(
+            "{HEAD}stringData:\n  a: \"{}\\n{}\"\n  b: '{}''{}'\n  c: \"{}\n    {}\"\n",
+            v.plain(),
+            v.plain(),
+            v.plain(),
+            v.plain(),
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("blocks", |v| {
+        format!(
+            "{HEAD}stringData:\n  a: |-\n    {}\n  b: >\n    {}\n    {}\n  c: |2\n      {}\n  d: |+ # {}\n    {}\n\n",
+            v.plain(),
+            v.plain(),
+            v.plain(),
+            v.plain(),
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("a line that goes on", |v| format!("{HEAD}stringData:\n  a: {}\n    {}\n    {}\n", v.plain(), v.plain(), v.plain())),
+    ("comments", |v| {
+        format!(
+            "# {}\n{HEAD}# {}\ndata: # {}\n  # {}\n  tls.key: {} # {}\n# {}\n",
+            v.plain(),
+            v.plain(),
+            v.packed(),
+            v.plain(),
+            v.packed(),
+            v.plain(),
+            v.packed()
+        )
+    }),
+    ("a comment before the line that begins it", |v| {
+        format!("kind: Service\napiVersion: v1\nmetadata: {{name: s}}\nspec: {{ports: [{{port: 80}}]}}\n# {}\n---\n{HEAD}data: {{}}\n", v.plain())
+    }),
+    ("an anchor and its alias", |v| format!("{HEAD}stringData:\n  tls.key: &key {}\n  tls.crt: *key\n", v.plain())),
+    ("an anchor outside of it", |v| {
+        format!(
+            "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: c}}\n  data: {{a: &key {}}}\n- apiVersion: v1\n  kind: Secret\n  metadata: {{name: shop}}\n  stringData: {{tls.key: *key}}\n",
+            v.plain()
+        )
+    }),
+    ("a merge", |v| {
+        format!(
+            "apiVersion: v1\nkind: Secret\nbase: &base\n  tls.key: {}\nmetadata: {{name: shop}}\nstringData:\n  <<: *base\n  tls.crt: {}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("a password that looks like an anchor", |v| format!("{HEAD}stringData:\n  a: &{}\n  b: !{} x\n", v.plain(), v.plain())),
+    ("a password that looks like a comment", |v| format!("{HEAD}stringData:\n  a: #{}\n", v.plain())),
+    ("applied by kubectl", |v| {
+        let inner = format!("{{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"stringData\":{{\"tls.key\":\"{}\"}}}}", v.plain());
+        format!(
+            "apiVersion: v1\nkind: Secret\nmetadata:\n  name: shop\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: |\n      {inner}\ndata:\n  tls.key: {}\n",
+            v.packed()
+        )
+    }),
+    ("another object with a Secret in an annotation", |v| {
+        let inner = format!(
+            "{{\\\"kind\\\":\\\"Secret\\\",\\\"metadata\\\":{{\\\"name\\\":\\\"s\\\"}},\\\"data\\\":{{\\\"tls.key\\\":\\\"{}\\\",\\\"b\\\":{{\\\"c\\\":\\\"{}\\\"}}}}}}",
+            v.packed(),
+            v.packed()
+        );
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: s\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: \"{inner}\"\nspec: {{ports: [{{port: 80}}]}}\n"
+        )
+    }),
+    ("a Secret in Ambassador's annotation", |v| {
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: s\n  annotations:\n    getambassador.io/config: |\n      ---\n      apiVersion: v1\n      kind: Secret\n      name: s\n      data:\n        tls.key: {} # {}\nspec: {{ports: [{{port: 80}}]}}\n",
+            v.packed(),
+            v.plain()
+        )
+    }),
+    ("one line of JSON", |v| {
+        format!(
+            "{{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{{\"name\":\"shop\"}},\"data\":{{\"tls.key\":\"{}\"}},\"stringData\":{{\"a\":\"{}\"}}}}\n",
+            v.packed(),
+            v.plain()
+        )
+    }),
+    ("Windows line ends", |v| {
+        format!("{HEAD}data:\n  tls.key: {}\nstringData:\n  a: |\n    {}\n    {}\n", v.packed(), v.plain(), v.plain()).replace('\n', "\r\n")
+    }),
+    ("hashes of passwords", |v| format!("{HEAD}stringData:\n  auth: |\n    user:$apr1${}$x\n    other:{{SHA}}{}\n", v.plain(), v.packed())),
+    ("a name that is none", |v| format!("apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{a: {}}}\nstringData:\n  a: {}\n", v.plain(), v.plain())),
+];
+
+/// Secrets by another name.
+const KINDS: &[Form] = &[
+    ("kind: Secrets", |v| of_kind("kind: Secrets\n", v)),
+    ("kind: secret", |v| of_kind("kind: secret\n", v)),
+    ("kind: Secert", |v| of_kind("kind: Secert\n", v)),
+    ("kind: SealedSecret", |v| {
+        format!(
+            "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {{name: s}}\nspec:\n  encryptedData:\n    tls.key: {}\n  template: {{data: {{a: {}}}}}\n",
+            v.packed(),
+            v.plain()
+        )
+    }),
+    ("knd: Secret", |v| of_kind("knd: Secret\n", v)),
+    ("Kind: Secret", |v| of_kind("Kind: Secret\n", v)),
+    ("no kind", |v| of_kind("", v)),
+    ("a kind without a value", |v| of_kind("kind:\n", v)),
+    ("no kind but a key", |v| format!("metadata: {{name: s}}\nvalues:\n  certificate: |\n{}  note: {}\n", indented(&v.key(), 4), v.plain())),
+    ("no kind but base64", |v| format!("metadata: {{name: s}}\nthings:\n  one: {}\n  two: {}\n", v.packed(), v.plain())),
+    ("kind: Opaque", |v| of_kind("kind: Opaque\n", v)),
+    ("an item of a list", |v| {
+        format!(
+            "apiVersion: v1\nkind: List\nitems:\n# {}\n- apiVersion: v1\n  kind: Secret\n  metadata: {{name: s}}\n  data:\n    tls.key: {} # {}\n  stringData: {{a: {{b: {}}}}}\n",
+            v.plain(),
+            v.packed(),
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("an item of a SecretList", |v| {
+        format!("apiVersion: v1\nkind: SecretList\nitems:\n- metadata: {{name: s}}\n  data:\n    tls.key: {}\n  a: {}\n", v.packed(), v.plain())
+    }),
+    ("an item of an item", |v| {
+        format!(
+            "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items:\n  - kind: Secret\n    apiVersion: v1\n    metadata: {{name: s}}\n    stringData: {{a: {}}}\n",
+            v.plain()
+        )
+    }),
+    ("in the values of another object", |v| {
+        format!(
+            "apiVersion: example.com/v1\nkind: Release\nmetadata: {{name: r}}\nspec:\n  extra:\n  - apiVersion: v1\n    kind: Secret\n    metadata: {{name: s}}\n    stringData: {{a: {}, b: [{}]}}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("encrypted by SOPS", |v| {
+        format!(
+            "{HEAD}data:\n  tls.key: ENC[AES256_GCM,data:{},type:str]\nsops:\n  mac: ENC[AES256_GCM,data:{}]\n  age:\n  - recipient: age1x\n    enc: |\n      {}\n",
+            v.packed(),
+            v.packed(),
+            v.packed()
+        )
+    }),
+];
+
+fn of_kind(kind: &str, v: &mut Values) -> String {
+    format!("apiVersion: v1\n{kind}metadata: {{name: shop, namespace: default}}\ndata:\n  tls.key: {}\nstringData:\n  a: {}\n", v.packed(), v.plain())
+}
+
+/// Secrets that nobody can parse.
+const BROKEN: &[Form] = &[
+    ("an open quote", |v| {
+        format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: 'broken\ndata:\n  tls.key: {}\n  {}: {}\n", v.packed(), v.plain(), v.plain())
+    }),
+    ("an open bracket", |v| format!("{HEAD}data: {{tls.key: {}, tls.crt: {}\n", v.packed(), v.plain())),
+    ("a tab", |v| format!("{HEAD}stringData:\n\ttls.key: {}\n\tother: {}\n", v.plain(), v.plain())),
+    ("no colon", |v| format!("{HEAD}stringData:\n  tls.key {}\n  {}\n  a: {}\n", v.plain(), v.plain(), v.plain())),
+    ("no blank behind the colon", |v| format!("{HEAD}stringData:\n  {}:{}\n  b:{}\n", v.plain(), v.plain(), v.plain())),
+    ("a key that is not indented", |v| format!("{HEAD}data:\n  tls.key: |\n{}", indented(&v.key(), 0))),
+    ("wrong indentation", |v| format!("{HEAD}data:\n    a: {}\n  b: {}\n   c: {}\n", v.packed(), v.plain(), v.packed())),
+    ("characters that nothing begins with", |v| format!("{HEAD}stringData:\n  a: @{}\n  b: `{}\n  c: %{}\n", v.plain(), v.plain(), v.plain())),
+    ("an alias to nothing", |v| format!("{HEAD}stringData:\n  a: *{}\n  b: {}\n", v.plain(), v.plain())),
+    ("a line of the block that looks like the end", |v| {
+        format!("{HEAD}stringData:\n  a: |\n    {}\n---\n  b: {}\n  c: {}\n---\n{}\n", v.plain(), v.packed(), v.plain(), v.plain())
+    }),
+    ("two objects in one", |v| {
+        format!(
+            "kind: Mapping\napiVersion: getambassador.io/v3alpha1\nmetadata: {{name: m}}\nspec: {{prefix: /}}\n{HEAD}data:\n  tls.key: {}\n",
+            v.packed()
+        )
+    }),
+    ("JSON cut off", |v| {
+        format!(
+            "{{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{{\"name\":\"shop\"}},\"data\":{{\"tls.key\":\"{}\",\"b\":\"{}",
+            v.packed(),
+            v.plain()
+        )
+    }),
+    ("a template", |v| {
+        format!(
+            "apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{{{ .Release.Name }}}}\ndata:\n  tls.key: {}\n  a: {{{{ \"{}\" | b64enc }}}}\n",
+            v.packed(),
+            v.plain()
+        )
+    }),
+    ("a colon in a text", |v| {
+        format!("{HEAD}stringData:\n  a: {}: {}\n  b: {}\n    {}: {}\n", v.plain(), v.plain(), v.plain(), v.plain(), v.plain())
+    }),
+    ("a bad escape", |v| format!("{HEAD}stringData:\n  a: \"{}\\q{}\"\n  b: {}\n", v.plain(), v.plain(), v.plain())),
+    ("text behind quotes", |v| format!("{HEAD}stringData:\n  a: \"{}\" {}\n  b: '{}'{}\n", v.plain(), v.plain(), v.plain(), v.plain())),
+    ("no kind, and a tab", |v| format!("metadata: {{name: s}}\ndata:\n\ttls.key: {}\n\tb: {}\n", v.packed(), v.plain())),
+    ("a control character", |v| format!("{HEAD}stringData:\n  a: {}\u{1}\n  b: {}\n", v.plain(), v.plain())),
+    ("a text that is no object", |v| format!("{}\n", v.packed())),
+    ("a key alone", |v| v.key().join("\n")),
+];
+
+/// Objects that are no Secrets and hold credentials.
+const OTHERS: &[Form] = &[
+    ("a ConfigMap with a key", |v| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n  tls.key: |\n{}  packed: {}\n  tls.key: |\n{}",
+            indented(&v.key(), 4),
+            v.packed_key(),
+            indented(&v.key(), 4)
+        )
+    }),
+    ("a ConfigMap with passwords", |v| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n  password: {}\n  app.yaml: |\n    db:\n      password: {}\n      apiKey: '{}'\n",
+            v.plain(),
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("a ConfigMap with users", |v| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n  users: |\n    a:$apr1$xxxxxxxx${}\n    b:{{SHA}}{}\n",
+            v.plain(),
+            v.packed()
+        )
+    }),
+    ("headers of an AuthService", |v| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: AuthService\nmetadata: {{name: a, namespace: default}}\nspec:\n  auth_service: auth:80\n  proto: http\n  add_auth_headers:\n    Authorization: Bearer {}\n    x-api-token: {}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("the token of a TracingService", |v| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: TracingService\nmetadata: {{name: t, namespace: default}}\nspec:\n  service: tracing:80\n  driver: lightstep\n  config:\n    access_token: {}\n    token: {}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("headers of a Mapping", |v| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, namespace: default}}\nspec:\n  hostname: '*'\n  prefix: /m/\n  service: m\n  add_request_headers:\n    Authorization: Basic {}\n    x-token: {{value: {}}}\n",
+            v.packed(),
+            v.plain()
+        )
+    }),
+    ("headers of an HTTPProxy", |v| {
+        format!(
+            "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p, namespace: default}}\nspec:\n  virtualhost: {{fqdn: shop.example.com}}\n  routes:\n  - services: [{{name: s, port: 80}}]\n    requestHeadersPolicy:\n      set:\n      - name: Authorization\n        value: Bearer {}\n      - {{name: X-Api-Key, value: {}}}\n---\napiVersion: v1\nkind: Service\nmetadata: {{name: s, namespace: default}}\nspec: {{ports: [{{port: 80}}]}}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("a token in a text", |v| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata:\n  name: m\n  namespace: default\n  annotations:\n    note: eyJhbGciOiJIUzI1NiJ9.{}.x\n    url: https://user:{}@example.com/\nspec: {{hostname: '*', prefix: /m/, service: m}}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
+];
+
+/// All forms, each with values of its own; every other one beside a gateway.
+pub fn all() -> Vec<Leak> {
+    let forms = [("shape", SHAPES), ("kind", KINDS), ("broken", BROKEN), ("other", OTHERS)];
+    let mut leaks = Vec::new();
+    for (group, (name, make)) in forms.into_iter().flat_map(|(group, forms)| forms.iter().map(move |form| (group, *form))) {
+        for beside in [false, true] {
+            let mut values = Values { next: 0, marks: Vec::new() };
+            let text = make(&mut values);
+            let text = match beside {
+                false => text,
+                true => format!("{}{GATEWAY}", if text.ends_with('\n') { text } else { text + "\n" }),
+            };
+            let name = format!("{group}: {name}{}", if beside { ", beside a gateway" } else { "" });
+            leaks.push(Leak { name, text, marks: values.marks });
+        }
+    }
+    leaks
+}
+
+/// Secrets with so many strokes of an unsteady hand: characters of their form lost, doubled or exchanged. Values stay whole.
+pub fn mistyped(seed: u64, count: usize) -> Vec<Leak> {
+    let mut chance = Chance::new(seed);
+    (0..count)
+        .map(|number| {
+            let forms = *chance.pick(&[SHAPES, BROKEN]);
+            let (name, make) = chance.pick(forms);
+            let mut values = Values { next: 0, marks: Vec::new() };
+            let mut text = make(&mut values);
+            let strokes = 1 + chance.below(3);
+            for _ in 0..strokes {
+                stroke(&mut text, &values.marks, &mut chance);
+            }
+            Leak { name: format!("mistyped {number} of {seed}: {name}"), text, marks: values.marks }
+        })
+        .collect()
+}
+
+fn stroke(text: &mut String, marks: &[String], chance: &mut Chance) {
+    // Punctuation and blanks: what a text without its form is, no one can know.
+    let is_form = |c: char| !c.is_alphanumeric() && !matches!(c, '+' | '/' | '=');
+    let in_value = |at: usize| marks.iter().any(|mark| text.match_indices(mark.as_str()).any(|(start, mark)| start < at && at < start + mark.len()));
+    let places: Vec<usize> = text.char_indices().filter(|(at, c)| is_form(*c) && !in_value(*at)).map(|(at, _)| at).collect();
+    if places.is_empty() {
+        return;
+    }
+    let at = *chance.pick(&places);
+    let old = text[at..].chars().next().unwrap_or(' ');
+    let end = at + old.len_utf8();
+    const OTHERS: &[char] = &[' ', '\n', '\t', ':', '-', '"', '\'', '{', '}', '[', ']', '#', '|', '&', '*', '!', ',', '%', '@', '`'];
+    match chance.below(4) {
+        0 => text.replace_range(at..end, ""),
+        1 => text.insert(at, old),
+        2 => text.replace_range(at..end, &chance.pick(OTHERS).to_string()),
+        _ => text.insert(at, *chance.pick(OTHERS)),
+    }
+}
