@@ -138,12 +138,10 @@ fn peered(cx: &Context<'_>, proxy: &ConnectProxy, tracing: &Tree, out: &mut Vec<
             continue;
         }
         let listed = upstream.filter(|upstream| upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath")));
-        // A listed upstream is named by what its registration says of a namespace, which is nothing.
-        let namespace = if listed.is_some() { "" } else { DEFAULT };
         let opts = Http {
             cluster: clusters::peer_cluster(&id),
             protocol: config.protocol.clone(),
-            filter_name: format!("{}.{namespace}.{}", id.name, id.peer),
+            filter_name: format!("{}.{DEFAULT}.{}", id.name, id.peer),
             route_name: id.to_string(),
             stat_prefix: "upstream_peered.",
             tracing: if listed.is_some() { Tree::NULL } else { tracing.clone() },
