@@ -134,7 +134,7 @@ fn without_intentions_the_default_policy_decides() {
 #[test]
 fn an_escape_hatch_passes_as_it_is() {
     let hatch = "{Kind: service-defaults, Name: web, EnvoyExtensions: []}\n";
-    let web = "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {config: {envoy_local_cluster_json: '{\"name\": \"mine\", \"connect_timeout\": \"3s\"}'}}}}}\n";
+    let web = "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {config: {envoy_local_cluster_json: '{\"@type\": \"type.googleapis.com/envoy.config.cluster.v3.Cluster\", \"name\": \"mine\", \"connectTimeout\": \"3s\"}'}}}}}\n";
     let compilation = run(&[hatch, web]);
     assert_eq!(messages(&compilation), Vec::<String>::new());
     assert_eq!(names(&only(&compilation).clusters), ["mine"]);

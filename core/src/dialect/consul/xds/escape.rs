@@ -5,7 +5,7 @@
 use super::Failure;
 use crate::dialect::consul::chain::Chain;
 use crate::ir::{Plain, Tree};
-use crate::text::{self, Limits};
+use crate::text::{self, Limits, Str};
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -25,7 +25,33 @@ pub(super) fn message(json: &Tree, kind: &str) -> Result<Tree, Failure> {
         return Err(fail(format!("the type `{name}` is of an old version of Envoy's API")));
     }
     let _ = kind;
+    snake(&mut tree);
     Ok(tree)
+}
+
+/// Fields by the names that Envoy's files have: people may also write them as JSON has them. Keys with dots or dashes are no fields.
+fn snake(tree: &mut Tree) {
+    match &mut tree.value {
+        Plain::Object(fields) => {
+            for (name, value) in &mut fields.0 {
+                let is_field =
+                    name.chars().all(|letter| letter.is_ascii_alphanumeric()) && name.starts_with(|first: char| first.is_ascii_lowercase());
+                if is_field && name.chars().any(|letter| letter.is_ascii_uppercase()) {
+                    let mut field = String::new();
+                    for letter in name.chars() {
+                        if letter.is_ascii_uppercase() {
+                            field.push('_');
+                        }
+                        field.push(letter.to_ascii_lowercase());
+                    }
+                    *name = Str::from(field);
+                }
+                snake(value);
+            }
+        }
+        Plain::List(items) => items.iter_mut().for_each(snake),
+        _ => {}
+    }
 }
 
 /// The name of the cluster that people have written for an upstream, where it counts.
