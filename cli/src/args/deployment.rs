@@ -61,6 +61,7 @@ fn arg(spec: &'static OptionSpec, dialects: &[&'static Dialect]) -> Arg {
         }
         OptionKind::List { placeholder } => arg.value_name(placeholder).action(ArgAction::Append).allow_hyphen_values(true),
         OptionKind::Map => arg.value_name("KEY=VALUE").action(ArgAction::Append),
+        OptionKind::Files => arg.value_name("KEY=PATH").action(ArgAction::Append),
         OptionKind::File { placeholder } => arg.value_name(placeholder).value_hint(clap::ValueHint::FilePath),
     }
 }
@@ -110,6 +111,16 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
         }
         let values: Vec<String> = match spec.kind {
             OptionKind::Flag => Vec::from(["true".into()]),
+            OptionKind::Files => {
+                let read = |given: &String| match given.split_once('=') {
+                    Some((key, path)) => {
+                        let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {}", reason(&error)))?;
+                        Ok(format!("{key}={text}"))
+                    }
+                    None => Ok(given.clone()),
+                };
+                matches.get_many::<String>(spec.name).into_iter().flatten().map(read).collect::<Result<_, String>>()?
+            }
             OptionKind::File { .. } => {
                 let paths = matches.get_many::<String>(spec.name).into_iter().flatten();
                 let read = |path: &String| std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {}", reason(&error)));

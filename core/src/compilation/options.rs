@@ -65,6 +65,8 @@ pub enum OptionKind {
         /// What stands for it in help.
         placeholder: &'static str,
     },
+    /// Several files that the host reads, each as `KEY=PATH`.
+    Files,
 }
 
 /// The value of an option.
@@ -169,7 +171,7 @@ impl Options {
                 OptionValue::List(all) => all.push(value.into()),
                 other => *other = OptionValue::List(Vec::from([value.into()])),
             },
-            OptionKind::Map => {
+            OptionKind::Map | OptionKind::Files => {
                 let Some((key_of, value)) = value.split_once('=').filter(|(key, _)| !key.is_empty()) else {
                     return Err(OptionError::NotAPair(value.into(), spec.name));
                 };

@@ -4,6 +4,7 @@
 //! dialect is in its descriptor, a [`Dialect`]; [`ALL`] is the one list of them, and hosts may hand over a shorter one.
 
 pub mod ambassador;
+pub mod consul;
 pub mod contour;
 pub mod gateway_api;
 pub mod ingress;
@@ -13,7 +14,7 @@ use crate::compilation::Dialect;
 use crate::diagnostic::{Code, codes as common};
 
 /// All dialects, in the order in which outputs show them.
-pub static ALL: &[&Dialect] = &[&ambassador::DIALECT, &contour::DIALECT, &ingress::DIALECT];
+pub static ALL: &[&Dialect] = &[&ambassador::DIALECT, &contour::DIALECT, &ingress::DIALECT, &consul::DIALECT];
 
 /// All codes of findings: those that dialects share, then those that each has alone.
 pub fn codes() -> impl Iterator<Item = &'static Code> + Clone {

@@ -11,6 +11,7 @@ mod filter;
 mod listener;
 mod route;
 mod tls;
+mod verbatim;
 
 pub use access_log::{AccessLog, AccessLogFilter, AccessLogFormat, AccessLogSink, FileAccessLog, Formatter, GrpcAccessLog, GrpcAccessLogKind};
 pub use cluster::{
@@ -35,6 +36,8 @@ pub use tls::{
     Certificate, CertificateSource, Delivery, DownstreamTls, Holder, PublicMaterial, SecretPart, SecretReference, TlsParameters, TlsVersion,
     UpstreamTls, ValidationContext,
 };
+
+pub use verbatim::{Fields, Plain, Tree, Verbatim};
 
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
@@ -63,6 +66,9 @@ pub struct Ir {
 /// How an Envoy gets what it does: what it starts with, whom it asks, and which of two equivalent fields say it.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct EnvoyDelivery {
+    /// Resources that are served in Envoy's own words, after the others.
+    #[serde(skip_serializing_if = "Verbatim::is_empty")]
+    pub verbatim: Verbatim,
     /// Layers of runtime values that the management server serves.
     pub runtimes: Vec<RuntimeLayer>,
     /// Whom the proxy asks for what is served by name.

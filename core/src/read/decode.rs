@@ -103,7 +103,11 @@ impl Decoder<'_> {
             return self.push(root, Identity::unknown(), true);
         }
         if self.options.shape == Shape::Plain {
-            return self.push(root, Identity::unknown(), self.broken);
+            let mut identity = Identity::unknown();
+            if let Some(identify) = self.options.identify {
+                identity.key = (identify.key)(&root);
+            }
+            return self.push(root, identity, self.broken);
         }
         if let Some(list) = list {
             list.complete(&mut root);
@@ -131,7 +135,12 @@ impl Decoder<'_> {
     }
 
     fn push(&mut self, mut root: Node, identity: Identity, broken: bool) {
-        let kept = self.kept_back(&mut root);
+        let mut kept = self.kept_back(&mut root);
+        if let Some(identify) = self.options.identify {
+            let own = (identify.secrets)(&mut root);
+            kept.is_secret |= !own.is_empty();
+            kept.secrets.extend(own);
+        }
         let index = self.objects.len();
         let content = Content {
             root: Arc::new(root),

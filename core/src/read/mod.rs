@@ -20,8 +20,8 @@ mod tests;
 pub use cache::DocumentCache;
 
 use crate::diagnostic::Diagnostic;
-use crate::resource::{Inputs, Objects};
-use crate::text::{Limits, Node, Str, parse, split};
+use crate::resource::{Inputs, Objects, ResourceKey};
+use crate::text::{Limits, Node, NodeId, Str, parse, split};
 use alloc::vec::Vec;
 
 /// What the objects of an input look like.
@@ -34,11 +34,28 @@ pub enum Shape {
     Plain,
 }
 
+/// How objects that are not Kubernetes's say what they are.
+#[derive(Debug)]
+pub struct Identify {
+    /// Their name.
+    pub key: fn(&Node) -> ResourceKey,
+    /// Takes key material out of an object that has any.
+    pub secrets: fn(&mut Node) -> Vec<(NodeId, Str)>,
+}
+
+impl PartialEq for Identify {
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::eq(self, other)
+    }
+}
+
 /// How to read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadOptions {
     /// What the objects look like.
     pub shape: Shape,
+    /// How plain objects say what they are.
+    pub identify: Option<&'static Identify>,
     /// Annotations whose values hold objects of their own, e.g. `getambassador.io/config`.
     pub embedded: Vec<&'static str>,
     /// Keys of ConfigMaps whose values are configuration files: each is an object of its own, in one document.
@@ -53,7 +70,8 @@ impl ReadOptions {
     pub fn join(mut self, other: Self) -> Self {
         self.embedded.extend(other.embedded);
         self.files.extend(other.files);
-        Self { shape: if self.shape == Shape::Plain { other.shape } else { self.shape }, ..self }
+        let (shape, identify) = if self.shape == Shape::Plain { (other.shape, other.identify) } else { (self.shape, self.identify) };
+        Self { shape, identify, ..self }
     }
 }
 

@@ -597,6 +597,7 @@ pub fn rich(spelling: Spelling) -> Ir {
             runtimes: vec![RuntimeLayer { name: str("dynamic"), values: vec![(str("a/b"), s(Json::String(str("~"))))] }],
             bootstrap: bootstrap(),
             spelling,
+            verbatim: Default::default(),
         },
     }
 }

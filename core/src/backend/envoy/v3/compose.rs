@@ -11,6 +11,8 @@ use super::runs;
 use crate::backend::Rope;
 use crate::backend::envoy::Layout;
 use crate::backend::output_map::{Fragment, List, OutputMap, Trace};
+use crate::ir::{Plain, Tree};
+use crate::text::to_json;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -117,6 +119,18 @@ impl Composer {
             self.scratch.clear();
             json::write(&mut self.scratch, &message, &style(self.layout, self.level));
             rope.push_str(core::str::from_utf8(&self.scratch).unwrap_or_default());
+        }
+    }
+
+    /// A message that is passed on in Envoy's own words.
+    pub(super) fn verbatim(&mut self, of: &Tree) {
+        if let Some(rope) = &mut self.rope {
+            let text = to_json(&of.node(), self.layout == Layout::Pretty);
+            let begin = alloc::format!("\n{}", "  ".repeat(self.level));
+            rope.push_str(&if self.layout == Layout::Pretty { text.replace('\n', &begin) } else { text });
+        }
+        if self.trace.is_on() {
+            note(of, &mut self.trace);
         }
     }
 
@@ -353,4 +367,14 @@ fn style(layout: Layout, level: usize) -> Style {
 
 fn add_broken(broken: &mut Vec<rules::Violation>, at: &str, found: &[rules::Violation]) {
     broken.extend(found.iter().map(|violation| rules::Violation { pointer: alloc::format!("{at}{}", violation.pointer), ..violation.clone() }));
+}
+
+/// Records where the parts of a value come from.
+fn note(of: &Tree, trace: &mut Trace) {
+    trace.here(of.origin);
+    match &of.value {
+        Plain::List(items) => items.iter().enumerate().for_each(|(at, item)| trace.item(at, |t| note(item, t))),
+        Plain::Object(fields) => fields.0.iter().for_each(|(name, value)| trace.at(name, |t| note(value, t))),
+        _ => {}
+    }
 }

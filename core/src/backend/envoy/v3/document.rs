@@ -11,7 +11,7 @@ use super::route::{route, route_configuration, virtual_host};
 use super::{Context, Options, bootstrap, cluster, endpoint, secret};
 use crate::backend::envoy::Document;
 use crate::backend::{OutputMap, Rope};
-use crate::ir::{Cluster, HttpConnectionManager, Ir, Listener, NetworkFilter, RouteConfiguration, VirtualHost};
+use crate::ir::{Cluster, HttpConnectionManager, Ir, Listener, NetworkFilter, RouteConfiguration, Tree, VirtualHost};
 use crate::resource::Origin;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -115,11 +115,24 @@ fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer, memory: &mut Emi
 }
 
 fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+    let own = &ir.delivery.verbatim;
     c.object(|c| {
-        c.list_even_empty("listeners", served_listeners(ir), |c, of| whole_listener(of, cx, c, memory));
-        c.list_even_empty("routes", route_tables(ir), |c, of| table(of, cx, c, memory));
-        c.list_of("clusters", |c| clusters(&ir.clusters, cx, c, memory));
-        c.list_even_empty("endpoints", assignments(ir), |c, (name, of)| c.whole(|t| endpoint::load_assignment(name, of, t)));
+        c.list_of("listeners", |c| {
+            served_listeners(ir).into_iter().for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
+            verbatim(&own.listeners, c);
+        });
+        c.list_of("routes", |c| {
+            route_tables(ir).into_iter().for_each(|of| c.element(|c| table(of, cx, c, memory)));
+            verbatim(&own.routes, c);
+        });
+        c.list_of("clusters", |c| {
+            clusters(&ir.clusters, cx, c, memory);
+            verbatim(&own.clusters, c);
+        });
+        c.list_of("endpoints", |c| {
+            assignments(ir).into_iter().for_each(|(name, of)| c.element(|c| c.whole(|t| endpoint::load_assignment(name, of, t))));
+            verbatim(&own.endpoints, c);
+        });
         c.list_even_empty("secrets", secret::all(ir).values(), |c, (held, origins)| {
             c.whole(|t| {
                 t.here(origins);
@@ -128,6 +141,10 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer,
         });
         c.list_even_empty("runtimes", &ir.delivery.runtimes, |c, of| c.whole(|t| bootstrap::runtime(of, t)));
     });
+}
+
+fn verbatim(all: &[Arc<Tree>], c: &mut Composer) {
+    all.iter().for_each(|of| c.element(|c| c.verbatim(of)));
 }
 
 fn clusters(all: &[Arc<Cluster>], cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {

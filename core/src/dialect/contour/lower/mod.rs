@@ -55,6 +55,7 @@ pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, memory: &m
         certificates: beside.certificates,
         clusters,
         delivery: EnvoyDelivery {
+            verbatim: Default::default(),
             runtimes: lowering.runtimes(),
             config_source: bootstrap::config_source(),
             bootstrap: Bootstrap { tracer: lowering.tracer(), ..bootstrap::bootstrap() },

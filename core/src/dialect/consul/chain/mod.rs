@@ -1,0 +1,198 @@
+//! The discovery chain: where the requests to a service go, after routers, splitters, resolvers, redirects and failover.
+//!
+//! It is a stage of its own: made from config entries alone, for each way in which a proxy looks at a service. What must not be here: what
+//! Envoy makes of it.
+
+mod answer;
+mod compile;
+mod hash;
+mod set;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use answer::answer;
+pub use compile::compile;
+pub use set::Set;
+
+use crate::ir::Tree;
+use crate::text::Str;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// How a proxy looks at a service.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Request {
+    /// The service.
+    pub service: Str,
+    /// The datacenter that counts where none is said.
+    pub datacenter: Str,
+    /// The mesh gateway mode that the proxy wants.
+    pub mesh_gateway: Str,
+    /// The protocol that the proxy wants.
+    pub protocol: Str,
+    /// The connect timeout that the proxy wants, in nanoseconds; 0 for none.
+    pub connect_timeout: i64,
+}
+
+/// A discovery chain.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chain {
+    /// The service that it is for.
+    pub service: Str,
+    /// The datacenter that counts where none is said.
+    pub datacenter: Str,
+    /// Eight digits of what the proxy has overridden; empty where it is nothing.
+    pub hash: String,
+    /// Nothing is configured but the protocol.
+    pub default: bool,
+    /// The protocol.
+    pub protocol: Str,
+    /// Metadata of the service's defaults.
+    pub meta: Tree,
+    /// Envoy extensions, global ones first.
+    pub extensions: Vec<Tree>,
+    /// Where it begins.
+    pub start: String,
+    /// Its nodes by their keys.
+    pub nodes: BTreeMap<String, Node>,
+    /// Its targets by their ids.
+    pub targets: BTreeMap<String, Target>,
+    /// The virtual IP of the service, if it has one.
+    pub virtual_ip: Option<Str>,
+}
+
+impl Chain {
+    /// The id of the target that the service itself is.
+    pub fn id(&self) -> String {
+        target_id("", &self.service, &self.datacenter, "")
+    }
+
+    /// Where it begins.
+    pub fn first(&self) -> Option<&Node> {
+        self.nodes.get(&self.start)
+    }
+
+    /// The target of a chain that only resolves.
+    pub fn only_target(&self) -> Option<&Target> {
+        match &self.first()?.kind {
+            NodeKind::Resolver(resolver) => self.targets.get(&resolver.target),
+            NodeKind::Router(_) | NodeKind::Splitter(_) => None,
+        }
+    }
+}
+
+/// A node of a chain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub kind: NodeKind,
+    /// How requests are spread over instances.
+    pub load_balancer: Option<Tree>,
+}
+
+/// What a node does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeKind {
+    /// Routes by what requests ask for.
+    Router(Vec<Route>),
+    /// Gives each its share.
+    Splitter(Vec<Split>),
+    /// Finds instances.
+    Resolver(Resolver),
+}
+
+impl Node {
+    /// The key of a node.
+    pub fn key(&self) -> String {
+        let kind = match self.kind {
+            NodeKind::Router(_) => "router",
+            NodeKind::Splitter(_) => "splitter",
+            NodeKind::Resolver(_) => "resolver",
+        };
+        alloc::format!("{kind}:{}", self.name)
+    }
+}
+
+/// A route of a router.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Route {
+    /// As the entry has it.
+    pub definition: Tree,
+    /// The node where it goes.
+    pub next: String,
+}
+
+/// A share of a splitter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Split {
+    /// As the entry has it, joined with what it is nested in.
+    pub definition: Tree,
+    /// Per cent.
+    pub weight: f64,
+    /// The node where it goes.
+    pub next: String,
+}
+
+/// Where instances are found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Resolver {
+    /// Nothing is configured.
+    pub default: bool,
+    /// In nanoseconds.
+    pub connect_timeout: i64,
+    /// In nanoseconds; 0 for none.
+    pub request_timeout: i64,
+    /// Where the timeouts are written.
+    pub origin: Option<crate::resource::Origin>,
+    /// The target.
+    pub target: String,
+    /// The targets that are used when it fails; none where there is no failover.
+    pub failover: Vec<String>,
+}
+
+/// Instances of a service.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Target {
+    /// Its id.
+    pub id: String,
+    /// The service.
+    pub service: Str,
+    /// The subset; empty for all.
+    pub subset: Str,
+    /// The datacenter; empty for a peer's.
+    pub datacenter: Str,
+    /// The peer; empty for this cluster.
+    pub peer: Str,
+    /// Whether its traffic goes through mesh gateways: empty, `none`, `local` or `remote`.
+    pub mesh_gateway: Str,
+    /// The expression that chooses instances.
+    pub filter: Str,
+    /// Only instances whose checks all pass.
+    pub only_passing: bool,
+    /// What the resolver has of the subset.
+    pub definition: Tree,
+    /// Instances are dialled by their own addresses.
+    pub dialed_directly: bool,
+    /// In nanoseconds.
+    pub connect_timeout: i64,
+    /// It is outside of the mesh: its server name is given.
+    pub external: bool,
+    /// Its server name.
+    pub sni: Str,
+    /// The name of its cluster.
+    pub name: Str,
+}
+
+/// The id of a target.
+pub(crate) fn target_id(subset: &str, service: &str, datacenter: &str, peer: &str) -> String {
+    use super::names::DEFAULT;
+    match (peer.is_empty(), subset.is_empty()) {
+        (false, _) => alloc::format!("{service}.{DEFAULT}.{DEFAULT}.external.{peer}"),
+        (true, true) => alloc::format!("{service}.{DEFAULT}.{DEFAULT}.{datacenter}"),
+        (true, false) => alloc::format!("{subset}.{service}.{DEFAULT}.{DEFAULT}.{datacenter}"),
+    }
+}

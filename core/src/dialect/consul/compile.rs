@@ -1,0 +1,93 @@
+//! The whole, from text to what each proxy gets.
+//!
+//! What must not be here: any of the stages.
+
+use super::chain::{self, Chain, Request, Set};
+use super::entry::Kind;
+use super::instance::Instance;
+use super::proxycfg::{self, Mailbox, Source};
+use super::stages::Stages;
+use super::state::{DATACENTER, State};
+use super::xds::{self, Context, Failure};
+use super::{Options, bootstrap, documents, registration, service};
+use crate::compilation::{Answers, Draft, Gateway, GatewayId, Outcome, State as LedgerState, Task};
+use crate::diagnostic::Place;
+use crate::ir::{EnvoyDelivery, Ir, Tree, Verbatim};
+use crate::resource::Inputs;
+use crate::text::Str;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// From documents to gateways: one for each proxy that is registered with the agent.
+pub(super) fn compile(task: Task<'_>) -> Draft {
+    let Task { objects, options, ledger, sink, .. } = task;
+    let options = Options::of(options);
+    let mut state = State::of(objects, DATACENTER);
+    let local: Vec<Arc<Instance>> = state.here().filter(|instance| instance.local && is_proxy(instance)).cloned().collect();
+    let peers: BTreeMap<Str, State> = options.peers.iter().map(|(name, text)| (name.clone(), peer(text, name))).collect();
+    let (mut proxies, mut gateways) = (BTreeMap::new(), Vec::new());
+    for instance in &local {
+        let merged = service::merged(instance, &state.entries);
+        let source = Source { home: &state, peers: &peers, default_deny: options.default_deny };
+        let verbatim = match resources(&merged, &source) {
+            Ok(verbatim) => verbatim,
+            // There one bad value ends the whole proxy; here it gets nothing, and an error says why.
+            Err(failure) => {
+                let place = failure.origin.map(Place::origin);
+                state.report_proxy(&merged, &failure.message, place);
+                Verbatim::default()
+            }
+        };
+        proxies.insert(instance.id.clone(), [service::answer(&merged), bootstrap::bootstrap(&merged)]);
+        let ir = Ir { delivery: EnvoyDelivery { verbatim, ..EnvoyDelivery::default() }, ..Ir::default() };
+        gateways.push(Gateway { id: GatewayId::new(instance.id.clone()), owner: instance.object, outcome: Outcome::Runs(Arc::new(ir)) });
+    }
+    sink.append(&mut state.diagnostics);
+    for object in objects.iter() {
+        let refused = sink.iter().find(|finding| matches!(&finding.place, Place::Node { object: at, .. } if *at == object.id));
+        let becomes = refused.map_or(LedgerState::Loaded, |finding| LedgerState::Invalid(finding.message.as_str().into()));
+        ledger.set(object.id, becomes);
+    }
+    let chains = chains(&state);
+    Draft { stages: Arc::new(Stages { state, chains, proxies }), answers: Answers::default(), gateways }
+}
+
+/// What a peered cluster holds.
+fn peer(text: &Str, name: &str) -> State {
+    let (objects, _) = documents::load(&Inputs::one(format!("peer {name}"), text.as_str()));
+    State::of(&objects, &format!("{name}-dc"))
+}
+
+/// What a proxy gets.
+fn resources(instance: &Instance, source: &Source<'_>) -> Result<Verbatim, Failure> {
+    let Some(proxy) = proxycfg::Proxy::of(instance) else { return Ok(Verbatim::default()) };
+    let mail = Mailbox::settle(proxy.machine(), source);
+    xds::resources(&Context { instance, mail: &mail, proxy: &proxy, default_deny: source.default_deny })
+}
+
+/// Whether it has an Envoy.
+fn is_proxy(instance: &Instance) -> bool {
+    instance.kind == "connect-proxy" || registration::is_gateway(&instance.kind)
+}
+
+/// The chain of a service as nobody in particular sees it.
+fn plain_chain(state: &State, service: &Str) -> Option<Chain> {
+    let request = Request { service: service.clone(), datacenter: state.datacenter.clone(), ..Request::default() };
+    let mut chain = chain::compile(&Set::of(&state.entries), &request).ok()?;
+    chain.virtual_ip = state.virtual_ips.get(service).cloned();
+    Some(chain)
+}
+
+/// The chains of all services that are spoken of.
+fn chains(state: &State) -> Tree {
+    let kinds = [Kind::ServiceDefaults, Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
+    let configured = state.entries.values().filter(|entry| kinds.contains(&entry.kind) && entry.name != "*").map(|entry| entry.name.clone());
+    let typical = state.here().filter(|instance| instance.kind.is_empty()).map(|instance| instance.service.clone());
+    let upstreams = state.here().flat_map(|instance| instance.proxy.get("Upstreams").items());
+    let upstreams = upstreams.filter(|upstream| !upstream.get("DestinationType").is("prepared_query"));
+    let upstreams = upstreams.map(|upstream| upstream.get("DestinationName").str());
+    let all: BTreeSet<Str> = configured.chain(typical).chain(upstreams).collect();
+    Tree::object(all.iter().filter_map(|name| Some((name.clone(), chain::answer(&plain_chain(state, name)?)))))
+}

@@ -1,0 +1,100 @@
+//! The documents of an input: config entries, service definitions, and nodes of the catalog.
+//!
+//! What must not be here: what is valid, and what they do.
+
+use super::entry::Kind;
+use crate::diagnostic::Diagnostic;
+use crate::read::{DocumentCache, Identify, ReadOptions, Shape, read};
+use crate::resource::{Inputs, Object, ObjectId, Objects, REDACTED, ResourceKey};
+use crate::text::{Node, NodeId, Str, Value};
+use alloc::vec::Vec;
+
+/// What a document is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum What {
+    /// A config entry of this kind; of an unknown one by its name.
+    Entry(Result<Kind, Str>),
+    /// A service definition.
+    Service,
+    /// A registration in the catalog.
+    Catalog,
+    /// None of them.
+    Nothing,
+}
+
+/// A value at a key in any case; an exact one counts first.
+pub(crate) fn any_case<'a>(root: &'a Node, key: &str) -> Option<&'a Node> {
+    let object = root.as_object()?;
+    root.get(key).or_else(|| object.iter().find(|entry| entry.key.eq_ignore_ascii_case(key)).map(|entry| &entry.value))
+}
+
+fn text_at(root: &Node, path: &[&str]) -> Str {
+    let found = path.iter().try_fold(root, |node, key| any_case(node, key));
+    found.and_then(Node::as_str).map(Str::new).unwrap_or_default()
+}
+
+/// What a document is, and its name.
+pub(crate) fn what(root: &Node) -> (What, Str) {
+    if any_case(root, "Node").is_some() && any_case(root, "Kind").is_none() {
+        return (What::Catalog, text_at(root, &["Service", "Service"]));
+    }
+    if root.get("service").is_some_and(|service| service.as_object().is_some()) {
+        return (What::Service, text_at(root, &["service", "name"]));
+    }
+    let kind = text_at(root, &["Kind"]);
+    if kind.is_empty() {
+        return (What::Nothing, Str::default());
+    }
+    let name = text_at(root, &["Name"]);
+    (What::Entry(Kind::named(&kind).ok_or(kind)), name)
+}
+
+/// A key with a name, outside of Kubernetes.
+pub(crate) fn key(kind: &str, name: &Str) -> ResourceKey {
+    ResourceKey { group: Str::default(), kind: Str::new(kind), namespace: None, name: name.clone() }
+}
+
+/// How documents say what they are.
+pub(crate) static IDENTIFY: Identify = Identify { key: key_of, secrets };
+
+fn key_of(root: &Node) -> ResourceKey {
+    let (what, name) = what(root);
+    match &what {
+        What::Entry(Ok(kind)) => key(kind.name(), &name),
+        What::Entry(Err(kind)) => key(kind, &name),
+        What::Service => key("service", &name),
+        What::Catalog => key("catalog", &name),
+        What::Nothing => key("", &name),
+    }
+}
+
+/// Key material: that of certificates.
+fn secrets(root: &mut Node) -> Vec<(NodeId, Str)> {
+    if what(root).0 == What::Entry(Ok(Kind::InlineCertificate)) { take_key(root).into_iter().collect() } else { Vec::new() }
+}
+
+/// How documents are read.
+pub(crate) fn read_options() -> ReadOptions {
+    ReadOptions { shape: Shape::Plain, identify: Some(&IDENTIFY), ..ReadOptions::default() }
+}
+
+/// Reads the documents of an input that is not the one that is compiled.
+pub(crate) fn load(inputs: &Inputs) -> (Objects, Vec<Diagnostic>) {
+    read(inputs, &read_options(), &mut DocumentCache::default())
+}
+
+/// Takes the private key out of a certificate.
+fn take_key(root: &mut Node) -> Option<(NodeId, Str)> {
+    let Value::Object(object) = &mut root.value else { return None };
+    let names: Vec<Str> = object.iter().map(|entry| entry.key.clone()).collect();
+    let is_key = |name: &&Str| name.eq_ignore_ascii_case("PrivateKey") || name.eq_ignore_ascii_case("private_key");
+    let name = names.iter().find(is_key)?;
+    let node = object.get_mut(name)?;
+    let Value::String(text) = &mut node.value else { return None };
+    Some((node.id, core::mem::replace(text, Str::new_static(REDACTED))))
+}
+
+/// An object with what it is.
+pub(crate) fn each(objects: &Objects) -> impl Iterator<Item = (ObjectId, &Object, What)> {
+    objects.iter().filter(|object| !object.broken).map(|object| (object.id, object, what(&object.root).0))
+}

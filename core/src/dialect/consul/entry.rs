@@ -1,0 +1,95 @@
+//! Config entries: their kinds, and one as it is stored.
+//!
+//! What must not be here: what makes an entry valid (`validate`), and what it does.
+
+use super::schema::{self, Struct, entries, gateways};
+use crate::ir::Tree;
+use crate::resource::{ObjectId, Secret};
+use crate::text::Str;
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+
+macro_rules! kinds {
+    ($($kind:ident = $name:literal, $shape:path, $doc:literal;)*) => {
+        /// A kind of config entry.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Kind {
+            $(#[doc = $doc] $kind,)*
+        }
+
+        impl Kind {
+            /// All of them.
+            pub const ALL: &'static [Kind] = &[$(Kind::$kind),*];
+
+            /// As it is written.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => $name,)*
+                }
+            }
+
+            /// Its fields.
+            pub(crate) fn shape(self) -> &'static Struct {
+                match self {
+                    $(Kind::$kind => &$shape,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    ServiceDefaults = "service-defaults", entries::SERVICE_DEFAULTS, "What holds for a service: its protocol, limits, upstreams.";
+    ProxyDefaults = "proxy-defaults", entries::PROXY_DEFAULTS, "What holds for all proxies.";
+    ServiceRouter = "service-router", entries::SERVICE_ROUTER, "Routes by path, header and method.";
+    ServiceSplitter = "service-splitter", entries::SERVICE_SPLITTER, "Shares of the traffic.";
+    ServiceResolver = "service-resolver", entries::SERVICE_RESOLVER, "Subsets, redirects and failover.";
+    IngressGateway = "ingress-gateway", gateways::INGRESS_GATEWAY, "Ports of an ingress gateway.";
+    TerminatingGateway = "terminating-gateway", gateways::TERMINATING_GATEWAY, "Services behind a terminating gateway.";
+    ServiceIntentions = "service-intentions", entries::SERVICE_INTENTIONS, "Who may call a service.";
+    Mesh = "mesh", entries::MESH, "What holds for the mesh.";
+    ExportedServices = "exported-services", entries::EXPORTED_SERVICES, "Services that peers may use.";
+    SamenessGroup = "sameness-group", entries::SAMENESS_GROUP, "Enterprise: clusters that have the same services.";
+    ApiGateway = "api-gateway", gateways::API_GATEWAY, "Listeners of an API gateway.";
+    BoundApiGateway = "bound-api-gateway", gateways::BOUND_API_GATEWAY, "Routes that are bound to an API gateway; Consul writes it.";
+    InlineCertificate = "inline-certificate", gateways::INLINE_CERTIFICATE, "A certificate with its key.";
+    HttpRoute = "http-route", gateways::HTTP_ROUTE, "HTTP routes of API gateways.";
+    TcpRoute = "tcp-route", gateways::TCP_ROUTE, "TCP routes of API gateways.";
+    JwtProvider = "jwt-provider", entries::JWT_PROVIDER, "Who issues tokens.";
+}
+
+impl Kind {
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+}
+
+/// A config entry as it is stored: by the names of its shape, normalised.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its name.
+    pub name: Str,
+    /// Its fields, as far as they were given or normalised.
+    pub tree: Tree,
+    /// The private key of an inline certificate. In the fields stands a placeholder.
+    pub key: Option<Secret<Str>>,
+    /// What wrote it.
+    pub object: ObjectId,
+}
+
+impl Entry {
+    /// As the API answers with it, without indexes and times.
+    pub fn answer(&self) -> Tree {
+        let mut written = schema::write(&self.tree, self.kind.shape());
+        if self.kind == Kind::Mesh {
+            written.take("Name");
+        }
+        written
+    }
+}
+
+/// Entries by kind and name.
+pub type Entries = BTreeMap<(Kind, Str), Arc<Entry>>;

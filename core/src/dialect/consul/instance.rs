@@ -1,0 +1,158 @@
+//! Instances of services as the catalog holds them.
+//!
+//! What must not be here: who asks for them.
+
+use crate::ir::Tree;
+use crate::resource::ObjectId;
+use crate::text::Str;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+/// The address under which the catalog tells a virtual IP.
+pub(crate) const VIRTUAL: &str = "consul-virtual";
+
+/// A machine, or what counts as one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Node {
+    /// Its name.
+    pub name: Str,
+    /// Its address.
+    pub address: Str,
+    /// Its datacenter.
+    pub datacenter: Str,
+    /// Other addresses, by what they are for.
+    pub tagged: BTreeMap<Str, Str>,
+    /// Metadata.
+    pub meta: Tree,
+    /// The peer from which it is imported; empty for those of this cluster.
+    pub peer: Str,
+}
+
+/// An address with a port.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Address {
+    /// The address.
+    pub address: Str,
+    /// The port.
+    pub port: i64,
+}
+
+/// What the catalog of a peer says of an imported service.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PeerMeta {
+    /// Server names, the first of which is used.
+    pub sni: Vec<Str>,
+    /// Identities of which its certificate has one.
+    pub spiffe: Vec<Str>,
+    /// Its protocol.
+    pub protocol: Str,
+}
+
+/// How a check went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Health {
+    /// Well.
+    Passing,
+    /// So so.
+    Warning,
+    /// Badly.
+    Critical,
+}
+
+/// A check of a node or of an instance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// Its id.
+    pub id: Str,
+    /// Its name.
+    pub name: Str,
+    /// How it went.
+    pub status: Health,
+    /// The instance; empty for the node.
+    pub service: Str,
+}
+
+/// An instance of a service on a node.
+#[derive(Clone, Debug, Default)]
+pub struct Instance {
+    /// Where it runs.
+    pub node: Node,
+    /// Empty for a service, else what kind of proxy it is.
+    pub kind: Str,
+    /// Unique on its node.
+    pub id: Str,
+    /// The service.
+    pub service: Str,
+    /// Its address; empty: that of the node.
+    pub address: Str,
+    /// Its port.
+    pub port: i64,
+    /// Other addresses, by what they are for.
+    pub tagged: BTreeMap<Str, Address>,
+    /// How many others count as much, when it passes and when it warns.
+    pub weights: Option<(i64, i64)>,
+    /// It speaks mutual TLS itself.
+    pub native: bool,
+    /// Settings of a proxy.
+    pub proxy: Tree,
+    /// Of an imported service.
+    pub peer: Option<PeerMeta>,
+    /// All fields, as they were registered.
+    pub tree: Tree,
+    /// The checks of the node and its own.
+    pub checks: Vec<Check>,
+    /// The definitions of its checks that ask it by HTTP or gRPC.
+    pub probes: Vec<Tree>,
+    /// It was registered with the agent, and not only in the catalog.
+    pub local: bool,
+    /// What registered it.
+    pub object: Option<ObjectId>,
+}
+
+impl Instance {
+    /// The service that it stands for: its own, or the one behind the proxy.
+    pub fn destination(&self) -> Str {
+        if self.kind == "connect-proxy" { self.proxy.get("DestinationServiceName").str() } else { self.service.clone() }
+    }
+
+    /// Whether it takes part in the mesh as an instance of this service.
+    pub fn in_mesh_for(&self, service: &str) -> bool {
+        (self.kind == "connect-proxy" && self.proxy.get("DestinationServiceName").is(service)) || (self.native && self.service == service)
+    }
+
+    /// Where it is reached, from elsewhere (`wan`) or from its own datacenter.
+    pub fn best_address(&self, wan: bool) -> (Str, i64) {
+        let (mut address, mut port) = (self.address.clone(), self.port);
+        if wan && let Some(tagged) = self.tagged.get("wan") {
+            address = tagged.address.clone();
+            if tagged.port != 0 {
+                port = tagged.port;
+            }
+        }
+        if address.is_empty() {
+            let elsewhere = if wan { self.node.tagged.get("wan") } else { None };
+            address = elsewhere.unwrap_or(&self.node.address).clone();
+        }
+        (address, port)
+    }
+
+    /// Whether requests should go to it, and how many for each of another's. Something that may not be sent is 0.
+    pub fn health_and_weight(&self, only_passing: bool) -> (bool, i64) {
+        let mut healthy = true;
+        let mut weight = self.weights.map_or(1, |(passing, _)| passing);
+        for check in &self.checks {
+            if check.status == Health::Critical || (only_passing && check.status != Health::Passing) {
+                healthy = false;
+            }
+            if check.status == Health::Warning
+                && let Some((_, warning)) = self.weights
+            {
+                weight = warning;
+            }
+        }
+        if weight < 1 {
+            return (false, 1);
+        }
+        (healthy, weight.min(128))
+    }
+}

@@ -1,0 +1,57 @@
+//! Intentions: who may call whom.
+//!
+//! What must not be here: Envoy's rules.
+
+use super::entry::Kind;
+use super::state::State;
+use super::validate::says;
+use crate::ir::Tree;
+use crate::text::Str;
+use alloc::vec::Vec;
+
+/// Who may call a service, or may not.
+#[derive(Clone, Debug)]
+pub(crate) struct Intention {
+    /// The source as the entry has it.
+    pub(crate) source: Tree,
+    /// What tokens its entry wants.
+    pub(crate) jwt: Tree,
+    /// The service, or `*`.
+    pub(crate) destination: Str,
+}
+
+impl Intention {
+    /// As a value: the source, with what its entry adds.
+    pub(crate) fn into_tree(self) -> Tree {
+        let mut tree = self.source;
+        tree.set("JWT", self.jwt);
+        tree
+    }
+
+    fn precedence(&self) -> (bool, bool) {
+        (self.destination == "*", self.source.get("Name").is("*"))
+    }
+}
+
+/// The intentions about a service, those that count first first.
+pub(crate) fn of(state: &State, service: &Str) -> Vec<Intention> {
+    let mut found: Vec<Intention> = Vec::new();
+    for name in [service.clone(), Str::new_static("*")] {
+        let tree = state.tree(Kind::ServiceIntentions, &name);
+        let sources = tree.get("Sources").items().iter();
+        found.extend(sources.map(|source| Intention { source: source.clone(), jwt: tree.get("JWT").clone(), destination: name.clone() }));
+    }
+    let text = |intention: &Intention, field: &str| intention.source.get(field).str();
+    found.sort_by_key(|of| (of.precedence(), text(of, "Peer"), text(of, "Name"), of.destination.clone()));
+    found
+}
+
+/// Whether a service may call another, with or without conditions.
+pub(crate) fn may_call(state: &State, from: &Str, to: &Str, default: bool) -> bool {
+    let all = of(state, to);
+    let matching = |of: &&Intention| !says(of.source.get("Peer")) && [from.as_str(), "*"].contains(&of.source.get("Name").text());
+    match all.iter().find(matching) {
+        Some(found) => says(found.source.get("Permissions")) || found.source.get("Action").is("allow"),
+        None => default,
+    }
+}

@@ -1,0 +1,109 @@
+//! Names that are put together of others: in SNI, of certificates, of clusters and listeners.
+//!
+//! What must not be here: what is called so.
+
+use crate::text::Str;
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+
+/// The only namespace and partition outside of Enterprise.
+pub(crate) const DEFAULT: &str = "default";
+
+/// The trust domain, of which the reference has a random one for each cluster.
+pub(crate) const TRUST_DOMAIN: &str = "11111111-2222-3333-4444-555555555555.consul";
+
+/// The trust domain of a peer.
+pub(crate) const PEER_TRUST_DOMAIN: &str = "22222222-3333-4444-5555-666666666666.consul";
+
+/// The server name of a service, or of a subset of it.
+pub(crate) fn service_sni(service: &str, subset: &str, datacenter: &str, trust_domain: &str) -> String {
+    if subset.is_empty() {
+        format!("{service}.{DEFAULT}.{datacenter}.internal.{trust_domain}")
+    } else {
+        format!("{subset}.{service}.{DEFAULT}.{datacenter}.internal.{trust_domain}")
+    }
+}
+
+/// The server name of the gateways of a datacenter.
+pub(crate) fn gateway_sni(datacenter: &str, trust_domain: &str) -> String {
+    format!("{datacenter}.internal.{trust_domain}")
+}
+
+/// The server name of a prepared query.
+pub(crate) fn query_sni(query: &str, datacenter: &str, trust_domain: &str) -> String {
+    format!("{query}.{DEFAULT}.{datacenter}.query.{trust_domain}")
+}
+
+/// The server name by which a peer reaches a service of this cluster.
+pub(crate) fn peered_sni(service: &str, peer: &str, trust_domain: &str) -> String {
+    format!("{service}.{DEFAULT}.{DEFAULT}.{peer}.external.{trust_domain}")
+}
+
+/// The server name of the servers, for peers.
+pub(crate) fn peering_server(datacenter: &str, trust_domain: &str) -> String {
+    format!("server.{datacenter}.peering.{trust_domain}")
+}
+
+/// The server name of a server, or of any, for federation.
+pub(crate) fn server_sni(node: Option<&str>, datacenter: &str) -> String {
+    match node {
+        Some(node) => format!("{node}.server.{datacenter}.consul"),
+        None => format!("server.{datacenter}.consul"),
+    }
+}
+
+/// The identity of a service.
+pub(crate) fn spiffe_service(service: &str, datacenter: &str, trust_domain: &str) -> String {
+    format!("spiffe://{trust_domain}/ns/{DEFAULT}/dc/{datacenter}/svc/{service}")
+}
+
+/// The identity of a mesh gateway.
+pub(crate) fn spiffe_gateway(datacenter: &str, trust_domain: &str) -> String {
+    format!("spiffe://{trust_domain}/gateway/mesh/dc/{datacenter}")
+}
+
+/// An upstream: which service, where.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UpstreamId {
+    /// Whether it is a prepared query.
+    pub query: bool,
+    /// The service, or the query.
+    pub name: Str,
+    /// Another datacenter; empty for the proxy's own.
+    pub datacenter: Str,
+    /// The peer; empty for this cluster.
+    pub peer: Str,
+}
+
+impl UpstreamId {
+    /// A service of this cluster.
+    pub fn service(name: &Str) -> Self {
+        Self { name: name.clone(), ..Self::default() }
+    }
+
+    /// What holds for all upstreams.
+    pub fn wildcard() -> Self {
+        Self { name: Str::new_static("*"), ..Self::default() }
+    }
+
+    /// The upstream of a target of a chain.
+    pub fn of_target(target: &crate::dialect::consul::chain::Target) -> Self {
+        Self { query: false, name: target.service.clone(), datacenter: target.datacenter.clone(), peer: target.peer.clone() }
+    }
+}
+
+/// As Envoy knows it.
+impl fmt::Display for UpstreamId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.query {
+            f.write_str("prepared_query:")?;
+        }
+        f.write_str(&self.name)?;
+        match (self.peer.is_empty(), self.datacenter.is_empty()) {
+            (false, _) => write!(f, "?peer={}", self.peer),
+            (true, false) => write!(f, "?dc={}", self.datacenter),
+            (true, true) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What a mesh gateway knows.
+
+use super::terminating::by_name;
+use super::{Health, Machine, Mailbox, Watch};
+use crate::dialect::consul::chain::{Chain, Request};
+use crate::dialect::consul::entry::Kind;
+use crate::dialect::consul::instance::Instance;
+use crate::dialect::consul::names::UpstreamId;
+use crate::ir::Tree;
+use crate::text::Str;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// A mesh gateway.
+#[derive(Clone, Debug)]
+pub struct MeshGateway {
+    /// The datacenter.
+    pub datacenter: Str,
+    /// Servers of other datacenters are reached through it.
+    pub federates: bool,
+}
+
+/// A service that peers may use.
+pub struct Exported<'a> {
+    /// The service.
+    pub service: Str,
+    /// The peers.
+    pub peers: BTreeSet<Str>,
+    /// Where its requests go.
+    pub chain: &'a Chain,
+}
+
+impl MeshGateway {
+    pub(super) fn of(instance: &Instance) -> Self {
+        let meta = instance.tree.at(&["Meta", "consul-wan-federation"]);
+        Self { datacenter: instance.node.datacenter.clone(), federates: meta.is("1") }
+    }
+
+    fn health(&self, service: &Str, peer: &Str) -> Watch {
+        let (service, datacenter, peer) = (service.clone(), self.datacenter.clone(), peer.clone());
+        Watch::Health(Health { service, datacenter, peer, connect: true, ..Health::default() })
+    }
+
+    /// The services of the datacenter that have instances in the mesh.
+    pub fn groups<'a>(&self, mail: &'a Mailbox) -> BTreeMap<Str, &'a [Arc<Instance>]> {
+        let services = mail.names(&Watch::Services(Str::default())).into_iter();
+        let groups = services.map(|service| {
+            let instances = mail.instances(&self.health(&service, &Str::default()));
+            (service, instances)
+        });
+        groups.filter(|(_, instances)| !instances.is_empty()).collect()
+    }
+
+    /// The imported services, each with whether its gateways are reached by a host's name.
+    pub fn imported(&self, mail: &Mailbox) -> Vec<(Vec<Arc<Instance>>, bool)> {
+        let peers = mail.names(&Watch::ExportedTo(None)).into_iter();
+        let groups = peers.flat_map(|peer| {
+            let services = mail.names(&Watch::Services(peer.clone())).into_iter();
+            services.map(move |service| (service, peer.clone()))
+        });
+        let groups = groups.map(|(service, peer)| mail.instances(&self.health(&service, &peer)).to_vec());
+        let groups = groups.filter(|instances| !instances.is_empty()).map(|instances| {
+            let named = by_name(&instances, "");
+            if named.is_empty() { (instances, false) } else { (named, true) }
+        });
+        groups.collect()
+    }
+
+    /// Other datacenters, with their gateways.
+    pub fn remote<'a>(&self, mail: &'a Mailbox) -> BTreeMap<Str, &'a [Arc<Instance>]> {
+        let others = mail.names(&Watch::Datacenters).into_iter().filter(|name| *name != self.datacenter);
+        let gateways = others.map(|name| {
+            let instances = mail.instances(&Watch::MeshGateways(name.clone()));
+            (name, instances)
+        });
+        gateways.filter(|(_, instances)| !instances.is_empty()).collect()
+    }
+
+    /// The gateways of the own datacenter.
+    pub fn own<'a>(&self, mail: &'a Mailbox) -> &'a [Arc<Instance>] {
+        mail.instances(&Watch::MeshGateways(self.datacenter.clone()))
+    }
+
+    /// The services that peers may use, and that are there.
+    pub fn exported<'a>(&self, mail: &'a Mailbox) -> Vec<Exported<'a>> {
+        let groups = self.groups(mail);
+        let all = mail.exports().into_iter().filter(|(service, _)| groups.contains_key(service));
+        let all = all.filter_map(|(service, peers)| {
+            let chain = mail.chain(&UpstreamId::service(&service))?;
+            Some(Exported { service, peers, chain })
+        });
+        all.collect()
+    }
+
+    /// The resolver of a service.
+    pub fn resolver<'a>(&self, mail: &'a Mailbox, service: &str) -> &'a Tree {
+        const NOTHING: &Tree = &Tree::NULL;
+        let found = mail.entries(Kind::ServiceResolver).iter().find(|entry| entry.name == *service);
+        found.map_or(NOTHING, |entry| &entry.tree)
+    }
+}
+
+impl Machine for MeshGateway {
+    fn wanted(&self, mail: &Mailbox) -> BTreeSet<Watch> {
+        let mut wanted = BTreeSet::from([
+            Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
+            Watch::Entries(Kind::ServiceResolver),
+            Watch::Services(Str::default()),
+            Watch::ExportedTo(None),
+            Watch::Datacenters,
+            Watch::Exports,
+        ]);
+        for service in mail.names(&Watch::Services(Str::default())) {
+            wanted.insert(self.health(&service, &Str::default()));
+        }
+        for peer in mail.names(&Watch::ExportedTo(None)) {
+            for service in mail.names(&Watch::Services(peer.clone())) {
+                wanted.insert(self.health(&service, &peer));
+            }
+            wanted.insert(Watch::Services(peer));
+        }
+        let own = self.federates.then(|| self.datacenter.clone());
+        for name in mail.names(&Watch::Datacenters).into_iter().filter(|name| *name != self.datacenter).chain(own) {
+            wanted.insert(Watch::MeshGateways(name));
+        }
+        for service in mail.exports().into_keys() {
+            let request = Request { service: service.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
+            wanted.insert(Watch::Chain(UpstreamId::service(&service), request));
+        }
+        wanted
+    }
+}

@@ -1,0 +1,266 @@
+//! What answers proxies: the catalogs of this cluster and of its peers.
+//!
+//! What must not be here: who asks.
+
+use super::{Health, Reply, Watch};
+use crate::dialect::consul::chain::{self, Chain, NodeKind, Request, Set};
+use crate::dialect::consul::entry::Kind;
+use crate::dialect::consul::instance::{Instance, PeerMeta};
+use crate::dialect::consul::intention::{self, Intention};
+use crate::dialect::consul::names::{self, PEER_TRUST_DOMAIN, TRUST_DOMAIN, UpstreamId};
+use crate::dialect::consul::state::State;
+use crate::dialect::consul::validate::is_http;
+use crate::dialect::consul::{bexpr, service};
+use crate::ir::Tree;
+use crate::text::Str;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// What this cluster is called at its peers.
+const HOME: &str = "home";
+
+/// The catalogs of this cluster and of its peers.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// This cluster.
+    pub home: &'a State,
+    /// Peers, by the names that this cluster has for them.
+    pub peers: &'a BTreeMap<Str, State>,
+    /// Without an intention, everything is denied.
+    pub default_deny: bool,
+}
+
+impl Source<'_> {
+    /// The answer to a question.
+    pub fn answer(&self, watch: &Watch) -> Reply {
+        let home = self.home;
+        match watch {
+            Watch::Entry(kind, name) => Reply::Entry(home.entries.get(&(*kind, name.clone())).cloned()),
+            Watch::Entries(kind) => Reply::Entries(home.entries.values().filter(|entry| entry.kind == *kind).cloned().collect()),
+            Watch::Intentions(service) => Reply::Trees(intention::of(home, service).into_iter().map(Intention::into_tree).collect()),
+            Watch::ExportedTo(service) => Reply::Names(self.exported_to(service.as_ref())),
+            Watch::Chain(_, request) => Reply::Chain(self.chain(home, request).map(Box::new)),
+            Watch::Health(health) => Reply::Instances(self.health(health)),
+            Watch::MeshGateways(datacenter) => Reply::Instances(of_kind(home, "mesh-gateway", datacenter)),
+            Watch::Query(_) => Reply::Instances(Vec::new()),
+            Watch::IntentionUpstreams(service) => Reply::Names(self.allowed(service, self.services_with_addresses())),
+            Watch::IntentionDestinations(service) => {
+                let entries = home.entries.values().filter(|entry| entry.tree.find("Destination").is_some());
+                Reply::Names(self.allowed(service, entries.map(|entry| entry.name.clone()).collect()))
+            }
+            Watch::PeeredUpstreams => {
+                let all = self.peers.keys().flat_map(|peer| {
+                    let of_peer = move |name| UpstreamId { name, peer: peer.clone(), ..UpstreamId::default() };
+                    self.imported(peer).into_iter().map(of_peer)
+                });
+                Reply::Upstreams(all.collect())
+            }
+            Watch::GatewaysOf(service) => Reply::Instances(self.terminating(service)),
+            Watch::GatewayServices(Kind::TerminatingGateway, gateway) => Reply::Trees(self.linked(gateway)),
+            Watch::GatewayServices(_, gateway) => Reply::Trees(self.behind_ingress(gateway)),
+            Watch::Services(peer) if peer.is_empty() => {
+                let names = home.here().map(|instance| instance.service.clone());
+                Reply::Names(names.chain([Str::new_static("consul")]).collect())
+            }
+            Watch::Services(peer) => Reply::Names(self.imported(peer)),
+            Watch::Datacenters => {
+                let all = home.instances.iter().map(|instance| instance.node.datacenter.clone());
+                Reply::Names(all.chain([home.datacenter.clone()]).collect())
+            }
+            Watch::Exports => {
+                let known = |peers: &mut BTreeSet<Str>| peers.retain(|peer| self.peers.contains_key(peer));
+                let mut exports = home.exports();
+                exports.values_mut().for_each(known);
+                exports.retain(|_, peers| !peers.is_empty());
+                Reply::Exports(exports)
+            }
+            Watch::Probes(id) => {
+                let found = home.here().find(|instance| instance.local && instance.id == *id);
+                Reply::Trees(found.map(|instance| instance.probes.clone()).unwrap_or_default())
+            }
+            Watch::Config(name) => Reply::Trees(Vec::from([service::proxy_config(&home.entries, name), service::extensions(&home.entries, name)])),
+        }
+    }
+
+    fn chain(&self, state: &State, request: &Request) -> Option<Chain> {
+        let mut chain = chain::compile(&Set::of(&state.entries), request).ok()?;
+        chain.virtual_ip = state.virtual_ips.get(&request.service).cloned();
+        Some(chain)
+    }
+
+    fn exported_to(&self, service: Option<&Str>) -> BTreeSet<Str> {
+        let Some(service) = service else { return self.peers.keys().cloned().collect() };
+        let home = self.home;
+        let mut found = BTreeSet::new();
+        for (name, peers) in home.exports() {
+            let request = Request { service: name.clone(), datacenter: home.datacenter.clone(), ..Request::default() };
+            let leads_there = || self.chain(home, &request).is_some_and(|chain| chain.targets.values().any(|target| target.service == *service));
+            if name == *service || leads_there() {
+                found.extend(peers.into_iter().filter(|peer| self.peers.contains_key(peer)));
+            }
+        }
+        found
+    }
+
+    fn health(&self, health: &Health) -> Vec<Arc<Instance>> {
+        if !health.peer.is_empty() {
+            return self.of_peer(&health.service, &health.peer);
+        }
+        let there = self.home.instances.iter().filter(|instance| instance.node.datacenter == health.datacenter);
+        let mut found: Vec<Arc<Instance>> = if health.connect {
+            there.filter(|instance| instance.in_mesh_for(&health.service)).cloned().collect()
+        } else {
+            there.filter(|instance| instance.service == health.service).cloned().collect()
+        };
+        if health.connect && health.datacenter == self.home.datacenter {
+            found.extend(self.terminating(&health.service));
+        }
+        if !health.filter.is_empty()
+            && let Ok(filter) = bexpr::Expression::parse(&health.filter)
+        {
+            found.retain(|instance| filter.chooses(instance));
+        }
+        sort(&mut found);
+        found
+    }
+
+    /// The terminating gateways in front of a service.
+    fn terminating(&self, service: &Str) -> Vec<Arc<Instance>> {
+        let home = self.home;
+        let gateways = of_kind(home, "terminating-gateway", &home.datacenter).into_iter();
+        gateways.filter(|instance| home.behind(&instance.service).contains(service)).collect()
+    }
+
+    fn linked(&self, gateway: &Str) -> Vec<Tree> {
+        let home = self.home;
+        let services = home.tree(Kind::TerminatingGateway, gateway).get("Services").items();
+        let linked = home.behind(gateway).into_iter().filter_map(|name| {
+            let exact = services.iter().find(|service| service.get("Name").text() == name);
+            let mut link = exact.or_else(|| services.iter().find(|service| service.get("Name").is("*")))?.clone();
+            let origin = link.get("Name").origin;
+            link.set("Name", Tree::from(&name).or_from(origin));
+            let has_instances = home.here().any(|instance| instance.service == name);
+            let destination = home.tree(Kind::ServiceDefaults, &name).find("Destination").is_some();
+            link.set("Destination", (destination && !has_instances).into());
+            Some(link)
+        });
+        linked.collect()
+    }
+
+    fn behind_ingress(&self, gateway: &Str) -> Vec<Tree> {
+        let home = self.home;
+        let mut found = Vec::new();
+        for listener in home.tree(Kind::IngressGateway, gateway).get("Listeners").items() {
+            let services = listener.get("Services").items();
+            let mut names: BTreeMap<Str, &Tree> = services.iter().map(|service| (service.get("Name").str(), service)).collect();
+            if let Some(wildcard) = names.remove("*") {
+                for name in self.in_mesh() {
+                    let request = Request { service: name.clone(), datacenter: home.datacenter.clone(), ..Request::default() };
+                    let fits = self.chain(home, &request).is_some_and(|chain| listener.get("Protocol").is(&chain.protocol));
+                    if fits {
+                        names.entry(name).or_insert(wildcard);
+                    }
+                }
+            }
+            for (name, service) in names {
+                let mut service = service.clone();
+                let origin = service.get("Name").origin;
+                service.set("Name", Tree::from(&name).or_from(origin));
+                service.set("Port", listener.get("Port").clone());
+                service.set("Protocol", listener.get("Protocol").clone());
+                found.push(service);
+            }
+        }
+        found
+    }
+
+    /// The services that have instances in the mesh.
+    fn in_mesh(&self) -> BTreeSet<Str> {
+        let home = self.home;
+        let sidecars = home.here().filter(|instance| instance.kind == "connect-proxy" || instance.native).map(|instance| instance.destination());
+        let gateways = of_kind(home, "terminating-gateway", &home.datacenter);
+        let outside: BTreeSet<Str> = gateways.iter().flat_map(|instance| home.behind(&instance.service)).collect();
+        sidecars.chain(outside).collect()
+    }
+
+    /// Typical services, and all that have a virtual IP.
+    fn services_with_addresses(&self) -> BTreeSet<Str> {
+        let typical = self.home.here().filter(|instance| instance.kind.is_empty()).map(|instance| instance.service.clone());
+        typical.chain(self.home.virtual_ips.keys().cloned()).collect()
+    }
+
+    /// Those of the services that a service may call.
+    fn allowed(&self, service: &Str, services: BTreeSet<Str>) -> BTreeSet<Str> {
+        let may = |name: &Str| name != service && *name != "consul" && intention::may_call(self.home, service, name, !self.default_deny);
+        services.into_iter().filter(|name| may(name)).collect()
+    }
+
+    /// The services that a peer exports to this cluster.
+    fn imported(&self, peer: &Str) -> BTreeSet<Str> {
+        let Some(state) = self.peers.get(peer) else { return BTreeSet::new() };
+        let exports = state.exports().into_iter().filter(|(_, peers)| peers.contains(HOME));
+        exports.map(|(service, _)| service).collect()
+    }
+
+    /// An imported service: the mesh gateways of its peer.
+    fn of_peer(&self, service: &Str, peer: &Str) -> Vec<Arc<Instance>> {
+        let Some(state) = self.peers.get(peer).filter(|_| self.imported(peer).contains(service)) else { return Vec::new() };
+        let request = Request { service: service.clone(), datacenter: state.datacenter.clone(), ..Request::default() };
+        let Some(chain) = self.chain(state, &request) else { return Vec::new() };
+        if !state.here().any(|instance| instance.in_mesh_for(service)) {
+            return Vec::new();
+        }
+        let meta = PeerMeta {
+            sni: Vec::from([Str::from(names::peered_sni(service, HOME, PEER_TRUST_DOMAIN))]),
+            spiffe: identities(&chain, service, &state.datacenter),
+            protocol: chain.protocol.clone(),
+        };
+        let gateways = of_kind(state, "mesh-gateway", &state.datacenter).into_iter().map(|gateway| {
+            let mut instance = (*gateway).clone();
+            instance.node.peer = peer.clone();
+            instance.kind = Str::new_static("connect-proxy");
+            instance.peer = Some(meta.clone());
+            instance.proxy = Tree::object([("DestinationServiceName", Tree::from(service))]);
+            Arc::new(instance)
+        });
+        gateways.collect()
+    }
+}
+
+/// Who may show themselves as an imported service.
+fn identities(chain: &Chain, service: &Str, datacenter: &Str) -> Vec<Str> {
+    let mut failover = BTreeSet::new();
+    for node in chain.nodes.values() {
+        if let NodeKind::Resolver(resolver) = &node.kind {
+            failover.extend(resolver.failover.iter());
+        }
+    }
+    let spiffe = |service: &str| Str::from(names::spiffe_service(service, datacenter, PEER_TRUST_DOMAIN));
+    let mut found = Vec::from([spiffe(service)]);
+    if is_http(&chain.protocol) {
+        found.push(Str::from(names::spiffe_gateway(datacenter, PEER_TRUST_DOMAIN)));
+    } else {
+        let targets = chain.targets.values().filter(|target| !failover.contains(&target.id));
+        for target in targets.filter(|target| target.service != *service) {
+            found.push(spiffe(&target.service));
+        }
+        found.push(Str::from(names::spiffe_gateway(datacenter, PEER_TRUST_DOMAIN)));
+    }
+    let _ = TRUST_DOMAIN;
+    found
+}
+
+/// The instances of a kind in a datacenter.
+fn of_kind(state: &State, kind: &str, datacenter: &str) -> Vec<Arc<Instance>> {
+    let found = state.instances.iter().filter(|instance| instance.kind == kind && instance.node.datacenter == datacenter);
+    let mut found: Vec<Arc<Instance>> = found.cloned().collect();
+    sort(&mut found);
+    found
+}
+
+/// By node and id.
+fn sort(instances: &mut [Arc<Instance>]) {
+    instances.sort_by(|a, b| (&a.node.name, &a.id).cmp(&(&b.node.name, &b.id)));
+}

@@ -1,0 +1,81 @@
+//! What Consul establishes, kept for views: what is stored, and what it says of proxies.
+//!
+//! What must not be here: how it comes to that.
+
+use super::entry::Entry;
+use super::instance::Instance;
+use super::state::State;
+use crate::compilation::{self, Loaded, Output, Relation, SideRef};
+use crate::ir::{SecretReference, Tree};
+use crate::resource::{ObjectId, Objects, Rule};
+use crate::text::{Node, Object, Str, Value};
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// What was compiled.
+#[derive(Debug, Default)]
+pub struct Stages {
+    /// The cluster.
+    pub state: State,
+    /// The discovery chains of all services that are spoken of.
+    pub chains: Tree,
+    /// What is said of each proxy, by its id: its registration, and its bootstrap.
+    pub proxies: BTreeMap<Str, [Tree; 2]>,
+}
+
+/// A config entry or an instance as people see it.
+fn loaded(objects: &Objects, object: ObjectId, name: &Str, shown: &Tree) -> Option<Loaded> {
+    let written = objects.get(object)?.root.clone();
+    Some(Loaded { name: name.clone(), object, rule: Rule::Field, written, shown: shown.node() })
+}
+
+impl compilation::Stages for Stages {
+    fn loaded(&self, objects: &Objects) -> Vec<(Str, Vec<Loaded>)> {
+        let mut all: BTreeMap<Str, Vec<Loaded>> = BTreeMap::new();
+        let entries = self.state.entries.values().filter_map(|entry: &Arc<Entry>| {
+            Some((Str::new_static(entry.kind.name()), loaded(objects, entry.object, &entry.name, &entry.answer())?))
+        });
+        let instances = self.state.instances.iter().filter_map(|instance: &Arc<Instance>| {
+            Some((Str::new_static("instance"), loaded(objects, instance.object?, &instance.id, &instance.tree)?))
+        });
+        for (kind, loaded) in entries.chain(instances) {
+            all.entry(kind).or_default().push(loaded);
+        }
+        all.into_iter().collect()
+    }
+
+    fn relations(&self, _objects: &Objects) -> Vec<Relation> {
+        Vec::new()
+    }
+
+    fn key_material(&self, _objects: &Objects, _reference: &SecretReference) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+fn stages(of: SideRef<'_>) -> Option<&Stages> {
+    let stages: &dyn core::any::Any = &*of.side.stages;
+    stages.downcast_ref()
+}
+
+/// What is said of the only proxy, or of each by its id.
+fn of_proxies(of: SideRef<'_>, which: impl Fn(&[Tree; 2]) -> &Tree) -> Option<Node> {
+    let stages = stages(of)?;
+    let mut all = of.side.gateways.iter().filter_map(|gateway| {
+        let found = stages.proxies.get(gateway.id.as_str())?;
+        Some((Str::new(gateway.id.as_str()), which(found).node()))
+    });
+    let first = all.next()?;
+    let Some(second) = all.next() else { return Some(first.1) };
+    let object: Object = [first, second].into_iter().chain(all).collect();
+    Some(Node::synthesised(Value::Object(object)))
+}
+
+/// What Consul answers besides the configuration of Envoys.
+pub const OUTPUTS: &[Output] = &[
+    Output { name: "entries", doc: "Config entries as they are stored", document: |of| stages(of).map(|stages| stages.state.answer().node()) },
+    Output { name: "chain", doc: "The discovery chain of each service", document: |of| stages(of).map(|stages| stages.chains.node()) },
+    Output { name: "service", doc: "A proxy's registration with its central configuration", document: |of| of_proxies(of, |[service, _]| service) },
+    Output { name: "bootstrap", doc: "What a proxy's Envoy is started with", document: |of| of_proxies(of, |[_, bootstrap]| bootstrap) },
+];

@@ -1,0 +1,181 @@
+//! From text to what a proxy gets: each rule on the smallest input that shows it.
+
+use super::DIALECT;
+use super::state::State;
+use super::{documents, registration::is_gateway, service};
+use crate::compilation::{Compilation, GatewayRef, OptionValue, Options};
+use crate::compile::compile;
+use crate::dialect;
+use crate::ir::{Tree, Verbatim};
+use crate::resource::Inputs;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A sidecar of `web`, which calls `api`.
+const WEB: &str =
+    "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: api, local_bind_port: 9191}]}}}}\n";
+const API: &str = "{Node: n2, Address: 10.0.0.2, Service: {ID: api-proxy, Service: api-proxy, Kind: connect-proxy, Port: 20000, \
+                   Proxy: {DestinationServiceName: api, DestinationServiceID: api}}}\n";
+const HTTP: &str = "{Kind: proxy-defaults, Name: global, Config: {protocol: http}}\n";
+
+fn run(documents: &[&str]) -> Compilation {
+    compile(&Inputs::one("input.yaml", documents.join("---\n").as_str()), &Options::of(&DIALECT), dialect::ALL)
+}
+
+fn messages(compilation: &Compilation) -> Vec<String> {
+    compilation.all_diagnostics().map(|finding| finding.message.clone()).collect()
+}
+
+fn only(compilation: &Compilation) -> &Verbatim {
+    let gateways: Vec<GatewayRef<'_>> = compilation.gateways().collect();
+    let [gateway] = gateways.as_slice() else { panic!("{} gateways: {:?}", gateways.len(), messages(compilation)) };
+    &gateway.ir.delivery.verbatim
+}
+
+fn names(all: &[alloc::sync::Arc<Tree>]) -> Vec<&str> {
+    all.iter().map(|message| message.get("name").text()).collect()
+}
+
+/// The filters of the first chain of a listener.
+fn filters(of: &Tree) -> &[Tree] {
+    of.get("filter_chains").items().first().map_or(&[], |chain| chain.get("filters").items())
+}
+
+fn http_filters(of: &Tree) -> Vec<&str> {
+    let manager = filters(of).iter().find(|filter| filter.get("name").is("envoy.filters.network.http_connection_manager"));
+    let all = manager.map_or(&[][..], |manager| manager.at(&["typed_config", "http_filters"]).items());
+    all.iter().map(|filter| filter.get("name").text()).collect()
+}
+
+#[test]
+fn a_sidecar_has_two_listeners_and_two_clusters() {
+    let compilation = run(&[WEB, API]);
+    assert_eq!(messages(&compilation), Vec::<String>::new());
+    let all = only(&compilation);
+    assert_eq!(names(&all.listeners), ["api:127.0.0.1:9191", "public_listener:0.0.0.0:21000"]);
+    let sni = "api.default.dc1.internal.11111111-2222-3333-4444-555555555555.consul";
+    assert_eq!(names(&all.clusters), [sni, "local_app"]);
+    assert_eq!(all.endpoints[0].get("cluster_name").text(), sni);
+    let address = all.endpoints[0].get("endpoints").items()[0].get("lb_endpoints").items()[0].at(&["endpoint", "address", "socket_address"]);
+    assert_eq!((address.get("address").text(), address.get("port_value").int()), ("10.0.0.2", 20000));
+}
+
+#[test]
+fn the_port_of_the_application_leads_to_the_line_that_says_it() {
+    let compilation = run(&[WEB, API]);
+    let local = only(&compilation).clusters.iter().find(|cluster| cluster.get("name").is("local_app")).expect("is there");
+    let endpoint = &local.at(&["load_assignment", "endpoints"]).items()[0].get("lb_endpoints").items()[0];
+    let port = endpoint.at(&["endpoint", "address", "socket_address", "port_value"]);
+    assert_eq!(port.int(), 8080);
+    assert!(port.origin.is_some());
+}
+
+#[test]
+fn one_envoy_for_each_proxy_of_the_agent_none_for_those_of_the_catalog() {
+    let compilation = run(&[WEB, API, "service: {kind: mesh-gateway, name: mgw, port: 8443}\n"]);
+    let mut ids: Vec<&str> = compilation.gateways().map(|gateway| gateway.id.as_str()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["mgw", "web-sidecar-proxy"]);
+    assert!(is_gateway("mesh-gateway"));
+}
+
+#[test]
+fn entries_are_refused_by_themselves_and_in_order() {
+    let router = "{Kind: service-router, Name: api, Routes: [{Match: {HTTP: {PathPrefix: /x}}, Destination: {Service: x}}]}\n";
+    let compilation = run(&[router, WEB, API]);
+    let found = messages(&compilation);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("protocol") && found[0].contains("\"tcp\""), "{found:?}");
+    assert_eq!(messages(&run(&[HTTP, router, WEB, API])), Vec::<String>::new());
+}
+
+#[test]
+fn the_registration_counts_before_the_service_and_the_service_before_all() {
+    let defaults = "{Kind: service-defaults, Name: web, Protocol: grpc}\n";
+    let text = [HTTP, defaults, WEB].join("---\n");
+    let (objects, _) = documents::load(&Inputs::one("input.yaml", text.as_str()));
+    let state = State::of(&objects, "dc1");
+    let sidecar = state.here().find(|instance| instance.id == "web-sidecar-proxy").expect("is registered");
+    let merged = service::merged(sidecar, &state.entries);
+    assert_eq!(merged.proxy.at(&["Config", "protocol"]).text(), "grpc");
+    assert_eq!(sidecar.proxy.at(&["Config", "protocol"]).text(), "");
+}
+
+#[test]
+fn an_intention_of_paths_is_a_policy_of_paths_and_one_of_services_one_of_names() {
+    let layer_4 = "{Kind: service-intentions, Name: web, Sources: [{Name: ops, Action: allow}]}\n";
+    let compilation = run(&[layer_4, WEB, API]);
+    let public = &only(&compilation).listeners[1];
+    let rules = filters(public)[0].at(&["typed_config", "rules"]);
+    assert!(!rules.get("policies").is_null(), "{rules:?}");
+    let layer_7 = "{Kind: service-intentions, Name: web, Sources: [{Name: ops, Permissions: [{Action: allow, HTTP: {PathPrefix: /a}}]}]}\n";
+    let compilation = run(&[HTTP, layer_7, WEB, API]);
+    assert_eq!(messages(&compilation), Vec::<String>::new());
+    let public = &only(&compilation).listeners[1];
+    assert!(http_filters(public).contains(&"envoy.filters.http.rbac"), "{public:?}");
+    let policies = |listener: &Tree| format!("{:?}", filters(listener)).contains("consul-intentions-layer7");
+    assert!(policies(public));
+}
+
+#[test]
+fn without_intentions_the_default_policy_decides() {
+    let text = [WEB, API].join("---\n");
+    let deny = Options::of(&DIALECT).with("default-policy", OptionValue::Text("deny".into()));
+    // To deny nothing is to allow all; to allow nothing is to deny all.
+    for (options, action) in [(Options::of(&DIALECT), "DENY"), (deny, "")] {
+        let compilation = compile(&Inputs::one("input.yaml", text.as_str()), &options, dialect::ALL);
+        let public = &only(&compilation).listeners[1];
+        let rules = filters(public)[0].at(&["typed_config", "rules"]);
+        assert_eq!((rules.get("action").text(), rules.get("policies").is_null()), (action, true));
+    }
+}
+
+#[test]
+fn an_escape_hatch_passes_as_it_is() {
+    let hatch = "{Kind: service-defaults, Name: web, EnvoyExtensions: []}\n";
+    let web = "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {config: {envoy_local_cluster_json: '{\"@type\": \"type.googleapis.com/envoy.config.cluster.v3.Cluster\", \"name\": \"mine\", \"connectTimeout\": \"3s\"}'}}}}}\n";
+    let compilation = run(&[hatch, web]);
+    assert_eq!(messages(&compilation), Vec::<String>::new());
+    assert_eq!(names(&only(&compilation).clusters), ["mine"]);
+}
+
+#[test]
+fn one_bad_value_ends_the_proxy_and_says_so() {
+    let web = "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {config: {envoy_local_cluster_json: '{'}}}}}\n";
+    let compilation = run(&[web]);
+    assert_eq!(messages(&compilation).len(), 1);
+    assert!(only(&compilation).is_empty());
+}
+
+fn with_extension(extension: &str) -> Compilation {
+    run(&[HTTP, &format!("{{Kind: service-defaults, Name: web, Protocol: http, EnvoyExtensions: [{extension}]}}\n"), WEB, API])
+}
+
+#[test]
+fn a_script_goes_before_the_router() {
+    let compilation = with_extension("{Name: builtin/lua, Arguments: {Listener: inbound, Script: 'x'}}");
+    let [outbound, public] = only(&compilation).listeners.as_slice() else { panic!("two listeners") };
+    assert_eq!(http_filters(outbound), ["envoy.filters.http.router"]);
+    let filters = http_filters(public);
+    assert_eq!(filters.get(filters.len() - 2..), Some(&["envoy.filters.http.lua", "envoy.filters.http.router"][..]));
+}
+
+#[test]
+fn a_field_is_set_with_the_messages_on_the_way() {
+    let patch = "{ResourceFilter: {ResourceType: cluster, TrafficDirection: inbound}, Op: add, Path: /a/b, Value: 9}";
+    let compilation = with_extension(&format!("{{Name: builtin/property-override, Arguments: {{Patches: [{patch}]}}}}"));
+    for cluster in &only(&compilation).clusters {
+        assert_eq!(cluster.at(&["a", "b"]).int(), if cluster.get("name").is("local_app") { 9 } else { 0 });
+    }
+}
+
+#[test]
+fn an_extension_that_fails_ends_the_proxy_where_it_is_required() {
+    let arguments = "{Config: {GrpcService: {Target: {Service: {Name: nobody}}}}}";
+    let compilation = with_extension(&format!("{{Name: builtin/ext-authz, Arguments: {arguments}}}"));
+    assert_eq!(only(&compilation).listeners.len(), 2);
+    let compilation = with_extension(&format!("{{Name: builtin/ext-authz, Required: true, Arguments: {arguments}}}"));
+    assert!(only(&compilation).is_empty());
+    assert!(messages(&compilation)[0].contains("no upstream definition found for service \"nobody\""), "{:?}", messages(&compilation));
+}

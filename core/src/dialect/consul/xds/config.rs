@@ -1,0 +1,176 @@
+//! Opaque configuration of proxies, gateways and upstreams.
+//!
+//! What must not be here: what is made of it.
+
+use crate::dialect::consul::weak::{self, find};
+use crate::ir::Tree;
+use crate::text::Str;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+
+/// What a proxy is configured with. Where something does not fit, nothing gets its default.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ProxyConfig {
+    pub(super) public_listener: Tree,
+    pub(super) tracing: Tree,
+    pub(super) local_cluster: Tree,
+    pub(super) connect_timeout: i64,
+    pub(super) request_timeout: Option<i64>,
+    pub(super) idle_timeout: Option<i64>,
+    pub(super) protocol: Str,
+    pub(super) bind_address: Tree,
+    pub(super) bind_port: i64,
+    pub(super) max_connections: i64,
+    pub(super) balance: Str,
+}
+
+impl ProxyConfig {
+    pub(super) fn of(config: &Tree) -> Self {
+        let mut fits = true;
+        macro_rules! take {
+            ($kind:ident, $name:literal) => {
+                weak::$kind(find(config, $name, "")).unwrap_or_else(|_| {
+                    fits = false;
+                    Default::default()
+                })
+            };
+        }
+        let mut read = Self {
+            public_listener: find(config, "envoy_public_listener_json", "").clone(),
+            tracing: find(config, "envoy_listener_tracing_json", "").clone(),
+            local_cluster: find(config, "envoy_local_cluster_json", "").clone(),
+            connect_timeout: take!(int, "local_connect_timeout_ms"),
+            request_timeout: take!(some_int, "local_request_timeout_ms"),
+            idle_timeout: take!(some_int, "local_idle_timeout_ms"),
+            protocol: take!(text, "protocol"),
+            bind_address: find(config, "bind_address", "").clone(),
+            bind_port: take!(int, "bind_port"),
+            max_connections: take!(int, "max_inbound_connections"),
+            balance: take!(text, "balance_inbound_connections"),
+        };
+        if fits {
+            read.protocol = if read.protocol.is_empty() { Str::new_static("tcp") } else { Str::from(read.protocol.to_lowercase()) };
+            if read.connect_timeout < 1 {
+                read.connect_timeout = 5000;
+            }
+        }
+        read
+    }
+}
+
+/// What a gateway is configured with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct GatewayConfig {
+    pub(super) bind_tagged: bool,
+    pub(super) bind: BTreeMap<Str, (Str, i64)>,
+    pub(super) no_default: bool,
+    pub(super) strict_dns: bool,
+    pub(super) connect_timeout: i64,
+    /// Probes for remote ends: after how long, how often, how many.
+    pub(super) keepalive: Option<[i64; 3]>,
+}
+
+impl GatewayConfig {
+    pub(super) fn of(config: &Tree) -> Self {
+        let of = |name: &str, alias: &str| find(config, name, alias).clone();
+        let timeout = weak::int(&of("connect_timeout_ms", ""));
+        let fits = timeout.is_ok();
+        let addresses = of("envoy_gateway_bind_addresses", "envoy_mesh_gateway_bind_addresses");
+        let bind = addresses.fields().iter().map(|(name, address)| {
+            let port = weak::int(find(address, "port", "")).unwrap_or_default();
+            (name.clone(), (weak::text(find(address, "address", "")).unwrap_or_default(), port))
+        });
+        let probe = |name: &str| weak::int(&of(name, "")).unwrap_or_default();
+        let keepalive = weak::bool(&of("envoy_gateway_remote_tcp_enable_keepalive", "")).unwrap_or_default();
+        let keepalive = keepalive.then(|| {
+            [
+                probe("envoy_gateway_remote_tcp_keepalive_time"),
+                probe("envoy_gateway_remote_tcp_keepalive_interval"),
+                probe("envoy_gateway_remote_tcp_keepalive_probes"),
+            ]
+        });
+        let timeout = timeout.unwrap_or_default();
+        Self {
+            bind_tagged: weak::bool(&of("envoy_gateway_bind_tagged_addresses", "envoy_mesh_gateway_bind_tagged_addresses")).unwrap_or_default(),
+            bind: bind.collect(),
+            no_default: weak::bool(&of("envoy_gateway_no_default_bind", "envoy_mesh_gateway_no_default_bind")).unwrap_or_default(),
+            strict_dns: of("envoy_dns_discovery_type", "").text().eq_ignore_ascii_case("strict_dns"),
+            connect_timeout: if timeout < 1 && fits { 5000 } else { timeout },
+            keepalive,
+        }
+    }
+}
+
+/// What is said of an upstream.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UpstreamConfig {
+    pub(super) listener: Tree,
+    pub(super) cluster: Tree,
+    pub(super) protocol: Str,
+    pub(super) connect_timeout: i64,
+    /// Connections, pending requests, requests; nothing where there are no limits at all.
+    pub(super) limits: Option<[Tree; 3]>,
+    pub(super) health: Option<HealthCheck>,
+    pub(super) mesh_gateway: Str,
+    pub(super) balance: Str,
+}
+
+/// What is watched of the requests to an upstream.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HealthCheck {
+    pub(super) interval: Option<i64>,
+    pub(super) failures: i64,
+    pub(super) enforcing: Option<i64>,
+    pub(super) ejection: Option<i64>,
+    pub(super) base_time: Option<i64>,
+    pub(super) origin: Option<crate::resource::Origin>,
+}
+
+impl HealthCheck {
+    /// As an entry has it, or opaque configuration.
+    pub(super) fn of(tree: &Tree) -> Result<Option<Self>, String> {
+        if tree.is_null() {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            interval: weak::some_duration(find(tree, "Interval", "interval"))?,
+            failures: weak::int(find(tree, "MaxFailures", "max_failures"))?,
+            enforcing: weak::some_int(find(tree, "EnforcingConsecutive5xx", "enforcing_consecutive_5xx"))?,
+            ejection: weak::some_int(find(tree, "MaxEjectionPercent", "max_ejection_percent"))?,
+            base_time: weak::some_duration(find(tree, "BaseEjectionTime", "base_ejection_time"))?,
+            origin: tree.origin,
+        }))
+    }
+}
+
+impl UpstreamConfig {
+    /// What is said, or why it cannot be read.
+    pub(super) fn of(config: &Tree) -> Result<Self, String> {
+        let text = |name: &str, alias: &str| weak::text(find(config, name, alias));
+        let limits = find(config, "limits", "");
+        let limit = |name: &str, alias: &str| -> Result<Tree, String> {
+            let value = find(limits, name, alias);
+            Ok(Tree::from(weak::some_int(value)?).or_from(value.origin))
+        };
+        let limits = if limits.is_null() {
+            None
+        } else {
+            Some([
+                limit("MaxConnections", "max_connections")?,
+                limit("MaxPendingRequests", "max_pending_requests")?,
+                limit("MaxConcurrentRequests", "max_concurrent_requests")?,
+            ])
+        };
+        let gateway = find(config, "mesh_gateway", "MeshGateway");
+        Ok(Self {
+            listener: find(config, "envoy_listener_json", "EnvoyListenerJSON").clone(),
+            cluster: find(config, "envoy_cluster_json", "EnvoyClusterJSON").clone(),
+            protocol: Str::from(text("protocol", "")?.to_lowercase()),
+            connect_timeout: weak::int(find(config, "connect_timeout_ms", "ConnectTimeoutMs"))?.max(0),
+            limits,
+            health: HealthCheck::of(find(config, "passive_health_check", "PassiveHealthCheck"))?,
+            mesh_gateway: weak::text(find(gateway, "Mode", "mode"))?,
+            balance: text("balance_outbound_connections", "BalanceOutboundConnections")?,
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! `builtin/property-override`: fields of messages, set or taken away.
+
+use super::super::Resources;
+use super::super::proto::empty;
+use super::{Given, Upstream, is_inbound};
+use crate::dialect::consul::extension::argument;
+use crate::ir::{Plain, Tree};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Which messages are meant.
+struct Filter<'a> {
+    kind: &'a str,
+    inbound: bool,
+    services: Vec<&'a str>,
+}
+
+impl Filter<'_> {
+    /// The upstreams that are meant.
+    fn upstreams<'u>(&self, given: &Given<'u>) -> impl Iterator<Item = &'u Upstream> {
+        given.upstreams.iter().filter(|upstream| self.services.is_empty() || self.services.contains(&upstream.service.as_str()))
+    }
+
+    /// Whether a cluster is meant, by its name.
+    fn cluster(&self, given: &Given<'_>, name: &str) -> bool {
+        if name == "local_app" {
+            return self.inbound;
+        }
+        if self.inbound {
+            return false;
+        }
+        let name = name.strip_prefix("failover-target~").and_then(|rest| rest.split_once('~')).map_or(name, |(_, name)| name);
+        self.services.is_empty() || self.upstreams(given).any(|upstream| upstream.clusters.contains(name))
+    }
+
+    fn listener(&self, given: &Given<'_>, listener: &Tree) -> bool {
+        let name = listener.get("name").text().split(':').next().unwrap_or_default();
+        let named = || self.services.is_empty() || self.upstreams(given).any(|upstream| upstream.id == name);
+        is_inbound(listener) == self.inbound && (self.inbound || named())
+    }
+
+    fn route(&self, given: &Given<'_>, table: &Tree) -> bool {
+        let name = table.get("name").text();
+        !self.inbound && (self.services.is_empty() || self.upstreams(given).any(|upstream| upstream.id == name || upstream.clusters.contains(name)))
+    }
+}
+
+pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), String> {
+    let patches = argument(given.arguments, "Patches");
+    let patches = if patches.items().is_empty() { core::slice::from_ref(patches) } else { patches.items() };
+    for patch in patches {
+        let filter = argument(patch, "ResourceFilter");
+        let services = argument(filter, "Services").items();
+        let filter = Filter {
+            kind: argument(filter, "ResourceType").text(),
+            inbound: argument(filter, "TrafficDirection").text() == "inbound",
+            services: services.iter().map(|service| argument(service, "Name").text()).collect(),
+        };
+        let parts: Vec<&str> = argument(patch, "Path").text().trim_start_matches('/').split('/').collect();
+        let remove = argument(patch, "Op").text() == "remove";
+        let value = if remove { None } else { Some(argument(patch, "Value")) };
+        for message in chosen(&filter, given, resources) {
+            change(message, &parts, value);
+        }
+    }
+    Ok(())
+}
+
+/// The messages that a filter chooses.
+fn chosen<'r>(filter: &Filter<'_>, given: &Given<'_>, resources: &'r mut Resources) -> Vec<&'r mut Tree> {
+    match filter.kind {
+        "cluster" => resources.clusters.iter_mut().filter(|cluster| filter.cluster(given, cluster.get("name").text())).collect(),
+        "cluster-load-assignment" => {
+            let inline = resources.clusters.iter_mut().filter_map(|cluster| cluster.get_mut("load_assignment"));
+            let all = inline.chain(resources.endpoints.iter_mut());
+            all.filter(|of| filter.cluster(given, of.get("cluster_name").text())).collect()
+        }
+        "listener" => resources.listeners.iter_mut().filter(|listener| filter.listener(given, listener)).collect(),
+        _ => resources.routes.iter_mut().filter(|table| filter.route(given, table)).collect(),
+    }
+}
+
+/// Sets a field, making the messages on the way; or takes it away.
+fn change(message: &mut Tree, path: &[&str], value: Option<&Tree>) {
+    let Some((name, rest)) = path.split_first() else { return };
+    if rest.is_empty() {
+        message.take(name);
+        match value.map(|value| (value, &value.value)) {
+            // Messages that were read without a word are there.
+            Some((value, Plain::Object(fields))) if fields.0.is_empty() => message.set(name, empty().or_from(value.origin)),
+            Some((value, _)) => message.set(name, value.clone()),
+            None => {}
+        }
+        return;
+    }
+    if message.get(name).is_null() {
+        if value.is_none() {
+            return;
+        }
+        message.set(name, empty());
+    }
+    if let Some(inner) = message.get_mut(name) {
+        change(inner, rest, value);
+    }
+}

@@ -1,0 +1,116 @@
+//! `builtin/wasm`: a plugin before the last filter.
+
+use super::super::Resources;
+use super::super::proto::{copied, duration, extension, flag, message, said};
+use super::{Given, insert};
+use crate::dialect::consul::extension::{argument, argument_at};
+use crate::dialect::consul::go::{self, Errors};
+use crate::ir::Tree;
+use alloc::format;
+use alloc::string::String;
+
+pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), String> {
+    if argument(given.arguments, "Protocol").text() != given.protocol {
+        return Ok(());
+    }
+    let mut errors = Errors::default();
+    let inbound = argument(given.arguments, "ListenerType").text() == "inbound";
+    let http = given.is_http();
+    let act = |chain: &mut Tree| {
+        let config = plugin(given).map_err(|why| format!("failed to encode Envoy Wasm plugin configuration: {why}"))?;
+        let config = message! { "config": config };
+        let place = insert::Place::last(http);
+        if http {
+            let filter = extension("envoy.filters.http.wasm", "envoy.extensions.filters.http.wasm.v3.Wasm", config);
+            insert::http(chain, &filter, &place)
+        } else {
+            let filter = extension("envoy.filters.network.wasm", "envoy.extensions.filters.network.wasm.v3.Wasm", config);
+            insert::network(chain, &filter, &place)
+        }
+    };
+    insert::each(&mut resources.listeners, inbound, act, &mut errors);
+    errors.result()
+}
+
+/// Text in an `Any`.
+fn configuration(text: &Tree) -> Tree {
+    if text.text().is_empty() {
+        return Tree::NULL;
+    }
+    Tree::object([("@type", Tree::from("type.googleapis.com/google.protobuf.StringValue")), ("value", text.clone())])
+}
+
+fn plugin(given: &Given<'_>) -> Result<Tree, String> {
+    let plugin = argument(given.arguments, "PluginConfig");
+    let machine = argument(plugin, "VmConfig");
+    let runtime = match argument(machine, "Runtime").text() {
+        "" => "v8",
+        runtime => runtime,
+    };
+    let environment = argument(machine, "EnvironmentVariables");
+    let environment = if environment.is_null() {
+        Tree::NULL
+    } else {
+        message! {
+            "host_env_keys": argument(environment, "HostEnvKeys").clone(),
+            "key_values": argument(environment, "KeyValues").clone(),
+        }
+    };
+    let vm = message! {
+        "vm_id": copied(argument(machine, "VmID")),
+        "runtime": format!("envoy.wasm.runtime.{runtime}"),
+        "code": code(given, argument(machine, "Code"))?,
+        "configuration": configuration(argument(machine, "Configuration")),
+        "environment_variables": environment,
+    };
+    let capabilities = argument(argument(plugin, "CapabilityRestrictionConfiguration"), "AllowedCapabilities");
+    let allowed = capabilities.fields().iter().map(|(name, _)| (name.clone(), super::super::proto::empty()));
+    let restriction = if capabilities.fields().is_empty() {
+        Tree::NULL
+    } else {
+        message! { "allowed_capabilities": Tree::object(allowed) }
+    };
+    Ok(message! {
+        "name": copied(argument(plugin, "Name")),
+        "root_id": copied(argument(plugin, "RootID")),
+        "vm_config": vm,
+        "configuration": configuration(argument(plugin, "Configuration")),
+        "capability_restriction_config": restriction,
+        "fail_open": flag(!given.required),
+    })
+}
+
+fn nanos(text: &Tree) -> Option<i64> {
+    go::parse_duration(text.text()).ok()
+}
+
+fn code(given: &Given<'_>, code: &Tree) -> Result<Tree, String> {
+    let file = argument_at(code, &["Local", "Filename"]);
+    if !file.text().is_empty() {
+        return Ok(message! { "local": message! { "filename": file.clone() } });
+    }
+    let remote = argument(code, "Remote");
+    let uri = argument(remote, "HttpURI");
+    let cluster = given.cluster_of(argument(uri, "Service"))?;
+    let timeout = nanos(argument(uri, "Timeout")).unwrap_or(1_000_000_000);
+    let uri = message! {
+        "uri": argument(uri, "URI").clone(),
+        "cluster": cluster,
+        "timeout": duration(timeout / 1_000_000_000 * 1_000_000_000),
+    };
+    let policy = argument(remote, "RetryPolicy");
+    let back_off = argument(policy, "RetryBackOff");
+    let interval = |name: &str| -> Tree { nanos(argument(back_off, name)).map(duration).into() };
+    let back_off = message! { "base_interval": interval("BaseInterval"), "max_interval": interval("MaxInterval") };
+    let retries = argument(policy, "NumRetries");
+    let policy = if policy.is_null() {
+        Tree::NULL
+    } else {
+        message! {
+            "num_retries": if retries.int() == 0 { Tree::NULL } else { retries.clone() },
+            "retry_back_off": if back_off.fields().is_empty() { Tree::NULL } else { back_off },
+        }
+    };
+    let remote = message! { "http_uri": uri, "sha256": said(argument(remote, "SHA256").text()), "retry_policy": policy };
+    Ok(message! { "remote": remote })
+}

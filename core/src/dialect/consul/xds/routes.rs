@@ -1,0 +1,256 @@
+//! Routes of discovery chains.
+
+use super::clusters::cluster_name;
+use super::proto::{duration, flag, list, message, one, regex};
+use super::{Context, Failure, Outcome};
+use crate::dialect::consul::chain::{Chain, Node, NodeKind, Split};
+use crate::dialect::consul::names::UpstreamId;
+use crate::dialect::consul::proxycfg::{ConnectProxy, MeshGateway};
+use crate::dialect::consul::validate::{is_hash_based, is_http, says};
+use crate::ir::Tree;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+pub(super) fn connect_proxy(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
+    let mut out = super::transparent::routes(cx, proxy);
+    for (id, chain) in cx.mail.chains() {
+        let listed =
+            proxy.upstreams.get(id).is_some_and(|upstream| upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath")));
+        if !chain.default && (listed || proxy.is_implicit(cx.mail, id)) {
+            out.push(table(&id.to_string(), Vec::from([host(id, chain, one("*".into()), false)?])));
+        }
+    }
+    Ok(out)
+}
+
+pub(super) fn mesh(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
+    let mut out = Vec::new();
+    for exported in gateway.exported(cx.mail) {
+        if is_http(&exported.chain.protocol) {
+            let id = UpstreamId::service(&exported.service);
+            out.push(table(&id.to_string(), Vec::from([host(&id, exported.chain, one("*".into()), true)?])));
+        }
+    }
+    Ok(out)
+}
+
+/// A table of routes.
+pub(super) fn table(name: &str, hosts: Vec<Tree>) -> Tree {
+    message! { "name": name, "virtual_hosts": list(hosts), "validate_clusters": true }
+}
+
+/// Every path.
+pub(super) fn everything() -> Tree {
+    message! { "prefix": "/" }
+}
+
+/// The virtual host of a chain.
+pub(super) fn host(id: &UpstreamId, chain: &Chain, domains: Tree, for_mesh_gateway: bool) -> Result<Tree, Failure> {
+    let missing = || Failure::new(format!("missing first node in compiled discovery chain for: {}", chain.service), None);
+    let first = chain.first().ok_or_else(missing)?;
+    let mut routes = Vec::new();
+    match &first.kind {
+        NodeKind::Router(all) => {
+            for route in all {
+                let next = chain.nodes.get(&route.next).ok_or_else(missing)?;
+                let Some(mut action) = action(chain, next, for_mesh_gateway)? else { continue };
+                hash(&mut action, next.load_balancer.as_ref())?;
+                let destination = route.definition.get("Destination");
+                let mut out = message! { "match": matches(route.definition.at(&["Match", "HTTP"])) };
+                destined(&mut out, &mut action, destination);
+                out.set("route", action);
+                routes.push(out.or_from(route.definition.origin));
+            }
+        }
+        NodeKind::Splitter(_) | NodeKind::Resolver(_) => {
+            if let Some(mut action) = action(chain, first, for_mesh_gateway)? {
+                hash(&mut action, first.load_balancer.as_ref())?;
+                if let NodeKind::Resolver(resolver) = &first.kind
+                    && resolver.request_timeout > 0
+                {
+                    action.set("timeout", duration(resolver.request_timeout).or_from(resolver.origin));
+                }
+                routes.push(message! { "match": everything(), "route": action });
+            }
+        }
+    }
+    Ok(message! { "name": id.to_string(), "domains": domains, "routes": list(routes) })
+}
+
+/// Where a node sends requests.
+fn action(chain: &Chain, node: &Node, for_mesh_gateway: bool) -> Result<Option<Tree>, Failure> {
+    let to = |target: &str| chain.targets.get(target).map(|target| cluster_name(chain, target, for_mesh_gateway));
+    match &node.kind {
+        NodeKind::Resolver(resolver) => Ok(to(&resolver.target).map(|name| message! { "cluster": name })),
+        NodeKind::Splitter(splits) => weighted(chain, splits, for_mesh_gateway).map(Some),
+        NodeKind::Router(_) => Err(Failure::new("unexpected graph node after route", None)),
+    }
+}
+
+/// Per ten thousand.
+const WHOLE: i64 = 10_000;
+
+fn weighted(chain: &Chain, splits: &[Split], for_mesh_gateway: bool) -> Result<Tree, Failure> {
+    let mut clusters = Vec::new();
+    let mut total = 0;
+    for split in splits {
+        let Some(NodeKind::Resolver(resolver)) = chain.nodes.get(&split.next).map(|node| &node.kind) else { continue };
+        let Some(target) = chain.targets.get(&resolver.target) else { continue };
+        // Weights are 32 bits wide.
+        let weight = (split.weight as f32 * 100.0) as i64;
+        total += weight;
+        let weight_of = Tree::from(weight & 0xffff_ffff).or_from(split.definition.get("Weight").origin);
+        let mut cluster = message! { "name": cluster_name(chain, target, for_mesh_gateway), "weight": weight_of };
+        headers(&mut cluster, &split.definition);
+        clusters.push(cluster.or_from(split.definition.origin));
+    }
+    if clusters.is_empty() {
+        return Err(Failure::new("number of clusters in splitter must be > 0; got 0", None));
+    }
+    let whole = Some(total).filter(|total| *total == WHOLE);
+    Ok(message! { "weighted_clusters": message! { "clusters": list(clusters), "total_weight": whole } })
+}
+
+/// What a route's destination says of timeouts, retries and headers.
+fn destined(route: &mut Tree, action: &mut Tree, destination: &Tree) {
+    if says(destination.get("PrefixRewrite")) {
+        action.set("prefix_rewrite", destination.get("PrefixRewrite").clone());
+    }
+    for (field, name) in [("RequestTimeout", "timeout"), ("IdleTimeout", "idle_timeout")] {
+        let value = destination.get(field);
+        if value.int() > 0 {
+            action.set(name, duration(value.int()).or_from(value.origin));
+        }
+    }
+    let on = destination.get("RetryOn").items();
+    let codes = destination.get("RetryOnStatusCodes").items();
+    let failure = destination.get("RetryOnConnectFailure").bool();
+    let retries = destination.get("NumRetries");
+    if says(retries) || failure || !on.is_empty() || !codes.is_empty() {
+        let mut words: Vec<&str> = on.iter().map(Tree::text).collect();
+        if failure && !words.contains(&"connect-failure") {
+            words.push("connect-failure");
+        }
+        if !codes.is_empty() {
+            words.push("retriable-status-codes");
+        }
+        let policy = message! {
+            "num_retries": if retries.int() > 0 { retries.clone() } else { Tree::NULL },
+            "retry_on": super::proto::said(&words.join(",")),
+            "retriable_status_codes": list(codes.to_vec()),
+        };
+        action.set("retry_policy", policy.or_from(destination.origin));
+    }
+    headers(route, destination);
+}
+
+/// Headers that are added, set and taken away, in both directions.
+pub(super) fn headers(out: &mut Tree, of: &Tree) {
+    for (field, add, remove) in [
+        ("RequestHeaders", "request_headers_to_add", "request_headers_to_remove"),
+        ("ResponseHeaders", "response_headers_to_add", "response_headers_to_remove"),
+    ] {
+        let modifiers = of.get(field);
+        let option = |name: &str, value: &Tree, append: bool| {
+            message! { "header": message! { "key": name, "value": value.clone() }, "append": append }
+        };
+        let mut options = Vec::new();
+        for (field, append) in [("Add", true), ("Set", false)] {
+            let mut all: Vec<_> = modifiers.get(field).fields().iter().collect();
+            all.sort_by(|a, b| a.0.cmp(&b.0));
+            options.extend(all.into_iter().map(|(name, value)| option(name, value, append)));
+        }
+        out.set(add, list(options));
+        out.set(remove, list(modifiers.get("Remove").items().to_vec()));
+    }
+}
+
+/// What a header must be.
+pub(super) fn header(header: &Tree) -> Option<Tree> {
+    let kinds = [
+        ("Exact", "exact_match"),
+        ("Regex", "safe_regex_match"),
+        ("Prefix", "prefix_match"),
+        ("Suffix", "suffix_match"),
+        ("Present", "present_match"),
+    ];
+    let (field, name) = kinds.iter().find(|(field, _)| says(header.get(field)))?;
+    let value = header.get(field).clone();
+    let value = if *field == "Regex" { regex(value) } else { value };
+    let mut out = message! { "name": header.get("Name").clone() };
+    out.set(name, value);
+    out.set("invert_match", flag(header.get("Invert").bool()));
+    Some(out.or_from(header.origin))
+}
+
+fn query(query: &Tree) -> Option<Tree> {
+    let exact = |value: &Tree| message! { "string_match": message! { "exact": value.clone() } };
+    let mut out = if says(query.get("Exact")) {
+        exact(query.get("Exact"))
+    } else if says(query.get("Regex")) {
+        message! { "string_match": message! { "safe_regex": regex(query.get("Regex").clone()) } }
+    } else if query.get("Present").bool() {
+        message! { "present_match": true }
+    } else {
+        return None;
+    };
+    out.set("name", query.get("Name").clone());
+    Some(out.or_from(query.origin))
+}
+
+/// What a request must be.
+fn matches(http: &Tree) -> Tree {
+    let mut out = if says(http.get("PathExact")) {
+        message! { "path": http.get("PathExact").clone() }
+    } else if says(http.get("PathPrefix")) {
+        message! { "prefix": http.get("PathPrefix").clone() }
+    } else if says(http.get("PathRegex")) {
+        message! { "safe_regex": regex(http.get("PathRegex").clone()) }
+    } else {
+        everything()
+    };
+    let mut all: Vec<Tree> = http.get("Header").items().iter().filter_map(header).collect();
+    let methods = http.get("Methods");
+    let words: Vec<&str> = methods.items().iter().map(Tree::text).collect();
+    if !words.is_empty() {
+        let matcher = message! { "name": ":method", "safe_regex_match": regex(words.join("|")) };
+        all.push(matcher.or_from(methods.origin));
+    }
+    out.set("headers", list(all));
+    out.set("query_parameters", list(http.get("QueryParam").items().iter().filter_map(query).collect()));
+    out.or_from(http.origin)
+}
+
+/// What decides which instance a request goes to.
+pub(super) fn hash(action: &mut Tree, balancer: Option<&Tree>) -> Result<(), Failure> {
+    let Some(balancer) = balancer.filter(|balancer| is_hash_based(balancer)) else { return Ok(()) };
+    let mut policies = Vec::new();
+    for policy in balancer.get("HashPolicies").items() {
+        let value = policy.get("FieldValue").clone();
+        let mut out = if policy.get("SourceIP").bool() {
+            message! { "connection_properties": message! { "source_ip": true } }
+        } else {
+            match policy.get("Field").text() {
+                "header" => message! { "header": message! { "header_name": value } },
+                "query_parameter" => message! { "query_parameter": message! { "name": value } },
+                "cookie" => message! { "cookie": cookie(value, policy.get("CookieConfig")) },
+                other => return Err(Failure::new(format!("unsupported load balancer hash policy field: {other}"), policy.origin)),
+            }
+        };
+        out.set("terminal", flag(policy.get("Terminal").bool()));
+        policies.push(out.or_from(policy.origin));
+    }
+    action.set("hash_policy", list(policies));
+    Ok(())
+}
+
+fn cookie(name: Tree, config: &Tree) -> Tree {
+    let life = config.get("TTL").int();
+    let life = match (config.get("Session").bool(), life) {
+        (true, _) => duration(0),
+        (false, 0) => Tree::NULL,
+        (false, life) => duration(life),
+    };
+    message! { "name": name, "ttl": life, "path": super::proto::copied(config.get("Path")) }
+}

@@ -1,0 +1,275 @@
+//! Values that are passed on as they are, each with its origin: resources in the proxy's own words.
+//!
+//! A dialect that writes Envoy's messages itself, or that lets its users do so, hands them over as [`Tree`]s. What must not be here: what
+//! a message means, and which there are.
+
+use crate::resource::{Origin, Sourced};
+use crate::text::{Node, Str, Value};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A value and where it comes from, in each of its parts.
+pub type Tree = Sourced<Plain>;
+
+/// JSON's data model, with an origin at every node.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+pub enum Plain {
+    /// Nothing.
+    #[default]
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// Any other number.
+    Float(f64),
+    /// A string.
+    String(Str),
+    /// A list.
+    List(Vec<Tree>),
+    /// Keys and values, in order.
+    Object(Fields),
+}
+
+/// Keys and values, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fields(pub Vec<(Str, Tree)>);
+
+impl serde::Serialize for Fields {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+/// Resources that are served in the proxy's own words, beside those that the IR has words for.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Verbatim {
+    /// `envoy.config.listener.v3.Listener`
+    pub listeners: Vec<alloc::sync::Arc<Tree>>,
+    /// `envoy.config.route.v3.RouteConfiguration`
+    pub routes: Vec<alloc::sync::Arc<Tree>>,
+    /// `envoy.config.cluster.v3.Cluster`
+    pub clusters: Vec<alloc::sync::Arc<Tree>>,
+    /// `envoy.config.endpoint.v3.ClusterLoadAssignment`
+    pub endpoints: Vec<alloc::sync::Arc<Tree>>,
+}
+
+impl Verbatim {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.listeners.is_empty() && self.routes.is_empty() && self.clusters.is_empty() && self.endpoints.is_empty()
+    }
+}
+
+impl Tree {
+    /// Nothing.
+    pub const NULL: Tree = Tree { value: Plain::Null, origin: None };
+
+    /// An object of those fields that are not null.
+    pub fn object<K: Into<Str>>(fields: impl IntoIterator<Item = (K, Tree)>) -> Self {
+        let fields = fields.into_iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.into(), value));
+        Self { value: Plain::Object(Fields(fields.collect())), origin: None }
+    }
+
+    /// The same value from this origin, unless it has one.
+    #[must_use]
+    pub fn or_from(mut self, origin: Option<Origin>) -> Self {
+        self.origin = self.origin.or(origin);
+        self
+    }
+
+    /// The same value from this origin.
+    #[must_use]
+    pub fn from_origin(mut self, origin: Option<Origin>) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_null(&self) -> bool {
+        matches!(self.value, Plain::Null)
+    }
+
+    /// The value at `key`, if this is an object that has it.
+    pub fn find(&self, key: &str) -> Option<&Tree> {
+        self.fields().iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// The value at `key`, or nothing.
+    pub fn get(&self, key: &str) -> &Tree {
+        const NOTHING: &Tree = &Tree::NULL;
+        self.find(key).unwrap_or(NOTHING)
+    }
+
+    /// The value to which these keys lead, or nothing.
+    pub fn at(&self, path: &[&str]) -> &Tree {
+        path.iter().fold(self, |tree, key| tree.get(key))
+    }
+
+    /// The value at `key`, to change it.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Tree> {
+        match &mut self.value {
+            Plain::Object(fields) => fields.0.iter_mut().find(|(name, _)| name == key).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// The fields; none where it is no object.
+    pub fn fields(&self) -> &[(Str, Tree)] {
+        if let Plain::Object(fields) = &self.value { &fields.0 } else { &[] }
+    }
+
+    /// The elements; none where it is no list.
+    pub fn items(&self) -> &[Tree] {
+        if let Plain::List(items) = &self.value { items } else { &[] }
+    }
+
+    /// The elements, to change them.
+    pub fn items_mut(&mut self) -> &mut [Tree] {
+        if let Plain::List(items) = &mut self.value { items } else { &mut [] }
+    }
+
+    /// The string; empty where it is none.
+    pub fn text(&self) -> &str {
+        if let Plain::String(value) = &self.value { value } else { "" }
+    }
+
+    /// The string; empty where it is none.
+    pub fn str(&self) -> Str {
+        if let Plain::String(value) = &self.value { value.clone() } else { Str::default() }
+    }
+
+    /// Whether it is the string that is meant.
+    pub fn is(&self, text: &str) -> bool {
+        matches!(&self.value, Plain::String(value) if value == text)
+    }
+
+    /// The whole number; 0 where it is none.
+    pub fn int(&self) -> i64 {
+        match self.value {
+            Plain::Int(value) => value,
+            Plain::Float(value) => value as i64,
+            _ => 0,
+        }
+    }
+
+    /// The number; 0 where it is none.
+    pub fn float(&self) -> f64 {
+        match self.value {
+            Plain::Int(value) => value as f64,
+            Plain::Float(value) => value,
+            _ => 0.0,
+        }
+    }
+
+    /// The truth value; false where it is none.
+    pub fn bool(&self) -> bool {
+        matches!(self.value, Plain::Bool(true))
+    }
+
+    /// Sets a field, at its old place or else at the end. Null takes it away.
+    pub fn set(&mut self, key: &str, value: Tree) {
+        if let Plain::Null = self.value {
+            self.value = Plain::Object(Fields::default());
+        }
+        let Plain::Object(fields) = &mut self.value else { return };
+        match fields.0.iter().position(|(name, _)| name == key) {
+            Some(at) if value.is_null() => {
+                fields.0.remove(at);
+            }
+            Some(at) => {
+                if let Some((_, slot)) = fields.0.get_mut(at) {
+                    *slot = value;
+                }
+            }
+            None if value.is_null() => {}
+            None => fields.0.push((Str::new(key), value)),
+        }
+    }
+
+    /// Takes a field away, and gives it back.
+    pub fn take(&mut self, key: &str) -> Option<Tree> {
+        let Plain::Object(fields) = &mut self.value else { return None };
+        let at = fields.0.iter().position(|(name, _)| name == key)?;
+        Some(fields.0.remove(at).1)
+    }
+
+    /// Adds an element at the end; nothing becomes a list.
+    pub fn push(&mut self, value: Tree) {
+        match &mut self.value {
+            Plain::List(items) => items.push(value),
+            Plain::Null => self.value = Plain::List(Vec::from([value])),
+            _ => {}
+        }
+    }
+
+    /// The same without origins.
+    pub fn node(&self) -> Node {
+        Node::synthesised(match &self.value {
+            Plain::Null => Value::Null,
+            Plain::Bool(value) => Value::Bool(*value),
+            Plain::Int(value) => Value::Int(*value),
+            Plain::Float(value) => Value::Float(*value),
+            Plain::String(value) => Value::String(value.clone()),
+            Plain::List(items) => Value::Array(items.iter().map(Tree::node).collect()),
+            Plain::Object(fields) => Value::Object(fields.0.iter().map(|(key, value)| (key.clone(), value.node())).collect()),
+        })
+    }
+
+    /// A tree of a value that was read, with the origin that `origin` gives each of its nodes.
+    pub fn of(node: &Node, origin: &impl Fn(&Node) -> Option<Origin>) -> Self {
+        let value = match &node.value {
+            Value::Null => Plain::Null,
+            Value::Bool(value) => Plain::Bool(*value),
+            Value::Int(value) => Plain::Int(*value),
+            Value::Float(value) => Plain::Float(*value),
+            Value::String(value) => Plain::String(value.clone()),
+            Value::Array(items) => Plain::List(items.iter().map(|item| Tree::of(item, origin)).collect()),
+            Value::Object(object) => Plain::Object(Fields(object.iter().map(|entry| (entry.key.clone(), Tree::of(&entry.value, origin))).collect())),
+        };
+        Self { value, origin: origin(node) }
+    }
+}
+
+macro_rules! plain {
+    ($($from:ty => |$value:ident| $plain:expr;)*) => {
+        $(impl From<$from> for Tree {
+            fn from($value: $from) -> Self {
+                Self { value: $plain, origin: None }
+            }
+        })*
+    };
+}
+
+plain! {
+    bool => |value| Plain::Bool(value);
+    i64 => |value| Plain::Int(value);
+    u32 => |value| Plain::Int(value.into());
+    i32 => |value| Plain::Int(value.into());
+    usize => |value| Plain::Int(i64::try_from(value).unwrap_or(i64::MAX));
+    f64 => |value| Plain::Float(value);
+    &str => |value| Plain::String(Str::new(value));
+    String => |value| Plain::String(Str::from(value));
+    Str => |value| Plain::String(value);
+    &Str => |value| Plain::String(value.clone());
+    Vec<Tree> => |value| Plain::List(value);
+}
+
+impl From<&Tree> for Tree {
+    fn from(value: &Tree) -> Self {
+        value.clone()
+    }
+}
+
+impl<T: Into<Tree>> From<Option<T>> for Tree {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Tree::NULL, Into::into)
+    }
+}
+
+impl From<Sourced<Str>> for Tree {
+    fn from(value: Sourced<Str>) -> Self {
+        Self { value: Plain::String(value.value), origin: value.origin }
+    }
+}
