@@ -33,6 +33,10 @@ pub fn kinds(args: &ListArgs, style: &Style) -> Outcome {
     let mut out = String::new();
     for dialect in dialect::ALL {
         let kinds = (dialect.listing)();
+        // A dialect may read no kinds of Kubernetes.
+        if kinds.is_empty() {
+            continue;
+        }
         let width = kinds.iter().map(|kind| kind.name.len()).max().unwrap_or(0);
         let break_before = if out.is_empty() { "" } else { "\n" };
         let _ = writeln!(out, "{break_before}{}", style.bold(format!("{}:", dialect.name)));

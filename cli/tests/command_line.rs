@@ -134,7 +134,7 @@ fn what_cannot_be_used_is_told_in_one_sentence() {
         (&["check", "empty"], "chancery: there is no .yaml, .yml or .json file in empty\n"),
         (
             &["check", "--dialect", "esperanto", "gateway.yaml"],
-            "chancery: there is no dialect `esperanto`; this version knows ambassador, contour, ingress\n",
+            "chancery: there is no dialect `esperanto`; this version knows ambassador, contour, ingress, consul\n",
         ),
         (&["explain", "gateway.yaml:9999", "gateway.yaml"], "chancery: gateway.yaml has no line 9999\n"),
         (&["explain", "/nothing/here", "gateway.yaml"], "chancery: nothing in the envoy output is called `/nothing/here`\n"),

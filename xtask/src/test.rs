@@ -46,12 +46,13 @@ const PARTS: &[Part] = &[
     ("conformance", conformance),
     ("drift", drift),
     ("diff", diff),
+    ("cluster", cluster),
 ];
 
 /// Parts that run only where they are named: they want minutes more. `page` has the page as people get it, optimised as a whole, twice over,
 /// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does. `drift` and `diff` go
-/// through the corpora; a part of each is among the tests.
-const NAMED: [&str; 4] = ["browser", "page", "drift", "diff"];
+/// through the corpora; a part of each is among the tests. `cluster` builds an API server from Go modules first.
+const NAMED: [&str; 5] = ["browser", "page", "drift", "diff", "cluster"];
 
 /// Parts that run beside those before them.
 const BESIDE: [&str; 2] = ["no_std", "wasm"];
@@ -223,6 +224,12 @@ fn drift() -> Result<Ended, String> {
 /// Edits of inputs of the corpora: no change that `route` sees is denied by `diff`.
 fn diff() -> Result<Ended, String> {
     over_corpora("honest::", "CHANCERY_DIFF", "1000")
+}
+
+/// What follows a cluster, on a real API server.
+fn cluster() -> Result<Ended, String> {
+    call(cargo().args(["test", "--package", "chancery-live", "--features", "cluster", "--test", "cluster"]))?;
+    Ok(Ended::Passed)
 }
 
 /// A suite over so many inputs of each dialect.

@@ -176,9 +176,9 @@ fn take_out_of_metadata(metadata: &mut Object) {
     }
 }
 
-/// Whether a text can be a name. What cannot be one may be anything.
+/// Whether a text can be a name, or a placeholder such as `<name>` for one. What cannot be one may be anything.
 pub fn is_name(text: &str) -> bool {
-    text.len() <= 253 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'/'))
+    text.len() <= 253 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'/' | b'<' | b'>'))
 }
 
 /// Keys that are none lose their names as well.

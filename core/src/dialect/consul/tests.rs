@@ -104,7 +104,7 @@ fn the_registration_counts_before_the_service_and_the_service_before_all() {
 
 #[test]
 fn an_intention_of_paths_is_a_policy_of_paths_and_one_of_services_one_of_names() {
-    let layer_4 = "{Kind: service-intentions, Name: web, Sources: [{Name: ops, Action: allow}]}\n";
+    let layer_4 = "{Kind: service-intentions, Name: web, Sources: [{Name: ops, Action: deny}]}\n";
     let compilation = run(&[layer_4, WEB, API]);
     let public = &only(&compilation).listeners[1];
     let rules = filters(public)[0].at(&["typed_config", "rules"]);

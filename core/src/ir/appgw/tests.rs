@@ -1,3 +1,5 @@
+//! What is read is written again.
+
 use super::document::node;
 use super::wire::Wire as _;
 use super::{Gateway, Owner};

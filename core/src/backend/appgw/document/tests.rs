@@ -1,3 +1,5 @@
+//! What is written, and where each field of it comes from.
+
 use super::{output_map, text};
 use crate::ir::appgw::{Document, Gateway, Part, Pool, Port, Properties, Sku, document};
 use crate::resource::{ObjectId, Origin, Sourced};

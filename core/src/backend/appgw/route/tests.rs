@@ -1,3 +1,5 @@
+//! Which request goes where.
+
 use super::{Asked, Ending, Passed, glob, matches, route};
 use crate::ir::appgw::wire::Wire as _;
 use crate::ir::appgw::{FrontendType, Gateway};

@@ -1,3 +1,5 @@
+//! How annotations are read.
+
 use super::{ALL, Annotations, BACKEND_PROTOCOL, HOSTNAME_EXTENSION, PREFIX, REQUEST_TIMEOUT, Read, SSL_REDIRECT, WAF_POLICY};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::ObjectId;

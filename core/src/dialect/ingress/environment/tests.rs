@@ -1,3 +1,5 @@
+//! How variables are read.
+
 use super::{Environment, VARIABLES};
 use crate::dialect::ingress::Options;
 use crate::text::Str;

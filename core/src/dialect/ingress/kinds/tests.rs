@@ -1,3 +1,5 @@
+//! What the API server takes and puts in.
+
 use super::{ALL, find, known, listing};
 
 #[test]

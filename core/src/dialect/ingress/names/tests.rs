@@ -1,3 +1,5 @@
+//! The names of the parts.
+
 use super::{ListenerId, Names, PartKind, md5, rewrite_set};
 use crate::dialect::ingress::environment::Environment;
 use crate::ir::appgw::FrontendType;

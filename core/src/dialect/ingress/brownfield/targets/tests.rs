@@ -1,3 +1,5 @@
+//! What a prohibited target covers.
+
 use super::{Target, Targets, contains};
 use crate::resource::Sourced;
 use crate::text::Str;
