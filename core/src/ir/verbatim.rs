@@ -81,7 +81,7 @@ impl Tree {
 
     /// The same value from this origin.
     #[must_use]
-    pub fn from_origin(mut self, origin: Option<Origin>) -> Self {
+    pub fn with_origin(mut self, origin: Option<Origin>) -> Self {
         self.origin = origin;
         self
     }

@@ -55,6 +55,9 @@ const MOST_CUT_OFF: usize = 8;
 /// Shorter texts hold no other text.
 const SHORTEST_EMBEDDED: usize = 20;
 
+/// A path, and whether a text may stand there.
+type Own<'a> = (&'a [&'a str], &'a dyn Fn(&str) -> bool);
+
 impl Veil {
     /// Of a text. It is looked into only where it is asked for.
     pub fn new(text: &str) -> Self {
@@ -344,7 +347,7 @@ impl<'a> Cover<'a> {
         let is_word = |text: &str| !text.is_empty() && text.len() <= 63 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
         let is_version = |text: &str| text.len() <= 80 && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'/' | b'-'));
         let is_name = |text: &str| text.len() <= 253 && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-'));
-        let own: [(&[&str], &dyn Fn(&str) -> bool); 5] = [
+        let own: [Own<'_>; 5] = [
             (&["kind"], &is_word),
             (&["apiVersion"], &is_version),
             (&["type"], &is_secret_type),

@@ -155,7 +155,8 @@ fn sidecar_of(definition: &Tree, parent: &Tree, used: &BTreeSet<i64>) -> Result<
     let mut proxy = out.take("Proxy").unwrap_or(Tree { value: Plain::Object(Fields::default()), origin: from });
     default(&mut proxy, "DestinationServiceName", parent.get("Service").clone());
     default(&mut proxy, "DestinationServiceID", parent.get("ID").clone());
-    if !says(proxy.get("LocalServiceSocketPath")) && !(says(proxy.get("LocalServiceAddress")) && proxy.get("LocalServicePort").int() >= 1) {
+    let has_address = says(proxy.get("LocalServiceAddress")) && proxy.get("LocalServicePort").int() >= 1;
+    if !has_address && !says(proxy.get("LocalServiceSocketPath")) {
         if says(parent.get("SocketPath")) {
             proxy.set("LocalServiceSocketPath", parent.get("SocketPath").clone());
         } else {

@@ -118,7 +118,7 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer,
     let own = &ir.delivery.verbatim;
     c.object(|c| {
         c.list_of("listeners", |c| {
-            served_listeners(ir).into_iter().for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
+            served_listeners(ir).for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
             verbatim(&own.listeners, c);
         });
         c.list_of("routes", |c| {

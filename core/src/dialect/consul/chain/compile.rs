@@ -143,7 +143,7 @@ impl Compiler<'_> {
         self.target(new)
     }
 
-    fn to_service(&mut self, service: &Str) -> String {
+    fn target_service(&mut self, service: &Str) -> String {
         self.target(To { service: service.clone(), ..To::default() })
     }
 
@@ -158,7 +158,7 @@ impl Compiler<'_> {
             router => router,
         };
         let Some(router) = router else {
-            let target = self.to_service(&service);
+            let target = self.target_service(&service);
             return self.splitter_or_resolver(target);
         };
         self.advanced = true;
@@ -176,7 +176,7 @@ impl Compiler<'_> {
             let next = if whole { self.splitter_or_resolver(target)? } else { self.resolver(target, false)?.key() };
             routes.push(Route { definition: route.clone(), next });
         }
-        let target = self.to_service(&service);
+        let target = self.target_service(&service);
         let next = self.splitter_or_resolver(target)?;
         let origin = router.tree.origin;
         let matches = Tree::object([("HTTP", Tree::object([("PathPrefix", Tree::from("/").or_from(origin))]))]);

@@ -44,7 +44,7 @@ fn plugin(plugin: &Tree) -> Verdict {
     let (local, remote) = (argument_at(machine, &["Code", "Local"]), argument_at(machine, &["Code", "Remote"]));
     let uri = argument_at(remote, &["HttpURI", "URI"]).text();
     let is_local = !argument(local, "Filename").text().is_empty();
-    if is_local == !uri.is_empty() {
+    if is_local != uri.is_empty() {
         errors.add("VmConfig.Code must provide exactly one of Local or Remote data source");
     }
     if !uri.is_empty() {

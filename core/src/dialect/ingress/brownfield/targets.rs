@@ -69,11 +69,11 @@ impl Targets {
         let pruned = rules.into_iter().filter_map(|rule| {
             let http = rule.http?;
             if !http.has_paths {
-                return self.covers(&rule.host, "").is_none().then(|| Rule { http: Some(http), ..rule });
+                return self.covers(&rule.host, "").is_none().then_some(Rule { http: Some(http), ..rule });
             }
             let paths: Vec<_> = http.paths.into_iter().filter(|path| self.covers(&rule.host, &path.path).is_none()).collect();
             let left = !paths.is_empty();
-            left.then(|| Rule { http: Some(Http { has_paths: true, paths }), ..rule })
+            left.then_some(Rule { http: Some(Http { has_paths: true, paths }), ..rule })
         });
         pruned.collect()
     }
