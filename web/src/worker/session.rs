@@ -70,6 +70,7 @@ impl Default for Session {
             selected: None,
             graph: None,
             tops: BTreeMap::new(),
+            held_back: Default::default(),
         }
     }
 }
