@@ -109,7 +109,7 @@ fn an_intention_of_paths_is_a_policy_of_paths_and_one_of_services_one_of_names()
     let public = &only(&compilation).listeners[1];
     let rules = filters(public)[0].at(&["typed_config", "rules"]);
     assert!(!rules.get("policies").is_null(), "{rules:?}");
-    let layer_7 = "{Kind: service-intentions, Name: web, Sources: [{Name: ops, Permissions: [{Action: allow, HTTP: {PathPrefix: /a}}]}]}\n";
+    let layer_7 = "{Kind: service-intentions, Name: web, Sources: [{Name: ops, Permissions: [{Action: deny, HTTP: {PathPrefix: /a}}]}]}\n";
     let compilation = run(&[HTTP, layer_7, WEB, API]);
     assert_eq!(messages(&compilation), Vec::<String>::new());
     let public = &only(&compilation).listeners[1];
