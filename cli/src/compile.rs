@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
         match kind {
             Kind::Answer(name) => self.answer(name).is_some(),
             Kind::Config => true,
-            _ => self.is_by_gateway(kind) || self.side.gateways().next().is_some(),
+            _ => self.side.gateways().next().is_some(),
         }
     }
 

@@ -139,7 +139,12 @@ pub fn nothing_runs(compilation: &Compilation) -> Unusable {
         format!("{} does not start{which}: {}", side.dialect.controller, failure.error)
     });
     let stopped: Vec<String> = stopped.collect();
-    let why = if stopped.is_empty() { "the input asks for no gateway".into() } else { stopped.join("; ") };
+    let outputs: Vec<&str> = compilation.sides.iter().flat_map(|side| side.dialect.outputs).map(|output| output.name).collect();
+    let why = match (stopped.is_empty(), outputs.is_empty()) {
+        (false, _) => stopped.join("; "),
+        (true, true) => "no proxy follows from the input".into(),
+        (true, false) => format!("no proxy follows from the input; `chancery compile --output` writes {}", outputs.join(", ")),
+    };
     Unusable(format!("there is no Envoy to speak of: {why}"))
 }
 

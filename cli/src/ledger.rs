@@ -69,7 +69,7 @@ pub fn sentence(row: &LedgerRow, style: &Style) -> String {
         [first, second, third, _, _, ..] => format!("{first}, {second}, {third} and {} more", names.len() - 3),
         names => names.join(", "),
     };
-    let into: Vec<String> = row.into.iter().map(ToString::to_string).collect();
+    let into: Vec<String> = row.into.iter().filter(|thing| !thing.is_empty()).map(ToString::to_string).collect();
     if row.state != "read" && !row.with.is_empty() {
         let with: Vec<String> = row.with.iter().map(ToString::to_string).collect();
         let _ = write!(out, " with {}", plain(&list(&with)));

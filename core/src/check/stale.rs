@@ -4,6 +4,7 @@
 //! What must not be here: deprecated fields and versions of a dialect's own kinds, which the dialect tells.
 
 use super::whole::Whole;
+use crate::compilation::{Claim, Dialect};
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::resource::Object;
 use crate::text::{Node, Value};
@@ -76,10 +77,18 @@ fn foreign(whole: &mut Whole<'_>, object: &Object) {
     let annotations = object.root.at(&["metadata", "annotations"]).and_then(Node::as_object);
     for entry in annotations.into_iter().flatten() {
         let Some((_, whose)) = CONTROLLERS.iter().find(|(prefix, _)| entry.key.starts_with(prefix)) else { continue };
+        if is_own(whole.side.dialect(), &entry.key) {
+            continue;
+        }
         let message = format!("{} does not read `{}`: it is an annotation of {whose}", whole.side.dialect().controller, entry.key);
         let place = Place::key(object.id, entry.value.id);
         whole.tell(Diagnostic::new(&codes::FOREIGN_ANNOTATION, message, place).about(object.key.clone()));
     }
+}
+
+/// Whether a dialect claims an annotation.
+fn is_own(dialect: &Dialect, key: &str) -> bool {
+    dialect.claims.iter().any(|claim| matches!(claim, Claim::Annotation(prefix) | Claim::SharedAnnotation(prefix) if key.starts_with(prefix)))
 }
 
 fn stand_ins(whole: &mut Whole<'_>, object: &Object, root: &Node) {
