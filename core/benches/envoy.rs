@@ -38,7 +38,7 @@ fn route(n: usize) -> Arc<Route> {
         RouteAction::Redirect(Box::new(Redirect { https: Some(s(true, n)), ..Redirect::default() }))
     };
     let header = HeaderMatch {
-        name: Str::new_static("x-forwarded-proto"),
+        name: HeaderName::fixed("x-forwarded-proto"),
         value: StringMatch::Exact(Str::new_static("https")),
         invert: false,
         ignore_case: false,

@@ -105,7 +105,7 @@ fn door_of(door: &Object, prefix: &Str) -> (Listener, Cluster) {
     let mut listener = Listener { origins: whole.clone(), ..Listener::default() };
     listener.name = Sourced { value: door.key.name.clone(), origin: None };
     listener.address.address = Sourced { value: "0.0.0.0".into(), origin: None };
-    listener.address.port = Sourced { value: port.as_i64().unwrap_or_default() as u32, origin: Some(origin(port)) };
+    listener.address.port = Sourced { value: port.as_i64().and_then(|port| u16::try_from(port).ok()).expect("a port"), origin: Some(origin(port)) };
     listener.chains = vec![FilterChain { filters: vec![NetworkFilter::Http(Arc::new(manager))], origins: whole.clone(), ..FilterChain::default() }];
     (listener, Cluster { name, origins: whole, ..Cluster::default() })
 }

@@ -6,7 +6,8 @@
 use super::whole::{Whole, clusters_of, is_written, tables, written};
 use crate::diagnostic::{Place, codes};
 use crate::ir::{
-    ClusterDiscovery, Cors, FilterChain, Forward, NetworkFilter, PerFilter, Route, RouteAction, StringMatch, TlsParameters, TlsVersion, VirtualHost,
+    ClusterDiscovery, Cors, EndpointAddress, FilterChain, Forward, NetworkFilter, PerFilter, Route, RouteAction, StringMatch, TlsParameters,
+    TlsVersion, VirtualHost,
 };
 use crate::resource::{Origin, Sourced};
 use alloc::format;
@@ -21,15 +22,16 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     origins(whole);
 }
 
-fn is_local(address: &str) -> bool {
-    address == "localhost" || address == "::1" || address.starts_with("127.") || address.contains('/') || address.starts_with('@')
+/// Whether only what runs beside the proxy reaches it.
+fn is_local(address: &EndpointAddress) -> bool {
+    address.host().is_none_or(|host| host == "localhost" || host == "::1" || host.starts_with("127."))
 }
 
 fn admin(whole: &mut Whole<'_>) {
     let Some(admin) = &whole.ir.delivery.bootstrap.admin else { return };
     if !is_local(&admin.address) {
-        let message = format!("Envoy's admin interface listens on {}:{}, where others can reach it", admin.address, admin.port.value);
-        let finding = whole.finding(&codes::ADMIN_EXPOSED, admin.port.origin, message);
+        let message = format!("Envoy's admin interface listens on {}, where others can reach it", admin.address.value);
+        let finding = whole.finding(&codes::ADMIN_EXPOSED, admin.address.origin, message);
         whole.tell(finding.help("let it listen on 127.0.0.1: who reaches it may stop Envoy and read its configuration"));
     }
     for (route, forward) in whole.forwards() {
@@ -39,7 +41,8 @@ fn admin(whole: &mut Whole<'_>) {
                 ClusterDiscovery::Dns { endpoints, .. } | ClusterDiscovery::Static { endpoints, .. } => endpoints.iter().collect(),
                 ClusterDiscovery::Eds { localities, .. } => localities.iter().flat_map(|locality| &locality.endpoints).collect(),
             };
-            let is_admin = endpoints.iter().any(|endpoint| endpoint.value.port == admin.port.value && is_local(&endpoint.value.address));
+            let is_admin =
+                endpoints.iter().any(|endpoint| endpoint.value.address.port() == admin.address.port() && is_local(&endpoint.value.address));
             let at = origin.filter(|origin| whole.object(Some(*origin)).is_some()).or_else(|| written(&route.origins));
             if is_admin && whole.object(at).is_some() {
                 let message = "this leads to Envoy's admin interface: whoever gets here may stop Envoy and read its configuration";

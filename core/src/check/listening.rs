@@ -4,7 +4,7 @@
 
 use super::whole::{Whole, written};
 use crate::diagnostic::{Place, codes};
-use crate::ir::SocketProtocol;
+use crate::ir::{EndpointAddress, SocketProtocol};
 use crate::resource::{ObjectId, Origin};
 use crate::text::Str;
 use alloc::format;
@@ -20,7 +20,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
 struct Socket<'a> {
     told: String,
     address: &'a Str,
-    port: u32,
+    port: u16,
     protocol: SocketProtocol,
     at: Option<Origin>,
 }
@@ -35,15 +35,11 @@ impl Socket<'_> {
 
 fn ports(whole: &mut Whole<'_>) {
     let ir = whole.ir;
-    let mut sockets: HashMap<u32, Vec<Socket<'_>>> = HashMap::new();
-    if let Some(admin) = ir.delivery.bootstrap.admin.as_ref().filter(|admin| !admin.address.contains('/')) {
-        let socket = Socket {
-            told: "Envoy's admin interface".into(),
-            address: &admin.address,
-            port: admin.port.value,
-            protocol: SocketProtocol::Tcp,
-            at: admin.port.origin,
-        };
+    let mut sockets: HashMap<u16, Vec<Socket<'_>>> = HashMap::new();
+    if let Some(admin) = &ir.delivery.bootstrap.admin
+        && let EndpointAddress::Socket { address, port } = &admin.address.value
+    {
+        let socket = Socket { told: "Envoy's admin interface".into(), address, port: *port, protocol: SocketProtocol::Tcp, at: admin.address.origin };
         sockets.entry(socket.port).or_default().push(socket);
     }
     for listener in &ir.listeners {

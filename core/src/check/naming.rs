@@ -36,12 +36,13 @@ fn collapsed(whole: &mut Whole<'_>) {
         let Some(endpoints) = whole.clusters.get(name).map(|cluster| names_of(cluster)).filter(|endpoints| !endpoints.is_empty()) else {
             continue;
         };
-        if endpoints.iter().any(|endpoint| is_called(&endpoint.value.address, &service.key.name)) {
+        if endpoints.iter().filter_map(|endpoint| endpoint.value.address.host()).any(|host| is_called(host, &service.key.name)) {
             continue;
         }
         // What is percent-encoded was never a name.
-        let Some(other) = endpoints.first().filter(|other| !other.value.address.contains('%')) else { continue };
-        let message = format!("requests go to `{}` instead: Envoy's cluster for both has the name `{name}`", other.value.address);
+        let Some(other) = endpoints.first() else { continue };
+        let Some(host) = other.value.address.host().filter(|host| !host.contains('%')) else { continue };
+        let message = format!("requests go to `{host}` instead: Envoy's cluster for both has the name `{name}`");
         let mut finding = whole.finding(&codes::COLLAPSED_CLUSTERS, service.at, message);
         if whole.object(other.origin).is_some() {
             finding = finding.related(Place::origin(other.origin), "this one comes first");
@@ -59,9 +60,11 @@ fn long(whole: &mut Whole<'_>) {
         names.extend(host.domains.iter().map(|domain| (domain.value.clone(), domain.origin)));
     }
     for cluster in whole.clusters.values().collect::<Vec<_>>() {
-        names.extend(
-            names_of(cluster).iter().map(|endpoint| (endpoint.value.address.clone(), endpoint.origin.or_else(|| cluster.origins.first().copied()))),
-        );
+        let named = |endpoint: &Sourced<Endpoint>| {
+            let origin = endpoint.origin.or_else(|| cluster.origins.first().copied());
+            endpoint.value.address.host().map(|host| (host.clone(), origin))
+        };
+        names.extend(names_of(cluster).iter().filter_map(named));
     }
     names.retain(|(name, _)| name.len() > LONGEST.0);
     names.order();

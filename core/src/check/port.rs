@@ -7,6 +7,7 @@ use super::whole::Whole;
 use crate::diagnostic::codes;
 use crate::dialect::kubernetes::at_name;
 use crate::explain::relation::Reference;
+use crate::ir::EndpointAddress;
 use crate::resource::Object;
 use crate::text::Node;
 use alloc::format;
@@ -23,8 +24,9 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     for (name, reference) in whole.named_services(&references, |reference| service_of(reference).is_some()) {
         let Some(service) = service_of(reference) else { continue };
         let (Some(ports), Some(cluster)) = (ports(service), whole.clusters.get(name).copied()) else { continue };
-        let asked = names_of(cluster).iter().find(|endpoint| is_called(&endpoint.value.address, &service.key.name));
-        let Some(port) = asked.map(|endpoint| endpoint.value.port).filter(|port| !ports.contains(port)) else { continue };
+        let mut addresses = names_of(cluster).iter().map(|endpoint| &endpoint.value.address);
+        let asked = addresses.find(|address| address.host().is_some_and(|host| is_called(host, &service.key.name)));
+        let Some(port) = asked.and_then(EndpointAddress::port).filter(|port| !ports.contains(port)) else { continue };
         let all: Vec<String> = ports.iter().take(MOST).map(ToString::to_string).collect();
         let more = if ports.len() > MOST { " and others" } else { "" };
         let message = format!("the Service `{}` has no port {port}, but {}{more}: connecting to it fails", service.key.name, all.join(", "));
@@ -38,12 +40,12 @@ pub(super) fn check(whole: &mut Whole<'_>) {
 }
 
 /// The ports at which a Service can be reached by its name; nothing where that cannot be told.
-fn ports(service: &Object) -> Option<Vec<u32>> {
+fn ports(service: &Object) -> Option<Vec<u16>> {
     let spec = service.root.get("spec")?;
     if spec.get("type").and_then(Node::as_str) == Some("ExternalName") {
         return None;
     }
-    let number = |node: Option<&Node>| node.and_then(Node::as_i64).and_then(|port| u32::try_from(port).ok());
+    let number = |node: Option<&Node>| node.and_then(Node::as_i64).and_then(|port| u16::try_from(port).ok());
     let headless = spec.get("clusterIP").and_then(Node::as_str) == Some("None");
     let mut out = Vec::new();
     for port in spec.get("ports").and_then(Node::as_array)? {

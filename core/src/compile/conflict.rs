@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 /// Hosts as somebody wrote them, by their names in lower case, without ports.
 type Hosts = BTreeMap<String, Origin>;
 /// Where a gateway listens, and who says so.
-type Ports = BTreeMap<(u32, bool), (Str, Option<Origin>)>;
+type Ports = BTreeMap<(u16, bool), (Str, Option<Origin>)>;
 
 /// What two sides both claim: findings, each with the side that it belongs to.
 pub fn between(compilation: &Compilation, earlier: usize, later: usize) -> Vec<(usize, Diagnostic)> {

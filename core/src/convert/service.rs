@@ -13,7 +13,7 @@ pub struct Target {
     /// Its name.
     pub name: Str,
     /// Its port.
-    pub port: u32,
+    pub port: u16,
     /// It speaks TLS.
     pub tls: bool,
     /// The name is no Service's: an address, or a name outside of the cluster.

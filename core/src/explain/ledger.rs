@@ -296,7 +296,7 @@ fn merge(ir: &Ir, made: &mut HashMap<ObjectId, Made>) {
 /// Whether two routes take the same requests, but for the share.
 fn same_requests(a: &RouteMatch, b: &RouteMatch) -> bool {
     // Routes that Emissary makes for secure and insecure requests differ in this one header, and stand by turns.
-    let headers = |of: &RouteMatch| of.headers.iter().filter(|header| header.name != "x-forwarded-proto").cloned().collect::<Vec<_>>();
+    let headers = |of: &RouteMatch| of.headers.iter().filter(|header| &*header.value.name != "x-forwarded-proto").cloned().collect::<Vec<_>>();
     a.path == b.path && a.query == b.query && a.grpc == b.grpc && headers(a) == headers(b)
 }
 

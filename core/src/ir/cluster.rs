@@ -1,6 +1,6 @@
 //! Clusters and endpoints.
 
-use super::{Origins, UpstreamTls};
+use super::{EndpointAddress, Origins, UpstreamTls};
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::vec::Vec;
@@ -122,18 +122,17 @@ impl Locality {
 /// One address.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Endpoint {
-    /// IP address or host name; the path of a Unix socket where `port` is 0.
-    pub address: Str,
-    /// TCP port.
-    pub port: u32,
+    /// Where it is.
+    #[serde(flatten)]
+    pub address: EndpointAddress,
     /// The port that health checks ask, if it is another.
-    pub health_check_port: Option<u32>,
+    pub health_check_port: Option<u16>,
 }
 
 impl Endpoint {
     /// An endpoint that has one port for all.
-    pub fn new(address: Str, port: u32) -> Self {
-        Self { address, port, health_check_port: None }
+    pub fn new(address: impl Into<Str>, port: u16) -> Self {
+        Self { address: EndpointAddress::socket(address, port), health_check_port: None }
     }
 }
 
@@ -250,7 +249,7 @@ pub enum HealthChecker {
         host: Option<Sourced<Str>>,
         /// Headers added and removed.
         headers: super::HeaderMutations,
-        /// Half-open ranges of healthy statuses; empty: 200.
+        /// Ranges of healthy statuses, the end excluded; empty: 200.
         expected_statuses: Vec<Sourced<(i64, i64)>>,
     },
     /// `grpc.health.v1.Health`.

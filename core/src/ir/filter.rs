@@ -1,6 +1,6 @@
 //! HTTP filters.
 
-use super::{HeaderMutations, Origins, SecretReference, StringMatch};
+use super::{HeaderMutations, Origins, SecretReference, StatusCode, StringMatch};
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::vec::Vec;
@@ -175,7 +175,7 @@ pub struct ExtAuthz {
     /// Requests pass when the service fails.
     pub failure_mode_allow: Option<Sourced<bool>>,
     /// HTTP status when the service fails.
-    pub status_on_error: Option<Sourced<u32>>,
+    pub status_on_error: Option<Sourced<StatusCode>>,
 }
 
 /// How an authorization service is asked.
@@ -261,7 +261,7 @@ pub struct LocalRateLimit {
     /// Requests take a token each; `None`: nothing is limited.
     pub bucket: Option<TokenBucket>,
     /// HTTP status of refusals; `None` leaves Envoy's 429.
-    pub status: Option<Sourced<u32>>,
+    pub status: Option<Sourced<StatusCode>>,
     /// Headers of refusals.
     pub response_headers: HeaderMutations,
 }

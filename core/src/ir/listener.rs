@@ -55,7 +55,7 @@ pub struct Address {
     /// IP address.
     pub address: Sourced<Str>,
     /// Port.
-    pub port: Sourced<u32>,
+    pub port: Sourced<u16>,
     /// TCP, or UDP for QUIC.
     pub protocol: SocketProtocol,
     /// An IPv6 socket takes IPv4 too.

@@ -5,12 +5,14 @@
 //! Values carry their [`Origin`](crate::resource::Origin), so that every emitted field can be traced.
 
 mod access_log;
+
 pub mod appgw;
 mod cluster;
 mod filter;
 mod listener;
 mod route;
 mod tls;
+mod value;
 mod verbatim;
 
 pub use access_log::{AccessLog, AccessLogFilter, AccessLogFormat, AccessLogSink, FileAccessLog, Formatter, GrpcAccessLog, GrpcAccessLogKind};
@@ -36,6 +38,7 @@ pub use tls::{
     Certificate, CertificateSource, Delivery, DownstreamTls, Holder, PublicMaterial, SecretPart, SecretReference, TlsParameters, TlsVersion,
     UpstreamTls, ValidationContext,
 };
+pub use value::{EndpointAddress, HeaderName, InvalidHeaderName, StatusCode};
 
 pub use verbatim::{Fields, Plain, Tree, Verbatim};
 
@@ -122,10 +125,9 @@ pub struct Bootstrap {
 /// Envoy's admin interface.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Admin {
-    /// IP address.
-    pub address: Str,
-    /// TCP port.
-    pub port: Sourced<u32>,
+    /// Where it listens.
+    #[serde(flatten)]
+    pub address: Sourced<EndpointAddress>,
     /// File for its access log.
     pub access_log_path: Str,
 }
@@ -146,10 +148,9 @@ pub struct XdsCluster {
     pub name: Str,
     /// `load_assignment.cluster_name`.
     pub assignment_name: Str,
-    /// IP address or host name.
-    pub address: Str,
-    /// TCP port.
-    pub port: u32,
+    /// Where the server is.
+    #[serde(flatten)]
+    pub address: EndpointAddress,
     /// Connect timeout.
     pub connect_timeout: Duration,
 }
@@ -209,7 +210,7 @@ pub struct StatsSink {
     /// IP address of the UDP receiver.
     pub address: Str,
     /// Its port.
-    pub port: u32,
+    pub port: u16,
 }
 
 /// A JSON value that is passed on as it is.

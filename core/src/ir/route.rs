@@ -1,6 +1,6 @@
 //! Virtual hosts and routes.
 
-use super::{Json, LocalRateLimit, Origins, Rbac};
+use super::{HeaderName, Json, LocalRateLimit, Origins, Rbac, StatusCode};
 use crate::resource::{Also, Sourced};
 use crate::text::Str;
 use alloc::boxed::Box;
@@ -134,7 +134,7 @@ pub enum StringMatch {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct HeaderMatch {
     /// Header name.
-    pub name: Str,
+    pub name: HeaderName,
     /// Its value.
     pub value: StringMatch,
     /// Matches if the value does not.
@@ -181,7 +181,7 @@ pub enum RouteAction {
 
 impl Default for RouteAction {
     fn default() -> Self {
-        RouteAction::Respond(DirectResponse { status: Sourced::default(), body: None })
+        RouteAction::Respond(DirectResponse { status: Sourced::built_in(StatusCode::NOT_FOUND), body: None })
     }
 }
 
@@ -299,7 +299,7 @@ pub enum HostRewrite {
     /// To the host name of the endpoint, or (false) explicitly not.
     Auto(bool),
     /// To the value of this header.
-    Header(Str),
+    Header(HeaderName),
     /// To this, and `auto_host_rewrite` is sent too: the last one on the wire wins, which is `auto`.
     LiteralAndAuto(Str, bool),
 }
@@ -326,7 +326,7 @@ pub enum HashPolicy {
         ttl: Option<Duration>,
     },
     /// A header's value.
-    Header(Str),
+    Header(HeaderName),
     /// The client's address, or (false) explicitly not.
     SourceIp(bool),
     /// A query parameter's value.
@@ -408,7 +408,7 @@ pub enum RateLimitAction {
         /// Descriptor key.
         key: Str,
         /// Header name.
-        header: Str,
+        header: HeaderName,
     },
     /// A fixed value, if headers match.
     HeaderValueMatch {
@@ -429,7 +429,7 @@ pub struct Redirect {
     /// To this scheme.
     pub scheme: Option<Sourced<Str>>,
     /// To this port.
-    pub port: Option<Sourced<u32>>,
+    pub port: Option<Sourced<u16>>,
     /// To this host.
     pub host: Option<Sourced<Str>>,
     /// To this path.
@@ -468,7 +468,7 @@ pub enum RedirectCode {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct DirectResponse {
     /// HTTP status.
-    pub status: Sourced<u32>,
+    pub status: Sourced<StatusCode>,
     /// Body as text.
     pub body: Option<Sourced<Str>>,
 }
@@ -479,14 +479,14 @@ pub struct HeaderMutations {
     /// In order.
     pub add: Vec<Sourced<HeaderToAdd>>,
     /// Names.
-    pub remove: Vec<Sourced<Str>>,
+    pub remove: Vec<Sourced<HeaderName>>,
 }
 
 /// A header that is added.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct HeaderToAdd {
     /// Name.
-    pub name: Str,
+    pub name: HeaderName,
     /// Value, with Envoy's `%COMMANDS%`.
     pub value: Str,
     /// What happens if it is there already.

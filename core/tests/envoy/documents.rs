@@ -188,7 +188,7 @@ fn rules_that_are_broken_are_told_with_their_origins() {
     }
     let (mut ir, ..) = small();
     let at = origin(7);
-    let mut bad = route("/", RouteAction::Respond(DirectResponse { status: Sourced::new(7, at), body: None }));
+    let mut bad = route("/", RouteAction::Respond(DirectResponse { status: Sourced::new(StatusCode::fixed(100), at), body: None }));
     bad.origins = vec![];
     let listener = Arc::make_mut(&mut ir.listeners[0]);
     let Some(NetworkFilter::Http(manager)) = listener.chains[0].filters.first_mut() else { panic!("HTTP comes first") };

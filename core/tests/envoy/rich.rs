@@ -40,19 +40,23 @@ fn regex(expression: &str) -> Regex {
     Regex { regex: str(expression), max_program_size: Some(s(200)), engine: true }
 }
 
+fn head(name: &str) -> HeaderName {
+    HeaderName::new(name).expect("a name of a header")
+}
+
 fn add(name: &str, value: &str, action: AppendAction) -> Sourced<HeaderToAdd> {
-    s(HeaderToAdd { name: str(name), value: str(value), action })
+    s(HeaderToAdd { name: head(name), value: str(value), action })
 }
 
 pub fn mutations() -> HeaderMutations {
     HeaderMutations {
         add: vec![add("x-a", "%PROTOCOL%", AppendAction::Append), add("x-b", "b", AppendAction::Overwrite), add("x-c", "c", AppendAction::Unsaid)],
-        remove: vec![st("x-gone")],
+        remove: vec![s(head("x-gone"))],
     }
 }
 
 fn header(name: &str, value: StringMatch) -> Sourced<HeaderMatch> {
-    s(HeaderMatch { name: str(name), value, invert: false, ignore_case: false, missing_as_empty: false })
+    s(HeaderMatch { name: head(name), value, invert: false, ignore_case: false, missing_as_empty: false })
 }
 
 pub fn forward(cluster: &str) -> Forward {
@@ -68,7 +72,7 @@ fn rich_forward() -> Forward {
         host_rewrite: Some(s(HostRewrite::Literal(str("host.example")))),
         hash_policies: vec![
             hashed(HashPolicy::Cookie { name: str("c"), path: Some(str("/")), ttl: Some(Duration::from_secs(60)) }),
-            s(HashBy { policy: HashPolicy::Header(str("x-user")), terminal: true }),
+            s(HashBy { policy: HashPolicy::Header(head("x-user")), terminal: true }),
             hashed(HashPolicy::SourceIp(true)),
             hashed(HashPolicy::Query(str("q"))),
         ],
@@ -97,7 +101,7 @@ fn rich_forward() -> Forward {
                 s(RateLimitAction::DestinationCluster),
                 s(RateLimitAction::RemoteAddress),
                 s(RateLimitAction::GenericKey { key: str("k"), value: str("v") }),
-                s(RateLimitAction::RequestHeader { key: str("h"), header: str("x-h") }),
+                s(RateLimitAction::RequestHeader { key: str("h"), header: head("x-h") }),
                 s(RateLimitAction::HeaderValueMatch {
                     headers: vec![header("x-plan", StringMatch::Exact(str("free"))).value],
                     expect_match: false,
@@ -185,7 +189,7 @@ fn routes() -> Vec<Arc<Route>> {
             "",
             RouteAction::Forward(std::sync::Arc::new(Forward {
                 path_rewrite: Some(s(PathRewrite::Regex(RegexRewrite { pattern: regex("/(.*)"), substitution: str("/x/\\1") }))),
-                host_rewrite: Some(s(HostRewrite::Header(str("x-host")))),
+                host_rewrite: Some(s(HostRewrite::Header(head("x-host")))),
                 ..forward("eds")
             })),
         )
@@ -224,7 +228,7 @@ fn routes() -> Vec<Arc<Route>> {
         by_path,
         by_segment,
         route("/redirect", to(RedirectPath::Regex(pattern))),
-        route("/respond", RouteAction::Respond(DirectResponse { status: s(418), body: Some(st("teapot\n")) })),
+        route("/respond", RouteAction::Respond(DirectResponse { status: s(StatusCode::fixed(418)), body: Some(st("teapot\n")) })),
         route("/", RouteAction::Forward(forward("dns").into())),
     ]
     .map(Arc::new)
@@ -244,7 +248,7 @@ fn filters() -> Vec<Arc<HttpFilter>> {
             clear_route_cache: true,
             body: Some(s(Body { max_bytes: Some(s(4096)), allow_partial: Some(s(true)), pack_as_bytes: Some(s(true)) })),
             failure_mode_allow: Some(s(true)),
-            status_on_error: Some(s(503)),
+            status_on_error: Some(s(StatusCode::fixed(503))),
         })
     };
     let http = AuthorizationTransport::Http {
@@ -333,7 +337,7 @@ fn local_limit() -> LocalRateLimit {
     LocalRateLimit {
         stat_prefix: str("local"),
         bucket: Some(TokenBucket { max_tokens: s(10), tokens_per_fill: s(5), fill_interval: ms(1000) }),
-        status: Some(s(503)),
+        status: Some(s(StatusCode::fixed(503))),
         response_headers: HeaderMutations { add: vec![add("x-limited", "yes", AppendAction::Overwrite)], remove: vec![] },
     }
 }
@@ -480,7 +484,7 @@ fn downstream() -> Sourced<DownstreamTls> {
     })
 }
 
-fn listener(name: &str, port: u32, protocol: SocketProtocol, filters: &[ListenerFilter], chains: Vec<FilterChain>) -> Arc<Listener> {
+fn listener(name: &str, port: u16, protocol: SocketProtocol, filters: &[ListenerFilter], chains: Vec<FilterChain>) -> Arc<Listener> {
     Arc::new(Listener {
         name: st(name),
         address: Address { address: st("127.0.0.1"), port: s(port), protocol, ipv4_compat: false },
@@ -518,7 +522,7 @@ fn bootstrap() -> Bootstrap {
     Bootstrap {
         node_cluster: str("ambassador-default"),
         node_id: str("test-id"),
-        admin: Some(Admin { address: str("127.0.0.1"), port: s(8001), access_log_path: str("/dev/null") }),
+        admin: Some(Admin { address: s(EndpointAddress::socket("127.0.0.1", 8001)), access_log_path: str("/dev/null") }),
         runtime: vec![RuntimeLayer {
             name: str("static_layer"),
             values: vec![(str("re2.max_program_size.error_level"), s(Json::Number(200.0))), (str("flag"), s(Json::Bool(false)))],
@@ -526,8 +530,7 @@ fn bootstrap() -> Bootstrap {
         xds_cluster: Some(XdsCluster {
             name: str("xds_cluster"),
             assignment_name: str("cluster_127_0_0_1_8003"),
-            address: str("127.0.0.1"),
-            port: 8003,
+            address: EndpointAddress::socket("127.0.0.1", 8003),
             connect_timeout: Duration::from_secs(1),
         }),
         clusters: vec![Arc::new(cluster("dns", dns(DnsKind::Strict, "dns"))), Arc::new(cluster("zipkin", dns(DnsKind::Strict, "zipkin")))],

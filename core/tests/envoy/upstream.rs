@@ -18,7 +18,7 @@ pub fn cluster(name: &str, discovery: ClusterDiscovery) -> Cluster {
     }
 }
 
-pub fn endpoint(address: &str, port: u32) -> Sourced<Endpoint> {
+pub fn endpoint(address: &str, port: u16) -> Sourced<Endpoint> {
     s(Endpoint::new(str(address), port))
 }
 

@@ -124,7 +124,7 @@ impl Options {
     }
 
     /// `AMBASSADOR_READY_PORT`, where the readiness listener listens.
-    pub fn ready_port(&self) -> u32 {
+    pub fn ready_port(&self) -> u16 {
         let port = self.variable("AMBASSADOR_READY_PORT").and_then(|text| text.trim().parse().ok());
         port.filter(|port| (1..32767).contains(port)).unwrap_or(8006)
     }

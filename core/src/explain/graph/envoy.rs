@@ -5,8 +5,8 @@
 use super::build::Builder;
 use super::{NodeKind, Relation};
 use crate::ir::{
-    Certificate, CertificateSource, Cluster, ClusterDiscovery, FilterChain, Forward, Ir, Listener, NetworkFilter, PathMatch, Route, RouteAction,
-    SecretReference, StringMatch, UpstreamClusters, ValidationContext, VirtualHost,
+    Certificate, CertificateSource, Cluster, ClusterDiscovery, FilterChain, Forward, HeaderName, Ir, Listener, NetworkFilter, PathMatch, Route,
+    RouteAction, SecretReference, StringMatch, UpstreamClusters, ValidationContext, VirtualHost,
 };
 use crate::resource::Sourced;
 use crate::text::Str;
@@ -142,9 +142,9 @@ impl Builder<'_> {
         };
         let none = endpoints.is_empty();
         for endpoint in endpoints {
-            let (address, port) = (&endpoint.value.address, endpoint.value.port);
-            let id = self.scoped(format!("endpoint:{address}:{port}"));
-            let at = self.node(&id, NodeKind::Endpoint, || format!("{address}:{port}\n{how}"));
+            let address = &endpoint.value.address;
+            let id = self.scoped(format!("endpoint:{address}"));
+            let at = self.node(&id, NodeKind::Endpoint, || format!("{address}\n{how}"));
             self.edge(from, at, Relation::Forwards, "", None);
             self.made(endpoint.origin.as_slice(), at);
         }
@@ -192,7 +192,7 @@ fn route_label(route: &Route, path: String) -> String {
         RouteAction::Respond(answer) => Vec::from([format!("answers {}", answer.status.value)]),
     };
     // The host, which most routes of a virtual host ask for, comes last.
-    let (hosts, others): (Vec<_>, Vec<_>) = route.matcher.headers.iter().partition(|header| header.value.name == ":authority");
+    let (hosts, others): (Vec<_>, Vec<_>) = route.matcher.headers.iter().partition(|header| header.value.name == HeaderName::AUTHORITY);
     for header in others.into_iter().chain(hosts) {
         let name = header.value.name.strip_prefix(':').unwrap_or(&header.value.name);
         more.push(matched(name, &header.value.value, header.value.invert));

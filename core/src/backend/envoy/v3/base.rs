@@ -5,7 +5,7 @@
 use super::Context;
 use super::pb;
 use crate::backend::output_map::Trace;
-use crate::ir::{Address, AppendAction, ConfigSource, HeaderMutations, HeaderToAdd, Json, Regex, SocketProtocol, StringMatch};
+use crate::ir::{Address, AppendAction, ConfigSource, EndpointAddress, HeaderMutations, HeaderToAdd, Json, Regex, SocketProtocol, StringMatch};
 use crate::order::Gather as _;
 use crate::resource::Sourced;
 use crate::text::Str;
@@ -37,7 +37,7 @@ pub(super) fn socket_address(of: &Address, t: &mut Trace) -> pb::base::Address {
     let mut address = t.at("socket_address", |t| {
         t.field("address", &of.address);
         t.field("port_value", &of.port);
-        plain_address(&of.address, *of.port, of.protocol)
+        socket(&of.address, *of.port, of.protocol)
     });
     if let Some(pb::base::address::Address::SocketAddress(socket)) = &mut address.address {
         socket.ipv4_compat = of.ipv4_compat;
@@ -45,13 +45,20 @@ pub(super) fn socket_address(of: &Address, t: &mut Trace) -> pb::base::Address {
     address
 }
 
-/// An address, or the path of a Unix socket where the port is 0.
-pub(super) fn plain_address(address: &Str, port: u32, protocol: SocketProtocol) -> pb::base::Address {
-    use pb::base::socket_address::{PortSpecifier, Protocol};
-    if protocol == SocketProtocol::Tcp && port == 0 && address.starts_with('/') {
-        let pipe = pb::base::Pipe { path: text(address), mode: PIPE_MODE };
-        return pb::base::Address { address: Some(pb::base::address::Address::Pipe(pipe)) };
+/// Where to connect to by TCP, or which Unix socket.
+pub(super) fn endpoint_address(of: &EndpointAddress) -> pb::base::Address {
+    match of {
+        EndpointAddress::Socket { address, port } => socket(address, *port, SocketProtocol::Tcp),
+        EndpointAddress::Pipe { path } => {
+            let pipe = pb::base::Pipe { path: text(path), mode: PIPE_MODE };
+            pb::base::Address { address: Some(pb::base::address::Address::Pipe(pipe)) }
+        }
     }
+}
+
+/// A port of an address.
+pub(super) fn socket(address: &Str, port: u16, protocol: SocketProtocol) -> pb::base::Address {
+    use pb::base::socket_address::{PortSpecifier, Protocol};
     pb::base::Address {
         address: Some(pb::base::address::Address::SocketAddress(pb::base::SocketAddress {
             protocol: match protocol {
@@ -59,7 +66,7 @@ pub(super) fn plain_address(address: &Str, port: u32, protocol: SocketProtocol) 
                 SocketProtocol::Udp => Protocol::Udp,
             } as i32,
             address: text(address),
-            port_specifier: Some(PortSpecifier::PortValue(port)),
+            port_specifier: Some(PortSpecifier::PortValue(port.into())),
             ..Default::default()
         })),
     }
@@ -171,7 +178,7 @@ pub(super) fn headers_to_add(name: &str, headers: &HeaderMutations, cx: &Context
 
 fn header_to_add(header: &HeaderToAdd, cx: &Context<'_>) -> pb::base::HeaderValueOption {
     use pb::base::header_value_option::HeaderAppendAction;
-    let mut option = pb::base::HeaderValueOption { header: Some(header_value(&header.name, &header.value)), ..Default::default() };
+    let mut option = pb::base::HeaderValueOption { header: Some(header_value(header.name.as_text(), &header.value)), ..Default::default() };
     if cx.spelling.header_append {
         option.append = match header.action {
             AppendAction::Append => Some(true),
@@ -190,7 +197,7 @@ pub(super) fn header_value(name: &Str, value: &Str) -> pb::base::HeaderValue {
 
 /// A list of header names to remove under `name`, with the origin of each.
 pub(super) fn headers_to_remove(name: &str, headers: &HeaderMutations, t: &mut Trace) -> Vec<String> {
-    texts(name, &headers.remove, t)
+    t.sourced_list(name, &headers.remove, |header, _| text(header.as_text()))
 }
 
 /// A list of texts under `name`, with the origin of each.

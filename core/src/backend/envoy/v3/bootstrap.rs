@@ -1,7 +1,7 @@
 //! `Bootstrap`, without listeners and clusters; and the clusters that only a bootstrap has.
 
 use super::access_log::{FILE_LOG, access_log};
-use super::base::{duration, grpc_api, json_value, plain_address, text};
+use super::base::{duration, endpoint_address, grpc_api, json_value, socket, text};
 use super::endpoint::load_assignment_of;
 use super::{Context, pb, secret, tracing};
 use crate::backend::output_map::Trace;
@@ -12,7 +12,6 @@ use alloc::borrow::ToOwned;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::net::IpAddr;
 use pb::Any;
 use pb::bootstrap::bootstrap::DynamicResources;
 use pb::cluster::cluster::{ClusterDiscoveryType, DiscoveryType};
@@ -48,10 +47,10 @@ pub(super) fn frame(ir: &Ir, cx: &Context<'_>, t: &mut Trace) -> pb::bootstrap::
 
 fn admin(admin: &Admin, t: &mut Trace) -> pb::bootstrap::Admin {
     t.here(crate::resource::Origin::built_in());
-    t.at("address", |t| t.at("socket_address", |t| t.field("port_value", &admin.port)));
+    t.at("address", |t| t.at("socket_address", |t| t.field("port_value", &admin.address)));
     let log = pb::file_log::FileAccessLog { path: text(&admin.access_log_path), ..Default::default() };
     pb::bootstrap::Admin {
-        address: Some(plain_address(&admin.address, admin.port.value, SocketProtocol::Tcp)),
+        address: Some(endpoint_address(&admin.address)),
         access_log: if admin.access_log_path.is_empty() { Vec::new() } else { vec![access_log(FILE_LOG, Any::pack(log))] },
         ..Default::default()
     }
@@ -91,7 +90,7 @@ fn dynamic_resources(server: &XdsCluster) -> DynamicResources {
 
 fn stats_sink(sink: &StatsSink) -> pb::metrics::StatsSink {
     use pb::metrics::{DogStatsdSink, StatsdSink, dog_statsd_sink::DogStatsdSpecifier, statsd_sink::StatsdSpecifier};
-    let address = plain_address(&sink.address, sink.port, SocketProtocol::Udp);
+    let address = socket(&sink.address, sink.port, SocketProtocol::Udp);
     let (name, config) = if sink.dogstatsd {
         let specifier = Some(DogStatsdSpecifier::Address(address));
         ("envoy.stat_sinks.dog_statsd", Any::pack(DogStatsdSink { dog_statsd_specifier: specifier, ..Default::default() }))
@@ -133,8 +132,8 @@ pub(super) fn server_cluster(ir: &Ir, cx: &Context<'_>, t: &mut Trace) -> Option
     use pb::upstream_http::http_protocol_options::{ExplicitHttpConfig, UpstreamProtocolOptions, explicit_http_config::ProtocolConfig};
     let server = needed_server(ir, cx)?;
     t.here(crate::resource::Origin::built_in());
-    let endpoint = Sourced::built_in(Endpoint::new(server.address.clone(), server.port));
-    let kind = if server.address.parse::<IpAddr>().is_ok() { DiscoveryType::Static } else { DiscoveryType::StrictDns };
+    let endpoint = Sourced::built_in(Endpoint { address: server.address.clone(), health_check_port: None });
+    let kind = if server.address.is_resolved() { DiscoveryType::Static } else { DiscoveryType::StrictDns };
     let http2 = pb::upstream_http::HttpProtocolOptions {
         upstream_protocol_options: Some(UpstreamProtocolOptions::ExplicitHttpConfig(ExplicitHttpConfig {
             protocol_config: Some(ProtocolConfig::Http2ProtocolOptions(Default::default())),

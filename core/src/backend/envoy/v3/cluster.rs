@@ -12,7 +12,6 @@ use crate::ir::{CircuitBreaker, Cluster, ClusterDiscovery, DnsFamily, DnsKind, L
 use crate::order::Gather as _;
 use crate::resource::Sourced;
 use alloc::borrow::ToOwned;
-use core::net::IpAddr;
 use pb::cluster::cluster::{ClusterDiscoveryType, DiscoveryType, DnsLookupFamily, EdsClusterConfig, LbPolicy as Policy};
 
 /// The name under which a cluster has its HTTP options.
@@ -162,7 +161,7 @@ fn dns_ttl(respect: &Sourced<bool>, cx: &Context<'_>, out: &mut pb::cluster::Clu
 }
 
 fn are_addresses(localities: &[Locality]) -> bool {
-    localities.iter().flat_map(|locality| &locality.endpoints).all(|endpoint| endpoint.address.parse::<IpAddr>().is_ok())
+    localities.iter().flat_map(|locality| &locality.endpoints).all(|endpoint| endpoint.address.is_resolved())
 }
 
 fn circuit_breakers(cluster: &Cluster, t: &mut Trace) -> Option<pb::cluster::CircuitBreakers> {

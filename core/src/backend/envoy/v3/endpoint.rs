@@ -1,9 +1,9 @@
 //! `ClusterLoadAssignment`: the endpoints of a cluster.
 
-use super::base::{plain_address, text};
+use super::base::{endpoint_address, text};
 use super::pb;
 use crate::backend::output_map::Trace;
-use crate::ir::{Endpoint, Locality, SocketProtocol};
+use crate::ir::{Endpoint, Locality};
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::vec::Vec;
@@ -35,8 +35,8 @@ fn locality(weight: Option<&Sourced<u32>>, endpoints: &[Sourced<Endpoint>], t: &
 fn lb_endpoint(endpoint: &Endpoint) -> LbEndpoint {
     LbEndpoint {
         host_identifier: Some(HostIdentifier::Endpoint(pb::endpoint::Endpoint {
-            address: Some(plain_address(&endpoint.address, endpoint.port, SocketProtocol::Tcp)),
-            health_check_config: endpoint.health_check_port.map(|port_value| HealthCheckConfig { port_value, ..Default::default() }),
+            address: Some(endpoint_address(&endpoint.address)),
+            health_check_config: endpoint.health_check_port.map(|port| HealthCheckConfig { port_value: port.into(), ..Default::default() }),
             ..Default::default()
         })),
         ..Default::default()

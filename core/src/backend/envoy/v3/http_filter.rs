@@ -6,8 +6,8 @@ use super::route_match::header_matcher;
 use super::{Context, pb, secret};
 use crate::backend::output_map::Trace;
 use crate::ir::{
-    AuthorizationTransport, Body, Compression, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HeaderMatch, HttpFilter, HttpFilterKind, IpRange,
-    IpSource, Jwks, JwtProvider, LocalRateLimit, LuaScripts, NameMatch, RateLimitService, Rbac, RbacAction, StringMatch,
+    AuthorizationTransport, Body, Compression, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HeaderMatch, HeaderName, HttpFilter,
+    HttpFilterKind, IpRange, IpSource, Jwks, JwtProvider, LocalRateLimit, LuaScripts, NameMatch, RateLimitService, Rbac, RbacAction, StringMatch,
 };
 use crate::order::Gather as _;
 use crate::resource::Sourced;
@@ -178,9 +178,7 @@ fn ext_authz(authz: &ExtAuthz, cx: &Context<'_>, t: &mut Trace) -> filter::ext_a
         include_peer_certificate: authz.include_peer_certificate,
         with_request_body: t.within("with_request_body", &authz.body, request_body),
         failure_mode_allow: authz.failure_mode_allow.as_ref().is_some_and(|flag| *t.implicit("failure_mode_allow", flag)),
-        status_on_error: t
-            .optional("status_on_error", &authz.status_on_error)
-            .map(|status| pb::kind::HttpStatus { code: i32::try_from(*status).unwrap_or_default() }),
+        status_on_error: t.optional("status_on_error", &authz.status_on_error).map(|status| pb::kind::HttpStatus { code: status.get().into() }),
         ..Default::default()
     };
     if cx.spelling.ext_authz_version_of_http || matches!(authz.transport, AuthorizationTransport::Grpc { .. }) {
@@ -290,7 +288,7 @@ pub(super) fn local_rate_limit(limit: &LocalRateLimit, cx: &Context<'_>, t: &mut
                 fill_interval: Some(duration(t.field("fill_interval", &bucket.fill_interval))),
             })
         }),
-        status: t.optional("status", &limit.status).map(|status| pb::kind::HttpStatus { code: i32::try_from(*status).unwrap_or_default() }),
+        status: t.optional("status", &limit.status).map(|status| pb::kind::HttpStatus { code: status.get().into() }),
         response_headers_to_add: headers_to_add("response_headers_to_add", &limit.response_headers, cx, t),
         filter_enabled: all.clone(),
         filter_enforced: all,
@@ -345,13 +343,8 @@ fn jwt_provider(of: &JwtProvider, cx: &Context<'_>, t: &mut Trace) -> filter::jw
 }
 
 fn health_check(path: &Str, cx: &Context<'_>) -> filter::health_check::v3::HealthCheck {
-    let on_path = HeaderMatch {
-        name: Str::new_static(":path"),
-        value: StringMatch::Exact(path.clone()),
-        invert: false,
-        ignore_case: false,
-        missing_as_empty: false,
-    };
+    let on_path =
+        HeaderMatch { name: HeaderName::PATH, value: StringMatch::Exact(path.clone()), invert: false, ignore_case: false, missing_as_empty: false };
     let headers: Vec<_> = vec![header_matcher(&on_path, cx)];
     filter::health_check::v3::HealthCheck { pass_through_mode: Some(false), headers, ..Default::default() }
 }

@@ -67,7 +67,7 @@ fn action(action: &RouteAction, cx: &Context<'_>, t: &mut Trace) -> Action {
 
 fn direct_response(response: &DirectResponse, t: &mut Trace) -> pb::route::DirectResponseAction {
     pb::route::DirectResponseAction {
-        status: *t.implicit("status", &response.status),
+        status: t.field("status", &response.status).get().into(),
         body: t.optional("body", &response.body).map(|body| inline(body)),
         ..Default::default()
     }

@@ -91,7 +91,7 @@ fn regex_rewrite(rewrite: &RegexRewrite, cx: &Context<'_>) -> pb::matcher::Regex
 fn host_rewrite(rewrite: &Sourced<HostRewrite>, t: &mut Trace) -> HostRewriteSpecifier {
     let (name, specifier) = match &rewrite.value {
         HostRewrite::Literal(host) => ("host_rewrite_literal", HostRewriteSpecifier::HostRewriteLiteral(text(host))),
-        HostRewrite::Header(header) => ("host_rewrite_header", HostRewriteSpecifier::HostRewriteHeader(text(header))),
+        HostRewrite::Header(header) => ("host_rewrite_header", HostRewriteSpecifier::HostRewriteHeader(text(header.as_text()))),
         HostRewrite::Auto(auto) | HostRewrite::LiteralAndAuto(_, auto) => ("auto_host_rewrite", HostRewriteSpecifier::AutoHostRewrite(*auto)),
     };
     t.field(name, rewrite);
@@ -107,7 +107,7 @@ fn hash_policy(by: &HashBy) -> pb::route::route_action::HashPolicy {
             ttl: ttl.as_ref().map(duration),
             ..Default::default()
         }),
-        HashPolicy::Header(header) => PolicySpecifier::Header(hash::Header { header_name: text(header), ..Default::default() }),
+        HashPolicy::Header(header) => PolicySpecifier::Header(hash::Header { header_name: text(header.as_text()), ..Default::default() }),
         HashPolicy::SourceIp(source_ip) => PolicySpecifier::ConnectionProperties(hash::ConnectionProperties { source_ip: *source_ip }),
         HashPolicy::Query(name) => PolicySpecifier::QueryParameter(hash::QueryParameter { name: text(name) }),
     };
@@ -176,9 +176,11 @@ fn rate_limit_action(action: &RateLimitAction, cx: &Context<'_>) -> ActionSpecif
         RateLimitAction::GenericKey { key, value } => {
             ActionSpecifier::GenericKey(limit::GenericKey { descriptor_key: text(key), descriptor_value: text(value), ..Default::default() })
         }
-        RateLimitAction::RequestHeader { key, header } => {
-            ActionSpecifier::RequestHeaders(limit::RequestHeaders { descriptor_key: text(key), header_name: text(header), ..Default::default() })
-        }
+        RateLimitAction::RequestHeader { key, header } => ActionSpecifier::RequestHeaders(limit::RequestHeaders {
+            descriptor_key: text(key),
+            header_name: text(header.as_text()),
+            ..Default::default()
+        }),
         RateLimitAction::HeaderValueMatch { headers, expect_match, value } => ActionSpecifier::HeaderValueMatch(limit::HeaderValueMatch {
             descriptor_value: text(value),
             expect_match: Some(*expect_match),
@@ -252,7 +254,7 @@ pub(super) fn redirect(redirect: &Redirect, cx: &Context<'_>, t: &mut Trace) -> 
             Some(scheme) => Some(SchemeRewriteSpecifier::SchemeRedirect(text(scheme))),
             None => t.optional("https_redirect", &redirect.https).map(|https| SchemeRewriteSpecifier::HttpsRedirect(*https)),
         },
-        port_redirect: t.optional("port_redirect", &redirect.port).copied().unwrap_or_default(),
+        port_redirect: t.optional("port_redirect", &redirect.port).map_or(0, |port| u32::from(*port)),
         host_redirect: t.optional("host_redirect", &redirect.host).map(text).unwrap_or_default(),
         path_rewrite_specifier: redirect.path.as_ref().map(|path| redirect_path(path, cx, t)),
         response_code: redirect.code.as_ref().map(|code| redirect_code(code, t) as i32).unwrap_or_default(),

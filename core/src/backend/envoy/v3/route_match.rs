@@ -43,7 +43,7 @@ fn runtime_fraction(fraction: &RuntimeFraction, t: &mut Trace) -> pb::base::Runt
 
 pub(super) fn header_matcher(header: &HeaderMatch, cx: &Context<'_>) -> pb::route::HeaderMatcher {
     pb::route::HeaderMatcher {
-        name: text(&header.name),
+        name: text(header.name.as_text()),
         invert_match: header.invert,
         treat_missing_header_as_empty: header.missing_as_empty,
         header_match_specifier: Some(header_specifier(header, cx)),

@@ -7,7 +7,7 @@ use super::http::json;
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::dialect::ambassador::model::tracing::Driver;
 use crate::dialect::ambassador::spec::TraceConfig;
-use crate::ir::{Admin, Bootstrap, Cluster, Json, RuntimeLayer, StatsSink, Tracer, TracerConfig, XdsCluster};
+use crate::ir::{Admin, Bootstrap, Cluster, EndpointAddress, Json, RuntimeLayer, StatsSink, Tracer, TracerConfig, XdsCluster};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::{Str, Value};
 use alloc::format;
@@ -18,11 +18,11 @@ use core::net::IpAddr;
 use core::time::Duration;
 
 /// The port of the admin interface.
-const ADMIN_PORT: u32 = 8001;
+const ADMIN_PORT: u16 = 8001;
 /// The port of the management server.
-const XDS_PORT: u32 = 8003;
+const XDS_PORT: u16 = 8003;
 /// The port of statsd.
-const STATSD_PORT: u32 = 8125;
+const STATSD_PORT: u16 = 8125;
 
 /// Runtime flags that the Module may set, and whether they are whole numbers or booleans.
 const RUNTIME_FLAGS: [(&str, bool); 4] = [
@@ -37,7 +37,8 @@ impl Lowering<'_, '_> {
         let model = self.model;
         let options = model.options;
         let admin_port = model.ambassador.settings.admin_port.as_ref();
-        let admin_port = admin_port.and_then(|port| self.unsigned(port, "admin_port", &model.ambassador.identity));
+        let admin_port = admin_port.and_then(|port| self.port(port, "admin_port", &model.ambassador.identity));
+        let admin_port = admin_port.unwrap_or_else(|| Sourced::built_in(ADMIN_PORT));
         // Tracing and logging are named by the bootstrap, so their clusters stand in it. They are also served.
         let mut own: Vec<&Str> = model.tracing.iter().filter_map(|tracing| tracing.cluster.as_ref()).collect();
         own.extend(model.log_services.values().filter_map(|log| log.cluster.as_ref()));
@@ -47,16 +48,14 @@ impl Lowering<'_, '_> {
             node_cluster: format!("{}-{}", options.node_id(), options.ambassador_namespace).into(),
             node_id: "test-id".into(),
             admin: Some(Admin {
-                address: "127.0.0.1".into(),
-                port: admin_port.unwrap_or_else(|| Sourced::built_in(ADMIN_PORT)),
+                address: admin_port.map(|port| EndpointAddress::socket("127.0.0.1", port)),
                 access_log_path: "/tmp/admin_access_log".into(),
             }),
             runtime: vec![self.runtime()],
             xds_cluster: Some(XdsCluster {
                 name: "xds_cluster".into(),
                 assignment_name: "cluster_127_0_0_1_8003".into(),
-                address: "127.0.0.1".into(),
-                port: XDS_PORT,
+                address: EndpointAddress::socket("127.0.0.1", XDS_PORT),
                 connect_timeout: Duration::from_secs(1),
             }),
             clusters: own_clusters,

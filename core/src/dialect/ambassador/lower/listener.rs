@@ -11,8 +11,8 @@ use crate::dialect::ambassador::model::hostglob::globs_overlap;
 use crate::dialect::ambassador::model::listener::{Protocol, Security};
 use crate::dialect::ambassador::model::{ContextId, Host, Identity, Listener, Map};
 use crate::ir::{
-    Address, AppendAction, FilterChain, FilterChainMatch, HeaderMutations, HeaderToAdd, HttpConnectionManager, ListenerFilter, NetworkFilter, Route,
-    RouteConfiguration, SocketProtocol, TcpProxy, TrafficDirection, VirtualHost, WeightedCluster,
+    Address, AppendAction, FilterChain, FilterChainMatch, HeaderMutations, HeaderName, HeaderToAdd, HttpConnectionManager, ListenerFilter,
+    NetworkFilter, Route, RouteConfiguration, SocketProtocol, TcpProxy, TrafficDirection, VirtualHost, WeightedCluster,
 };
 use crate::order::Order as _;
 use crate::resource::{Origin, Rule, Sourced};
@@ -93,6 +93,7 @@ impl<'m> Lowering<'m, '_> {
         if lowered.is_empty() {
             return None;
         }
+        let port = listener.port;
         let stack = listener.stack.origin;
         let filters = listener.stack.value.iter().filter_map(|protocol| match protocol {
             Protocol::Proxy => Some(Sourced::new(ListenerFilter::ProxyProtocol, stack)),
@@ -110,7 +111,7 @@ impl<'m> Lowering<'m, '_> {
             name: Sourced::new(listener.identity.name.clone(), listener.identity.origin.map(|origin| origin.by(Rule::Derived))),
             address: Address {
                 address: listener.bind_address.clone(),
-                port: listener.port,
+                port,
                 protocol: if udp { SocketProtocol::Udp } else { SocketProtocol::Tcp },
                 ipv4_compat: false,
             },
@@ -313,7 +314,11 @@ fn virtual_host(listener: &Listener, host: &Host, routes: Arc<Vec<Arc<Route>>>) 
     let mut response_headers = HeaderMutations::default();
     if listener.http3 && !listener.is_udp() {
         let value = "h3=\":443\"; ma=86400, h3-29=\":443\"; ma=86400".into();
-        response_headers.add.push(Sourced::built_in(HeaderToAdd { name: "alt-svc".into(), value, action: AppendAction::Unsaid }));
+        response_headers.add.push(Sourced::built_in(HeaderToAdd {
+            name: const { HeaderName::fixed("alt-svc") },
+            value,
+            action: AppendAction::Unsaid,
+        }));
     }
     VirtualHost {
         name: format!("{}-{}", listener.identity.name, host.hostname.value).into(),

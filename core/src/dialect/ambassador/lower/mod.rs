@@ -13,11 +13,12 @@ mod ready;
 mod route;
 mod tls;
 
-use super::model::{Identity, Model};
+use super::model::{Identity, Model, REFUSED_HELP};
 use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::ir::{EnvoyDelivery, Ir, Spelling};
+use crate::ir::{EnvoyDelivery, HeaderName, Ir, Spelling, StatusCode};
 use crate::resource::{Origin, Sourced};
-use alloc::string::String;
+use crate::text::Str;
+use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -82,8 +83,7 @@ impl Lowering<'_, '_> {
 
     /// Something that the reference passes on and Envoy refuses.
     fn refuse(&mut self, message: impl Into<String>, on: &Identity, origin: Option<Origin>) {
-        let help = "Envoy refuses the whole configuration because of it, and the controller keeps the last good one; Chancery leaves it out";
-        let diagnostic = Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin.or(on.origin))).about(on.key()).help(help);
+        let diagnostic = Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin.or(on.origin))).about(on.key()).help(REFUSED_HELP);
         self.say(diagnostic);
     }
 
@@ -99,6 +99,28 @@ impl Lowering<'_, '_> {
     }
 
     /// A number that Envoy holds in 32 bits without a sign; others are refused.
+    /// A status, if there is such a status.
+    fn status(&mut self, value: &Sourced<i64>, on: &Identity) -> Option<Sourced<StatusCode>> {
+        let status = StatusCode::new(value.value);
+        if status.is_none() {
+            self.refuse(alloc::format!("there is no status {}: statuses are from 100 to 599", value.value), on, value.origin);
+        }
+        Some(Sourced::new(status?, value.origin))
+    }
+
+    fn port(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Option<Sourced<u16>> {
+        let Ok(port) = u16::try_from(value.value) else {
+            self.refuse(alloc::format!("{field} must be a port, from 0 to 65535"), on, value.origin);
+            return None;
+        };
+        Some(Sourced::new(port, value.origin))
+    }
+
+    /// The name of a header, if Envoy takes it.
+    fn header_name(&mut self, name: &Str, origin: Option<Origin>, on: &Identity) -> Option<HeaderName> {
+        HeaderName::new(name.clone()).map_err(|problem| self.refuse(problem.to_string(), on, origin)).ok()
+    }
+
     fn unsigned(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Option<Sourced<u32>> {
         match u32::try_from(value.value) {
             Ok(number) => Some(Sourced::new(number, value.origin)),

@@ -7,16 +7,16 @@ use super::{Lowering, Memory};
 use crate::diagnostic::codes;
 use crate::dialect::ambassador::duration;
 use crate::dialect::ambassador::model::group::{Group, GroupKind, HttpGroup, Member};
-use crate::dialect::ambassador::model::health_check::added_headers;
+use crate::dialect::ambassador::model::health_check::added_header;
 use crate::dialect::ambassador::model::host::InsecureAction;
 use crate::dialect::ambassador::model::listener::Security;
 use crate::dialect::ambassador::model::mapping::{KeyValue, LbHash};
 use crate::dialect::ambassador::model::{Host, HttpMapping, Identity};
 use crate::dialect::ambassador::spec::{self, TextOrList};
 use crate::ir::{
-    Cors, Forward, HashBy, HashPolicy, HeaderMatch, HeaderMutations, HostRewrite, MirrorPolicy, PathMatch, PathRewrite, PerFilter, QueryMatch,
-    RateLimitAction, RateLimitDescriptor, Redirect, RedirectCode, RedirectPath, Regex, RegexRewrite, RetryPolicy, Route, RouteAction, RouteMatch,
-    RuntimeFraction, StringMatch, UpstreamClusters,
+    Cors, Forward, HashBy, HashPolicy, HeaderMatch, HeaderMutations, HeaderName, HostRewrite, MirrorPolicy, PathMatch, PathRewrite, PerFilter,
+    QueryMatch, RateLimitAction, RateLimitDescriptor, Redirect, RedirectCode, RedirectPath, Regex, RegexRewrite, RetryPolicy, Route, RouteAction,
+    RouteMatch, RuntimeFraction, StringMatch, UpstreamClusters,
 };
 use crate::re2;
 use crate::resource::{Also, Origin, Rule, Sourced};
@@ -140,7 +140,8 @@ fn with_proto(route: &Route, add: bool) -> Route {
     route.matcher.headers.retain(|header| !is_proto(header));
     if add {
         let value = StringMatch::Exact("https".into());
-        let header = HeaderMatch { name: "x-forwarded-proto".into(), value, invert: false, ignore_case: false, missing_as_empty: false };
+        let header =
+            HeaderMatch { name: const { HeaderName::fixed("x-forwarded-proto") }, value, invert: false, ignore_case: false, missing_as_empty: false };
         route.matcher.headers.push(Sourced::built_in(header));
     }
     route
@@ -308,12 +309,12 @@ impl<'m> Lowering<'m, '_> {
 
     /// `Some(None)`: the matcher takes everything and is not sent.
     fn header_match(&mut self, header: &Sourced<KeyValue>, on: &Identity) -> Kept<Option<Sourced<HeaderMatch>>> {
-        let name = header.value.name.clone();
+        let name = self.header_name(&header.value.name, header.origin, on)?;
         let written = header.value.value.clone();
         let value = match written {
             None => StringMatch::Present,
             Some(value) if header.value.regex => StringMatch::Regex(self.regex(&Sourced::new(value, header.origin), on)?),
-            Some(value) if name == ":authority" => match value.as_str() {
+            Some(value) if name == HeaderName::AUTHORITY => match value.as_str() {
                 "*" => return Some(None),
                 glob if glob.starts_with('*') => StringMatch::Suffix(glob[1..].into()),
                 glob if glob.ends_with('*') => StringMatch::Prefix(glob[..glob.len() - 1].into()),
@@ -348,7 +349,17 @@ impl<'m> Lowering<'m, '_> {
             })
             .cloned()
             .collect();
-        HeaderMutations { add: added_headers(&usable), remove: remove.map(|names| names.value.clone()).unwrap_or_default() }
+        let mut add = Vec::with_capacity(usable.len());
+        for (name, header) in &usable {
+            let name = self.header_name(name, header.origin, on);
+            add.extend(name.map(|name| added_header(name, header)));
+        }
+        let mut kept = Vec::new();
+        for name in remove.iter().flat_map(|names| &names.value) {
+            let header = self.header_name(&name.value, name.origin, on);
+            kept.extend(header.map(|header| Sourced::new(header, name.origin)));
+        }
+        HeaderMutations { add, remove: kept }
     }
 
     fn forward(&mut self, group: &Group, http: &HttpGroup, mapping: &HttpMapping, cluster: Str) -> Kept<Forward> {
@@ -401,7 +412,7 @@ impl<'m> Lowering<'m, '_> {
     fn hash_policy(&mut self, http: &HttpGroup, on: &Identity) -> Option<Sourced<HashPolicy>> {
         let balancer = http.load_balancer(self.model)?.clone();
         let policy = match balancer.value.hash.clone()? {
-            LbHash::Header(name) => HashPolicy::Header(name),
+            LbHash::Header(name) => HashPolicy::Header(self.header_name(&name, balancer.origin, on)?),
             LbHash::SourceIp(on) => HashPolicy::SourceIp(on),
             LbHash::Cookie(cookie) => {
                 let ttl = cookie.ttl.as_ref().and_then(|ttl| {
@@ -526,7 +537,8 @@ impl<'m> Lowering<'m, '_> {
         }
         if let Some(header) = &spec.request_headers {
             let text = |value: &Option<Sourced<Str>>| value.clone().unwrap_or_default().value;
-            found.push((RateLimitAction::RequestHeader { key: text(&header.value.key), header: text(&header.value.header_name) }, header.origin));
+            let name = self.header_name(&text(&header.value.header_name), header.origin, on)?;
+            found.push((RateLimitAction::RequestHeader { key: text(&header.value.key), header: name }, header.origin));
         }
         if found.len() != 1 {
             let message: String = if found.is_empty() {

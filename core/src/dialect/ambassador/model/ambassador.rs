@@ -6,7 +6,7 @@
 use super::filter::{Filter, FilterKind};
 use super::group::named_breakers;
 use super::mapping::{self, LbSettings};
-use super::posts::{Identity, Post, Posts};
+use super::posts::{Identity, Post, Posts, REFUSED_HELP};
 use super::service::python_repr;
 use super::tls::is_truthy;
 use super::{HttpMapping, Model, mapping::Breakers};
@@ -231,9 +231,7 @@ impl Model<'_> {
     /// Something that the reference passes on and Envoy refuses: left out here, and said.
     pub(super) fn refuse_module_value(&mut self, message: impl Into<String>, origin: Option<Origin>) {
         let identity = self.ambassador.identity.clone();
-        let post =
-            Post::new(&codes::REFUSED_BY_ENVOY, message, origin).help("Envoy refuses the whole configuration because of it; Chancery leaves it out");
-        self.posts.error(&identity, post);
+        self.posts.error(&identity, Post::new(&codes::REFUSED_BY_ENVOY, message, origin).help(REFUSED_HELP));
     }
 
     fn compressor(&mut self, gzip: &spec::Gzip) -> Compressor {

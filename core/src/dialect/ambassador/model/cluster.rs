@@ -199,7 +199,7 @@ pub struct Asked<'m> {
 pub(super) struct Named {
     name: String,
     host: String,
-    port: u32,
+    port: u16,
     service: String,
     tls: Option<Sourced<ContextId>>,
     lb_policy: Sourced<Str>,

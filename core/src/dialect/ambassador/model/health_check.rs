@@ -3,14 +3,15 @@
 //! Source of the behaviour: Emissary `python/ambassador/ir/irhealthchecks.py`.
 
 use super::Model;
-use super::posts::{Identity, Post};
+use super::posts::{Identity, Post, REFUSED_HELP};
 use crate::diagnostic::codes;
 use crate::dialect::ambassador::duration;
 use crate::dialect::ambassador::spec;
-use crate::ir::{AppendAction, HeaderMutations, HeaderToAdd, HealthCheck, HealthChecker};
+use crate::ir::{AppendAction, HeaderMutations, HeaderName, HeaderToAdd, HealthCheck, HealthChecker, InvalidHeaderName};
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
+use alloc::string::ToString as _;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -61,27 +62,36 @@ impl Model<'_> {
             }
             expected_statuses.push(Sourced::new((start, end), range.origin));
         }
+        let mut add = Vec::new();
+        for (name, header) in http.add_request_headers.iter().flat_map(|headers| &headers.value.0) {
+            add.extend(self.header_name(name, header.origin, identity).map(|name| added_header(name, header)));
+        }
+        let mut remove = Vec::new();
+        for name in http.remove_request_headers.iter().flat_map(|names| &names.value) {
+            let header = self.header_name(&name.value, name.origin, identity);
+            remove.extend(header.map(|header| Sourced::new(header, name.origin)));
+        }
         HealthChecker::Http {
             http2: None,
             path: http.path.clone().unwrap_or_default(),
             host: http.hostname.clone(),
-            headers: HeaderMutations {
-                add: http.add_request_headers.iter().flat_map(|headers| added_headers(&headers.value.0)).collect(),
-                remove: http.remove_request_headers.clone().unwrap_or_default().value,
-            },
+            headers: HeaderMutations { add, remove },
             expected_statuses,
         }
     }
+    fn header_name(&mut self, name: &Str, origin: Option<Origin>, identity: &Identity) -> Option<HeaderName> {
+        let refuse = |problem: InvalidHeaderName| {
+            self.posts.error(identity, Post::new(&codes::REFUSED_BY_ENVOY, problem.to_string(), origin).help(REFUSED_HELP));
+        };
+        HeaderName::new(name.clone()).map_err(refuse).ok()
+    }
 }
 
-/// Headers to add, as the IR has them. Without `append` they are appended.
-pub fn added_headers(headers: &[(Str, Sourced<spec::AddedHeader>)]) -> Vec<Sourced<HeaderToAdd>> {
-    let one = |(name, header): &(Str, Sourced<spec::AddedHeader>)| {
-        let append = header.value.append.as_ref().is_none_or(|append| append.value);
-        let action = if append { AppendAction::Append } else { AppendAction::Overwrite };
-        let value = header.value.value.clone().unwrap_or_default();
-        let origin: Option<Origin> = value.origin.or(header.origin);
-        Sourced::new(HeaderToAdd { name: name.clone(), value: value.value, action }, origin)
-    };
-    headers.iter().map(one).collect()
+/// A header to add, as the IR has it. Without `append` it is appended.
+pub fn added_header(name: HeaderName, header: &Sourced<spec::AddedHeader>) -> Sourced<HeaderToAdd> {
+    let append = header.value.append.as_ref().is_none_or(|append| append.value);
+    let action = if append { AppendAction::Append } else { AppendAction::Overwrite };
+    let value = header.value.value.clone().unwrap_or_default();
+    let origin: Option<Origin> = value.origin.or(header.origin);
+    Sourced::new(HeaderToAdd { name, value: value.value, action }, origin)
 }

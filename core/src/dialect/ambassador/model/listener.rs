@@ -22,7 +22,7 @@ pub struct Listener {
     /// Address bound to.
     pub bind_address: Sourced<Str>,
     /// Port bound to.
-    pub port: Sourced<u32>,
+    pub port: Sourced<u16>,
     /// What is spoken, outermost last: `[TLS, HTTP, TCP]`.
     pub stack: Sourced<Vec<Protocol>>,
     /// Which requests are secure.
@@ -178,7 +178,7 @@ impl Model<'_> {
             security.origin,
         );
         let written_port = spec.port.unwrap_or_default();
-        let Ok(port) = u32::try_from(written_port.value) else {
+        let Ok(port) = u16::try_from(written_port.value) else {
             self.posts.error(&identity, invalid("port must be from 0 to 65535", written_port.origin));
             return None;
         };
@@ -278,12 +278,16 @@ impl Model<'_> {
     /// ListenerFactory.finalize: TCP groups whose port nobody listens on get a listener.
     pub(super) fn add_tcp_listeners(&mut self) {
         let mut wanted: Vec<Listener> = Vec::new();
+        let mut no_ports = Vec::new();
         for (group, tcp) in self.tcp_groups() {
             let key = tcp.bind_to(self.options);
             if self.listeners.contains_key(key.as_str()) || wanted.iter().any(|listener| listener.bind_to() == key) {
                 continue;
             }
-            let Ok(port) = u32::try_from(tcp.port.value) else { continue };
+            let Ok(port) = u16::try_from(tcp.port.value) else {
+                no_ports.push((group.identity.clone(), tcp.port));
+                continue;
+            };
             let origin = tcp.port.origin.map(|origin| origin.by(Rule::Derived));
             let stack = if tcp.host.is_some() { alloc::vec![Protocol::Tls, Protocol::Tcp] } else { alloc::vec![Protocol::Tcp] };
             let bind_address = tcp.address.clone().unwrap_or_else(|| Sourced::built_in(self.options.bind_address()));
@@ -305,6 +309,10 @@ impl Model<'_> {
         for listener in wanted {
             self.save_listener(listener);
         }
+        for (identity, port) in no_ports {
+            let message = format!("there is no port {}: ports end at 65535", port.value);
+            self.posts.error(&identity, Post::new(&codes::REFUSED_BY_ENVOY, message, port.origin));
+        }
     }
 
     /// Groups of TCPMappings in order: the one that came last first.
@@ -316,7 +324,7 @@ impl Model<'_> {
     }
 }
 
-fn default_stats_prefix(stack: &[Protocol], port: u32) -> String {
+fn default_stats_prefix(stack: &[Protocol], port: u16) -> String {
     let (tls, http) = (stack.contains(&Protocol::Tls), stack.contains(&Protocol::Http));
     match (http, tls) {
         (true, true) => "ingress_https".into(),

@@ -37,7 +37,7 @@ pub use listener::Listener;
 pub use log_service::LogService;
 pub use mapping::{HttpMapping, TcpMapping};
 pub use memory::Memory;
-pub use posts::{Identity, Posts};
+pub use posts::{Identity, Posts, REFUSED_HELP};
 pub use rate_limit::RateLimit;
 pub use resolver::Resolver;
 pub use tls::{ContextId, TlsContext};

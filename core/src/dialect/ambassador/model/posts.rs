@@ -11,6 +11,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use hashbrown::HashSet;
 
+/// Help beside a value that the controller sends and Envoy refuses.
+pub const REFUSED_HELP: &str =
+    "Envoy refuses the whole configuration because of it, and the controller keeps the last good one; Chancery leaves it out";
+
 /// Who a resource of the model is: the resource it was made from, or a name of its own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Identity {

@@ -96,8 +96,8 @@ impl Model<'_> {
     }
 
     /// Where a cluster for this host and port finds its endpoints.
-    pub(super) fn resolve(&mut self, resolver: &str, host: &str, namespace: &str, port: u32, service: &Sourced<Str>) -> Targets {
-        let name = Targets::Name(Endpoint::new(host.into(), port));
+    pub(super) fn resolve(&mut self, resolver: &str, host: &str, namespace: &str, port: u16, service: &Sourced<Str>) -> Targets {
+        let name = Targets::Name(Endpoint::new(host, port));
         if host.parse::<IpAddr>().is_ok() {
             return name;
         }
@@ -118,14 +118,14 @@ impl Model<'_> {
         }
     }
 
-    fn endpoints(&mut self, name: &str, namespace: &str, port: u32, asked_by: &Sourced<Str>) -> Vec<Sourced<Endpoint>> {
+    fn endpoints(&mut self, name: &str, namespace: &str, port: u16, asked_by: &Sourced<Str>) -> Vec<Sourced<Endpoint>> {
         let key = format!("k8s-{name}-{namespace}");
         let Some(service) = self.config.get_config("service").and_then(|services| services.get(key.as_str())) else { return vec![] };
         let Payload::Service(data) = &service.payload else { return vec![] };
         if data.endpoints.is_empty() {
             return vec![];
         }
-        let Some(list) = u16::try_from(port).ok().and_then(|port| data.endpoints.get(&port)) else {
+        let Some(list) = data.endpoints.get(&port) else {
             let message = format!("Service {name}: {key}:{port} matches no endpoints from Kubernetes");
             let identity = Identity { origin: Some(Origin::field(service.object, NodeId(0))), ..Identity::of(service) };
             let post = Post::new(&codes::PORT_WITHOUT_ENDPOINTS, message, asked_by.origin);
@@ -133,7 +133,7 @@ impl Model<'_> {
             return vec![];
         };
         let endpoint = |target: &Target| {
-            let value = Endpoint::new(target.address.clone(), target.port.into());
+            let value = Endpoint::new(target.address.clone(), target.port);
             Sourced::new(value, target.origin.map(|origin| origin.by(Rule::Reference)))
         };
         list.iter().map(endpoint).collect()

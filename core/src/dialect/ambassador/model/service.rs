@@ -42,15 +42,12 @@ impl Authority {
     }
 
     /// The port as a number; 0 when there is none. The error is Python's.
-    pub fn port_number(&self) -> Result<u32, String> {
+    pub fn port_number(&self) -> Result<u16, String> {
         let Some(port) = &self.port else { return Ok(0) };
         if !port.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(format!("Port could not be cast to integer value as {}", python_repr(port)));
         }
-        match port.parse::<u32>() {
-            Ok(number) if number <= 65535 => Ok(number),
-            _ => Err("Port out of range 0-65535".to_string()),
-        }
+        port.parse().map_err(|_| "Port out of range 0-65535".to_string())
     }
 }
 

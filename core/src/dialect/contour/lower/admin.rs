@@ -5,9 +5,9 @@
 use super::listener::keepalive;
 use super::{Lowering, setting, setting_origin};
 use crate::ir::{
-    Address, Certificate, CertificateSource, Delivery, DownstreamTls, FilterChain, Forward, HeaderMatch, HttpConnectionManager, HttpFilter,
-    HttpFilterKind, Listener, NetworkFilter, PathMatch, Route, RouteAction, RouteConfiguration, RouteMatch, StringMatch, TlsParameters, TlsVersion,
-    UpstreamClusters, ValidationContext, VirtualHost,
+    Address, Certificate, CertificateSource, Delivery, DownstreamTls, FilterChain, Forward, HeaderMatch, HeaderName, HttpConnectionManager,
+    HttpFilter, HttpFilterKind, Listener, NetworkFilter, PathMatch, Route, RouteAction, RouteConfiguration, RouteMatch, StringMatch, TlsParameters,
+    TlsVersion, UpstreamClusters, ValidationContext, VirtualHost,
 };
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
@@ -42,36 +42,39 @@ const BOTH: [&str; 3] = ["/ready", "/stats", "/stats/prometheus"];
 #[derive(PartialEq)]
 struct Place {
     address: Sourced<Str>,
-    port: Sourced<u32>,
+    port: Sourced<u16>,
 }
 
 impl Lowering<'_> {
-    pub(super) fn own_listeners(&self) -> Vec<Listener> {
+    pub(super) fn own_listeners(&mut self) -> Vec<Listener> {
         let (metrics, health) = (self.place("envoy.metrics"), self.place("envoy.health"));
-        let mut listeners = match self.metrics_tls() {
-            Some(tls) => vec![serve("stats", "stats", metrics, Some(tls), &STATISTICS), serve("health", "stats", health, None, &HEALTH)],
-            None if metrics == health => vec![serve("stats-health", "stats", metrics, None, &BOTH)],
-            None => vec![serve("stats", "stats", metrics, None, &STATISTICS), serve("health", "stats", health, None, &HEALTH)],
-        };
-        if self.at("envoy.omEnforcedHealth").exists() {
-            let limited = serve("health-om-enforced", "stats", self.place("envoy.omEnforcedHealth"), None, &HEALTH);
-            listeners.push(Listener { ignore_global_limit: false, ..limited });
+        let tls = self.metrics_tls();
+        let mut listeners = Vec::new();
+        if tls.is_none() && metrics == health {
+            listeners.extend(metrics.map(|place| serve("stats-health", "stats", place, None, &BOTH)));
+        } else {
+            listeners.extend(metrics.map(|place| serve("stats", "stats", place, tls, &STATISTICS)));
+            listeners.extend(health.map(|place| serve("health", "stats", place, None, &HEALTH)));
         }
-        let port = self.at("envoy.network.adminPort");
-        if let Some(number) = self.number("envoy.network.adminPort").filter(|_| port.int().is_some_and(|port| port > 0)) {
-            let place = Place { address: Sourced::built_in("127.0.0.1".into()), port: number };
+        if self.at("envoy.omEnforcedHealth").exists() {
+            let limited = self.place("envoy.omEnforcedHealth").map(|place| serve("health-om-enforced", "stats", place, None, &HEALTH));
+            listeners.extend(limited.map(|limited| Listener { ignore_global_limit: false, ..limited }));
+        }
+        if let Some(number) = self.number("envoy.network.adminPort").filter(|number| number.value > 0)
+            && let Some(port) = self.port(number)
+        {
+            let place = Place { address: Sourced::built_in("127.0.0.1".into()), port };
             listeners.push(serve(ADMIN_CLUSTER, ADMIN_CLUSTER, place, None, &ADMIN_PATHS));
         }
         listeners
     }
 
-    fn place(&self, path: &str) -> Place {
+    /// Where the settings let it listen; a port that is not written is 0, as in the reference.
+    fn place(&mut self, path: &str) -> Option<Place> {
         let at = self.at(path);
         let (address, port) = (at.field("address"), at.field("port"));
-        Place {
-            address: setting(Str::new(address.str()), address),
-            port: setting(port.int().and_then(|port| u32::try_from(port).ok()).unwrap_or_default(), port),
-        }
+        let number = port.u32().map_or(0, |number| number.value);
+        Some(Place { address: setting(Str::new(address.str()), address), port: self.port(setting(number, port))? })
     }
 
     /// Certificates are files that Envoy's container has.
@@ -133,7 +136,7 @@ fn serve(name: &'static str, statistics: &'static str, place: Place, tls: Option
 /// A path that is handed to the admin interface, for reading.
 fn route(path: &'static str) -> Route {
     let get =
-        HeaderMatch { name: ":method".into(), value: StringMatch::Exact("GET".into()), invert: false, ignore_case: true, missing_as_empty: false };
+        HeaderMatch { name: HeaderName::METHOD, value: StringMatch::Exact("GET".into()), invert: false, ignore_case: true, missing_as_empty: false };
     let forward = Forward { clusters: UpstreamClusters::One(Sourced::built_in(Str::new_static(ADMIN_CLUSTER))), ..Forward::default() };
     Route {
         matcher: RouteMatch {

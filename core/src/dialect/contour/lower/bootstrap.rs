@@ -4,7 +4,7 @@
 //! What must not be here: what Contour serves.
 
 use super::admin::{ADMIN_CLUSTER, ADMIN_SOCKET};
-use crate::ir::{Admin, Bootstrap, Cluster, ClusterDiscovery, ConfigSource, Endpoint, XdsCluster};
+use crate::ir::{Admin, Bootstrap, Cluster, ClusterDiscovery, ConfigSource, Endpoint, EndpointAddress, XdsCluster};
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::sync::Arc;
@@ -21,23 +21,23 @@ pub(super) fn config_source() -> ConfigSource {
 
 /// As `contour bootstrap` writes it.
 pub(super) fn bootstrap() -> Bootstrap {
-    let socket = Sourced::built_in(Endpoint::new(Str::new_static(ADMIN_SOCKET), 0));
+    let socket = EndpointAddress::Pipe { path: Str::new_static(ADMIN_SOCKET) };
+    let endpoint = Sourced::built_in(Endpoint { address: socket.clone(), health_check_port: None });
     let admin = Cluster {
         name: Sourced::built_in(Str::new_static(ADMIN_CLUSTER)),
         alt_stat_name: Some(Sourced::built_in("projectcontour_envoy-admin_9001".into())),
-        discovery: ClusterDiscovery::Static { assignment_name: Str::new_static(ADMIN_CLUSTER), endpoints: vec![socket] },
+        discovery: ClusterDiscovery::Static { assignment_name: Str::new_static(ADMIN_CLUSTER), endpoints: vec![endpoint] },
         connect_timeout: Sourced::built_in(Duration::from_millis(250)),
         ..Cluster::default()
     };
     Bootstrap {
         node_cluster: Str::new_static(CONTOUR),
         node_id: Str::new_static("envoy"),
-        admin: Some(Admin { address: Str::new_static(ADMIN_SOCKET), port: Sourced::built_in(0), access_log_path: Str::new_static("/dev/null") }),
+        admin: Some(Admin { address: Sourced::built_in(socket), access_log_path: Str::new_static("/dev/null") }),
         xds_cluster: Some(XdsCluster {
             name: Str::new_static(CONTOUR),
             assignment_name: Str::new_static(CONTOUR),
-            address: Str::new_static(CONTOUR),
-            port: 8001,
+            address: EndpointAddress::socket(CONTOUR, 8001),
             connect_timeout: Duration::from_secs(5),
         }),
         clusters: vec![Arc::new(admin)],

@@ -55,7 +55,7 @@ impl Lowering<'_> {
         for provider in hosts.flat_map(|host| &host.jwt_providers) {
             if let Jwks::Remote { cluster, .. } = &provider.jwks {
                 let name = name::dns_cluster(cluster);
-                others.push((name.clone(), Arc::new(self.dns_cluster(cluster, name))));
+                others.extend(self.dns_cluster(cluster, name.clone()).map(|cluster| (name, Arc::new(cluster))));
             }
         }
         if !others.is_empty() {
@@ -87,8 +87,7 @@ impl Lowering<'_> {
         let discovery = if service.external_name.value.is_empty() {
             ClusterDiscovery::Eds { service_name: name::assignment(service), localities: self.endpoints_of_service(service) }
         } else {
-            let port = u32::from(service.port.port);
-            let health = u32::from(service.health_port.port);
+            let (port, health) = (service.port.port, service.health_port.port);
             let health_check_port = Some(health).filter(|health| *health != port && *health != 0);
             let endpoint = Endpoint { health_check_port, ..Endpoint::new(service.external_name.value.clone(), port) };
             ClusterDiscovery::Dns {
@@ -167,15 +166,15 @@ impl Lowering<'_> {
         }
     }
 
-    fn dns_cluster(&self, of: &DnsCluster, name: Str) -> crate::ir::Cluster {
+    fn dns_cluster(&mut self, of: &DnsCluster, name: Str) -> Option<crate::ir::Cluster> {
         let origin = of.origins.first().copied();
         let dns_family = dns_family(&of.dns_family);
-        let endpoint = Sourced::new(Endpoint::new(of.address.value.clone(), of.port.value), of.address.origin);
+        let endpoint = Sourced::new(Endpoint::new(of.address.value.clone(), self.port(of.port)?.value), of.address.origin);
         let tls = (of.scheme.value == "https").then(|| {
             let tls = self.upstream_tls(of.validation.as_ref(), &of.address, None, of.upstream_tls.as_deref(), None);
             Sourced::new(tls, of.scheme.origin)
         });
-        crate::ir::Cluster {
+        Some(crate::ir::Cluster {
             name: Sourced::new(name.clone(), origin.map(|origin| origin.by(Rule::Derived))),
             discovery: ClusterDiscovery::Dns { kind: dns_kind(&dns_family), assignment_name: name, endpoints: vec![endpoint] },
             dns_family: Some(dns_family),
@@ -184,7 +183,7 @@ impl Lowering<'_> {
             tls,
             origins: of.origins.clone(),
             ..crate::ir::Cluster::default()
-        }
+        })
     }
 
     fn health_checks(&mut self, of: &Cluster) -> Vec<Sourced<HealthCheck>> {

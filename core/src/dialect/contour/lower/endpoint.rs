@@ -53,7 +53,7 @@ impl Lowering<'_> {
 
     fn endpoints(&mut self, service: &Service) -> Vec<Sourced<Endpoint>> {
         let mut found: Vec<Sourced<Endpoint>> = Vec::new();
-        let mut known: BTreeSet<(Str, u32)> = BTreeSet::new();
+        let mut known: BTreeSet<(Str, u16)> = BTreeSet::new();
         let mut health_check_port = None;
         let slices = self.slices.0.get(&(service.namespace.clone(), service.name.clone())).cloned().unwrap_or_default();
         for slice in slices {
@@ -65,7 +65,7 @@ impl Lowering<'_> {
                 }
                 let at = first_address(endpoint);
                 for port in slice.field("ports").items() {
-                    let Some(number) = port.field("port").int().and_then(|number| u32::try_from(number).ok()) else { continue };
+                    let Some(number) = port.field("port").int().and_then(|number| u16::try_from(number).ok()) else { continue };
                     if port.field("protocol").some_str().unwrap_or("TCP") != "TCP" {
                         continue;
                     }

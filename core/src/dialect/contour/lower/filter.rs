@@ -10,7 +10,7 @@ use crate::dialect::contour::processor::policy;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::ir::{
     AuthorizationTransport, Body, Compression, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HttpFilter, HttpFilterKind, JwtProvider,
-    LocalRateLimit, LuaScripts, NameMatch, RateLimitService, StringMatch,
+    LocalRateLimit, LuaScripts, NameMatch, RateLimitService, StatusCode, StringMatch,
 };
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
@@ -279,7 +279,7 @@ fn ext_authz(
         clear_route_cache: true,
         body,
         failure_mode_allow,
-        status_on_error: Some(Sourced::built_in(403)),
+        status_on_error: Some(Sourced::built_in(StatusCode::FORBIDDEN)),
     };
     HttpFilter { name: EXT_AUTHZ.into(), kind: HttpFilterKind::ExtAuthz(authz), origins: origin.into().into_iter().collect() }
 }

@@ -67,14 +67,10 @@ impl Lowering<'_> {
         if chains.is_empty() {
             return None;
         }
+        let port = self.port(listener.port)?;
         Some(crate::ir::Listener {
             name: Sourced::new(listener.name.clone(), listener.origins.first().copied().or(listener.port.origin)),
-            address: Address {
-                address: listener.address.clone(),
-                port: listener.port,
-                ipv4_compat: listener.address.value == "::",
-                ..Address::default()
-            },
+            address: Address { address: listener.address.clone(), port, ipv4_compat: listener.address.value == "::", ..Address::default() },
             filters,
             chains,
             per_connection_buffer_limit: self.number("envoy.listener.per-connection-buffer-limit-bytes"),

@@ -29,10 +29,12 @@ use super::settings::Settings;
 use super::source::Source;
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::dialect::kubernetes::cursor::Cursor;
-use crate::ir::{Bootstrap, EnvoyDelivery, Ir, Spelling};
+use crate::ir::{Bootstrap, EnvoyDelivery, HeaderName, Ir, Spelling};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
+use alloc::format;
 use alloc::string::String;
+use alloc::string::ToString as _;
 use alloc::vec::Vec;
 use core::time::Duration;
 use hashbrown::HashSet;
@@ -87,6 +89,20 @@ impl<'a> Lowering<'a> {
         if self.said.insert(diagnostic.fingerprint()) {
             self.sink.push(diagnostic);
         }
+    }
+
+    /// The name of a header, if Envoy takes it.
+    fn header_name(&mut self, name: &Str, origin: Option<Origin>) -> Option<HeaderName> {
+        HeaderName::new(name.clone()).map_err(|problem| self.refuse(problem.to_string(), origin)).ok()
+    }
+
+    /// A port, if there is such a port.
+    fn port(&mut self, port: Sourced<u32>) -> Option<Sourced<u16>> {
+        let Ok(number) = u16::try_from(port.value) else {
+            self.refuse(format!("there is no port {}: ports end at 65535", port.value), port.origin);
+            return None;
+        };
+        Some(Sourced::new(number, port.origin))
     }
 
     fn at(&self, path: &str) -> Cursor<'a> {

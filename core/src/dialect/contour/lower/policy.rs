@@ -2,8 +2,8 @@
 //!
 //! What must not be here: the filters themselves.
 
+use super::Lowering;
 use super::filter::{COOKIE_SCRIPT, regex};
-use super::route::header_match;
 use crate::dialect::contour::model::{CookieRewrite, CorsPolicy, IpFilter, LocalRateLimit, MatchType, RateLimitDescriptor, RateLimitEntry, Timeout};
 use crate::ir::{AppendAction, Cors, HeaderMutations, HeaderToAdd, Json, PerFilter, RateLimitAction, Rbac, RbacAction, StringMatch, TokenBucket};
 use crate::resource::Sourced;
@@ -50,37 +50,48 @@ pub(super) fn ip_filter(of: &IpFilter) -> Sourced<PerFilter> {
     Sourced::new(PerFilter::Rbac(rbac), of.rules.first().and_then(|rule| rule.origin))
 }
 
-/// The limit of a host or one of its routes.
-pub(super) fn local_rate_limit(of: &LocalRateLimit, host: &str) -> PerFilter {
-    let header = |(name, value): (&Str, &Sourced<Str>)| {
-        let header = HeaderToAdd { name: name.clone(), value: value.value.clone(), action: AppendAction::Overwrite };
-        Sourced::new(header, value.origin)
-    };
-    PerFilter::LocalRateLimit(crate::ir::LocalRateLimit {
-        stat_prefix: format!("vhost.{host}").into(),
-        bucket: Some(TokenBucket { max_tokens: of.max_tokens, tokens_per_fill: of.tokens_per_fill, fill_interval: of.fill_interval }),
-        status: Some(of.status).filter(|status| status.value > 0),
-        response_headers: HeaderMutations { add: of.response_headers.iter().map(header).collect(), remove: Vec::new() },
-    })
-}
+impl Lowering<'_> {
+    /// The limit of a host or one of its routes.
+    pub(super) fn local_rate_limit(&mut self, of: &LocalRateLimit, host: &str) -> PerFilter {
+        let mut add = Vec::new();
+        for (name, value) in &of.response_headers {
+            let Some(name) = self.header_name(name, value.origin) else { continue };
+            add.push(Sourced::new(HeaderToAdd { name, value: value.value.clone(), action: AppendAction::Overwrite }, value.origin));
+        }
+        PerFilter::LocalRateLimit(crate::ir::LocalRateLimit {
+            stat_prefix: format!("vhost.{host}").into(),
+            bucket: Some(TokenBucket { max_tokens: of.max_tokens, tokens_per_fill: of.tokens_per_fill, fill_interval: of.fill_interval }),
+            status: Some(of.status).filter(|status| status.value > 0).and_then(|status| self.status(status)),
+            response_headers: HeaderMutations { add, remove: Vec::new() },
+        })
+    }
 
-pub(super) fn rate_limits(of: &Sourced<Vec<RateLimitDescriptor>>) -> Vec<Sourced<crate::ir::RateLimitDescriptor>> {
-    let action = |entry: &RateLimitEntry| match entry {
-        RateLimitEntry::GenericKey { key, value } => RateLimitAction::GenericKey { key: key.clone(), value: value.clone() },
-        RateLimitEntry::RequestHeader { header, key } => RateLimitAction::RequestHeader { key: key.clone(), header: header.clone() },
-        RateLimitEntry::HeaderValueMatch { headers, expect_match, value } => RateLimitAction::HeaderValueMatch {
-            headers: headers.iter().map(header_match).collect(),
-            expect_match: *expect_match,
-            value: value.clone(),
-        },
-        RateLimitEntry::RemoteAddress => RateLimitAction::RemoteAddress,
-    };
-    let descriptor = |descriptor: &RateLimitDescriptor| {
-        let actions: Vec<_> = descriptor.entries.iter().map(|entry| Sourced::new(action(entry), entry.origin)).collect();
-        let origin = actions.first().and_then(|action| action.origin).or(of.origin);
-        Sourced::new(crate::ir::RateLimitDescriptor { stage: None, actions }, origin)
-    };
-    of.value.iter().map(descriptor).collect()
+    pub(super) fn rate_limits(&mut self, of: &Sourced<Vec<RateLimitDescriptor>>) -> Vec<Sourced<crate::ir::RateLimitDescriptor>> {
+        let mut descriptors = Vec::new();
+        for descriptor in &of.value {
+            let actions = descriptor.entries.iter().map(|entry| Some(Sourced::new(self.rate_limit_action(entry)?, entry.origin)));
+            // Without one of its entries a descriptor would count other requests.
+            let Some(actions) = actions.collect::<Option<Vec<_>>>() else { continue };
+            let origin = actions.first().and_then(|action| action.origin).or(of.origin);
+            descriptors.push(Sourced::new(crate::ir::RateLimitDescriptor { stage: None, actions }, origin));
+        }
+        descriptors
+    }
+
+    fn rate_limit_action(&mut self, entry: &Sourced<RateLimitEntry>) -> Option<RateLimitAction> {
+        Some(match &entry.value {
+            RateLimitEntry::GenericKey { key, value } => RateLimitAction::GenericKey { key: key.clone(), value: value.clone() },
+            RateLimitEntry::RequestHeader { header, key } => {
+                RateLimitAction::RequestHeader { key: key.clone(), header: self.header_name(header, entry.origin)? }
+            }
+            RateLimitEntry::HeaderValueMatch { headers, expect_match, value } => RateLimitAction::HeaderValueMatch {
+                headers: headers.iter().map(|header| self.header_match(header)).collect::<Option<_>>()?,
+                expect_match: *expect_match,
+                value: value.clone(),
+            },
+            RateLimitEntry::RemoteAddress => RateLimitAction::RemoteAddress,
+        })
+    }
 }
 
 /// What the script for cookies is told: attributes by cookie. A cluster's say more than the route's.

@@ -10,9 +10,9 @@ use crate::dialect::contour::model::{
     self, Cluster, HeaderCondition, HeadersPolicy, MatchType, PathCondition, PathRewrite, QueryCondition, RetryPolicy, VirtualHost,
 };
 use crate::ir::{
-    AppendAction, DirectResponse, Forward, HashBy, HeaderMatch, HeaderMutations, HeaderToAdd, HostRateLimits, HostRewrite, InternalRedirect, Json,
-    MirrorPolicy, PathMatch, PerFilter, QueryMatch, Redirect, RedirectCode, RedirectPath, RegexRewrite, Route, RouteAction, RouteConfiguration,
-    RouteMatch, StringMatch, UpstreamClusters, WeightedCluster,
+    AppendAction, DirectResponse, Forward, HashBy, HeaderMatch, HeaderMutations, HeaderName, HeaderToAdd, HostRateLimits, HostRewrite,
+    InternalRedirect, Json, MirrorPolicy, PathMatch, PerFilter, QueryMatch, Redirect, RedirectCode, RedirectPath, RegexRewrite, Route, RouteAction,
+    RouteConfiguration, RouteMatch, StatusCode, StringMatch, UpstreamClusters, WeightedCluster,
 };
 use crate::order::Order as _;
 use crate::resource::{Origin, Rule, Sourced};
@@ -26,7 +26,11 @@ use alloc::vec::Vec;
 impl Lowering<'_> {
     /// A table of these hosts.
     pub(super) fn table(&self, name: Str, hosts: impl IntoIterator<Item = crate::ir::VirtualHost>) -> RouteConfiguration {
-        let started = HeaderToAdd { name: "x-request-start".into(), value: "t=%START_TIME(%s.%3f)%".into(), action: AppendAction::Append };
+        let started = HeaderToAdd {
+            name: const { HeaderName::fixed("x-request-start") },
+            value: "t=%START_TIME(%s.%3f)%".into(),
+            action: AppendAction::Append,
+        };
         let mut virtual_hosts: Vec<crate::ir::VirtualHost> = hosts.into_iter().collect();
         virtual_hosts.order_by(|a, b| a.name.cmp(&b.name));
         RouteConfiguration {
@@ -45,7 +49,7 @@ impl Lowering<'_> {
         }
         let limits = host.rate_limit.as_ref();
         if let Some(local) = limits.and_then(|limits| limits.local.as_ref()) {
-            per_filter.push((LOCAL_RATE_LIMIT.into(), Sourced::new(policy::local_rate_limit(local, &host.name.value), local.origin)));
+            per_filter.push((LOCAL_RATE_LIMIT.into(), Sourced::new(self.local_rate_limit(local, &host.name.value), local.origin)));
         }
         if let Some(filter) = host.ip_filter.as_ref().filter(|filter| !filter.rules.is_empty()) {
             per_filter.push((RBAC.into(), policy::ip_filter(filter)));
@@ -55,7 +59,7 @@ impl Lowering<'_> {
             domains: vec![host.name.clone()],
             routes: self.routes(host, secure),
             per_filter,
-            rate_limits: limits.and_then(|limits| limits.global.as_ref()).map(policy::rate_limits).unwrap_or_default(),
+            rate_limits: limits.and_then(|limits| limits.global.as_ref()).map(|limits| self.rate_limits(limits)).unwrap_or_default(),
             origins: host.origins.clone(),
             ..crate::ir::VirtualHost::default()
         }
@@ -73,7 +77,7 @@ impl Lowering<'_> {
         for of in ordered(host.routes.values()) {
             let known = before.as_ref().and_then(|before| before.route(of.route));
             let (refused, is_known) = (self.refused, known.is_some());
-            let route = known.unwrap_or_else(|| Arc::new(self.route(&of, name, secure)));
+            let Some(route) = known.or_else(|| self.route(&of, name, secure).map(Arc::new)) else { continue };
             if is_known || self.refused == refused {
                 made.add(of.route, &route);
             }
@@ -84,9 +88,10 @@ impl Lowering<'_> {
         lowered
     }
 
-    fn route(&mut self, of: &Ordered<'_>, host: &str, secure: bool) -> Route {
+    /// `None` where Envoy cannot match what it asks for.
+    fn route(&mut self, of: &Ordered<'_>, host: &str, secure: bool) -> Option<Route> {
         let route = &**of.route;
-        let mut out = Route { matcher: route_match(of), metadata: metadata(route), origins: route.origins.clone(), ..Route::default() };
+        let mut out = Route { matcher: self.route_match(of)?, metadata: metadata(route), origins: route.origins.clone(), ..Route::default() };
         let disabled = |origin: Option<Origin>| (EXT_AUTHZ.into(), Sourced::new(PerFilter::ExtAuthzDisabled, origin));
         if let Some(upgrade) = route.https_upgrade.as_ref().filter(|_| !secure) {
             let redirect = Redirect { https: Some(Sourced::new(true, upgrade.origin)), ..Redirect::default() };
@@ -96,29 +101,32 @@ impl Lowering<'_> {
         } else if let Some(response) = &route.direct_response {
             out.per_filter.extend(authorization(route));
             let body = Some(response.body.clone()).filter(|body| !body.value.is_empty());
-            out.action = RouteAction::Respond(DirectResponse { status: response.status, body });
+            out.action = RouteAction::Respond(DirectResponse { status: self.status(response.status)?, body });
         } else if let Some(to) = &route.redirect {
-            out.action = RouteAction::Redirect(Box::new(redirect(to)));
+            out.action = RouteAction::Redirect(Box::new(self.redirect(to)));
         } else {
             out.action = RouteAction::Forward(Arc::new(self.forward(route)));
             out.request_headers = self.mutations(route.request_headers.as_ref());
             out.response_headers = self.mutations(route.response_headers.as_ref());
-            out.per_filter = per_filter(route, host);
+            out.per_filter = self.per_filter(route, host);
         }
-        out
+        Some(out)
     }
 
     fn forward(&mut self, route: &model::Route) -> Forward {
         let headers = route.request_headers.as_ref();
         let literal = headers.and_then(|headers| headers.host_rewrite.as_ref()).filter(|host| !host.value.is_empty());
         let by_header = headers.and_then(|headers| headers.host_rewrite_header.as_ref()).filter(|header| !header.value.is_empty());
+        let by_header =
+            by_header.and_then(|header| Some(Sourced::new(HostRewrite::Header(self.header_name(&header.value, header.origin)?), header.origin)));
         let host_rewrite = literal.map(|host| host.clone().map(HostRewrite::Literal));
+        let global = route.rate_limit.as_ref().and_then(|limits| limits.global.as_ref());
         Forward {
             clusters: self.upstreams(route),
             timeout: timeout(&route.timeouts.response),
             idle_timeout: timeout(&route.timeouts.idle_stream),
             path_rewrite: route.rewrite.as_ref().and_then(path_rewrite),
-            host_rewrite: host_rewrite.or_else(|| by_header.map(|header| header.clone().map(HostRewrite::Header))),
+            host_rewrite: host_rewrite.or(by_header),
             hash_policies: route
                 .hash_policies
                 .iter()
@@ -126,7 +134,7 @@ impl Lowering<'_> {
                 .collect(),
             retry: route.retry.as_ref().filter(|retry| !retry.retry_on.value.is_empty()).map(retry),
             mirrors: route.mirrors.iter().map(mirror).collect(),
-            rate_limits: route.rate_limit.as_ref().and_then(|limits| limits.global.as_ref()).map(policy::rate_limits).unwrap_or_default(),
+            rate_limits: global.map(|limits| self.rate_limits(limits)).unwrap_or_default(),
             upgrades: route.websocket.as_ref().map(|on| Sourced::new("websocket".into(), on.origin)).into_iter().collect(),
             internal_redirect: route.internal_redirect.as_ref().map(|of| Sourced::new(internal_redirect(of), of.origin)),
             ..Forward::default()
@@ -164,14 +172,104 @@ impl Lowering<'_> {
                     self.refuse(format!("the header `{name}` cannot be set or added"), value.origin);
                     continue;
                 }
-                add.push(Sourced::new(HeaderToAdd { name: name.clone(), value: value.value.clone(), action }, value.origin));
+                let Some(name) = self.header_name(name, value.origin) else { continue };
+                add.push(Sourced::new(HeaderToAdd { name, value: value.value.clone(), action }, value.origin));
             }
         }
-        let (remove, kept): (Vec<_>, Vec<_>) = of.remove.iter().cloned().partition(|name| is_modifiable(name));
-        for name in kept {
-            self.refuse(format!("the header `{}` cannot be removed", name.value), name.origin);
+        let mut remove = Vec::new();
+        for name in &of.remove {
+            if !is_modifiable(name) {
+                self.refuse(format!("the header `{}` cannot be removed", name.value), name.origin);
+                continue;
+            }
+            remove.extend(self.header_name(&name.value, name.origin).map(|header| Sourced::new(header, name.origin)));
         }
         HeaderMutations { add, remove }
+    }
+
+    fn route_match(&mut self, of: &Ordered<'_>) -> Option<RouteMatch> {
+        let path = &of.route.conditions.path;
+        let matcher = match &path.value {
+            PathCondition::Prefix(prefix) => PathMatch::Prefix(prefix.clone()),
+            PathCondition::Segment(prefix) => PathMatch::PathSeparatedPrefix(prefix.trim_end_matches('/').into()),
+            PathCondition::Exact(path) => PathMatch::Exact(path.clone()),
+            PathCondition::Regex(expression) => PathMatch::Regex(regex(format!("^{expression}").into())),
+        };
+        let headers = of.headers.iter().map(|header| Some(Sourced::new(self.header_match(header)?, header.origin.origin)));
+        let headers = headers.collect::<Option<Vec<_>>>()?;
+        Some(RouteMatch {
+            path: Sourced::new(matcher, path.origin),
+            path_also: of.route.conditions.path_also.clone(),
+            headers,
+            query: of.queries.iter().map(|query| Sourced::new(query_match(query), query.origin.origin)).collect(),
+            ..RouteMatch::default()
+        })
+    }
+
+    pub(super) fn header_match(&mut self, of: &HeaderCondition) -> Option<HeaderMatch> {
+        Some(HeaderMatch {
+            name: self.header_name(&of.name, of.origin.origin)?,
+            value: string_match(of.match_type, &of.value),
+            invert: of.invert,
+            ignore_case: of.ignore_case && matches!(of.match_type, MatchType::Exact | MatchType::Contains),
+            missing_as_empty: of.invert && of.missing_as_empty,
+        })
+    }
+
+    fn per_filter(&mut self, route: &model::Route, host: &str) -> Vec<(Str, Sourced<PerFilter>)> {
+        let mut out: Vec<(Str, Sourced<PerFilter>)> = Vec::new();
+        if let Some(local) = route.rate_limit.as_ref().and_then(|limits| limits.local.as_ref()) {
+            out.push((LOCAL_RATE_LIMIT.into(), Sourced::new(self.local_rate_limit(local, host), local.origin)));
+        }
+        if let Some(ignore) = &route.ignore_host_rate_limits {
+            out.push((RATE_LIMIT.into(), Sourced::new(PerFilter::HostRateLimits(HostRateLimits::Ignore), ignore.origin)));
+        }
+        out.extend(authorization(route));
+        if let Some(provider) = &route.jwt_provider {
+            out.push((JWT.into(), Sourced::new(PerFilter::Jwt(provider.value.clone()), provider.origin)));
+        }
+        if let Some(filter) = route.ip_filter.as_ref().filter(|filter| !filter.rules.is_empty()) {
+            out.push((RBAC.into(), policy::ip_filter(filter)));
+        }
+        out
+    }
+
+    fn redirect(&mut self, of: &Sourced<model::Redirect>) -> Redirect {
+        let text = |text: &Sourced<Str>| Some(text.clone()).filter(|text| !text.value.is_empty());
+        let path = |rewrite: &Sourced<PathRewrite>| {
+            let path = match &rewrite.value {
+                PathRewrite::Full(path) if !path.is_empty() => RedirectPath::Full(path.clone()),
+                PathRewrite::Prefix(prefix) if !prefix.is_empty() => RedirectPath::Prefix(prefix.clone()),
+                PathRewrite::RemovePrefixRegex(expression) if !expression.is_empty() => RedirectPath::Regex(slash_for(expression)),
+                PathRewrite::Full(_) | PathRewrite::Prefix(_) | PathRewrite::RemovePrefixRegex(_) => return None,
+            };
+            Some(Sourced::new(path, rewrite.origin))
+        };
+        let code = match of.status.value {
+            301 => Some(RedirectCode::MovedPermanently),
+            302 => Some(RedirectCode::Found),
+            303 => Some(RedirectCode::SeeOther),
+            307 => Some(RedirectCode::TemporaryRedirect),
+            308 => Some(RedirectCode::PermanentRedirect),
+            _ => None,
+        };
+        Redirect {
+            https: None,
+            scheme: text(&of.scheme),
+            port: Some(of.port).filter(|port| port.value > 0).and_then(|port| self.port(port)),
+            host: text(&of.hostname),
+            path: of.path.as_ref().and_then(path),
+            code: code.map(|code| Sourced::new(code, of.status.origin)),
+        }
+    }
+
+    /// A status, if there is such a status.
+    pub(super) fn status(&mut self, status: Sourced<u32>) -> Option<Sourced<StatusCode>> {
+        let code = StatusCode::new(status.value);
+        if code.is_none() {
+            self.refuse(format!("there is no status {}: statuses are from 100 to 599", status.value), status.origin);
+        }
+        Some(Sourced::new(code?, status.origin))
     }
 }
 
@@ -199,33 +297,6 @@ fn simple(route: &model::Route) -> Option<&Arc<Cluster>> {
     plain.then_some(one)
 }
 
-fn route_match(of: &Ordered<'_>) -> RouteMatch {
-    let path = &of.route.conditions.path;
-    let matcher = match &path.value {
-        PathCondition::Prefix(prefix) => PathMatch::Prefix(prefix.clone()),
-        PathCondition::Segment(prefix) => PathMatch::PathSeparatedPrefix(prefix.trim_end_matches('/').into()),
-        PathCondition::Exact(path) => PathMatch::Exact(path.clone()),
-        PathCondition::Regex(expression) => PathMatch::Regex(regex(format!("^{expression}").into())),
-    };
-    RouteMatch {
-        path: Sourced::new(matcher, path.origin),
-        path_also: of.route.conditions.path_also.clone(),
-        headers: of.headers.iter().map(|header| Sourced::new(header_match(header), header.origin.origin)).collect(),
-        query: of.queries.iter().map(|query| Sourced::new(query_match(query), query.origin.origin)).collect(),
-        ..RouteMatch::default()
-    }
-}
-
-pub(super) fn header_match(of: &HeaderCondition) -> HeaderMatch {
-    HeaderMatch {
-        name: of.name.clone(),
-        value: string_match(of.match_type, &of.value),
-        invert: of.invert,
-        ignore_case: of.ignore_case && matches!(of.match_type, MatchType::Exact | MatchType::Contains),
-        missing_as_empty: of.invert && of.missing_as_empty,
-    }
-}
-
 fn query_match(of: &QueryCondition) -> QueryMatch {
     let value = string_match(of.match_type, &of.value);
     let ignore_case = of.ignore_case && !matches!(value, StringMatch::Present);
@@ -251,53 +322,6 @@ fn authorization(route: &model::Route) -> Option<(Str, Sourced<PerFilter>)> {
     let origin = route.auth_context.values().next()?.origin;
     let context = route.auth_context.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     Some((EXT_AUTHZ.into(), Sourced::new(PerFilter::ExtAuthzContext(context), origin)))
-}
-
-fn per_filter(route: &model::Route, host: &str) -> Vec<(Str, Sourced<PerFilter>)> {
-    let mut out: Vec<(Str, Sourced<PerFilter>)> = Vec::new();
-    if let Some(local) = route.rate_limit.as_ref().and_then(|limits| limits.local.as_ref()) {
-        out.push((LOCAL_RATE_LIMIT.into(), Sourced::new(policy::local_rate_limit(local, host), local.origin)));
-    }
-    if let Some(ignore) = &route.ignore_host_rate_limits {
-        out.push((RATE_LIMIT.into(), Sourced::new(PerFilter::HostRateLimits(HostRateLimits::Ignore), ignore.origin)));
-    }
-    out.extend(authorization(route));
-    if let Some(provider) = &route.jwt_provider {
-        out.push((JWT.into(), Sourced::new(PerFilter::Jwt(provider.value.clone()), provider.origin)));
-    }
-    if let Some(filter) = route.ip_filter.as_ref().filter(|filter| !filter.rules.is_empty()) {
-        out.push((RBAC.into(), policy::ip_filter(filter)));
-    }
-    out
-}
-
-fn redirect(of: &Sourced<model::Redirect>) -> Redirect {
-    let text = |text: &Sourced<Str>| Some(text.clone()).filter(|text| !text.value.is_empty());
-    let path = |rewrite: &Sourced<PathRewrite>| {
-        let path = match &rewrite.value {
-            PathRewrite::Full(path) if !path.is_empty() => RedirectPath::Full(path.clone()),
-            PathRewrite::Prefix(prefix) if !prefix.is_empty() => RedirectPath::Prefix(prefix.clone()),
-            PathRewrite::RemovePrefixRegex(expression) if !expression.is_empty() => RedirectPath::Regex(slash_for(expression)),
-            PathRewrite::Full(_) | PathRewrite::Prefix(_) | PathRewrite::RemovePrefixRegex(_) => return None,
-        };
-        Some(Sourced::new(path, rewrite.origin))
-    };
-    let code = match of.status.value {
-        301 => Some(RedirectCode::MovedPermanently),
-        302 => Some(RedirectCode::Found),
-        303 => Some(RedirectCode::SeeOther),
-        307 => Some(RedirectCode::TemporaryRedirect),
-        308 => Some(RedirectCode::PermanentRedirect),
-        _ => None,
-    };
-    Redirect {
-        https: None,
-        scheme: text(&of.scheme),
-        port: Some(of.port).filter(|port| port.value > 0),
-        host: text(&of.hostname),
-        path: of.path.as_ref().and_then(path),
-        code: code.map(|code| Sourced::new(code, of.status.origin)),
-    }
 }
 
 /// What an expression matches becomes a slash.

@@ -173,6 +173,7 @@ fn request_hash_policies(at: Cursor<'_>, record: &mut Record) -> HashPolicies {
                 ignore(format!("header hash policy options with duplicated header name {name}"));
                 continue;
             }
+            let Ok(name) = ir::HeaderName::new(name) else { continue };
             ir::HashPolicy::Header(name)
         } else {
             let name = Str::from(query.field("parameterName").str().to_lowercase());
