@@ -156,7 +156,9 @@ pub struct CompileArgs {
     #[command(flatten)]
     pub inputs: Inputs,
     /// What to write; may be given several times, which gives one JSON object by kind unless there is --out-dir.
-    #[arg(long, value_parser = Kind::parser(), default_value = "envoy", value_name = "KIND")]
+    ///
+    /// Unless given, `envoy`; `appgw` where the input makes an Application Gateway and no Envoy.
+    #[arg(long, value_parser = Kind::parser(), value_name = "KIND")]
     pub output: Vec<Kind>,
     /// As JSON or as YAML.
     #[arg(long, value_enum, default_value_t = DataFormat::Json)]

@@ -32,6 +32,10 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
             kinds.push(*kind)
         }
     });
+    // What nobody asked for by name is what there is.
+    if kinds.is_empty() {
+        kinds.push(default_kind(&compilation));
+    }
     let on_terminal = args.out.is_none() && args.out_dir.is_none() && std::io::stdout().is_terminal();
     let pretty = args.pretty || (on_terminal && !args.compact);
     let writers: Vec<Writer<'_>> = compilation.sides().map(|side| Writer { args, side, pretty }).collect();
@@ -51,6 +55,12 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
     }
     // Whoever compiles large inputs does not wait for them to be taken apart.
     std::process::exit(0)
+}
+
+/// The document that a gateway gets: Envoy's, unless there are Application Gateways alone.
+fn default_kind(compilation: &Compilation) -> Kind {
+    let is_azure = compilation.gateways().next().is_none() && compilation.app_gateways().next().is_some();
+    if is_azure { Kind::Answer("appgw") } else { Kind::Envoy }
 }
 
 /// Writes each document into a file of its own; those of several dialects into folders of their own.

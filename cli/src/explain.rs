@@ -7,7 +7,7 @@ use crate::check::Excerpts;
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
-use chancery_core::compilation::{Compilation, GatewayRef};
+use chancery_core::compilation::{Compilation, GatewayRef, NamedGateway};
 use chancery_core::explain::{Explanation, LineReport, MadeView, OriginView, View, Viewed, describe, explain_line, explain_pointer, resolve};
 use chancery_core::resource::SourceId;
 use chancery_core::text::{Node, Value, to_json};
@@ -34,34 +34,43 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
         In::Xds => View::Xds,
         In::Ir => View::Ir,
     };
-    let mut document = |gateway: GatewayRef<'_>| Viewed::new(gateway.ir, view, compiler.emitted.of(gateway));
+    let document = |gateway: GatewayRef<'_>| Viewed::new(gateway.ir, view, compiler.emitted.of(gateway));
     if let Some(line) = &line
         && let Some(source) = line.source(&compilation)
     {
-        let documents: Vec<_> = compilation.gateways().map(|gateway| (gateway, document(gateway))).collect();
+        let documents: Vec<_> = documents(&compilation, document).collect();
         let positions = compilation.positions();
         let report = explain_line(&compilation, &positions, &documents, source, line.line, line.column)
             .ok_or_else(|| format!("{} has no line {}", positions.file(source), line.line))?;
         return match args.format {
-            Format::Human => print(&Explainer { view, root: None, excerpts: Excerpts::new(&positions, style), style }.line(&report)),
+            Format::Human => print(
+                &Explainer {
+                    document: documents.first().map_or(view.name(), |(_, viewed)| viewed.name),
+                    root: None,
+                    excerpts: Excerpts::new(&positions, style),
+                    style,
+                }
+                .line(&report),
+            ),
             Format::Json => print_json(&report),
         }
         .map(|()| 0);
     }
     let mut answers = Vec::new();
-    for gateway in compilation.gateways() {
-        let viewed = document(gateway);
+    let mut name = view.name();
+    for (gateway, viewed) in documents(&compilation, document) {
+        name = viewed.name;
         let found = resolve(&viewed.root, &args.target);
         if !found.is_empty() {
             answers.push((gateway.label().unwrap_or_default(), answer(gateway, &viewed, &found, args.format, style)?));
         }
     }
-    if answers.is_empty() && compilation.gateways().next().is_none() {
+    if answers.is_empty() && compilation.gateways().next().is_none() && compilation.app_gateways().next().is_none() {
         return Err(input::nothing_runs(&compilation));
     }
     if answers.is_empty() {
         let hint = if args.target.contains(':') { ", and it is no FILE:LINE of the input either" } else { "" };
-        return Err(format!("nothing in the {} output is called `{}`{hint}", view.name(), args.target).into());
+        return Err(format!("nothing in the {name} output is called `{}`{hint}", args.target).into());
     }
     match (args.format, &answers[..]) {
         (Format::Human, [(_, Answer::Text(only))]) if !compilation.has_several_gateways() => print(only)?,
@@ -84,14 +93,21 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
     Ok(0)
 }
 
+/// The documents of all gateways: of Envoys the one that is asked for, of Application Gateways their parts.
+fn documents<'a>(compilation: &'a Compilation, document: impl FnMut(GatewayRef<'a>) -> Viewed) -> impl Iterator<Item = (NamedGateway<'a>, Viewed)> {
+    let mut document = document;
+    let envoys = compilation.gateways().map(move |gateway| (gateway.named(), document(gateway)));
+    envoys.chain(compilation.app_gateways().map(|gateway| (gateway.named, Viewed::app_gateway(gateway.parts))))
+}
+
 /// What there is to say of places in a gateway's document, in the form asked for.
 enum Answer {
     Text(String),
     Data(serde_json::Value),
 }
 
-fn answer(gateway: GatewayRef<'_>, viewed: &Viewed, found: &[String], format: Format, style: &Style) -> Result<Answer, Unusable> {
-    let positions = gateway.compilation.positions();
+fn answer(gateway: NamedGateway<'_>, viewed: &Viewed, found: &[String], format: Format, style: &Style) -> Result<Answer, Unusable> {
+    let positions = gateway.of.compilation.positions();
     let most = if format == Format::Human { MOST } else { usize::MAX };
     let all: Vec<Explanation> = found.iter().take(most).map(|pointer| explain_pointer(gateway, &positions, viewed, pointer)).collect();
     if format == Format::Json {
@@ -101,7 +117,7 @@ fn answer(gateway: GatewayRef<'_>, viewed: &Viewed, found: &[String], format: Fo
         };
         return Ok(Answer::Data(data));
     }
-    let mut text = Explainer { view: viewed.view, root: Some(&viewed.root), excerpts: Excerpts::new(&positions, style), style }.pointers(&all);
+    let mut text = Explainer { document: viewed.name, root: Some(&viewed.root), excerpts: Excerpts::new(&positions, style), style }.pointers(&all);
     if found.len() > MOST {
         let _ = writeln!(text, "\n{}", style.dim(format!("... and {} more; a longer pointer shows them", found.len() - MOST)));
     }
@@ -141,7 +157,8 @@ fn line_of(target: &str) -> Option<LineOf> {
 }
 
 struct Explainer<'a> {
-    view: View,
+    /// The name of the document.
+    document: &'static str,
     /// The document that places are in.
     root: Option<&'a Node>,
     excerpts: Excerpts<'a>,
@@ -308,7 +325,7 @@ impl Explainer<'_> {
         let fields = report.fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
         let of = if fields.is_empty() { resource.to_string() } else { format!("{fields} of {resource}") };
         if report.made.is_empty() {
-            let _ = writeln!(out, "{} makes nothing in the {} output.", plain(&of), self.view.name());
+            let _ = writeln!(out, "{} makes nothing in the {} output.", plain(&of), self.document);
         } else if report.whole {
             let _ = writeln!(
                 out,

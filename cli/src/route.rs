@@ -2,6 +2,8 @@
 //!
 //! What must not be here: finding it out; that is `chancery_core::explain`.
 
+mod app_gateway;
+
 use crate::args::{Deployment, Format, RouteArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
@@ -33,6 +35,9 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             for gateway in compilation.gateways() {
                 let report = route(gateway, &positions, &request, compiler.emitted.of(gateway));
                 reports.insert(gateway.label().unwrap_or_default(), report);
+            }
+            if compilation.app_gateways().next().is_some() {
+                return app_gateway::run(&compilation, &request, args.format, style);
             }
             if reports.is_empty() {
                 return Err(input::nothing_runs(&compilation));

@@ -651,9 +651,12 @@ fn an_option_that_changes_nothing_is_refused() {
 fn what_is_no_envoys_says_which_outputs_there_are() {
     let ingress = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: web\n  annotations:\n    kubernetes.io/ingress.class: azure/application-gateway\n    appgw.ingress.kubernetes.io/cookie-based-affinity: 'true'\nspec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n";
     let folder = Folder::with(&[("ingress.yaml", ingress)]);
-    let run = folder.run(&["compile", "--dialect", "ingress", "ingress.yaml"]);
+    let run = folder.run(&["compile", "--dialect", "ingress", "--output", "envoy", "ingress.yaml"]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
     assert!(run.err.contains("`chancery compile --output` writes appgw"), "{}", run.err);
+    // Unless asked for something else, it writes what the gateway gets.
+    let parts = json(&folder.run(&["compile", "--dialect", "ingress", "ingress.yaml"]).out);
+    assert!(parts["properties"]["backendAddressPools"].is_array(), "{parts}");
     // Its own annotation is no other controller's.
     assert!(!folder.run(&["check", "--dialect", "ingress", "ingress.yaml"]).out.contains("foreign-annotation"));
 }

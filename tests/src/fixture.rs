@@ -253,7 +253,7 @@ impl Checked {
         let positions = self.work.compilation.positions();
         let viewed = Viewed::new(gateway.ir, View::Envoy, self.work.compiler.emitted.of(gateway));
         let Some(pointer) = resolve(&viewed.root, asked).into_iter().next() else { return "no such place\n".into() };
-        let explanation = explain_pointer(gateway, &positions, &viewed, &pointer);
+        let explanation = explain_pointer(gateway.named(), &positions, &viewed, &pointer);
         let value = explanation.value.map(|node| chancery_core::text::to_json(&node, false)).unwrap_or_default();
         let mut out = format!("{value}\n");
         for origin in explanation.origins {

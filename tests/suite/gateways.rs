@@ -124,7 +124,7 @@ fn every_view_names_the_gateway_where_there_are_several() {
     }
     let mut compiler = Compiler::new(&[]);
     let documents: Vec<_> =
-        compilation.gateways().map(|gateway| (gateway, Viewed::new(gateway.ir, View::Envoy, compiler.emitted.of(gateway)))).collect();
+        compilation.gateways().map(|gateway| (gateway.named(), Viewed::new(gateway.ir, View::Envoy, compiler.emitted.of(gateway)))).collect();
     let line = 1 + TWO.lines().position(|line| line.contains("both.example.com")).expect("the line") as u32;
     let report = explain_line(&compilation, &positions, &documents, SourceId(0), line, None).expect("a report");
     let mut named: Vec<_> = report.made.iter().filter_map(|made| made.gateway.as_deref()).collect();

@@ -1,5 +1,6 @@
 //! Suites that cross crates. Each module is one promise of the project.
 
+mod app_gateway;
 mod bad_input;
 mod differential;
 mod drift;

@@ -115,7 +115,7 @@ fn key_material_is_in_no_output() {
         );
         outputs.push(("snapshot", snapshot.write()));
         let viewed = Viewed::new(gateway.ir, View::Envoy, &mut chancery_core::backend::envoy::v3::Emitted::new());
-        let documents = [(gateway, viewed)];
+        let documents = [(gateway.named(), viewed)];
         for line in 1..=u32::try_from(text.lines().count()).expect("a few lines") {
             let report = explain_line(compilation, &positions, &documents, SourceId(0), line, None);
             outputs.push(("explain", serde_json::to_string(&report).expect("JSON")));
@@ -171,7 +171,7 @@ fn outputs(text: &str, dialect: &'static Dialect) -> Vec<(&'static str, String)>
     for gateway in compilation.gateways() {
         outputs.push(("ir", to_json(&dump_with_origins(gateway, &positions), false)));
         outputs.push(("routes", json!(&routes(gateway))));
-        documents.push((gateway, Viewed::new(gateway.ir, View::Envoy, &mut Emitted::new())));
+        documents.push((gateway.named(), Viewed::new(gateway.ir, View::Envoy, &mut Emitted::new())));
     }
     let lines = LineIndex::new(text);
     for line in 1..=lines.line_count() {

@@ -182,7 +182,7 @@ fn a_dialect_of_two_gateways_needs_only_its_descriptor() {
     let south = compilation.gateways().nth(1).expect("the second");
     let viewed = Viewed::new(south.ir, View::Envoy, compiler.emitted.of(south));
     let pointer = resolve(&viewed.root, "port_value").into_iter().find(|pointer| pointer.contains("listeners")).expect("the port");
-    let why = explain_pointer(south, &positions, &viewed, &pointer);
+    let why = explain_pointer(south.named(), &positions, &viewed, &pointer);
     assert_eq!(why.origins[0].span.as_ref().map(|span| span.line), Some(9), "each field leads to its line: {pointer}");
 }
 

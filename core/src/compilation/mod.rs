@@ -23,6 +23,7 @@ pub use relation::{Absent, Relation};
 pub use stages::{Loaded, Stages};
 
 use crate::diagnostic::Diagnostic;
+use crate::ir::appgw::Gateway as AppGateway;
 use crate::ir::{Ir, SecretReference};
 use crate::redact::HeldBack;
 use crate::resource::{Inputs, ObjectId, Objects};
@@ -99,8 +100,10 @@ pub struct GatewayId(Str);
 /// Whether a gateway runs.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// It runs, and does this.
+    /// It is an Envoy that does this.
     Runs(Arc<Ir>),
+    /// It is an Application Gateway with these parts.
+    AppGateway(Arc<AppGateway>),
     /// Its controller does not get as far as configuring it.
     Stopped(Failure),
 }
@@ -123,7 +126,7 @@ pub struct SideRef<'a> {
     pub side: &'a Side,
 }
 
-/// One gateway that runs, with its side and what all sides share.
+/// One Envoy that runs, with its side and what all sides share.
 #[derive(Clone, Copy, Debug)]
 pub struct GatewayRef<'a> {
     /// The whole.
@@ -134,6 +137,24 @@ pub struct GatewayRef<'a> {
     pub id: &'a GatewayId,
     /// What it does.
     pub ir: &'a Arc<Ir>,
+}
+
+/// One Application Gateway, with its side and what all sides share.
+#[derive(Clone, Copy, Debug)]
+pub struct AppGatewayRef<'a> {
+    /// Its name, and where it belongs.
+    pub named: NamedGateway<'a>,
+    /// Its parts.
+    pub parts: &'a Arc<AppGateway>,
+}
+
+/// Which gateway is meant, whatever it runs.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedGateway<'a> {
+    /// Its side, with what all sides share.
+    pub of: SideRef<'a>,
+    /// Its name.
+    pub id: &'a GatewayId,
 }
 
 impl Compilation {
@@ -152,7 +173,7 @@ impl Compilation {
         self.sides().find(|of| of.side.dialect.name == dialect)
     }
 
-    /// All gateways that run, side by side.
+    /// All Envoys that run, side by side.
     pub fn gateways(&self) -> impl Iterator<Item = GatewayRef<'_>> + Clone {
         self.sides().flat_map(SideRef::gateways)
     }
@@ -162,9 +183,14 @@ impl Compilation {
         self.sides.iter().flat_map(|side| {
             side.gateways.iter().filter_map(move |gateway| match &gateway.outcome {
                 Outcome::Stopped(failure) => Some((side, &gateway.id, failure)),
-                Outcome::Runs(_) => None,
+                Outcome::Runs(_) | Outcome::AppGateway(_) => None,
             })
         })
+    }
+
+    /// All Application Gateways, side by side.
+    pub fn app_gateways(&self) -> impl Iterator<Item = AppGatewayRef<'_>> + Clone {
+        self.sides().flat_map(SideRef::app_gateways)
     }
 
     /// Whether views must say which gateway they speak of, as there are several.
@@ -198,16 +224,24 @@ impl<'a> SideRef<'a> {
         self.side.dialect
     }
 
-    /// Its gateways that run.
+    /// Its Application Gateways.
+    pub fn app_gateways(self) -> impl Iterator<Item = AppGatewayRef<'a>> + Clone {
+        self.side.gateways.iter().filter_map(move |gateway| match &gateway.outcome {
+            Outcome::AppGateway(parts) => Some(AppGatewayRef { named: NamedGateway { of: self, id: &gateway.id }, parts }),
+            Outcome::Runs(_) | Outcome::Stopped(_) => None,
+        })
+    }
+
+    /// Its Envoys that run.
     pub fn gateways(self) -> impl Iterator<Item = GatewayRef<'a>> + Clone {
         let Self { compilation, side } = self;
         side.gateways.iter().filter_map(move |gateway| match &gateway.outcome {
             Outcome::Runs(ir) => Some(GatewayRef { compilation, side, id: &gateway.id, ir }),
-            Outcome::Stopped(_) => None,
+            Outcome::AppGateway(_) | Outcome::Stopped(_) => None,
         })
     }
 
-    /// What its gateways that run do.
+    /// What its Envoys that run do.
     pub fn irs(self) -> impl Iterator<Item = &'a Ir> + Clone {
         self.gateways().map(|gateway| &**gateway.ir)
     }
@@ -234,23 +268,36 @@ impl<'a> GatewayRef<'a> {
         SideRef { compilation: self.compilation, side: self.side }
     }
 
+    /// Which gateway it is.
+    pub fn named(self) -> NamedGateway<'a> {
+        NamedGateway { of: self.of(), id: self.id }
+    }
+
+    /// As [`NamedGateway::label`].
+    pub fn label(self) -> Option<String> {
+        self.named().label()
+    }
+}
+
+impl NamedGateway<'_> {
     /// What to call it where there are several: its dialect, its id, or both. Nothing where there is only one.
     pub fn label(self) -> Option<String> {
-        match (self.compilation.sides.len() > 1, self.side.gateways.len() > 1) {
+        let dialect = self.of.dialect().name;
+        match (self.of.compilation.sides.len() > 1, self.of.side.gateways.len() > 1) {
             (false, false) => None,
-            (true, false) => Some(self.side.dialect.name.to_string()),
+            (true, false) => Some(dialect.to_string()),
             (false, true) => Some(self.id.to_string()),
-            (true, true) => Some(format!("{} {}", self.side.dialect.name, self.id)),
+            (true, true) => Some(format!("{dialect} {}", self.id)),
         }
     }
 }
 
 impl Outcome {
-    /// What the gateway does, if it runs.
+    /// What the Envoy does, if it is one and runs.
     pub fn ir(&self) -> Option<&Arc<Ir>> {
         match self {
             Outcome::Runs(ir) => Some(ir),
-            Outcome::Stopped(_) => None,
+            Outcome::AppGateway(_) | Outcome::Stopped(_) => None,
         }
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! What must not be here: rendering for a terminal, files, and decisions about what a gateway does.
 
+mod app_gateway;
 mod assist;
 mod dump;
 mod finding;
@@ -29,6 +30,7 @@ mod unserved;
 mod view;
 mod words;
 
+pub use app_gateway::{AppGatewayReport, route_app_gateway};
 pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
 pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};

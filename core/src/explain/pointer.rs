@@ -137,6 +137,11 @@ fn list_of(kind: &str) -> Option<&'static str> {
         "route" => "routes",
         "secret" => "secrets",
         "endpoint" => "endpoints",
+        "pool" => "backendAddressPools",
+        "settings" => "backendHttpSettingsCollection",
+        "rule" => "requestRoutingRules",
+        "path-map" => "urlPathMaps",
+        "probe" => "probes",
         _ => return None,
     })
 }
@@ -236,7 +241,9 @@ pub fn describe(root: &Node, pointer: &str) -> Vec<String> {
                 }
             }
             // Wrappers that say nothing to a person.
-            None if matches!(&*step, "typed_config" | "static_resources" | "route_config") && next.is_some_and(|next| next.as_object().is_some()) => {
+            None if matches!(&*step, "typed_config" | "static_resources" | "route_config" | "properties")
+                && next.is_some_and(|next| next.as_object().is_some()) =>
+            {
                 fields.clear();
             }
             None => fields.push(step.clone()),
@@ -252,7 +259,18 @@ pub fn describe(root: &Node, pointer: &str) -> Vec<String> {
 fn crumb(list: &str, step: &str, item: &Node) -> Option<String> {
     let named = |what: &str| item_name(item).map_or_else(|| format!("{what} {step}"), |name| format!("{what} `{name}`"));
     Some(match list {
-        "listeners" => named("listener"),
+        "listeners" | "httpListeners" => named("listener"),
+        "backendAddressPools" => named("backend pool"),
+        "backendHttpSettingsCollection" => named("backend settings"),
+        "requestRoutingRules" => named("routing rule"),
+        "urlPathMaps" => named("path map"),
+        "pathRules" => named("path rule"),
+        "probes" => named("probe"),
+        "frontendPorts" => named("frontend port"),
+        "redirectConfigurations" => named("redirect"),
+        "rewriteRuleSets" => named("rewrite rule set"),
+        "sslCertificates" => named("certificate"),
+        "trustedRootCertificates" => named("trusted root certificate"),
         "clusters" if item.get("weight").is_some() => named("weighted cluster"),
         "clusters" => named("cluster"),
         "virtual_hosts" => named("virtual host"),

@@ -80,7 +80,7 @@ fn values_lead_to_lines_in_every_view() {
         let found = resolve(&viewed.root, asked);
         assert!(!found.is_empty(), "{}", view.name());
         for pointer in found {
-            let explanation = explain_pointer(only(&compilation), &positions, &viewed, &pointer);
+            let explanation = explain_pointer(only(&compilation).named(), &positions, &viewed, &pointer);
             assert_eq!(explanation.value.as_ref().map(|value| to_json(value, false)).as_deref(), Some("\"4s\""), "{pointer}");
             assert_eq!(explanation.from.as_deref(), Some(pointer.as_str()));
             let [origin] = &explanation.origins[..] else { panic!("one origin of {pointer}") };
@@ -96,13 +96,13 @@ fn lines_lead_to_values_and_back() {
     let positions = compilation.positions();
     for view in View::ALL {
         let viewed = Viewed::new(only(&compilation).ir, view, compiler.emitted.of(only(&compilation)));
-        let documents = [(only(&compilation), viewed)];
+        let documents = [(only(&compilation).named(), viewed)];
         let [(_, viewed)] = &documents;
         for number in 1..=GATEWAY.lines().count() as u32 {
             let report = explain_line(&compilation, &positions, &documents, SourceId(0), number, None).expect("a line");
             for made in &report.made {
                 assert!(get(&viewed.root, &made.pointer).is_some() && !made.origins.is_empty(), "{} of line {number}", made.pointer);
-                let back = explain_pointer(only(&compilation), &positions, viewed, &made.pointer);
+                let back = explain_pointer(only(&compilation).named(), &positions, viewed, &made.pointer);
                 assert!(made.origins.iter().all(|origin| back.origins.contains(origin)), "{} of line {number}", made.pointer);
             }
         }

@@ -4,7 +4,7 @@
 
 use super::{Finding, LedgerRow, OriginView, Positions, ResourceRef, Viewed, describe, findings, get, ledger};
 use crate::backend::output_map::and_ancestors;
-use crate::compilation::{Compilation, GatewayRef};
+use crate::compilation::{Compilation, NamedGateway};
 use crate::resource::{Object, ObjectId, Origin, SourceId};
 use crate::text::{Node, NodeId, Str, TextRange, Value};
 use alloc::collections::BTreeSet;
@@ -73,7 +73,7 @@ pub struct LineReport {
 }
 
 /// What made a place, given as a JSON pointer ([`super::resolve`] finds it from what people write).
-pub fn explain_pointer(gateway: GatewayRef<'_>, positions: &Positions<'_>, viewed: &Viewed, pointer: &str) -> Explanation {
+pub fn explain_pointer(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, pointer: &str) -> Explanation {
     let view = |pointer: String, origins: &[Origin]| made(gateway, positions, viewed, pointer, origins);
     let mut chain = viewed.map.chain(pointer);
     let nearest = chain.next();
@@ -89,7 +89,7 @@ pub fn explain_pointer(gateway: GatewayRef<'_>, positions: &Positions<'_>, viewe
         value: value.cloned(),
         origins: nearest
             .as_ref()
-            .map(|nearest| OriginView::at(&nearest.pointer, get(&viewed.root, &nearest.pointer), nearest.origins, gateway.of(), positions))
+            .map(|nearest| OriginView::at(&nearest.pointer, get(&viewed.root, &nearest.pointer), nearest.origins, gateway.of, positions))
             .unwrap_or_default(),
         from: nearest.map(|nearest| nearest.pointer),
         within,
@@ -97,13 +97,13 @@ pub fn explain_pointer(gateway: GatewayRef<'_>, positions: &Positions<'_>, viewe
     }
 }
 
-fn made(gateway: GatewayRef<'_>, positions: &Positions<'_>, viewed: &Viewed, pointer: String, origins: &[Origin]) -> MadeView {
+fn made(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, pointer: String, origins: &[Origin]) -> MadeView {
     let value = get(&viewed.root, &pointer);
     MadeView {
         place: describe(&viewed.root, &pointer),
         gateway: gateway.label(),
         value: value.filter(|value| is_small(value)).cloned(),
-        origins: OriginView::at(&pointer, value, origins, gateway.of(), positions),
+        origins: OriginView::at(&pointer, value, origins, gateway.of, positions),
         pointer,
     }
 }
@@ -126,7 +126,7 @@ fn is_small(value: &Node) -> bool {
 pub fn explain_line(
     compilation: &Compilation,
     positions: &Positions<'_>,
-    documents: &[(GatewayRef<'_>, Viewed)],
+    documents: &[(NamedGateway<'_>, Viewed)],
     source: SourceId,
     line: u32,
     column: Option<u32>,
@@ -186,14 +186,14 @@ pub fn explain_line(
 }
 
 /// What a whole object made: only where it stands, not every field of it.
-fn made_by_whole(gateway: GatewayRef<'_>, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId) -> Vec<MadeView> {
+fn made_by_whole(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId) -> Vec<MadeView> {
     let mut made = made_by(gateway, positions, viewed, object, |_| true);
     let pointers: BTreeSet<String> = made.iter().map(|made| made.pointer.clone()).collect();
     made.retain(|made| !and_ancestors(&made.pointer).skip(1).any(|outer| pointers.contains(outer)));
     made
 }
 
-fn made_by(gateway: GatewayRef<'_>, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId, of: impl Fn(Origin) -> bool) -> Vec<MadeView> {
+fn made_by(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId, of: impl Fn(Origin) -> bool) -> Vec<MadeView> {
     let pointers = viewed.map.made_by(object, &of);
     let view = |pointer: String| {
         let origins: Vec<Origin> = viewed.map.get(&pointer).unwrap_or_default().to_vec();

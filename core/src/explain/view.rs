@@ -1,10 +1,10 @@
-//! The documents that one may ask about: what Envoy gets, in either form, and the IR.
+//! The documents that one may ask about: what Envoy gets, in either form, the IR, and the parts of an Application Gateway.
 //!
 //! What must not be here: what a place in a document means.
 
-use crate::backend::OutputMap;
 use crate::backend::envoy::{self, v3::Emitted};
-use crate::ir::Ir;
+use crate::backend::{self, OutputMap};
+use crate::ir::{Ir, appgw};
 use crate::text::{Limits, Node, Value, parse};
 
 /// Which document.
@@ -22,8 +22,8 @@ pub enum View {
 /// A document, and where in it each origin went.
 #[derive(Clone, Debug)]
 pub struct Viewed {
-    /// Which it is.
-    pub view: View,
+    /// The word by which the command line names it.
+    pub name: &'static str,
     /// The document.
     pub root: Node,
     /// Where each origin went.
@@ -45,14 +45,20 @@ impl View {
 }
 
 impl Viewed {
-    /// The document of a gateway.
+    /// The parts of an Application Gateway.
+    pub fn app_gateway(parts: &appgw::Gateway) -> Self {
+        let which = appgw::Document::Parts;
+        Self { name: "appgw", root: appgw::document(parts, which), map: backend::appgw::output_map(parts, which) }
+    }
+
+    /// The document of an Envoy.
     pub fn new(ir: &Ir, view: View, emitted: &mut Emitted) -> Self {
         let document = match view {
             View::Envoy => envoy::Document::Bootstrap,
             View::Xds => envoy::Document::Resources,
             View::Ir => {
                 let (root, map) = super::dump(ir);
-                return Self { view, root, map };
+                return Self { name: view.name(), root, map };
             }
         };
         let options = envoy::Options { document, ..envoy::Options::default() };
@@ -60,6 +66,6 @@ impl Viewed {
         let map = envoy::v3::output_map(ir, &options, emitted);
         let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
         let root = parse(&text, &limits).root.unwrap_or_else(|| Node::synthesised(Value::Null));
-        Self { view, root, map }
+        Self { name: view.name(), root, map }
     }
 }

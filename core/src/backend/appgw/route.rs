@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked<'a> {
+pub struct Request<'a> {
     /// The address that it comes to.
     pub frontend: FrontendType,
     /// The port that it comes to.
@@ -31,7 +31,7 @@ pub struct Asked<'a> {
 }
 
 /// What becomes of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Journey {
     /// Rules that were asked before, with why they were not used.
     pub passed: Vec<(Str, Passed)>,
@@ -42,7 +42,7 @@ pub struct Journey {
 }
 
 /// The rule that is used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Taken {
     /// The listener.
     pub listener: Str,
@@ -57,7 +57,8 @@ pub struct Taken {
 }
 
 /// Why a rule is not used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Passed {
     /// Its listener is at another address or port.
     Place,
@@ -68,7 +69,8 @@ pub enum Passed {
 }
 
 /// How a request ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Ending {
     /// It is sent to one of these addresses.
     Forwarded {
@@ -103,7 +105,7 @@ pub enum Ending {
 
 /// Takes a request through a gateway.
 #[must_use]
-pub fn route(gateway: &Gateway, asked: &Asked<'_>) -> Journey {
+pub fn try_request(gateway: &Gateway, asked: &Request<'_>) -> Journey {
     let empty = Properties::default();
     let properties = gateway.properties.as_ref().unwrap_or(&empty);
     let mut rules: Vec<&Part<Rule>> = properties.rules.iter().flatten().collect();
@@ -132,7 +134,7 @@ fn part<'p, T>(parts: &'p Option<Vec<Part<T>>>, reference: &Option<Reference>) -
     parts.iter().flatten().find(|part| part.id.eq_ignore_ascii_case(id))
 }
 
-fn listener_of<'p>(properties: &'p Properties, rule: &Part<Rule>, asked: &Asked<'_>) -> Result<&'p Part<Listener>, Passed> {
+fn listener_of<'p>(properties: &'p Properties, rule: &Part<Rule>, asked: &Request<'_>) -> Result<&'p Part<Listener>, Passed> {
     let listener = part(&properties.listeners, &rule.properties.listener).ok_or(Passed::NoListener)?;
     let port = part(&properties.ports, &listener.properties.port).and_then(|port| port.properties.port);
     let frontend = part(&properties.frontends, &listener.properties.frontend).map(|frontend| &frontend.properties);
@@ -184,7 +186,7 @@ struct Target<'p> {
     matched: &'p str,
 }
 
-fn used(properties: &Properties, listener: &Part<Listener>, rule: &Part<Rule>, asked: &Asked<'_>, passed: Vec<(Str, Passed)>) -> Journey {
+fn used(properties: &Properties, listener: &Part<Listener>, rule: &Part<Rule>, asked: &Request<'_>, passed: Vec<(Str, Passed)>) -> Journey {
     let name = |reference: &Option<Reference>| reference.as_ref().map(|reference| Str::new(reference.name()));
     let id = |reference: &Option<Reference>| reference.as_ref().map(|reference| reference.id.value.clone());
     let of = &rule.properties;
@@ -237,7 +239,7 @@ fn matches(pattern: &str, path: &str) -> bool {
     }
 }
 
-fn ending(properties: &Properties, target: &Target<'_>, asked: &Asked<'_>) -> Ending {
+fn ending(properties: &Properties, target: &Target<'_>, asked: &Request<'_>) -> Ending {
     if target.redirect.is_some() {
         return redirected(properties, target, asked);
     }
@@ -272,7 +274,7 @@ fn overridden(settings: &Settings, matched: &str, path: &str) -> Str {
     format!("{}/{}", prefix.trim_end_matches('/'), rest.trim_start_matches('/')).into()
 }
 
-fn redirected(properties: &Properties, target: &Target<'_>, asked: &Asked<'_>) -> Ending {
+fn redirected(properties: &Properties, target: &Target<'_>, asked: &Request<'_>) -> Ending {
     let Some(redirect) = part(&properties.redirects, target.redirect) else {
         return Ending::Refused { code: Some(502), why: "its redirect is not there".to_string() };
     };

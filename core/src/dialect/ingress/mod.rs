@@ -34,7 +34,7 @@ pub mod validate;
 
 pub use options::Options;
 
-use crate::compilation::{Answers, Claim, Dialect, Draft, Hints, KnownAnnotations, Ledger, Task};
+use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, KnownAnnotations, Ledger, Outcome, Task};
 use crate::diagnostic::Diagnostic;
 use crate::read::ReadOptions;
 use crate::resource::Objects;
@@ -73,8 +73,12 @@ pub static DIALECT: Dialect = Dialect {
     memory: || Box::new(()),
     compile: |task| {
         let Task { objects, options, ledger, sink, .. } = task;
-        let stages = compile(objects, &Options::of(options), ledger, sink);
-        Draft { stages: Arc::new(stages), answers: Answers::default(), gateways: Vec::new() }
+        let options = Options::of(options);
+        let stages = compile(objects, &options, ledger, sink);
+        let environment = Environment::read(&options);
+        let id = GatewayId::named(&environment.resource_group, &environment.gateway);
+        let gateway = stages.gateway.clone().map(|parts| Gateway { id, owner: None, outcome: Outcome::AppGateway(parts) });
+        Draft { stages: Arc::new(stages), answers: Answers::default(), gateways: gateway.into_iter().collect() }
     },
     setting_changes: |_, _| Vec::new(),
 };
@@ -94,7 +98,7 @@ pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: 
     accounts::write(&source, &processed, &passages, ledger);
     let checked = checks::Checked { objects, source: &source, options, names: &names, before: &gateway, processed: &processed, sink: &mut *sink };
     checks::run(checked);
-    Stages::new(&cluster, processed.gateway, processed.recorder, processed.statuses, passages)
+    Stages::new(&cluster, processed.gateway.map(Arc::new), processed.recorder, processed.statuses, passages)
 }
 
 #[cfg(test)]

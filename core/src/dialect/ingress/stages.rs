@@ -25,7 +25,7 @@ pub struct Stages {
     /// The objects that the API server took, by kind, in the order of their names.
     held: Vec<(&'static str, Vec<HeldObject>)>,
     /// The gateway that is asked for; `None` where nothing is.
-    pub gateway: Option<Gateway>,
+    pub gateway: Option<Arc<Gateway>>,
     /// Events.
     pub recorder: Recorder,
     /// Statuses that change.
@@ -36,7 +36,7 @@ pub struct Stages {
 
 impl Stages {
     /// Keeps what was established.
-    pub fn new(cluster: &Cluster<'_>, gateway: Option<Gateway>, recorder: Recorder, statuses: Vec<Change>, passages: Vec<Passage>) -> Self {
+    pub fn new(cluster: &Cluster<'_>, gateway: Option<Arc<Gateway>>, recorder: Recorder, statuses: Vec<Change>, passages: Vec<Passage>) -> Self {
         let of_kind = |(kind, definition): &(kinds::Kind, &crate::dialect::kubernetes::kind::Kind)| {
             (definition.name, cluster.all(*kind).map(|held| (held.object.id, held.root.clone())).collect())
         };

@@ -4,6 +4,7 @@ use super::stages::Stages;
 use super::{Options, compile};
 use crate::compilation::{Ledger, State};
 use crate::diagnostic::Diagnostic;
+use crate::ir::appgw::Gateway;
 use crate::read::{DocumentCache, ReadOptions, read};
 use crate::resource::{Inputs, ObjectId, Objects};
 use crate::text::{Node, Str, to_json};
@@ -20,6 +21,11 @@ pub(in crate::dialect::ingress) struct Outcome {
 }
 
 impl Outcome {
+    /// The gateway that is sent.
+    pub(in crate::dialect::ingress) fn gateway(&self) -> Gateway {
+        Gateway::clone(self.compiled.gateway.as_ref().expect("a gateway is sent"))
+    }
+
     /// An answer.
     fn node(&self, name: &str) -> Node {
         match name {
@@ -209,7 +215,7 @@ fn paths_that_others_own_are_not_made() {
     let target = "---\napiVersion: appgw.ingress.k8s.io/v1\nkind: AzureIngressProhibitedTarget\nmetadata: {name: t, namespace: shop}\nspec: {hostname: a.test, paths: [/theirs/*]}\n";
     let text = ingress("web", &[], &rule("a.test", &["/theirs/x", "/ours"])) + WEB + target;
     let paths = |options: &Options| {
-        let properties = run(&text, options).compiled.gateway.unwrap().properties.unwrap();
+        let properties = run(&text, options).gateway().properties.unwrap();
         let maps = properties.path_maps.unwrap();
         let rules = maps[0].properties.rules.clone().unwrap();
         rules.iter().map(|rule| rule.properties.paths.as_ref().unwrap()[0].value.clone()).collect::<Vec<_>>()
@@ -253,7 +259,7 @@ fn rules_of_others_stay_with_all_that_they_lead_to() {
     let target = "---\napiVersion: appgw.ingress.k8s.io/v1\nkind: AzureIngressProhibitedTarget\nmetadata: {name: t, namespace: shop}\nspec: {hostname: theirs.test}\n";
     let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB + target;
     let shared = Options { env: env(&[("APPGW_ENABLE_SHARED_APPGW", "true")]).env, ..gateway_file(&existing) };
-    let properties = run(&text, &shared).compiled.gateway.unwrap().properties.unwrap();
+    let properties = run(&text, &shared).gateway().properties.unwrap();
     let names = |names: Vec<Str>| names.join(" ");
     assert_eq!(names(properties.pools.unwrap().into_iter().map(|part| part.name).collect()), "kept pool-shop-web-80-bp-8080");
     assert!(properties.settings.unwrap().iter().any(|settings| settings.name == "s"));
@@ -263,7 +269,7 @@ fn rules_of_others_stay_with_all_that_they_lead_to() {
     // The port's object stays, though the controller would call it otherwise.
     assert_eq!(names(properties.ports.unwrap().into_iter().map(|part| part.name).collect()), "p80");
     // Without targets the gateway is the controller's alone.
-    let alone = run(&(ingress("web", &[], &rule("a.test", &["/"])) + WEB), &shared).compiled.gateway.unwrap().properties.unwrap();
+    let alone = run(&(ingress("web", &[], &rule("a.test", &["/"])) + WEB), &shared).gateway().properties.unwrap();
     assert_eq!(alone.rules.unwrap().len(), 1);
 }
 
@@ -285,7 +291,7 @@ fn broken_gateways_and_odd_ingresses_do_not_stop_anything() {
     }
     let many: Vec<String> = (0..100).map(|number| format!("h{number}.test")).collect();
     let text = ingress("web", &[("hostname-extension", &many.join(","))], &rule("a.test", &["/"])) + WEB;
-    let listeners = run(&text, &Options::default()).compiled.gateway.unwrap().properties.unwrap().listeners.unwrap();
+    let listeners = run(&text, &Options::default()).gateway().properties.unwrap().listeners.unwrap();
     assert_eq!(listeners[0].properties.host_names.as_ref().unwrap().len(), 5);
     let empty = run(&ingress("web", &[], "  {}\n"), &Options::default());
     assert!(empty.compiled.gateway.is_some());

@@ -1,6 +1,6 @@
 //! Which request goes where.
 
-use super::{Asked, Ending, Passed, glob, matches, route};
+use super::{Ending, Passed, Request, glob, matches, try_request};
 use crate::ir::appgw::wire::Wire as _;
 use crate::ir::appgw::{FrontendType, Gateway};
 use crate::resource::ObjectId;
@@ -38,13 +38,13 @@ fn gateway() -> Gateway {
     Gateway::read(&parse(GATEWAY, &Limits::default()).root.unwrap(), ObjectId::from_index(0)).unwrap()
 }
 
-fn asked<'a>(port: i64, host: &'a str, path: &'a str) -> Asked<'a> {
-    Asked { frontend: FrontendType::Public, port, host, path, query: Some("q=1") }
+fn asked<'a>(port: i64, host: &'a str, path: &'a str) -> Request<'a> {
+    Request { frontend: FrontendType::Public, port, host, path, query: Some("q=1") }
 }
 
 #[test]
 fn rules_are_asked_by_priority_and_paths_in_their_order() {
-    let journey = route(&gateway(), &asked(80, "Shop.Example.com", "/API/v2/x"));
+    let journey = try_request(&gateway(), &asked(80, "Shop.Example.com", "/API/v2/x"));
     let taken = journey.taken.unwrap();
     assert_eq!(taken.path_rule, Some((Str::new("api"), Str::new("/api*"))), "the longer path comes later");
     assert_eq!((taken.rewrites.as_deref(), taken.policy.as_deref()), (Some("set"), Some("/policy")));
@@ -61,29 +61,29 @@ fn rules_are_asked_by_priority_and_paths_in_their_order() {
 
 #[test]
 fn what_no_path_takes_goes_to_the_default() {
-    let journey = route(&gateway(), &asked(80, "shop.example.com", "/x"));
+    let journey = try_request(&gateway(), &asked(80, "shop.example.com", "/x"));
     assert_eq!(journey.ending, Ending::Redirected { code: 301, location: "https://shop.example.com/x?q=1".into() });
 }
 
 #[test]
 fn a_basic_listener_takes_every_host_that_is_left() {
-    let journey = route(&gateway(), &asked(80, "other.test", "/"));
+    let journey = try_request(&gateway(), &asked(80, "other.test", "/"));
     assert_eq!(journey.passed, [(Str::new("wild"), Passed::Host), (Str::new("tls"), Passed::Place)]);
     assert_eq!(journey.ending, Ending::Refused { code: Some(502), why: "the pool `empty` has no addresses".into() });
 }
 
 #[test]
 fn a_path_override_of_a_basic_rule_goes_before_the_whole_path() {
-    let Ending::Forwarded { path, .. } = route(&gateway(), &asked(443, "shop.example.com", "/a")).ending else { panic!("it is forwarded") };
+    let Ending::Forwarded { path, .. } = try_request(&gateway(), &asked(443, "shop.example.com", "/a")).ending else { panic!("it is forwarded") };
     assert_eq!(path, "/in/a");
 }
 
 #[test]
 fn ports_and_hosts_that_nothing_takes_are_told_apart() {
-    assert!(matches!(route(&gateway(), &asked(81, "shop.example.com", "/")).ending, Ending::Refused { code: None, .. }));
-    assert!(matches!(route(&gateway(), &asked(443, "other.test", "/")).ending, Ending::Refused { code: Some(404), .. }));
-    let private = Asked { frontend: FrontendType::Private, ..asked(80, "shop.example.com", "/") };
-    assert!(matches!(route(&gateway(), &private).ending, Ending::Refused { code: None, .. }));
+    assert!(matches!(try_request(&gateway(), &asked(81, "shop.example.com", "/")).ending, Ending::Refused { code: None, .. }));
+    assert!(matches!(try_request(&gateway(), &asked(443, "other.test", "/")).ending, Ending::Refused { code: Some(404), .. }));
+    let private = Request { frontend: FrontendType::Private, ..asked(80, "shop.example.com", "/") };
+    assert!(matches!(try_request(&gateway(), &private).ending, Ending::Refused { code: None, .. }));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 fn built(text: &str, options: &Options) -> Properties {
-    run(text, options).compiled.gateway.unwrap().properties.unwrap()
+    run(text, options).gateway().properties.unwrap()
 }
 
 fn of(text: &str) -> Properties {
@@ -103,7 +103,7 @@ fn an_annotation_of_another_form_is_told_of_and_does_nothing() {
     let expected = "Ingress InvalidAnnotation Code=\"ErrorInvalidContent\" Message=\"annotation appgw.ingress.kubernetes.io/request-timeout does not \
                     contain a valid value (5s)\"";
     assert_eq!(outcome.events(), [expected]);
-    let settings = outcome.compiled.gateway.unwrap().properties.unwrap().settings.unwrap();
+    let settings = outcome.gateway().properties.unwrap().settings.unwrap();
     assert_eq!(value!(settings[0].properties.request_timeout), 30);
 }
 
@@ -114,7 +114,7 @@ subsets: [{addresses: [{ip: 10.1.0.9}], ports: [{port: 1}]},
   {addresses: [{ip: 10.1.0.9}, {ip: 10.1.0.10}], notReadyAddresses: [{ip: 10.1.0.5}], ports: [{port: 8080}]}]\n";
     let outcome = run(&(ingress("web", &[], &rule("a.test", &["/"])) + WEB + endpoints), &Options::default());
     assert_eq!(outcome.events(), ["Ingress BackendPortTargetMatch Backend target port 8080 does not have matching endpoint port"]);
-    let pool = outcome.compiled.gateway.unwrap().properties.unwrap().pools.unwrap().remove(0);
+    let pool = outcome.gateway().properties.unwrap().pools.unwrap().remove(0);
     let addresses: Vec<String> = pool.properties.addresses.unwrap().iter().map(|address| value!(address.ip).to_string()).collect();
     assert_eq!(addresses, ["10.1.0.10", "10.1.0.5", "10.1.0.9"]);
 }
@@ -124,7 +124,7 @@ fn port_events(service: &str, port: &str) -> (Vec<String>, String) {
     let endpoints = "---\napiVersion: v1\nkind: Endpoints\nmetadata: {name: s, namespace: shop}\nsubsets: [{ports: [{name: a, port: 8081}, {name: a, port: 8080}]}]\n";
     let outcome: Outcome = run(&(ingress("web", &[], &spec) + service + endpoints), &Options::default());
     let events = outcome.events().into_iter().filter(|event| event.contains("PortResolutionError")).collect();
-    let settings = outcome.compiled.gateway.unwrap().properties.unwrap().settings.unwrap();
+    let settings = outcome.gateway().properties.unwrap().settings.unwrap();
     (events, settings.iter().map(|part| part.name.to_string()).find(|name| name.starts_with("bp-")).unwrap_or_default())
 }
 
@@ -166,7 +166,7 @@ fn tls_needs_a_secret_that_is_a_certificate() {
     let text = ingress("web", &[], &(rule("a.test", &["/"]) + tls)) + &secret("good");
     let outcome = run(&(text + WEB), &Options::default());
     assert_eq!(outcome.events(), ["Ingress SecretNotFound Unable to find the secret associated to secretId: [shop/bad]"]);
-    let properties = outcome.compiled.gateway.unwrap().properties.unwrap();
+    let properties = outcome.gateway().properties.unwrap();
     let listener = &listener(&properties, 0).properties;
     assert_eq!((value!(listener.protocol).as_str(), listener.certificate.as_ref().unwrap().name()), ("Https", "cert-shop-good"));
     let certificate = &properties.certificates.unwrap()[0];
@@ -297,7 +297,7 @@ spec: {rewriteRules: [{name: one, ruleSequence: 5, actions: {requestHeaderConfig
 fn tags_tell_the_cluster() {
     let node = |provider: &str| {
         let text = format!("---\napiVersion: v1\nkind: Node\nmetadata: {{name: node-1}}\nspec: {{providerID: {provider:?}}}\n");
-        run(&text, &Options::default()).compiled.gateway.unwrap().tags
+        run(&text, &Options::default()).gateway().tags
     };
     let tags = node("azure:///subscriptions/s/resourceGroups/mc_team_prod_westeurope/providers/Microsoft.Compute/virtualMachines/vm");
     let id = "/subscriptions/s/resourcegroups/team/providers/Microsoft.ContainerService/managedClusters/prod";
@@ -312,7 +312,7 @@ fn tags_tell_the_cluster() {
 #[test]
 fn every_part_that_is_made_leads_back_to_the_input() {
     let outcome = run(&(ingress("web", &[("request-timeout", "5")], &rule("a.test", &["/", "/x"])) + WEB), &Options::default());
-    let properties = outcome.compiled.gateway.unwrap().properties.unwrap();
+    let properties = outcome.gateway().properties.unwrap();
     let settings = &properties.settings.unwrap()[0];
     let origin = settings.properties.request_timeout.unwrap().origin.unwrap();
     let object = outcome.objects.get(origin.object()).unwrap();

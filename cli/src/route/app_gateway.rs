@@ -1,0 +1,89 @@
+//! `chancery route` for an Application Gateway.
+//!
+//! What must not be here: finding it out; that is `chancery_core::explain`.
+
+use crate::Outcome;
+use crate::args::Format;
+use crate::output::{print, print_json};
+use crate::style::{Style, plain};
+use chancery_core::backend::appgw::route::Ending;
+use chancery_core::compilation::Compilation;
+use chancery_core::explain::{AppGatewayReport, route_app_gateway};
+use chancery_core::simulate::Request;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Says what each Application Gateway does with the request.
+pub fn run(compilation: &Compilation, request: &Request, format: Format, style: &Style) -> Outcome {
+    let positions = compilation.positions();
+    let report = |gateway| route_app_gateway(gateway, &positions, request);
+    let reports: BTreeMap<_, _> = compilation.app_gateways().map(|gateway| (gateway.named.label().unwrap_or_default(), report(gateway))).collect();
+    match format {
+        Format::Json if reports.len() == 1 => reports.values().try_for_each(print_json)?,
+        Format::Json => print_json(&reports)?,
+        Format::Human => {
+            let told = reports.iter().map(|(gateway, report)| match gateway.as_str() {
+                "" => human(report, request, style),
+                gateway => format!("{}\n\n{}", style.heading(gateway), human(report, request, style)),
+            });
+            print(&told.collect::<Vec<_>>().join("\n"))?;
+        }
+    }
+    Ok(0)
+}
+
+fn human(report: &AppGatewayReport, request: &Request, style: &Style) -> String {
+    let mut out = String::new();
+    let scheme = if request.tls { "https" } else { "http" };
+    let _ = writeln!(out, "{}", style.bold(plain(&format!("{} {scheme}://{}{}", request.method, request.authority, request.path))));
+    for (rule, why) in &report.journey.passed {
+        let _ = writeln!(out, "\n{} rule {}: {}", style.red("✗"), plain(rule), why.words());
+    }
+    if let Some(taken) = &report.journey.taken {
+        step(&mut out, report, style, "listener", &taken.listener);
+        step(&mut out, report, style, "rule", &taken.rule);
+        if let Some((rule, pattern)) = &taken.path_rule {
+            let _ = writeln!(out, "    path rule {} takes {}", plain(rule), plain(pattern));
+        }
+        if let Some(rewrites) = &taken.rewrites {
+            let _ = writeln!(out, "    rewrite rule set {} applies; what it changes is not simulated", plain(rewrites));
+        }
+        if let Some(policy) = &taken.policy {
+            let _ = writeln!(out, "    firewall policy {} applies; what it blocks is not simulated", plain(policy));
+        }
+    }
+    ending(&mut out, report, style);
+    let _ = writeln!(
+        out,
+        "\n{} this follows Azure's documentation; no Application Gateway was asked. Health of addresses is not known.",
+        style.yellow("note:")
+    );
+    out
+}
+
+fn step(out: &mut String, report: &AppGatewayReport, style: &Style, what: &str, name: &str) {
+    let span = report.origins.iter().filter(|origin| origin.of == what).find_map(|origin| origin.origin.span.as_ref());
+    let place = span.map(|span| format!("  {}", style.dim(plain(&format!("{}:{}", span.file, span.line))))).unwrap_or_default();
+    let _ = writeln!(out, "\n{} {what} {}{place}", style.green("→"), style.cyan(plain(name)));
+}
+
+fn ending(out: &mut String, report: &AppGatewayReport, style: &Style) {
+    match &report.journey.ending {
+        Ending::Forwarded { pool, addresses, is_https, port, host, path } => {
+            step(out, report, style, "pool", pool);
+            let scheme = if *is_https { "https" } else { "http" };
+            for address in addresses {
+                let _ = writeln!(out, "    {scheme}://{}:{port}{}", plain(address), plain(path));
+            }
+            let host = host.as_ref().map_or("the address itself".into(), |host| plain(host).into_owned());
+            let _ = writeln!(out, "    host {host}");
+        }
+        Ending::Redirected { code, location } => {
+            let _ = writeln!(out, "\n{} redirect {code}\n    location {}", style.green("→"), style.cyan(plain(location)));
+        }
+        Ending::Refused { code, why } => {
+            let code = code.map_or("nothing answers".to_owned(), |code| format!("the gateway answers {code}"));
+            let _ = writeln!(out, "\n{} {}\n    {}", style.yellow("→"), style.yellow(code), plain(why));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What an Application Gateway does with a request, in terms of the user's lines.
+//!
+//! What must not be here: how requests are routed, and rendering.
+
+use super::{OriginOf, OriginView, Positions, Viewed};
+use crate::backend::appgw::route::{Ending, Journey, Passed, Request as Asked, try_request};
+use crate::compilation::AppGatewayRef;
+use crate::ir::appgw::FrontendType;
+use crate::simulate::Request;
+use crate::text::Node;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+/// What an Application Gateway does with a request, and which lines say so.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct AppGatewayReport {
+    /// What becomes of the request.
+    #[serde(flatten)]
+    pub journey: Journey,
+    /// Where the parts that it names come from.
+    pub origins: Vec<OriginOf>,
+}
+
+/// The lists that parts of a journey are in, with the word for such a part.
+const LISTS: [(&str, &str); 3] = [("listener", "httpListeners"), ("rule", "requestRoutingRules"), ("pool", "backendAddressPools")];
+
+/// What becomes of a request that comes to the public address.
+pub fn route_app_gateway(of: AppGatewayRef<'_>, positions: &Positions<'_>, request: &Request) -> AppGatewayReport {
+    let (path, query) = request.path.split_once('?').map_or((request.path.as_str(), None), |(path, query)| (path, Some(query)));
+    let host = request.authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let host = host.map_or(request.authority.as_str(), |(host, _)| host);
+    let port = request.port.map_or(if request.tls { 443 } else { 80 }, i64::from);
+    let journey = try_request(of.parts, &Asked { frontend: FrontendType::Public, port, host, path, query });
+    let viewed = Viewed::app_gateway(of.parts);
+    let mut origins = Vec::new();
+    for (what, name) in named_parts(&journey) {
+        let Some(pointer) = LISTS.iter().find(|(word, _)| *word == what).and_then(|(_, list)| pointer_of(&viewed.root, list, &name)) else {
+            continue;
+        };
+        let Some(made) = viewed.map.lookup(&pointer) else { continue };
+        let around = made.pointer != pointer;
+        origins.extend(made.origins.iter().map(|origin| OriginOf {
+            of: what.to_string(),
+            pointer: pointer.clone(),
+            around,
+            origin: OriginView::of(*origin, of.named.of, positions),
+        }));
+    }
+    AppGatewayReport { journey, origins }
+}
+
+fn named_parts(journey: &Journey) -> Vec<(&'static str, String)> {
+    let mut named = Vec::new();
+    if let Some(taken) = &journey.taken {
+        named.extend([("listener", taken.listener.to_string()), ("rule", taken.rule.to_string())]);
+    }
+    if let Ending::Forwarded { pool, .. } = &journey.ending {
+        named.push(("pool", pool.to_string()));
+    }
+    named
+}
+
+fn pointer_of(root: &Node, list: &str, name: &str) -> Option<String> {
+    let parts = root.at(&["properties", list])?.as_array()?;
+    let at = parts.iter().position(|part| part.get("name").and_then(Node::as_str) == Some(name))?;
+    Some(format!("/properties/{list}/{at}"))
+}
+
+impl Passed {
+    /// Why, in words that follow the rule's name.
+    pub fn words(self) -> &'static str {
+        match self {
+            Passed::Place => "its listener is at another address or port",
+            Passed::Host => "its listener takes other hosts",
+            Passed::NoListener => "its listener does not exist",
+        }
+    }
+}
