@@ -15,7 +15,7 @@ mod resources;
 mod settled;
 
 pub use fields::FieldChange;
-pub use requests::{Answer, Difference, Doors, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
+pub use requests::{Answer, Difference, ListenerPairing, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
 
 use crate::backend::OutputMap;
 use crate::compilation::{self, GatewayRef, Takes};

@@ -11,7 +11,7 @@ use super::service::Target;
 use crate::backend::OutputMap;
 use crate::backend::envoy;
 use crate::backend::envoy::v3::{Emitted, output_map, pb};
-use crate::compare::{Doors, RequestOptions, Requests, Side, SideSource, requests};
+use crate::compare::{ListenerPairing, RequestOptions, Requests, Side, SideSource, requests};
 use crate::compilation::{Compilation, GatewayRef, OptionValue, Options};
 use crate::compile::compile;
 use crate::dialect::{ambassador, contour};
@@ -63,7 +63,7 @@ pub fn proof(original: &Compilation, conversion: &Conversion, options: &Options)
     let by_name = |cluster: &pb::cluster::Cluster| service_of_name(cluster);
     let told_by: &dyn Fn(&pb::cluster::Cluster) -> Option<String> = if from_contour { &by_name } else { &by_address };
     let how = RequestOptions {
-        doors: Doors::SameRole,
+        pairing: ListenerPairing::SameRole,
         routes_only: !from_contour,
         reaches: [Some(told_by), Some(&by_name)],
         own_listeners: [if from_contour { CONTOURS } else { AMBASSADORS }, CONTOURS],

@@ -9,6 +9,7 @@ mod access_log;
 pub mod appgw;
 mod cluster;
 mod filter;
+mod header;
 mod listener;
 mod route;
 mod tls;
@@ -24,15 +25,15 @@ pub use filter::{
     AuthorizationTransport, Body, Compression, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HttpFilter, HttpFilterKind, IpRange, IpSource,
     Jwks, JwtProvider, LocalRateLimit, LuaScripts, NameMatch, RateLimitService, Rbac, RbacAction, TokenBucket,
 };
+pub use header::{AppendAction, HeaderMatch, HeaderMutations, HeaderToAdd, Regex, StringMatch};
 pub use listener::{
     Address, ClientCertDetails, CodecType, FilterChain, FilterChainMatch, Http1Options, HttpConnectionManager, Listener, ListenerFilter,
     NetworkFilter, SocketOption, SocketProtocol, TcpProxy, Tracing, TracingTag, TracingTagValue, TrafficDirection,
 };
 pub use route::{
-    AppendAction, Cors, DirectResponse, Forward, HashBy, HashPolicy, HeaderMatch, HeaderMutations, HeaderToAdd, HostRateLimits, HostRewrite,
-    InternalRedirect, MirrorPolicy, PathMatch, PathRewrite, PerFilter, Priority, QueryMatch, RateLimitAction, RateLimitDescriptor, Redirect,
-    RedirectCode, RedirectPath, Regex, RegexRewrite, RetryPolicy, Route, RouteAction, RouteConfiguration, RouteMatch, RuntimeFraction, StringMatch,
-    UpstreamClusters, VirtualHost, WeightedCluster,
+    Cors, DirectResponse, Forward, HashBy, HashPolicy, HostRateLimits, HostRewrite, InternalRedirect, MirrorPolicy, PathMatch, PathRewrite,
+    PerFilter, Priority, QueryMatch, RateLimitAction, RateLimitDescriptor, Redirect, RedirectCode, RedirectPath, RegexRewrite, RetryPolicy, Route,
+    RouteAction, RouteConfiguration, RouteMatch, RuntimeFraction, UpstreamClusters, VirtualHost, WeightedCluster,
 };
 pub use tls::{
     Certificate, CertificateSource, Delivery, DownstreamTls, Holder, PublicMaterial, SecretPart, SecretReference, TlsParameters, TlsVersion,

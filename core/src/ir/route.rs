@@ -1,6 +1,6 @@
 //! Virtual hosts and routes.
 
-use super::{HeaderName, Json, LocalRateLimit, Origins, Rbac, StatusCode};
+use super::{HeaderMatch, HeaderMutations, HeaderName, Json, LocalRateLimit, Origins, Rbac, Regex, StatusCode, StringMatch};
 use crate::resource::{Also, Sourced};
 use crate::text::Str;
 use alloc::boxed::Box;
@@ -100,49 +100,6 @@ impl Default for PathMatch {
     fn default() -> Self {
         PathMatch::Prefix(Str::new_static("/"))
     }
-}
-
-/// An RE2 regular expression.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Regex {
-    /// The expression.
-    pub regex: Str,
-    /// Largest program, where the controller sends one.
-    pub max_program_size: Option<Sourced<u32>>,
-    /// Whether the controller sends `google_re2` at all (only where spelled so).
-    pub engine: bool,
-}
-
-/// How a text is matched.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub enum StringMatch {
-    /// Is.
-    Exact(Str),
-    /// Starts with.
-    Prefix(Str),
-    /// Ends with.
-    Suffix(Str),
-    /// Contains.
-    Contains(Str),
-    /// Matches as a whole.
-    Regex(Regex),
-    /// Is there, whatever it is.
-    Present,
-}
-
-/// One header matcher.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct HeaderMatch {
-    /// Header name.
-    pub name: HeaderName,
-    /// Its value.
-    pub value: StringMatch,
-    /// Matches if the value does not.
-    pub invert: bool,
-    /// ASCII case does not count.
-    pub ignore_case: bool,
-    /// An absent header is an empty one.
-    pub missing_as_empty: bool,
 }
 
 /// One query parameter matcher.
@@ -471,37 +428,6 @@ pub struct DirectResponse {
     pub status: Sourced<StatusCode>,
     /// Body as text.
     pub body: Option<Sourced<Str>>,
-}
-
-/// Headers added and removed.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
-pub struct HeaderMutations {
-    /// In order.
-    pub add: Vec<Sourced<HeaderToAdd>>,
-    /// Names.
-    pub remove: Vec<Sourced<HeaderName>>,
-}
-
-/// A header that is added.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct HeaderToAdd {
-    /// Name.
-    pub name: HeaderName,
-    /// Value, with Envoy's `%COMMANDS%`.
-    pub value: Str,
-    /// What happens if it is there already.
-    pub action: AppendAction,
-}
-
-/// What happens to a header that is there already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-pub enum AppendAction {
-    /// Both are kept; Envoy's default, said explicitly where spelled with `append`.
-    Append,
-    /// The new one replaces it.
-    Overwrite,
-    /// As `Append`, without any field.
-    Unsaid,
 }
 
 /// An HTTP filter's configuration for one route.

@@ -12,6 +12,7 @@
 mod access;
 mod connect;
 mod follow;
+mod settings;
 
 use super::{Outlet, Source};
 use crate::Failure;
@@ -20,8 +21,8 @@ pub use access::unreachable;
 use access::{Found, Place, Wanted};
 pub use connect::connect;
 use kube::Client;
+pub use settings::Settings;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -29,21 +30,6 @@ use tokio::task::JoinSet;
 
 /// How often it is asked which kinds there are, and where we may read them.
 const LOOK: Duration = Duration::from_secs(10);
-
-/// Which cluster, and what of it.
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    /// The kubeconfig; `$KUBECONFIG` and the usual places unless given, and a pod's own account where there is none.
-    pub kubeconfig: Option<PathBuf>,
-    /// The context; the current one unless given.
-    pub context: Option<String>,
-    /// The one namespace that is watched; all unless given.
-    pub namespace: Option<String>,
-    /// Only objects with these labels.
-    pub selector: Option<String>,
-    /// Only the kinds of this dialect.
-    pub dialect: Option<String>,
-}
 
 /// An API server.
 #[derive(Debug)]

@@ -5,7 +5,8 @@
 //! | [`folder`] | files and folders, as they change |
 //! | [`stream`] | watch events on standard input, as `kubectl get -w --output-watch-events -o json` writes them |
 //! | [`kube`] | an API server |
-//! | [`recording`] | what `chancery watch --record` wrote, played again |
+//! | [`recording`] | what sources told, as `chancery watch --record` writes it |
+//! | [`replay`] | a recording, played again |
 //!
 //! A source puts texts into the [`Intake`](crate::worker::intake::Intake), says when it has told all that it holds, and tells how it is. What
 //! it has told stays when it is lost: only what it knows to be gone is taken away. Not here: what texts mean.
@@ -13,6 +14,7 @@
 pub mod folder;
 pub mod kube;
 pub mod recording;
+pub mod replay;
 pub mod stream;
 
 use crate::Failure;

@@ -4,6 +4,7 @@
 //! each gateway's resources last from build to build, so that an event costs what it changes.
 
 use super::intake::{Drained, is_referred};
+use super::metrics::BuildSize;
 use crate::event::{FindingLine, Place};
 use crate::xds::snapshot::{Blame, Resources, Snapshot};
 use chancery_core::backend::OutputMap;
@@ -62,6 +63,12 @@ pub struct Build {
 }
 
 impl Build {
+    /// What it took and found, for counters.
+    #[must_use]
+    pub fn size(&self) -> BuildSize {
+        BuildSize { inputs: self.inputs, changes: self.changes, errors: self.errors, took: self.took, waited: self.waited }
+    }
+
     /// All that was found, one line each.
     #[must_use]
     pub fn findings(&self) -> BTreeSet<FindingLine> {

@@ -2,9 +2,9 @@
 //!
 //! What must not be here: how it is shown.
 
-use super::build::Build;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 /// Why a change was not worth a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,21 @@ pub enum Noise {
     Unreferenced,
     /// It lies in a namespace that is not watched.
     Unwatched,
+}
+
+/// What one build took and found.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildSize {
+    /// How many inputs there are.
+    pub inputs: usize,
+    /// How many changes of inputs went into it.
+    pub changes: u64,
+    /// How many errors were found.
+    pub errors: usize,
+    /// How long it took.
+    pub took: Duration,
+    /// How long the first change waited for it.
+    pub waited: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -53,7 +68,7 @@ impl Metrics {
     }
 
     /// There is a build.
-    pub fn built(&self, build: &Build) {
+    pub fn built(&self, build: &BuildSize) {
         self.0.builds.fetch_add(1, Relaxed);
         self.0.drained.fetch_add(build.changes, Relaxed);
         self.0.micros.fetch_add(build.took.as_micros() as u64, Relaxed);

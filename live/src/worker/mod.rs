@@ -38,7 +38,7 @@ pub fn run(intake: &Intake, builder: &mut Builder, spacing: Duration, metrics: &
         let build = match intake.drain() {
             Some(drained) => {
                 let build = Arc::new(builder.build(drained));
-                metrics.built(&build);
+                metrics.built(&build.size());
                 build
             }
             None => match unpublished.take() {

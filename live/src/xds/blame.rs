@@ -3,10 +3,20 @@
 //! Envoy says it in prose. What its prose names of the resources in the response is what it means; where it names none, it means all of them.
 //! What must not be here: where resources come from. A snapshot knows whom to ask.
 
-use super::clients::Blamed;
 use super::snapshot::Snapshot;
 use super::stream::Verdict;
+use crate::event::Place;
+use serde::Serialize;
 use std::sync::Arc;
+
+/// A resource that was rejected.
+#[derive(Clone, Debug, Serialize)]
+pub struct Blamed {
+    /// Its name.
+    pub resource: String,
+    /// What made it.
+    pub places: Vec<Place>,
+}
 
 /// The resources that are meant, with what made them; at most `most`.
 #[must_use]

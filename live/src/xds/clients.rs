@@ -2,9 +2,10 @@
 //!
 //! An Envoy is a node id; it may have several streams, one of them for each type. What must not be here: the protocol.
 
+use super::blame::{Blamed, blame};
 use super::snapshot::Snapshot;
 use super::stream::Verdict;
-use crate::event::{EnvoyState, Event, Events, Place};
+use crate::event::{EnvoyState, Event, Events};
 use crate::lock;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -48,15 +49,6 @@ pub struct Rejection {
     pub message: String,
     /// The resources that it names, with what made them.
     pub resources: Vec<Blamed>,
-}
-
-/// A resource that was rejected.
-#[derive(Clone, Debug, Serialize)]
-pub struct Blamed {
-    /// Its name.
-    pub resource: String,
-    /// What made it.
-    pub places: Vec<Place>,
 }
 
 /// An Envoy.
@@ -143,7 +135,7 @@ impl Clients {
             return self.events.tell(Event::Accepted { id: id.into(), r#type, version, after_ms, gateway });
         };
         let message: String = message.chars().take(LONGEST_MESSAGE).collect();
-        let resources = super::blame::blame(verdict, &message, snapshot, MOST_BLAMED);
+        let resources = blame(verdict, &message, snapshot, MOST_BLAMED);
         if let Some(client) = lock(&self.clients).get_mut(id) {
             let rejected = Rejection { version: version.clone(), message: message.clone(), resources: resources.clone() };
             client.types.entry(r#type.clone()).or_default().rejected = Some(rejected);

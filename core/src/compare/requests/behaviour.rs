@@ -5,136 +5,30 @@
 //!
 //! What must not be here: settings that apply to more than a route.
 
-use super::report::{RequestPlace, told};
+use super::difference::{End, FieldDifference, Scene, end, pointer};
+use super::report::told;
+use super::residue::residue;
 use super::work::Work;
 use super::{frames, reach};
 use crate::backend::envoy::v3::pb;
 use crate::order::Order as _;
-use crate::simulate::{HeaderAction, Outcome, Simulation, header_action, path_words};
+use crate::simulate::{HeaderAction, Simulation, header_action, path_words};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use pb::base::HeaderValueOption;
-use pb::route::{Route, VirtualHost, route::Action};
-
-/// Something that differs for a request.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Met {
-    pub(super) what: String,
-    pub(super) before: Option<String>,
-    pub(super) after: Option<String>,
-    /// What requests that change in the same way have in common, where that is not both values.
-    pub(super) alike: Option<String>,
-    /// Where both stand.
-    pub(super) pointers: [Option<String>; 2],
-}
-
-/// The virtual hosts that a request comes to, with their places.
-#[derive(Clone, Default)]
-pub(super) struct Scene<'a> {
-    pub(super) hosts: [Option<(&'a VirtualHost, String)>; 2],
-}
-
-impl<'a> Scene<'a> {
-    /// The route that took a request, where it is one of these virtual hosts'.
-    fn route(&self, side: usize, simulation: &Simulation) -> Option<(&'a Route, String)> {
-        let (host, pointer) = self.hosts.get(side)?.as_ref()?;
-        let index = simulation.route.as_ref()?.index;
-        let pointer = format!("{pointer}/routes/{index}");
-        simulation.places.iter().any(|place| place.of == "route" && place.pointer == pointer).then_some(())?;
-        Some((host.routes.get(index)?, pointer))
-    }
-}
-
-/// The most exact place that is known of a request.
-pub(super) fn pointer(simulation: &Simulation) -> Option<String> {
-    const FROM: [&str; 5] = ["route", "virtual_host", "http_connection_manager", "filter_chain", "listener"];
-    FROM.iter().find_map(|of| simulation.places.iter().find(|place| place.of == *of)).map(|place| place.pointer.clone())
-}
-
-/// How much a request tells of a change: one that goes somewhere by what somebody wrote the most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Telling {
-    is_written: bool,
-    goes: u8,
-}
-
-impl Telling {
-    /// Whether somebody wrote it, and no controller added it.
-    pub(super) fn is_written(self) -> bool {
-        self.is_written
-    }
-}
-
-pub(super) fn telling(work: &Work<'_, '_>, simulations: &[Simulation; 2]) -> Telling {
-    let goes = |of: &Simulation| match end(of) {
-        End::Forwarded => 3,
-        End::Redirected => 2,
-        End::Answered if of.route.is_some() => 1,
-        _ => 0,
-    };
-    let goes = simulations.iter().map(goes).max().unwrap_or_default();
-    Telling { is_written: work.written_for(simulations).is_some(), goes }
-}
-
-/// How grave a difference is: the lower, the sooner it is told.
-pub(super) fn gravity(what: &str) -> u8 {
-    match what {
-        "outcome" => 0,
-        "status" | "location" | "clusters" => 1,
-        "body" | "timeout" | "upstream host" | "upstream path" => 2,
-        _ if what.contains(" header") => 3,
-        _ if what.starts_with("cluster.") => 4,
-        _ => 5,
-    }
-}
-
-/// What a group of changes has in common.
-pub(super) fn key(met: &[Met], place: &RequestPlace) -> String {
-    let mut out = if place.path.is_none() { "all".to_owned() } else { String::new() };
-    for met in met {
-        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "\u{0}".to_owned());
-        let value = met.alike.clone().unwrap_or_else(|| format!("{}\u{1}{}", text(&met.before), text(&met.after)));
-        out.push_str(&format!("\u{2}{}\u{1}{value}", met.what));
-    }
-    out
-}
-
-/// How a client sees the end of a request.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// Nobody listens.
-    Nobody,
-    /// No filter chain takes the connection.
-    NoChain,
-    /// The connection is taken, and closed.
-    Reset,
-    Answered,
-    Redirected,
-    Forwarded,
-}
-
-fn end(of: &Simulation) -> End {
-    match of.outcome {
-        Outcome::NoListener => End::Nobody,
-        Outcome::NoFilterChain => End::NoChain,
-        Outcome::Reset => End::Reset,
-        Outcome::DirectResponse | Outcome::NoVirtualHost | Outcome::NoRoute => End::Answered,
-        Outcome::Redirect => End::Redirected,
-        Outcome::Forward => End::Forwarded,
-    }
-}
+use pb::route::{Route, route::Action};
 
 /// What differs.
-pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulations: &[Simulation; 2]) -> Vec<Met> {
+pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulations: &[Simulation; 2]) -> Vec<FieldDifference> {
     let [old, new] = simulations;
     let ends = [end(old), end(new)];
     let mut out = Vec::new();
     if ends[0] != ends[1] || ends[0] == End::Answered && old.status != new.status {
         let (before, after) = (work.reached_by(0, old), work.reached_by(1, new));
         let of = |simulation: &Simulation| format!("{} {}", simulation.outcome.name(), simulation.status.unwrap_or_default());
-        out.push(Met {
+        out.push(FieldDifference {
             what: "outcome".to_owned(),
             before: Some(told(old, &before)),
             after: Some(told(new, &after)),
@@ -157,7 +51,7 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
     };
     let mut say = |what: &str, fields: [&str; 2], before: Option<String>, after: Option<String>, alike: Option<String>| {
         if before != after {
-            out.push(Met { what: what.to_owned(), before, after, alike, pointers: [at(0, fields[0]), at(1, fields[1])] });
+            out.push(FieldDifference { what: what.to_owned(), before, after, alike, pointers: [at(0, fields[0]), at(1, fields[1])] });
         }
     };
     let rewrites = [routes[0].as_ref().map(|(route, _)| rewriting(route)), routes[1].as_ref().map(|(route, _)| rewriting(route))];
@@ -282,12 +176,12 @@ fn policies(simulations: &[Simulation; 2], say: &mut impl FnMut(&str, [&str; 2],
 }
 
 /// Every other field of the route, and of the clusters that are reached.
-fn rest<'a>(work: &mut Work<'_, 'a>, simulations: &[Simulation; 2], routes: &[Option<(&'a Route, String)>; 2], out: &mut Vec<Met>) {
+fn rest<'a>(work: &mut Work<'_, 'a>, simulations: &[Simulation; 2], routes: &[Option<(&'a Route, String)>; 2], out: &mut Vec<FieldDifference>) {
     if let [Some((before, old)), Some((after, new))] = routes {
         let same = |a: &str, b: &str| work.same_cluster(a, b);
-        for of in frames::residue(&frames::route(before), &frames::route(after), &[], &same) {
+        for of in residue(&frames::route(before), &frames::route(after), &[], &same) {
             let pointers = [Some(format!("{old}{}", of.pointer)), Some(format!("{new}{}", of.pointer))];
-            out.push(Met { what: of.path, before: of.before, after: of.after, alike: None, pointers });
+            out.push(FieldDifference { what: of.path, before: of.before, after: of.after, alike: None, pointers });
         }
     }
     let [mut before, mut after] = [0, 1].map(|side| {
@@ -301,7 +195,7 @@ fn rest<'a>(work: &mut Work<'_, 'a>, simulations: &[Simulation; 2], routes: &[Op
         let (Some(a), Some(b), true) = (old.cluster(first), new.cluster(second), reached == other) else { continue };
         for of in reach::settings(&a.message, &b.message) {
             let pointers = [Some(format!("{}{}", a.pointer, of.pointer)), Some(format!("{}{}", b.pointer, of.pointer))];
-            let met = Met { what: format!("cluster.{}", of.path), before: of.before, after: of.after, alike: None, pointers };
+            let met = FieldDifference { what: format!("cluster.{}", of.path), before: of.before, after: of.after, alike: None, pointers };
             if !out.contains(&met) {
                 out.push(met);
             }

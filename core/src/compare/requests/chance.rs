@@ -5,8 +5,9 @@
 //!
 //! What must not be here: shares that one route gives to several clusters, which every simulation tells.
 
-use super::behaviour::{self, Met, Scene};
-use super::hosts::place;
+use super::behaviour;
+use super::difference::{FieldDifference, Scene, pointer};
+use super::place;
 use super::reach;
 use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
@@ -73,7 +74,7 @@ pub(super) fn show<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[St
     for (both, simulations) in &all {
         let met = behaviour::compare(work, scene, simulations);
         if !met.is_empty() {
-            work.add(met, place(scene, simulations, domains, both), both, simulations);
+            work.add(met, place::of_request(scene, simulations, domains, both), both, simulations);
         }
     }
 }
@@ -88,9 +89,9 @@ fn together<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[String], 
         reach::shares(shares.into_iter().map(|(name, percent)| (work.reach(side, &name), percent)))
     });
     if before != after {
-        let pointers = [&simulations[0], &simulations[1]].map(behaviour::pointer);
-        let met = Met { what: "clusters".to_owned(), before: Some(before), after: Some(after), alike: None, pointers };
-        work.add(Vec::from([met]), place(scene, simulations, domains, first), first, simulations);
+        let pointers = [&simulations[0], &simulations[1]].map(pointer);
+        let met = FieldDifference { what: "clusters".to_owned(), before: Some(before), after: Some(after), alike: None, pointers };
+        work.add(Vec::from([met]), place::of_request(scene, simulations, domains, first), first, simulations);
     }
     // Of what both sides reach: whether it is reached in the same way.
     let mut done = BTreeSet::new();
@@ -101,7 +102,7 @@ fn together<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[String], 
             let simulations = [old.clone(), new];
             let met = behaviour::compare(work, scene, &simulations);
             if !met.is_empty() {
-                work.add(met, place(scene, &simulations, domains, both), both, &simulations);
+                work.add(met, place::of_request(scene, &simulations, domains, both), both, &simulations);
             }
         }
     }

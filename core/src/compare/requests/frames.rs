@@ -1,12 +1,12 @@
-//! Settings that apply to all that a listener, a filter chain, a connection manager, a table of routes or a virtual host takes; and the
-//! fields in which two messages differ, names and statistics aside.
+//! Settings that apply to all that a listener, a filter chain, a connection manager, a table of routes or a virtual host takes.
 //!
 //! What must not be here: what single requests meet.
 
-use super::super::fields::{Without, differences, shown, tree};
-use super::behaviour::Met;
+use super::super::fields::{Without, tree};
+use super::difference::FieldDifference;
 use super::reach::clusters_of;
 use super::report::RequestPlace;
+use super::residue::residue;
 use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
 use crate::text::{Node, Value};
@@ -20,38 +20,6 @@ use pb::listener::{FilterChain, filter::ConfigType};
 use pb::route::weighted_cluster::ClusterWeight;
 use pb::route::{Route, RouteAction, RouteConfiguration, WeightedCluster, route::Action, route_action::ClusterSpecifier};
 use pb::tcp_proxy::TcpProxy;
-
-/// A field that differs.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Residue {
-    /// Its path, as `retry_policy.num_retries`.
-    pub(super) path: String,
-    /// JSON pointer from the message.
-    pub(super) pointer: String,
-    pub(super) before: Option<String>,
-    pub(super) after: Option<String>,
-}
-
-/// What changes nothing for a request: of a message itself, and wherever it stands.
-const ASIDE: [&str; 8] = ["name", "alt_stat_name", "access_log_options", "tracing", "metadata", "decorator", "virtual_clusters", "stats_matcher"];
-const ASIDE_ANYWHERE: [&str; 2] = ["stat_prefix", "access_log"];
-
-fn is_aside(pointer: &str) -> bool {
-    let mut steps = pointer.split('/').skip(1);
-    steps.next().is_some_and(|first| ASIDE.contains(&first) || ASIDE_ANYWHERE.contains(&first)) || steps.any(|step| ASIDE_ANYWHERE.contains(&step))
-}
-
-/// The fields in which two messages differ, some left out. Of two names of clusters `same` says whether they are of the same cluster.
-pub(super) fn residue(before: &dyn AnyMessage, after: &dyn AnyMessage, without: Without, same: &dyn Fn(&str, &str) -> bool) -> Vec<Residue> {
-    if before.equals(after) {
-        return Vec::new();
-    }
-    let (a, b) = (tree(before, without), tree(after, without));
-    let text = |node: Option<&Node>| node.and_then(|node| node.as_str().map(ToString::to_string));
-    let found = differences(&a, &b).into_iter().filter(|found| !is_aside(&found.pointer));
-    let found = found.filter(|found| !matches!((text(found.before), text(found.after)), (Some(a), Some(b)) if same(&a, &b)));
-    found.map(|found| Residue { before: found.before.map(shown), after: found.after.map(shown), path: found.path, pointer: found.pointer }).collect()
-}
 
 /// The strings that stand in a message as values, but for some of its fields.
 fn names_in(message: &dyn AnyMessage, without: Without, names: &mut dyn FnMut(&str)) {
@@ -74,20 +42,6 @@ pub(super) fn mentions(of: &FilterChain, table: Option<&RouteConfiguration>, nam
     found
 }
 
-/// Requests of a whole listener, filter chain, table or virtual host.
-pub(super) fn place(both: &Both, pointers: &[String; 2]) -> RequestPlace {
-    let [before, after] = pointers.clone();
-    RequestPlace {
-        hosts: Vec::new(),
-        path: None,
-        conditions: Vec::new(),
-        port_before: both.ports[0],
-        port_after: both.ports[1],
-        before: Some(before),
-        after: Some(after),
-    }
-}
-
 /// What is compared as a whole: its name, the message on both sides, what is not looked at in it, and where it stands.
 pub(super) struct Frame<'m> {
     pub(super) what: &'m str,
@@ -100,9 +54,9 @@ pub(super) struct Frame<'m> {
 pub(super) fn show(work: &mut Work<'_, '_>, frame: Frame<'_>, place: RequestPlace, both: &Both) {
     let Frame { what, sides: [before, after], without, pointers } = frame;
     let same = |a: &str, b: &str| work.same_cluster(a, b);
-    let mut met: Vec<Met> = residue(before, after, without, &same)
+    let mut met: Vec<FieldDifference> = residue(before, after, without, &same)
         .into_iter()
-        .map(|of| Met {
+        .map(|of| FieldDifference {
             what: format!("{what}.{}", of.path),
             before: of.before,
             after: of.after,
@@ -121,7 +75,7 @@ pub(super) fn show(work: &mut Work<'_, '_>, frame: Frame<'_>, place: RequestPlac
     }
     for name in used {
         let (first, second) = (work.reach(0, &name), work.reach(1, &name));
-        met.push(Met {
+        met.push(FieldDifference {
             what: format!("{what}: cluster {name}"),
             before: Some(first),
             after: Some(second),

@@ -6,11 +6,12 @@
 //! What must not be here: which virtual hosts those are.
 
 use super::super::order::{common_ends, rising};
-use super::behaviour::{self, Scene};
 use super::chance;
 use super::conditions::{self, Choice, Dimension};
+use super::difference::Scene;
 use super::frames::{self, Frame};
 use super::paths::{Pattern, paths};
+use super::place::{self, any_port, witness};
 use super::reach;
 use super::report::RequestPlace;
 use super::work::{Both, Work};
@@ -27,12 +28,12 @@ use pb::route::{Route, RouteMatch};
 
 /// A virtual host of a side.
 #[derive(Clone, Copy)]
-pub(super) struct Known<'t, 'a> {
+pub(super) struct PlacedHost<'t, 'a> {
     pub(super) table: &'t Table<'a>,
     pub(super) index: usize,
 }
 
-impl<'a> Known<'_, 'a> {
+impl<'a> PlacedHost<'_, 'a> {
     fn routes(&self) -> &'a [Route] {
         self.table.config.virtual_hosts.get(self.index).map(|host| host.routes.as_slice()).unwrap_or_default()
     }
@@ -49,7 +50,7 @@ const MOST_OF_PATH: usize = 3;
 const MOST_OF_ONE: usize = 64;
 
 /// Compares the requests that come to two virtual hosts. `domains` are the hosts of the requests in words, `both` is one to take others after.
-pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<Known<'_, 'a>>; 2], domains: &[String], both: &Both) {
+pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_, 'a>>; 2], domains: &[String], both: &Both) {
     let scene = Scene { hosts: hosts.map(|host| host.and_then(|host| Some((host.table.config.virtual_hosts.get(host.index)?, host.pointer())))) };
     let empty: &[Route] = &[];
     let [old, new] = hosts.map(|host| host.map_or(empty, |host| host.routes()));
@@ -68,7 +69,7 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<Known<'_, 'a>>
     if differ.is_empty() {
         return;
     }
-    let mut tried: HashMap<Vec<Taken>, usize> = HashMap::default();
+    let mut tried: HashMap<Vec<ChosenRoutes>, usize> = HashMap::default();
     for path in paths(&all, &differ, work) {
         if work.options.own_paths.iter().any(|own| path.starts_with(own)) {
             continue;
@@ -84,20 +85,20 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<Known<'_, 'a>>
         let mut matchers = of(old, first);
         matchers.extend(of(new, second));
         let draws = chance::draws([old, new], &candidates, work);
-        let mut here: HashMap<Vec<Taken>, usize> = HashMap::default();
+        let mut here: HashMap<Vec<ChosenRoutes>, usize> = HashMap::default();
         for choice in conditions::choices(&matchers, work) {
             if !work.may_go_on() {
                 return;
             }
             let both = request(both, &path, &choice);
-            let taken: Vec<Taken> = draws
+            let taken: Vec<ChosenRoutes> = draws
                 .iter()
                 .map(|draw| {
                     let [before, after] = work.choose(&draw.of(&both));
-                    [taken(&before, &scene, 0), taken(&after, &scene, 1)]
+                    [chosen_route(&before, &scene, 0), chosen_route(&after, &scene, 1)]
                 })
                 .collect();
-            let kept = |taken: &Taken| matches!(taken, [Some(Some(first)), Some(Some(second))] if same.old.get(first) == Some(second));
+            let kept = |taken: &ChosenRoutes| matches!(taken, [Some(Some(first)), Some(Some(second))] if same.old.get(first) == Some(second));
             if taken.iter().all(kept) {
                 continue;
             }
@@ -114,10 +115,10 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<Known<'_, 'a>>
 }
 
 /// The routes that took a request, on both sides.
-type Taken = [Option<Option<usize>>; 2];
+type ChosenRoutes = [Option<Option<usize>>; 2];
 
 /// The number of the route that took a request; none where none did; none at all where it came to another virtual host.
-fn taken(simulation: &Simulation, scene: &Scene<'_>, side: usize) -> Option<Option<usize>> {
+fn chosen_route(simulation: &Simulation, scene: &Scene<'_>, side: usize) -> Option<Option<usize>> {
     let (_, pointer) = scene.hosts.get(side)?.as_ref()?;
     let here = simulation.places.iter().any(|place| place.of == "virtual_host" && place.pointer == *pointer);
     here.then(|| simulation.route.as_ref().map(|route| route.index))
@@ -129,11 +130,11 @@ pub(super) fn witnesses(table: &Table<'_>, like: &Both, most: usize) -> Vec<Both
     for host in &table.config.virtual_hosts {
         let Some(domain) = host.domains.first() else { continue };
         let mut both = like.clone();
-        both.request.authority = super::doors::witness(domain, super::doors::any_port(like.ports));
+        both.request.authority = witness(domain, any_port(like.ports));
         for of in host.routes.iter().filter_map(|route| route.r#match.as_ref()) {
             let mut one = both.clone();
             if let Some(own) = conditions::domains(of).first() {
-                one.request.authority = super::doors::witness(own, super::doors::any_port(like.ports));
+                one.request.authority = witness(own, any_port(like.ports));
             }
             if let Some(path) = Pattern::of(of).example() {
                 one.request.path = path;
@@ -145,29 +146,6 @@ pub(super) fn witnesses(table: &Table<'_>, like: &Both, most: usize) -> Vec<Both
         }
     }
     out
-}
-
-/// The requests that a request stands for: those of the narrower of the routes that take it.
-pub(super) fn place(scene: &Scene<'_>, simulations: &[Simulation; 2], domains: &[String], both: &Both) -> RequestPlace {
-    let matcher = |side: usize| {
-        let (host, _) = scene.hosts.get(side)?.as_ref()?;
-        let index = simulations.get(side)?.route.as_ref()?.index;
-        host.routes.get(index)?.r#match.as_ref()
-    };
-    let matchers = [matcher(0), matcher(1)];
-    let narrower = matchers.into_iter().flatten().max_by_key(|of| (Pattern::of(of).narrowness(), of.headers.len() + of.query_parameters.len()));
-    // All of a virtual host that only one side has changes.
-    let narrower = narrower.filter(|_| scene.hosts.iter().all(Option::is_some));
-    let [before, after] = [&simulations[0], &simulations[1]].map(behaviour::pointer);
-    RequestPlace {
-        hosts: narrower.map(conditions::domains).filter(|own| !own.is_empty()).unwrap_or_else(|| domains.to_vec()),
-        path: Some(narrower.map_or_else(|| "/*".to_owned(), |of| Pattern::of(of).words())),
-        conditions: narrower.map(conditions::words).unwrap_or_default(),
-        port_before: both.ports[0],
-        port_after: both.ports[1],
-        before,
-        after,
-    }
 }
 
 /// A request with a path and what else was chosen.
@@ -230,10 +208,10 @@ impl Same {
 }
 
 /// Settings of the virtual hosts themselves.
-pub(super) fn compare_frames<'a>(work: &mut Work<'_, 'a>, hosts: [Known<'_, 'a>; 2], domains: &[String], both: &Both) {
+pub(super) fn compare_frames<'a>(work: &mut Work<'_, 'a>, hosts: [PlacedHost<'_, 'a>; 2], domains: &[String], both: &Both) {
     let [Some(old), Some(new)] = hosts.map(|of| of.table.config.virtual_hosts.get(of.index)) else { return };
     let pointers = hosts.map(|of| of.pointer());
-    let place = RequestPlace { hosts: domains.to_vec(), ..frames::place(both, &pointers) };
+    let place = RequestPlace { hosts: domains.to_vec(), ..place::of_all(both, &pointers) };
     let without = if both.request.tls { frames::HOST_OVER_TLS } else { frames::HOST };
     frames::show(work, Frame { what: "virtual_host", sides: [old, new], without, pointers }, place, both);
 }

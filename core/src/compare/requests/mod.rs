@@ -15,15 +15,18 @@
 mod behaviour;
 mod chance;
 mod conditions;
-mod doors;
+mod difference;
 mod frames;
 mod hosts;
+mod listeners;
 mod paths;
+mod place;
 mod reach;
 mod report;
+mod residue;
 mod work;
 
-pub use doors::Doors;
+pub use listeners::ListenerPairing;
 pub use report::{Answer, Difference, RequestChange, RequestPlace, Requests, Witness};
 
 use super::Side;
@@ -38,7 +41,7 @@ pub type Reaches<'o> = &'o dyn Fn(&pb::cluster::Cluster) -> Option<String>;
 #[derive(Clone, Copy, Default)]
 pub struct RequestOptions<'o> {
     /// Which listeners are held against each other.
-    pub doors: Doors,
+    pub pairing: ListenerPairing,
     /// Compare only what routes say: where requests go, as what, and for how long; not the settings of listeners, connection managers and clusters, which
     /// controllers choose by themselves.
     pub routes_only: bool,
@@ -55,7 +58,7 @@ pub struct RequestOptions<'o> {
 pub fn requests(before: &Side<'_>, after: &Side<'_>, options: &RequestOptions<'_>) -> Requests {
     let gateways = [Gateway::new(before.config), Gateway::new(after.config)];
     let mut work = work::Work::new([*before, *after], &gateways, options);
-    doors::compare(&mut work);
+    listeners::compare(&mut work);
     work.finish()
 }
 

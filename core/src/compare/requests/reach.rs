@@ -3,7 +3,7 @@
 //! What must not be here: routes.
 
 use super::Reaches;
-use super::frames::{Residue, residue};
+use super::residue::{Residue, residue};
 use crate::backend::envoy::v3::pb;
 use crate::order::Order as _;
 use crate::simulate::{Gateway, addresses};

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: finding them.
 
-use super::behaviour::Telling;
+use super::difference::Relevance;
 use crate::explain::OriginView;
 use crate::order::Order as _;
 use crate::simulate::{ClusterShare, Outcome, Request, RouteRef, Simulation};
@@ -199,7 +199,7 @@ pub(super) struct Found {
 #[derive(Clone, Copy)]
 pub(super) struct Weight {
     pub(super) changes: u8,
-    pub(super) telling: Telling,
+    pub(super) relevance: Relevance,
 }
 
 /// Requests that change in the same way.
@@ -222,7 +222,7 @@ impl Groups {
         let Found { key, place, weight } = found;
         let group = match self.by_key.get(&key).copied().and_then(|at| self.changes.get_mut(at)) {
             Some(group) => {
-                if weight.telling > group.weight.telling {
+                if weight.relevance > group.weight.relevance {
                     let old = core::mem::replace(&mut group.change, make());
                     (group.change.places, group.change.more_places) = (old.places, old.more_places);
                     group.weight = weight;
@@ -244,7 +244,7 @@ impl Groups {
 
     /// What is written by somebody and grave comes first; of the same weight, in the order of the configuration.
     pub(super) fn finish(mut self) -> Vec<RequestChange> {
-        self.changes.order_by_key(|group| (!group.weight.telling.is_written(), group.weight.changes, Reverse(group.weight.telling)));
+        self.changes.order_by_key(|group| (!group.weight.relevance.is_written(), group.weight.changes, Reverse(group.weight.relevance)));
         let mut changes: Vec<RequestChange> = self.changes.into_iter().map(|group| group.change).collect();
         for change in &mut changes {
             change.requests = words(&change.places, change.more_places);

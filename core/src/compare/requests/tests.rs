@@ -237,7 +237,7 @@ fn no_request_that_changes_is_passed_over() {
                 continue;
             }
             differing += 1;
-            let (before, after) = (super::behaviour::pointer(&before), super::behaviour::pointer(&after));
+            let (before, after) = (super::difference::pointer(&before), super::difference::pointer(&after));
             let told = found.changes.iter().flat_map(|change| &change.places).any(|place| place.before == before && place.after == after);
             assert!(
                 told,
@@ -313,7 +313,7 @@ fn settings_of_a_whole_listener_are_told_once() {
 }
 
 #[test]
-fn a_door_that_is_gone_is_told_once() {
+fn a_listener_that_is_gone_is_told_once() {
     let old = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)])), host("b.org", Vec::new())]));
     let new = EnvoyConfig { clusters: old.clusters.clone(), ..EnvoyConfig::default() };
     let found = compared(&old, &new);

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: choosing requests.
 
-use super::behaviour::{self, Met};
+use super::difference::{self, FieldDifference, Relevance};
 use super::report::{Answer, Difference, Found, Groups, RequestChange, RequestPlace, Requests, Weight, Witness, told};
 use super::{RequestOptions, Side, reach};
 use crate::explain::OriginView;
@@ -110,15 +110,13 @@ impl<'w, 'a> Work<'w, 'a> {
     }
 
     /// Adds a change that a request shows.
-    pub(super) fn add(&mut self, met: Vec<Met>, place: RequestPlace, both: &Both, simulations: &[Simulation; 2]) {
+    pub(super) fn add(&mut self, met: Vec<FieldDifference>, place: RequestPlace, both: &Both, simulations: &[Simulation; 2]) {
         if met.is_empty() {
             return;
         }
-        let key = behaviour::key(&met, &place);
-        let weight = Weight {
-            changes: met.iter().map(|of| behaviour::gravity(&of.what)).min().unwrap_or_default(),
-            telling: behaviour::telling(self, simulations),
-        };
+        let key = difference::key(&met, place.path.is_none());
+        let weight =
+            Weight { changes: met.iter().map(|of| difference::gravity(&of.what)).min().unwrap_or_default(), relevance: self.relevance(simulations) };
         let (before, after) = (self.reached_by(0, &simulations[0]), self.reached_by(1, &simulations[1]));
         let [old, new] = self.sides;
         let [first, second] = simulations;
@@ -131,6 +129,11 @@ impl<'w, 'a> Work<'w, 'a> {
             places: Vec::new(),
             more_places: 0,
         });
+    }
+
+    /// How much a request tells of a change.
+    pub(super) fn relevance(&self, simulations: &[Simulation; 2]) -> Relevance {
+        Relevance::of(self.written_for(simulations).is_some(), simulations)
     }
 
     /// The resource that somebody wrote for the route that takes a request: on the second side, or else on the first.
@@ -155,7 +158,7 @@ impl<'w, 'a> Work<'w, 'a> {
     }
 }
 
-fn difference(met: Met, old: &Side<'_>, new: &Side<'_>) -> Difference {
+fn difference(met: FieldDifference, old: &Side<'_>, new: &Side<'_>) -> Difference {
     let [before, after] = met.pointers;
     let from = |pointer: Option<String>, side: &Side<'_>| origins(side, &pointer?).into_iter().next();
     Difference { what: met.what, before: met.before, after: met.after, before_from: from(before, old), after_from: from(after, new) }
@@ -166,7 +169,7 @@ fn origins(side: &Side<'_>, pointer: &str) -> Vec<OriginView> {
 }
 
 fn answer(simulation: &Simulation, reached: &str, side: &Side<'_>) -> Answer {
-    let pointer = behaviour::pointer(simulation);
+    let pointer = difference::pointer(simulation);
     let upstream = simulation.upstream.as_ref();
     Answer {
         told: told(simulation, reached),

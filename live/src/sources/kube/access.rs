@@ -2,7 +2,7 @@
 //!
 //! What must not be here: reading them.
 
-use super::Settings;
+use super::settings::Settings;
 use chancery_core::dialect;
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use k8s_openapi::api::core::v1::Namespace;

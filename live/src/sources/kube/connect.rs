@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what is asked.
 
-use super::Settings;
+use super::settings::Settings;
 use crate::Failure;
 use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};

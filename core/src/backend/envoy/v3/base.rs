@@ -221,3 +221,12 @@ pub(super) fn json_value(value: &Json) -> pb::Value {
     };
     pb::Value { kind: Some(kind) }
 }
+
+/// An enum's value by Envoy's name. Zero has no place in the output; a name that Envoy does not know is left out.
+pub(super) fn named<E: Into<i32>>(field: &str, name: &Sourced<Str>, find: impl Fn(&str) -> Option<E>, t: &mut Trace) -> Option<i32> {
+    let number: i32 = find(name)?.into();
+    if number != 0 {
+        t.field(field, name);
+    }
+    Some(number)
+}

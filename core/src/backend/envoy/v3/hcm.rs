@@ -1,7 +1,7 @@
 //! `HttpConnectionManager`, without its table of routes.
 
 use super::access_log::access_logs;
-use super::base::{config_source, duration, percent, text, texts};
+use super::base::{config_source, duration, named, percent, text, texts};
 use super::http_filter::http_filter;
 use super::{Context, pb, tracing};
 use crate::backend::output_map::Trace;
@@ -109,15 +109,6 @@ fn common_options(manager: &HttpConnectionManager, t: &mut Trace) -> Option<pb::
             ..Default::default()
         }
     }))
-}
-
-/// An enum's value by Envoy's name. Zero has no place in the output; a name that Envoy does not know is left out.
-pub(super) fn named<E: Into<i32>>(field: &str, name: &Sourced<Str>, find: impl Fn(&str) -> Option<E>, t: &mut Trace) -> Option<i32> {
-    let number: i32 = find(name)?.into();
-    if number != 0 {
-        t.field(field, name);
-    }
-    Some(number)
 }
 
 fn http1_options(options: &Http1Options, t: &mut Trace) -> Option<pb::base::Http1ProtocolOptions> {

@@ -1,7 +1,6 @@
 //! HTTP filters: `HttpFilter`, each with its typed configuration.
 
-use super::base::{duration, grpc_service, header_value, headers_to_add, inline, runtime_percent, string_matcher, text, texts};
-use super::hcm::named;
+use super::base::{duration, grpc_service, header_value, headers_to_add, inline, named, runtime_percent, string_matcher, text, texts};
 use super::route_match::header_matcher;
 use super::{Context, pb, secret};
 use crate::backend::output_map::Trace;

@@ -22,7 +22,7 @@ pub struct Emitted {
     clusters: [Memo<Cluster>; 2],
     /// Whole resources as they were encoded last.
     #[cfg(feature = "wire")]
-    pub(super) latest: super::encode::Latest,
+    pub(super) latest: super::encoded::Latest,
     spelling: Spelling,
     server: Option<Str>,
     source: ConfigSource,
@@ -83,7 +83,7 @@ pub(super) struct Entry<T> {
     pub(super) fragment: Option<Arc<Fragment>>,
     /// The bytes on the wire.
     #[cfg(feature = "wire")]
-    pub(super) wire: Option<super::encode::Piece>,
+    pub(super) wire: Option<super::encoded::Piece>,
     /// The field rules that it breaks, with pointers from itself on.
     broken: Option<Vec<Violation>>,
     /// The round in which they were told.

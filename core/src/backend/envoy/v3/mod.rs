@@ -14,9 +14,12 @@ mod base;
 mod bootstrap;
 mod cluster;
 mod compose;
+mod cors;
 mod document;
 #[cfg(feature = "wire")]
 mod encode;
+#[cfg(feature = "wire")]
+mod encoded;
 mod endpoint;
 mod hcm;
 mod health_check;
@@ -35,7 +38,9 @@ mod tracing;
 
 pub use document::{Violation, emit, output_map, violations};
 #[cfg(feature = "wire")]
-pub use encode::{Encoded, Encoding, Fingerprint, Served, Service, Withheld, encode};
+pub use encode::{Encoding, Served, Withheld, encode};
+#[cfg(feature = "wire")]
+pub use encoded::{Encoded, Fingerprint, Service};
 pub use memory::Emitted;
 pub use message::{Resources, bootstrap, resources, route_matcher};
 

@@ -3,8 +3,8 @@
 //! What a filter does where nobody says otherwise is `http_filter`'s.
 
 use super::base::{json_object, text};
+use super::cors::cors_policy;
 use super::http_filter::{access, local_rate_limit};
-use super::route_action::cors_policy;
 use super::{Context, pb};
 use crate::backend::output_map::Trace;
 use crate::ir::{HostRateLimits, PerFilter};

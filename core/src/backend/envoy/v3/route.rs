@@ -3,8 +3,9 @@
 //! The first two come without what they hold many of: whoever assembles a document adds virtual hosts and routes.
 
 use super::base::{headers_to_add, headers_to_remove, inline, json_object, text, texts};
+use super::cors::cors_policy;
 use super::pb;
-use super::route_action::{cors_policy, forward, rate_limit, redirect};
+use super::route_action::{forward, rate_limit, redirect};
 use super::route_match::route_match;
 use super::{CORS_FILTER, Context, per_filter};
 use crate::backend::output_map::Trace;

@@ -1,17 +1,17 @@
 //! What happens to a request: `RouteAction` with all that belongs to it, `RedirectAction`.
 
-use super::base::{duration, headers_to_add, headers_to_remove, regex, runtime_percent, string_matcher, text};
+use super::base::{duration, headers_to_add, headers_to_remove, regex, runtime_percent, text};
+use super::cors::cors_policy;
 use super::pb;
 use super::route_match::header_matcher;
 use super::{Context, per_filter};
 use crate::backend::output_map::Trace;
 use crate::ir::{
-    Cors, Forward, HashBy, HashPolicy, HostRewrite, InternalRedirect, MirrorPolicy, PathRewrite, Priority, RateLimitAction, RateLimitDescriptor,
-    Redirect, RedirectCode, RedirectPath, RegexRewrite, RetryPolicy, UpstreamClusters, WeightedCluster,
+    Forward, HashBy, HashPolicy, HostRewrite, InternalRedirect, MirrorPolicy, PathRewrite, Priority, RateLimitAction, RateLimitDescriptor, Redirect,
+    RedirectCode, RedirectPath, RegexRewrite, RetryPolicy, UpstreamClusters, WeightedCluster,
 };
 use crate::resource::Sourced;
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use pb::route::rate_limit::action::{self as limit, ActionSpecifier};
 use pb::route::redirect_action::{PathRewriteSpecifier, RedirectResponseCode, SchemeRewriteSpecifier};
@@ -187,64 +187,6 @@ fn rate_limit_action(action: &RateLimitAction, cx: &Context<'_>) -> ActionSpecif
             headers: headers.iter().map(|header| header_matcher(header, cx)).collect(),
             ..Default::default()
         }),
-    }
-}
-
-/// CORS, which Envoy has as two messages of the same fields: one of the route, one of the filter.
-pub(super) struct CorsPolicy {
-    origins: Vec<pb::matcher::StringMatcher>,
-    methods: String,
-    headers: String,
-    expose: String,
-    max_age: String,
-    credentials: Option<bool>,
-    private_network: Option<bool>,
-    enabled: Option<pb::base::RuntimeFractionalPercent>,
-}
-
-pub(super) fn cors_policy(cors: &Cors, cx: &Context<'_>, t: &mut Trace) -> CorsPolicy {
-    let mut optional = |name: &str, value: &Option<Sourced<crate::text::Str>>| t.optional(name, value).map(text).unwrap_or_default();
-    CorsPolicy {
-        methods: optional("allow_methods", &cors.allow_methods),
-        headers: optional("allow_headers", &cors.allow_headers),
-        expose: optional("expose_headers", &cors.expose_headers),
-        max_age: optional("max_age", &cors.max_age),
-        origins: t.sourced_list("allow_origin_string_match", &cors.allow_origins, |origin, _| {
-            string_matcher(origin, cors.ignore_case, cx).unwrap_or_default()
-        }),
-        credentials: t.optional("allow_credentials", &cors.allow_credentials).copied(),
-        private_network: t.optional("allow_private_network_access", &cors.allow_private_network).copied(),
-        enabled: cors.runtime_key.as_ref().map(|key| t.own("filter_enabled", runtime_percent(100, Some(key)))),
-    }
-}
-
-impl CorsPolicy {
-    fn for_route(self) -> pb::route::CorsPolicy {
-        pb::route::CorsPolicy {
-            allow_origin_string_match: self.origins,
-            allow_methods: self.methods,
-            allow_headers: self.headers,
-            expose_headers: self.expose,
-            max_age: self.max_age,
-            allow_credentials: self.credentials,
-            allow_private_network_access: self.private_network,
-            enabled_specifier: self.enabled.map(pb::route::cors_policy::EnabledSpecifier::FilterEnabled),
-            ..Default::default()
-        }
-    }
-
-    pub(super) fn for_filter(self) -> pb::http_filter::cors::v3::CorsPolicy {
-        pb::http_filter::cors::v3::CorsPolicy {
-            allow_origin_string_match: self.origins,
-            allow_methods: self.methods,
-            allow_headers: self.headers,
-            expose_headers: self.expose,
-            max_age: self.max_age,
-            allow_credentials: self.credentials,
-            allow_private_network_access: self.private_network,
-            filter_enabled: self.enabled,
-            ..Default::default()
-        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Tracers: `Tracing.Http` with the configuration of Zipkin, Datadog and OpenTelemetry.
 
-use super::base::{duration, grpc_service, text};
-use super::hcm::named;
+use super::base::{duration, grpc_service, named, text};
 use super::pb;
 use crate::backend::output_map::Trace;
 use crate::ir::{Tracer, TracerConfig};

@@ -3,9 +3,11 @@
 //!
 //! What must not be here: routes.
 
-use super::behaviour::{self, Scene};
+use super::behaviour;
+use super::difference::{Relevance, Scene, pointer};
 use super::frames::{self, Frame};
-use super::hosts::{self, Known};
+use super::hosts::{self, PlacedHost};
+use super::place::{self, UNKNOWN_HOST, any_port, witness};
 use super::report::RequestPlace;
 use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
@@ -23,7 +25,7 @@ use pb::listener::{FilterChain, FilterChainMatch, Listener};
 
 /// Which listeners are held against each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Doors {
+pub enum ListenerPairing {
     /// Those of the same port.
     #[default]
     SamePort,
@@ -32,12 +34,12 @@ pub enum Doors {
 }
 
 type Bound<'a> = (&'a Placed<Listener>, u32);
-type Door<'a> = [Option<Bound<'a>>; 2];
+type ListenerPair<'a> = [Option<Bound<'a>>; 2];
 
 /// Compares everything.
 pub(super) fn compare(work: &mut Work<'_, '_>) {
-    for door in doors(work) {
-        through(work, &door);
+    for pair in pairs(work) {
+        compare_pair(work, &pair);
     }
 }
 
@@ -57,17 +59,17 @@ fn all_bound<'a>(config: &'a EnvoyConfig, own: &[&str], work: &mut Work<'_, '_>)
     out
 }
 
-fn doors<'a>(work: &mut Work<'_, 'a>) -> Vec<Door<'a>> {
+fn pairs<'a>(work: &mut Work<'_, 'a>) -> Vec<ListenerPair<'a>> {
     let [before, after] = work.sides;
     let [own_old, own_new] = work.options.own_listeners;
     let (old, new) = (all_bound(before.config, own_old, work), all_bound(after.config, own_new, work));
-    match work.options.doors {
-        Doors::SamePort => by_port(&old, &new),
-        Doors::SameRole => by_role(&old, &new, work),
+    match work.options.pairing {
+        ListenerPairing::SamePort => by_port(&old, &new),
+        ListenerPairing::SameRole => by_role(&old, &new, work),
     }
 }
 
-fn by_port<'a>(old: &[Bound<'a>], new: &[Bound<'a>]) -> Vec<Door<'a>> {
+fn by_port<'a>(old: &[Bound<'a>], new: &[Bound<'a>]) -> Vec<ListenerPair<'a>> {
     let ports: BTreeSet<u32> = old.iter().chain(new).map(|(_, port)| *port).collect();
     let mut out = Vec::new();
     for port in ports {
@@ -90,7 +92,7 @@ fn by_port<'a>(old: &[Bound<'a>], new: &[Bound<'a>]) -> Vec<Door<'a>> {
     out
 }
 
-fn by_role<'a>(old: &[Bound<'a>], new: &[Bound<'a>], work: &mut Work<'_, '_>) -> Vec<Door<'a>> {
+fn by_role<'a>(old: &[Bound<'a>], new: &[Bound<'a>], work: &mut Work<'_, '_>) -> Vec<ListenerPair<'a>> {
     let mut out = Vec::new();
     for (tls, usual, what) in [(false, [80, 8080], "plain text"), (true, [443, 8443], "TLS")] {
         let of = |all: &[Bound<'a>]| {
@@ -131,16 +133,16 @@ struct Link {
 /// So many connections are tried for one listener.
 const MOST_LINKS: usize = 20_000;
 
-/// The connections that the filter chains of a door tell apart.
-fn links(door: &Door<'_>, work: &mut Work<'_, '_>) -> Vec<Link> {
-    let listeners: Vec<&Listener> = door.iter().flatten().map(|(listener, _)| &listener.message).collect();
+/// The connections that the filter chains of a pair tell apart.
+fn links(pair: &ListenerPair<'_>, work: &mut Work<'_, '_>) -> Vec<Link> {
+    let listeners: Vec<&Listener> = pair.iter().flatten().map(|(listener, _)| &listener.message).collect();
     let wanted = || listeners.iter().flat_map(|listener| chains(listener)).filter_map(|chain| chain.filter_chain_match.as_ref());
     let mut names: BTreeSet<Option<String>> = BTreeSet::from([None]);
     for name in wanted().flat_map(|of| &of.server_names) {
         names.insert(Some(name.strip_prefix('*').map_or_else(|| name.clone(), |suffix| format!("x{suffix}"))));
     }
     if names.len() > 1 {
-        names.insert(Some(NOBODY.to_owned()));
+        names.insert(Some(UNKNOWN_HOST.to_owned()));
     }
     let mut alpn: BTreeSet<Vec<String>> = BTreeSet::from([Vec::new()]);
     alpn.extend(wanted().filter(|of| !of.application_protocols.is_empty()).map(|of| of.application_protocols.clone()));
@@ -179,9 +181,6 @@ fn links(door: &Door<'_>, work: &mut Work<'_, '_>) -> Vec<Link> {
     out
 }
 
-/// A host that nobody has.
-const NOBODY: &str = "elsewhere.invalid";
-
 /// What takes a connection on one side.
 struct End<'t, 'a> {
     pointer: String,
@@ -201,12 +200,12 @@ fn end<'t, 'a>(work: &Work<'t, 'a>, side: usize, bound: Option<Bound<'a>>, reque
     Some((index, End { pointer, chain, manager, table }))
 }
 
-fn through<'a>(work: &mut Work<'_, 'a>, door: &Door<'a>) {
-    let ports = door.map(|bound| bound.map(|(_, port)| port));
+fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
+    let ports = pair.map(|bound| bound.map(|(_, port)| port));
     let blank = |link: &Link| Both {
         request: Request {
             method: "GET".to_owned(),
-            authority: link.sni.clone().unwrap_or_else(|| NOBODY.to_owned()),
+            authority: link.sni.clone().unwrap_or_else(|| UNKNOWN_HOST.to_owned()),
             path: "/".to_owned(),
             tls: link.tls,
             sni: link.sni.clone(),
@@ -217,31 +216,31 @@ fn through<'a>(work: &mut Work<'_, 'a>, door: &Door<'a>) {
         },
         ports,
     };
-    if let [Some((old, _)), Some((new, _))] = door {
+    if let [Some((old, _)), Some((new, _))] = pair {
         if old.message == new.message && work.changed.is_empty() && tables_are_the_same(work) {
             return;
         }
         let pointers = [old.pointer.clone(), new.pointer.clone()];
         if !work.options.routes_only {
-            let place = frames::place(&blank(&Link::default()), &pointers);
+            let place = place::of_all(&blank(&Link::default()), &pointers);
             let frame = Frame { what: "listener", sides: [&old.message, &new.message], without: frames::LISTENER, pointers };
             frames::show(work, frame, place, &blank(&Link::default()));
         }
     }
     // Connections by the chains that take them on both sides.
     let mut by_chains: BTreeMap<(bool, Option<usize>, Option<usize>), Vec<Link>> = BTreeMap::new();
-    for link in links(door, work) {
+    for link in links(pair, work) {
         let request = blank(&link).request;
-        let [old, new] = [0, 1].map(|side| end(work, side, door[side], &request).map(|(index, _)| index));
+        let [old, new] = [0, 1].map(|side| end(work, side, pair[side], &request).map(|(index, _)| index));
         by_chains.entry((link.tls, old, new)).or_default().push(link);
     }
     let mut framed = BTreeSet::new();
     for links in by_chains.into_values() {
         let Some(link) = links.first() else { continue };
         let request = blank(link).request;
-        let ends = [end(work, 0, door[0], &request), end(work, 1, door[1], &request)].map(|end| end.map(|(_, end)| end));
+        let ends = [end(work, 0, pair[0], &request), end(work, 1, pair[1], &request)].map(|end| end.map(|(_, end)| end));
         let [Some(old), Some(new)] = &ends else {
-            one_sided(work, door, &ends, &links, &blank);
+            one_sided(work, pair, &ends, &links, &blank);
             continue;
         };
         let alike = || {
@@ -252,7 +251,7 @@ fn through<'a>(work: &mut Work<'_, 'a>, door: &Door<'a>) {
             continue;
         }
         if is_tls(old.chain) != is_tls(new.chain) || old.table.is_none() || new.table.is_none() {
-            one_sided(work, door, &ends, &links, &blank);
+            one_sided(work, pair, &ends, &links, &blank);
         }
         if is_tls(old.chain) != link.tls && is_tls(new.chain) != link.tls && old.table.is_some() && new.table.is_some() {
             // Both close the connection.
@@ -279,10 +278,10 @@ const MOST_WITNESSES: usize = 200;
 
 /// Connections that end otherwise on one side: nobody listens, no filter chain takes them, they are closed, or not read as HTTP. They are told
 /// as a whole, by the request that tells the most.
-fn one_sided<'a>(work: &mut Work<'_, 'a>, door: &Door<'a>, ends: &[Option<End<'_, 'a>>; 2], links: &[Link], blank: &dyn Fn(&Link) -> Both) {
-    let names: Vec<String> = links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != NOBODY).collect();
+fn one_sided<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>, ends: &[Option<End<'_, 'a>>; 2], links: &[Link], blank: &dyn Fn(&Link) -> Both) {
+    let names: Vec<String> = links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != UNKNOWN_HOST).collect();
     let mut tried = 0;
-    let mut best: Option<(behaviour::Telling, Both, [Simulation; 2])> = None;
+    let mut best: Option<(Relevance, Both, [Simulation; 2])> = None;
     for link in links {
         let mut requests = Vec::from([blank(link)]);
         for table in ends.iter().flatten().filter_map(|end| end.table) {
@@ -294,23 +293,23 @@ fn one_sided<'a>(work: &mut Work<'_, 'a>, door: &Door<'a>, ends: &[Option<End<'_
                 break;
             }
             let simulations = work.simulate(&both);
-            let telling = behaviour::telling(work, &simulations);
+            let relevance = work.relevance(&simulations);
             let differs = !behaviour::compare(work, &Scene::default(), &simulations).is_empty();
-            if differs && best.as_ref().is_none_or(|(known, ..)| *known < telling) {
-                best = Some((telling, both, simulations));
+            if differs && best.as_ref().is_none_or(|(known, ..)| *known < relevance) {
+                best = Some((relevance, both, simulations));
             }
         }
     }
     let Some((_, both, simulations)) = best else { return };
     let mut met = behaviour::compare(work, &Scene::default(), &simulations);
     for of in met.iter_mut().filter(|of| of.what == "outcome") {
-        let has = door.map(|bound| bound.is_some());
-        of.alike = Some(format!("door {has:?} {:?}", [&simulations[0], &simulations[1]].map(|of| of.outcome)));
+        let has = pair.map(|bound| bound.is_some());
+        of.alike = Some(format!("pair {has:?} {:?}", [&simulations[0], &simulations[1]].map(|of| of.outcome)));
     }
-    let [before, after] = [&simulations[0], &simulations[1]].map(behaviour::pointer);
+    let [before, after] = [&simulations[0], &simulations[1]].map(pointer);
     let [port_before, port_after] = both.ports;
     // Where nobody listens, the names do not matter.
-    let hosts = if door.iter().all(Option::is_some) { names } else { Vec::new() };
+    let hosts = if pair.iter().all(Option::is_some) { names } else { Vec::new() };
     let place = RequestPlace { hosts, path: None, conditions: Vec::new(), port_before, port_after, before, after };
     work.add(met, place, &both, &simulations);
 }
@@ -318,9 +317,9 @@ fn one_sided<'a>(work: &mut Work<'_, 'a>, door: &Door<'a>, ends: &[Option<End<'_
 /// Settings of filter chains, connection managers and tables.
 fn settings<'a>(work: &mut Work<'_, 'a>, ends: [&End<'_, 'a>; 2], links: &[Link], both: &Both) {
     let [old, new] = ends;
-    let names: Vec<String> = links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != NOBODY).collect();
+    let names: Vec<String> = links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != UNKNOWN_HOST).collect();
     let mut show = |frame: Frame<'_>| {
-        let place = RequestPlace { hosts: names.clone(), ..frames::place(both, &frame.pointers) };
+        let place = RequestPlace { hosts: names.clone(), ..place::of_all(both, &frame.pointers) };
         frames::show(work, frame, place, both);
     };
     let chains = [old.chain, new.chain].map(frames::chain);
@@ -361,7 +360,7 @@ fn tables<'a>(work: &mut Work<'_, 'a>, tables: [&Table<'a>; 2], links: &[Link], 
         entry.0.push(domain.to_string());
     }
     for (found, (domains, both)) in by_hosts {
-        let [old, new] = [0, 1].map(|side| found[side].map(|index| Known { table: tables[side], index }));
+        let [old, new] = [0, 1].map(|side| found[side].map(|index| PlacedHost { table: tables[side], index }));
         if old.is_none() && new.is_none() {
             continue;
         }
@@ -369,22 +368,5 @@ fn tables<'a>(work: &mut Work<'_, 'a>, tables: [&Table<'a>; 2], links: &[Link], 
             hosts::compare_frames(work, [first, second], &domains, &both);
         }
         hosts::compare(work, [old, new], &domains, &both);
-    }
-}
-
-pub(super) fn any_port(ports: [Option<u32>; 2]) -> u32 {
-    ports.into_iter().flatten().next().unwrap_or(80)
-}
-
-/// A host that a domain takes.
-pub(super) fn witness(domain: &str, port: u32) -> String {
-    match domain {
-        "*" => NOBODY.to_owned(),
-        _ => match (domain.strip_prefix('*'), domain.strip_suffix('*')) {
-            (Some(suffix), _) => format!("x{suffix}"),
-            (_, Some(prefix)) if prefix.ends_with(':') => format!("{prefix}{port}"),
-            (_, Some(prefix)) => format!("{prefix}x"),
-            _ => domain.to_owned(),
-        },
     }
 }

@@ -1,0 +1,72 @@
+//! Which requests a change is of, in words and by an example.
+//!
+//! What must not be here: what changes.
+
+use super::conditions;
+use super::difference::{Scene, pointer};
+use super::paths::Pattern;
+use super::report::RequestPlace;
+use super::work::Both;
+use crate::simulate::Simulation;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The requests that a request stands for: those of the narrower of the routes that take it.
+pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domains: &[String], both: &Both) -> RequestPlace {
+    let matcher = |side: usize| {
+        let (host, _) = scene.hosts.get(side)?.as_ref()?;
+        let index = simulations.get(side)?.route.as_ref()?.index;
+        host.routes.get(index)?.r#match.as_ref()
+    };
+    let matchers = [matcher(0), matcher(1)];
+    let narrower = matchers.into_iter().flatten().max_by_key(|of| (Pattern::of(of).narrowness(), of.headers.len() + of.query_parameters.len()));
+    // All of a virtual host that only one side has changes.
+    let narrower = narrower.filter(|_| scene.hosts.iter().all(Option::is_some));
+    let [before, after] = [&simulations[0], &simulations[1]].map(pointer);
+    RequestPlace {
+        hosts: narrower.map(conditions::domains).filter(|own| !own.is_empty()).unwrap_or_else(|| domains.to_vec()),
+        path: Some(narrower.map_or_else(|| "/*".to_owned(), |of| Pattern::of(of).words())),
+        conditions: narrower.map(conditions::words).unwrap_or_default(),
+        port_before: both.ports[0],
+        port_after: both.ports[1],
+        before,
+        after,
+    }
+}
+
+/// Requests of a whole listener, filter chain, table or virtual host.
+pub(super) fn of_all(both: &Both, pointers: &[String; 2]) -> RequestPlace {
+    let [before, after] = pointers.clone();
+    RequestPlace {
+        hosts: Vec::new(),
+        path: None,
+        conditions: Vec::new(),
+        port_before: both.ports[0],
+        port_after: both.ports[1],
+        before: Some(before),
+        after: Some(after),
+    }
+}
+
+/// The port of either side, if there is one.
+pub(super) fn any_port(ports: [Option<u32>; 2]) -> u32 {
+    ports.into_iter().flatten().next().unwrap_or(80)
+}
+
+/// A host that nobody has.
+pub(super) const UNKNOWN_HOST: &str = "elsewhere.invalid";
+
+/// A host that a domain takes.
+pub(super) fn witness(domain: &str, port: u32) -> String {
+    match domain {
+        "*" => UNKNOWN_HOST.to_owned(),
+        _ => match (domain.strip_prefix('*'), domain.strip_suffix('*')) {
+            (Some(suffix), _) => format!("x{suffix}"),
+            (_, Some(prefix)) if prefix.ends_with(':') => format!("{prefix}{port}"),
+            (_, Some(prefix)) => format!("{prefix}x"),
+            _ => domain.to_owned(),
+        },
+    }
+}
