@@ -151,7 +151,7 @@ impl Teller<'_> {
         let Some(connection) = &simulation.connection else { return };
         let name = simulation.listener.clone().unwrap_or_default();
         self.step("listener", &name, "listener");
-        let why = connection.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+        let why = connection.why.as_ref().map(|why| format!(" ({why}; --port chooses another)")).unwrap_or_default();
         self.dim(&format!("bound to {}{why}", connection.address));
         let Some(chain) = &simulation.filter_chain else {
             return self.chains(connection);

@@ -306,7 +306,7 @@ fn dumps_tell_what_was_accepted_and_refused() {
     assert_eq!(read["envoy_version"], "1.40.2");
     assert_eq!(read["refused"][0]["details"], "no such thing");
     assert_eq!(read["listeners"][0]["address"], "0.0.0.0:8080");
-    for (file, why) in [("cut.json", "chancery: cut.json is cut off or broken"), ("gateway.yaml", "chancery: gateway.yaml is neither")] {
+    for (file, why) in [("cut.json", "chancery: cut.json is truncated or broken"), ("gateway.yaml", "chancery: gateway.yaml is neither")] {
         let wrong = folder.run(&["dump", "read", file]);
         assert!(wrong.code == 2 && wrong.err.starts_with(why), "{}", wrong.err);
     }
@@ -408,7 +408,7 @@ fn bytes_that_are_not_utf8_are_one_finding() {
     let run = folder.run(&["check", "--format", "json", "latin1.yaml"]);
     let found = &json(&run.out)["diagnostics"][0];
     assert_eq!((run.code, &found["line"], &found["column"]), (1, &1.into(), &6.into()));
-    assert_eq!(found["message"], "the text is not UTF-8: at byte 5 stands something else");
+    assert_eq!(found["message"], "the text is not UTF-8: byte 5 is invalid");
     assert_eq!(json(&folder.run(&["ledger", "--format", "json", "latin1.yaml"]).out)["ledger"][0]["resource"]["name"], "a");
 }
 

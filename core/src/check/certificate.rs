@@ -146,7 +146,7 @@ fn one(whole: &mut Whole<'_>, read: &Read, place: &Place, holder: Option<&Object
     for certificate in &read.chain {
         let name = called(certificate);
         if let Some(bits) = certificate.key.as_ref().and_then(PublicKey::rsa_bits).filter(|bits| *bits < FEWEST_BITS) {
-            let message = format!("{name} has an RSA key of {bits} bits, and Envoy takes none of fewer than {FEWEST_BITS}");
+            let message = format!("{name} has an RSA key of {bits} bits, and Envoy refuses keys of fewer than {FEWEST_BITS} bits");
             whole.tell(finding(&codes::WEAK_CERTIFICATE_KEY, place, holder, message));
         }
         let Some(at) = at else { continue };
@@ -186,9 +186,9 @@ fn pair(whole: &mut Whole<'_>, leaf: Option<&der::Certificate>, key: &SecretRefe
         }
     }
     if private.is_some_and(|private| private.differs(shown)) {
-        let message = format!("the key is not the one of {}", leaf.map(called).unwrap_or_default());
+        let message = format!("the private key does not belong to {}", leaf.map(called).unwrap_or_default());
         let finding = finding(&codes::CERTIFICATE_KEY_MISMATCH, &holders.place(key), holders.find(key), message);
-        whole.tell(finding.help("Envoy refuses the pair, and keeps what it had before; put certificate and key of one request together"));
+        whole.tell(finding.help("Envoy refuses the pair and keeps the one that it had; use the certificate and the key of the same signing request"));
     }
 }
 

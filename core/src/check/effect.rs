@@ -35,7 +35,7 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
 fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, nothing: bool) -> Diagnostic {
     let name = ResourceRef::from(&object.key);
     let why = match (row.state, &row.by, &row.detail) {
-        (State::SHADOWED, Some(by), _) => format!("{by} takes its place"),
+        (State::SHADOWED, Some(by), _) => format!("{by} replaces it"),
         (_, _, Some(detail)) => detail.to_string(),
         _ => "the controller does not use it".into(),
     };
@@ -55,7 +55,7 @@ fn help(side: SideRef<'_>, row: &LedgerRow) -> Option<String> {
     let controller = side.dialect().controller;
     let is = |why: Why| row.why == Some(why.name());
     if is(Why::OtherController) {
-        Some(format!("leave it, if another controller is to read it; else give it the class or the id of this {controller}"))
+        Some(format!("if another controller reads it, leave it; otherwise give it the class or the id of this {controller}"))
     } else if is(Why::NotWatched) {
         Some(format!("move it to where {controller} looks, or let {controller} look there"))
     } else if is(Why::NeverReferenced) {

@@ -32,7 +32,7 @@ fn admin(whole: &mut Whole<'_>) {
     if !is_local(&admin.address) {
         let message = format!("Envoy's admin interface listens on {}, where others can reach it", admin.address.value);
         let finding = whole.finding(&codes::ADMIN_EXPOSED, admin.address.origin, message);
-        whole.tell(finding.help("let it listen on 127.0.0.1: who reaches it may stop Envoy and read its configuration"));
+        whole.tell(finding.help("let it listen on 127.0.0.1: anyone who reaches it can stop Envoy and read its configuration"));
     }
     for (route, forward) in whole.forwards() {
         for (name, origin) in clusters_of(forward) {
@@ -45,7 +45,7 @@ fn admin(whole: &mut Whole<'_>) {
                 endpoints.iter().any(|endpoint| endpoint.value.address.port() == admin.address.port() && is_local(&endpoint.value.address));
             let at = origin.filter(|origin| whole.object(Some(*origin)).is_some()).or_else(|| written(&route.origins));
             if is_admin && whole.object(at).is_some() {
-                let message = "this leads to Envoy's admin interface: whoever gets here may stop Envoy and read its configuration";
+                let message = "this route leads to Envoy's admin interface: anyone who reaches it can stop Envoy and read its configuration";
                 let finding = whole.finding(&codes::ADMIN_EXPOSED, at, message);
                 whole.tell(finding);
             }
@@ -62,9 +62,9 @@ fn upstreams(whole: &mut Whole<'_>) {
         }
         let at = tls.origin.filter(|origin| whole.object(Some(*origin)).is_some()).or_else(|| written(&cluster.origins));
         if whole.object(at).is_some() {
-            let message = "nobody checks the upstream's certificate: the connection is encrypted, but may lead to anybody";
+            let message = "the upstream's certificate is not verified: the connection is encrypted, but anyone may be at its other end";
             let finding = whole.finding(&codes::UNVERIFIED_UPSTREAM, at, message);
-            whole.tell(finding.help("name the authority that signs the upstream's certificate"));
+            whole.tell(finding.help("set the CA that signs the upstream's certificate"));
         }
     }
 }
@@ -97,7 +97,7 @@ fn cleartext(whole: &mut Whole<'_>) {
         }
     }
     for (at, route, domain) in open {
-        let message = format!("`{domain}` is served over TLS, and in cleartext as well: who asks for http:// is not sent to https://");
+        let message = format!("`{domain}` is served over TLS and in cleartext: requests for http:// are not redirected to https://");
         let mut finding = whole.finding(&codes::MISSING_REDIRECT, at, message);
         let other = whole.object(route).map(|object| object.id) != whole.object(at).map(|object| object.id);
         if other && whole.object(route).is_some() {
@@ -134,8 +134,7 @@ fn version(whole: &mut Whole<'_>, parameters: &TlsParameters) {
         && low.value > high.value
     {
         let at = [low.origin, high.origin].into_iter().find(|origin| is_written(*origin)).flatten();
-        let finding =
-            whole.finding(&codes::TLS_VERSIONS_CROSSED, at, "the lowest version of TLS is above the highest, so that no handshake succeeds");
+        let finding = whole.finding(&codes::TLS_VERSIONS_CROSSED, at, "the minimum TLS version is above the maximum, so that no handshake succeeds");
         whole.tell(finding);
     }
     for (limit, what) in [(minimum, "the lowest version is"), (maximum, "the highest version is")] {
@@ -173,9 +172,9 @@ fn origins(whole: &mut Whole<'_>) {
         if let Some(any) = any {
             let at: Option<Origin> = any.origin.or_else(|| cors.allow_credentials.as_ref().and_then(|allowed| allowed.origin));
             if whole.object(at).is_some() {
-                let message = "every site may read what the user's own cookies open: any origin is allowed, with credentials";
+                let message = "any website can read responses with the user's cookies: every origin is allowed, with credentials";
                 let finding = whole.finding(&codes::OPEN_CORS, at, message);
-                whole.tell(finding.help("name the origins, or leave the credentials out"));
+                whole.tell(finding.help("list the allowed origins, or do not allow credentials"));
             }
         }
     }

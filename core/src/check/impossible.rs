@@ -95,16 +95,16 @@ fn path(whole: &mut Whole<'_>, route: &Route, dots: bool, slashes: bool) {
     // The last segment of a prefix may go on.
     let segments = path.matches('/').count() - usize::from(!is_whole);
     if dots && path.split('/').skip(1).take(segments).any(|segment| matches!(segment, "." | "..")) {
-        return impossible("dot segments are resolved before routes are looked at", "write the path as it is after that".into());
+        return impossible("dot segments are resolved before routes are matched", "write the resolved path".into());
     }
     if slashes && path.contains("//") {
-        return impossible("adjacent slashes are made one before routes are looked at", "write one slash".into());
+        return impossible("adjacent slashes are merged before routes are matched", "write one slash".into());
     }
     if let Some(pattern) = path.split('/').find(|segment| is_pattern(segment)) {
-        let message = format!("`{pattern}` stands for itself here, so only paths with these very characters match");
+        let message = format!("`{pattern}` is literal here: only paths with exactly these characters match");
         let help = match path.strip_suffix('*') {
-            Some(rest) if !is_whole && !rest.contains(['*', '{']) => format!("a prefix takes all that begins with it: `{rest}`"),
-            _ => "write an expression, where one may stand".into(),
+            Some(rest) if !is_whole && !rest.contains(['*', '{']) => format!("a prefix matches everything that begins with it: write `{rest}`"),
+            _ => "use a regular expression where the field allows one".into(),
         };
         tell(whole, &codes::LITERAL_PATTERN, origin, message, help);
     }
@@ -143,7 +143,7 @@ fn special(whole: &mut Whole<'_>, header: &Sourced<HeaderMatch>) {
     if *header.value.name == *":authority" || header.value.name.eq_ignore_ascii_case("host") {
         host_name(whole, wanted, header.origin, !header.value.ignore_case);
     } else if is_method && wanted.bytes().any(|byte| byte.is_ascii_lowercase()) {
-        let message = format!("no request has the method `{wanted}`: methods are written in capitals, and case counts");
+        let message = format!("no request has the method `{wanted}`: methods are upper case, and case counts");
         tell(whole, &codes::IMPOSSIBLE_METHOD, header.origin, message, format!("write `{}`", wanted.to_ascii_uppercase()));
     }
 }
@@ -154,8 +154,8 @@ fn host_name(whole: &mut Whole<'_>, name: &Str, origin: Option<Origin>, case_cou
     let why = match () {
         () if rest.len() < name.len() => "a host has no scheme",
         () if rest.contains(['/', '?', '#']) => "a host has no path",
-        () if rest.contains(|c: char| c.is_ascii_whitespace() || c == '@') => "it has characters that no host has",
-        () if case_counts && name.bytes().any(|byte| byte.is_ascii_uppercase()) => "clients ask in small letters, and case counts here",
+        () if rest.contains(|c: char| c.is_ascii_whitespace() || c == '@') => "it has characters that a host name cannot have",
+        () if case_counts && name.bytes().any(|byte| byte.is_ascii_uppercase()) => "clients send host names in lower case, and case counts here",
         () => return,
     };
     let message = format!("no request has the host `{name}`: {why}");

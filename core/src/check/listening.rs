@@ -55,7 +55,7 @@ fn ports(whole: &mut Whole<'_>) {
             // The one that a person wrote is where it can be mended.
             let (here, there) = if whole.object(socket.at).is_some() { (&socket, other) } else { (other, &socket) };
             if let Some(object) = whole.object(here.at).filter(|object| !whole.wrong.contains(&object.id)) {
-                let message = format!("port {} is taken: {} listens there too", socket.port, there.told);
+                let message = format!("port {} is already in use: {} listens on it too", socket.port, there.told);
                 let finding = whole.finding(&codes::PORT_CONFLICT, here.at, message);
                 let finding = if whole.object(there.at).is_some() { finding.related(Place::origin(there.at), "here") } else { finding };
                 whole.tell(finding.about(object.key.clone()).help("Envoy cannot open both; give one of them another port"));

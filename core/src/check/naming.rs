@@ -47,7 +47,7 @@ fn collapsed(whole: &mut Whole<'_>) {
         if whole.object(other.origin).is_some() {
             finding = finding.related(Place::origin(other.origin), "this one comes first");
         }
-        whole.tell(finding.help("names of services must differ in letters and digits, as all else becomes `_`"));
+        whole.tell(finding.help("names of services must differ in letters and digits: every other character becomes `_`"));
     }
 }
 
@@ -71,8 +71,8 @@ fn long(whole: &mut Whole<'_>) {
     for (name, origin) in names {
         let label = name.split('.').find(|label| label.len() > LONGEST.0);
         let message = match label {
-            Some(label) => format!("DNS has no such name: `{label}` has {} characters, and a label has at most {}", label.len(), LONGEST.0),
-            None if name.len() > LONGEST.1 => format!("DNS has no such name: it has {} characters, and {} are the most", name.len(), LONGEST.1),
+            Some(label) => format!("this is no DNS name: `{label}` has {} characters, and the limit for a label is {}", label.len(), LONGEST.0),
+            None if name.len() > LONGEST.1 => format!("this is no DNS name: it has {} characters, and the limit is {}", name.len(), LONGEST.1),
             None => continue,
         };
         if whole.object(origin).is_some() {

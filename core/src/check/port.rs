@@ -29,7 +29,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let Some(port) = asked.and_then(EndpointAddress::port).filter(|port| !ports.contains(port)) else { continue };
         let all: Vec<String> = ports.iter().take(MOST).map(ToString::to_string).collect();
         let more = if ports.len() > MOST { " and others" } else { "" };
-        let message = format!("the Service `{}` has no port {port}, but {}{more}: connecting to it fails", service.key.name, all.join(", "));
+        let message = format!("the Service `{}` has no port {port}, but {}{more}: connections to it fail", service.key.name, all.join(", "));
         let finding = whole.finding(&codes::NO_SUCH_PORT, reference.at, message).related(at_name(service), "the Service");
         let help = match &ports[..] {
             [one] => format!("write the port: `{}:{one}`", service.key.name),

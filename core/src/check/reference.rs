@@ -51,14 +51,15 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let whose = key.namespace.as_ref().map(|namespace| format!(" in the namespace {namespace}")).unwrap_or_default();
         let finding = match other {
             Some(other) => {
-                let message = format!("`{}` is a {}, but a {} is meant here", key.name, other.key.kind, key.kind);
-                Diagnostic::new(&codes::WRONG_KIND_REFERENCE, message, at).related(crate::dialect::kubernetes::at_name(other), "what has the name")
+                let message = format!("`{}` is a {}, but this must name a {}", key.name, other.key.kind, key.kind);
+                Diagnostic::new(&codes::WRONG_KIND_REFERENCE, message, at)
+                    .related(crate::dialect::kubernetes::at_name(other), "the object with this name")
             }
             None => {
-                let message = format!("there is no {} `{}`{whose} among the input", key.kind, key.name);
+                let message = format!("no {} `{}`{whose} is in the input", key.kind, key.name);
                 let finding = Diagnostic::new(&codes::DANGLING_REFERENCE, message, at);
                 match elsewhere {
-                    Some(elsewhere) => finding.related(crate::dialect::kubernetes::at_name(elsewhere), "there is one in another namespace"),
+                    Some(elsewhere) => finding.related(crate::dialect::kubernetes::at_name(elsewhere), "one exists in another namespace"),
                     None => finding,
                 }
             }
@@ -69,7 +70,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         };
         let qualified = elsewhere.and_then(|object| Some(format!("{}.{}", object.key.name, object.key.namespace.as_ref()?)));
         let meant = near.map(Into::into).or(qualified);
-        let help = meant.map_or_else(|| "add it to the input, or mend the name".into(), |meant: String| format!("did you mean `{meant}`?"));
+        let help = meant.map_or_else(|| "add it to the input, or correct the name".into(), |meant: String| format!("did you mean `{meant}`?"));
         whole.tell(finding.help(help));
     }
 }
@@ -92,7 +93,7 @@ pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
     for reference in compilation.sides().flat_map(references).filter(|reference| reference.to.is_err() && *reference.key.kind == *"Secret") {
         let (Some(at), Some(secret)) = (path(&Place::origin(reference.at)), secrets.get(&reference.key.name)) else { continue };
         let namespace = secret.key.namespace.as_deref().unwrap_or_default();
-        let help = format!("there is one in the namespace {namespace}: name that too, where it may be named, or copy the Secret");
+        let help = format!("one exists in the namespace {namespace}: add the namespace where the field allows it, or copy the Secret");
         found.insert(at, (crate::dialect::kubernetes::at_name(secret), help));
     }
     for finding in compilation.sides.iter_mut().flat_map(|side| &mut side.diagnostics).filter(|finding| finding.code == &codes::SECRET_NOT_FOUND) {

@@ -49,7 +49,7 @@ fn sizes(whole: &mut Whole<'_>) {
         }
         let Some(size) = size::at_least(regex).filter(|size| *size > limit) else { continue };
         let origin = place(whole, route);
-        let message = format!("Envoy refuses this expression: its program has at least {size} instructions, and {limit} are allowed");
+        let message = format!("Envoy refuses this expression: its program has at least {size} instructions, and the limit is {limit}");
         let finding = whole.finding(&codes::REGEX_TOO_LARGE, origin, message);
         whole.tell(finding.help(format!("{REFUSED}; repeat less, or allow larger programs")));
     }
@@ -114,7 +114,7 @@ fn overlap(whole: &mut Whole<'_>, (before, other, known): (&Route, &Str, &mut La
     let (first, second) = (place(whole, before), place(whole, route));
     let same = whole.object(first).map(|object| object.id) == whole.object(second).map(|object| object.id);
     if whole.object(second).is_some() && !same {
-        let message = format!("`{text}` matches this expression and `{other}` too, which stands before it and takes the request");
+        let message = format!("`{text}` matches this expression, but `{other}` comes first and takes the request");
         let finding = whole.finding(&codes::OVERLAPPING_REGEXES, second, message);
         whole.tell(finding.related(Place::origin(first), "this one comes first"));
     }

@@ -40,7 +40,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let origin =
             origin.or_else(|| route.matcher.path.origin.filter(|origin| whole.object(Some(*origin)).is_some())).or_else(|| written(&route.origins));
         let Some(key) = whole.key(origin) else { continue };
-        let message = format!("the upstream of `{asked}` is asked for `{sent}`");
+        let message = format!("a request for `{asked}` reaches the upstream as `{sent}`");
         let help =
             if begins { format!("end the replacement with a slash: `{other}/`") } else { format!("end the prefix with a slash too: `{prefix}/`") };
         let finding = whole.finding(&codes::REWRITE_SLASHES, origin, message).about(key.clone());

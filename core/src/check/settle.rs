@@ -99,13 +99,14 @@ fn complaint(suppression: &Suppression, compilation: &Compilation) -> Option<Dia
     let (about, message, help) = if !suppression.used {
         let own = || compilation.sides.iter().flat_map(|side| side.dialect.codes);
         let known = codes::find(code).is_some() || own().any(|own| own.name == code.as_str());
-        let message = if known { format!("`{code}` is to be ignored here, but is not found") } else { format!("there is no code `{code}`") };
+        let message =
+            if known { format!("the annotation ignores `{code}`, but nothing here has this finding") } else { format!("there is no code `{code}`") };
         let near = nearest(code, codes::ALL.iter().copied().chain(own().copied()).map(|code| code.name)).filter(|_| !known);
-        let help = near.map_or_else(|| "take it out of the annotation".to_string(), |near| format!("did you mean `{near}`?"));
+        let help = near.map_or_else(|| "remove it from the annotation".to_string(), |near| format!("did you mean `{near}`?"));
         (&codes::UNUSED_SUPPRESSION, message, help)
     } else if !suppression.has_reason {
-        let message = format!("it is not said why `{code}` is ignored");
-        (&codes::SUPPRESSION_WITHOUT_REASON, message, format!("write `{code}: why it may stay`"))
+        let message = format!("the annotation does not say why it ignores `{code}`");
+        (&codes::SUPPRESSION_WITHOUT_REASON, message, format!("write `{code}: REASON`"))
     } else {
         return None;
     };

@@ -68,7 +68,7 @@ fn gone(whole: &mut Whole<'_>, object: &Object) {
     if whole.wrong.contains(&object.id) {
         return;
     }
-    let message = format!("{kind} in {version} is gone since {since}");
+    let message = format!("{kind} in {version} was removed in {since}");
     let finding = Diagnostic::new(&codes::REMOVED_VERSION, message, Place::value(object.id, node.id)).about(object.key.clone());
     whole.tell(finding.help(format!("use {instead}")));
 }
@@ -98,7 +98,7 @@ fn stand_ins(whole: &mut Whole<'_>, object: &Object, root: &Node) {
             Value::Object(object) if depth < DEEPEST => nodes.extend(object.iter().map(|entry| (&entry.value, depth + 1))),
             Value::Array(items) if depth < DEEPEST => nodes.extend(items.iter().map(|item| (item, depth + 1))),
             Value::String(text) if is_stand_in(text) => {
-                let message = format!("`{text}` looks like a stand-in that nobody replaced");
+                let message = format!("`{text}` looks like a placeholder that was not replaced");
                 let finding = Diagnostic::new(&codes::STAND_IN, message, Place::value(object.id, node.id));
                 whole.tell(finding.about(object.key.clone()));
             }

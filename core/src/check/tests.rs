@@ -166,6 +166,6 @@ fn a_secret_of_another_namespace_is_told_where_none_is_found() {
         found.map(|finding| (finding.related.len(), finding.help.clone().unwrap_or_default())).collect::<Vec<_>>()
     };
     let [(1, help)] = &helps(format!("{text}{secret}"))[..] else { panic!("{:?}", helps(format!("{text}{secret}"))) };
-    assert!(help.starts_with("there is one in the namespace certs"), "{help}");
+    assert!(help.starts_with("one exists in the namespace certs"), "{help}");
     assert!(matches!(&helps(text.into())[..], [(0, help)] if !help.contains("certs")));
 }

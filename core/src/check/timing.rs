@@ -38,19 +38,19 @@ fn timeouts(whole: &mut Whole<'_>, forward: &Forward) {
     let all = seconds(timeout.value);
     let tries = forward.retry.as_ref().and_then(|retry| limited(retry.value.per_try_timeout.as_ref()));
     if let Some(each) = tries.filter(|each| is_written(each.origin) && each.value >= timeout.value) {
-        let message = format!("each try may take {}, but the whole request only {all}: there is never time for a second one", seconds(each.value));
+        let message = format!("each try may take {}, but the whole request has only {all}: there is never time for a retry", seconds(each.value));
         tell(whole, each, timeout, message);
     }
     let idle = limited(forward.idle_timeout.as_ref());
     if let Some(idle) = idle.filter(|idle| is_written(idle.origin) && is_written(timeout.origin) && idle.value < timeout.value) {
-        let message = format!("a request without traffic ends after {}, so an upstream that thinks longer never gets its {all}", seconds(idle.value));
+        let message = format!("a request without traffic ends after {}, so a slower upstream never gets its {all}", seconds(idle.value));
         tell(whole, idle, timeout, message);
     }
     for (name, _) in clusters_of(forward) {
         let Some(cluster) = whole.clusters.get(name).copied() else { continue };
         let connect = &cluster.connect_timeout;
         if is_written(connect.origin) && connect.value > timeout.value {
-            let message = format!("connecting may take {}, but the whole request only {all}", seconds(connect.value));
+            let message = format!("connecting may take {}, but the whole request has only {all}", seconds(connect.value));
             tell(whole, connect, timeout, message);
         }
     }
@@ -73,10 +73,8 @@ fn budget(whole: &mut Whole<'_>, forward: &Forward, retry: &Sourced<Box<RetryPol
     });
     let at = retry.origin.or(retry.value.retry_on.origin);
     if count > RETRIES_AT_ONCE && unlimited.is_some() && whole.object(at).is_some() {
-        let message = format!(
-            "a request may be tried {count} times again, but at most {RETRIES_AT_ONCE} retries of all requests together are under way at a time"
-        );
+        let message = format!("a request may be retried {count} times, but at most {RETRIES_AT_ONCE} retries of all requests run at the same time");
         let finding = whole.finding(&codes::RETRIES_WITHOUT_BUDGET, at, message);
-        whole.tell(finding.help("set the circuit breaker's `max_retries` to what the upstream can bear"));
+        whole.tell(finding.help("set the circuit breaker's `max_retries` to what the upstream can handle"));
     }
 }

@@ -21,11 +21,11 @@ pub struct Relation {
     pub written: Str,
     /// An object of that name counts whatever its namespace.
     pub anywhere: bool,
-    /// What it means that the object is not among the input.
+    /// What it means that the object is not in the input.
     pub absent: Absent,
 }
 
-/// What it means that an object is not among the input.
+/// What it means that an object is not in the input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Absent {
     /// Something is missing, and why that is said.

@@ -64,7 +64,7 @@ fn why_not(field: &str) -> &'static str {
         "labels" => "in Contour descriptors are written in `rateLimitPolicy.global`",
         "tls" => "in Contour the certificate shown to services is set for the whole gateway, and checked by `validation` of the service",
         "auto_host_rewrite" | "enable_ipv4" | "enable_ipv6" | "respect_dns_ttl" | "resolver" => "Contour always uses endpoints of Services",
-        "case_sensitive" => "Contour's paths always mind upper and lower case",
+        "case_sensitive" => "Contour always matches paths with case",
         "regex_rewrite" | "regex_redirect" => "Contour rewrites by prefix only",
         "health_checks" => "write it as `healthCheckPolicy` of the route",
         _ => "HTTPProxy has no such field",
@@ -88,14 +88,14 @@ pub fn mapping_to_http_proxy(config: &Config) -> Conversion {
             continue;
         };
         if target.outside && field(resource, "host_redirect").and_then(Node::as_bool) != Some(true) {
-            let message = "its service is no Service of the cluster: make one of type ExternalName, and set `enableExternalNameService`";
+            let message = "its service is outside the cluster: create a Service of type ExternalName, and set `enableExternalNameService`";
             out.note(&resource.key, service.and_then(|node| resource.origin(node)), message);
         }
         tell_what_is_lost(resource, &mut out);
         let host = ["hostname", "host"].into_iter().find_map(|name| field(resource, name)?.as_str()).unwrap_or("*");
         let served = served_hosts(config, host);
         if served.is_empty() {
-            let message = format!("an HTTPProxy needs a host, and `{host}` is none: name one in `virtualhost.fqdn`");
+            let message = format!("an HTTPProxy needs a host, and `{host}` is no host: set `virtualhost.fqdn`");
             out.note(&resource.key, None, message);
             hosts.entry(Str::new(host)).or_default().push(Entry { resource, target });
             continue;
@@ -116,7 +116,7 @@ pub fn mapping_to_http_proxy(config: &Config) -> Conversion {
                 "log_services" => "Contour writes access logs to files only",
                 _ => "write it as `tcpproxy` of an HTTPProxy with TLS",
             };
-            out.note(&resource.key, None, format!("a {} is not carried over: {what}", resource.kind));
+            out.note(&resource.key, None, format!("a {} is not converted: {what}", resource.kind));
         }
     }
     out
@@ -150,7 +150,7 @@ fn tell_what_is_lost(resource: &Resource, out: &mut Conversion) {
         if HARMLESS.contains(&name) || CARRIED.contains(&name) || entry.value.is_null() || entry.value.as_bool() == Some(false) {
             continue;
         }
-        out.note(&resource.key, resource.origin(&entry.value), format!("`{name}` is not carried over: {}", why_not(name)));
+        out.note(&resource.key, resource.origin(&entry.value), format!("`{name}` is not converted: {}", why_not(name)));
     }
 }
 
@@ -179,7 +179,7 @@ fn root(config: &Config, host: &Str, entries: &[Entry<'_>], out: &mut Conversion
     if insecure == "Reject"
         && let Some(resource) = resource
     {
-        out.note(&resource.key, None, "`insecure.action: Reject` is not carried over: Contour redirects requests without TLS, or takes them");
+        out.note(&resource.key, None, "`insecure.action: Reject` is not converted: Contour redirects requests without TLS, or takes them");
     }
     set_cors(&mut virtual_host, entries, out);
     let mut spec = Fields::new();
@@ -237,7 +237,7 @@ fn set_cors(virtual_host: &mut Fields, entries: &[Entry<'_>], out: &mut Conversi
 
 fn cors_is_lost(resource: &Resource, out: &mut Conversion) {
     let origin = field(resource, "cors").and_then(|node| resource.origin(node));
-    out.note(&resource.key, origin, "`cors` is not carried over: in Contour it counts for a whole host, and the host's Mappings differ in it");
+    out.note(&resource.key, origin, "`cors` is not converted: in Contour it counts for a whole host, and the host's Mappings differ in it");
 }
 
 /// Routes for Mappings, those for the same requests as one.

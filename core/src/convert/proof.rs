@@ -1,7 +1,7 @@
 //! The proof of a conversion: both sides compiled, and their requests compared.
 //!
 //! Both sides get the same surroundings: the objects that are not converted, and a Service for every name that they speak of and that is
-//! not among the input. What differs between controllers by itself (the names of clusters, how endpoints are found, the settings of
+//! not in the input. What differs between controllers by itself (the names of clusters, how endpoints are found, the settings of
 //! listeners and connections) is not compared; where requests go, as what, and for how long, is.
 //!
 //! What must not be here: how requests are compared.
@@ -134,7 +134,7 @@ fn without_converted(original: &Compilation, from_contour: bool) -> Vec<Input> {
 /// Services by namespace and name, with their ports.
 type Services = BTreeMap<(String, String), BTreeSet<i64>>;
 
-/// The Services that the new objects speak of and that are not among the input.
+/// The Services that the new objects speak of and that are not in the input.
 fn missing(original: &Compilation, conversion: &Conversion) -> Services {
     let mut out = Services::new();
     for object in &conversion.objects {

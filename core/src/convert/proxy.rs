@@ -79,7 +79,7 @@ pub fn http_proxy_to_gateway(objects: &Objects) -> Conversion {
             grants.insert((Str::new(home), Str::new(name)));
         }
         for field in ["passthrough", "clientValidation", "enableFallbackCertificate", "minimumProtocolVersion", "maximumProtocolVersion"] {
-            lost(&mut out, object, tls.field(field), field, "Gateway API says nothing of it here");
+            lost(&mut out, object, tls.field(field), field, "Gateway API has no field for it here");
         }
         for field in ["authorization", "corsPolicy", "rateLimitPolicy", "jwtProviders", "ipAllowPolicy", "ipDenyPolicy"] {
             lost(&mut out, object, virtual_host.field(field), field, "Gateway API leaves it to policies of each controller");
@@ -107,7 +107,7 @@ pub fn http_proxy_to_gateway(objects: &Objects) -> Conversion {
 
 fn lost(out: &mut Conversion, object: &Object, at: Cursor<'_>, field: &str, why: &str) {
     if at.exists() && at.some_bool() != Some(false) {
-        out.note(&object.key, Some(at.origin()), format!("`{field}` is not carried over: {why}"));
+        out.note(&object.key, Some(at.origin()), format!("`{field}` is not converted: {why}"));
     }
 }
 
@@ -154,7 +154,7 @@ fn upgrade(namespace: &str, name: &str, host: &str) -> Node {
 
 fn follow<'o>(proxies: &Proxies<'o>, object: &'o Object, root: &Root, way: &mut Way<'o>, routes: &mut Vec<Node>, out: &mut Conversion) {
     if way.visited.contains(&object.id) || way.visited.len() >= DEEPEST || routes.len() >= MOST {
-        out.note(&object.key, None, "its includes lead in a circle, or too far");
+        out.note(&object.key, None, "its includes form a circle, or are too deep");
         return;
     }
     way.visited.push(object.id);
@@ -182,7 +182,7 @@ fn follow<'o>(proxies: &Proxies<'o>, object: &'o Object, root: &Root, way: &mut 
     for include in spec.field("includes").items() {
         let home = include.field("namespace").text().map_or_else(|| namespace.clone(), |namespace| namespace.value);
         let Some(next) = proxies.get(&(home, Str::new(include.field("name").str()))) else {
-            out.note(&object.key, Some(include.origin()), "it includes an HTTPProxy that is not among the input");
+            out.note(&object.key, Some(include.origin()), "it includes an HTTPProxy that is not in the input");
             continue;
         };
         let before = way.conditions.len();
@@ -196,7 +196,7 @@ fn follow<'o>(proxies: &Proxies<'o>, object: &'o Object, root: &Root, way: &mut 
 fn rule(object: &Object, route: Cursor<'_>, above: &[Cursor<'_>], out: &mut Conversion) -> Option<Node> {
     for (name, at) in route.entries().filter(|(name, _)| !CARRIED.contains(&name.as_str())) {
         let why = match name.as_str() {
-            "directResponsePolicy" => "Gateway API cannot answer by itself",
+            "directResponsePolicy" => "Gateway API has no direct responses",
             "authPolicy" | "rateLimitPolicy" | "jwtVerificationPolicy" | "ipAllowPolicy" | "ipDenyPolicy" => {
                 "Gateway API leaves it to policies of each controller"
             }
@@ -223,7 +223,7 @@ fn rule(object: &Object, route: Cursor<'_>, above: &[Cursor<'_>], out: &mut Conv
         backend.set("name", text(service.field("name").str())).set("port", number(service.field("port").int().unwrap_or_default()));
         for field in ["protocol", "validation", "requestHeadersPolicy", "responseHeadersPolicy", "cookieRewritePolicies", "slowStartPolicy"] {
             let why = match field {
-                "protocol" => "say it by `appProtocol` of the Service's port",
+                "protocol" => "set `appProtocol` of the Service's port",
                 "validation" => "write a BackendTLSPolicy for the Service",
                 _ => "a backend has no such field",
             };
@@ -257,7 +257,7 @@ fn timeouts(object: &Object, at: Cursor<'_>, rule: &mut Fields, out: &mut Conver
             rule.set("timeouts", timeouts.node());
         }
         span if span.contains('.') || span.len() > 12 => {
-            out.note(&object.key, Some(response.origin()), format!("`{span}` is not carried over: Gateway API takes whole hours, minutes, s and ms"));
+            out.note(&object.key, Some(response.origin()), format!("`{span}` is not converted: Gateway API allows whole hours, minutes, s and ms"));
         }
         span => {
             let mut timeouts = Fields::new();
@@ -290,22 +290,18 @@ fn matches(object: &Object, conditions: &[Cursor<'_>], out: &mut Conversion) -> 
                     one.set_some("method", node.get("value").cloned());
                 }
                 Some(node) => headers.push(node),
-                None => out.note(
-                    &object.key,
-                    Some(header.origin()),
-                    "this condition on a header is not carried over: Gateway API knows exact and regular",
-                ),
+                None => {
+                    out.note(&object.key, Some(header.origin()), "this condition on a header is not converted: Gateway API has exact and regular")
+                }
             }
         }
         let query = condition.field("queryParameter");
         if query.exists() {
             match query_match(query) {
                 Some(node) => queries.push(node),
-                None => out.note(
-                    &object.key,
-                    Some(query.origin()),
-                    "this condition on a parameter is not carried over: Gateway API knows exact and regular",
-                ),
+                None => {
+                    out.note(&object.key, Some(query.origin()), "this condition on a parameter is not converted: Gateway API has exact and regular")
+                }
             }
         }
     }
@@ -317,7 +313,7 @@ fn matches(object: &Object, conditions: &[Cursor<'_>], out: &mut Conversion) -> 
     }
     if kind == "PathPrefix" && path.len() > 1 {
         if !path.ends_with('/') {
-            let message = format!("the prefix `{path}` ends at a slash in Gateway API: requests for `{path}x` are not taken any more");
+            let message = format!("the prefix `{path}` ends at a slash in Gateway API: requests for `{path}x` no longer match");
             out.note(&object.key, origin, message);
         }
         path = path.trim_end_matches('/').to_string();
@@ -363,7 +359,7 @@ fn header_filter(object: &Object, at: Cursor<'_>, kind: &str, field: &str, filte
         .filter(|(name, _)| !name.eq_ignore_ascii_case("host"))
         .collect();
     if entries.iter().any(|(_, value)| value.contains('%')) {
-        out.note(&object.key, Some(at.origin()), "variables like `%REQ(...)%` in header values are not carried over: Gateway API takes them as text");
+        out.note(&object.key, Some(at.origin()), "variables like `%REQ(...)%` in header values are not converted: Gateway API takes them as text");
     }
     let (mut policy, mut filter) = (Fields::new(), Fields::new());
     policy.set("set", named_values(entries));

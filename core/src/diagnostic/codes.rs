@@ -48,7 +48,7 @@ codes! {
     UNREFERENCED_SECRET = "unreferenced-secret", Notice, "nothing in use refers to the Secret";
     UNUSABLE_SECRET = "unusable-secret", Warning, "the Secret has nothing that the controller would use";
     BAD_PEM = "bad-pem", Warning, "a certificate or key is not PEM";
-    ASSUMED_SECRET = "assumed-secret", Notice, "a Secret that is not among the input is taken to exist";
+    ASSUMED_SECRET = "assumed-secret", Notice, "a Secret that is not in the input is taken to exist";
     BAD_DURATION = "bad-duration", Error, "a timeout of a Knative Ingress cannot be read";
     UNKNOWN_FIELD = "unknown-field", Warning, "a field that the kind does not have";
     WRONG_TYPE = "wrong-type", Error, "a value of the wrong type";
@@ -129,7 +129,7 @@ codes! {
     ASSUMED_DIALECT = "assumed-dialect", Notice, "an input that does not say which controller it is for";
     NO_EFFECT = "no-effect", Warning, "a resource of which the controller makes nothing";
     SHADOWED_HOST = "shadowed-host", Warning, "a Host whose hostname another Host has";
-    DANGLING_REFERENCE = "dangling-reference", Warning, "a reference to what is not among the input";
+    DANGLING_REFERENCE = "dangling-reference", Warning, "a reference to what is not in the input";
     NO_SUCH_PORT = "no-such-port", Warning, "a port that the Service does not have";
     WRONG_KIND_REFERENCE = "wrong-kind-reference", Warning, "a reference to an object of another kind";
     COLLAPSED_CLUSTERS = "collapsed-clusters", Warning, "two services whose clusters have one name";

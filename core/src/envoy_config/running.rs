@@ -85,16 +85,16 @@ impl Running {
         let has = |key: &str| keys.contains(key);
         let mut running = Self { held_back: held_back(&text), ..Self::default() };
         if has("configs") {
-            let read = json::from_str::<admin::ConfigDump>(&text).map_err(|error| format!("is cut off or broken {error}"))?;
+            let read = json::from_str::<admin::ConfigDump>(&text).map_err(|error| format!("is truncated or broken {error}"))?;
             running.problems(&read.problems);
             running.dump(read.message);
         } else if ["static_resources", "dynamic_resources", "admin", "node", "staticResources", "dynamicResources"].into_iter().any(has) {
-            let read = json::from_str::<Bootstrap>(&text).map_err(|error| format!("is cut off or broken {error}"))?;
+            let read = json::from_str::<Bootstrap>(&text).map_err(|error| format!("is truncated or broken {error}"))?;
             running.problems(&read.problems);
             running.has_endpoints = true;
             running.bootstrap(read.message);
         } else {
-            return Err("is neither what Envoy's /config_dump tells nor a bootstrap: it has neither `configs` nor `static_resources`".into());
+            return Err("is neither the answer of Envoy's /config_dump nor a bootstrap: it has neither `configs` nor `static_resources`".into());
         }
         Ok(running)
     }
@@ -300,7 +300,7 @@ fn top_level(text: &str) -> Result<BTreeSet<String>, String> {
             deserializer.deserialize_map(Visitor)
         }
     }
-    let Names(names) = serde_json::from_str(text).map_err(|error| format!("is cut off or broken: {error}"))?;
+    let Names(names) = serde_json::from_str(text).map_err(|error| format!("is truncated or broken: {error}"))?;
     Ok(names)
 }
 

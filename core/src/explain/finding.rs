@@ -187,10 +187,10 @@ pub fn not_utf8(source: crate::resource::SourceId, wrong: &[(u32, usize)]) -> Op
     let (first, offset) = wrong.first()?;
     let others = match wrong.len() {
         1 => String::new(),
-        2 => ", and there is another place like it".into(),
-        count => alloc::format!(", and there are {} more places like it", count - 1),
+        2 => ", and so is another byte".into(),
+        count => alloc::format!(", and so are {} more", count - 1),
     };
-    let message = alloc::format!("the text is not UTF-8: at byte {offset} stands something else{others}");
+    let message = alloc::format!("the text is not UTF-8: byte {offset} is invalid{others}");
     let len = char::REPLACEMENT_CHARACTER.len_utf8() as u32;
     let place = Place::Text(source, crate::text::TextRange::new(*first, first + len));
     Some(Diagnostic::new(&crate::diagnostic::codes::SYNTAX, message, place).help("save the file as UTF-8; each such byte was read as `\u{fffd}`"))

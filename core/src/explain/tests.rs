@@ -161,7 +161,7 @@ fn the_graph_has_both_halves_and_the_holes() {
     assert!(edge("cluster:cluster_quote_default", "endpoint:quote:80").is_some_and(|edge| edge.relation == Relation::Forwards));
     assert!(graph.cycles.is_empty());
     let hole = graph.nodes.iter().find(|node| node.kind == NodeKind::Missing).expect("the hole");
-    assert_eq!(hole.reason.as_deref(), Some("not among the input; Envoy asks DNS for `quote`"));
+    assert_eq!(hole.reason.as_deref(), Some("not in the input; Envoy asks DNS for `quote`"));
     let ids: Vec<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
     assert!(graph.edges.iter().all(|edge| ids.contains(&edge.from.as_str()) && ids.contains(&edge.to.as_str())));
 }
@@ -236,11 +236,11 @@ fn secrets_are_masked_in_excerpts() {
 }
 
 #[test]
-fn bytes_that_are_not_utf8_are_told_of() {
+fn bytes_that_are_not_utf8_are_reported() {
     let (input, wrong) = Input::from_bytes("x", Vec::from(*b"a\xffb\xc3"));
     assert_eq!((input.text.to_string().as_str(), &wrong[..]), ("a\u{fffd}b\u{fffd}", &[(1, 1), (5, 3)][..]));
     let finding = not_utf8(SourceId(0), &wrong).expect("a finding");
-    assert_eq!(finding.message, "the text is not UTF-8: at byte 1 stands something else, and there is another place like it");
+    assert_eq!(finding.message, "the text is not UTF-8: byte 1 is invalid, and so is another byte");
 }
 
 #[test]

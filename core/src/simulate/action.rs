@@ -44,15 +44,15 @@ pub(super) fn rewritten(of: &RouteMatch, action: &RouteAction, path: &str, notes
     if let Some(rewrite) = &action.regex_rewrite {
         let new = with_regex(rewrite, path);
         if new.is_none() {
-            notes.push("the expression of regex_rewrite cannot be run here; the path is told as it was".to_owned());
+            notes.push("the expression of regex_rewrite cannot be evaluated here; the path is shown unchanged".to_owned());
         }
         return new;
     }
     if let Some(policy) = &action.path_rewrite_policy {
-        notes.push(format!("path_rewrite_policy {} is an extension that is not simulated; the path is told as it was", policy.name));
+        notes.push(format!("path_rewrite_policy {} is an extension that is not simulated; the path is shown unchanged", policy.name));
     }
     if !action.path_rewrite.is_empty() {
-        notes.push("path_rewrite is a format that is not simulated; the path is told as it was".to_owned());
+        notes.push("path_rewrite is a format that is not simulated; the path is shown unchanged".to_owned());
     }
     None
 }

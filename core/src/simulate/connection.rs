@@ -77,7 +77,7 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
     let usual: [u32; 2] = if request.tls { [443, 8443] } else { [80, 8080] };
     if let Some((listener, port)) = usual.into_iter().find_map(|port| Some((at(port)?, port))) {
         let scheme = if request.tls { "https" } else { "http" };
-        return Some(Chosen { listener, why: Some(format!("it is the usual one for {scheme}; --port chooses another")), port });
+        return Some(Chosen { listener, why: Some(format!("it is a usual port for {scheme}")), port });
     }
     let fits = |of: &&(&'a Placed<Listener>, &str, u32)| chains(&of.0.message).any(|chain| is_tls(chain) == request.tls);
     let what = if request.tls { "TLS" } else { "plain text" };
@@ -89,10 +89,10 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
         reachable.extend(all);
     }
     let ((listener, _, port), why) = match reachable.iter().copied().find(fits) {
-        Some(found) => (found, format!("it is the first with {what}; --port chooses another")),
+        Some(found) => (found, format!("it is the first with {what}")),
         None => {
             let plain = reachable.iter().copied().find(|(.., port)| matches!(port, 80 | 8080)).or(reachable.first().copied());
-            (plain?, format!("none has {what}; --port chooses another"))
+            (plain?, format!("no listener has {what}"))
         }
     };
     Some(Chosen { listener, why: Some(why), port: *port })
@@ -313,7 +313,7 @@ pub(super) fn filter_chain<'a>(chosen: &Chosen<'a>, request: &Request) -> (Optio
                         winner.and_then(|winner| listener.filter_chains.get(winner).map(|chain| chain_name(chain, winner))).unwrap_or_default();
                     row.failed = Some(Failed {
                         matcher: "precedence".to_owned(),
-                        expected: "no chain that is more exact".to_owned(),
+                        expected: "no filter chain that is more specific".to_owned(),
                         seen: Some(format!("filter chain {other}")),
                     });
                 }

@@ -43,7 +43,7 @@ pub(super) fn settings(action: &RouteAction, host: &VirtualHost, scopes: &Scopes
             numerator as f64 * 100.0 / denominator as f64
         });
         let to = if mirror.cluster.is_empty() { format!("the cluster in {}", mirror.cluster_header) } else { mirror.cluster.clone() };
-        say("request_mirror_policies", format!("{share}% also to {to}, whose answers nobody waits for"));
+        say("request_mirror_policies", format!("{share}% mirrored to {to}, whose responses are ignored"));
     }
     for policy in &action.hash_policy {
         use pb::route::route_action::hash_policy::PolicySpecifier as By;

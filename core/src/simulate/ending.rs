@@ -63,10 +63,10 @@ impl Ending {
             }
             Outcome::Redirect => format!("is redirected{status} to {}", self.location.as_deref().unwrap_or_default()),
             Outcome::DirectResponse => format!("is answered{status} by Envoy itself"),
-            Outcome::NoRoute => format!("has no route: Envoy answers{status}"),
-            Outcome::NoVirtualHost => format!("has no virtual host: Envoy answers{status}"),
-            Outcome::Reset => "is cut off: Envoy closes the connection".to_owned(),
-            Outcome::NoFilterChain => "has no filter chain: Envoy closes the connection".to_owned(),
+            Outcome::NoRoute => format!("matches no route: Envoy answers{status}"),
+            Outcome::NoVirtualHost => format!("matches no virtual host: Envoy answers{status}"),
+            Outcome::Reset => "fails: Envoy closes the connection".to_owned(),
+            Outcome::NoFilterChain => "matches no filter chain: Envoy closes the connection".to_owned(),
             Outcome::NoListener => "has no listener".to_owned(),
         }
     }

@@ -35,7 +35,10 @@ impl<'a> Run<'_, 'a> {
             Some(ClusterSpecifier::Cluster(name)) => self.share(Vec::from([(name.clone(), 100)])),
             Some(ClusterSpecifier::ClusterHeader(header)) => match prepared.headers.first(&header.to_ascii_lowercase()).map(ToOwned::to_owned) {
                 Some(name) => self.share(Vec::from([(name, 100)])),
-                None => return self.answers(not_found_status(action), format!("the cluster is to stand in the header {header}, which is not there")),
+                None => {
+                    return self
+                        .answers(not_found_status(action), format!("the header {header} names the cluster, and the request does not have it"));
+                }
             },
             Some(ClusterSpecifier::WeightedClusters(all)) => {
                 self.share(all.clusters.iter().map(|of| (of.name.clone(), of.weight.unwrap_or_default())).collect());

@@ -112,12 +112,12 @@ pub(super) fn prepare(manager: &HttpConnectionManager, request: &Request, port: 
         client: request.source,
     };
     if request.protocol == Protocol::Http1 && !METHODS.contains(&request.method.as_str()) {
-        return Err(refuse(400, format!("Envoy knows no method {} in HTTP/1.1", request.method)));
+        return Err(refuse(400, format!("Envoy rejects the method {} in HTTP/1.1", request.method)));
     }
     underscores(manager, &mut out)?;
     let in_authority = |c: char| c.is_ascii_alphanumeric() || "-._~%!$&'()*+,;=:@[]".contains(c);
     if !out.authority.chars().all(in_authority) {
-        return Err(refuse(400, "Envoy refuses the characters of the host"));
+        return Err(refuse(400, "Envoy rejects characters of the host"));
     }
     paths(manager, &mut out)?;
     hosts(manager, port, &mut out);
@@ -131,7 +131,7 @@ fn underscores(manager: &HttpConnectionManager, out: &mut Prepared) -> Result<()
     let names: Vec<String> = out.headers.iter().map(|(name, _)| name).filter(|name| name.contains('_')).map(ToOwned::to_owned).collect();
     match (action, names.first()) {
         (HeadersWithUnderscoresAction::RejectRequest, Some(name)) => {
-            Err(refuse(400, format!("headers_with_underscores_action refuses requests with headers such as {name}")))
+            Err(refuse(400, format!("headers_with_underscores_action rejects requests with headers such as {name}")))
         }
         (HeadersWithUnderscoresAction::DropHeader, Some(_)) => {
             for name in names {
@@ -146,13 +146,13 @@ fn underscores(manager: &HttpConnectionManager, out: &mut Prepared) -> Result<()
 
 fn paths(manager: &HttpConnectionManager, out: &mut Prepared) -> Result<(), Answer> {
     if out.path.contains('#') {
-        return Err(refuse(400, "Envoy refuses paths with a fragment"));
+        return Err(refuse(400, "Envoy rejects paths with a fragment"));
     }
     if !out.path.starts_with('/') {
         return Err(refuse(400, "the path does not begin with a slash"));
     }
     if let Some(bad) = out.path.chars().find(|c| !c.is_ascii_graphic()) {
-        return Err(refuse(400, format!("Envoy refuses {bad:?} in a path: write it escaped")));
+        return Err(refuse(400, format!("Envoy rejects {bad:?} in a path: write it escaped")));
     }
     let action = manager.path_with_escaped_slashes_action();
     let mut redirect = false;
@@ -160,13 +160,13 @@ fn paths(manager: &HttpConnectionManager, out: &mut Prepared) -> Result<(), Answ
         && let Some(unescaped) = path::unescape_slashes(&out.path)
     {
         if action == Escaped::RejectRequest {
-            return Err(refuse(400, "path_with_escaped_slashes_action refuses paths with escaped slashes"));
+            return Err(refuse(400, "path_with_escaped_slashes_action rejects paths with escaped slashes"));
         }
         redirect = action == Escaped::UnescapeAndRedirect;
         change(out, unescaped, "path_with_escaped_slashes_action");
     }
     if manager.normalize_path == Some(true) {
-        let normal = path::normalize(&out.path).ok_or_else(|| refuse(400, "normalize_path refuses the path"))?;
+        let normal = path::normalize(&out.path).ok_or_else(|| refuse(400, "normalize_path rejects the path"))?;
         change(out, normal, "normalize_path");
     }
     if manager.merge_slashes {
@@ -185,7 +185,7 @@ fn paths(manager: &HttpConnectionManager, out: &mut Prepared) -> Result<(), Answ
 
 fn change(out: &mut Prepared, path: String, by: &str) {
     if out.path != path {
-        out.changes.push(format!("{by} makes the path {path}"));
+        out.changes.push(format!("{by} changes the path to {path}"));
         out.path = path;
     }
 }
@@ -195,7 +195,7 @@ fn hosts(manager: &HttpConnectionManager, port: u32, out: &mut Prepared) {
         let (host, rest) = out.authority.split_at(host_of(&out.authority).len());
         if let Some(host) = host.strip_suffix('.') {
             out.authority = format!("{host}{rest}");
-            out.changes.push(format!("strip_trailing_host_dot makes the host {}", out.authority));
+            out.changes.push(format!("strip_trailing_host_dot changes the host to {}", out.authority));
         }
     }
     let any = matches!(manager.strip_port_mode, Some(StripPortMode::StripAnyHostPort(true)));
@@ -205,7 +205,7 @@ fn hosts(manager: &HttpConnectionManager, port: u32, out: &mut Prepared) {
     {
         out.authority = host_of(&out.authority).to_owned();
         let by = if any { "strip_any_host_port" } else { "strip_matching_host_port" };
-        out.changes.push(format!("{by} makes the host {}", out.authority));
+        out.changes.push(format!("{by} changes the host to {}", out.authority));
     }
 }
 
@@ -291,7 +291,7 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
     } else {
         for name in INTERNAL_ONLY {
             if out.headers.remove(name) {
-                out.changes.push(format!("{name} is taken away: the request comes from outside"));
+                out.changes.push(format!("{name} is removed: the request comes from outside"));
             }
         }
         if remote {

@@ -79,13 +79,13 @@ pub(super) fn check(of: &RouteMatch, subject: &Subject<'_>, unknown: &mut Vec<St
     }
     tls_context(of, subject)?;
     for matcher in &of.dynamic_metadata {
-        unknown.push(format!("dynamic metadata of {} is not known before filters run; it is taken to be empty", matcher.filter));
+        unknown.push(format!("dynamic metadata of {} is not known before filters run; it is assumed to be empty", matcher.filter));
         if !matcher.invert {
             return Err(no("dynamic_metadata", matcher.filter.clone(), None));
         }
     }
     if let Some(matcher) = of.filter_state.first() {
-        unknown.push(format!("filter state {} is not known before filters run; it is taken to be missing", matcher.key));
+        unknown.push(format!("filter state {} is not known before filters run; it is assumed to be missing", matcher.key));
         return Err(no("filter_state", matcher.key.clone(), None));
     }
     fraction(of, subject)
@@ -135,7 +135,7 @@ fn path(of: &RouteMatch, seen: &str, method: &str, patterns: &Patterns<'_>) -> C
         }
         Some(PathSpecifier::SafeRegex(regex)) => match patterns.is_full_match(&regex.regex, seen) {
             Ok(taken) => taken,
-            Err(why) => return Err(no(name, format!("{wanted} (which cannot be run: {why})"), Some(seen.to_owned()))),
+            Err(why) => return Err(no(name, format!("{wanted} (which cannot be evaluated: {why})"), Some(seen.to_owned()))),
         },
         Some(PathSpecifier::ConnectMatcher(_)) => {
             return if method == "CONNECT" { Ok(()) } else { Err(no(name, "method CONNECT", Some(method.to_owned()))) };

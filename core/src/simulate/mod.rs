@@ -152,9 +152,7 @@ impl<'a> Gateway<'a> {
             Some(RouteSpecifier::RouteConfig(table)) => Some(address(table)),
             Some(RouteSpecifier::Rds(rds)) => {
                 let known = self.by_name.get(rds.route_config_name.as_str()).copied();
-                return known
-                    .and_then(|key| self.tables.get(&key))
-                    .ok_or_else(|| format!("the table of routes {} has not been given to Envoy", rds.route_config_name));
+                return known.and_then(|key| self.tables.get(&key)).ok_or_else(|| format!("Envoy has no route table {}", rds.route_config_name));
             }
             Some(RouteSpecifier::ScopedRoutes(_)) => return Err("the connection manager uses scoped routes, which are not simulated".into()),
             None => None,

@@ -61,13 +61,13 @@ impl Request {
     /// The URL is none of HTTP's; says why.
     pub fn new(method: &str, url: &str) -> Result<Self, String> {
         if method.is_empty() || !method.bytes().all(|b| b.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?={}".contains(&b)) {
-            return Err(format!("`{method}` is no method of HTTP"));
+            return Err(format!("`{method}` is not an HTTP method"));
         }
         let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
         let tls = match scheme.to_ascii_lowercase().as_str() {
             "http" | "ws" | "h2c" => false,
             "https" | "wss" => true,
-            other => return Err(format!("the scheme `{other}` is not HTTP's: write http:// or https://")),
+            other => return Err(format!("the scheme `{other}` is not http or https: write http:// or https://")),
         };
         let rest = rest.split('#').next().unwrap_or_default();
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -75,16 +75,16 @@ impl Request {
         let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         if authority.contains(char::is_whitespace) || authority.starts_with('[') != authority.contains(']') {
-            return Err(format!("`{authority}` in the URL `{url}` is no host"));
+            return Err(format!("`{authority}` in the URL `{url}` is not a host"));
         }
         if authority.is_empty() {
             return Err(format!("the URL `{url}` has no host"));
         }
         if let Some(bad) = authority.chars().chain(path.chars()).find(|c| c.is_control() || *c == ' ') {
-            return Err(format!("a URL cannot have {bad:?} in it: write it as %{:02X}", u32::from(bad)));
+            return Err(format!("a URL must not contain {bad:?}: write it as %{:02X}", u32::from(bad)));
         }
         let port = match port_of(authority) {
-            Some(port) => Some(port.parse::<u16>().map_err(|_| format!("`{port}` is no port"))?.into()),
+            Some(port) => Some(port.parse::<u16>().map_err(|_| format!("`{port}` is not a port"))?.into()),
             None => None,
         };
         let host = host_of(authority);

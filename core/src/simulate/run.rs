@@ -62,7 +62,7 @@ impl<'a> Run<'_, 'a> {
             let why = match request.port {
                 Some(port) => format!("no listener is bound to port {port}"),
                 None if config.listeners.is_empty() => "there is no listener".to_owned(),
-                None => "no listener takes requests: there are only the controller's own, which --port reaches".to_owned(),
+                None => "no listener takes requests: there are only the controller's own listeners".to_owned(),
             };
             return self.ends(Outcome::NoListener, why);
         };
@@ -73,7 +73,7 @@ impl<'a> Run<'_, 'a> {
         let sees_tls = connection.transport_protocol == "tls";
         self.out.connection = Some(connection);
         let Some((index, chain)) = taken else {
-            return self.ends(Outcome::NoFilterChain, "no filter chain takes the connection; Envoy closes it");
+            return self.ends(Outcome::NoFilterChain, "no filter chain matches the connection; Envoy closes it");
         };
         let is_default = index >= chosen.listener.message.filter_chains.len();
         let pointer = if is_default { "default_filter_chain".to_owned() } else { format!("filter_chains/{index}") };
@@ -114,7 +114,7 @@ impl<'a> Run<'_, 'a> {
                 return self.ends(Outcome::Reset, format!("the filter chain has no connection manager, but {names}"));
             }
         };
-        self.ends(Outcome::Forward, "the connection is forwarded as it is: the filter chain proxies TCP, and knows no HTTP");
+        self.ends(Outcome::Forward, "the filter chain proxies TCP: it forwards the connection without reading HTTP");
         self.share(shares);
     }
 
@@ -171,7 +171,7 @@ impl<'a> Run<'_, 'a> {
             self.out.status = Some(404);
             let alone = host_of(&looked_for);
             let port = if alone.len() < looked_for.len() && table.host(alone).is_some() {
-                format!(" (one has {alone}: the port counts here, and clients send any but 80 and 443)")
+                format!(" (one has {alone}: the port counts here, and clients send every port but 80 and 443)")
             } else {
                 String::new()
             };
@@ -194,9 +194,9 @@ impl<'a> Run<'_, 'a> {
             return;
         }
         let wants = if self.request.client_certificate {
-            "the client's certificate is one that Envoy trusts"
+            "Envoy trusts the client's certificate"
         } else {
-            "the client shows a certificate that Envoy trusts"
+            "the client sends a certificate that Envoy trusts"
         };
         self.out.conditions.push(Condition { filter: "tls".to_owned(), wants: wants.to_owned(), cluster: None, otherwise: None });
     }
@@ -263,7 +263,7 @@ impl<'a> Run<'_, 'a> {
         };
         self.out.location = Some(location(&pb::route::RouteMatch::default(), &https, prepared));
         self.out.status = Some(301);
-        self.ends(Outcome::Redirect, format!("the virtual host wants TLS ({})", host.require_tls().as_str_name()));
+        self.ends(Outcome::Redirect, format!("the virtual host requires TLS ({})", host.require_tls().as_str_name()));
     }
 
     fn route(
@@ -291,7 +291,7 @@ impl<'a> Run<'_, 'a> {
             }
             self.out.status = Some(404);
             let count = routes.routes.len();
-            return self.ends(Outcome::NoRoute, format!("none of the {count} routes of the virtual host takes the request; Envoy answers 404"));
+            return self.ends(Outcome::NoRoute, format!("none of the {count} routes of the virtual host matches the request; Envoy answers 404"));
         };
         self.out.route = Some(reference(index, route));
         self.place("route", format!("{host_pointer}/routes/{index}"));
@@ -331,7 +331,7 @@ impl<'a> Run<'_, 'a> {
                 self.response_headers(scopes, None, prepared, "");
             }
             Some(Action::FilterAction(_) | Action::NonForwardingAction(_)) | None => {
-                self.answers(500, "the route says nothing of where requests go; filters would have to answer");
+                self.answers(500, "the route has no action; a filter would have to answer");
             }
         }
     }
@@ -388,7 +388,7 @@ impl<'a> Run<'_, 'a> {
         }
         if let Some(odds) = tried.last().and_then(|last| last.odds) {
             let by = self.request.seed.map_or_else(|| "the likelier case".to_owned(), |seed| format!("the case of seed {seed}"));
-            unknown.push(format!("the route takes {odds}% of requests; this is {by}"));
+            unknown.push(format!("the route matches {odds}% of requests; this is {by}"));
         }
         unknown.order();
         unknown.dedup();

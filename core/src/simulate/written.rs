@@ -58,13 +58,13 @@ impl WrittenRequest {
             request.add_header(name.trim(), value);
         }
         if let Some(port) = self.port {
-            request.port = Some(u16::try_from(port).map_err(|_| format!("`{port}` is no port"))?.into());
+            request.port = Some(u16::try_from(port).map_err(|_| format!("`{port}` is not a port"))?.into());
         }
         if let Some(sni) = &self.sni {
             request.sni = Some(sni.trim().to_ascii_lowercase()).filter(|name| !name.is_empty());
         }
         if let Some(source) = &self.source {
-            request.source = Some(source.trim().parse::<IpAddr>().map_err(|_| format!("`{source}` is no IP address"))?);
+            request.source = Some(source.trim().parse::<IpAddr>().map_err(|_| format!("`{source}` is not an IP address"))?);
         }
         request.client_certificate = self.client_certificate;
         request.protocol = if self.http2 { Protocol::Http2 } else { Protocol::Http1 };
@@ -121,8 +121,8 @@ mod tests {
         assert_eq!((request.tls, request.sni.as_deref(), request.port), (true, Some("shop.example.com"), Some(443)));
         assert_eq!(request.headers.first("x-version"), Some("2"));
         let wrong = |written: WrittenRequest| written.read().expect_err("it is wrong");
-        assert_eq!(wrong(WrittenRequest { port: Some(70000), ..written.clone() }), "`70000` is no port");
-        assert_eq!(wrong(WrittenRequest { source: Some("here".into()), ..written }), "`here` is no IP address");
+        assert_eq!(wrong(WrittenRequest { port: Some(70000), ..written.clone() }), "`70000` is not a port");
+        assert_eq!(wrong(WrittenRequest { source: Some("here".into()), ..written }), "`here` is not an IP address");
         assert_eq!(wrong(WrittenRequest::default()), "the URL `` has no host");
     }
 

@@ -204,7 +204,7 @@ fn used(properties: &Properties, listener: &Part<Listener>, rule: &Part<Rule>, a
         return Journey { passed, taken: Some(taken), ending };
     }
     let Some(map) = part(&properties.path_maps, &of.path_map) else {
-        let ending = Ending::Refused { code: Some(502), why: format!("the rule `{}` leads to a path map that is not there", rule.name) };
+        let ending = Ending::Refused { code: Some(502), why: format!("the rule `{}` names a path map that does not exist", rule.name) };
         return Journey { passed, taken: Some(taken), ending };
     };
     let map: &PathMap = &map.properties;
@@ -244,10 +244,10 @@ fn ending(properties: &Properties, target: &Target<'_>, asked: &Request<'_>) -> 
         return redirected(properties, target, asked);
     }
     let Some(pool) = part(&properties.pools, target.pool) else {
-        return Ending::Refused { code: Some(502), why: "its pool is not there".to_string() };
+        return Ending::Refused { code: Some(502), why: "its pool does not exist".to_string() };
     };
     let Some(settings) = part(&properties.settings, target.settings) else {
-        return Ending::Refused { code: Some(502), why: "its settings are not there".to_string() };
+        return Ending::Refused { code: Some(502), why: "its settings do not exist".to_string() };
     };
     let addresses = pool.properties.addresses.iter().flatten();
     let addresses: Vec<Str> = addresses.filter_map(|address| address.ip.as_ref().or(address.fqdn.as_ref())).map(|text| text.value.clone()).collect();
@@ -276,7 +276,7 @@ fn overridden(settings: &Settings, matched: &str, path: &str) -> Str {
 
 fn redirected(properties: &Properties, target: &Target<'_>, asked: &Request<'_>) -> Ending {
     let Some(redirect) = part(&properties.redirects, target.redirect) else {
-        return Ending::Refused { code: Some(502), why: "its redirect is not there".to_string() };
+        return Ending::Refused { code: Some(502), why: "its redirect does not exist".to_string() };
     };
     let of = &redirect.properties;
     let code = match of.redirect_type.as_ref().map(|kind| kind.value.as_str()) {
@@ -294,7 +294,7 @@ fn redirected(properties: &Properties, target: &Target<'_>, asked: &Request<'_>)
             let port = if port == usual { String::new() } else { format!(":{port}") };
             format!("{scheme}://{}{port}", asked.host)
         }
-        (None, None) => return Ending::Refused { code: Some(502), why: "its redirect leads nowhere".to_string() },
+        (None, None) => return Ending::Refused { code: Some(502), why: "its redirect has no target".to_string() },
     };
     let path = if of.include_path.is_some_and(|keeps| keeps.value) { asked.path } else { "" };
     let query = asked.query.filter(|_| of.include_query.is_some_and(|keeps| keeps.value)).map(|query| format!("?{query}"));

@@ -146,9 +146,9 @@ fn headers(old: &[HeaderValueOption], new: &[HeaderValueOption]) -> Vec<(String,
             });
             let how = match header_action(of) {
                 HeaderAction::AppendIfExistsOrAdd => "",
-                HeaderAction::AddIfAbsent => " (if it is not there)",
-                HeaderAction::OverwriteIfExistsOrAdd => " (instead of what is there)",
-                HeaderAction::OverwriteIfExists => " (if it is there, instead of that)",
+                HeaderAction::AddIfAbsent => " (if absent)",
+                HeaderAction::OverwriteIfExistsOrAdd => " (overwrites)",
+                HeaderAction::OverwriteIfExists => " (overwrites if present)",
             };
             format!("{}{how}", value.unwrap_or_default())
         });

@@ -46,7 +46,9 @@ pub(super) fn draws(routes: [&[Route]; 2], candidates: &[Vec<usize>; 2], work: &
             matchers.map(|of| fraction(of, &side.config.runtime)).filter(|(numerator, denominator)| numerator < denominator)
         {
             if *whole.get_or_insert(denominator) != denominator {
-                work.cut("Where routes take shares of hundreds and of thousands, draws were counted as if both were of the same number.");
+                work.cut(
+                    "Where some routes match shares in percent and others in other fractions, both were compared as if one random number decided.",
+                );
             }
             edges.insert(numerator);
         }

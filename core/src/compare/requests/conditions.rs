@@ -115,7 +115,7 @@ fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, work: &mut Wor
                 ":scheme" => continue,
                 ":path" => {
                     work.limits
-                        .insert("Matchers that look at :path as at a header are met only by paths that were tried for another reason.".to_owned());
+                        .insert("Matchers of the pseudo-header :path were tried only with paths that were tried for another reason.".to_owned());
                     continue;
                 }
                 name => Dimension::Header(name.to_owned()),
@@ -155,10 +155,10 @@ fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, work: &mut Wor
             out.entry(Dimension::Method).or_default().wanted.insert(Wanted::new(How::Exact, "CONNECT"));
         }
         if !of.dynamic_metadata.is_empty() || !of.filter_state.is_empty() {
-            work.limits.insert("Dynamic metadata and filter state, which filters make, are taken to be empty.".to_owned());
+            work.limits.insert("Dynamic metadata and filter state, which filters set, were assumed to be empty.".to_owned());
         }
         if matches!(of.path_specifier, Some(PathSpecifier::PathMatchPolicy(_))) {
-            work.limits.insert("Routes whose path is matched by an extension are taken to match nothing.".to_owned());
+            work.limits.insert("Routes whose path is matched by an extension were assumed to match nothing.".to_owned());
         }
     }
     out
@@ -192,7 +192,7 @@ fn values(dimension: &Dimension, asked: &Asked, work: &mut Work<'_, '_>) -> Vec<
         for wanted in asked.wanted.iter().take(MOST_MATCHERS) {
             match wanted.language() {
                 Ok(language) => languages.push(language),
-                Err(why) => drop(work.limits.insert(format!("The expression {} was not taken apart: {why}.", wanted.text))),
+                Err(why) => drop(work.limits.insert(format!("The regular expression {} was not analysed: {why}.", wanted.text))),
             }
         }
         let mut budget = work.states.min(MOST_STATES);
@@ -200,7 +200,7 @@ fn values(dimension: &Dimension, asked: &Asked, work: &mut Work<'_, '_>) -> Vec<
         let found = texts(&mut languages.iter_mut().collect::<Vec<_>>(), &Tried { begin: "", alphabet: ALPHABET, double_slashes: true }, &mut budget);
         work.states -= before - budget;
         if !found.complete || asked.wanted.len() > MOST_MATCHERS {
-            work.cut("Of many matchers of one header or parameter, not every way to match together was tried.");
+            work.cut("Where many matchers look at one header or parameter, not every combination was tried.");
         }
         out.extend(found.found.into_values().filter(|text| !text.is_empty()).map(Some));
     }
@@ -227,7 +227,7 @@ pub(super) fn choices(matchers: &[&RouteMatch], work: &mut Work<'_, '_>) -> Vec<
         }
         return out;
     }
-    work.cut(format!("Where routes of one path look at more than {MOST_TOGETHER} combinations of headers and parameters, not all were tried."));
+    work.cut(format!("Where routes of one path distinguish more than {MOST_TOGETHER} combinations of headers and parameters, not all were tried."));
     let base: Choice = axes.iter().filter_map(|(dimension, values)| Some((dimension.clone(), values.first()?.clone()))).gathered();
     let single = matchers.iter().map(|matcher| dimensions_of(matcher, &axes, &base)).collect::<Vec<_>>();
     let mut all: BTreeSet<Choice> = BTreeSet::from([base.clone()]);

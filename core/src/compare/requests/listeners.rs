@@ -52,7 +52,7 @@ fn all_bound<'a>(config: &'a EnvoyConfig, own: &[&str], work: &mut Work<'_, '_>)
     for listener in config.listeners.iter().filter(|of| !own.iter().any(|own| of.message.name.starts_with(own))) {
         match bound(&listener.message) {
             Some((_, port, false)) => out.push((listener, port)),
-            Some((.., true)) => drop(work.limits.insert("Listeners of UDP (HTTP/3) were not compared.".to_owned())),
+            Some((.., true)) => drop(work.limits.insert("UDP listeners (HTTP/3) were not compared.".to_owned())),
             None => drop(work.limits.insert("Listeners without a port were not compared.".to_owned())),
         }
     }
@@ -104,7 +104,7 @@ fn by_role<'a>(old: &[Bound<'a>], new: &[Bound<'a>], work: &mut Work<'_, '_>) ->
             (None, None) => {}
             (Some(first), Some(second)) => {
                 if first.1 != second.1 {
-                    work.limits.insert(format!("Port {} of the first side is held against port {} of the second, for {what}.", first.1, second.1));
+                    work.limits.insert(format!("Port {} of the first side is compared with port {} of the second, for {what}.", first.1, second.1));
                 }
                 out.push([Some(first), Some(second)]);
             }
@@ -157,7 +157,7 @@ fn links(pair: &ListenerPair<'_>, work: &mut Work<'_, '_>) -> Vec<Link> {
     }
     let destinations = addresses(|of| [&of.prefix_ranges, &[]]);
     if wanted().any(|of| !of.source_ports.is_empty()) {
-        work.limits.insert("Filter chains that look at the client's port are taken to match nothing.".to_owned());
+        work.limits.insert("Filter chains that match the client's port were assumed to match nothing.".to_owned());
     }
     let speaks_tls = listeners.iter().any(|listener| {
         chains(listener).any(|chain| {
@@ -172,7 +172,7 @@ fn links(pair: &ListenerPair<'_>, work: &mut Work<'_, '_>) -> Vec<Link> {
                 out.push(Link { tls: true, sni: sni.clone(), alpn: alpn.clone(), source: *source, destination: *destination });
             }
             if out.len() > MOST_LINKS {
-                work.cut(format!("Of more than {MOST_LINKS} connections that filter chains tell apart, not all were tried."));
+                work.cut(format!("Where filter chains distinguish more than {MOST_LINKS} connections, not all were tried."));
                 out.truncate(MOST_LINKS);
                 return out;
             }

@@ -171,7 +171,7 @@ pub(super) fn paths(all: &BTreeSet<Pattern<'_>>, differ: &BTreeSet<Pattern<'_>>,
     let mut seen = BTreeSet::new();
     out.retain(|path| path.starts_with('/') && seen.insert(path.clone()));
     if out.len() > MOST_PATHS {
-        work.cut(format!("Of a virtual host with more than {MOST_PATHS} paths that may differ, only so many were tried."));
+        work.cut(format!("Where more than {MOST_PATHS} paths of a virtual host may differ, only {MOST_PATHS} were tried."));
         out.truncate(MOST_PATHS);
     }
     out
@@ -185,7 +185,7 @@ fn together<'p>(pattern: &Pattern<'_>, near: impl Iterator<Item = &'p Pattern<'p
             continue;
         }
         if patterns.len() > MOST_TOGETHER {
-            work.cut("Of many expressions and paths that overlap, not every way to match together was tried.");
+            work.cut("Where many regular expressions and paths overlap, not every combination was tried.");
             break;
         }
         patterns.push(*of);
@@ -194,7 +194,7 @@ fn together<'p>(pattern: &Pattern<'_>, near: impl Iterator<Item = &'p Pattern<'p
     for of in &patterns {
         match of.language() {
             Ok(language) => languages.push(language),
-            Err(why) => work.cut(format!("The expression {} was not taken apart: {why}.", of.text)),
+            Err(why) => work.cut(format!("The regular expression {} was not analysed: {why}.", of.text)),
         }
     }
     let begin = Some(pattern.begin()).filter(|begin| begin.starts_with('/')).unwrap_or("/");
@@ -204,7 +204,7 @@ fn together<'p>(pattern: &Pattern<'_>, near: impl Iterator<Item = &'p Pattern<'p
     let found = texts(&mut languages.iter_mut().collect::<Vec<_>>(), &tried, &mut budget);
     work.states -= before - budget;
     if !found.complete {
-        work.cut("Of expressions that are large together, not every way to match was tried.");
+        work.cut("Where regular expressions are large together, not every match was tried.");
     }
     out.extend(found.found.into_iter().filter(|(mask, _)| *mask != 0).map(|(_, text)| text));
 }

@@ -316,10 +316,10 @@ pub(super) fn told(simulation: &Simulation, reached: &str) -> String {
             format!("is redirected ({}) to {}", simulation.status.unwrap_or_default(), simulation.location.as_deref().unwrap_or_default())
         }
         Outcome::DirectResponse => format!("is answered {}", simulation.status.unwrap_or_default()),
-        Outcome::NoVirtualHost => "is answered 404: no virtual host has its name".to_owned(),
-        Outcome::NoRoute => "is answered 404: no route takes it".to_owned(),
+        Outcome::NoVirtualHost => "is answered 404: no virtual host has its host".to_owned(),
+        Outcome::NoRoute => "is answered 404: no route matches it".to_owned(),
         Outcome::NoListener => "finds nobody listening".to_owned(),
-        Outcome::NoFilterChain => "is cut off: no filter chain takes the connection".to_owned(),
-        Outcome::Reset => format!("is cut off: {}", simulation.why.as_deref().unwrap_or_default()),
+        Outcome::NoFilterChain => "fails: no filter chain matches the connection".to_owned(),
+        Outcome::Reset => format!("fails: {}", simulation.why.as_deref().unwrap_or_default()),
     }
 }

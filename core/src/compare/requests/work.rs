@@ -92,7 +92,7 @@ impl<'w, 'a> Work<'w, 'a> {
     /// Takes one request off what may still be compared; `false` where nothing is left.
     pub(super) fn may_go_on(&mut self) -> bool {
         if self.compared >= MOST_REQUESTS {
-            self.cut(alloc::format!("Only {MOST_REQUESTS} requests were compared: parts of the configuration that differ were not looked at."));
+            self.cut(alloc::format!("Only {MOST_REQUESTS} requests were compared: some parts of the configuration that differ were not explored."));
             return false;
         }
         self.compared += 1;

@@ -62,7 +62,7 @@ pub const SPECS: &[OptionSpec] = &[
     OptionSpec {
         name: MISSING_SECRETS,
         kind: OptionKind::Choice(&[("error", "They do not exist"), ("assume", "They are taken to exist, and a notice says so")]),
-        doc: "What to do about Secrets that are not among the input",
+        doc: "What to do about Secrets that are not in the input",
         common: true,
     },
     OptionSpec { name: ENV, kind: OptionKind::Map, doc: "Variable of the controller's pod; may be given several times", common: false },

@@ -101,12 +101,12 @@ fn add(config: &Config, resource: &Resource, node: &Node, relation: &'static str
     let group = if matches!(kind, "Service" | "Secret") { "" } else { super::kinds::GROUP };
     let to = ResourceKey::new(group, kind, namespace, name);
     let absent = match kind {
-        "Service" => Absent::Assumed(format!("not among the input; Envoy asks DNS for `{written}`")),
-        "Secret" if config.assume_missing => Absent::Assumed("not among the input; it is taken to exist".into()),
+        "Service" => Absent::Assumed(format!("not in the input; Envoy asks DNS for `{written}`")),
+        "Secret" if config.assume_missing => Absent::Assumed("not in the input; it is taken to exist".into()),
         // What the controller has built in is no hole, nor is `tls: true`.
         "Resolver" if matches!(&*to.name, "kubernetes-service" | "endpoint" | "consul") => Absent::Nothing,
         _ if matches!(&*written, "true" | "false") => Absent::Nothing,
-        kind => Absent::Hole(format!("no such {kind} among the input")),
+        kind => Absent::Hole(format!("no such {kind} in the input")),
     };
     let anywhere = matches!(kind, "TLSContext" | "Resolver");
     out.push(Relation { from: resource.object, at: resource.origin(node), relation, to, written, anywhere, absent });

@@ -44,7 +44,7 @@ pub fn relations(objects: &Objects) -> Vec<Relation> {
             to: ResourceKey::new(REWRITE_GROUP, "AzureApplicationGatewayRewrite", namespace, name),
             written: Str::new(name),
             anywhere: false,
-            absent: Absent::Hole("no such AzureApplicationGatewayRewrite among the input".into()),
+            absent: Absent::Hole("no such AzureApplicationGatewayRewrite in the input".into()),
         });
     }
     all

@@ -91,6 +91,6 @@ fn relation(object: &Object, field: &Referring, node: &Node) -> Option<Relation>
         to: ResourceKey::new(group, kind, namespace, name),
         written,
         anywhere: matches!(field.form, Form::Cluster),
-        absent: Absent::Hole(format!("no such {kind} among the input")),
+        absent: Absent::Hole(format!("no such {kind} in the input")),
     })
 }

@@ -152,7 +152,7 @@ impl Builder<'_> {
             let name = &cluster.name.value;
             let assumed = matches!(cluster.discovery, ClusterDiscovery::Eds { .. }) && !has_endpoints;
             let (label, reason) = if assumed {
-                ("endpoints", "not among the input; served by EDS".into())
+                ("endpoints", "not in the input; served by EDS".into())
             } else {
                 ("no endpoints", format!("nothing is known to serve {name}"))
             };

@@ -106,7 +106,7 @@ fn label((kind, of, namespace, idle): &Group, count: u32) -> String {
     let mut more: Vec<&str> = Vec::new();
     more.extend(Some(namespace.as_str()).filter(|namespace| !namespace.is_empty()));
     more.extend(idle.then_some("without effect"));
-    more.extend((*kind == NodeKind::Missing).then_some("not among the input"));
+    more.extend((*kind == NodeKind::Missing).then_some("not in the input"));
     let what = format!("{count} \u{d7} {what}");
     if more.is_empty() { what } else { format!("{what}\n{}", more.join(" \u{b7} ")) }
 }

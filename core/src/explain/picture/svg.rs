@@ -230,7 +230,7 @@ fn legend(picture: &Picture) -> Vec<Entry> {
         add(kind.name(), format!("<use href=\"#{}\"/>", kind.name()), 22, text);
     }
     if picture.frames.iter().any(|frame| frame.assumed) {
-        add("", "<use href=\"#assumed\"/>".into(), 22, "not among the input");
+        add("", "<use href=\"#assumed\"/>".into(), 22, "not in the input");
     }
     let relations = [
         (&[Relation::Forwards][..], "forwards", "requests go"),

@@ -28,7 +28,7 @@ pub(super) fn health_check(filter: &HttpFilter, of: &HealthCheck, stage: &Stage<
         return Verdict::passes("lets health checks go on to the upstream");
     }
     if of.cluster_min_healthy_percentages.is_empty() {
-        return Verdict::answers(200, "it is a health check, which the gateway answers by itself");
+        return Verdict::answers(200, "it is a health check, which the gateway answers itself");
     }
     let clusters: Vec<&str> = of.cluster_min_healthy_percentages.keys().map(String::as_str).collect();
     let wants = format!("enough endpoints of {} are healthy", clusters.join(", "));
@@ -51,27 +51,23 @@ pub(super) fn cluster_of_uri(uri: &pb::base::HttpUri) -> Option<String> {
 
 /// A service is asked.
 pub(super) fn asked(filter: &HttpFilter, cluster: Option<String>, finds: &str, otherwise: Option<u32>) -> Verdict {
-    let wants = format!("{} {finds}", cluster.as_ref().map_or("the service that is asked", |cluster| cluster.as_str()));
+    let wants = format!("{} {finds}", cluster.as_ref().map_or("the authorization service", |cluster| cluster.as_str()));
     Verdict::Asks(Condition { filter: filter.name.clone(), wants, cluster, otherwise })
 }
 
 pub(super) fn ext_authz(filter: &HttpFilter, of: &ExtAuthz, stage: &Stage<'_, '_>) -> Verdict {
     if !stage.is_routed {
-        return Verdict::passes("asks no service: no route takes the request");
+        return Verdict::passes("does not ask the service: no route matches the request");
     }
     if let Some(Override::Disabled(true)) = stage.scopes.first::<ExtAuthzPerRoute>(&filter.name).and_then(|of| of.r#override.as_ref()) {
-        return Verdict::passes("asks no service: the route says so");
+        return Verdict::passes("does not ask the service: the route disables it");
     }
     if stage.share(of.filter_enabled.as_ref(), true) == Share::None {
         let denies = of.deny_at_disable.as_ref().and_then(|flag| flag.default_value).unwrap_or(false);
-        return if denies {
-            Verdict::answers(403, "the filter is switched off, and refuses requests then")
-        } else {
-            Verdict::passes("is switched off")
-        };
+        return if denies { Verdict::answers(403, "the filter is disabled, and rejects requests then") } else { Verdict::passes("is switched off") };
     }
     if of.shadow_mode {
-        return Verdict::passes("asks whether the request may pass, and lets it pass whatever the answer is");
+        return Verdict::passes("asks the service, and lets the request pass whatever it answers");
     }
     let cluster = match &of.services {
         Some(Services::GrpcService(service)) => cluster_of(service),
@@ -86,7 +82,7 @@ pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Ver
     let of = match stage.scopes.first::<RbacPerRoute>(&filter.name) {
         Some(per_route) => match &per_route.rbac {
             Some(of) => of,
-            None => return Verdict::passes("checks nothing: the route says so"),
+            None => return Verdict::passes("checks nothing: the route disables it"),
         },
         None => of,
     };

@@ -14,7 +14,7 @@ use pb::http_filter::{cors::v3::Cors, csrf::v3::CsrfPolicy};
 
 /// Only for routes that forward.
 pub(super) fn cors(_: &HttpFilter, _: &Cors, stage: &Stage<'_, '_>) -> Verdict {
-    let idle = || Verdict::passes("answers preflight requests of CORS");
+    let idle = || Verdict::passes("answers CORS preflight requests");
     let Some(policy) = stage.forwards().and_then(|_| stage.scopes.cors()) else { return idle() };
     if stage.share(policy.enabled, true) != Share::All {
         return idle();
@@ -24,9 +24,11 @@ pub(super) fn cors(_: &HttpFilter, _: &Cors, stage: &Stage<'_, '_>) -> Verdict {
     let allowed = policy.origins.iter().any(|matcher| takes(matcher, "*") || takes(matcher, origin));
     let answers = |why: String| Verdict::Answers(Answer { status: 200, why, as_it_is: true, ..Answer::default() });
     match (allowed, policy.forwards) {
-        (true, _) => answers(format!("it is a preflight request of CORS from {origin}, which may come")),
-        (false, Some(false)) => answers(format!("it is a preflight request of CORS from {origin}, which may not come: no header says so")),
-        (false, _) => Verdict::passes(format!("lets the preflight request go on: {origin} is none of the policy's origins")),
+        (true, _) => answers(format!("it is a CORS preflight request from {origin}, which is allowed")),
+        (false, Some(false)) => {
+            answers(format!("it is a CORS preflight request from {origin}, which is not allowed: the response has no CORS headers"))
+        }
+        (false, _) => Verdict::passes(format!("passes the preflight request on: {origin} is not an allowed origin")),
     }
 }
 
@@ -34,20 +36,20 @@ pub(super) fn csrf(filter: &HttpFilter, of: &CsrfPolicy, stage: &Stage<'_, '_>) 
     let of = stage.scopes.first::<CsrfPolicy>(&filter.name).filter(|_| stage.forwards().is_some()).unwrap_or(of);
     let share = stage.share(of.filter_enabled.as_ref(), false);
     if share == Share::None || !matches!(stage.request.method.as_str(), "POST" | "PUT" | "DELETE" | "PATCH") {
-        return Verdict::passes("refuses requests that change things and come from other sites");
+        return Verdict::passes("rejects requests that change things and come from other sites");
     }
     let from = |name: &str| stage.header(name).map(site).filter(|site| !site.is_empty());
     let source = from("origin").or_else(|| from("referer")).unwrap_or_default();
     let target = site(&stage.prepared.authority);
     let is_same = !source.is_empty() && (source == target || of.additional_origins.iter().any(|matcher| takes(matcher, source)));
     let why = if source.is_empty() {
-        "the request says neither origin nor referer".into()
+        "the request has neither an origin nor a referer".into()
     } else {
         format!("the request comes from {source}, and goes to {target}")
     };
     match share {
         _ if is_same => Verdict::passes("the request comes from its own site"),
-        Share::Some(percent) => Verdict::asks(filter, format!("it is not among the {percent}% of requests that are checked ({why})"), Some(403)),
+        Share::Some(percent) => Verdict::asks(filter, format!("it is outside the {percent}% of requests that are checked ({why})"), Some(403)),
         _ => Verdict::answers(403, why),
     }
 }

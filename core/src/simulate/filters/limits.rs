@@ -25,13 +25,13 @@ pub(super) fn local(filter: &HttpFilter, of: &LocalRateLimit, stage: &Stage<'_, 
     let status = of.status.as_ref().map(|status| status.code).filter(|code| *code >= 400).unwrap_or(429);
     let each = bucket.fill_interval.as_ref().map(seconds).unwrap_or_default();
     let fill = bucket.tokens_per_fill.unwrap_or(1);
-    let wants = format!("not too many requests came before it: {} at once, {fill} more each {each}", bucket.max_tokens);
+    let wants = format!("the limit is not exceeded: {} requests at once, {fill} more every {each}", bucket.max_tokens);
     Verdict::asks(filter, wants, u32::try_from(status).ok())
 }
 
 /// A service is asked where the route or its host has descriptors for the request.
 pub(super) fn by_service(filter: &HttpFilter, of: &RateLimit, stage: &Stage<'_, '_>) -> Verdict {
-    let idle = || Verdict::passes("asks no service: nothing of this request counts");
+    let idle = || Verdict::passes("does not ask the service: no descriptor applies");
     let wants = if stage.prepared.internal { "internal" } else { "external" };
     let Some(action) = stage.forwards().filter(|_| matches!(of.request_type.as_str(), "" | "both") || of.request_type == wants) else {
         return idle();
@@ -57,7 +57,7 @@ pub(super) fn by_service(filter: &HttpFilter, of: &RateLimit, stage: &Stage<'_, 
     }
     let cluster = of.rate_limit_service.as_ref().and_then(|service| service.grpc_service.as_ref()).and_then(super::access::cluster_of);
     let status = of.rate_limited_status.as_ref().and_then(|status| u32::try_from(status.code).ok()).filter(|code| *code >= 400);
-    asked(filter, cluster, "finds that not too many requests came before it", status.or(Some(429)))
+    asked(filter, cluster, "answers that the limit is not exceeded", status.or(Some(429)))
 }
 
 /// Whether a limit has a descriptor for the request: each of its actions must make an entry.
@@ -94,7 +94,7 @@ impl Stage<'_, '_> {
 pub(super) fn buffer(filter: &HttpFilter, of: &Buffer, stage: &Stage<'_, '_>) -> Verdict {
     use buffer_per_route::Override;
     let of = match stage.scopes.first::<BufferPerRoute>(&filter.name).and_then(|of| of.r#override.as_ref()) {
-        Some(Override::Disabled(true)) => return Verdict::passes("waits for no body: the route says so"),
+        Some(Override::Disabled(true)) => return Verdict::passes("does not buffer the body: the route disables it"),
         Some(Override::Buffer(of)) => of,
         Some(Override::Disabled(false)) | None => of,
     };
@@ -102,11 +102,9 @@ pub(super) fn buffer(filter: &HttpFilter, of: &Buffer, stage: &Stage<'_, '_>) ->
     let length = stage.header("content-length").and_then(|text| text.parse::<u64>().ok());
     let may_have_body = stage.header("transfer-encoding").is_some() || matches!(stage.request.method.as_str(), "POST" | "PUT" | "PATCH");
     match length {
-        Some(length) if length > most.into() => {
-            Verdict::answers(413, format!("the body of {length} bytes is longer than the {most} that are taken before it is sent on"))
-        }
-        None if may_have_body => Verdict::asks(filter, format!("its body has no more than {most} bytes"), Some(413)),
-        _ => Verdict::passes(format!("waits for the whole body, of {most} bytes at most")),
+        Some(length) if length > most.into() => Verdict::answers(413, format!("the body of {length} bytes exceeds the limit of {most} bytes")),
+        None if may_have_body => Verdict::asks(filter, format!("its body has at most {most} bytes"), Some(413)),
+        _ => Verdict::passes(format!("buffers the whole body, at most {most} bytes")),
     }
 }
 
@@ -128,7 +126,7 @@ pub(super) fn fault(filter: &HttpFilter, of: &HttpFault, stage: &Stage<'_, '_>) 
     };
     let key = if of.abort_percent_runtime.is_empty() { "fault.http.abort.abort_percent" } else { &of.abort_percent_runtime };
     let percentage = pb::base::RuntimeFractionalPercent { default_value: abort.percentage, runtime_key: key.to_owned() };
-    let mut answer = Answer { why: "a fault is made on purpose".to_owned(), ..Answer::default() };
+    let mut answer = Answer { why: "a fault is injected".to_owned(), ..Answer::default() };
     match &abort.error_type {
         Some(ErrorType::HttpStatus(status)) => answer.status = *status,
         Some(ErrorType::GrpcStatus(status)) => (answer.status, answer.grpc_status) = (200, Some(*status)),
@@ -146,5 +144,5 @@ pub(super) fn fault(filter: &HttpFilter, of: &HttpFault, stage: &Stage<'_, '_>) 
 }
 
 fn chance(percent: f64) -> String {
-    format!("it is not among the {percent}% of requests that are aborted on purpose")
+    format!("it is outside the {percent}% of requests that are aborted")
 }

@@ -167,7 +167,7 @@ pub(super) fn walk(manager: &HttpConnectionManager, stage: &Stage<'_, '_>) -> Wa
         step.verdict = if !enabled {
             "disabled"
         } else if out.answer.is_some() {
-            step.does = Some("does not get the request: it is answered already".to_owned());
+            step.does = Some("does not see the request: it is already answered".to_owned());
             "not_reached"
         } else {
             let (verdict, does) = told(verdict(filter, stage), &mut out);
@@ -215,10 +215,10 @@ const HARMLESS: &[(&str, &str)] = &[
     ("envoy.extensions.filters.http.header_to_metadata.v3.Config", "keeps headers as metadata"),
     ("envoy.extensions.filters.http.set_metadata.v3.Config", "sets metadata"),
     ("envoy.extensions.filters.http.set_filter_state.v3.Config", "sets filter state"),
-    ("envoy.extensions.filters.http.stateful_session.v3.StatefulSession", "keeps clients at their upstream"),
+    ("envoy.extensions.filters.http.stateful_session.v3.StatefulSession", "keeps sessions at their upstream"),
     ("envoy.extensions.filters.http.ip_tagging.v3.IPTagging", "tags requests by address"),
-    ("envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig", "notes what upstreams offer"),
-    ("envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec", "speaks with the upstream"),
+    ("envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig", "records the protocols of upstreams"),
+    ("envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec", "connects to the upstream"),
     ("envoy.extensions.filters.http.original_src.v3.OriginalSrc", "connects to the upstream from the client's address"),
     ("envoy.extensions.filters.http.tap.v3.Tap", "records requests"),
 ];
@@ -227,7 +227,7 @@ fn verdict(filter: &HttpFilter, stage: &Stage<'_, '_>) -> Verdict {
     let Some(pb::hcm::http_filter::ConfigType::TypedConfig(config)) = &filter.config_type else {
         return match filter.name.as_str() {
             "envoy.filters.http.router" | "router" => Verdict::passes("sends the request to the upstream"),
-            name => Verdict::asks(filter, format!("the filter {name}, whose configuration is not here, lets it pass"), None),
+            name => Verdict::asks(filter, format!("the filter {name}, whose configuration is not known, lets it pass"), None),
         };
     };
     if let Some((_, does)) = HARMLESS.iter().find(|(name, _)| *name == config.type_name()) {

@@ -40,14 +40,14 @@ pub(super) fn lua(filter: &HttpFilter, of: &Lua, stage: &Stage<'_, '_>) -> Verdi
     let per_route = stage.scopes.first::<LuaPerRoute>(&filter.name).and_then(|of| of.r#override.as_ref());
     let default = || of.default_source_code.as_ref().map(text).or_else(|| Some(Some(of.inline_code.clone())).filter(|_| !of.inline_code.is_empty()));
     let script = match per_route {
-        Some(Override::Disabled(true)) => return Verdict::passes("runs no script: the route says so"),
+        Some(Override::Disabled(true)) => return Verdict::passes("runs no script: the route disables it"),
         Some(Override::Name(name)) => of.source_codes.get(name).map(text),
         Some(Override::SourceCode(source)) => Some(text(source)),
         Some(Override::Disabled(false)) | None => default(),
     };
     let Some(script) = script else { return Verdict::passes("runs no script for this route") };
     let Some(script) = script else {
-        return Verdict::asks(filter, "a Lua script that is not here lets it pass", None);
+        return Verdict::asks(filter, "a Lua script that is not known lets it pass", None);
     };
     let packed = packed(&script);
     match KNOWN.iter().find(|(pattern, _)| fits(&packed, pattern)) {
@@ -69,10 +69,10 @@ fn misdirected(stage: &Stage<'_, '_>) -> Verdict {
     let host = authority.split(':').next().unwrap_or_default();
     let named = stage.request.sni.as_deref().filter(|_| stage.request.tls).unwrap_or_default().to_ascii_lowercase();
     if host == named {
-        return Verdict::passes("answers 421 where the request is for another host than the TLS handshake named");
+        return Verdict::passes("answers 421 if the host of the request differs from the SNI of the TLS handshake");
     }
     let named = if named.is_empty() { "no server".to_owned() } else { named };
-    Verdict::answers(421, format!("the request is for {host}, and the TLS handshake named {named}: it is misdirected"))
+    Verdict::answers(421, format!("the request is for {host}, and the SNI was {named}: it is misdirected"))
 }
 
 fn misconfigured(script: &str, stage: &Stage<'_, '_>) -> Verdict {
@@ -81,7 +81,7 @@ fn misconfigured(script: &str, stage: &Stage<'_, '_>) -> Verdict {
     }
     let name = script.split_once("\"message\": \"the ").and_then(|(_, rest)| rest.split_once(" AuthService")).map(|(name, _)| name);
     let name = name.filter(|name| name.len() < 300).unwrap_or("an");
-    Verdict::answers(500, format!("the AuthService {name} is misconfigured, and everything is refused rather than let through unchecked"))
+    Verdict::answers(500, format!("the AuthService {name} is misconfigured, so every request is rejected instead of passing unchecked"))
 }
 
 /// Without white space and comments.

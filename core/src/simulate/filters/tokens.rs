@@ -38,24 +38,22 @@ pub(super) fn jwt(filter: &HttpFilter, of: &JwtAuthentication, stage: &Stage<'_,
     let is_preflight = stage.request.method == "OPTIONS"
         && ["origin", "access-control-request-method"].iter().all(|name| stage.header(name).is_some_and(|value| !value.is_empty()));
     if of.bypass_cors_preflight && is_preflight {
-        return Verdict::passes("wants no token of preflight requests of CORS");
+        return Verdict::passes("requires no token for CORS preflight requests");
     }
     let requirement = match stage.scopes.first::<PerRouteConfig>(&filter.name).and_then(|of| of.requirement_specifier.as_ref()) {
-        Some(RequirementSpecifier::Disabled(true)) => return Verdict::passes("wants no token: the route says so"),
+        Some(RequirementSpecifier::Disabled(true)) => return Verdict::passes("requires no token: the route disables it"),
         Some(RequirementSpecifier::RequirementName(name)) => match of.requirement_map.get(name) {
             Some(requirement) => Some(requirement),
-            None => return Verdict::answers(403, format!("the route wants a token of {name}, of which the filter knows nothing")),
+            None => return Verdict::answers(403, format!("the route requires a token of {name}, which the filter does not know")),
         },
         Some(RequirementSpecifier::Disabled(false)) | None => by_rule(of, stage),
     };
-    let Some(requirement) = requirement else { return Verdict::passes("wants no token here") };
+    let Some(requirement) = requirement else { return Verdict::passes("requires no token here") };
     match holds(requirement, &of.providers, &[], stage) {
-        Token::Fine => Verdict::passes("wants no token of this request"),
+        Token::Fine => Verdict::passes("requires no token for this request"),
         Token::Fails(why) => Verdict::answers(401, why),
         Token::Decides(provider) => match of.providers.get(&provider).and_then(keys_of) {
-            Some(cluster) => {
-                asked(filter, Some(cluster), &format!("has keys that the token of {provider} is signed with, and the token is valid"), Some(401))
-            }
+            Some(cluster) => asked(filter, Some(cluster), &format!("has the key of the token of {provider}, and the token is valid"), Some(401)),
             None => Verdict::asks(filter, format!("the token of {provider} is valid"), Some(401)),
         },
     }
@@ -89,7 +87,7 @@ fn holds(of: &JwtRequirement, providers: &Providers, beside: &[&str], stage: &St
             shown.map_or(Token::Fine, |name| by_provider(name, providers, stage))
         }
         Some(RequiresType::RequiresAny(list)) => {
-            let mut last = Token::Fails("no token is there".into());
+            let mut last = Token::Fails("the request has no token".into());
             let named = |of: &'_ JwtRequirement| match &of.requires_type {
                 Some(RequiresType::ProviderName(name)) => Some(name.clone()),
                 Some(RequiresType::ProviderAndAudiences(of)) => Some(of.provider_name.clone()),
@@ -124,8 +122,8 @@ fn holds(of: &JwtRequirement, providers: &Providers, beside: &[&str], stage: &St
 fn by_provider(name: &str, providers: &Providers, stage: &Stage<'_, '_>) -> Token {
     let Some(provider) = providers.get(name) else { return Token::Fails(format!("there is no provider {name}")) };
     match token(provider, stage) {
-        None => Token::Fails(format!("a token of {name} is wanted, and the request has none")),
-        Some(token) if !is_token(token) => Token::Fails(format!("a token of {name} is wanted, and what the request has is no token")),
+        None => Token::Fails(format!("a token of {name} is required, and the request has none")),
+        Some(token) if !is_token(token) => Token::Fails(format!("a token of {name} is required, and what the request has is not a token")),
         Some(_) => Token::Decides(name.into()),
     }
 }
@@ -165,27 +163,27 @@ pub(super) fn basic(filter: &HttpFilter, of: &BasicAuth, stage: &Stage<'_, '_>) 
     let name = if of.authentication_header.is_empty() { "authorization".into() } else { of.authentication_header.to_ascii_lowercase() };
     let Some(value) = stage.header(&name) else {
         return if of.allow_missing {
-            Verdict::passes("takes requests without a password")
+            Verdict::passes("allows requests without a password")
         } else {
-            Verdict::answers(401, "a name and a password are wanted, and the request has none")
+            Verdict::answers(401, "a user name and a password are required, and the request has none")
         };
     };
     let Some(given) = value.strip_prefix("Basic ") else {
-        return Verdict::answers(401, format!("a name and a password are wanted, and {name} has something else"));
+        return Verdict::answers(401, format!("a user name and a password are required, and {name} has something else"));
     };
     let padded = format!("{}{}", given, "=".repeat((4 - given.len() % 4) % 4));
     match STANDARD.decode(padded) {
-        Ok(decoded) if decoded.contains(&b':') => Verdict::asks(filter, "its name and password are right", Some(401)),
-        _ => Verdict::answers(401, format!("a name and a password are wanted, and {name} has none that can be read")),
+        Ok(decoded) if decoded.contains(&b':') => Verdict::asks(filter, "its user name and password are valid", Some(401)),
+        _ => Verdict::answers(401, format!("a user name and a password are required, and {name} cannot be read")),
     }
 }
 
 pub(super) fn oauth2(filter: &HttpFilter, of: &OAuth2, stage: &Stage<'_, '_>) -> Verdict {
     let per_route = stage.scopes.first::<OAuth2PerRoute>(&filter.name).and_then(|of| of.config.as_ref());
-    let Some(of) = per_route.or(of.config.as_ref()) else { return Verdict::passes("asks for no login here") };
+    let Some(of) = per_route.or(of.config.as_ref()) else { return Verdict::passes("requires no login here") };
     let any = |all: &[pb::route::HeaderMatcher]| all.iter().any(|matcher| stage.takes_headers(core::slice::from_ref(matcher)));
     if any(&of.pass_through_matcher) {
-        return Verdict::passes("asks for no login of requests that pass_through_matcher takes");
+        return Verdict::passes("requires no login for requests that match pass_through_matcher");
     }
     let path = without_query(&stage.prepared.path);
     let takes_path = |matcher: &Option<pb::matcher::PathMatcher>| match matcher.as_ref().and_then(|of| of.rule.as_ref()) {
@@ -207,7 +205,7 @@ pub(super) fn oauth2(filter: &HttpFilter, of: &OAuth2, stage: &Stage<'_, '_>) ->
         return login_ends(filter, of);
     }
     if any(&of.deny_redirect_matcher) {
-        return Verdict::answers(401, "the client is not logged in, and deny_redirect_matcher takes the request");
+        return Verdict::answers(401, "the client is not logged in, and the request matches deny_redirect_matcher");
     }
     redirect(format!("{}?<...>", of.authorization_endpoint), "the client is not logged in")
 }
@@ -215,7 +213,7 @@ pub(super) fn oauth2(filter: &HttpFilter, of: &OAuth2, stage: &Stage<'_, '_>) ->
 /// The client comes back with a code, which is changed for a token.
 fn login_ends(filter: &HttpFilter, of: &OAuth2Config) -> Verdict {
     let cluster = of.token_endpoint.as_ref().and_then(cluster_of_uri);
-    asked(filter, cluster, "takes the code with which the client comes back from its login, and answers it by a redirect", Some(401))
+    asked(filter, cluster, "exchanges the authorization code of the login, and answers with a redirect", Some(401))
 }
 
 fn redirect(location: String, why: &str) -> Verdict {

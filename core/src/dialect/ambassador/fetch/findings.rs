@@ -131,7 +131,7 @@ pub(super) fn bad_pem(object: &Object, node: NodeId, key: &str, what: &str, forc
 }
 
 pub(super) fn assumed_secret(by: &[(ObjectId, NodeId)], namespace: &str, name: &str) -> Diagnostic {
-    let message = format!("the Secret `{name}` ({namespace}) is not among the input; it is taken to exist");
+    let message = format!("the Secret `{name}` ({namespace}) is not in the input; it is taken to exist");
     let place = by.first().map_or(Place::Whole, |(object, node)| Place::value(*object, *node));
     Diagnostic::new(&codes::ASSUMED_SECRET, message, place)
 }
