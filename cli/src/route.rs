@@ -207,13 +207,13 @@ impl Teller<'_> {
         let of = simulation.host.as_ref().map_or(0, |host| host.routes);
         let _ = writeln!(self.out, "\n{} {}", self.style.green("→"), plain(&format!("routes: {} of {of} tried", simulation.tried.len())));
         // What fails by its path alone is the rule, and tells least.
-        let near = |tried: &&simulate::Tried| {
+        let near = |tried: &&simulate::TriedRoute| {
             !tried.failed.as_ref().is_some_and(|failed| matches!(failed.matcher.as_str(), "prefix" | "path" | "path_separated_prefix"))
         };
-        let shown: Vec<&simulate::Tried> = if self.all || before.len() <= MOST {
+        let shown: Vec<&simulate::TriedRoute> = if self.all || before.len() <= MOST {
             before.iter().collect()
         } else {
-            let mut shown: Vec<&simulate::Tried> = before.iter().filter(near).rev().take(MOST).collect();
+            let mut shown: Vec<&simulate::TriedRoute> = before.iter().filter(near).rev().take(MOST).collect();
             shown.reverse();
             shown
         };
@@ -233,17 +233,17 @@ impl Teller<'_> {
     }
 
     /// Routes that nobody wrote in one line, and so those that are the same but for the scheme that they are for.
-    fn all_tried(&mut self, shown: &[&simulate::Tried]) {
+    fn all_tried(&mut self, shown: &[&simulate::TriedRoute]) {
         if self.all {
             shown.iter().for_each(|tried| self.one_tried(tried, 0));
             return;
         }
-        let is_built_in = |tried: &simulate::Tried| {
+        let is_built_in = |tried: &simulate::TriedRoute| {
             let of = format!("tried {}", tried.index);
             let mut known = self.report.origins.iter().filter(|origin| origin.of == of).peekable();
             known.peek().is_some() && known.all(|origin| origin.around)
         };
-        let (built_in, own): (Vec<&simulate::Tried>, Vec<&simulate::Tried>) =
+        let (built_in, own): (Vec<&simulate::TriedRoute>, Vec<&simulate::TriedRoute>) =
             shown.iter().partition(|tried| tried.failed.is_some() && is_built_in(tried));
         if let Some(first) = built_in.first() {
             let more = if built_in.len() > 1 { " and others" } else { "" };
@@ -251,7 +251,7 @@ impl Teller<'_> {
         }
         let mut rest = own.into_iter().peekable();
         while let Some(tried) = rest.next() {
-            let is_twin = |other: &&simulate::Tried| other.path == tried.path && other.failed == tried.failed;
+            let is_twin = |other: &&simulate::TriedRoute| other.path == tried.path && other.failed == tried.failed;
             let mut twins = 0;
             while rest.next_if(|other| is_twin(other)).is_some() {
                 twins += 1;
@@ -260,7 +260,7 @@ impl Teller<'_> {
         }
     }
 
-    fn one_tried(&mut self, tried: &simulate::Tried, twins: usize) {
+    fn one_tried(&mut self, tried: &simulate::TriedRoute, twins: usize) {
         let twins = if twins > 0 { self.style.dim(format!(" (and {} alike)", count(twins, "route"))).to_string() } else { String::new() };
         let name = if tried.name.is_empty() { String::new() } else { format!(" {}", tried.name) };
         let head = plain(&format!("{}{name} {}", tried.index, tried.path)).into_owned();

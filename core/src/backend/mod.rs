@@ -16,5 +16,5 @@ pub mod envoy;
 pub mod output_map;
 pub mod rope;
 
-pub use output_map::{Made, OutputMap};
+pub use output_map::{MappedPlace, OutputMap};
 pub use rope::Rope;

@@ -360,7 +360,7 @@ fn range(start: usize, end: usize) -> Range<u32> {
 
 /// A place in the output with its origins.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Made<'a> {
+pub struct MappedPlace<'a> {
     /// JSON pointer into the document.
     pub pointer: String,
     /// What made it.
@@ -427,13 +427,13 @@ impl OutputMap {
 
     /// What made this place: its own origins, else those of the nearest place that it lies in and that has some.
     #[must_use]
-    pub fn lookup(&self, pointer: &str) -> Option<Made<'_>> {
+    pub fn lookup(&self, pointer: &str) -> Option<MappedPlace<'_>> {
         self.chain(pointer).next()
     }
 
     /// This place and all that it lies in, as far as they have origins, nearest first.
-    pub fn chain<'a, 'p>(&'a self, pointer: &'p str) -> impl Iterator<Item = Made<'a>> + use<'a, 'p> {
-        and_ancestors(pointer).filter_map(|pointer| self.get(pointer).map(|origins| Made { pointer: pointer.into(), origins }))
+    pub fn chain<'a, 'p>(&'a self, pointer: &'p str) -> impl Iterator<Item = MappedPlace<'a>> + use<'a, 'p> {
+        and_ancestors(pointer).filter_map(|pointer| self.get(pointer).map(|origins| MappedPlace { pointer: pointer.into(), origins }))
     }
 
     /// All pieces, each with the pointer of where it stands: first the frame, then elements in the order of the document.
@@ -459,21 +459,22 @@ impl OutputMap {
 
     /// All places within this one that have origins, it included.
     #[must_use]
-    pub fn descendants(&self, pointer: &str) -> Vec<Made<'_>> {
+    pub fn descendants(&self, pointer: &str) -> Vec<MappedPlace<'_>> {
         let near = |place: &Place<'_>| match place {
             Place::Root => true,
             Place::Element(list, _) => within(list, pointer).is_some() || within(pointer, list).is_some(),
         };
         self.pieces()
             .filter(|(place, _)| near(place))
-            .flat_map(|(place, fragment)| fragment.iter().map(move |(relative, origins)| Made { pointer: place.pointer(relative), origins }))
+            .flat_map(|(place, fragment)| fragment.iter().map(move |(relative, origins)| MappedPlace { pointer: place.pointer(relative), origins }))
             .filter(|made| within(&made.pointer, pointer).is_some())
             .collect()
     }
 
     /// All places that have origins.
-    pub fn iter(&self) -> impl Iterator<Item = Made<'_>> {
-        self.pieces().flat_map(|(place, fragment)| fragment.iter().map(move |(pointer, origins)| Made { pointer: place.pointer(pointer), origins }))
+    pub fn iter(&self) -> impl Iterator<Item = MappedPlace<'_>> {
+        self.pieces()
+            .flat_map(|(place, fragment)| fragment.iter().map(move |(pointer, origins)| MappedPlace { pointer: place.pointer(pointer), origins }))
     }
 
     /// Whether nothing was recorded.

@@ -30,7 +30,7 @@ pub struct FieldChange {
 const LONGEST: usize = 160;
 
 /// A field that differs, with the nodes on both sides.
-pub(super) struct Found<'a> {
+pub(super) struct FoundDifference<'a> {
     pub path: String,
     /// JSON pointer from the root.
     pub pointer: String,
@@ -38,7 +38,7 @@ pub(super) struct Found<'a> {
     pub after: Option<&'a Node>,
 }
 
-impl Found<'_> {
+impl FoundDifference<'_> {
     pub fn change(&self) -> FieldChange {
         let (before, after) = (self.before.map(shown), self.after.map(shown));
         FieldChange { path: self.path.clone(), before, after, before_from: None, after_from: None }
@@ -65,13 +65,13 @@ pub(super) fn shown(node: &Node) -> String {
 }
 
 /// The fields that differ, in the order of the first tree, then of the second. Trees are as deep as readers let them be.
-pub(super) fn differences<'a>(before: &'a Node, after: &'a Node) -> Vec<Found<'a>> {
+pub(super) fn differences<'a>(before: &'a Node, after: &'a Node) -> Vec<FoundDifference<'a>> {
     let mut found = Vec::new();
     walk(String::new(), String::new(), Some(before), Some(after), &mut found);
     found
 }
 
-fn walk<'a>(path: String, pointer: String, before: Option<&'a Node>, after: Option<&'a Node>, found: &mut Vec<Found<'a>>) {
+fn walk<'a>(path: String, pointer: String, before: Option<&'a Node>, after: Option<&'a Node>, found: &mut Vec<FoundDifference<'a>>) {
     if before == after {
         return;
     }
@@ -93,6 +93,6 @@ fn walk<'a>(path: String, pointer: String, before: Option<&'a Node>, after: Opti
                 walk(format!("{path}[{at}]"), format!("{pointer}/{at}"), left, right, found);
             }
         }
-        _ => found.push(Found { path, pointer, before, after }),
+        _ => found.push(FoundDifference { path, pointer, before, after }),
     }
 }

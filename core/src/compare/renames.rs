@@ -36,7 +36,7 @@ pub(super) struct Renames {
 
 /// What only one side has under a name.
 #[derive(Default)]
-struct Known {
+struct NamedGroup {
     /// Whether a virtual host has the name, and not only routes.
     is_virtual_host: bool,
     /// Where that stands, or the first of its routes.
@@ -47,7 +47,7 @@ struct Known {
     routes: BTreeSet<Vec<u8>>,
 }
 
-type ByName = BTreeMap<String, Known>;
+type ByName = BTreeMap<String, NamedGroup>;
 
 /// Stands for the name in routes.
 const NAMELESS: &str = "\u{0}";
@@ -161,7 +161,7 @@ fn known(config: &EnvoyConfig, names: &BTreeSet<&str>) -> ByName {
                 let known = out.entry(name.clone()).or_default();
                 if !known.is_virtual_host {
                     let aliases = host.domains.get(1..).unwrap_or_default().to_vec();
-                    *known = Known { is_virtual_host: true, pointer, aliases, routes: BTreeSet::new() };
+                    *known = NamedGroup { is_virtual_host: true, pointer, aliases, routes: BTreeSet::new() };
                 }
                 let nameless = host.domains.iter().map(|name| (name.clone(), NAMELESS.into())).collect();
                 known.routes.extend(host.routes.iter().map(|route| without(route, &nameless)));

@@ -46,7 +46,7 @@ fn settled(config: &EnvoyConfig, with_endpoints: bool, servers: &mut BTreeSet<St
         config.routes.iter().rev().map(|of| (of.message.name.as_str(), &of.message)).collect();
     let secrets: BTreeMap<&str, &secret::Type> =
         config.secrets.iter().filter_map(|of| Some((of.message.name.as_str(), of.message.r#type.as_ref()?))).collect();
-    let mut taken = Taken { servers, secrets: BTreeSet::new(), tables: BTreeSet::new() };
+    let mut taken = Resolved { servers, secrets: BTreeSet::new(), tables: BTreeSet::new() };
     for listener in &mut out.listeners {
         for chain in listener.message.filter_chains.iter_mut().chain(&mut listener.message.default_filter_chain) {
             filter_chain(chain, &tables, &secrets, &mut taken);
@@ -57,7 +57,7 @@ fn settled(config: &EnvoyConfig, with_endpoints: bool, servers: &mut BTreeSet<St
     for of in &mut out.clusters {
         cluster(&mut of.message, &endpoints, with_endpoints, &secrets, &mut taken);
     }
-    let Taken { secrets, tables, .. } = taken;
+    let Resolved { secrets, tables, .. } = taken;
     out.endpoints.clear();
     out.secrets.retain(|of| !secrets.contains(of.message.name.as_str()));
     out.routes.retain(|of| !tables.contains(of.message.name.as_str()));
@@ -74,13 +74,13 @@ fn settled(config: &EnvoyConfig, with_endpoints: bool, servers: &mut BTreeSet<St
 }
 
 /// What has found its place, and the servers that were named on the way.
-struct Taken<'t> {
+struct Resolved<'t> {
     servers: &'t mut BTreeSet<String>,
     secrets: BTreeSet<String>,
     tables: BTreeSet<String>,
 }
 
-impl Taken<'_> {
+impl Resolved<'_> {
     fn source(&mut self, source: Option<&ConfigSource>) {
         if let Some(ConfigSourceSpecifier::ApiConfigSource(api)) = source.and_then(|source| source.config_source_specifier.as_ref()) {
             self.servers.extend(servers_of(api));
@@ -90,7 +90,7 @@ impl Taken<'_> {
 
 type Secrets<'s> = BTreeMap<&'s str, &'s secret::Type>;
 
-fn filter_chain(chain: &mut FilterChain, tables: &BTreeMap<&str, &pb::route::RouteConfiguration>, secrets: &Secrets<'_>, taken: &mut Taken<'_>) {
+fn filter_chain(chain: &mut FilterChain, tables: &BTreeMap<&str, &pb::route::RouteConfiguration>, secrets: &Secrets<'_>, taken: &mut Resolved<'_>) {
     chain.transport_socket.iter_mut().for_each(|socket| transport_socket(socket, secrets, taken));
     for filter in &mut chain.filters {
         let Some(ConfigType::TypedConfig(any)) = &mut filter.config_type else { continue };
@@ -110,7 +110,13 @@ fn filter_chain(chain: &mut FilterChain, tables: &BTreeMap<&str, &pb::route::Rou
     }
 }
 
-fn cluster(of: &mut Cluster, endpoints: &BTreeMap<&str, &ClusterLoadAssignment>, with_endpoints: bool, secrets: &Secrets<'_>, taken: &mut Taken<'_>) {
+fn cluster(
+    of: &mut Cluster,
+    endpoints: &BTreeMap<&str, &ClusterLoadAssignment>,
+    with_endpoints: bool,
+    secrets: &Secrets<'_>,
+    taken: &mut Resolved<'_>,
+) {
     of.transport_socket.iter_mut().for_each(|socket| transport_socket(socket, secrets, taken));
     of.transport_socket_matches.iter_mut().filter_map(|of| of.transport_socket.as_mut()).for_each(|socket| transport_socket(socket, secrets, taken));
     let is_static = matches!(of.cluster_discovery_type, None | Some(ClusterDiscoveryType::Type(0)));
@@ -172,7 +178,7 @@ fn endpoint(of: &mut pb::endpoint::LbEndpoint) {
     }
 }
 
-fn transport_socket(socket: &mut TransportSocket, secrets: &Secrets<'_>, taken: &mut Taken<'_>) {
+fn transport_socket(socket: &mut TransportSocket, secrets: &Secrets<'_>, taken: &mut Resolved<'_>) {
     use pb::base::transport_socket::ConfigType;
     let Some(ConfigType::TypedConfig(any)) = &mut socket.config_type else { return };
     if let Some(mut of) = any.downcast_ref::<pb::tls::DownstreamTlsContext>().cloned() {
@@ -189,8 +195,8 @@ fn transport_socket(socket: &mut TransportSocket, secrets: &Secrets<'_>, taken: 
 }
 
 /// Certificates in place of their names, as far as they are known.
-fn context(of: &mut CommonTlsContext, secrets: &Secrets<'_>, taken: &mut Taken<'_>) {
-    let named = |name: &str, source: Option<&ConfigSource>, taken: &mut Taken<'_>| {
+fn context(of: &mut CommonTlsContext, secrets: &Secrets<'_>, taken: &mut Resolved<'_>) {
+    let named = |name: &str, source: Option<&ConfigSource>, taken: &mut Resolved<'_>| {
         taken.source(source);
         let found = secrets.get(name).copied();
         taken.secrets.extend(found.map(|_| name.to_owned()));
@@ -207,7 +213,7 @@ fn context(of: &mut CommonTlsContext, secrets: &Secrets<'_>, taken: &mut Taken<'
         }
     });
     of.tls_certificates = of.tls_certificates.iter().map(without_key).collect();
-    let validation = |sds: &mut pb::tls::SdsSecretConfig, taken: &mut Taken<'_>| {
+    let validation = |sds: &mut pb::tls::SdsSecretConfig, taken: &mut Resolved<'_>| {
         let found = named(&sds.name, sds.sds_config.as_ref(), taken);
         sds.sds_config = None;
         match found {

@@ -125,7 +125,7 @@ fn reduced(ir: &Ir) -> Ir {
 
 /// What the IR and the findings say of objects.
 struct Facts {
-    made: HashMap<ObjectId, Made>,
+    made: HashMap<ObjectId, MadeByObject>,
     /// By the object whose place was taken.
     shadowed: HashMap<ObjectId, ObjectId>,
     errors: HashMap<ObjectId, String>,
@@ -142,7 +142,7 @@ struct Facts {
 
 /// What the IR says of an object.
 #[derive(Default)]
-struct Made {
+struct MadeByObject {
     /// Things that it made.
     things: Vec<Str>,
     /// Things that take a value from it.
@@ -157,7 +157,7 @@ impl Facts {
     }
 
     /// The same with what an IR says.
-    fn with_made(mut self, made: HashMap<ObjectId, Made>, side: SideRef<'_>) -> Self {
+    fn with_made(mut self, made: HashMap<ObjectId, MadeByObject>, side: SideRef<'_>) -> Self {
         self.made = made;
         self.makers = HashMap::new();
         for thing in self.made.values().flat_map(|made| &made.things) {
@@ -193,7 +193,7 @@ impl Facts {
     }
 
     /// Whether an object makes something that would not be there without it.
-    fn is_made(&self, made: &Made) -> bool {
+    fn is_made(&self, made: &MadeByObject) -> bool {
         let is_shared = |thing: &Str| thing.starts_with("cluster ") && (self.is_partial || self.makers.get(thing).is_some_and(|makers| *makers > 1));
         !made.settings.is_empty() || made.things.iter().any(|thing| !is_shared(thing))
     }
@@ -252,14 +252,14 @@ impl Facts {
 }
 
 /// What every object made, by the origins in the IRs of a side.
-fn made_by_side(side: SideRef<'_>) -> HashMap<ObjectId, Made> {
+fn made_by_side(side: SideRef<'_>) -> HashMap<ObjectId, MadeByObject> {
     let several = side.side.gateways.len() > 1;
     read_irs(side.gateways().map(|gateway| (&**gateway.ir, several.then_some(gateway.id))))
 }
 
 /// What every object made, by the origins in IRs, each with the name of its gateway if that is to be said.
-fn read_irs<'i>(irs: impl Iterator<Item = (impl Borrow<Ir>, Option<&'i GatewayId>)>) -> HashMap<ObjectId, Made> {
-    let mut made: HashMap<ObjectId, Made> = HashMap::new();
+fn read_irs<'i>(irs: impl Iterator<Item = (impl Borrow<Ir>, Option<&'i GatewayId>)>) -> HashMap<ObjectId, MadeByObject> {
+    let mut made: HashMap<ObjectId, MadeByObject> = HashMap::new();
     for (ir, gateway) in irs {
         let things = things(ir.borrow());
         let mut seen = HashSet::new();
@@ -276,7 +276,7 @@ fn read_irs<'i>(irs: impl Iterator<Item = (impl Borrow<Ir>, Option<&'i GatewayId
 }
 
 /// Routes for the same requests, of which each takes its share, belong together.
-fn merge(ir: &Ir, made: &mut HashMap<ObjectId, Made>) {
+fn merge(ir: &Ir, made: &mut HashMap<ObjectId, MadeByObject>) {
     let managers = ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
     let hosts = managers.filter_map(|filter| match filter {
         NetworkFilter::Http(manager) => Some(&manager.routes.virtual_hosts),

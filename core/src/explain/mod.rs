@@ -45,7 +45,7 @@ pub use routes::{RouteRow, count_routes, routes};
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION, with_stand_ins};
 pub use thread::Thread;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};
-pub use unserved::{HostThere, Wanting};
+pub use unserved::{HostThere, UnservedResource};
 pub use view::{View, Viewed};
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //!
 //! What must not be here: how requests are routed, and rendering.
 
-use super::unserved::{self, HostThere, Wanting};
+use super::unserved::{self, HostThere, UnservedResource};
 use super::{OriginView, Positions};
 use crate::backend::OutputMap;
 use crate::backend::envoy::{self, v3::Emitted};
@@ -28,7 +28,7 @@ pub struct RouteReport {
     pub hosts: Vec<HostThere>,
     /// Where no route takes it: resources that want its host and are not served.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub wanting: Vec<Wanting>,
+    pub wanting: Vec<UnservedResource>,
 }
 
 /// Where something that was told comes from.

@@ -157,7 +157,7 @@ pub fn explain_line(
             .cloned()
             .collect(),
     };
-    let Some(Chosen { object, nodes }) = chosen else { return Some(report) };
+    let Some(ChosenObject { object, nodes }) = chosen else { return Some(report) };
     report.resource = Some(ResourceRef::from(&object.key)).filter(|resource| !resource.kind.is_empty());
     report.fields = nodes.iter().map(|node| object.path(*node).to_string()).filter(|path| !path.is_empty()).collect();
     let mut rows = ledger(compilation, positions);
@@ -218,14 +218,14 @@ pub(super) fn choose_line(compilation: &Compilation, source: SourceId, line: u32
     Some((chosen.object.id, chosen.nodes))
 }
 
-struct Chosen<'a> {
+struct ChosenObject<'a> {
     object: &'a Object,
     nodes: Vec<NodeId>,
 }
 
 /// The object that a line belongs to, and its nodes that begin there; with a point, the innermost one there.
-fn choose<'a>(compilation: &'a Compilation, source: SourceId, line: TextRange, point: Option<u32>) -> Option<Chosen<'a>> {
-    let mut best: Option<Chosen<'a>> = None;
+fn choose<'a>(compilation: &'a Compilation, source: SourceId, line: TextRange, point: Option<u32>) -> Option<ChosenObject<'a>> {
+    let mut best: Option<ChosenObject<'a>> = None;
     let here = compilation.objects.iter().filter(|object| object.source.source == source);
     for object in here {
         let Some(whole) = object.value_range(object.root.id) else { continue };
@@ -254,7 +254,7 @@ fn choose<'a>(compilation: &'a Compilation, source: SourceId, line: TextRange, p
             }
         };
         if !nodes.is_empty() || best.is_none() {
-            best = Some(Chosen { object, nodes });
+            best = Some(ChosenObject { object, nodes });
         }
     }
     best

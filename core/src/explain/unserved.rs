@@ -28,7 +28,7 @@ pub struct HostThere {
 
 /// A resource that wants the host of a request, and is not served.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Wanting {
+pub struct UnservedResource {
     /// The resource.
     pub resource: ResourceRef,
     /// What became of it: `ignored`, `invalid`, `shadowed`...
@@ -106,7 +106,7 @@ fn asked_for(route: &pb::route::Route) -> Option<&str> {
 }
 
 /// Resources that name the host of a request and are not served, with what is known of why.
-pub(super) fn wanting(side: SideRef<'_>, positions: &Positions<'_>, request: &Request) -> Vec<Wanting> {
+pub(super) fn wanting(side: SideRef<'_>, positions: &Positions<'_>, request: &Request) -> Vec<UnservedResource> {
     let wanted = host_of(&request.authority).to_ascii_lowercase();
     let naming: Vec<_> = side.objects().iter().filter(|object| names(&object.root, &wanted)).map(|object| object.id).collect();
     if naming.is_empty() {
@@ -124,7 +124,7 @@ pub(super) fn wanting(side: SideRef<'_>, positions: &Positions<'_>, request: &Re
         }
         let is_served = matches!(row.state, "emitted" | "merged" | "read");
         if !is_served || !why.is_empty() {
-            out.push(Wanting { resource: row.resource, state: row.state, why, span: row.span });
+            out.push(UnservedResource { resource: row.resource, state: row.state, why, span: row.span });
         }
     }
     out

@@ -42,7 +42,7 @@ pub struct Texts {
 
 /// What texts are made of.
 #[derive(Clone, Copy, Debug)]
-pub struct Tried<'a> {
+pub struct TextShape<'a> {
     /// What they begin with.
     pub begin: &'a str,
     /// The characters after that, the earlier ones being preferred.
@@ -51,7 +51,7 @@ pub struct Tried<'a> {
     pub double_slashes: bool,
 }
 
-impl Tried<'static> {
+impl TextShape<'static> {
     /// All of visible ASCII, what is good to read first.
     pub const VISIBLE: Self = Self {
         begin: "",
@@ -109,7 +109,7 @@ impl Language {
     /// How its texts lie to those of another.
     pub fn relation(&mut self, other: &mut Self) -> Relation {
         let mut budget = MOST_STATES_OF_TWO;
-        let mut out = texts(&mut [self, other], &Tried::VISIBLE, &mut budget);
+        let mut out = texts(&mut [self, other], &TextShape::VISIBLE, &mut budget);
         let [first, second, both] = [0b01, 0b10, 0b11];
         Relation {
             first_holds: out.complete && !out.found.contains_key(&second),
@@ -211,7 +211,7 @@ fn sorts(languages: &[&mut Language], alphabet: &[u8]) -> Vec<u8> {
 /// Texts of what is to be tried: the shortest that is longer than its beginning for each way in which the languages can match or not, or
 /// the beginning itself where there is none. Goes through so many combined states as `budget` says, and takes them off it. Of more than 64
 /// languages the first 64 count.
-pub fn texts(languages: &mut [&mut Language], tried: &Tried<'_>, budget: &mut usize) -> Texts {
+pub fn texts(languages: &mut [&mut Language], tried: &TextShape<'_>, budget: &mut usize) -> Texts {
     let count = languages.len().min(64);
     let languages = languages.get_mut(..count).unwrap_or_default();
     let sorts = sorts(languages, tried.alphabet);
@@ -256,16 +256,16 @@ pub fn texts(languages: &mut [&mut Language], tried: &Tried<'_>, budget: &mut us
 
 #[cfg(test)]
 mod tests {
-    use super::{Language, Relation, Tried, texts};
+    use super::{Language, Relation, TextShape, texts};
     use alloc::string::String;
     use alloc::vec::Vec;
 
-    const TRIED: Tried<'_> = Tried { begin: "/", alphabet: b"abcx019-_./", double_slashes: false };
+    const TRIED: TextShape<'_> = TextShape { begin: "/", alphabet: b"abcx019-_./", double_slashes: false };
 
     fn found(regexes: &[&str], begin: &str) -> Vec<(u64, String)> {
         let mut languages: Vec<Language> = regexes.iter().map(|regex| Language::regex(regex).expect("an expression")).collect();
         let mut budget = 1000;
-        let out = texts(&mut languages.iter_mut().collect::<Vec<_>>(), &Tried { begin, ..TRIED }, &mut budget);
+        let out = texts(&mut languages.iter_mut().collect::<Vec<_>>(), &TextShape { begin, ..TRIED }, &mut budget);
         assert!(out.complete, "{regexes:?}");
         for (mask, text) in &out.found {
             for (bit, regex) in regexes.iter().enumerate() {

@@ -6,7 +6,7 @@
 //! What must not be here: HTTP.
 
 use super::request::Request;
-use super::simulation::{ChainTried, Connection, Failed};
+use super::simulation::{Connection, Failed, TriedChain};
 use crate::backend::envoy::v3::pb;
 use crate::envoy_config::{EnvoyConfig, Placed};
 use alloc::borrow::ToOwned;
@@ -18,7 +18,7 @@ use core::net::IpAddr;
 use pb::listener::{FilterChain, FilterChainMatch, Listener};
 
 /// A listener that takes the connection.
-pub(super) struct Chosen<'a> {
+pub(super) struct ChosenListener<'a> {
     pub(super) listener: &'a Placed<Listener>,
     /// Why, where the request leaves it open.
     pub(super) why: Option<String>,
@@ -55,7 +55,7 @@ fn chains(listener: &Listener) -> impl Iterator<Item = &FilterChain> {
 }
 
 /// The listener. Where the request says no port, the one that people would mean by the URL.
-pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option<Chosen<'a>> {
+pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option<ChosenListener<'a>> {
     let bound_to = |of: &'a Placed<Listener>| bound(&of.message).filter(|(.., udp)| !udp).map(|(address, port, _)| (of, address, port));
     let all: Vec<_> = config.listeners.iter().filter_map(bound_to).collect();
     let at = |wanted: u32| {
@@ -68,16 +68,16 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
         found.map(|(listener, ..)| *listener)
     };
     if let Some(port) = request.port {
-        return at(port).map(|listener| Chosen { listener, why: None, port });
+        return at(port).map(|listener| ChosenListener { listener, why: None, port });
     }
     if let Some((listener, port)) = request.url_port.and_then(|port| Some((at(port)?, port))) {
-        return Some(Chosen { listener, why: Some("the URL names its port".to_owned()), port });
+        return Some(ChosenListener { listener, why: Some("the URL names its port".to_owned()), port });
     }
     // The ports of Services before gateways are 80 and 443, those of their pods 8080 and 8443.
     let usual: [u32; 2] = if request.tls { [443, 8443] } else { [80, 8080] };
     if let Some((listener, port)) = usual.into_iter().find_map(|port| Some((at(port)?, port))) {
         let scheme = if request.tls { "https" } else { "http" };
-        return Some(Chosen { listener, why: Some(format!("it is a usual port for {scheme}")), port });
+        return Some(ChosenListener { listener, why: Some(format!("it is a usual port for {scheme}")), port });
     }
     let fits = |of: &&(&'a Placed<Listener>, &str, u32)| chains(&of.0.message).any(|chain| is_tls(chain) == request.tls);
     let what = if request.tls { "TLS" } else { "plain text" };
@@ -95,11 +95,11 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
             (plain?, format!("no listener has {what}"))
         }
     };
-    Some(Chosen { listener, why: Some(why), port: *port })
+    Some(ChosenListener { listener, why: Some(why), port: *port })
 }
 
 /// The connection as matchers see it.
-struct Seen<'a> {
+struct ConnectionProperties<'a> {
     port: u32,
     destination: Option<IpAddr>,
     source: Option<IpAddr>,
@@ -119,13 +119,13 @@ fn fails(matcher: &str, expected: String, seen: Option<String>) -> Fit {
     Fit::Fails(Failed { matcher: matcher.to_owned(), expected, seen })
 }
 
-type Criterion = fn(&FilterChainMatch, &Seen<'_>) -> Fit;
+type Criterion = fn(&FilterChainMatch, &ConnectionProperties<'_>) -> Fit;
 
 /// In Envoy's order.
 const CRITERIA: [Criterion; 9] =
     [destination_port, destination, server_names, transport_protocol, application_protocols, direct_source, source_type, source, source_port];
 
-fn destination_port(of: &FilterChainMatch, seen: &Seen<'_>) -> Fit {
+fn destination_port(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
     match of.destination_port {
         None => Fit::Fits(0),
         Some(port) if port == seen.port => Fit::Fits(1),
@@ -133,15 +133,15 @@ fn destination_port(of: &FilterChainMatch, seen: &Seen<'_>) -> Fit {
     }
 }
 
-fn destination(of: &FilterChainMatch, seen: &Seen<'_>) -> Fit {
+fn destination(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
     ranges("prefix_ranges", &of.prefix_ranges, seen.destination)
 }
 
-fn direct_source(of: &FilterChainMatch, seen: &Seen<'_>) -> Fit {
+fn direct_source(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
     ranges("direct_source_prefix_ranges", &of.direct_source_prefix_ranges, seen.source)
 }
 
-fn source(of: &FilterChainMatch, seen: &Seen<'_>) -> Fit {
+fn source(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
     ranges("source_prefix_ranges", &of.source_prefix_ranges, seen.source)
 }
 
@@ -176,7 +176,7 @@ pub(super) fn contains(range: &pb::base::CidrRange, address: IpAddr) -> bool {
     }
 }
 
-fn server_names(of: &FilterChainMatch, seen: &Seen<'_>) -> Fit {
+fn server_names(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
     if of.server_names.is_empty() {
         return Fit::Fits(0);
     }
@@ -193,7 +193,7 @@ fn server_names(of: &FilterChainMatch, seen: &Seen<'_>) -> Fit {
     }
 }
 
-fn transport_protocol(of: &FilterChainMatch, seen: &Seen<'_>) -> Fit {
+fn transport_protocol(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
     match of.transport_protocol.as_str() {
         "" => Fit::Fits(0),
         wanted if wanted == seen.transport => Fit::Fits(1),
@@ -201,7 +201,7 @@ fn transport_protocol(of: &FilterChainMatch, seen: &Seen<'_>) -> Fit {
     }
 }
 
-fn application_protocols(of: &FilterChainMatch, seen: &Seen<'_>) -> Fit {
+fn application_protocols(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
     if of.application_protocols.is_empty() {
         return Fit::Fits(0);
     }
@@ -212,7 +212,7 @@ fn application_protocols(of: &FilterChainMatch, seen: &Seen<'_>) -> Fit {
     }
 }
 
-fn source_type(of: &FilterChainMatch, seen: &Seen<'_>) -> Fit {
+fn source_type(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
     use pb::listener::filter_chain_match::ConnectionSourceType;
     let local = seen.source.is_some_and(|source| source.is_loopback() || Some(source) == seen.destination);
     let here = if local { "SAME_IP_OR_LOOPBACK" } else { "EXTERNAL" };
@@ -224,7 +224,7 @@ fn source_type(of: &FilterChainMatch, seen: &Seen<'_>) -> Fit {
 }
 
 /// The simulation has no source port: chains that want one are not taken.
-fn source_port(of: &FilterChainMatch, _: &Seen<'_>) -> Fit {
+fn source_port(of: &FilterChainMatch, _: &ConnectionProperties<'_>) -> Fit {
     if of.source_ports.is_empty() {
         return Fit::Fits(0);
     }
@@ -238,7 +238,7 @@ pub(super) fn chain_name(chain: &FilterChain, index: usize) -> String {
 
 /// The chain of a listener that takes the connection of a request.
 pub(crate) fn chain_of<'a>(listener: &'a Placed<Listener>, port: u32, request: &Request) -> Option<(usize, &'a FilterChain)> {
-    filter_chain(&Chosen { listener, why: None, port }, request).0
+    filter_chain(&ChosenListener { listener, why: None, port }, request).0
 }
 
 /// What a chain wants, in words.
@@ -267,7 +267,7 @@ fn criteria(of: &FilterChainMatch) -> Vec<String> {
 }
 
 /// The chain that takes the connection: its index (that of the list's end is the default chain), and what was tried.
-pub(super) fn filter_chain<'a>(chosen: &Chosen<'a>, request: &Request) -> (Option<(usize, &'a FilterChain)>, Connection) {
+pub(super) fn filter_chain<'a>(chosen: &ChosenListener<'a>, request: &Request) -> (Option<(usize, &'a FilterChain)>, Connection) {
     let listener = &chosen.listener.message;
     let none = FilterChainMatch::default();
     let of = |chain: &'a FilterChain| chain.filter_chain_match.as_ref();
@@ -279,7 +279,7 @@ pub(super) fn filter_chain<'a>(chosen: &Chosen<'a>, request: &Request) -> (Optio
             .filter_map(of)
             .any(|of| !of.server_names.is_empty() || !of.application_protocols.is_empty() || of.transport_protocol == "tls");
     let sees_tls = request.tls && looks;
-    let seen = Seen {
+    let seen = ConnectionProperties {
         port: chosen.port,
         destination: request.destination,
         source: request.source,
@@ -287,14 +287,14 @@ pub(super) fn filter_chain<'a>(chosen: &Chosen<'a>, request: &Request) -> (Optio
         transport: if sees_tls { "tls" } else { "raw_buffer" },
         alpn: if sees_tls { &request.alpn } else { &[] },
     };
-    let mut tried: Vec<ChainTried> = listener
+    let mut tried: Vec<TriedChain> = listener
         .filter_chains
         .iter()
         .enumerate()
-        .map(|(index, chain)| ChainTried {
+        .map(|(index, chain)| TriedChain {
             name: chain_name(chain, index),
             criteria: of(chain).map(criteria).unwrap_or_default(),
-            ..ChainTried::default()
+            ..TriedChain::default()
         })
         .collect();
     let mut left: Vec<usize> = (0..listener.filter_chains.len()).collect();

@@ -8,7 +8,7 @@ use super::connection::contains;
 use super::headers::Start;
 use super::path;
 use super::request::{Headers, Protocol, Request, host_of, port_of};
-use super::simulation::{HeaderChange, Seen};
+use super::simulation::{HeaderChange, RoutedRequest};
 use crate::backend::envoy::v3::pb;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -39,8 +39,8 @@ impl Prepared {
         Start { method, authority: &self.authority, scheme: &self.scheme, path: &self.path }
     }
 
-    pub(super) fn seen(&self) -> Seen {
-        Seen {
+    pub(super) fn seen(&self) -> RoutedRequest {
+        RoutedRequest {
             authority: self.authority.clone(),
             path: self.path.clone(),
             changes: self.changes.clone(),

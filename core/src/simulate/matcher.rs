@@ -47,7 +47,7 @@ impl<'a> Subject<'a> {
 
 /// A route takes the request.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(super) struct MatchOdds {
     /// In percent, where chance has a say.
     pub(super) odds: Option<f64>,
 }
@@ -61,7 +61,7 @@ fn no(matcher: impl Into<String>, expected: impl Into<String>, seen: Option<Stri
 
 /// Whether a route takes the request. What nobody can know without an Envoy (dynamic metadata, filter state, extensions) is taken to be
 /// empty, and told in `unknown`.
-pub(super) fn check(of: &RouteMatch, subject: &Subject<'_>, unknown: &mut Vec<String>) -> Checked<Taken> {
+pub(super) fn check(of: &RouteMatch, subject: &Subject<'_>, unknown: &mut Vec<String>) -> Checked<MatchOdds> {
     path(of, subject.bare_path(), subject.start.method, subject.patterns)?;
     if of.grpc.is_some() && !is_grpc(subject) {
         return Err(no("grpc", "content-type application/grpc", subject.headers.first("content-type").map(ToOwned::to_owned)));
@@ -284,8 +284,8 @@ pub(crate) fn parts(of: &pb::base::RuntimeFractionalPercent, runtime: &alloc::co
     overruled.map_or((default.numerator.into(), denominator), |percent| (percent, 100))
 }
 
-fn fraction(of: &RouteMatch, subject: &Subject<'_>) -> Checked<Taken> {
-    let Some(fraction) = &of.runtime_fraction else { return Ok(Taken::default()) };
+fn fraction(of: &RouteMatch, subject: &Subject<'_>) -> Checked<MatchOdds> {
+    let Some(fraction) = &of.runtime_fraction else { return Ok(MatchOdds::default()) };
     let (numerator, denominator) = parts(fraction, subject.runtime);
     let odds = numerator as f64 * 100.0 / denominator as f64;
     // Without a seed, what is likelier.
@@ -294,7 +294,7 @@ fn fraction(of: &RouteMatch, subject: &Subject<'_>) -> Checked<Taken> {
         None => numerator * 2 >= denominator,
     };
     if taken {
-        return Ok(Taken { odds: (numerator < denominator).then_some(odds) });
+        return Ok(MatchOdds { odds: (numerator < denominator).then_some(odds) });
     }
     Err(no("runtime_fraction", format!("{odds}% of requests"), subject.seed.map(|seed| format!("seed {seed}"))))
 }

@@ -38,8 +38,8 @@ pub(crate) use pb::base::header_value_option::HeaderAppendAction as HeaderAction
 pub(crate) use request::host_of;
 pub use request::{Headers, Protocol, Request};
 pub use simulation::{
-    ChainTried, ClusterShare, ClusterView, Condition, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, Seen,
-    Setting, Simulation, Tried, Upstream,
+    ClusterShare, ClusterView, Condition, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, RoutedRequest, Setting,
+    Simulation, TriedChain, TriedRoute, Upstream,
 };
 pub use written::WrittenRequest;
 

@@ -3,13 +3,13 @@
 //! What must not be here: the rules of any one step.
 
 use super::action::{inline, location, status};
-use super::connection::{Chosen, chain_name, filter_chain, is_tls, listener};
+use super::connection::{ChosenListener, chain_name, filter_chain, is_tls, listener};
 use super::describe::{cluster, listener_name};
 use super::filters::{Answer, Scopes, Stage, walk};
 use super::manager::{Prepared, is_upgrade, prepare};
 use super::matcher::{Subject, check, path_words};
 use super::request::host_of;
-use super::simulation::{ClusterShare, Condition, HostChoice, Outcome, Place, RouteRef, Simulation, Tried};
+use super::simulation::{ClusterShare, Condition, HostChoice, Outcome, Place, RouteRef, Simulation, TriedRoute};
 use super::table::{Host, Table};
 use super::{Detail, Gateway, Protocol, Request};
 use crate::backend::envoy::v3::pb;
@@ -133,7 +133,7 @@ impl<'a> Run<'_, 'a> {
         }
     }
 
-    fn http(&mut self, manager: &'a HttpConnectionManager, pointer: &str, chosen: &Chosen<'a>) {
+    fn http(&mut self, manager: &'a HttpConnectionManager, pointer: &str, chosen: &ChosenListener<'a>) {
         self.place("http_connection_manager", pointer);
         let mut prepared = match prepare(manager, self.request, chosen.port) {
             Ok(prepared) => prepared,
@@ -364,7 +364,7 @@ impl<'a> Run<'_, 'a> {
                 Ok(taken) => (true, None, taken.odds),
                 Err(failed) => (false, Some(failed), None),
             };
-            tried.push(Tried { index, name: route.name.clone(), path, matched, failed, odds });
+            tried.push(TriedRoute { index, name: route.name.clone(), path, matched, failed, odds });
             if matched {
                 winner = Some((index, route));
                 break;

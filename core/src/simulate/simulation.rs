@@ -40,7 +40,7 @@ pub struct Simulation {
     pub timeout: Option<String>,
     /// The routes that were tried, in order, the one that was taken last. Routes that an index rules out unseen are in it only where
     /// all were asked for.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<TriedRoute>,
     /// Routes after the one that was taken that would have taken the request too.
     pub shadowed: Vec<RouteRef>,
     /// The connection.
@@ -48,7 +48,7 @@ pub struct Simulation {
     /// The virtual host and how it was found.
     pub host: Option<HostChoice>,
     /// The request as the routes saw it, after Envoy's own changes.
-    pub seen: Option<Seen>,
+    pub seen: Option<RoutedRequest>,
     /// HTTP filters in the order in which they run.
     pub filters: Vec<FilterStep>,
     /// What the route says besides.
@@ -171,7 +171,7 @@ pub struct HeaderChange {
 
 /// A route that was tried.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Tried {
+pub struct TriedRoute {
     /// Its number in the virtual host.
     pub index: usize,
     /// Its name.
@@ -209,12 +209,12 @@ pub struct Connection {
     /// The server's name.
     pub server_name: Option<String>,
     /// Filter chains and what ruled them out.
-    pub chains: Vec<ChainTried>,
+    pub chains: Vec<TriedChain>,
 }
 
 /// A filter chain that was tried.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct ChainTried {
+pub struct TriedChain {
     /// Its name, or its number in the listener.
     pub name: String,
     /// What it wants.
@@ -242,7 +242,7 @@ pub struct HostChoice {
 
 /// The request as the routes saw it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Seen {
+pub struct RoutedRequest {
     /// The host, after ports and dots were stripped.
     pub authority: String,
     /// The path, after it was normalised.

@@ -32,7 +32,7 @@ pub(crate) struct Table<'a> {
 }
 
 /// A virtual host that was found, and how.
-pub(crate) struct Found<'a> {
+pub(crate) struct MatchedHost<'a> {
     pub(crate) index: usize,
     pub(crate) host: &'a VirtualHost,
     pub(crate) by: &'static str,
@@ -75,8 +75,8 @@ impl<'a> Table<'a> {
 
     /// The virtual host: by the exact name, else by the longest suffix, else by the longest prefix, else the one for all.
     /// `RouteMatcher::findVirtualHost` in `source/common/router/config_impl.cc` of Envoy.
-    pub(crate) fn host(&self, looked_for: &str) -> Option<Found<'a>> {
-        let found = |index: usize, by, domain: String| Some(Found { index, host: self.config.virtual_hosts.get(index)?, by, domain });
+    pub(crate) fn host(&self, looked_for: &str) -> Option<MatchedHost<'a>> {
+        let found = |index: usize, by, domain: String| Some(MatchedHost { index, host: self.config.virtual_hosts.get(index)?, by, domain });
         if let Some(index) = self.exact.get(looked_for) {
             return found(*index, "exact", looked_for.into());
         }

@@ -45,9 +45,9 @@ fn id_of(name: &str) -> Option<Id> {
 
 /// What changed between the inputs of two builds, of those that hold objects.
 #[derive(Debug, Default)]
-pub struct Seen(BTreeMap<String, Arc<str>>);
+pub struct ObjectChanges(BTreeMap<String, Arc<str>>);
 
-impl Seen {
+impl ObjectChanges {
     /// Objects that are new or other than before, and names of those that are gone. Inputs that are the same shared text are not looked into.
     pub fn update(&mut self, inputs: &[Input]) -> (Vec<Object>, Vec<Id>) {
         let mut changed = Vec::new();

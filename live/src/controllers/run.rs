@@ -3,8 +3,8 @@
 //! Planning is the manager's; here it is only carried out, one step after the other, and what failed is told. What must not be here: choices.
 
 use super::lease::{EVERY, Holder};
-use super::objects::Seen;
-use super::statuses::{self, BUILD, Clock, Wanted};
+use super::objects::ObjectChanges;
+use super::statuses::{self, BUILD, Clock, WantedStatuses};
 use super::writer::Writer;
 use crate::Failure;
 use crate::runtime::{Action, Change, Manager};
@@ -20,9 +20,9 @@ use tokio::sync::watch;
 /// The controllers do not go together.
 pub async fn run(mut builds: watch::Receiver<Option<Arc<Build>>>, mut writer: Writer, mut lease: Option<Holder>) -> Result<(), Failure> {
     let clock: Clock = Arc::new(|| k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
-    let wanted = Wanted::default();
+    let wanted = WantedStatuses::default();
     let mut manager = Manager::new(statuses::controllers(&wanted, &clock))?;
-    let mut seen = Seen::default();
+    let mut seen = ObjectChanges::default();
     let mut attempt = tokio::time::interval(EVERY);
     loop {
         let due = manager.next_due().unwrap_or_else(|| Instant::now() + std::time::Duration::from_secs(3600));
@@ -59,7 +59,7 @@ pub async fn run(mut builds: watch::Receiver<Option<Arc<Build>>>, mut writer: Wr
 }
 
 /// Looks at a build: reading statuses out of a large one takes as long as a compile.
-async fn take(manager: &mut Manager, seen: &mut Seen, wanted: &Wanted, build: Arc<Build>) -> Result<(), Failure> {
+async fn take(manager: &mut Manager, seen: &mut ObjectChanges, wanted: &WantedStatuses, build: Arc<Build>) -> Result<(), Failure> {
     let of = build.clone();
     let read = tokio::task::spawn_blocking(move || statuses::of_build(&of));
     let statuses = read.await.map_err(|error| format!("reading statuses failed: {error}"))?;

@@ -36,9 +36,9 @@ pub const KINDS: &[(&str, &str)] = &[
 
 /// The statuses that the last build wants, by object. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted(Arc<Mutex<BTreeMap<Id, Value>>>);
+pub struct WantedStatuses(Arc<Mutex<BTreeMap<Id, Value>>>);
 
-impl Wanted {
+impl WantedStatuses {
     /// Takes those of a build. Gives the objects of which it wants another than the build before.
     #[must_use]
     pub fn update(&self, new: BTreeMap<Id, Value>) -> Vec<Id> {
@@ -58,7 +58,7 @@ pub type Clock = Arc<dyn Fn() -> String + Send + Sync>;
 
 /// One controller for each kind.
 #[must_use]
-pub fn controllers(wanted: &Wanted, clock: &Clock) -> Vec<Controller> {
+pub fn controllers(wanted: &WantedStatuses, clock: &Clock) -> Vec<Controller> {
     let one = |(name, kind): &(&'static str, &'static str)| {
         let (wanted, clock) = (wanted.clone(), clock.clone());
         let reconcile = move |id: &Id, reading: &Reading<'_>| Ok(reconcile(id, reading, &wanted, &clock));
@@ -67,7 +67,7 @@ pub fn controllers(wanted: &Wanted, clock: &Clock) -> Vec<Controller> {
     KINDS.iter().map(one).collect()
 }
 
-fn reconcile(id: &Id, reading: &Reading<'_>, wanted: &Wanted, clock: &Clock) -> Vec<Action> {
+fn reconcile(id: &Id, reading: &Reading<'_>, wanted: &WantedStatuses, clock: &Clock) -> Vec<Action> {
     let (Some(object), Some(wanted)) = (reading.get(id), wanted.get(id)) else { return Vec::new() };
     let status = dated(&object.status, &wanted, object.generation, &clock());
     // What the object has besides is somebody else's.
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_written() {
-        let (wanted, time) = (Wanted::default(), Arc::new(Mutex::new("t1".to_owned())));
+        let (wanted, time) = (WantedStatuses::default(), Arc::new(Mutex::new("t1".to_owned())));
         let told_time = time.clone();
         let clock: Clock = Arc::new(move || lock(&told_time).clone());
         let mut test = TestController::new(controllers(&wanted, &clock), [proxy(1, Value::Null)]).expect("controllers");
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn the_graph_is_as_it_is_drawn() {
         let clock: Clock = Arc::new(String::new);
-        let all = controllers(&Wanted::default(), &clock);
+        let all = controllers(&WantedStatuses::default(), &clock);
         let drawn = crate::runtime::graph::Graph::of(&all).mermaid();
         let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("controllers.mmd");
         if std::env::var_os("UPDATE_FIXTURES").is_some() {

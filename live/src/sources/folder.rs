@@ -87,7 +87,7 @@ struct Reader {
 impl Reader {
     /// Reads what changed. What cannot be read is left as it was told last.
     fn read(&mut self) {
-        let mut found = Found::default();
+        let mut found = WalkResult::default();
         // Folders are watched before they are read, so that what comes meanwhile is seen.
         found.walk(&self.root, true, &mut |folder| Self::watch(&mut self.watcher, &mut self.watched, folder));
         self.watched.retain(|path, _| found.folders.contains(path));
@@ -166,7 +166,7 @@ fn inode(_: &std::fs::Metadata) -> u64 {
 
 /// What a walk finds.
 #[derive(Default)]
-struct Found {
+struct WalkResult {
     files: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
     /// Folders that were walked, by their real paths: links may lead in circles.
@@ -175,7 +175,7 @@ struct Found {
     lost: Option<String>,
 }
 
-impl Found {
+impl WalkResult {
     fn walk(&mut self, path: &Path, is_root: bool, enter: &mut dyn FnMut(&Path)) {
         let about = match std::fs::metadata(path) {
             Ok(about) => about,

@@ -18,7 +18,7 @@ use super::{Outlet, Source};
 use crate::Failure;
 use crate::event::SourceState;
 pub use access::unreachable;
-use access::{Found, Place, Wanted};
+use access::{Place, ServedKind, WatchedKind};
 pub use connect::connect;
 use kube::Client;
 pub use settings::Settings;
@@ -56,7 +56,7 @@ impl Source for Kube {
             let (listed, ready) = mpsc::unbounded_channel();
             let wanted = access::wanted(self.settings.dialect.as_deref());
             let watching = Watching {
-                missing: wanted.iter().map(Wanted::name).collect(),
+                missing: wanted.iter().map(WatchedKind::name).collect(),
                 settings: self.settings,
                 client,
                 default_namespace,
@@ -78,7 +78,7 @@ struct Watching {
     client: Client,
     default_namespace: String,
     outlet: Outlet,
-    wanted: Vec<Wanted>,
+    wanted: Vec<WatchedKind>,
     /// Kinds that are followed, each with the places of it, and those that were listed.
     followed: BTreeMap<String, BTreeMap<Place, bool>>,
     /// Kinds of which nothing is known yet.
@@ -133,7 +133,7 @@ impl Watching {
     }
 
     /// Follows what is new among what was found.
-    async fn take(&mut self, found: BTreeMap<String, Option<Found>>) {
+    async fn take(&mut self, found: BTreeMap<String, Option<ServedKind>>) {
         for (kind, found) in found {
             self.missing.remove(&kind);
             let Some(found) = found else {
@@ -163,7 +163,7 @@ impl Watching {
         }
     }
 
-    fn follow(&mut self, kind: &str, found: &Found, places: Vec<Place>) {
+    fn follow(&mut self, kind: &str, found: &ServedKind, places: Vec<Place>) {
         let known = self.followed.entry(kind.to_owned()).or_default();
         if let Some(partial) = access::partial(found, &places, self.settings.namespace.as_deref()) {
             self.outlet.state(kind, SourceState::Forbidden, Some(partial));

@@ -7,7 +7,7 @@
 //! What must not be here: messages, sockets, tasks.
 
 use super::snapshot::{Resources, Snapshot, is_whole, place_in_order};
-use super::subscription::{Difference, Subscription, Told, WILDCARD};
+use super::subscription::{Difference, SentVersion, Subscription, WILDCARD};
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -267,7 +267,7 @@ impl Kind {
     }
 
     fn had(&self, name: &str) -> bool {
-        matches!(self.subscription.told.get(name), Some(Told::Has(_)))
+        matches!(self.subscription.told.get(name), Some(SentVersion::Has(_)))
     }
 
     fn subscribe_sotw(&mut self, request: &Request, whole: bool) {
@@ -295,7 +295,7 @@ impl Kind {
         if is_first {
             subscription.wildcard = whole && request.subscribe.is_empty();
             for (name, version) in &request.initial {
-                subscription.told.insert(Arc::from(name.as_str()), Told::Has(parse_version(version)));
+                subscription.told.insert(Arc::from(name.as_str()), SentVersion::Has(parse_version(version)));
             }
         }
         for name in &request.subscribe {

@@ -13,7 +13,7 @@ pub const WILDCARD: &str = "*";
 
 /// What the client was told of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum SentVersion {
     /// It has this version.
     Has(Fingerprint),
     /// There is none.
@@ -30,7 +30,7 @@ pub struct Subscription {
     /// Names were given at some time: an empty list no longer means all.
     pub explicit: bool,
     /// What the client was told, by name.
-    pub told: BTreeMap<Arc<str>, Told>,
+    pub told: BTreeMap<Arc<str>, SentVersion>,
     /// A first answer was sent.
     pub answered: bool,
     /// These are sent although they have not changed: the client asked for them again.
@@ -98,19 +98,19 @@ impl Subscription {
     #[must_use]
     pub fn difference(&self, resources: &Resources) -> Difference {
         let told = |name: &Arc<str>| self.told.get(name).copied();
-        let is_new = |name: &Arc<str>, of: &Encoded| told(name) != Some(Told::Has(of.version)) || self.again.contains(name);
+        let is_new = |name: &Arc<str>, of: &Encoded| told(name) != Some(SentVersion::Has(of.version)) || self.again.contains(name);
         let changed = self.wanted(resources).filter(|(name, of)| is_new(name, of)).map(|(_, of)| of.clone()).collect();
         let mut gone: Vec<Arc<str>> = Vec::new();
         let mut removes = false;
         for (name, told) in &self.told {
-            if matches!(told, Told::Has(_)) && !resources.by_name.contains_key(name) {
+            if matches!(told, SentVersion::Has(_)) && !resources.by_name.contains_key(name) {
                 gone.push(name.clone());
                 removes = true;
             }
         }
         let never_told = |name: &&Arc<str>| !self.told.contains_key(*name) || self.again.contains(*name);
         let absent = self.names.iter().filter(|name| !resources.by_name.contains_key(*name)).filter(never_told);
-        let absent: Vec<Arc<str>> = absent.filter(|name| !matches!(told(name), Some(Told::Has(_)))).cloned().collect();
+        let absent: Vec<Arc<str>> = absent.filter(|name| !matches!(told(name), Some(SentVersion::Has(_)))).cloned().collect();
         gone.extend(absent);
         Difference { changed, gone, removes }
     }
@@ -118,13 +118,13 @@ impl Subscription {
     /// Notes that these are being sent.
     pub fn note(&mut self, changed: &[Arc<Encoded>], gone: &[Arc<str>]) {
         for of in changed {
-            self.told.insert(Arc::from(of.name.as_str()), Told::Has(of.version));
+            self.told.insert(Arc::from(of.name.as_str()), SentVersion::Has(of.version));
             self.again.remove(of.name.as_str());
         }
         for name in gone {
             self.again.remove(name);
             if self.names.contains(name) {
-                self.told.insert(name.clone(), Told::Absent);
+                self.told.insert(name.clone(), SentVersion::Absent);
             } else {
                 self.told.remove(name);
             }

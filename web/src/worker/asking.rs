@@ -3,7 +3,7 @@
 //! What must not be here: whether another route takes it before; trying it tells.
 
 use chancery_core::explain::{RouteRow, get};
-use chancery_core::re2::language::{Language, Tried, texts};
+use chancery_core::re2::language::{Language, TextShape, texts};
 use chancery_core::text::Node;
 use chancery_web::protocol::WrittenRequest;
 
@@ -88,6 +88,6 @@ fn value(matcher: &Node) -> Option<String> {
 fn shortest(regex: &str, begin: &str) -> Option<String> {
     let mut language = Language::regex(regex).ok()?;
     let mut budget = MOST_STATES;
-    let found = texts(&mut [&mut language], &Tried { begin, ..Tried::VISIBLE }, &mut budget);
+    let found = texts(&mut [&mut language], &TextShape { begin, ..TextShape::VISIBLE }, &mut budget);
     found.found.get(&1).cloned()
 }

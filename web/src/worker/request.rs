@@ -93,7 +93,7 @@ impl<'a> Walk<'a> {
         self.steps.push(step);
         let mut step = self.step("Filter chain", simulation.filter_chain.as_deref().unwrap_or("none"), "filter_chain");
         step.lost = simulation.filter_chain.is_none();
-        let failed = |chain: &simulate::ChainTried| {
+        let failed = |chain: &simulate::TriedRouteChain| {
             let failed = chain.failed.as_ref()?;
             Some(Tried {
                 name: chain.name.clone(),
@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
         let mut step = self.step("Routes", &format!("{} of {of} tried", simulation.tried.len()), "");
         step.lost = simulation.route.is_none();
         let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.as_str());
-        let tried = |tried: &simulate::Tried| {
+        let tried = |tried: &simulate::TriedRoute| {
             let mut failed = tried.failed.clone().unwrap_or_default();
             if failed.matcher == "runtime_fraction" && failed.seen.is_none() {
                 failed.seen = Some("one of the others".into());

@@ -7,7 +7,7 @@ use super::work::Work;
 use crate::backend::envoy::v3::pb;
 use crate::order::Gather as _;
 use crate::re2::engine::Regex;
-use crate::re2::language::{Language, Tried, texts};
+use crate::re2::language::{Language, TextShape, texts};
 use crate::simulate::string_words;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -32,7 +32,7 @@ pub(super) enum Dimension {
 
 /// What a matcher wants of a text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Wanted {
+struct TextMatch {
     how: How,
     text: String,
     any_case: bool,
@@ -61,7 +61,7 @@ const ALPHABET: &[u8] = b"xabcdefghijklmnopqrstuvwyz0123456789-_.~ABCDEFGHIJKLMN
 /// Methods that Envoy takes, those first that people would use.
 const METHODS: [&str; 10] = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE", "PROPFIND"];
 
-impl Wanted {
+impl TextMatch {
     fn of(of: &StringMatcher) -> Option<Self> {
         let (how, text) = match of.match_pattern.as_ref()? {
             MatchPattern::Exact(text) => (How::Exact, text),
@@ -98,15 +98,15 @@ impl Wanted {
 
 /// What matchers of one dimension ask for.
 #[derive(Default)]
-struct Asked {
-    wanted: BTreeSet<Wanted>,
+struct DimensionMatches {
+    wanted: BTreeSet<TextMatch>,
     /// Values that are tried as they are.
     values: BTreeSet<String>,
 }
 
 /// The dimensions of some matchers.
-fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, work: &mut Work<'_, '_>) -> BTreeMap<Dimension, Asked> {
-    let mut out: BTreeMap<Dimension, Asked> = BTreeMap::new();
+fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, work: &mut Work<'_, '_>) -> BTreeMap<Dimension, DimensionMatches> {
+    let mut out: BTreeMap<Dimension, DimensionMatches> = BTreeMap::new();
     for of in matchers {
         for header in &of.headers {
             let dimension = match header.name.to_ascii_lowercase().as_str() {
@@ -122,12 +122,12 @@ fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, work: &mut Wor
             };
             let asked = out.entry(dimension).or_default();
             match &header.header_match_specifier {
-                Some(HeaderMatchSpecifier::ExactMatch(text)) => drop(asked.wanted.insert(Wanted::new(How::Exact, text))),
-                Some(HeaderMatchSpecifier::PrefixMatch(text)) => drop(asked.wanted.insert(Wanted::new(How::Prefix, text))),
-                Some(HeaderMatchSpecifier::SuffixMatch(text)) => drop(asked.wanted.insert(Wanted::new(How::Suffix, text))),
-                Some(HeaderMatchSpecifier::ContainsMatch(text)) => drop(asked.wanted.insert(Wanted::new(How::Contains, text))),
-                Some(HeaderMatchSpecifier::SafeRegexMatch(regex)) => drop(asked.wanted.insert(Wanted::new(How::Regex, &regex.regex))),
-                Some(HeaderMatchSpecifier::StringMatch(matcher)) => asked.wanted.extend(Wanted::of(matcher)),
+                Some(HeaderMatchSpecifier::ExactMatch(text)) => drop(asked.wanted.insert(TextMatch::new(How::Exact, text))),
+                Some(HeaderMatchSpecifier::PrefixMatch(text)) => drop(asked.wanted.insert(TextMatch::new(How::Prefix, text))),
+                Some(HeaderMatchSpecifier::SuffixMatch(text)) => drop(asked.wanted.insert(TextMatch::new(How::Suffix, text))),
+                Some(HeaderMatchSpecifier::ContainsMatch(text)) => drop(asked.wanted.insert(TextMatch::new(How::Contains, text))),
+                Some(HeaderMatchSpecifier::SafeRegexMatch(regex)) => drop(asked.wanted.insert(TextMatch::new(How::Regex, &regex.regex))),
+                Some(HeaderMatchSpecifier::StringMatch(matcher)) => asked.wanted.extend(TextMatch::of(matcher)),
                 Some(HeaderMatchSpecifier::RangeMatch(range)) => {
                     let edges = [range.start.checked_sub(1), Some(range.start), range.end.checked_sub(1), Some(range.end)];
                     asked.values.extend(edges.into_iter().flatten().map(|edge| edge.to_string()));
@@ -138,12 +138,12 @@ fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, work: &mut Wor
         for parameter in &of.query_parameters {
             let asked = out.entry(Dimension::Query(parameter.name.clone())).or_default();
             if let Some(QueryParameterMatchSpecifier::StringMatch(matcher)) = &parameter.query_parameter_match_specifier {
-                asked.wanted.extend(Wanted::of(matcher));
+                asked.wanted.extend(TextMatch::of(matcher));
             }
         }
         for cookie in &of.cookies {
             let asked = out.entry(Dimension::Cookie(cookie.name.clone())).or_default();
-            asked.wanted.extend(cookie.string_match.as_ref().and_then(Wanted::of));
+            asked.wanted.extend(cookie.string_match.as_ref().and_then(TextMatch::of));
         }
         if of.grpc.is_some() {
             out.entry(Dimension::Header("content-type".to_owned())).or_default().values.insert("application/grpc".to_owned());
@@ -152,7 +152,7 @@ fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, work: &mut Wor
             out.entry(Dimension::ClientCertificate).or_default();
         }
         if matches!(of.path_specifier, Some(PathSpecifier::ConnectMatcher(_))) {
-            out.entry(Dimension::Method).or_default().wanted.insert(Wanted::new(How::Exact, "CONNECT"));
+            out.entry(Dimension::Method).or_default().wanted.insert(TextMatch::new(How::Exact, "CONNECT"));
         }
         if !of.dynamic_metadata.is_empty() || !of.filter_state.is_empty() {
             work.limits.insert("Dynamic metadata and filter state, which filters set, were assumed to be empty.".to_owned());
@@ -165,7 +165,7 @@ fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, work: &mut Wor
 }
 
 /// The values of a dimension: none, one for every way in which its matchers can match together, and one that none of them takes.
-fn values(dimension: &Dimension, asked: &Asked, work: &mut Work<'_, '_>) -> Vec<Option<String>> {
+fn values(dimension: &Dimension, asked: &DimensionMatches, work: &mut Work<'_, '_>) -> Vec<Option<String>> {
     let mut out: Vec<Option<String>> = Vec::from([None]);
     match dimension {
         Dimension::Method => {
@@ -197,7 +197,8 @@ fn values(dimension: &Dimension, asked: &Asked, work: &mut Work<'_, '_>) -> Vec<
         }
         let mut budget = work.states.min(MOST_STATES);
         let before = budget;
-        let found = texts(&mut languages.iter_mut().collect::<Vec<_>>(), &Tried { begin: "", alphabet: ALPHABET, double_slashes: true }, &mut budget);
+        let found =
+            texts(&mut languages.iter_mut().collect::<Vec<_>>(), &TextShape { begin: "", alphabet: ALPHABET, double_slashes: true }, &mut budget);
         work.states -= before - budget;
         if !found.complete || asked.wanted.len() > MOST_MATCHERS {
             work.cut("Where many matchers look at one header or parameter, not every combination was tried.");
@@ -266,11 +267,11 @@ fn dimensions_of(matcher: &RouteMatch, axes: &[(Dimension, Vec<Option<String>>)]
         _ => false,
     };
     for (dimension, values) in axes {
-        let texts: Vec<Wanted> = match dimension {
+        let texts: Vec<TextMatch> = match dimension {
             Dimension::Query(of) => {
                 let own = matcher.query_parameters.iter().filter(|parameter| parameter.name == *of);
                 own.filter_map(|of| match &of.query_parameter_match_specifier {
-                    Some(QueryParameterMatchSpecifier::StringMatch(matcher)) => Wanted::of(matcher),
+                    Some(QueryParameterMatchSpecifier::StringMatch(matcher)) => TextMatch::of(matcher),
                     _ => None,
                 })
                 .collect()
@@ -280,9 +281,9 @@ fn dimensions_of(matcher: &RouteMatch, axes: &[(Dimension, Vec<Option<String>>)]
                 .iter()
                 .filter(|header| is(&header.name, dimension) && !header.invert_match)
                 .filter_map(|header| match &header.header_match_specifier {
-                    Some(HeaderMatchSpecifier::StringMatch(matcher)) => Wanted::of(matcher),
-                    Some(HeaderMatchSpecifier::ExactMatch(text)) => Some(Wanted::new(How::Exact, text)),
-                    Some(HeaderMatchSpecifier::SafeRegexMatch(regex)) => Some(Wanted::new(How::Regex, &regex.regex)),
+                    Some(HeaderMatchSpecifier::StringMatch(matcher)) => TextMatch::of(matcher),
+                    Some(HeaderMatchSpecifier::ExactMatch(text)) => Some(TextMatch::new(How::Exact, text)),
+                    Some(HeaderMatchSpecifier::SafeRegexMatch(regex)) => Some(TextMatch::new(How::Regex, &regex.regex)),
                     _ => None,
                 })
                 .collect(),

@@ -8,7 +8,7 @@
 use super::work::Work;
 use crate::backend::envoy::v3::pb;
 use crate::re2::engine::literal_prefix;
-use crate::re2::language::{Language, Tried, texts};
+use crate::re2::language::{Language, TextShape, texts};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -200,7 +200,7 @@ fn together<'p>(pattern: &Pattern<'_>, near: impl Iterator<Item = &'p Pattern<'p
     let begin = Some(pattern.begin()).filter(|begin| begin.starts_with('/')).unwrap_or("/");
     let mut budget = work.states.min(MOST_STATES_TOGETHER);
     let before = budget;
-    let tried = Tried { begin, alphabet: ALPHABET, double_slashes: false };
+    let tried = TextShape { begin, alphabet: ALPHABET, double_slashes: false };
     let found = texts(&mut languages.iter_mut().collect::<Vec<_>>(), &tried, &mut budget);
     work.states -= before - budget;
     if !found.complete {

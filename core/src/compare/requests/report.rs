@@ -188,7 +188,7 @@ pub(super) fn words(places: &[RequestPlace], more: usize) -> String {
 }
 
 /// A change as it is found.
-pub(super) struct Found {
+pub(super) struct FoundChange {
     /// What it has in common with others of its group.
     pub(super) key: String,
     pub(super) place: RequestPlace,
@@ -218,8 +218,8 @@ pub(super) struct Groups {
 
 impl Groups {
     /// Adds to the group of a change, which `make` tells by a request. The request that tells the most of it stays.
-    pub(super) fn add(&mut self, found: Found, make: impl FnOnce() -> RequestChange) {
-        let Found { key, place, weight } = found;
+    pub(super) fn add(&mut self, found: FoundChange, make: impl FnOnce() -> RequestChange) {
+        let FoundChange { key, place, weight } = found;
         let group = match self.by_key.get(&key).copied().and_then(|at| self.changes.get_mut(at)) {
             Some(group) => {
                 if weight.relevance > group.weight.relevance {

@@ -3,7 +3,7 @@
 //! What must not be here: choosing requests.
 
 use super::difference::{self, FieldDifference, Relevance};
-use super::report::{Answer, Difference, Found, Groups, RequestChange, RequestPlace, Requests, Weight, Witness, told};
+use super::report::{Answer, Difference, FoundChange, Groups, RequestChange, RequestPlace, Requests, Weight, Witness, told};
 use super::{RequestOptions, Side, reach};
 use crate::explain::OriginView;
 use crate::simulate::{Gateway, Request, Simulation};
@@ -120,7 +120,7 @@ impl<'w, 'a> Work<'w, 'a> {
         let (before, after) = (self.reached_by(0, &simulations[0]), self.reached_by(1, &simulations[1]));
         let [old, new] = self.sides;
         let [first, second] = simulations;
-        self.groups.add(Found { key, place, weight }, || RequestChange {
+        self.groups.add(FoundChange { key, place, weight }, || RequestChange {
             requests: String::new(),
             differences: met.into_iter().map(|met| difference(met, &old, &new)).collect(),
             witness: Witness::of(&both.request, both.ports),

@@ -43,7 +43,7 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
 }
 
 /// An edge by the places of its ends.
-struct Drawn {
+struct IndexedEdge {
     from: usize,
     to: usize,
     relation: Relation,
@@ -60,7 +60,7 @@ pub(super) struct Builder<'a> {
     /// How many nodes wanted the same id.
     taken: HashMap<String, u32>,
     drawn: HashSet<(usize, usize, Relation)>,
-    edges: Vec<Drawn>,
+    edges: Vec<IndexedEdge>,
     /// The gateway whose parts are drawn, where there are several.
     scope: Option<Str>,
 }
@@ -131,7 +131,7 @@ impl Builder<'_> {
 
     pub fn edge(&mut self, from: usize, to: usize, relation: Relation, label: &'static str, at: Option<OriginView>) {
         if from != to && self.drawn.insert((from, to, relation)) {
-            self.edges.push(Drawn { from, to, relation, label, at });
+            self.edges.push(IndexedEdge { from, to, relation, label, at });
         }
     }
 

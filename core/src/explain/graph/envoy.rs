@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use hashbrown::{HashMap, HashSet};
 
 /// What listeners have in common.
-struct Seen<'a> {
+struct SharedNodes<'a> {
     /// Names of clusters.
     clusters: HashSet<&'a Str>,
     /// Nodes of routes, by where they are kept: several hosts may share one.
@@ -28,7 +28,7 @@ impl Builder<'_> {
     /// From listeners to routes.
     pub fn listeners(&mut self, ir: &Ir) {
         let clusters = ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters).map(|cluster| &cluster.name.value).collect();
-        let mut seen = Seen { clusters, routes: HashMap::new() };
+        let mut seen = SharedNodes { clusters, routes: HashMap::new() };
         for listener in &ir.listeners {
             let id = self.scoped(format!("listener:{}", listener.name.value));
             let address = &listener.address;
@@ -40,7 +40,7 @@ impl Builder<'_> {
         }
     }
 
-    fn chain(&mut self, from: usize, outer: &str, listener: &Listener, (number, chain): (usize, &FilterChain), seen: &mut Seen<'_>) {
+    fn chain(&mut self, from: usize, outer: &str, listener: &Listener, (number, chain): (usize, &FilterChain), seen: &mut SharedNodes<'_>) {
         let name = if chain.name.is_empty() { number.to_string() } else { chain.name.to_string() };
         let id = self.free(format!("{outer}/chain:{name}"));
         let at = self.node(&id, NodeKind::FilterChain, || chain_label(chain));
@@ -66,7 +66,7 @@ impl Builder<'_> {
         }
     }
 
-    fn virtual_host(&mut self, from: usize, outer: &str, listener: &Listener, host: &VirtualHost, seen: &mut Seen<'_>) {
+    fn virtual_host(&mut self, from: usize, outer: &str, listener: &Listener, host: &VirtualHost, seen: &mut SharedNodes<'_>) {
         let id = self.free(format!("{outer}/{}", host.name));
         let at = self.node(&id, NodeKind::VirtualHost, || {
             let domains: Vec<&str> = host.domains.iter().map(|domain| domain.value.as_str()).collect();
@@ -90,7 +90,7 @@ impl Builder<'_> {
         }
     }
 
-    fn route(&mut self, route: &Route, seen: &Seen<'_>) -> usize {
+    fn route(&mut self, route: &Route, seen: &SharedNodes<'_>) -> usize {
         let path = path_label(route);
         let id = match self.maker(&route.origins) {
             _ if !route.name.is_empty() => format!("route:{}", route.name),
@@ -107,7 +107,7 @@ impl Builder<'_> {
     }
 
     /// Requests go on to a cluster, which may not be there.
-    fn forward(&mut self, from: usize, cluster: &Str, seen: &Seen<'_>) {
+    fn forward(&mut self, from: usize, cluster: &Str, seen: &SharedNodes<'_>) {
         let id = self.scoped(format!("cluster:{cluster}"));
         let to = match self.find(&id) {
             Some(to) => to,

@@ -159,34 +159,34 @@ fn turned(items: &[Item], links: &[Link], valid: &impl Fn(&Link) -> bool) -> Vec
         after[left].push((right, at));
     }
     #[derive(Clone, Copy, PartialEq)]
-    enum Seen {
+    enum Visit {
         Not,
         Open,
         Done,
     }
-    let mut seen = vec![Seen::Not; items.len()];
+    let mut seen = vec![Visit::Not; items.len()];
     let mut stack: Vec<(usize, usize)> = Vec::new();
     for start in 0..items.len() {
-        if seen[start] != Seen::Not {
+        if seen[start] != Visit::Not {
             continue;
         }
-        seen[start] = Seen::Open;
+        seen[start] = Visit::Open;
         stack.push((start, 0));
         while let Some((node, next)) = stack.last_mut() {
             match after[*node].get(*next) {
                 Some((to, link)) => {
                     *next += 1;
                     match seen[*to] {
-                        Seen::Open => turned[*link] = !turned[*link],
-                        Seen::Not => {
-                            seen[*to] = Seen::Open;
+                        Visit::Open => turned[*link] = !turned[*link],
+                        Visit::Not => {
+                            seen[*to] = Visit::Open;
                             stack.push((*to, 0));
                         }
-                        Seen::Done => {}
+                        Visit::Done => {}
                     }
                 }
                 None => {
-                    seen[*node] = Seen::Done;
+                    seen[*node] = Visit::Done;
                     stack.pop();
                 }
             }

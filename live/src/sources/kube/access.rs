@@ -14,14 +14,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A kind of the kinds tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WatchedKind {
     group: String,
     kind: String,
     /// The versions that we read, the oldest first.
     versions: Vec<String>,
 }
 
-impl Wanted {
+impl WatchedKind {
     /// As events name it: `HTTPProxy.projectcontour.io`.
     pub fn name(&self) -> String {
         if self.group.is_empty() { self.kind.clone() } else { format!("{}.{}", self.kind, self.group) }
@@ -29,8 +29,8 @@ impl Wanted {
 }
 
 /// The kinds of the tables, one of a name.
-pub fn wanted(asked: Option<&str>) -> Vec<Wanted> {
-    let mut out: Vec<Wanted> = Vec::new();
+pub fn wanted(asked: Option<&str>) -> Vec<WatchedKind> {
+    let mut out: Vec<WatchedKind> = Vec::new();
     for of in dialect::ALL.iter().filter(|of| asked.is_none_or(|asked| asked == of.name)) {
         for listed in (of.listing)() {
             let versions: Vec<String> = listed.versions.iter().map(|version| version.rsplit('/').next().unwrap_or(version).to_owned()).collect();
@@ -39,7 +39,7 @@ pub fn wanted(asked: Option<&str>) -> Vec<Wanted> {
                     let new = versions.into_iter().filter(|version| !known.versions.contains(version)).collect::<Vec<_>>();
                     known.versions.extend(new);
                 }
-                None => out.push(Wanted { group: listed.group.into(), kind: listed.name.into(), versions }),
+                None => out.push(WatchedKind { group: listed.group.into(), kind: listed.name.into(), versions }),
             }
         }
     }
@@ -48,7 +48,7 @@ pub fn wanted(asked: Option<&str>) -> Vec<Wanted> {
 
 /// A kind that the server has.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct ServedKind {
     resource: ApiResource,
     namespaced: bool,
 }
@@ -62,7 +62,7 @@ pub enum Place {
     In(String),
 }
 
-impl Found {
+impl ServedKind {
     /// What reads it there.
     pub fn api(&self, client: &Client, place: &Place) -> Api<DynamicObject> {
         match place {
@@ -98,7 +98,7 @@ impl Found {
 }
 
 /// What of the wanted kinds the server has, by name. Of several versions it is the newest that we read.
-pub async fn discover(client: &Client, wanted: &[Wanted]) -> Result<BTreeMap<String, Option<Found>>, String> {
+pub async fn discover(client: &Client, wanted: &[WatchedKind]) -> Result<BTreeMap<String, Option<ServedKind>>, String> {
     let groups = client.list_api_groups().await.map_err(|error| unreachable(&error))?;
     let served: BTreeMap<&str, Vec<&str>> =
         groups.groups.iter().map(|group| (group.name.as_str(), group.versions.iter().map(|of| of.version.as_str()).collect())).collect();
@@ -134,7 +134,7 @@ pub async fn discover(client: &Client, wanted: &[Wanted]) -> Result<BTreeMap<Str
             if let Some(of) = of_kind {
                 let mut resource = ApiResource::from_gvk(&GroupVersionKind::gvk(&kind.group, version, &kind.kind));
                 resource.plural.clone_from(&of.name);
-                found = Some(Found { resource, namespaced: of.namespaced });
+                found = Some(ServedKind { resource, namespaced: of.namespaced });
                 break;
             }
         }
@@ -163,7 +163,7 @@ pub fn unreachable(error: &kube::Error) -> String {
 }
 
 /// The places where a kind may be read: everywhere, or the namespaces that we may read.
-pub async fn places(client: &Client, found: &Found, settings: &Settings, default_namespace: &str) -> Result<Vec<Place>, String> {
+pub async fn places(client: &Client, found: &ServedKind, settings: &Settings, default_namespace: &str) -> Result<Vec<Place>, String> {
     if !found.namespaced {
         return Ok(if may(client, found, None).await? { vec![Place::All] } else { Vec::new() });
     }
@@ -188,7 +188,7 @@ pub async fn places(client: &Client, found: &Found, settings: &Settings, default
 }
 
 /// What is to be said where only a part may be read.
-pub fn partial(found: &Found, places: &[Place], namespace: Option<&str>) -> Option<String> {
+pub fn partial(found: &ServedKind, places: &[Place], namespace: Option<&str>) -> Option<String> {
     if namespace.is_some() || places.contains(&Place::All) {
         return None;
     }
@@ -196,7 +196,7 @@ pub fn partial(found: &Found, places: &[Place], namespace: Option<&str>) -> Opti
     Some(format!("partial: read in {} only; elsewhere it {}", names.join(", "), found.missing_rule(None)))
 }
 
-async fn may(client: &Client, found: &Found, namespace: Option<&str>) -> Result<bool, String> {
+async fn may(client: &Client, found: &ServedKind, namespace: Option<&str>) -> Result<bool, String> {
     for verb in ["list", "watch"] {
         let attributes = ResourceAttributes {
             group: Some(found.resource.group.clone()),

@@ -89,7 +89,7 @@ impl<'a> Context<'a> {
     }
 
     /// Whether what this resource holds is to stand inline.
-    fn gives(&self, held: &secret::Held<'_>) -> bool {
+    fn gives(&self, held: &secret::SecretContent<'_>) -> bool {
         self.secrets.is_some_and(|secrets| held.references().all(|reference| secrets(reference).is_some()))
     }
 }

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 
 /// What one SDS resource holds.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Held<'a> {
+pub(super) enum SecretContent<'a> {
     Certificate { name: Option<&'a Str>, chain: Option<&'a CertificateSource>, key: Option<&'a CertificateSource> },
     Validation { name: Option<&'a Str>, authority: &'a CertificateSource, crl: Option<&'a CertificateSource> },
 }
@@ -47,26 +47,26 @@ fn served<'a>(delivery: &'a Delivery, mut sources: impl Iterator<Item = &'a Cert
     }
 }
 
-impl<'a> Held<'a> {
+impl<'a> SecretContent<'a> {
     /// `None` where it is not served by SDS.
     pub(super) fn certificate(certificate: &'a Certificate) -> Option<Self> {
         let (chain, key) = (value(certificate.chain.as_ref()), value(certificate.key.as_ref()));
         let name = served(&certificate.delivery, chain.into_iter().chain(key))?;
-        Some(Held::Certificate { name, chain, key })
+        Some(SecretContent::Certificate { name, chain, key })
     }
 
     /// `None` where it is not served by SDS.
     pub(super) fn validation(context: &'a ValidationContext) -> Option<Self> {
         let authority = value(context.trusted_ca.as_ref())?;
         let name = served(&context.delivery, Some(authority).into_iter())?;
-        Some(Held::Validation { name, authority, crl: value(context.crl.as_ref()) })
+        Some(SecretContent::Validation { name, authority, crl: value(context.crl.as_ref()) })
     }
 
     /// The parts of Secrets that it is made of.
     pub(super) fn references(&self) -> impl Iterator<Item = &'a SecretReference> {
         let (first, second) = match *self {
-            Held::Certificate { chain, key, .. } => (chain, key),
-            Held::Validation { authority, crl, .. } => (Some(authority), crl),
+            SecretContent::Certificate { chain, key, .. } => (chain, key),
+            SecretContent::Validation { authority, crl, .. } => (Some(authority), crl),
         };
         first.into_iter().chain(second).flat_map(parts)
     }
@@ -74,8 +74,8 @@ impl<'a> Held<'a> {
     /// The name of the resource.
     pub(super) fn name(&self) -> String {
         match *self {
-            Held::Certificate { name: Some(name), .. } | Held::Validation { name: Some(name), .. } => String::from(name.as_str()),
-            Held::Certificate { chain, key, .. } => match (in_secret(chain), in_secret(key)) {
+            SecretContent::Certificate { name: Some(name), .. } | SecretContent::Validation { name: Some(name), .. } => String::from(name.as_str()),
+            SecretContent::Certificate { chain, key, .. } => match (in_secret(chain), in_secret(key)) {
                 (Some(chain), key) => {
                     let whole = chain.part == SecretPart::Certificate
                         && key.is_none_or(|key| key.part == SecretPart::PrivateKey && key.namespace == chain.namespace && key.name == chain.name);
@@ -87,7 +87,7 @@ impl<'a> Held<'a> {
                 }
                 (None, key) => key.map(full_name).unwrap_or_default(),
             },
-            Held::Validation { authority, crl, .. } => match (in_secret(Some(authority)), in_secret(crl)) {
+            SecretContent::Validation { authority, crl, .. } => match (in_secret(Some(authority)), in_secret(crl)) {
                 (Some(authority), None) => full_name(authority),
                 (Some(authority), Some(crl)) => format!("{}/crl/{}", full_name(authority), full_name(crl)),
                 (None, crl) => crl.map(full_name).unwrap_or_default(),
@@ -103,12 +103,12 @@ impl<'a> Held<'a> {
             from => source(parts(from), secrets),
         };
         let held = match self {
-            Held::Certificate { chain, key, .. } => Type::TlsCertificate(pb::tls::TlsCertificate {
+            SecretContent::Certificate { chain, key, .. } => Type::TlsCertificate(pb::tls::TlsCertificate {
                 certificate_chain: chain.map(content),
                 private_key: key.map(content),
                 ..Default::default()
             }),
-            Held::Validation { authority, crl, .. } => Type::ValidationContext(pb::tls::CertificateValidationContext {
+            SecretContent::Validation { authority, crl, .. } => Type::ValidationContext(pb::tls::CertificateValidationContext {
                 trusted_ca: Some(content(authority)),
                 crl: crl.map(content),
                 ..Default::default()
@@ -152,17 +152,17 @@ pub(super) fn placeholders(references: &[SecretReference]) -> String {
 }
 
 /// All resources that listeners and clusters ask for, by name, with the origins of those that ask.
-pub(super) fn all(ir: &Ir) -> BTreeMap<String, (Held<'_>, Vec<Origin>)> {
-    let mut all: BTreeMap<String, (Held<'_>, Vec<Origin>)> = BTreeMap::new();
-    let mut found: Vec<(Held<'_>, Option<Origin>)> = Vec::new();
+pub(super) fn all(ir: &Ir) -> BTreeMap<String, (SecretContent<'_>, Vec<Origin>)> {
+    let mut all: BTreeMap<String, (SecretContent<'_>, Vec<Origin>)> = BTreeMap::new();
+    let mut found: Vec<(SecretContent<'_>, Option<Origin>)> = Vec::new();
     for tls in ir.listeners.iter().flat_map(|listener| &listener.chains).filter_map(|chain| chain.tls.as_ref()) {
-        found.extend(tls.certificates.iter().filter_map(|of| Some((Held::certificate(of)?, of.origin))));
-        found.extend(tls.validation.iter().filter_map(|of| Some((Held::validation(of)?, of.origin))));
+        found.extend(tls.certificates.iter().filter_map(|of| Some((SecretContent::certificate(of)?, of.origin))));
+        found.extend(tls.validation.iter().filter_map(|of| Some((SecretContent::validation(of)?, of.origin))));
     }
-    found.extend(ir.certificates.iter().filter_map(|of| Some((Held::certificate(of)?, of.origin))));
+    found.extend(ir.certificates.iter().filter_map(|of| Some((SecretContent::certificate(of)?, of.origin))));
     for tls in ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters).filter_map(|cluster| cluster.tls.as_ref()) {
-        found.extend(tls.certificates.iter().filter_map(|of| Some((Held::certificate(of)?, of.origin))));
-        found.extend(tls.validation.iter().filter_map(|of| Some((Held::validation(of)?, of.origin))));
+        found.extend(tls.certificates.iter().filter_map(|of| Some((SecretContent::certificate(of)?, of.origin))));
+        found.extend(tls.validation.iter().filter_map(|of| Some((SecretContent::validation(of)?, of.origin))));
     }
     for (held, origin) in found {
         let (_, origins) = all.entry(held.name()).or_insert((held, Vec::new()));

@@ -4,7 +4,7 @@
 //! stand inline instead.
 
 use super::base::{config_source, data, file, inline, own_stream, text, texts};
-use super::secret::{Held, content, parts, placeholders};
+use super::secret::{SecretContent, content, parts, placeholders};
 use super::{Context, pb};
 use crate::backend::output_map::Trace;
 use crate::ir::{
@@ -67,7 +67,7 @@ fn common(
     t: &mut Trace,
 ) -> pb::tls::CommonTlsContext {
     let (by_name, inline): (Vec<_>, Vec<_>) =
-        certificates.iter().partition(|certificate| Held::certificate(certificate).is_some_and(|held| !cx.gives(&held)));
+        certificates.iter().partition(|certificate| SecretContent::certificate(certificate).is_some_and(|held| !cx.gives(&held)));
     pb::tls::CommonTlsContext {
         tls_params: (!parameters.is_empty()).then(|| t.at("tls_params", |t| tls_parameters(parameters, t))),
         tls_certificates: t.list("tls_certificates", inline, |certificate, t| {
@@ -77,7 +77,7 @@ fn common(
         tls_certificate_sds_secret_configs: t.list("tls_certificate_sds_secret_configs", by_name, |certificate, t| {
             t.here(certificate.origin);
             t.optional("name", &certificate.chain);
-            Held::certificate(certificate).map(|held| sds(&held, server, cx)).unwrap_or_default()
+            SecretContent::certificate(certificate).map(|held| sds(&held, server, cx)).unwrap_or_default()
         }),
         alpn_protocols: texts("alpn_protocols", alpn, t),
         validation_context_type: validation.and_then(|of| validation_context(of, server, cx, t)),
@@ -85,7 +85,7 @@ fn common(
     }
 }
 
-fn sds(held: &Held<'_>, server: Option<&Str>, cx: &Context<'_>) -> pb::tls::SdsSecretConfig {
+fn sds(held: &SecretContent<'_>, server: Option<&Str>, cx: &Context<'_>) -> pb::tls::SdsSecretConfig {
     let config = server.filter(|_| *cx.source == ConfigSource::Aggregated).map(|server| own_stream(server, None));
     pb::tls::SdsSecretConfig { name: held.name(), sds_config: Some(config.unwrap_or_else(|| config_source(cx))) }
 }
@@ -141,7 +141,7 @@ fn tls_certificate(certificate: &Certificate, cx: &Context<'_>, t: &mut Trace) -
 /// Revoked certificates travel with their authority. Where they stand in Secrets, the resource that SDS serves has both, and
 /// overrides the defaults here, which only say what there is: Envoy reads them once that resource has come.
 fn validation_context(of: &Sourced<ValidationContext>, server: Option<&Str>, cx: &Context<'_>, t: &mut Trace) -> Option<ValidationContextType> {
-    let held = Held::validation(of).filter(|held| !cx.gives(held));
+    let held = SecretContent::validation(of).filter(|held| !cx.gives(held));
     match held {
         None if of.delivery != Delivery::Inline && of.trusted_ca.is_none() => None,
         None => Some(ValidationContextType::ValidationContext(t.at("validation_context", |t| {
