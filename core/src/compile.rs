@@ -15,7 +15,7 @@ pub use detect::{Detection, detect};
 
 use crate::backend::envoy::v3::Emitted;
 use crate::compilation::{Compilation, Dialect, Draft, GatewayId, GatewayRef, Ledger, Options, Side, Task};
-use crate::diagnostic::{Diagnostic, codes};
+use crate::diagnostic::{Diagnostic, Findings, codes};
 use crate::read::{self, DocumentCache, ReadOptions};
 use crate::resource::{Inputs, Objects, ResourceKey};
 use alloc::boxed::Box;
@@ -104,11 +104,11 @@ impl Compiler {
     fn side(&mut self, objects: &Objects, found: &[Diagnostic], options: &Options, dialect: &'static Dialect) -> Side {
         let memory = self.memories.entry(dialect.name).or_insert_with(dialect.memory);
         // Stages may look at what was found before them, and add to it.
-        let mut diagnostics = found.to_vec();
+        let mut diagnostics: Findings = found.iter().cloned().collect();
         let mut ledger = Ledger::new(objects);
         let task = Task { objects, options, memory: &mut **memory, ledger: &mut ledger, sink: &mut diagnostics };
         let Draft { stages, answers, gateways } = (dialect.compile)(task);
-        diagnostics.drain(..found.len());
+        let diagnostics = diagnostics.into_iter().skip(found.len()).collect();
         Side { dialect, stages, ledger, answers, gateways, diagnostics }
     }
 }

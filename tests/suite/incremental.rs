@@ -1,6 +1,6 @@
 //! A compiler with memories gives what one without gives, whatever was edited.
 
-use chancery_core::backend::envoy::Document;
+use chancery_core::backend::envoy::{self, Document};
 use chancery_core::compilation::{Compilation, Options};
 use chancery_core::compile::Compiler;
 use chancery_core::dialect;
@@ -8,8 +8,9 @@ use chancery_core::explain::dump_with_origins;
 use chancery_core::ir::{NetworkFilter, Route};
 use chancery_core::text::to_json;
 use chancery_tests::chance::Chance;
+use chancery_tests::fixture;
 use chancery_tests::generate::{documents, proxies};
-use chancery_tests::work::{Work, emit, inputs, options};
+use chancery_tests::work::{Work, inputs, options};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -81,6 +82,194 @@ fn edit_around(documents: &mut [String], before: &[String], chance: &mut Chance)
         *document = document.replacen(from, to, 1);
     }
 }
+
+/// Edits any text: a line goes, comes twice, takes another's place or another value; or a document is as it was.
+fn edit_lines(documents: &mut Vec<String>, before: &[String], chance: &mut Chance) {
+    let at = chance.below(documents.len());
+    let other = chance.below(documents.len());
+    let line_of = |document: &String, chance: &mut Chance| {
+        let lines: Vec<&str> = document.lines().collect();
+        lines.get(chance.below(lines.len())).map(ToString::to_string)
+    };
+    let Some(foreign) = documents.get(other).and_then(|document| line_of(document, chance)) else { return };
+    let Some(document) = documents.get_mut(at) else { return };
+    let mut lines: Vec<String> = document.lines().map(ToString::to_string).collect();
+    let line = chance.below(lines.len());
+    match chance.below(12) {
+        0..=3 => {
+            if let Some(known) = before.get(chance.below(before.len())) {
+                document.clone_from(known);
+            }
+            return;
+        }
+        4 if documents.len() > 1 => {
+            documents.remove(at);
+            return;
+        }
+        5 => {
+            documents.swap(at, other);
+            return;
+        }
+        6 => drop(lines.remove(line)),
+        7 => lines.insert(line, lines[line].clone()),
+        8 => lines[line] = foreign,
+        9 => lines[line].push_str(" # a comment"),
+        10 => lines[line] = lines[line].replace(['0', '8'], "1"),
+        _ => {
+            // The value of another line under this line's key.
+            if let (Some((key, _)), Some((_, value))) = (lines[line].split_once(": "), foreign.split_once(": ")) {
+                lines[line] = format!("{key}: {value}");
+            }
+        }
+    }
+    *document = lines.iter().map(|line| format!("{line}\n")).collect();
+    if !document.starts_with("---") {
+        document.insert_str(0, "---\n");
+    }
+}
+
+/// The documents of a text, each with its separator.
+fn split(text: &str) -> Vec<String> {
+    let documents = text.split("---\n").filter(|document| !document.trim().is_empty());
+    documents.map(|document| format!("---\n{document}")).collect()
+}
+
+/// Random edits of every feature of a dialect: of the inputs of its fixtures and examples.
+fn memories_change_nothing_of_any_feature(dialect: &str) {
+    let root = format!("{}/..", env!("CARGO_MANIFEST_DIR"));
+    let read = |folder: String, extension: &str| {
+        let files = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path());
+        let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|known| known == extension)).collect();
+        files.sort();
+        files.into_iter().map(|path| std::fs::read_to_string(path).expect("a text")).collect::<Vec<_>>()
+    };
+    let fixtures = read(format!("{root}/tests/fixtures/{dialect}"), "md");
+    let examples = read(format!("{root}/assets/examples/{dialect}"), "yaml");
+    let questions = fixtures.iter().flat_map(|fixture| fixture::run(fixture).questions);
+    let inputs: Vec<(String, String)> = questions
+        .map(|question| question.split_once('\n').map(|(words, text)| (words.to_string(), text.to_string())).expect("options"))
+        .chain(examples.into_iter().map(|text| (format!("dialect={dialect}"), text)))
+        .collect();
+    assert!(inputs.len() > 4, "{dialect}: {} inputs", inputs.len());
+    for (number, (words, text)) in inputs.iter().enumerate() {
+        let before = split(text);
+        let options = options(words).expect("options");
+        hold(number as u64, 8, before.clone(), &options, |documents, chance| edit_lines(documents, &before, chance));
+    }
+}
+
+#[test]
+fn memories_change_nothing_of_any_feature_of_ambassador() {
+    memories_change_nothing_of_any_feature("ambassador");
+}
+
+#[test]
+fn memories_change_nothing_of_any_feature_of_contour() {
+    memories_change_nothing_of_any_feature("contour");
+}
+
+#[test]
+fn memories_change_nothing_of_any_feature_of_ingress() {
+    memories_change_nothing_of_any_feature("ingress");
+}
+
+#[test]
+fn memories_change_nothing_of_consul() {
+    let options = options("dialect=consul").expect("options");
+    let before = split(CONSUL);
+    for seed in 0..8 {
+        hold(seed, 25, before.clone(), &options, |documents, chance| edit_lines(documents, &before, chance));
+    }
+}
+
+/// Sidecars, gateways, intentions and entries that shape discovery.
+const CONSUL: &str = "\
+---
+Kind: proxy-defaults
+Name: global
+Config: {protocol: http}
+---
+service:
+  name: web
+  port: 8080
+  connect:
+    sidecar_service:
+      proxy:
+        upstreams:
+        - {destination_name: api, local_bind_port: 9191}
+        - {destination_name: db, local_bind_port: 9192}
+---
+Node: n2
+Address: 10.0.0.2
+Service:
+  ID: api-proxy
+  Service: api-proxy
+  Kind: connect-proxy
+  Port: 20000
+  Proxy: {DestinationServiceName: api, DestinationServiceID: api}
+---
+Node: n3
+Address: 10.0.0.3
+Service: {ID: api, Service: api, Port: 8080, Meta: {version: v2}}
+---
+Node: n4
+Address: 10.0.0.4
+Service:
+  ID: db-proxy
+  Service: db-proxy
+  Kind: connect-proxy
+  Port: 20001
+  Proxy: {DestinationServiceName: db, DestinationServiceID: db}
+---
+Kind: service-defaults
+Name: db
+Protocol: tcp
+---
+Kind: service-resolver
+Name: api
+ConnectTimeout: 15s
+Subsets:
+  v2: {Filter: Service.Meta.version == v2}
+---
+Kind: service-splitter
+Name: api
+Splits:
+- {Weight: 90}
+- {Weight: 10, ServiceSubset: v2}
+---
+Kind: service-router
+Name: api
+Routes:
+- Match: {HTTP: {PathPrefix: /v2}}
+  Destination: {ServiceSubset: v2, PrefixRewrite: /}
+---
+Kind: service-intentions
+Name: web
+Sources:
+- {Name: api, Action: allow}
+- {Name: \"*\", Action: deny}
+---
+service: {kind: ingress-gateway, name: igw, port: 8888}
+---
+Kind: ingress-gateway
+Name: igw
+Listeners:
+- Port: 8888
+  Protocol: http
+  Services: [{Name: api, Hosts: [api.example.com]}]
+---
+service: {kind: mesh-gateway, name: mgw, port: 8443}
+---
+service: {kind: terminating-gateway, name: tgw, port: 8444}
+---
+Kind: terminating-gateway
+Name: tgw
+Services: [{Name: billing}]
+---
+Node: outside
+Address: billing.example.com
+Service: {ID: billing, Service: billing, Port: 443}
+";
 
 #[test]
 fn memories_change_nothing() {
@@ -227,41 +416,54 @@ fn memories_change_nothing_of(
     mut edit: impl FnMut(&mut Vec<String>, &mut Chance),
 ) {
     for seed in 0..8 {
-        let mut chance = Chance::new(seed);
-        let mut documents = documents(25, seed);
-        let mut compiler = Compiler::new(dialect::ALL);
-        let options = options(seed);
-        for step in 0..25 {
-            if step > 0 {
-                (0..=chance.below(3)).for_each(|_| edit(&mut documents, &mut chance));
-            }
-            // Two files: what is edited in one must not disturb what is remembered of the other.
-            let half = documents.len() / 2;
-            let (first, second) = (documents[..half].concat(), documents[half..].concat());
-            let inputs = inputs([("first.yaml", first.as_str()), ("second.yaml", second.as_str())]);
-            let compilation = compiler.compile(&inputs, &options);
-            let mut fresh = Work::new(&inputs, &options);
-            let told = format!("seed {seed}, step {step}");
-            for document in [Document::Bootstrap, Document::Resources] {
-                assert!(emit(&compilation, document, &mut compiler).text() == fresh.text(document), "{document:?} of {told}");
-            }
-            // Numbers of objects may differ, what people see may not.
-            let remembered = Work { compiler: Compiler::new(dialect::ALL), compilation };
-            assert_eq!(remembered.findings(), fresh.findings(), "{told}");
-            let ledger = |work: &Work| work.ledger().iter().map(|row| serde_json::to_string(row).expect("JSON")).collect::<Vec<_>>();
-            assert_eq!(ledger(&remembered), ledger(&fresh), "{told}");
-            let answers = |of: &Compilation| {
-                let outputs = of.sides().flat_map(|side| side.dialect().outputs.iter().map(move |output| (output.name, (output.document)(side))));
-                outputs.map(|(name, document)| (name, document.map(|document| to_json(&document, false)))).collect::<Vec<_>>()
-            };
-            assert_eq!(answers(&remembered.compilation), answers(&fresh.compilation), "{told}");
-            let origins = |of: &Compilation| {
-                let dumped = of.gateways().map(|gateway| to_json(&dump_with_origins(gateway, &of.positions()), false));
-                dumped.collect::<Vec<_>>()
-            };
-            assert!(origins(&remembered.compilation) == origins(&fresh.compilation), "where values come from, of {told}");
+        hold(seed, 25, documents(25, seed), &options(seed), &mut edit);
+    }
+}
+
+/// Edits documents at random, and holds every compile with memories to one from scratch.
+fn hold(seed: u64, steps: usize, mut documents: Vec<String>, options: &Options, mut edit: impl FnMut(&mut Vec<String>, &mut Chance)) {
+    let mut chance = Chance::new(seed);
+    let mut compiler = Compiler::new(dialect::ALL);
+    for step in 0..steps {
+        if step > 0 {
+            (0..=chance.below(3)).for_each(|_| edit(&mut documents, &mut chance));
+        }
+        // Two files: what is edited in one must not disturb what is remembered of the other.
+        let half = documents.len() / 2;
+        let (first, second) = (documents[..half].concat(), documents[half..].concat());
+        let inputs = inputs([("first.yaml", first.as_str()), ("second.yaml", second.as_str())]);
+        let compilation = compiler.compile(&inputs, options);
+        let mut fresh = Work::new(&inputs, options);
+        let told = format!("seed {seed}, step {step}");
+        assert!(emit_all(&compilation, &mut compiler) == emit_all(&fresh.compilation, &mut fresh.compiler), "configuration of {told}");
+        // Numbers of objects may differ, what people see may not.
+        let remembered = Work { compiler: Compiler::new(dialect::ALL), compilation };
+        assert_eq!(remembered.findings(), fresh.findings(), "{told}");
+        let ledger = |work: &Work| work.ledger().iter().map(|row| serde_json::to_string(row).expect("JSON")).collect::<Vec<_>>();
+        assert_eq!(ledger(&remembered), ledger(&fresh), "{told}");
+        let answers = |of: &Compilation| {
+            let outputs = of.sides().flat_map(|side| side.dialect().outputs.iter().map(move |output| (output.name, (output.document)(side))));
+            outputs.map(|(name, document)| (name, document.map(|document| to_json(&document, false)))).collect::<Vec<_>>()
+        };
+        assert_eq!(answers(&remembered.compilation), answers(&fresh.compilation), "{told}");
+        let origins = |of: &Compilation| {
+            let dumped = of.gateways().map(|gateway| to_json(&dump_with_origins(gateway, &of.positions()), false));
+            dumped.collect::<Vec<_>>()
+        };
+        assert!(origins(&remembered.compilation) == origins(&fresh.compilation), "where values come from, of {told}");
+    }
+}
+
+/// Both documents of every gateway.
+fn emit_all(of: &Compilation, compiler: &mut Compiler) -> Vec<String> {
+    let mut texts = Vec::new();
+    for gateway in of.gateways() {
+        for document in [Document::Bootstrap, Document::Resources] {
+            let options = envoy::Options { document, ..envoy::Options::default() };
+            texts.push(envoy::v3::emit(gateway.ir, &options, compiler.emitted.of(gateway)).text());
         }
     }
+    texts
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! What must not be here: any dialect; each has its descriptor in its own folder, and hosts say which of them they want.
 
 use super::{Answers, Gateway, Ledger, OptionSpec, Options, SettingChange, SideRef, Stages};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::read::ReadOptions;
 use crate::resource::{Objects, ResourceKey};
 use crate::schema::{KnownKind, ListedKind};
@@ -117,7 +117,7 @@ pub struct Task<'a> {
     /// What becomes of every object, to be filled in.
     pub ledger: &'a mut Ledger,
     /// Where findings go.
-    pub sink: &'a mut Vec<Diagnostic>,
+    pub sink: &'a mut Findings,
 }
 
 /// What a dialect made of its task.

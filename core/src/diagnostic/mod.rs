@@ -5,10 +5,12 @@
 
 mod code;
 pub mod codes;
+mod findings;
 mod policy;
 pub mod time;
 
 pub use code::{Code, Severity};
+pub use findings::{DistinctFindings, Findings, Pending, Reported};
 pub use policy::{Level, Policy};
 
 use crate::resource::{ObjectId, Origin, ResourceKey, SourceId};

@@ -9,7 +9,7 @@ use super::instance::{Address, Instance, VIRTUAL};
 use super::schema::{Fault, decode};
 use super::validate::{normalise, says, validate};
 use super::{graph, registration};
-use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::diagnostic::{Diagnostic, Findings, Place, codes};
 use crate::ir::{Fields, Plain, Tree};
 use crate::resource::{Object, ObjectId, Objects};
 use crate::text::{NodeId, Str};
@@ -34,7 +34,7 @@ pub struct State {
     /// Virtual IPs of services.
     pub virtual_ips: BTreeMap<Str, Str>,
     /// What is wrong with the documents.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Findings,
 }
 
 impl State {
@@ -54,7 +54,7 @@ impl State {
                     let help = "a config entry has a `Kind`, a service definition a `service`, a registration in the catalog a `Node`";
                     let place = Place::value(id, object.root.id);
                     let finding = Diagnostic::new(&codes::INCOMPLETE_OBJECT, "the document does not say what it is", place);
-                    state.diagnostics.push(finding.about(object.key.clone()).help(help));
+                    state.diagnostics.report(finding.about(object.key.clone()).help(help));
                 }
             }
         }
@@ -67,13 +67,13 @@ impl State {
     fn report(&mut self, object: &Object, node: NodeId, message: impl Into<String>) {
         let node = if node.is_some() { node } else { object.root.id };
         let finding = Diagnostic::new(&codes::INVALID_VALUE, message, Place::value(object.id, node));
-        self.diagnostics.push(finding.about(object.key.clone()));
+        self.diagnostics.report(finding.about(object.key.clone()));
     }
 
     fn faults(&mut self, object: &Object, unfit: Vec<Fault>, unknown: Vec<Fault>) {
         for fault in unfit {
             let finding = Diagnostic::new(&codes::WRONG_TYPE, fault.text, Place::value(object.id, fault.node));
-            self.diagnostics.push(finding.about(object.key.clone()));
+            self.diagnostics.report(finding.about(object.key.clone()));
         }
         for fault in unknown {
             let message = format!("there is no field `{}`: the whole entry is refused", fault.text);
@@ -81,7 +81,7 @@ impl State {
             if let Some(meant) = fault.meant {
                 finding = finding.help(format!("`{meant}` is probably meant"));
             }
-            self.diagnostics.push(finding.about(object.key.clone()));
+            self.diagnostics.report(finding.about(object.key.clone()));
         }
     }
 
@@ -294,7 +294,7 @@ impl State {
         let whole = instance.object.map(|object| Place::value(object, NodeId::default()));
         let place = place.or(whole).unwrap_or(Place::Whole);
         let message = format!("{}: {message}", quote(&instance.id));
-        self.diagnostics.push(Diagnostic::new(&codes::INVALID_VALUE, message, place).about(key("xds", &instance.id)));
+        self.diagnostics.report(Diagnostic::new(&codes::INVALID_VALUE, message, place).about(key("xds", &instance.id)));
     }
 }
 

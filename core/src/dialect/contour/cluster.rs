@@ -4,7 +4,7 @@
 
 use super::kinds::{self, Kind};
 use crate::compilation::{Ledger, Refused, State, Why};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::overwritten;
@@ -198,13 +198,7 @@ impl Memory {
     }
 
     /// The object as the API server stores it, or what it says against it.
-    fn admit<'a>(
-        &mut self,
-        kind: Kind,
-        object: &'a Object,
-        admission: Admission<'_>,
-        sink: &mut Vec<Diagnostic>,
-    ) -> Result<Admitted<'a>, Vec<String>> {
+    fn admit<'a>(&mut self, kind: Kind, object: &'a Object, admission: Admission<'_>, sink: &mut Findings) -> Result<Admitted<'a>, Vec<String>> {
         let before = sink.len();
         let admitted = Admitted::new(object, kinds::admit(kind, object, admission, sink)?);
         if sink.len() == before {
@@ -240,7 +234,7 @@ impl<'a> Cluster<'a> {
         skip_validation: bool,
         memory: &mut Memory,
         ledger: &mut Ledger,
-        sink: &mut Vec<Diagnostic>,
+        sink: &mut Findings,
     ) -> Self {
         memory.begin(skip_validation, objects.len());
         let mut cluster = Self::default();
@@ -283,11 +277,11 @@ impl<'a> Cluster<'a> {
         cluster
     }
 
-    fn hold(&mut self, kind: Kind, admitted: Admitted<'a>, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) {
+    fn hold(&mut self, kind: Kind, admitted: Admitted<'a>, ledger: &mut Ledger, sink: &mut Findings) {
         let object = admitted.object;
         if let Some(earlier) = self.admitted.entry(kind).or_default().insert(admitted) {
             ledger.set(earlier.object.id, State::Shadowed(object.id));
-            sink.push(overwritten(earlier.object, object));
+            sink.report(overwritten(earlier.object, object));
         }
         ledger.set(object.id, State::Loaded);
     }

@@ -25,7 +25,7 @@ pub use memory::Memory;
 pub use options::{Controller, Options};
 
 use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Ledger, Outcome, Task};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::ir::Ir;
 use crate::read::ReadOptions;
 use alloc::boxed::Box;
@@ -92,14 +92,7 @@ fn installed() -> GatewayId {
 }
 
 /// `contour serve`: one gateway.
-fn serve(
-    cluster: &Cluster<'_>,
-    options: &Options,
-    memory: &mut Memory,
-    answers: &mut Answers,
-    ledger: &mut Ledger,
-    sink: &mut Vec<Diagnostic>,
-) -> Gateway {
+fn serve(cluster: &Cluster<'_>, options: &Options, memory: &mut Memory, answers: &mut Answers, ledger: &mut Ledger, sink: &mut Findings) -> Gateway {
     let settings = Settings::load(cluster, options, ledger, sink).and_then(|settings| {
         answers.configuration = Some(settings.configuration());
         settings.start(cluster, sink).map(|()| settings)
@@ -126,14 +119,14 @@ fn provision(
     memory: &mut Memory,
     answers: &mut Answers,
     ledger: &mut Ledger,
-    sink: &mut Vec<Diagnostic>,
+    sink: &mut Findings,
 ) -> Vec<Gateway> {
     let Provisioned { created, statuses, failure, gateways } = provision::provision(cluster, options, ledger);
     answers.statuses = Some(statuses.list());
     answers.created = Some(created);
     answers.failure = failure;
     memory.keep_gateways(|id| gateways.iter().any(|gateway| gateway.id == *id));
-    let (mut ledgers, mut found) = (Vec::new(), Vec::new());
+    let (mut ledgers, mut found) = (Vec::new(), Findings::default());
     let serve_one = |ProvisionedGateway { id, owner, outcome }| {
         let mut own = ledger.clone();
         let served = outcome.and_then(|provisioned| {
@@ -159,13 +152,7 @@ fn provision(
 }
 
 /// What a Contour with these settings makes of the cluster, and the statuses that it writes.
-fn run(
-    cluster: &Cluster<'_>,
-    settings: &Settings,
-    memory: &mut GatewayMemory,
-    ledger: &mut Ledger,
-    sink: &mut Vec<Diagnostic>,
-) -> (Ir, status::Statuses) {
+fn run(cluster: &Cluster<'_>, settings: &Settings, memory: &mut GatewayMemory, ledger: &mut Ledger, sink: &mut Findings) -> (Ir, status::Statuses) {
     let source = Source::new(cluster, settings, ledger);
     duty::tell(&source, ledger);
     memory.prepare(cluster, settings);

@@ -6,6 +6,7 @@ pub use crate::dialect::kubernetes::status::{condition, list, number, object, te
 
 use super::cluster::Name;
 use crate::compilation::StatusOf;
+use crate::diagnostic::Pending;
 use crate::resource::Origin;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
@@ -60,7 +61,7 @@ const HTTP_PROXY: Str = Str::new_static("HTTPProxy");
 #[derive(Clone, Debug, Default)]
 pub struct DetailedCondition {
     /// What is wrong, in the order of discovery.
-    pub errors: Vec<SubCondition>,
+    pub errors: Pending<SubCondition>,
     /// What is ignored.
     pub warnings: Vec<SubCondition>,
 }
@@ -106,7 +107,7 @@ impl DetailedCondition {
     fn node(&self, message: &str) -> Node {
         let mut fields =
             if self.is_valid() { condition("Valid", "True", "Valid", message) } else { condition("Valid", "False", "ErrorPresent", ERRORS) };
-        for (name, conditions) in [("errors", &self.errors), ("warnings", &self.warnings)] {
+        for (name, conditions) in [("errors", &*self.errors), ("warnings", &self.warnings)] {
             if !conditions.is_empty() {
                 fields.push((name, list(conditions.iter().map(SubCondition::node).collect())));
             }

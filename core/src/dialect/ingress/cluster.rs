@@ -4,7 +4,7 @@
 
 use super::kinds::{self, Kind};
 use crate::compilation::{Ledger, State, Why};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::overwritten;
@@ -58,7 +58,7 @@ pub struct Cluster<'a> {
 
 impl<'a> Cluster<'a> {
     /// Applies all documents in order.
-    pub fn apply(objects: &'a Objects, ledger: &mut Ledger, sink: &mut alloc::vec::Vec<Diagnostic>) -> Self {
+    pub fn apply(objects: &'a Objects, ledger: &mut Ledger, sink: &mut Findings) -> Self {
         let mut cluster = Self::default();
         let memo = Memo::default();
         let admission = Admission { skip_validation: false, memo: &memo };
@@ -77,7 +77,7 @@ impl<'a> Cluster<'a> {
                     ledger.set(object.id, State::Loaded);
                     if let Some(earlier) = cluster.held.insert((kind, held.full_name()), held) {
                         ledger.set(earlier.object.id, State::Shadowed(object.id));
-                        sink.push(overwritten(earlier.object, object));
+                        sink.report(overwritten(earlier.object, object));
                     }
                 }
                 Err(errors) => ledger.set(object.id, State::Invalid(errors.first().map_or("the API server refuses it", String::as_str).into())),

@@ -5,7 +5,7 @@
 use super::codes;
 use super::death::Died;
 use super::names::{Names, PartKind};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Findings, Place};
 use crate::ir::appgw::wire::Wire as _;
 use crate::ir::appgw::{Frontend, Gateway, Part, Properties, Reference, Sku};
 use crate::resource::{ObjectId, Origin, Sourced};
@@ -16,14 +16,16 @@ use alloc::vec::Vec;
 pub const PUBLIC_IP: &str = "203.0.113.10";
 
 /// Reads the document of a gateway. What is wrong with its text becomes findings about the whole, as no input holds it.
-pub fn load(text: &str, sink: &mut Vec<Diagnostic>) -> Gateway {
+pub fn load(text: &str, sink: &mut Findings) -> Gateway {
     let limits = Limits { max_nodes: u32::MAX, ..Limits::default() };
     let document = parse(text, &limits);
     let root = document.root.as_ref().filter(|_| !document.is_broken());
     let read = root.and_then(|root| Gateway::read(root, ObjectId::BUILT_IN));
     if read.is_none() {
         let message = "the gateway's document is not a JSON object";
-        sink.push(Diagnostic::new(&codes::UNREADABLE_GATEWAY, message, Place::Whole).help("write what `az network application-gateway show` prints"));
+        sink.report(
+            Diagnostic::new(&codes::UNREADABLE_GATEWAY, message, Place::Whole).help("write what `az network application-gateway show` prints"),
+        );
     }
     read.unwrap_or_default()
 }

@@ -35,7 +35,7 @@ pub mod validate;
 pub use options::Options;
 
 use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, KnownAnnotations, Ledger, Outcome, Task};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::read::ReadOptions;
 use crate::resource::Objects;
 use alloc::boxed::Box;
@@ -84,7 +84,7 @@ pub static DIALECT: Dialect = Dialect {
 };
 
 /// From objects to the gateway and the other answers.
-pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Stages {
+pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Findings) -> Stages {
     let environment = Environment::read(options);
     let names = Names::new(&environment);
     let gateway = match &options.existing_gateway {

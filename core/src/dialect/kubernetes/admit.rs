@@ -9,7 +9,7 @@
 use super::kind::{Kind, Version};
 use super::report::Report;
 use super::{ingress, metadata, secret, service};
-use crate::diagnostic::{Diagnostic, Part, codes};
+use crate::diagnostic::{Findings, Part, codes};
 use crate::order::Order as _;
 use crate::resource::Object;
 use crate::schema::{Change, Check, Memo, Path, Shape, Tidy, Violation, go_quoted, tidy};
@@ -30,7 +30,7 @@ pub struct Admission<'m> {
 
 impl Admission<'_> {
     /// The object as the API server stores it, or what it says against it. Findings go to `sink`, each at its node.
-    pub fn admit(self, kind: &'static Kind, object: &Object, sink: &mut Vec<Diagnostic>) -> Result<Arc<Node>, Vec<String>> {
+    pub fn admit(self, kind: &'static Kind, object: &Object, sink: &mut Findings) -> Result<Arc<Node>, Vec<String>> {
         let mut report = Report::new(kind.name, object, sink);
         let Some(version) = kind.version(&object.api_version) else { return Err([unsupported_version(kind, &mut report)].into()) };
         let mut unknown = Vec::new();
@@ -77,13 +77,14 @@ impl Admission<'_> {
 
 /// Tells what the API server has against the values of one of its own kinds. Such an object goes on all the same: controllers read it as
 /// it is.
-fn built_in(kind: &Kind, object: &Object, sink: &mut Vec<Diagnostic>) {
-    match kind.name {
+fn built_in(kind: &Kind, object: &Object, sink: &mut Findings) {
+    let verdict = match kind.name {
         "Service" => service::check(object, sink),
         "Ingress" => ingress::check(object, sink),
         "Secret" => secret::check(object, sink),
-        _ => true,
+        _ => Ok(()),
     };
+    verdict.ok();
 }
 
 /// What Go says of a value that does not fit into its struct.
@@ -137,7 +138,7 @@ fn unsupported_version(kind: &'static Kind, report: &mut Report<'_>) -> String {
         let current = kind.api_version(current);
         finding = finding.help(format!("use `{current}`")).fix(format!("write `{current}`"), report.place(node, Part::Value), current);
     }
-    report.sink.push(finding);
+    report.sink.report(finding);
     format!("no matches for kind {} in version {}", go_quoted(kind.name), go_quoted(&written))
 }
 

@@ -3,7 +3,7 @@
 //! Source of behaviour: `k8s.io/kubernetes/pkg/apis/networking` (conversion and validation).
 
 use super::{nearest_node, refused};
-use crate::diagnostic::{Diagnostic, codes};
+use crate::diagnostic::{Findings, Reported, codes};
 use crate::resource::Object;
 use crate::schema::names;
 use crate::text::{Node, NodeId, Str, Value};
@@ -165,15 +165,15 @@ pub fn class_controller(root: &Node) -> Option<&str> {
     root.at(&["spec", "controller"])?.as_str()
 }
 
-/// Checks an Ingress beyond its metadata. Whether the API server takes it.
-pub fn check(object: &Object, sink: &mut Vec<Diagnostic>) -> bool {
+/// Checks an Ingress beyond its metadata, as the API server does.
+pub fn check(object: &Object, sink: &mut Findings) -> Result<(), Reported> {
     let before = sink.len();
     let root = &*object.root;
     let is_v1 = object.api_version == "networking.k8s.io/v1";
     let ingress = Ingress::read(root);
     let mut refuse = |node: NodeId, message: String, help: Option<&str>| {
         let finding = refused(&codes::INVALID_INGRESS, object, node, message);
-        sink.push(match help {
+        sink.report(match help {
             Some(help) => finding.help(help),
             None => finding,
         });
@@ -235,7 +235,7 @@ pub fn check(object: &Object, sink: &mut Vec<Diagnostic>) -> bool {
             _ => {}
         }
     }
-    sink.len() == before
+    sink.since(before)
 }
 
 /// A host of a rule with its wildcard as a regular expression: one label of any name.

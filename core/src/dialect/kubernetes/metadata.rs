@@ -5,7 +5,7 @@
 //! What must not be here: `spec`; the naming rules themselves (`schema::names`).
 
 use super::report::Report;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Findings, Reported};
 use crate::resource;
 use crate::schema::{go_quoted, names};
 use crate::text::{Node, NodeId, Object, Value};
@@ -57,11 +57,12 @@ impl NameRule {
     }
 }
 
-/// Whether the API server takes the `metadata` of an object.
-pub(crate) fn accepts(object: &resource::Object, sink: &mut Vec<Diagnostic>) -> bool {
+/// Checks the `metadata` of an object, as the API server does.
+pub(crate) fn accepts(object: &resource::Object, sink: &mut Findings) -> Result<(), Reported> {
+    let before = sink.len();
     let mut report = Report::new(&object.key.kind, object, sink);
-    let faults = check(&object.root, object.root.get("metadata"), &mut report);
-    faults.decoding.is_none() && faults.validation.is_empty()
+    check(&object.root, object.root.get("metadata"), &mut report);
+    sink.since(before)
 }
 
 /// The reference's texts for what is wrong with `metadata`.

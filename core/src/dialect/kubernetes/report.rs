@@ -2,19 +2,18 @@
 //!
 //! What must not be here: deciding what is wrong; what only one dialect's kinds have.
 
-use crate::diagnostic::{Code, Diagnostic, Part, Place, Severity, codes};
+use crate::diagnostic::{Code, Diagnostic, Findings, Part, Place, Severity, codes};
 use crate::resource::{self, nearest};
 use crate::schema::{Fault, Members, Path, Violation, go_quoted};
 use crate::text::{Node, NodeId};
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 /// Where findings about one object go.
 pub(crate) struct Report<'a> {
     pub kind: &'a str,
     pub object: &'a resource::Object,
-    pub sink: &'a mut Vec<Diagnostic>,
+    pub sink: &'a mut Findings,
     /// How many more unknown fields get a guess at what was meant. Nobody reads more, and each costs a comparison with all
     /// fields.
     guesses: u32,
@@ -22,7 +21,7 @@ pub(crate) struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// Findings about an object of a kind.
-    pub(crate) fn new(kind: &'a str, object: &'a resource::Object, sink: &'a mut Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(kind: &'a str, object: &'a resource::Object, sink: &'a mut Findings) -> Self {
         Self { kind, object, sink, guesses: 50 }
     }
 
@@ -41,7 +40,7 @@ impl<'a> Report<'a> {
     pub(crate) fn null(&mut self, path: &Path<'_>, node: NodeId) {
         let message = format!("`{path}` has no value and is dropped");
         let finding = self.finding(&codes::NULL_DROPPED, message, node, Part::Key);
-        self.sink.push(finding);
+        self.sink.report(finding);
     }
 
     /// A field that the kind does not have. `meant` knows better than spelling what was meant; `help` is asked where neither does.
@@ -61,7 +60,8 @@ impl<'a> Report<'a> {
             finding.severity = Severity::Error;
         }
         if self.guesses == 0 {
-            return self.sink.push(finding);
+            self.sink.report(finding);
+            return;
         }
         self.guesses -= 1;
         let near = meant.or_else(|| nearest(name, members.fields.iter().map(|field| field.name)));
@@ -71,7 +71,7 @@ impl<'a> Report<'a> {
         } else if let Some(help) = help() {
             finding = finding.help(help);
         }
-        self.sink.push(finding);
+        self.sink.report(finding);
     }
 
     /// Something wrong with a value, or a value that is missing. `help` is better advice than the general one.
@@ -86,14 +86,14 @@ impl<'a> Report<'a> {
         if let Some(replacement) = &violation.replacement {
             finding = finding.fix(format!("write {replacement}"), self.place(violation.node, Part::Value), replacement.clone());
         }
-        self.sink.push(finding);
+        self.sink.report(finding);
     }
 
     /// An object without a name.
     pub(crate) fn missing_name(&mut self, node: NodeId) -> String {
         let message = format!("this {} has no `metadata.name`", self.kind);
         let finding = self.finding(&codes::INVALID_NAME, message, node, Part::Key);
-        self.sink.push(finding);
+        self.sink.report(finding);
         "metadata.name: Required value: name or generateName is required".into()
     }
 
@@ -107,7 +107,7 @@ impl<'a> Report<'a> {
         if crate::schema::names::subdomain(mended).is_empty() {
             finding = finding.fix(format!("call it `{mended}`"), self.place(node.id, Part::Value), mended);
         }
-        self.sink.push(finding);
+        self.sink.report(finding);
     }
 
     /// The `key` or `value` of a label or annotation that Kubernetes does not allow.
@@ -117,7 +117,7 @@ impl<'a> Report<'a> {
         }
         let message = format!("{} is no {part} of {of} that Kubernetes allows", go_quoted(text));
         let finding = self.finding(&codes::INVALID_LABEL, message, node.id, if part == "key" { Part::Key } else { Part::Value });
-        self.sink.push(finding.help("letters, digits, and `-`, `_`, `.` inside; at most 63 characters"));
+        self.sink.report(finding.help("letters, digits, and `-`, `_`, `.` inside; at most 63 characters"));
     }
 
     /// Something in `metadata` that must be text and is not.
@@ -132,7 +132,7 @@ impl<'a> Report<'a> {
         if let (crate::text::Value::Int(value), "a string") = (&node.value, wanted) {
             finding = finding.fix("put it in quotes", self.place(node.id, Part::Value), format!("\"{value}\""));
         }
-        self.sink.push(finding.help("put it in quotes: YAML reads y, n, yes, no, on, off and digits as something else than text"));
+        self.sink.report(finding.help("put it in quotes: YAML reads y, n, yes, no, on, off and digits as something else than text"));
     }
 }
 

@@ -3,7 +3,7 @@
 //! Source of behaviour: `k8s.io/kubernetes/pkg/apis/core/validation` (ValidateSecret) and Go's `encoding/pem`.
 
 use super::refused;
-use crate::diagnostic::{Diagnostic, codes};
+use crate::diagnostic::{Findings, Reported, codes};
 use crate::resource::{Object, Secret};
 use crate::text::{Node, NodeId, Str};
 use alloc::collections::BTreeMap;
@@ -30,8 +30,8 @@ pub fn data(object: &Object) -> BTreeMap<Str, (NodeId, Secret<Str>)> {
     data
 }
 
-/// Checks a Secret beyond its metadata. Whether the API server takes it.
-pub fn check(object: &Object, sink: &mut Vec<Diagnostic>) -> bool {
+/// Checks a Secret beyond its metadata, as the API server does.
+pub fn check(object: &Object, sink: &mut Findings) -> Result<(), Reported> {
     let before = sink.len();
     let root = &*object.root;
     for entry in root.get("data").and_then(Node::as_object).into_iter().flatten() {
@@ -40,20 +40,20 @@ pub fn check(object: &Object, sink: &mut Vec<Diagnostic>) -> bool {
             Some(value) if decode(value.expose()).is_none() => {
                 let message = format!("the value of `{}` is not base64", entry.key);
                 let help = "write plain text under `stringData`, or encode it with `base64 -w0`";
-                sink.push(refused(&codes::INVALID_SECRET, object, node, message).help(help));
+                sink.report(refused(&codes::INVALID_SECRET, object, node, message).help(help));
             }
             Some(_) => {}
             None if entry.value.is_null() => {}
             None => {
                 let message = format!("the value of `{}` must be a string, but this is a YAML {}", entry.key, entry.value.kind_name());
-                sink.push(refused(&codes::INVALID_SECRET, object, node, message));
+                sink.report(refused(&codes::INVALID_SECRET, object, node, message));
             }
         }
     }
     for entry in root.get("stringData").and_then(Node::as_object).into_iter().flatten() {
         if entry.value.as_str().is_none() && !entry.value.is_null() {
             let message = format!("the value of `{}` must be a string, but this is a YAML {}", entry.key, entry.value.kind_name());
-            sink.push(refused(&codes::INVALID_SECRET, object, entry.value.id, message));
+            sink.report(refused(&codes::INVALID_SECRET, object, entry.value.id, message));
         }
     }
     let required: &[&str] = match &*secret_type(object) {
@@ -67,10 +67,10 @@ pub fn check(object: &Object, sink: &mut Vec<Diagnostic>) -> bool {
         if !["data", "stringData"].iter().any(|field| root.at(&[field, key]).is_some()) {
             let message = format!("a Secret of type {} needs the key `{key}`", secret_type(object));
             let node = root.get("data").or_else(|| root.get("type")).map_or(root.id, |node| node.id);
-            sink.push(refused(&codes::INVALID_SECRET, object, node, message));
+            sink.report(refused(&codes::INVALID_SECRET, object, node, message));
         }
     }
-    sink.len() == before
+    sink.since(before)
 }
 
 /// What a PEM text holds.

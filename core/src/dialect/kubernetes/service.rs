@@ -4,7 +4,7 @@
 
 use super::report::Report;
 use super::{metadata, nearest_node, refused};
-use crate::diagnostic::{Diagnostic, codes};
+use crate::diagnostic::{Findings, Reported, codes};
 use crate::resource::Object;
 use crate::schema::names;
 use crate::text::{Node, NodeId, Str, Value};
@@ -41,8 +41,8 @@ fn port(node: &Node) -> Option<Port> {
     Some(Port { port: number, name, target, node: node.id })
 }
 
-/// Checks a Service beyond its metadata. Whether the API server takes it.
-pub fn check(object: &Object, sink: &mut Vec<Diagnostic>) -> bool {
+/// Checks a Service beyond its metadata, as the API server does.
+pub fn check(object: &Object, sink: &mut Findings) -> Result<(), Reported> {
     let before = sink.len();
     let root = &*object.root;
     let spec = root.get("spec");
@@ -53,16 +53,16 @@ pub fn check(object: &Object, sink: &mut Vec<Diagnostic>) -> bool {
     if items.is_empty() && service_type != "ExternalName" && text("clusterIP") != "None" {
         let node = nearest_node(root, &["spec", "ports"]);
         let finding = refused(&codes::INVALID_SERVICE, object, node, "a Service needs at least one port");
-        sink.push(finding.help("only headless Services (`clusterIP: None`) and those of type ExternalName may go without"));
+        sink.report(finding.help("only headless Services (`clusterIP: None`) and those of type ExternalName may go without"));
     }
     if !matches!(service_type, "" | "ClusterIP" | "NodePort" | "LoadBalancer" | "ExternalName") {
         let node = nearest_node(root, &["spec", "type"]);
         let message = format!("`{service_type}` is no type of Service");
-        sink.push(refused(&codes::INVALID_SERVICE, object, node, message));
+        sink.report(refused(&codes::INVALID_SERVICE, object, node, message));
     }
     if service_type == "ExternalName" && text("externalName").is_empty() {
         let node = nearest_node(root, &["spec"]);
-        sink.push(refused(&codes::INVALID_SERVICE, object, node, "a Service of type ExternalName needs `externalName`"));
+        sink.report(refused(&codes::INVALID_SERVICE, object, node, "a Service of type ExternalName needs `externalName`"));
     }
     for (at, item) in items.iter().enumerate() {
         check_port(object, item, items, at, sink);
@@ -70,11 +70,13 @@ pub fn check(object: &Object, sink: &mut Vec<Diagnostic>) -> bool {
     for entry in spec.and_then(|spec| spec.get("selector")).and_then(Node::as_object).into_iter().flatten() {
         metadata::label(&entry.key, &entry.value, &mut Report::new("Service", object, sink));
     }
-    sink.len() == before
+    sink.since(before)
 }
 
-fn check_port(object: &Object, item: &Node, all: &[Node], at: usize, sink: &mut Vec<Diagnostic>) {
-    let mut refuse = |node: NodeId, message: alloc::string::String| sink.push(refused(&codes::INVALID_SERVICE, object, node, message));
+fn check_port(object: &Object, item: &Node, all: &[Node], at: usize, sink: &mut Findings) {
+    let mut refuse = |node: NodeId, message: alloc::string::String| {
+        sink.report(refused(&codes::INVALID_SERVICE, object, node, message));
+    };
     match item.get("port") {
         Some(port) => match port.as_i64() {
             Some(1..=65535) => {}

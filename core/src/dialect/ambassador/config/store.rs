@@ -5,7 +5,7 @@
 
 use super::{Overrides, Resource};
 use crate::compilation::Loaded;
-use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::diagnostic::{Diagnostic, Findings, Place, codes};
 use crate::order::Order as _;
 use crate::resource::{Origin, ResourceKey};
 use crate::text::{Node, NodeId, Object, Str, Value};
@@ -151,7 +151,7 @@ impl<'a> Bucket<'a> {
 
 impl Config {
     /// Files all resources, in the order given. A configuration is loaded once: to change it, load another.
-    pub fn load_all(resources: impl IntoIterator<Item = Arc<Resource>>, rules: &Rules<'_>, sink: &mut Vec<Diagnostic>) -> Self {
+    pub fn load_all(resources: impl IntoIterator<Item = Arc<Resource>>, rules: &Rules<'_>, sink: &mut Findings) -> Self {
         let resources = resources.into_iter();
         let mut config = Self { resources: Vec::with_capacity(resources.size_hint().0), ..Self::default() };
         let mut modules = Vec::new();
@@ -182,7 +182,7 @@ impl Config {
         rules: &Rules<'_>,
         modules: &mut Vec<(usize, usize, Str)>,
         duplicates: &mut Vec<(usize, usize)>,
-        sink: &mut Vec<Diagnostic>,
+        sink: &mut Findings,
     ) {
         if resource.namespace.is_empty() {
             Arc::make_mut(&mut resource).namespace = Str::new(rules.namespace);
@@ -252,7 +252,7 @@ impl Config {
         }
     }
 
-    fn post_duplicate(&mut self, later: usize, earlier: usize, sink: &mut Vec<Diagnostic>) {
+    fn post_duplicate(&mut self, later: usize, earlier: usize, sink: &mut Findings) {
         let (second, first) = (&self.resources[later], &self.resources[earlier]);
         let message = format!("{} is defined twice; this one, {}, takes the place of {}", second.key, second.rkey, first.rkey);
         let place = |resource: &Resource| Place::value(resource.object, resource.spec.id);
@@ -261,7 +261,7 @@ impl Config {
             .related(place(first), "the other definition")
             .help("give one of them another name");
         Arc::make_mut(&mut self.resources[later]).post_error(finding.clone());
-        sink.push(finding);
+        sink.report(finding);
     }
 
     /// All resources that were loaded, in order, those included that turned out invalid.
@@ -353,11 +353,11 @@ impl Config {
     }
 
     /// Posts an error on a resource; it reaches everything that uses it.
-    pub fn post_error(&mut self, rkey: &str, error: Diagnostic, sink: &mut Vec<Diagnostic>) {
+    pub fn post_error(&mut self, rkey: &str, error: Diagnostic, sink: &mut Findings) {
         if let Some(resource) = self.place(rkey).and_then(|at| self.resources.get_mut(at)) {
             Arc::make_mut(resource).post_error(error.clone());
         }
-        sink.push(error);
+        sink.report(error);
     }
 
     /// The errors of a resource and of everything that it uses, directly or not, with the resource that each was posted on.
@@ -390,7 +390,7 @@ impl Config {
 }
 
 /// Whether a resource may be filed. Findings on what validation found before are posted already.
-fn validate(resource: &mut Arc<Resource>, rules: &Rules<'_>, sink: &mut Vec<Diagnostic>) -> bool {
+fn validate(resource: &mut Arc<Resource>, rules: &Rules<'_>, sink: &mut Findings) -> bool {
     let place = Place::value(resource.object, resource.spec.id);
     // What was found invalid before has its findings already.
     if !resource.invalid.is_empty() {
@@ -400,7 +400,7 @@ fn validate(resource: &mut Arc<Resource>, rules: &Rules<'_>, sink: &mut Vec<Diag
         Support::Current => {}
         Support::Notice(notice) => {
             let message = format!("apiVersion {} {notice}", resource.api_version);
-            sink.push(Diagnostic::new(&codes::DEPRECATED_VERSION, message, place).about(resource.key.clone()));
+            sink.report(Diagnostic::new(&codes::DEPRECATED_VERSION, message, place).about(resource.key.clone()));
         }
         Support::Refused => {
             let written = if resource.api_version.is_empty() { "nothing".into() } else { format!("`{}`", resource.api_version) };
@@ -409,7 +409,7 @@ fn validate(resource: &mut Arc<Resource>, rules: &Rules<'_>, sink: &mut Vec<Diag
                 .about(resource.key.clone())
                 .help("write `apiVersion: getambassador.io/v3alpha1`");
             Arc::make_mut(resource).post_error(finding.clone());
-            sink.push(finding);
+            sink.report(finding);
             return false;
         }
     }

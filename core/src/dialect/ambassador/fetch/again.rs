@@ -10,7 +10,7 @@ use super::super::Options;
 use super::apply::{self, Memory, Verdict};
 use super::role::Role;
 use crate::compilation::Ledger;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Findings, Place};
 use crate::dialect::ambassador::config::{Config, Resource};
 use crate::resource::{Content, Object, ObjectId, Objects};
 use alloc::sync::Arc;
@@ -59,7 +59,7 @@ impl Before {
 }
 
 /// What a compile before this one fetched, with what was edited since; `None` where that would not be the same as to fetch anew.
-pub(super) fn fetch(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Option<Config> {
+pub(super) fn fetch(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Findings) -> Option<Config> {
     let Memory { verdicts, before, .. } = memory;
     let before = before.as_mut()?;
     let edited = before.edited(objects)?;

@@ -9,7 +9,7 @@ use super::emit;
 use super::role::{self, Role};
 use super::{Seen, findings, ignore};
 use crate::compilation::{Ledger, State, Why};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Labels, Payload, Resource};
 use crate::resource::{Object, ObjectId, Objects, ResourceKey, Rule};
 use crate::text::{Node, NodeId, Str, Value};
@@ -30,7 +30,7 @@ pub(super) struct Unfolded {
     pub(super) resource: Option<Resource>,
     /// Whether it counts in the identifiers of those after it.
     pub(super) counted: bool,
-    pub(super) findings: Vec<Diagnostic>,
+    pub(super) findings: Findings,
 }
 
 /// An object in an annotation, and what it says.
@@ -60,7 +60,7 @@ pub(super) fn collect<'a>(
     options: &Options,
     known: &'a mut Known<Unfolded>,
     ledger: &mut Ledger,
-    sink: &mut Vec<Diagnostic>,
+    sink: &mut Findings,
 ) -> Annotations<'a> {
     let mut annotations = Annotations { by_holder: Vec::new(), index: HashMap::new() };
     let mut groups: Vec<(ObjectId, NodeId, Vec<&'a Object>)> = Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn collect<'a>(
         if !seen_ids.contains(&holder) {
             let reads = matches!(role::of(&parent.key.group, &parent.key.kind), Role::Service | Role::Ingress);
             if !reads {
-                sink.push(findings::annotation_not_read(parent, node));
+                sink.report(findings::annotation_not_read(parent, node));
             }
             for object in list {
                 ignore(ledger, object.id, Why::NotWatched, "it stands in the annotation of an object that is not read");
@@ -90,7 +90,7 @@ pub(super) fn collect<'a>(
             continue;
         }
         if list.iter().any(|object| object.broken || object.key.kind.is_empty()) {
-            sink.push(findings::annotation_lost(parent, node));
+            sink.report(findings::annotation_lost(parent, node));
             for object in list {
                 let broken = object.broken || object.key.kind.is_empty();
                 let lost = State::Ignored(Why::NothingInIt, "another document of its annotation cannot be read".into());
@@ -113,7 +113,7 @@ pub(super) fn collect<'a>(
 }
 
 fn unfold(object: &Object, parent: &Object, options: &Options) -> Unfolded {
-    let mut sink = Vec::new();
+    let mut sink = Findings::default();
     let root = normalise(&object.root, parent);
     let text = |path: &[&str]| root.at(path).and_then(Node::as_str).map(Str::new).unwrap_or_default();
     let api_version = text(&["apiVersion"]);
@@ -126,7 +126,7 @@ fn unfold(object: &Object, parent: &Object, options: &Options) -> Unfolded {
     let admission = match kinds::find(&kind) {
         Some(known) => kinds::admit(known, object, Via::Annotation, &root, &mut sink),
         None => {
-            sink.push(findings::unsupported_in_annotation(object, &key));
+            sink.report(findings::unsupported_in_annotation(object, &key));
             let spec = root.get("spec").map(|spec| Arc::new(spec.clone()));
             let error = format!("unsupported GroupVersionKind \"{api_version}, Kind={kind}\", ignoring");
             Admission { spec, errors: alloc::vec![error], api_version: api_version.clone(), refused: false }
@@ -134,9 +134,9 @@ fn unfold(object: &Object, parent: &Object, options: &Options) -> Unfolded {
     };
     let errors: Vec<String> = admission.errors;
     let valid = errors.is_empty() && !admission.refused;
-    let mut unfolded = Unfolded { kind, key, spec: admission.spec, valid, resource: None, counted: false, findings: Vec::new() };
+    let mut unfolded = Unfolded { kind, key, spec: admission.spec, valid, resource: None, counted: false, findings: Findings::default() };
     if name.is_empty() {
-        sink.push(findings::annotation_without_name(object));
+        sink.report(findings::annotation_without_name(object));
     } else if unfolded.kind != "Pragma" {
         unfolded.counted = true;
         let parts = emit::Parts {
@@ -155,7 +155,7 @@ fn unfold(object: &Object, parent: &Object, options: &Options) -> Unfolded {
         if emit::good_id(&resource, options) {
             unfolded.resource = Some(resource);
         } else {
-            sink.push(findings::other_id(object.id, unfolded.key.clone(), object.root.id, options));
+            sink.report(findings::other_id(object.id, unfolded.key.clone(), object.root.id, options));
         }
     }
     unfolded.findings = sink;

@@ -10,7 +10,7 @@ use super::super::kinds::{self, Via};
 use super::role::{self, Role};
 use super::{again::Before, annotations::Unfolded, emit, findings};
 use crate::compilation::{Ledger, State, Why};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Findings, Reported, Severity};
 use crate::dialect::ambassador::config::Resource;
 use crate::dialect::kubernetes::{ingress, metadata, overwritten, secret, service};
 use crate::resource::{Object, Objects};
@@ -40,7 +40,7 @@ pub(super) struct Verdict {
     pub(super) errors: Vec<String>,
     /// For Ambassador's kinds: what the compiler loads; `None` for another instance's.
     pub(super) resource: Option<Arc<Resource>>,
-    pub(super) findings: Vec<Diagnostic>,
+    pub(super) findings: Findings,
 }
 
 /// What earlier compiles found out about objects by themselves.
@@ -103,7 +103,7 @@ impl<T> Known<T> {
 }
 
 /// Applies all documents in order.
-pub(super) fn apply<'a>(objects: &'a Objects, verdicts: &'a Known<Verdict>, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Vec<Applied<'a>> {
+pub(super) fn apply<'a>(objects: &'a Objects, verdicts: &'a Known<Verdict>, ledger: &mut Ledger, sink: &mut Findings) -> Vec<Applied<'a>> {
     let mut held: Vec<Applied<'a>> = Vec::with_capacity(objects.len());
     let mut by_key: HashTable<usize> = HashTable::with_capacity(objects.len());
     let hasher = DefaultHashBuilder::default();
@@ -137,7 +137,7 @@ pub(super) fn apply<'a>(objects: &'a Objects, verdicts: &'a Known<Verdict>, ledg
                     continue;
                 }
                 ledger.set(earlier.object.id, State::Shadowed(object.id));
-                sink.push(overwritten(earlier.object, object));
+                sink.report(overwritten(earlier.object, object));
             }
             None => {
                 by_key.insert_unique(hash, held.len(), |at| hasher.hash_one(&held[*at].object.key));
@@ -151,43 +151,45 @@ pub(super) fn apply<'a>(objects: &'a Objects, verdicts: &'a Known<Verdict>, ledg
 /// What the API server and the controller's validation say of an object by itself.
 pub(super) fn judge(object: &Object, options: &Options) -> Verdict {
     let role = role::of(&object.key.group, &object.key.kind);
-    let mut verdict = Verdict { role, refused: None, spec: None, errors: Vec::new(), resource: None, findings: Vec::new() };
-    let mut sink = Vec::new();
-    let refused = match role {
-        Role::UnknownAmbassador => {
-            sink.push(findings::unknown_ambassador_kind(object));
-            true
-        }
+    let mut verdict = Verdict { role, refused: None, spec: None, errors: Vec::new(), resource: None, findings: Findings::default() };
+    let mut sink = Findings::default();
+    let accepted = match role {
+        Role::UnknownAmbassador => Err(sink.report(findings::unknown_ambassador_kind(object))),
         Role::Ambassador(kind) => {
             let admission = kinds::admit(kind, object, Via::ApiServer, &object.root, &mut sink);
             // What is refused is loaded too, as invalid, so that everybody who looks at the configuration sees it.
             verdict.resource = emit::custom(object, &admission, options, &mut sink);
             verdict.spec = admission.spec;
             verdict.errors = admission.errors;
-            admission.refused
+            if admission.refused { sink.since(0) } else { Ok(()) }
         }
         Role::EdgeStack => {
-            sink.push(findings::edge_stack_kind(object));
-            false
+            sink.report(findings::edge_stack_kind(object));
+            Ok(())
         }
         Role::Foreign => {
-            sink.push(findings::foreign_kind(object));
-            false
+            sink.report(findings::foreign_kind(object));
+            Ok(())
         }
-        Role::Service => !(metadata::accepts(object, &mut sink) & service::check(object, &mut sink)),
-        Role::Secret => !(metadata::accepts(object, &mut sink) & secret::check(object, &mut sink)),
+        Role::Service => both(metadata::accepts(object, &mut sink), service::check(object, &mut sink)),
+        Role::Secret => both(metadata::accepts(object, &mut sink), secret::check(object, &mut sink)),
         Role::Ingress => {
             if object.api_version != "networking.k8s.io/v1" {
-                sink.push(findings::old_ingress(object));
+                sink.report(findings::old_ingress(object));
             }
-            !(metadata::accepts(object, &mut sink) & ingress::check(object, &mut sink))
+            both(metadata::accepts(object, &mut sink), ingress::check(object, &mut sink))
         }
-        Role::Endpoints | Role::EndpointSlice | Role::IngressClass | Role::KnativeIngress => !metadata::accepts(object, &mut sink),
+        Role::Endpoints | Role::EndpointSlice | Role::IngressClass | Role::KnativeIngress => metadata::accepts(object, &mut sink),
     };
-    if refused {
+    if accepted.is_err() {
         let error = sink.iter().find(|finding| finding.severity == Severity::Error);
         verdict.refused = Some(error.map_or_else(|| "the API server refuses it".into(), findings::summary));
     }
     verdict.findings = sink;
     verdict
+}
+
+/// Both checks passed; each has run, so that all that is wrong is reported.
+fn both(first: Result<(), Reported>, second: Result<(), Reported>) -> Result<(), Reported> {
+    first.and(second)
 }

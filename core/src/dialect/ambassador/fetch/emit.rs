@@ -10,7 +10,7 @@ use super::apply::Applied;
 use super::secrets::Passed;
 use super::{expand, findings, ignore};
 use crate::compilation::{Ledger, State, Why};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Labels, Location, Payload, Resource};
 use crate::resource::{Object, ObjectId, ResourceKey, Rule};
 use crate::text::{self, Node, NodeId, Str, Value};
@@ -79,7 +79,7 @@ pub(super) fn number(resource: &mut Resource, base: &str, object: &Object, count
 }
 
 /// What an object in an annotation or on its own makes, or `None` where it is meant for another instance.
-pub(super) fn custom(object: &Object, admission: &Admission, options: &Options, sink: &mut Vec<Diagnostic>) -> Option<Arc<Resource>> {
+pub(super) fn custom(object: &Object, admission: &Admission, options: &Options, sink: &mut Findings) -> Option<Arc<Resource>> {
     let parts = Parts {
         kind: object.key.kind.clone(),
         name: object.key.name.clone(),
@@ -95,7 +95,7 @@ pub(super) fn custom(object: &Object, admission: &Admission, options: &Options, 
     let mut resource = parts.resource(object, options);
     if !good_id(&resource, options) {
         let node = id_node(&resource.spec).map_or(object.root.id, |node| node.id);
-        sink.push(findings::other_id(object.id, object.key.clone(), node, options));
+        sink.report(findings::other_id(object.id, object.key.clone(), node, options));
         return None;
     }
     let base = format!("{}.{}", resource.name, resource.namespace);
@@ -156,14 +156,14 @@ pub(super) fn made_text(id: NodeId, text: impl Into<Str>) -> Node {
 pub(super) struct Emitter<'e> {
     pub(super) options: &'e Options,
     pub(super) ledger: &'e mut Ledger,
-    pub(super) sink: &'e mut Vec<Diagnostic>,
+    pub(super) sink: &'e mut Findings,
     out: Vec<Arc<Resource>>,
     /// Identifiers of the resources that may refer to Secrets.
     users: Vec<(ObjectId, Str)>,
 }
 
 impl<'e> Emitter<'e> {
-    pub(super) fn new(options: &'e Options, ledger: &'e mut Ledger, sink: &'e mut Vec<Diagnostic>, expected: usize) -> Self {
+    pub(super) fn new(options: &'e Options, ledger: &'e mut Ledger, sink: &'e mut Findings, expected: usize) -> Self {
         Self { options, ledger, sink, out: Vec::with_capacity(expected), users: Vec::new() }
     }
 

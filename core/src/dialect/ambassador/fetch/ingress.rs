@@ -77,13 +77,13 @@ fn one(applied: &Applied<'_>, ours: &[&str], others: &[&str], services: &Service
     if !by_class && !annotated.is_some_and(|class| class.eq_ignore_ascii_case("ambassador")) {
         let class = class.or(annotated);
         let known = class.is_some_and(|class| others.contains(&class));
-        emitter.sink.push(findings::class_not_ours(object, class, known));
+        emitter.sink.report(findings::class_not_ours(object, class, known));
         ignore(emitter.ledger, object.id, Why::OtherController, "not a class of this controller");
         return 1;
     }
     if id_of(object) != emitter.options.ambassador_id {
         let node = object.root.at(&["metadata", "annotations", ID_ANNOTATION]).map_or(object.root.id, |node| node.id);
-        emitter.sink.push(findings::other_id(object.id, object.key.clone(), node, emitter.options));
+        emitter.sink.report(findings::other_id(object.id, object.key.clone(), node, emitter.options));
         ignore(emitter.ledger, object.id, Why::OtherController, "another ambassador_id");
         return 1;
     }

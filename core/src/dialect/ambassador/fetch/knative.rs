@@ -8,7 +8,7 @@ use super::ingress::{annotation, id_of};
 use super::role::Role;
 use super::{Seen, findings, ignore};
 use crate::compilation::Why;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::text::{self, Node, NodeId, Str, Value};
 use alloc::format;
 use alloc::vec::Vec;
@@ -21,12 +21,12 @@ pub(super) fn emit(seen: &Seen<'_>, emitter: &mut Emitter<'_>) {
         let object = applied.object;
         let class = annotation(object, CLASS_ANNOTATION);
         if class.is_some_and(|class| !class.eq_ignore_ascii_case(CLASS)) {
-            emitter.sink.push(findings::class_not_ours(object, class, true));
+            emitter.sink.report(findings::class_not_ours(object, class, true));
             ignore(emitter.ledger, object.id, Why::OtherController, "not a class of this controller");
             continue;
         }
         if id_of(object) != emitter.options.ambassador_id {
-            emitter.sink.push(findings::other_id(object.id, object.key.clone(), object.root.id, emitter.options));
+            emitter.sink.report(findings::other_id(object.id, object.key.clone(), object.root.id, emitter.options));
             ignore(emitter.ledger, object.id, Why::OtherController, "another ambassador_id");
             continue;
         }
@@ -59,7 +59,7 @@ fn items<'a>(holder: Option<&'a Node>, key: &str) -> &'a [Node] {
 }
 
 /// What each split of a rule's paths adds to a Mapping.
-fn splits(applied: &Applied<'_>, rule: &Node, sink: &mut Vec<Diagnostic>) -> Vec<text::Object> {
+fn splits(applied: &Applied<'_>, rule: &Node, sink: &mut Findings) -> Vec<text::Object> {
     let namespace = applied.object.key.namespace.as_deref().unwrap_or_default();
     let mut specs = Vec::new();
     for path in items(rule.get("http"), "paths") {
@@ -100,12 +100,12 @@ fn text<'a>(holder: &'a Node, key: &str) -> Option<(&'a str, NodeId)> {
 }
 
 /// A path's timeout in milliseconds: 15 seconds where nothing is said.
-fn timeout(applied: &Applied<'_>, path: &Node, sink: &mut Vec<Diagnostic>) -> (i64, NodeId) {
+fn timeout(applied: &Applied<'_>, path: &Node, sink: &mut Findings) -> (i64, NodeId) {
     let Some((text, node)) = text(path, "timeout") else { return (15_000, path.id) };
     match milliseconds(text) {
         Some(timeout) => (timeout, node),
         None => {
-            sink.push(findings::bad_timeout(applied, node, text));
+            sink.report(findings::bad_timeout(applied, node, text));
             (15_000, node)
         }
     }

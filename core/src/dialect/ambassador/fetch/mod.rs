@@ -29,7 +29,7 @@ pub use role::ALSO_READ;
 
 use super::{Options, kinds};
 use crate::compilation::{Ledger, State};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Resource, Rules};
 use crate::read::ReadOptions;
 use crate::resource::{ObjectId, Objects};
@@ -48,12 +48,12 @@ pub fn read_options() -> ReadOptions {
 }
 
 /// The configuration that the controller loads from these objects. Every object gets its entry in the ledger.
-pub fn fetch(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Config {
+pub fn fetch(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Findings) -> Config {
     fetch_again(objects, options, &mut Memory::default(), ledger, sink)
 }
 
 /// [`fetch`] with a memory of what earlier compiles found out about the same objects.
-pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Config {
+pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Findings) -> Config {
     memory.prepare(objects, options);
     if let Some(config) = again::fetch(objects, options, memory, ledger, sink) {
         return config;
@@ -92,7 +92,7 @@ pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, le
 }
 
 /// Files resources as Ambassador does.
-pub fn load(resources: Vec<Arc<Resource>>, options: &Options, sink: &mut Vec<Diagnostic>) -> Config {
+pub fn load(resources: Vec<Arc<Resource>>, options: &Options, sink: &mut Findings) -> Config {
     let rules = Rules { namespace: &options.ambassador_namespace, store: role::store, support: role::support, accepts: &|_| true };
     Config::load_all(resources, &rules, sink)
 }

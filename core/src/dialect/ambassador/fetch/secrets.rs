@@ -8,7 +8,7 @@ use super::emit::{self, Parts, made_text};
 use super::role::Role;
 use super::{Seen, findings, ignore};
 use crate::compilation::{Ledger, Why};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Payload, Resource, SecretData};
 use crate::dialect::kubernetes::{ingress, secret};
 use crate::resource::{Object, ObjectId, Origin, REDACTED, ResourceKey, Rule, Secret};
@@ -48,7 +48,7 @@ pub(super) fn reconcile<'a>(
     annotations: &Annotations<'_>,
     options: &Options,
     ledger: &mut Ledger,
-    sink: &mut Vec<Diagnostic>,
+    sink: &mut Findings,
 ) -> Secrets<'a> {
     let references = references(seen, annotations, options);
     let mut secrets = Secrets { taken: Vec::new(), redacted: Vec::new(), references, supplied: Vec::new() };
@@ -58,14 +58,14 @@ pub(super) fn reconcile<'a>(
         let namespace = object.key.namespace.clone().unwrap_or_default();
         if !secrets.references.contains_key(&(namespace, object.key.name.clone())) {
             ignore(ledger, object.id, Why::NeverReferenced, "nothing in use refers to it");
-            sink.push(findings::unreferenced_secret(object));
+            sink.report(findings::unreferenced_secret(object));
             continue;
         }
         let forced = options.force_secret_validation();
         let errors = check_pem(object, forced, sink);
         if let Some(why) = unusable(object) {
             ignore(ledger, object.id, Why::NothingInIt, why);
-            sink.push(findings::unusable_secret(object, why));
+            sink.report(findings::unusable_secret(object, why));
             continue;
         }
         if forced && !errors.is_empty() {
@@ -89,7 +89,7 @@ fn unusable(object: &Object) -> Option<&'static str> {
     None
 }
 
-fn check_pem(object: &Object, forced: bool, sink: &mut Vec<Diagnostic>) -> Vec<String> {
+fn check_pem(object: &Object, forced: bool, sink: &mut Findings) -> Vec<String> {
     let data = secret::data(object);
     let mut errors = Vec::new();
     for (key, what) in [("tls.key", "key"), ("tls.crt", "certificate")] {
@@ -99,7 +99,7 @@ fn check_pem(object: &Object, forced: bool, sink: &mut Vec<Diagnostic>) -> Vec<S
             secret::Pem::NotDer => format!("has a PEM block, but no {what} in it"),
             secret::Pem::Absent => format!("is not a PEM-encoded {what}"),
         };
-        sink.push(findings::bad_pem(object, *node, key, &wrong, forced));
+        sink.report(findings::bad_pem(object, *node, key, &wrong, forced));
         errors.push(format!("{key} {wrong}"));
     }
     errors
@@ -268,7 +268,7 @@ impl Found<'_> {
 
 impl Secrets<'_> {
     /// Says in the configuration which Secrets are used by what, and which are taken to exist.
-    pub(super) fn finish(self, config: &mut Config, users: Vec<(ObjectId, Str)>, options: &Options, sink: &mut Vec<Diagnostic>) {
+    pub(super) fn finish(self, config: &mut Config, users: Vec<(ObjectId, Str)>, options: &Options, sink: &mut Findings) {
         config.supplied_secrets = self.supplied.into_iter().collect();
         config.assume_missing = options.missing_secrets == MissingSecrets::Assume;
         let mut rkeys: BTreeMap<ObjectId, Vec<Str>> = BTreeMap::new();
@@ -286,7 +286,7 @@ impl Secrets<'_> {
                 }
             }
             if config.assume_missing && !supplied && used {
-                sink.push(findings::assumed_secret(by, namespace, name));
+                sink.report(findings::assumed_secret(by, namespace, name));
                 let origins = by.iter().map(|(object, node)| Origin::field(*object, *node)).collect();
                 config.assumed.insert(key, origins);
             }

@@ -7,14 +7,14 @@ use super::apply::Applied;
 use super::role::Role;
 use super::{Seen, findings, ignore};
 use crate::compilation::{Ledger, Why};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::selector::Selector;
 use crate::resource::Object;
 use crate::text::Node;
 use alloc::vec::Vec;
 
 /// Sorts what is seen by kind, and says of the rest why it is not.
-pub(super) fn watch<'a>(cluster: Vec<Applied<'a>>, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Seen<'a> {
+pub(super) fn watch<'a>(cluster: Vec<Applied<'a>>, options: &Options, ledger: &mut Ledger, sink: &mut Findings) -> Seen<'a> {
     let scope = Scope::new(options);
     let mut seen = Seen { kinds: Vec::new() };
     for applied in cluster {
@@ -24,7 +24,7 @@ pub(super) fn watch<'a>(cluster: Vec<Applied<'a>>, options: &Options, ledger: &m
         }
         if let Some(why) = scope.excludes(applied.object, role) {
             ignore(ledger, applied.object.id, Why::NotWatched, why);
-            sink.push(findings::not_watched(applied.object, why));
+            sink.report(findings::not_watched(applied.object, why));
             continue;
         }
         match seen.kinds.iter_mut().find(|(known, _)| *known == role) {

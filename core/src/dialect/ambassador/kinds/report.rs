@@ -3,14 +3,13 @@
 //! What must not be here: deciding what is wrong.
 
 use super::{Kind, Version};
-use crate::diagnostic::{Diagnostic, Part, codes};
+use crate::diagnostic::{Findings, Part, codes};
 use crate::dialect::kubernetes::report;
 use crate::resource::{self, nearest};
 use crate::schema::{Change, Path, Violation};
 use crate::text::{Node, NodeId};
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 /// Where findings about one object go.
 pub(super) struct Report<'a> {
@@ -20,7 +19,7 @@ pub(super) struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// Findings about an object of a kind.
-    pub(super) fn new(kind: &'static Kind, object: &'a resource::Object, sink: &'a mut Vec<Diagnostic>) -> Self {
+    pub(super) fn new(kind: &'static Kind, object: &'a resource::Object, sink: &'a mut Findings) -> Self {
         Self { kind, common: report::Report::new(kind.name, object, sink) }
     }
 
@@ -47,7 +46,7 @@ impl<'a> Report<'a> {
             finding = finding.help(format!("did you mean `{near}`?"));
             finding = finding.fix(format!("rename to `{near}`"), self.common.place(node.id, Part::Key), near);
         }
-        self.common.sink.push(finding);
+        self.common.sink.report(finding);
     }
 
     /// Something wrong with a value, or a value that is missing.
@@ -59,7 +58,7 @@ impl<'a> Report<'a> {
     pub(super) fn missing_spec(&mut self) -> String {
         let message = format!("a {} needs a `spec`; without it the controller stops", self.kind.name);
         let finding = self.common.finding(&codes::MISSING_FIELD, message, self.common.object.root.id, Part::Key);
-        self.common.sink.push(finding);
+        self.common.sink.report(finding);
         "spec in body is required".into()
     }
 
@@ -78,21 +77,21 @@ impl<'a> Report<'a> {
         if !version.is_empty() {
             finding = finding.fix(format!("write `{current}`"), self.common.place(node, Part::Value), current);
         }
-        self.common.sink.push(finding);
+        self.common.sink.report(finding);
     }
 
     /// A version that works but is old.
     pub(super) fn deprecated_version(&mut self, node: NodeId, version: Version) {
         let message = format!("{} is converted to v3alpha1; a cluster takes it only with legacy versions switched on", version.name());
         let finding = self.common.finding(&codes::DEPRECATED_VERSION, message, node, Part::Value);
-        self.common.sink.push(finding);
+        self.common.sink.report(finding);
     }
 
     /// A Mapping that no Host will find by name.
     pub(super) fn missing_hostname(&mut self, node: NodeId) {
         let message = "this Mapping has no `hostname`, so it belongs only to Hosts that select it by labels";
         let finding = self.common.finding(&codes::MISSING_HOSTNAME, message, node, Part::Key);
-        self.common.sink.push(finding.help("add `hostname: \"*\"` for every host, as v2 did by itself"));
+        self.common.sink.report(finding.help("add `hostname: \"*\"` for every host, as v2 did by itself"));
     }
 }
 

@@ -37,11 +37,11 @@ impl Lowering<'_, '_> {
         let model = self.model;
         let options = model.options;
         let admin_port = model.ambassador.settings.admin_port.as_ref();
-        let admin_port = admin_port.and_then(|port| self.port(port, "admin_port", &model.ambassador.identity));
+        let admin_port = admin_port.and_then(|port| self.port(port, "admin_port", &model.ambassador.identity).ok());
         let admin_port = admin_port.unwrap_or_else(|| Sourced::built_in(ADMIN_PORT));
         // Tracing and logging are named by the bootstrap, so their clusters stand in it. They are also served.
-        let mut own: Vec<&Str> = model.tracing.iter().filter_map(|tracing| tracing.cluster.as_ref()).collect();
-        own.extend(model.log_services.values().filter_map(|log| log.cluster.as_ref()));
+        let mut own: Vec<&Str> = model.tracing.iter().map(|tracing| &tracing.cluster).collect();
+        own.extend(model.log_services.values().map(|log| &log.cluster));
         let named = own.iter().map(|key| model.envoy_name(key));
         let own_clusters = named.filter_map(|name| clusters.iter().find(|cluster| cluster.name.value == name).cloned()).collect();
         Bootstrap {
@@ -86,7 +86,7 @@ impl Lowering<'_, '_> {
 
     fn tracer(&self) -> Option<Sourced<Tracer>> {
         let tracing = self.model.tracing.as_ref()?;
-        let cluster = self.model.envoy_name(tracing.cluster.as_deref()?);
+        let cluster = self.model.envoy_name(&tracing.cluster);
         let config: TraceConfig = tracing.spec.config.clone().map(|config| config.value).unwrap_or_default();
         let text = |value: Option<Sourced<Str>>, default: &'static str| {
             value.filter(|value| !value.value.is_empty()).unwrap_or_else(|| Sourced::built_in(Str::new_static(default)))
@@ -118,7 +118,7 @@ impl Lowering<'_, '_> {
         let Some(address) = options.statsd_address() else { return Vec::new() };
         if address.parse::<IpAddr>().is_err() {
             let message = format!("statistics are left out: the controller asks DNS for `{address}` when it starts");
-            self.say(Diagnostic::new(&codes::UNRESOLVED_HOST, message, Place::Whole));
+            self.findings.report(Diagnostic::new(&codes::UNRESOLVED_HOST, message, Place::Whole));
             return Vec::new();
         }
         let sink = StatsSink { dogstatsd: options.dogstatsd(), address, port: STATSD_PORT };

@@ -24,11 +24,11 @@ impl Lowering<'_, '_> {
                 out.push(known.clone());
                 continue;
             }
-            let before = self.count;
+            let before = self.findings.reports();
             let lowered = Arc::new(self.cluster(cluster));
             // What certificates and further endpoints say may change without the cluster itself.
             let alone = cluster.tls.as_ref().is_none_or(|tls| self.model.context(tls.value).is_null) && cluster.more.is_empty();
-            memory.keep_cluster(number, cluster, Some(&lowered).filter(|_| alone && self.count == before));
+            memory.keep_cluster(number, cluster, Some(&lowered).filter(|_| alone && self.findings.reports() == before));
             out.push(lowered);
         }
         out
@@ -40,7 +40,7 @@ impl Lowering<'_, '_> {
         let on = &identity;
         let discovery = discovery(cluster);
         let timeout = self.milliseconds(&cluster.connect_timeout_ms, "connect_timeout_ms", on);
-        let timeout = timeout.filter(|timeout| {
+        let timeout = timeout.ok().filter(|timeout| {
             let usable = !timeout.value.is_zero();
             if !usable {
                 self.refuse("connect_timeout_ms must be more than 0", on, timeout.origin);
@@ -104,7 +104,7 @@ impl Lowering<'_, '_> {
                 Some(priority) => Sourced::new(Priority::Default, priority.origin),
                 None => Sourced::new(Priority::Default, breaker.origin.map(|origin| origin.by(Rule::Default))),
             };
-            let mut number = |value: &Option<Sourced<i64>>, field: &str| value.as_ref().and_then(|value| self.unsigned(value, field, on));
+            let mut number = |value: &Option<Sourced<i64>>, field: &str| value.as_ref().and_then(|value| self.unsigned(value, field, on).ok());
             let value = CircuitBreaker {
                 priority,
                 max_connections: number(&spec.max_connections, "max_connections"),
@@ -128,8 +128,8 @@ impl Lowering<'_, '_> {
         let lifetime = nonzero(&cluster.max_connection_lifetime_ms, &module.cluster_max_connection_lifetime_ms);
         UpstreamHttp {
             http2: cluster.grpc.filter(|grpc| grpc.value).map(|grpc| grpc.map(|_| ())),
-            idle_timeout: idle.and_then(|ms| self.milliseconds(&ms, "cluster_idle_timeout_ms", on)),
-            max_connection_duration: lifetime.and_then(|ms| self.milliseconds(&ms, "cluster_max_connection_lifetime_ms", on)),
+            idle_timeout: idle.and_then(|ms| self.milliseconds(&ms, "cluster_idle_timeout_ms", on).ok()),
+            max_connection_duration: lifetime.and_then(|ms| self.milliseconds(&ms, "cluster_max_connection_lifetime_ms", on).ok()),
             ..UpstreamHttp::default()
         }
     }
@@ -139,7 +139,7 @@ impl Lowering<'_, '_> {
         // With an error on the Module, the reference no longer looks at it here.
         let default = module.settings.keepalive.clone().filter(|_| !module.errored);
         let keepalive = cluster.keepalive.clone().or(default)?;
-        let mut number = |value: &Option<Sourced<i64>>, field: &str| value.as_ref().and_then(|value| self.unsigned(value, field, on));
+        let mut number = |value: &Option<Sourced<i64>>, field: &str| value.as_ref().and_then(|value| self.unsigned(value, field, on).ok());
         let value = TcpKeepalive {
             probes: number(&keepalive.value.probes, "probes"),
             time: number(&keepalive.value.time, "time"),

@@ -68,10 +68,10 @@ impl Lowering<'_, '_> {
         }
         let spec = &auth.spec;
         let on = &auth.identity;
-        let key = auth.cluster.as_deref().unwrap_or_default();
+        let key = auth.cluster.as_str();
         let service = spec.auth_service.as_ref().and_then(|service| service.origin);
         let timeout = spec.timeout_ms.unwrap_or_else(|| Sourced::built_in(5000));
-        let timeout = self.milliseconds(&timeout, "timeout_ms", on).unwrap_or_else(|| Sourced::built_in(core::time::Duration::from_secs(5)));
+        let timeout = self.milliseconds(&timeout, "timeout_ms", on).unwrap_or_else(|_| Sourced::built_in(core::time::Duration::from_secs(5)));
         let transport = if auth.proto.value == "grpc" { AuthorizationTransport::Grpc { authority: None } } else { self.http_transport(auth, key) };
         let filter = ExtAuthz {
             transport,
@@ -81,7 +81,11 @@ impl Lowering<'_, '_> {
             clear_route_cache: true,
             body: self.body(auth),
             failure_mode_allow: spec.failure_mode_allow.filter(|allow| allow.value),
-            status_on_error: spec.status_on_error.as_ref().and_then(|status| status.value.code.as_ref()).and_then(|code| self.status(code, on)),
+            status_on_error: spec
+                .status_on_error
+                .as_ref()
+                .and_then(|status| status.value.code.as_ref())
+                .and_then(|code| self.status(code, on).ok()),
         };
         ("envoy.filters.http.ext_authz".into(), HttpFilterKind::ExtAuthz(filter))
     }
@@ -112,7 +116,7 @@ impl Lowering<'_, '_> {
 
     fn body(&mut self, auth: &Auth) -> Option<Sourced<Body>> {
         if let Some(include) = &auth.spec.include_body {
-            let max_bytes = include.value.max_bytes.as_ref().and_then(|bytes| self.unsigned(bytes, "max_bytes", &auth.identity));
+            let max_bytes = include.value.max_bytes.as_ref().and_then(|bytes| self.unsigned(bytes, "max_bytes", &auth.identity).ok());
             return Some(Sourced::new(Body { max_bytes, allow_partial: include.value.allow_partial, pack_as_bytes: None }, include.origin));
         }
         let allow = auth.spec.allow_request_body.as_ref().filter(|allow| allow.value)?;
@@ -123,13 +127,13 @@ impl Lowering<'_, '_> {
 
     fn rate_limiting(&mut self, limit: &RateLimit) -> Option<RateLimitService> {
         let spec = &limit.spec;
-        let cluster = self.model.envoy_name(limit.cluster.as_deref()?);
+        let cluster = self.model.envoy_name(&limit.cluster);
         let timeout = spec.timeout_ms.unwrap_or_else(|| Sourced::built_in(20));
         let off = || Sourced::built_in(false);
         Some(RateLimitService {
             domain: limit.domain.clone(),
             cluster: Sourced::new(cluster, spec.service.as_ref().and_then(|service| service.origin)),
-            timeout: Some(self.milliseconds(&timeout, "timeout_ms", &limit.identity)?),
+            timeout: Some(self.milliseconds(&timeout, "timeout_ms", &limit.identity).ok()?),
             authority: None,
             request_type: Some("both".into()),
             x_ratelimit_headers: None,

@@ -4,7 +4,7 @@
 
 use super::Lowering;
 use super::route::format_problem;
-use crate::diagnostic::codes;
+use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::dialect::ambassador::model::ambassador::Ambassador;
 use crate::dialect::ambassador::model::log_service::LOG_NAME;
 use crate::dialect::ambassador::model::{Listener, tracing::Driver};
@@ -81,7 +81,7 @@ impl Lowering<'_, '_> {
             reject_escaped_slashes: Ambassador::flag(settings.reject_requests_with_escaped_slashes.as_ref()),
             strip_matching_host_port: Ambassador::flag(settings.strip_matching_host_port.as_ref()),
             use_remote_address: or_default(&settings.use_remote_address, true),
-            xff_num_trusted_hops: depth.and_then(|depth| self.unsigned(&depth, "l7Depth", &listener.identity)),
+            xff_num_trusted_hops: depth.and_then(|depth| self.unsigned(&depth, "l7Depth", &listener.identity).ok()),
             server_name: Some(server_name),
             idle_timeout: self.listener_idle_timeout(),
             headers_with_underscores: self.underscores(),
@@ -91,7 +91,7 @@ impl Lowering<'_, '_> {
                 allow_chunked_length: settings.allow_chunked_length,
                 header_key_format: self.header_key_format(),
             },
-            max_concurrent_streams: streams.and_then(|streams| self.unsigned(streams, "http2MaxConcurrentStreams", &listener.identity)),
+            max_concurrent_streams: streams.and_then(|streams| self.unsigned(streams, "http2MaxConcurrentStreams", &listener.identity).ok()),
             http3: listener.http3,
             preserve_external_request_id: or_default(&settings.preserve_external_request_id, false),
             generate_request_id: tracing.map(|tracing| Sourced::new(true, tracing.identity.origin)),
@@ -107,7 +107,7 @@ impl Lowering<'_, '_> {
     pub(super) fn listener_idle_timeout(&mut self) -> Option<Sourced<Duration>> {
         let module = &self.model.ambassador;
         let timeout = module.settings.listener_idle_timeout_ms.as_ref().filter(|ms| ms.value != 0)?;
-        self.milliseconds(timeout, "listener_idle_timeout_ms", &module.identity)
+        self.milliseconds(timeout, "listener_idle_timeout_ms", &module.identity).ok()
     }
 
     pub(super) fn max_request_headers(&mut self) -> Option<Sourced<u32>> {
@@ -117,7 +117,7 @@ impl Lowering<'_, '_> {
             self.refuse("max_request_headers_kb must be from 1 to 8192", &module.identity, written.origin);
             return None;
         }
-        self.unsigned(written, "max_request_headers_kb", &module.identity)
+        self.unsigned(written, "max_request_headers_kb", &module.identity).ok()
     }
 
     fn underscores(&mut self) -> Option<Sourced<Str>> {
@@ -138,9 +138,7 @@ impl Lowering<'_, '_> {
         if let Some(overrides) = &module.settings.header_case_overrides {
             let list = overrides.value.as_array().map(alloc::vec::Vec::as_slice);
             let overall = |this: &mut Self, message: &str| {
-                let diagnostic =
-                    crate::diagnostic::Diagnostic::new(&codes::WRONG_MODULE_VALUE, message, crate::diagnostic::Place::origin(overrides.origin));
-                this.say(diagnostic);
+                this.findings.report(Diagnostic::new(&codes::WRONG_MODULE_VALUE, message, Place::origin(overrides.origin)));
             };
             match list {
                 _ if proper.is_some() => overall(
@@ -167,18 +165,17 @@ impl Lowering<'_, '_> {
         let model = self.model;
         let mut out = Vec::new();
         for log in model.log_services.values() {
-            let Some(cluster) = log.cluster.as_deref() else { continue };
             let service = log.spec.service.as_ref().and_then(|service| service.origin);
             let seconds = log.spec.flush_interval_time.unwrap_or_else(|| Sourced::built_in(1));
             let bytes = log.spec.flush_interval_byte_size.unwrap_or_else(|| Sourced::built_in(16384));
-            let Some(flush) = self.milliseconds(&seconds.map(|s| s.saturating_mul(1000)), "flush_interval_time", &log.identity) else {
+            let Ok(flush) = self.milliseconds(&seconds.map(|s| s.saturating_mul(1000)), "flush_interval_time", &log.identity) else {
                 continue;
             };
             let flush = Some(flush).filter(|flush| !flush.value.is_zero()).unwrap_or_else(|| {
                 self.refuse("flush_interval_time must be more than 0", &log.identity, seconds.origin);
                 Sourced::built_in(Duration::from_secs(1))
             });
-            let Some(buffer_bytes) = self.unsigned(&bytes, "flush_interval_byte_size", &log.identity) else { continue };
+            let Ok(buffer_bytes) = self.unsigned(&bytes, "flush_interval_byte_size", &log.identity) else { continue };
             let headers: Vec<_> = log.spec.driver_config.iter().flat_map(|c| &c.value.additional_log_headers).flat_map(|h| &h.value).collect();
             let names = |during: fn(&spec::AdditionalLogHeader) -> &Option<Sourced<bool>>| {
                 let wanted = headers.iter().filter(|header| during(&header.value).as_ref().is_none_or(|on| on.value));
@@ -186,7 +183,7 @@ impl Lowering<'_, '_> {
             };
             let sink = AccessLogSink::Grpc(GrpcAccessLog {
                 kind: if log.http { GrpcAccessLogKind::Http } else { GrpcAccessLogKind::Tcp },
-                cluster: Sourced::new(model.envoy_name(cluster), service),
+                cluster: Sourced::new(model.envoy_name(&log.cluster), service),
                 log_name: Sourced::built_in(LOG_NAME.into()),
                 flush_interval: flush,
                 buffer_bytes,

@@ -117,7 +117,7 @@ impl<'m> Lowering<'m, '_> {
             },
             filters: filters.collect(),
             chains: lowered,
-            per_connection_buffer_limit: limit.and_then(|limit| self.unsigned(&limit, "buffer_limit_bytes", identity)),
+            per_connection_buffer_limit: limit.and_then(|limit| self.unsigned(&limit, "buffer_limit_bytes", identity).ok()),
             traffic_direction: Some(direction),
             in_bootstrap: false,
             origins: listener.identity.origin.into_iter().collect(),
@@ -183,15 +183,15 @@ impl<'m> Lowering<'m, '_> {
 
     fn tcp_chain(&mut self, listener: &Listener, chain: &Chain<'m>, group: &Group, tcp: &TcpGroup) -> Option<FilterChain> {
         let tls = match chain.context {
-            Some(context) => Some(self.downstream_tls(context, &group.identity)?),
+            Some(context) => Some(self.downstream_tls(context, &group.identity).ok()?),
             None => None,
         };
         let clusters: Vec<WeightedCluster> = tcp
             .mappings
             .iter()
-            .filter_map(|mapping| {
-                let name = Sourced::new(self.model.envoy_name(mapping.cluster.as_deref()?), mapping.service.origin);
-                Some(WeightedCluster { name, weight: mapping.share, ..WeightedCluster::default() })
+            .map(|mapping| {
+                let name = Sourced::new(self.model.envoy_name(&mapping.cluster), mapping.service.origin);
+                WeightedCluster { name, weight: mapping.share, ..WeightedCluster::default() }
             })
             .collect();
         let (usable, zero): (Vec<_>, Vec<_>) = clusters.into_iter().partition(|cluster| cluster.weight.value > 0);
@@ -280,7 +280,7 @@ impl<'m> Lowering<'m, '_> {
                 }),
                 Some(context) => {
                     let Some(Member::Http(first)) = chain.members.values().next() else { continue };
-                    let Some(tls) = self.downstream_tls(context, &first.identity) else { continue };
+                    let Ok(tls) = self.downstream_tls(context, &first.identity) else { continue };
                     let matcher =
                         FilterChainMatch { server_names: chain.names(), transport_protocol: Some(if udp { "quic".into() } else { "tls".into() }) };
                     let name = format!("httpshost-{}", first.identity.name).into();

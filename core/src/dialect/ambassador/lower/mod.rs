@@ -14,15 +14,13 @@ mod route;
 mod tls;
 
 use super::model::{Identity, Model, REFUSED_HELP};
-use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::diagnostic::{Diagnostic, DistinctFindings, Findings, Place, Reported, codes};
 use crate::ir::{EnvoyDelivery, HeaderName, Ir, Spelling, StatusCode};
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::time::Duration;
-use hashbrown::HashSet;
 
 pub use memory::Memory;
 
@@ -46,88 +44,70 @@ const SPELLING: Spelling = Spelling {
 };
 
 /// Lowers a finished model.
-pub fn lower(model: &Model<'_>, memory: &mut Memory, sink: &mut Vec<Diagnostic>) -> Ir {
+pub fn lower(model: &Model<'_>, memory: &mut Memory, sink: &mut Findings) -> Ir {
     memory.prepare(model);
-    let mut lowering = Lowering { model, sink, said: HashSet::default(), count: 0 };
+    let mut lowering = Lowering { model, findings: DistinctFindings::default() };
     let routes = lowering.routes(memory);
     let mut listeners = lowering.listeners(&routes);
     listeners.push(Arc::new(lowering.ready_listener()));
     let clusters = lowering.clusters(memory);
     let bootstrap = lowering.bootstrap(&clusters);
+    sink.append(&mut lowering.findings.take());
     let delivery = EnvoyDelivery { bootstrap, spelling: SPELLING, ..EnvoyDelivery::default() };
     Ir { listeners, clusters, delivery, ..Ir::default() }
 }
 
-/// The model, and where complaints go.
+/// The model, and where findings go.
 struct Lowering<'m, 'c> {
     model: &'m Model<'c>,
-    sink: &'m mut Vec<Diagnostic>,
-    said: HashSet<u64>,
-    /// How many complaints there were, those included that were made before.
-    count: usize,
+    findings: DistinctFindings,
 }
 
 impl Lowering<'_, '_> {
-    fn error(&mut self, code: &'static crate::diagnostic::Code, message: impl Into<String>, on: &Identity, origin: Option<Origin>) {
-        let diagnostic = Diagnostic::new(code, message, Place::origin(origin.or(on.origin))).about(on.key());
-        self.say(diagnostic);
-    }
-
-    /// The same is said once.
-    fn say(&mut self, diagnostic: Diagnostic) {
-        self.count += 1;
-        if self.said.insert(diagnostic.fingerprint()) {
-            self.sink.push(diagnostic);
-        }
+    fn error(&mut self, code: &'static crate::diagnostic::Code, message: impl Into<String>, on: &Identity, origin: Option<Origin>) -> Reported {
+        self.findings.report(Diagnostic::new(code, message, Place::origin(origin.or(on.origin))).about(on.key()))
     }
 
     /// Something that the reference passes on and Envoy refuses.
-    fn refuse(&mut self, message: impl Into<String>, on: &Identity, origin: Option<Origin>) {
-        let diagnostic = Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin.or(on.origin))).about(on.key()).help(REFUSED_HELP);
-        self.say(diagnostic);
+    fn refuse(&mut self, message: impl Into<String>, on: &Identity, origin: Option<Origin>) -> Reported {
+        let place = Place::origin(origin.or(on.origin));
+        self.findings.report(Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, place).about(on.key()).help(REFUSED_HELP))
     }
 
     /// A number of milliseconds as a duration; a negative one is refused.
-    fn milliseconds(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Option<Sourced<Duration>> {
+    fn milliseconds(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Result<Sourced<Duration>, Reported> {
         match super::duration::milliseconds(value.value) {
-            Some(duration) => Some(Sourced::new(duration, value.origin)),
-            None => {
-                self.refuse(alloc::format!("{field} must not be negative"), on, value.origin);
-                None
-            }
+            Some(duration) => Ok(Sourced::new(duration, value.origin)),
+            None => Err(self.refuse(alloc::format!("{field} must not be negative"), on, value.origin)),
         }
     }
 
     /// A number that Envoy holds in 32 bits without a sign; others are refused.
-    /// A status, if there is such a status.
-    fn status(&mut self, value: &Sourced<i64>, on: &Identity) -> Option<Sourced<StatusCode>> {
-        let status = StatusCode::new(value.value);
-        if status.is_none() {
-            self.refuse(alloc::format!("there is no status {}: statuses are from 100 to 599", value.value), on, value.origin);
+    fn unsigned(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Result<Sourced<u32>, Reported> {
+        match u32::try_from(value.value) {
+            Ok(number) => Ok(Sourced::new(number, value.origin)),
+            Err(_) => Err(self.refuse(alloc::format!("{field} must be from 0 to 4294967295"), on, value.origin)),
         }
-        Some(Sourced::new(status?, value.origin))
     }
 
-    fn port(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Option<Sourced<u16>> {
-        let Ok(port) = u16::try_from(value.value) else {
-            self.refuse(alloc::format!("{field} must be a port, from 0 to 65535"), on, value.origin);
-            return None;
-        };
-        Some(Sourced::new(port, value.origin))
+    /// A status, if there is such a status.
+    fn status(&mut self, value: &Sourced<i64>, on: &Identity) -> Result<Sourced<StatusCode>, Reported> {
+        match StatusCode::new(value.value) {
+            Some(status) => Ok(Sourced::new(status, value.origin)),
+            None => Err(self.refuse(alloc::format!("there is no status {}: statuses are from 100 to 599", value.value), on, value.origin)),
+        }
+    }
+
+    /// A port, if there is such a port.
+    fn port(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Result<Sourced<u16>, Reported> {
+        match u16::try_from(value.value) {
+            Ok(port) => Ok(Sourced::new(port, value.origin)),
+            Err(_) => Err(self.refuse(alloc::format!("{field} must be a port, from 0 to 65535"), on, value.origin)),
+        }
     }
 
     /// The name of a header, if Envoy takes it.
-    fn header_name(&mut self, name: &Str, origin: Option<Origin>, on: &Identity) -> Option<HeaderName> {
-        HeaderName::new(name.clone()).map_err(|problem| self.refuse(problem.to_string(), on, origin)).ok()
-    }
-
-    fn unsigned(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Option<Sourced<u32>> {
-        match u32::try_from(value.value) {
-            Ok(number) => Some(Sourced::new(number, value.origin)),
-            Err(_) => {
-                self.refuse(alloc::format!("{field} must be from 0 to 4294967295"), on, value.origin);
-                None
-            }
-        }
+    fn header_name(&mut self, name: &Str, origin: Option<Origin>, on: &Identity) -> Result<HeaderName, Reported> {
+        HeaderName::new(name.clone()).map_err(|problem| self.refuse(problem.to_string(), on, origin))
     }
 }

@@ -48,7 +48,7 @@ impl Lowering<'_, '_> {
                 filters: vec![NetworkFilter::Http(Arc::new(manager))],
                 origins: Vec::new(),
             }],
-            per_connection_buffer_limit: limit.and_then(|limit| self.unsigned(&limit, "buffer_limit_bytes", &on)),
+            per_connection_buffer_limit: limit.and_then(|limit| self.unsigned(&limit, "buffer_limit_bytes", &on).ok()),
             in_bootstrap: true,
             ..Listener::default()
         }

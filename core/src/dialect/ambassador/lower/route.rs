@@ -4,7 +4,7 @@
 
 use super::memory::{Hosts, KnownGroup};
 use super::{Lowering, Memory};
-use crate::diagnostic::codes;
+use crate::diagnostic::{Reported, codes};
 use crate::dialect::ambassador::duration;
 use crate::dialect::ambassador::model::group::{Group, GroupKind, HttpGroup, Member};
 use crate::dialect::ambassador::model::health_check::added_header;
@@ -156,9 +156,6 @@ fn without_proto(route: &Arc<Route>) -> Arc<Route> {
     Arc::new(with_proto(route, false))
 }
 
-/// `None`: the route cannot be sent to Envoy, which has been said.
-type Kept<T> = Option<T>;
-
 impl<'m> Lowering<'m, '_> {
     pub(super) fn routes(&mut self, memory: &mut Memory) -> Routes<'m> {
         let model = self.model;
@@ -174,14 +171,14 @@ impl<'m> Lowering<'m, '_> {
                 }
                 touched.extend(&known.hosts);
             }
-            let before = self.count;
+            let before = self.findings.reports();
             let mut known = KnownGroup { group: group.clone(), routes: Vec::new(), hosts: Hosts::default(), quiet: false, used: true };
             if let GroupKind::Http(http) = &group.kind {
                 self.group_routes(group, http, &mut known.routes);
                 let takers = hosts.iter().enumerate().filter(|(_, host)| !known.routes.is_empty() && host.takes(http, strict));
                 takers.for_each(|(at, _)| known.hosts.insert(at));
             }
-            known.quiet = self.count == before;
+            known.quiet = self.findings.reports() == before;
             touched.extend(&known.hosts);
             *slot = Some(known);
         }
@@ -203,8 +200,8 @@ impl<'m> Lowering<'m, '_> {
 
     fn group_routes(&mut self, group: &Group, http: &HttpGroup, out: &mut Vec<Arc<Variants>>) {
         let has_authentication = self.model.auth.is_some();
-        let mut add = |route: Kept<Route>| {
-            let Some(route) = route else { return };
+        let mut add = |route: Result<Route, Reported>| {
+            let Ok(route) = route else { return };
             let acme = matches!(&route.matcher.path.value, PathMatch::Prefix(prefix) if prefix == "/.well-known/acme-challenge/");
             let (https, redirect, redirect_http, http) = (OnceBox::new(), OnceBox::new(), OnceBox::new(), OnceBox::new());
             out.push(Arc::new(Variants { route: Arc::new(route), has_authentication, https, redirect, redirect_http, http, acme }));
@@ -217,7 +214,7 @@ impl<'m> Lowering<'m, '_> {
         }
     }
 
-    fn redirect_route(&mut self, group: &Group, http: &HttpGroup, mapping: &Member<HttpMapping>) -> Kept<Route> {
+    fn redirect_route(&mut self, group: &Group, http: &HttpGroup, mapping: &Member<HttpMapping>) -> Result<Route, Reported> {
         let on = &mapping.identity;
         let spec = &mapping.spec;
         let fraction = RuntimeFraction { percent: Sourced::built_in(100), percent_also: Also::default(), runtime_key: None };
@@ -245,7 +242,7 @@ impl<'m> Lowering<'m, '_> {
             Sourced::new(value, code.origin)
         });
         let redirect = Redirect { host: Some(mapping.service.clone()), path, code, ..Redirect::default() };
-        Some(Route {
+        Ok(Route {
             matcher,
             action: RouteAction::Redirect(Box::new(redirect)),
             per_filter: vec![("envoy.filters.http.ext_authz".into(), Sourced::built_in(PerFilter::ExtAuthzDisabled))],
@@ -254,9 +251,9 @@ impl<'m> Lowering<'m, '_> {
         })
     }
 
-    fn forward_route(&mut self, group: &Group, http: &HttpGroup, mapping: &Member<HttpMapping>) -> Kept<Route> {
+    fn forward_route(&mut self, group: &Group, http: &HttpGroup, mapping: &Member<HttpMapping>) -> Result<Route, Reported> {
         let on = &mapping.identity;
-        let cluster = self.model.envoy_name(mapping.cluster.as_deref()?);
+        let cluster = self.model.envoy_name(&mapping.cluster);
         // A share is a sum, and the last one is what the others leave.
         let weights = http.mappings.iter().filter_map(|member| member.spec.weight.as_ref()?.origin).map(|origin| origin.by(Rule::Derived));
         let percent_also = if http.mappings.len() > 1 { Also(weights.collect()) } else { Also::default() };
@@ -265,7 +262,7 @@ impl<'m> Lowering<'m, '_> {
         let matcher = self.matcher(http, mapping, fraction)?;
         let shared = &http.shared;
         let forward = self.forward(group, http, mapping, cluster)?;
-        Some(Route {
+        Ok(Route {
             matcher,
             action: RouteAction::Forward(Arc::new(forward)),
             request_headers: self.headers(&shared.add_request_headers, shared.remove_request_headers.as_ref(), on),
@@ -276,7 +273,7 @@ impl<'m> Lowering<'m, '_> {
         })
     }
 
-    fn matcher(&mut self, http: &HttpGroup, mapping: &HttpMapping, fraction: RuntimeFraction) -> Kept<RouteMatch> {
+    fn matcher(&mut self, http: &HttpGroup, mapping: &HttpMapping, fraction: RuntimeFraction) -> Result<RouteMatch, Reported> {
         let on = &mapping.identity;
         let spec = &mapping.spec;
         let prefix = spec.prefix.clone().unwrap_or_default();
@@ -304,18 +301,18 @@ impl<'m> Lowering<'m, '_> {
             query.push(Sourced::new(QueryMatch { name: parameter.value.name.clone(), value, ignore_case: false }, parameter.origin));
         }
         let case_sensitive = Some(case_sensitive.unwrap_or_else(|| Sourced::built_in(true)));
-        Some(RouteMatch { path, path_also: Also::default(), case_sensitive, headers, query, fraction: Some(fraction), grpc: false })
+        Ok(RouteMatch { path, path_also: Also::default(), case_sensitive, headers, query, fraction: Some(fraction), grpc: false })
     }
 
-    /// `Some(None)`: the matcher takes everything and is not sent.
-    fn header_match(&mut self, header: &Sourced<KeyValue>, on: &Identity) -> Kept<Option<Sourced<HeaderMatch>>> {
+    /// `None`: the matcher takes everything and is not sent.
+    fn header_match(&mut self, header: &Sourced<KeyValue>, on: &Identity) -> Result<Option<Sourced<HeaderMatch>>, Reported> {
         let name = self.header_name(&header.value.name, header.origin, on)?;
         let written = header.value.value.clone();
         let value = match written {
             None => StringMatch::Present,
             Some(value) if header.value.regex => StringMatch::Regex(self.regex(&Sourced::new(value, header.origin), on)?),
             Some(value) if name == HeaderName::AUTHORITY => match value.as_str() {
-                "*" => return Some(None),
+                "*" => return Ok(None),
                 glob if glob.starts_with('*') => StringMatch::Suffix(glob[1..].into()),
                 glob if glob.ends_with('*') => StringMatch::Prefix(glob[..glob.len() - 1].into()),
                 _ => StringMatch::Exact(value),
@@ -323,17 +320,16 @@ impl<'m> Lowering<'m, '_> {
             Some(value) => StringMatch::Exact(value),
         };
         let matcher = HeaderMatch { name, value, invert: false, ignore_case: false, missing_as_empty: false };
-        Some(Some(Sourced::new(matcher, header.origin)))
+        Ok(Some(Sourced::new(matcher, header.origin)))
     }
 
     /// A regular expression that Envoy takes; otherwise the route goes, as its meaning would change.
-    fn regex(&mut self, text: &Sourced<Str>, on: &Identity) -> Kept<Regex> {
+    fn regex(&mut self, text: &Sourced<Str>, on: &Identity) -> Result<Regex, Reported> {
         if let Err(problem) = re2::check(&text.value) {
             let message = format!("Envoy refuses the regular expression `{}`: {problem}; the route is left out", text.value);
-            self.error(&codes::INVALID_REGEX, message, on, text.origin);
-            return None;
+            return Err(self.error(&codes::INVALID_REGEX, message, on, text.origin));
         }
-        Some(Regex { regex: text.value.clone(), max_program_size: Some(self.model.ambassador.regex_max_size), engine: true })
+        Ok(Regex { regex: text.value.clone(), max_program_size: Some(self.model.ambassador.regex_max_size), engine: true })
     }
 
     fn headers(&mut self, add: &[(Str, Sourced<spec::AddedHeader>)], remove: Option<&Sourced<Vec<Sourced<Str>>>>, on: &Identity) -> HeaderMutations {
@@ -362,12 +358,12 @@ impl<'m> Lowering<'m, '_> {
         HeaderMutations { add, remove: kept }
     }
 
-    fn forward(&mut self, group: &Group, http: &HttpGroup, mapping: &HttpMapping, cluster: Str) -> Kept<Forward> {
+    fn forward(&mut self, group: &Group, http: &HttpGroup, mapping: &HttpMapping, cluster: Str) -> Result<Forward, Reported> {
         let on = &mapping.identity;
         let (spec, shared, module) = (&mapping.spec, &http.shared, &self.model.ambassador);
         let timeout_ms = spec.timeout_ms.or(module.settings.cluster_request_timeout_ms);
-        let timeout = self.milliseconds(&timeout_ms.unwrap_or_else(|| Sourced::built_in(3000)), "timeout_ms", on);
-        let idle_timeout = spec.idle_timeout_ms.as_ref().and_then(|ms| self.milliseconds(ms, "idle_timeout_ms", on));
+        let timeout = self.milliseconds(&timeout_ms.unwrap_or_else(|| Sourced::built_in(3000)), "timeout_ms", on).ok();
+        let idle_timeout = spec.idle_timeout_ms.as_ref().and_then(|ms| self.milliseconds(ms, "idle_timeout_ms", on).ok());
         if let Some(priority) = &shared.priority {
             self.refuse(format!("priority `{}` reaches Envoy in lower case, which it does not know", priority.value), on, priority.origin);
         }
@@ -392,7 +388,7 @@ impl<'m> Lowering<'m, '_> {
         };
         let cors = shared.cors.clone().or_else(|| self.model.ambassador.cors.clone().map(|cors| cors.by(Rule::Module)));
         let retry = shared.retry_policy.clone().or_else(|| self.model.ambassador.retry_policy.clone().map(|policy| policy.by(Rule::Module)));
-        Some(Forward {
+        Ok(Forward {
             clusters: UpstreamClusters::One(Sourced::new(cluster, mapping.service.origin)),
             timeout,
             idle_timeout,
@@ -412,7 +408,7 @@ impl<'m> Lowering<'m, '_> {
     fn hash_policy(&mut self, http: &HttpGroup, on: &Identity) -> Option<Sourced<HashPolicy>> {
         let balancer = http.load_balancer(self.model)?.clone();
         let policy = match balancer.value.hash.clone()? {
-            LbHash::Header(name) => HashPolicy::Header(self.header_name(&name, balancer.origin, on)?),
+            LbHash::Header(name) => HashPolicy::Header(self.header_name(&name, balancer.origin, on).ok()?),
             LbHash::SourceIp(on) => HashPolicy::SourceIp(on),
             LbHash::Cookie(cookie) => {
                 let ttl = cookie.ttl.as_ref().and_then(|ttl| {
@@ -473,16 +469,16 @@ impl<'m> Lowering<'m, '_> {
             }
             parsed.map(|value| Sourced::new(value, time.origin))
         });
-        let num_retries = spec.num_retries.as_ref().and_then(|number| self.unsigned(number, "num_retries", on));
+        let num_retries = spec.num_retries.as_ref().and_then(|number| self.unsigned(number, "num_retries", on).ok());
         let value = RetryPolicy { retry_on: spec.retry_on.clone().unwrap_or_default(), num_retries, per_try_timeout, status_codes: Vec::new() };
         Sourced::new(value, policy.origin)
     }
 
     fn mirror(&mut self, http: &HttpGroup) -> Option<Sourced<MirrorPolicy>> {
         let shadow = http.shadow.as_ref()?;
-        let cluster = self.model.envoy_name(shadow.cluster.as_deref()?);
+        let cluster = self.model.envoy_name(&shadow.cluster);
         let weight = shadow.spec.weight.unwrap_or_else(|| Sourced::built_in(100));
-        let percent = self.unsigned(&weight, "weight", &shadow.identity)?;
+        let percent = self.unsigned(&weight, "weight", &shadow.identity).ok()?;
         let policy = MirrorPolicy { cluster: Sourced::new(cluster, shadow.service.origin), percent };
         Some(Sourced::new(policy, shadow.identity.origin))
     }
@@ -537,7 +533,7 @@ impl<'m> Lowering<'m, '_> {
         }
         if let Some(header) = &spec.request_headers {
             let text = |value: &Option<Sourced<Str>>| value.clone().unwrap_or_default().value;
-            let name = self.header_name(&text(&header.value.header_name), header.origin, on)?;
+            let name = self.header_name(&text(&header.value.header_name), header.origin, on).ok()?;
             found.push((RateLimitAction::RequestHeader { key: text(&header.value.key), header: name }, header.origin));
         }
         if found.len() != 1 {

@@ -3,7 +3,7 @@
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3tls.py`.
 
 use super::Lowering;
-use crate::diagnostic::codes;
+use crate::diagnostic::{Reported, codes};
 use crate::dialect::ambassador::model::tls::TlsContext;
 use crate::dialect::ambassador::model::{ContextId, Identity};
 use crate::dialect::ambassador::spec::TlsConfig;
@@ -15,14 +15,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 impl Lowering<'_, '_> {
-    /// TLS towards clients; `None` where there is no certificate to show, which has then been said.
-    pub(super) fn downstream_tls(&mut self, id: ContextId, on: &Identity) -> Option<Sourced<DownstreamTls>> {
+    /// TLS towards clients. Without a certificate to show there is none.
+    pub(super) fn downstream_tls(&mut self, id: ContextId, on: &Identity) -> Result<Sourced<DownstreamTls>, Reported> {
         let context = self.model.context(id);
         let name = &context.identity.name;
         let Some(certificate) = certificate(context) else {
             let message = format!("TLSContext {name} has no certificate, so that TLS cannot be terminated with it; the hosts are left out");
-            self.error(&codes::REFUSED_BY_ENVOY, message, on, context.identity.origin);
-            return None;
+            return Err(self.error(&codes::REFUSED_BY_ENVOY, message, on, context.identity.origin));
         };
         if let Some(sni) = &context.spec.sni {
             self.refuse("sni is not allowed where TLS is terminated", &context.identity, sni.origin);
@@ -34,7 +33,7 @@ impl Lowering<'_, '_> {
             parameters: parameters(&context.spec),
             alpn: alpn(&context.spec),
         };
-        Some(Sourced::new(tls, context.identity.origin))
+        Ok(Sourced::new(tls, context.identity.origin))
     }
 
     /// TLS towards an upstream; `None`: the context says nothing at all, and TLS is not originated.

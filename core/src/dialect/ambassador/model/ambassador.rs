@@ -10,7 +10,7 @@ use super::posts::{Identity, Post, Posts, REFUSED_HELP};
 use super::service::python_repr;
 use super::tls::is_truthy;
 use super::{HttpMapping, Model, mapping::Breakers};
-use crate::diagnostic::codes;
+use crate::diagnostic::{Reported, codes};
 use crate::dialect::ambassador::config::Config;
 use crate::dialect::ambassador::spec::{self, AmbassadorModule, Decode, Decoder, MappingDefaults};
 use crate::ir::{ClientCertDetails, Compressor, GrpcStats, GrpcStatsMethods, IpRange, IpSource, Rbac, RbacAction};
@@ -139,7 +139,7 @@ impl Model<'_> {
             }
         }
         self.regex_size();
-        if self.module_filters().is_some() {
+        if self.module_filters().is_ok() {
             self.check_module();
         }
     }
@@ -169,8 +169,8 @@ impl Model<'_> {
         self.filters.push(Filter { name: name.into(), kind, origin: origin.or(self.ambassador.identity.origin) });
     }
 
-    /// The filters that the Module asks for, in the reference's order. `None` where a broken one stops everything after it.
-    fn module_filters(&mut self) -> Option<()> {
+    /// The filters that the Module asks for, in the reference's order. A broken one stops everything after it.
+    fn module_filters(&mut self) -> Result<(), Reported> {
         let settings = self.ambassador.settings.clone();
         if let Some(bridge) = &settings.enable_grpc_http11_bridge {
             self.save_module_filter("envoy.filters.http.grpc_http1_bridge", FilterKind::GrpcHttp1Bridge, bridge.origin);
@@ -202,8 +202,8 @@ impl Model<'_> {
                     let written = self.module_node(&["buffer", "max_request_bytes"]).is_some();
                     if !written {
                         let part = Identity { origin: self.ambassador.identity.origin, ..Identity::internal("ir.buffer", "IRBuffer", "ir.buffer") };
-                        self.posts.error(&part, Post::new(&codes::MISSING_FIELD, "missing required field: max_request_bytes", buffer.origin));
-                        return None;
+                        let post = Post::new(&codes::MISSING_FIELD, "missing required field: max_request_bytes", buffer.origin);
+                        return Err(self.posts.error(&part, post));
                     }
                 }
             }
@@ -216,12 +216,11 @@ impl Model<'_> {
                 let part =
                     Identity { origin: self.ambassador.identity.origin, ..Identity::internal("ir.retrypolicy", "IRRetryPolicy", "ir.retrypolicy") };
                 let message = "Invalid retry policy specified: <IRRetryPolicy ir.retrypolicy>";
-                self.posts.error(&part, Post::new(&codes::INVALID_RETRY_POLICY, message, policy.origin));
-                return None;
+                return Err(self.posts.error(&part, Post::new(&codes::INVALID_RETRY_POLICY, message, policy.origin)));
             }
         }
         self.ip_filter(&settings);
-        Some(())
+        Ok(())
     }
 
     fn module_node(&self, path: &[&str]) -> Option<&Node> {
@@ -422,9 +421,9 @@ impl Model<'_> {
 
     /// Mappings for liveness, readiness and diagnostics.
     pub(super) fn add_probe_mappings(&mut self) {
-        let before = self.posts.count();
+        let before = self.posts.reports();
         let probes = self.groups.probes.clone().unwrap_or_else(|| self.probe_mappings());
-        self.groups.probes = Some(probes.clone()).filter(|_| self.posts.count() == before);
+        self.groups.probes = Some(probes.clone()).filter(|_| self.posts.reports() == before);
         probes.into_iter().for_each(|mapping| self.add_mapping(mapping));
     }
 
@@ -460,7 +459,7 @@ impl Model<'_> {
             };
             let identity = self.ambassador.identity.part(mapping::INTERNAL_MAPPING, format!("internal_{name}_probe_mapping"));
             let namespace = self.options.ambassador_namespace.clone();
-            if let Some(mapping) = HttpMapping::new(self, identity, namespace, alloc::sync::Arc::default(), mapping) {
+            if let Ok(mapping) = HttpMapping::new(self, identity, namespace, alloc::sync::Arc::default(), mapping) {
                 made.push(alloc::sync::Arc::new(mapping));
             }
         }

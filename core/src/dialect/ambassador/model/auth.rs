@@ -35,8 +35,8 @@ pub struct Auth {
     pub allowed_authorization_headers: Vec<Sourced<Str>>,
     /// Linkerd is told where the request goes.
     pub add_linkerd_headers: Option<Sourced<bool>>,
-    /// Key of its cluster.
-    pub cluster: Option<Str>,
+    /// Key of its cluster; empty until it is added.
+    pub cluster: Str,
     services: Map<Str, Service>,
 }
 
@@ -81,7 +81,7 @@ impl Auth {
                 allowed_request_headers: Vec::new(),
                 allowed_authorization_headers: Vec::new(),
                 add_linkerd_headers: None,
-                cluster: None,
+                cluster: Str::default(),
                 services: Map::default(),
             },
         };
@@ -168,6 +168,7 @@ impl Model<'_> {
         let Some(mut auth) = self.auth.take() else { return };
         let own = auth.spec.circuit_breakers.as_ref().filter(|breakers| !breakers.value.is_empty()).map(unchecked_breakers);
         let breakers = own.clone().or_else(|| self.ambassador.circuit_breakers.clone().map(|breakers| breakers.by(Rule::Module)));
+        let mut cluster = core::mem::take(&mut auth.cluster);
         for entry in auth.services.values() {
             let grpc = Some(Sourced::new(entry.grpc, auth.proto.origin));
             let (tls, stats) = (entry.tls.as_ref(), auth.spec.stats_name.as_ref());
@@ -177,21 +178,20 @@ impl Model<'_> {
                 &entry.service,
                 Asked { marker: Some("extauth"), tls, grpc, stats_name: stats, breakers: breakers.as_ref() },
             );
-            match &auth.cluster {
-                None => auth.cluster = Some(self.add_cluster(wanted)),
-                Some(first) => {
-                    let first = first.clone();
-                    self.merge_cluster(&first, wanted);
-                }
+            if cluster.is_empty() {
+                cluster = self.add_cluster(wanted);
+            } else {
+                self.merge_cluster(&cluster, wanted);
             }
         }
-        if let (Some(own), Some(cluster)) = (own, &auth.cluster) {
-            let identity = Identity::cluster(cluster, auth.identity.origin);
+        if let Some(own) = own {
+            let identity = Identity::cluster(&cluster, auth.identity.origin);
             let service = auth.services.values().next().map_or("", |entry| entry.service.value.as_str());
             let message = format!("{service}: unvalidated circuit breaker");
             let post = Post::new(&codes::INVALID_CIRCUIT_BREAKERS, message, own.origin);
             self.posts.error(&identity, post.help("they are applied all the same; only the name of the cluster does not show them"));
         }
+        auth.cluster = cluster;
         self.auth = Some(auth);
     }
 }

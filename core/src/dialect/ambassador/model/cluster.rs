@@ -246,10 +246,10 @@ impl Model<'_> {
             } else {
                 let wanted = Wanted::by_mapping(&ask.mapping, ask.marker.clone());
                 let named = named.unwrap_or_else(|| self.name_cluster(&wanted));
-                let before = self.posts.count();
+                let before = self.posts.reports();
                 let cluster = Arc::new(self.define_cluster(&wanted, named));
                 self.clusters.define(ask.cluster, &cluster);
-                ask.made = Some(cluster).filter(|cluster| cluster.stands_alone() && self.posts.count() == before);
+                ask.made = Some(cluster).filter(|cluster| cluster.stands_alone() && self.posts.reports() == before);
             }
         }
         self.clusters.ask(ask.cluster, ask.origin);
@@ -411,9 +411,11 @@ impl Model<'_> {
         }
     }
 
-    /// The name by which Envoy knows a cluster.
+    /// The name by which Envoy knows a cluster of this model.
     pub fn envoy_name(&self, key: &str) -> Str {
-        self.get_cluster(key).map(|cluster| cluster.envoy_name.clone()).unwrap_or_default()
+        let cluster = self.get_cluster(key);
+        debug_assert!(cluster.is_some(), "no cluster {key}: every resource that is lowered has added its own");
+        cluster.map_or_else(|| key.into(), |cluster| cluster.envoy_name.clone())
     }
 }
 

@@ -106,13 +106,13 @@ pub struct Member<M> {
     pub mapping: Arc<M>,
     /// Cumulative share of the group, in per cent; set when the group is finished.
     pub share: Sourced<u32>,
-    /// Key in [`Model::clusters`]; set when the group is finished.
-    pub cluster: Option<Str>,
+    /// Key in [`Model::clusters`]; empty until the group is finished.
+    pub cluster: Str,
 }
 
 impl<M> Member<M> {
     fn new(mapping: Arc<M>) -> Self {
-        Self { mapping, share: Sourced::built_in(0), cluster: None }
+        Self { mapping, share: Sourced::built_in(0), cluster: Str::default() }
     }
 }
 
@@ -272,7 +272,7 @@ fn mismatch(name: &str, fields: &[(&'static str, Option<Origin>)]) -> Post {
 impl Slot {
     /// Adds a Mapping to the group, or makes the group.
     fn add(&mut self, mapping: Arc<HttpMapping>, posts: &mut Posts) {
-        let before = posts.count();
+        let before = posts.reports();
         match &mut self.group {
             None => {
                 let mut group = HttpGroup::new(mapping.clone());
@@ -282,7 +282,7 @@ impl Slot {
             }
             Some(group) => Arc::make_mut(group).add(mapping, posts),
         }
-        self.noisy |= posts.count() > before;
+        self.noisy |= posts.reports() > before;
     }
 }
 
@@ -402,9 +402,9 @@ impl Model<'_> {
             }
             again.push(number);
             let Some(mut group) = slot.group.take() else { continue };
-            let before = self.posts.count();
+            let before = self.posts.reports();
             let (asks, steady) = self.finalize_http_group(Arc::make_mut(&mut group));
-            groups.made(number, group, asks, steady && self.posts.count() == before);
+            groups.made(number, group, asks, steady && self.posts.reports() == before);
         }
         groups.put_in_order(again);
         self.groups = groups;
@@ -413,7 +413,7 @@ impl Model<'_> {
     fn finalize_tcp_group(&mut self, group: &mut Group) {
         let GroupKind::Tcp(tcp) = &mut group.kind else { return };
         for mapping in &mut tcp.mappings {
-            mapping.cluster = Some(self.add_cluster(cluster::Wanted::by_tcp_mapping(mapping)));
+            mapping.cluster = self.add_cluster(cluster::Wanted::by_tcp_mapping(mapping));
         }
         let weights = weights(&tcp.mappings, |m| (m.spec.weight, &m.identity.name));
         match self.shares(weights, &group.identity) {
@@ -431,7 +431,7 @@ impl Model<'_> {
         self.complete_labels(group, identity);
         let mut ask = |this: &mut Self, member: &mut Member<HttpMapping>, marker: Option<Str>| {
             let (ask, name, holds) = this.ask_cluster(&member.mapping, marker);
-            member.cluster = Some(name);
+            member.cluster = name;
             steady &= holds;
             asks.push(ask);
         };
@@ -576,7 +576,9 @@ impl HttpGroup {
             Arc::make_mut(&mut mapping).spec.host_redirect = None;
             redirect = false;
         }
-        let mut refuse = |message: String, origin| posts.error(identity, Post::new(&codes::GROUP_CONFLICT, message, origin));
+        let mut refuse = |message: String, origin| {
+            posts.error(identity, Post::new(&codes::GROUP_CONFLICT, message, origin));
+        };
         if shadow {
             match &self.shadow {
                 Some(first) => refuse(format!("cannot accept {name} as second shadow after {}", first.identity.name), place(&mapping.spec.shadow)),

@@ -8,7 +8,7 @@ use super::mapping::INTERNAL_MAPPING;
 use super::posts::{Identity, Post};
 use super::tls::{ContextId, TlsContext, is_tls_version};
 use super::{Model, spec_of};
-use crate::diagnostic::codes;
+use crate::diagnostic::{Reported, codes};
 use crate::dialect::ambassador::config::Labels;
 use crate::dialect::ambassador::spec::{self, TlsConfig};
 use crate::resource::{Origin, Rule, Sourced};
@@ -87,7 +87,7 @@ impl Model<'_> {
     pub(super) fn load_hosts(&mut self) {
         for resource in self.resources("hosts") {
             let spec: spec::Host = spec_of(resource);
-            if let Some(host) = self.host(Identity::of(resource), resource.namespace.clone(), resource.labels.clone(), &spec) {
+            if let Ok(host) = self.host(Identity::of(resource), resource.namespace.clone(), resource.labels.clone(), &spec) {
                 self.save_host(host);
             }
         }
@@ -127,13 +127,13 @@ impl Model<'_> {
             spec.request_policy = Some(Sourced::new(policy, built_in));
         }
         let identity = Identity::internal("-internal", "Host", "default-host");
-        if let Some(host) = self.host(identity, namespace, Arc::default(), &spec) {
+        if let Ok(host) = self.host(identity, namespace, Arc::default(), &spec) {
             self.save_host(host);
         }
     }
 
-    /// A Host; `None` if it is dropped, which has then been said.
-    fn host(&mut self, identity: Identity, namespace: Str, labels: Arc<Labels>, spec: &spec::Host) -> Option<Host> {
+    /// A Host. One whose certificate cannot be used is dropped.
+    fn host(&mut self, identity: Identity, namespace: Str, labels: Arc<Labels>, spec: &spec::Host) -> Result<Host, Reported> {
         let hostname = spec.hostname.clone().filter(|name| !name.value.is_empty());
         let hostname = hostname.unwrap_or_else(|| Sourced::new("*".into(), identity.origin.map(|origin| origin.by(Rule::Default))));
         let sni = hostname.value.rsplit_once(':').map_or(hostname.value.as_str(), |(host, _)| host).into();
@@ -164,10 +164,8 @@ impl Model<'_> {
         };
         if let Some(secret) = &spec.tls_secret {
             let name = secret.value.name.clone().filter(|name| !name.value.is_empty());
-            if let Some(name) = name
-                && !self.host_certificate(&mut host, spec, &name, secret.value.namespace.as_ref())
-            {
-                return None;
+            if let Some(name) = name {
+                self.host_certificate(&mut host, spec, &name, secret.value.namespace.as_ref())?;
             }
         }
         let key = spec.acme_provider.as_ref().and_then(|acme| acme.value.private_key_secret.as_ref()).and_then(|key| key.value.name.clone());
@@ -179,19 +177,24 @@ impl Model<'_> {
                 self.posts.error(&host.identity, Post::new(&codes::SECRET_NOT_FOUND, message, key.origin));
             }
         }
-        Some(host)
+        Ok(host)
     }
 
-    /// Finds or makes the TLS context of a Host. `false`: the Host is dropped.
-    fn host_certificate(&mut self, host: &mut Host, spec: &spec::Host, name: &Sourced<Str>, namespace: Option<&Sourced<Str>>) -> bool {
+    /// Finds or makes the TLS context of a Host.
+    fn host_certificate(
+        &mut self,
+        host: &mut Host,
+        spec: &spec::Host,
+        name: &Sourced<Str>,
+        namespace: Option<&Sourced<Str>>,
+    ) -> Result<(), Reported> {
         let namespace = namespace.filter(|namespace| !namespace.value.is_empty());
         let in_namespace = namespace.map_or_else(|| host.namespace.clone(), |namespace| namespace.value.clone());
         if !self.find_secret(&name.value, &in_namespace).0.is_good() {
             let message = format!("no Secret `{}` with a certificate in namespace `{in_namespace}`: the Host is dropped", name.value);
             let post = Post::new(&codes::SECRET_NOT_FOUND, message, name.origin);
             let help = "add the Secret to the input, or take it to exist, as in a cluster that keeps it (`--missing-secrets assume`)";
-            self.posts.warning(&host.identity, post.help(help));
-            return false;
+            return Err(self.posts.warning(&host.identity, post.help(help)));
         }
         let full_name = match namespace {
             Some(namespace) => name.clone().map(|name| Str::from(format!("{name}.{}", namespace.value))),
@@ -202,8 +205,7 @@ impl Model<'_> {
         match (named, &spec.tls) {
             (Some(named), Some(_)) => {
                 let message = format!("Host {}: both TLSContext name and TLS config specified, ignoring Host...", host.identity.name);
-                self.posts.error(&host.identity, Post::new(&codes::MUTUALLY_EXCLUSIVE, message, named.origin));
-                false
+                Err(self.posts.error(&host.identity, Post::new(&codes::MUTUALLY_EXCLUSIVE, message, named.origin)))
             }
             (Some(named), None) => self.use_context(host, &named, &full_name, (&name.value, &in_namespace)),
             (None, Some(tls)) => self.make_context(host, implicit, full_name, namespace.is_some(), tls.value.clone(), true),
@@ -223,12 +225,11 @@ impl Model<'_> {
         force_namespacing: bool,
         mut tls: TlsConfig,
         explicit: bool,
-    ) -> bool {
+    ) -> Result<(), Reported> {
         for (field, version) in [("min_tls_version", &tls.min_tls_version), ("max_tls_version", &tls.max_tls_version)] {
             if let Some(version) = version.as_ref().filter(|version| !is_tls_version(&version.value)) {
                 let message = format!("Host {}: Invalid {field} set in Host.tls: {}", host.identity.name, version.value);
-                self.posts.error(&host.identity, Post::new(&codes::INVALID_TLS_CONTEXT, message, version.origin));
-                return false;
+                return Err(self.posts.error(&host.identity, Post::new(&codes::INVALID_TLS_CONTEXT, message, version.origin)));
             }
         }
         tls.hosts = Some(Sourced::new(vec![host.hostname.clone()], host.hostname.origin.map(|origin| origin.by(Rule::Host))));
@@ -236,25 +237,29 @@ impl Model<'_> {
         let identity = host.identity.part("IRTLSContext", name.clone());
         let context = TlsContext { identity, namespace: host.namespace.clone(), spec: tls, force_namespacing, ..TlsContext::default() };
         match self.set_up_context(context) {
-            Some(context) => {
+            Ok(context) => {
                 host.context = Some(self.save_context(context));
-                true
+                Ok(())
             }
-            None if explicit => {
+            Err(_) if explicit => {
                 let message = format!("Host {}: generated TLSContext {name} from Host.tls is not valid", host.identity.name);
-                self.posts.error(&host.identity, Post::new(&codes::INVALID_TLS_CONTEXT, message, None));
-                false
+                Err(self.posts.error(&host.identity, Post::new(&codes::INVALID_TLS_CONTEXT, message, None)))
             }
-            None => true,
+            Err(_) => Ok(()),
         }
     }
 
     /// Uses a TLSContext that exists, if it agrees on the Secret.
-    fn use_context(&mut self, host: &mut Host, name: &Sourced<Str>, secret: &Sourced<Str>, (bare, secret_namespace): (&Str, &Str)) -> bool {
+    fn use_context(
+        &mut self,
+        host: &mut Host,
+        name: &Sourced<Str>,
+        secret: &Sourced<Str>,
+        (bare, secret_namespace): (&Str, &Str),
+    ) -> Result<(), Reported> {
         let Some(id) = self.context_named(&name.value) else {
             let message = format!("Host {}: Specified TLSContext does not exist: {}", host.identity.name, name.value);
-            self.posts.error(&host.identity, Post::new(&codes::UNKNOWN_TLS_CONTEXT, message, name.origin));
-            return false;
+            return Err(self.posts.error(&host.identity, Post::new(&codes::UNKNOWN_TLS_CONTEXT, message, name.origin)));
         };
         match self.contexts[id.0].spec.secret.clone() {
             Some(theirs) => {
@@ -266,8 +271,7 @@ impl Model<'_> {
                         host.identity.name, secret.value, name.value, theirs.value
                     );
                     let post = Post::new(&codes::SECRET_MISMATCH, message, secret.origin);
-                    self.posts.error(&host.identity, post);
-                    return false;
+                    return Err(self.posts.error(&host.identity, post));
                 }
             }
             None => self.contexts[id.0].spec.secret = Some(secret.clone()),
@@ -294,6 +298,6 @@ impl Model<'_> {
             }
         }
         host.context = Some(id);
-        true
+        Ok(())
     }
 }

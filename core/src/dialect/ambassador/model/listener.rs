@@ -6,7 +6,7 @@ use super::group::GroupKind;
 use super::hostglob::selector_matches;
 use super::posts::{Identity, Post};
 use super::{Host, Model, spec_of};
-use crate::diagnostic::codes;
+use crate::diagnostic::{Reported, codes};
 use crate::dialect::ambassador::spec;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
@@ -127,7 +127,7 @@ impl Model<'_> {
     pub(super) fn load_listeners(&mut self) {
         for resource in self.resources("listeners") {
             let spec: spec::Listener = spec_of(resource);
-            if let Some(listener) = self.listener(Identity::of(resource), &resource.namespace, &spec) {
+            if let Ok(listener) = self.listener(Identity::of(resource), &resource.namespace, &spec) {
                 self.save_listener(listener);
             }
         }
@@ -162,12 +162,11 @@ impl Model<'_> {
         }
     }
 
-    fn listener(&mut self, identity: Identity, namespace: &Str, spec: &spec::Listener) -> Option<Listener> {
+    fn listener(&mut self, identity: Identity, namespace: &Str, spec: &spec::Listener) -> Result<Listener, Reported> {
         let invalid = |message: &str, origin: Option<Origin>| Post::new(&codes::INVALID_LISTENER, message, origin);
         let stack = self.protocol_stack(&identity, spec)?;
         let Some(security) = &spec.security_model else {
-            self.posts.error(&identity, invalid("securityModel is required", None));
-            return None;
+            return Err(self.posts.error(&identity, invalid("securityModel is required", None)));
         };
         let security = Sourced::new(
             match security.value.as_str() {
@@ -179,21 +178,18 @@ impl Model<'_> {
         );
         let written_port = spec.port.unwrap_or_default();
         let Ok(port) = u16::try_from(written_port.value) else {
-            self.posts.error(&identity, invalid("port must be from 0 to 65535", written_port.origin));
-            return None;
+            return Err(self.posts.error(&identity, invalid("port must be from 0 to 65535", written_port.origin)));
         };
         let written = spec.stats_prefix.clone().filter(|prefix| !prefix.value.is_empty());
         let stats_prefix =
             written.unwrap_or_else(|| Sourced::new(default_stats_prefix(&stack.value, port).into(), stack.origin.map(|o| o.by(Rule::Derived))));
         let Some(binding) = &spec.host_binding else {
-            self.posts.error(&identity, invalid("hostBinding is required", None));
-            return None;
+            return Err(self.posts.error(&identity, invalid("hostBinding is required", None)));
         };
         let from = binding.value.namespace.as_ref().and_then(|namespace| namespace.value.from.clone());
         let selector = binding.value.selector.clone().filter(|s| s.value.match_labels.is_some() || s.value.match_expressions.is_some());
         if from.is_none() && selector.is_none() {
-            self.posts.error(&identity, invalid("hostBinding must have at least one of namespace or selector", binding.origin));
-            return None;
+            return Err(self.posts.error(&identity, invalid("hostBinding must have at least one of namespace or selector", binding.origin)));
         }
         let mut bound = Binding::Only(namespace.clone());
         if let Some(from) = from {
@@ -211,13 +207,12 @@ impl Model<'_> {
                 Some(labels) => labels.value.0,
                 None => {
                     let message = "hostBinding.selector currently supports only matchLabels";
-                    self.posts.error(&identity, super::posts::unsupported(message, selector.origin));
-                    return None;
+                    return Err(self.posts.error(&identity, super::posts::unsupported(message, selector.origin)));
                 }
             },
             None => Vec::new(),
         };
-        Some(Listener {
+        Ok(Listener {
             bind_address: Sourced::built_in(self.options.bind_address()),
             port: Sourced::new(port, written_port.origin),
             http3: stack.value.last() == Some(&Protocol::Udp),
@@ -232,7 +227,7 @@ impl Model<'_> {
         })
     }
 
-    fn protocol_stack(&mut self, identity: &Identity, spec: &spec::Listener) -> Option<Sourced<Vec<Protocol>>> {
+    fn protocol_stack(&mut self, identity: &Identity, spec: &spec::Listener) -> Result<Sourced<Vec<Protocol>>, Reported> {
         let written = spec.protocol_stack.clone().filter(|stack| !stack.value.is_empty());
         let stack = match (written, &spec.protocol) {
             (Some(stack), protocol) => {
@@ -244,16 +239,14 @@ impl Model<'_> {
             }
             (None, None) => {
                 let message = "one of protocol and protocolStack must be specified";
-                self.posts.error(identity, Post::new(&codes::INVALID_LISTENER, message, None));
-                return None;
+                return Err(self.posts.error(identity, Post::new(&codes::INVALID_LISTENER, message, None)));
             }
             (None, Some(protocol)) => match stack_of(&protocol.value) {
                 Some(stack) => Sourced::new(stack, protocol.origin),
                 None => {
                     let message = format!("protocol {} is not valid", protocol.value);
                     let post = Post::new(&codes::INVALID_LISTENER, message, protocol.origin).help("for HTTP/3 use `protocolStack: [TLS, HTTP, UDP]`");
-                    self.posts.error(identity, post);
-                    return None;
+                    return Err(self.posts.error(identity, post));
                 }
             },
         };
@@ -267,11 +260,8 @@ impl Model<'_> {
             )),
         };
         match problem {
-            Some(message) => {
-                self.posts.error(identity, Post::new(&codes::INVALID_LISTENER, message, stack.origin));
-                None
-            }
-            None => Some(stack),
+            Some(message) => Err(self.posts.error(identity, Post::new(&codes::INVALID_LISTENER, message, stack.origin))),
+            None => Ok(stack),
         }
     }
 

@@ -6,7 +6,7 @@
 use super::cluster::{Asked, Wanted};
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
-use crate::diagnostic::codes;
+use crate::diagnostic::{Reported, codes};
 use crate::dialect::ambassador::spec;
 use crate::resource::Sourced;
 use crate::text::Str;
@@ -24,8 +24,8 @@ pub struct LogService {
     pub spec: spec::LogService,
     /// HTTP requests are logged, not only connections.
     pub http: bool,
-    /// Key of its cluster.
-    pub cluster: Option<Str>,
+    /// Key of its cluster; empty until it is added.
+    pub cluster: Str,
 }
 
 /// The only name that a log service has in the reference.
@@ -40,18 +40,15 @@ impl Model<'_> {
             if let Some(known) = self.log_services.get(LOG_NAME) {
                 let message = format!("Duplicate LogService {LOG_NAME}; keeping definition from {}", known.identity.rkey);
                 self.posts.overall(Post::new(&codes::ONLY_ONE_ALLOWED, message, Identity::of(resource).origin));
-            } else if let Some(service) = service {
+            } else if let Ok(service) = service {
                 self.log_services.insert(LOG_NAME.into(), service);
             }
         }
     }
 
-    fn log_service(&mut self, identity: Identity, namespace: Str, spec: spec::LogService) -> Option<LogService> {
+    fn log_service(&mut self, identity: Identity, namespace: Str, spec: spec::LogService) -> Result<LogService, Reported> {
         let internal = Identity { origin: identity.origin, ..Identity::internal("ir.logservice", "IRLogService", "ir.logservice") };
-        let mut refuse = |code, message: &str, origin| {
-            self.posts.error(&internal, Post::new(code, message, origin));
-            None
-        };
+        let mut refuse = |code, message: &str, origin| Err(self.posts.error(&internal, Post::new(code, message, origin)));
         if spec.service.as_ref().is_none_or(|service| service.value.is_empty()) {
             return refuse(&codes::MISSING_FIELD, "service must be present for a remote log service!", None);
         }
@@ -69,7 +66,7 @@ impl Model<'_> {
         if let Some(nameless) = headers.iter().find(|header| header.value.header_name.as_ref().is_none_or(|name| name.value.is_empty())) {
             return refuse(&codes::MISSING_FIELD, "Please provide a header name for every additional log header!", nameless.origin);
         }
-        Some(LogService { identity, namespace, spec, http, cluster: None })
+        Ok(LogService { identity, namespace, spec, http, cluster: Str::default() })
     }
 
     pub(super) fn add_log_clusters(&mut self) {
@@ -79,7 +76,7 @@ impl Model<'_> {
             let grpc = log.spec.grpc.or(Some(Sourced::built_in(false)));
             // The reference reads no `stats_name` here.
             let wanted = Wanted::by_service(&log.identity, &log.namespace, &service, Asked { marker: Some("logging"), grpc, ..Asked::default() });
-            log.cluster = Some(self.add_cluster(wanted));
+            log.cluster = self.add_cluster(wanted);
         }
         self.log_services = services;
     }

@@ -9,7 +9,7 @@ use super::posts::{Identity, Post, text};
 use super::resolver::ResolverKind;
 use super::service::{self, Qualification, python_repr};
 use super::{Model, spec_of};
-use crate::diagnostic::codes;
+use crate::diagnostic::{Reported, codes};
 use crate::dialect::ambassador::config::Labels;
 use crate::dialect::ambassador::spec::{self, Map};
 use crate::resource::{Rule, Sourced};
@@ -163,8 +163,14 @@ pub struct HttpMapping {
 }
 
 impl HttpMapping {
-    /// Completes and checks a Mapping; `None` when it is dropped, which has then been said.
-    pub(super) fn new(model: &mut Model<'_>, identity: Identity, namespace: Str, labels: Arc<Labels>, mut spec: spec::Mapping) -> Option<Self> {
+    /// Completes and checks a Mapping. One that fails a check is dropped.
+    pub(super) fn new(
+        model: &mut Model<'_>,
+        identity: Identity,
+        namespace: Str,
+        labels: Arc<Labels>,
+        mut spec: spec::Mapping,
+    ) -> Result<Self, Reported> {
         let defaults = &model.ambassador.mapping_defaults;
         if spec.remove_request_headers.is_none() {
             spec.remove_request_headers.clone_from(&defaults.remove_request_headers);
@@ -224,57 +230,47 @@ impl HttpMapping {
             resolver,
         };
         if let Some(problem) = host_problem {
-            model.posts.error(&this.identity, problem);
-            return None;
+            return Err(model.posts.error(&this.identity, problem));
         }
         this.group = this.group_key(model);
         this.weight = this.route_weight();
-        this.check(model).then_some(this)
+        this.check(model)?;
+        Ok(this)
     }
 
     /// The checks, in the reference's order; each that fails drops the Mapping.
-    fn check(&mut self, model: &mut Model<'_>) -> bool {
-        if !model.valid_for_resolver(&self.identity, &self.resolver, self.spec.load_balancer.as_ref().and_then(|lb| lb.origin), &self.service) {
-            return false;
-        }
-        match model.breakers_of(&self.identity, self.spec.circuit_breakers.as_ref()) {
-            Ok(breakers) => self.breakers = breakers,
-            Err(()) => return false,
-        }
+    fn check(&mut self, model: &mut Model<'_>) -> Result<(), Reported> {
+        model.valid_for_resolver(&self.identity, &self.resolver, self.spec.load_balancer.as_ref().and_then(|lb| lb.origin), &self.service)?;
+        self.breakers = model.breakers_of(&self.identity, self.spec.circuit_breakers.as_ref())?;
         if let Some(policy) = &self.spec.retry_policy
             && !valid_retry_policy(&policy.value)
         {
             let origin = policy.value.retry_on.as_ref().map_or(policy.origin, |on| on.origin);
             let policy = Identity { origin: self.identity.origin, ..Identity::internal("ir.retrypolicy", "IRRetryPolicy", "ir.retrypolicy") };
-            model
-                .posts
-                .error(&policy, Post::new(&codes::INVALID_RETRY_POLICY, "Invalid retry policy specified: <IRRetryPolicy ir.retrypolicy>", origin));
-            return false;
+            let message = "Invalid retry policy specified: <IRRetryPolicy ir.retrypolicy>";
+            return Err(model.posts.error(&policy, Post::new(&codes::INVALID_RETRY_POLICY, message, origin)));
         }
-        let mut kept = true;
+        let mut verdict = Ok(());
         if let Some(overrides) = &self.spec.error_response_overrides {
             let message = "error_response_overrides is not supported in Emissary 4 and will be ignored";
             let post = super::posts::unsupported(message, overrides.origin).help("Emissary drops the whole Mapping because of it");
-            model.posts.error(&self.identity, post);
-            kept = false;
+            verdict = Err(model.posts.error(&self.identity, post));
         }
         if let Some(balancer) = &self.spec.load_balancer {
             match LbSettings::read(&balancer.value) {
                 Some(lb) => self.load_balancer = Some(Sourced::new(lb, balancer.origin)),
                 None => {
                     let message = format!("Invalid load_balancer specified: {}, invalidating mapping", python_load_balancer(&balancer.value));
-                    model.posts.error(&self.identity, Post::new(&codes::INVALID_LOAD_BALANCER, message, balancer.origin));
-                    return false;
+                    return Err(model.posts.error(&self.identity, Post::new(&codes::INVALID_LOAD_BALANCER, message, balancer.origin)));
                 }
             }
         }
         self.exclude(model);
         if self.spec.outlier_detection.is_some() {
             let origin = self.spec.outlier_detection.as_ref().and_then(|o| o.origin);
-            model.posts.error(&self.identity, super::posts::unsupported("outlier_detection is not supported", origin));
-            kept = false;
+            verdict = Err(model.posts.error(&self.identity, super::posts::unsupported("outlier_detection is not supported", origin)));
         }
-        kept
+        verdict
     }
 
     /// Of the three ways to redirect a path, the first wins.
@@ -450,11 +446,11 @@ impl Model<'_> {
         groups.load(&self.shared_resources("mappings").collect::<Vec<_>>());
         for at in 0..groups.loaded.len() {
             let Some(loaded) = groups.loaded.get_mut(at).filter(|loaded| !loaded.quiet) else { continue };
-            let before = self.posts.count();
+            let before = self.posts.reports();
             let resource = &loaded.resource;
             let own = (Identity::of(resource), resource.namespace.clone(), resource.labels.clone());
-            let mapping = HttpMapping::new(self, own.0, own.1, own.2, spec_of(resource)).map(Arc::new);
-            loaded.quiet = self.posts.count() == before;
+            let mapping = HttpMapping::new(self, own.0, own.1, own.2, spec_of(resource)).ok().map(Arc::new);
+            loaded.quiet = self.posts.reports() == before;
             let last = core::mem::replace(&mut loaded.group, u32::MAX);
             loaded.mapping.clone_from(&mapping);
             groups.touch(last);
@@ -478,16 +474,14 @@ impl Model<'_> {
         }
     }
 
-    fn tcp_mapping(&mut self, resource: &crate::dialect::ambassador::config::Resource) -> Option<TcpMapping> {
+    fn tcp_mapping(&mut self, resource: &crate::dialect::ambassador::config::Resource) -> Result<TcpMapping, Reported> {
         let spec: spec::TcpMapping = spec_of(resource);
         let identity = Identity::of(resource);
         let resolver = spec.resolver.clone().filter(|name| !name.value.is_empty()).unwrap_or_else(|| self.ambassador.resolver().by(Rule::Default));
         let service = self.normalize_service(&identity, &resource.namespace, &resolver, &spec.service.clone().unwrap_or_default());
-        if !self.valid_for_resolver(&identity, &resolver, None, &service) {
-            return None;
-        }
-        let breakers = self.breakers_of(&identity, spec.circuit_breakers.as_ref()).ok()?;
-        Some(TcpMapping { identity, namespace: resource.namespace.clone(), spec, service, resolver, breakers })
+        self.valid_for_resolver(&identity, &resolver, None, &service)?;
+        let breakers = self.breakers_of(&identity, spec.circuit_breakers.as_ref())?;
+        Ok(TcpMapping { identity, namespace: resource.namespace.clone(), spec, service, resolver, breakers })
     }
 
     fn normalize_service(&mut self, identity: &Identity, namespace: &str, resolver: &Sourced<Str>, written: &Sourced<Str>) -> Sourced<Str> {
@@ -508,44 +502,41 @@ impl Model<'_> {
         name: &Sourced<Str>,
         balancer: Option<crate::resource::Origin>,
         service: &Sourced<Str>,
-    ) -> bool {
+    ) -> Result<(), Reported> {
         let Some(resolver) = self.resolvers.get(&name.value) else {
-            self.posts.error(identity, Post::new(&codes::UNKNOWN_RESOLVER, format!("resolver {} is unknown!", name.value), name.origin));
-            return false;
+            let message = format!("resolver {} is unknown!", name.value);
+            return Err(self.posts.error(identity, Post::new(&codes::UNKNOWN_RESOLVER, message, name.origin)));
         };
         match resolver.kind {
             ResolverKind::KubernetesService if balancer.is_some() => {
                 let message = "No load_balancer setting is allowed with the KubernetesServiceResolver";
                 let post = Post::new(&codes::INVALID_LOAD_BALANCER, message, balancer)
                     .help("set `resolver: endpoint` to balance over a Service's endpoints");
-                self.posts.error(identity, post);
-                false
+                Err(self.posts.error(identity, post))
             }
             ResolverKind::Consul => {
                 if service.value.contains(':') {
                     let message = "The Consul resolver does not allow overriding service port; ignoring requested port";
                     self.posts.notice(identity, Post::new(&codes::IGNORED_PORT, message, service.origin));
                 }
-                let dotted = service.value.contains('.');
-                if dotted {
+                if service.value.contains('.') {
                     let message = "The Consul resolver does not allow dots in service names";
-                    self.posts.error(identity, Post::new(&codes::MALFORMED_SERVICE, message, service.origin));
+                    return Err(self.posts.error(identity, Post::new(&codes::MALFORMED_SERVICE, message, service.origin)));
                 }
-                !dotted
+                Ok(())
             }
-            _ => true,
+            _ => Ok(()),
         }
     }
 
     /// A resource's circuit breakers, or the Module's.
-    fn breakers_of(&mut self, identity: &Identity, own: Option<&Sourced<Vec<Sourced<spec::CircuitBreaker>>>>) -> Result<Option<Breakers>, ()> {
+    fn breakers_of(&mut self, identity: &Identity, own: Option<&Sourced<Vec<Sourced<spec::CircuitBreaker>>>>) -> Result<Option<Breakers>, Reported> {
         let Some(own) = own else { return Ok(self.ambassador.circuit_breakers.clone().map(|breakers| breakers.by(Rule::Module))) };
         match named_breakers(&own.value) {
             Some(named) => Ok(Some(Sourced::new(named, own.origin))),
             None => {
                 let message = "Invalid circuit_breakers specified: priority must be default or high, invalidating mapping";
-                self.posts.error(identity, Post::new(&codes::INVALID_CIRCUIT_BREAKERS, message, own.origin));
-                Err(())
+                Err(self.posts.error(identity, Post::new(&codes::INVALID_CIRCUIT_BREAKERS, message, own.origin)))
             }
         }
     }

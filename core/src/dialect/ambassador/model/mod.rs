@@ -45,7 +45,7 @@ pub use tracing::Tracing;
 
 use super::options::Options;
 use super::spec::{Decode, Decoder};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Resource};
 use crate::resource::Sourced;
 use crate::text::Str;
@@ -100,7 +100,7 @@ impl<'c> Model<'c> {
     /// Builds the model. This is the order of construction: it decides which definition wins and what later steps see.
     ///
     /// Source of the order: Emissary `python/ambassador/ir/ir.py`.
-    pub fn build(config: &'c Config, options: &'c Options, memory: &mut Memory, sink: &mut Vec<Diagnostic>) -> Self {
+    pub fn build(config: &'c Config, options: &'c Options, memory: &mut Memory, sink: &mut Findings) -> Self {
         let mut model = Self::new(config, options);
         (model.groups, model.clusters) = (core::mem::take(&mut memory.groups), core::mem::take(&mut memory.clusters));
         if !model.clusters.begin() {
@@ -121,8 +121,8 @@ impl<'c> Model<'c> {
         model.finish_ambassador();
         model.load_resolvers();
         // Single-instance resources: set up, then asked whether they are active.
-        model.tracing = Tracing::set_up(&mut model);
-        model.rate_limit = RateLimit::set_up(&mut model);
+        model.tracing = Tracing::set_up(&mut model).ok().flatten();
+        model.rate_limit = RateLimit::set_up(&mut model).ok().flatten();
         model.load_log_services();
         model.add_cors_filter();
         model.auth = Auth::set_up(&mut model);
@@ -138,7 +138,7 @@ impl<'c> Model<'c> {
         model.finalize_groups();
         model.add_tcp_listeners();
         model.clusters.finalize();
-        sink.append(&mut model.posts.diagnostics);
+        sink.append(&mut model.posts.take());
         model
     }
 

@@ -1,14 +1,13 @@
 //! What the reference posts on its resources: errors and notices, kept by resource because some decisions look at them,
 //! and handed out as diagnostics.
 
-use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
+use crate::diagnostic::{Code, Diagnostic, DistinctFindings, Findings, Place, Reported, Severity, codes};
 use crate::dialect::ambassador::config::Resource;
 use crate::resource::{Origin, ResourceKey, Sourced};
 use crate::text::{NodeId, Str};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use hashbrown::HashSet;
 
 /// Help beside a value that the controller sends and Envoy refuses.
@@ -104,83 +103,78 @@ pub fn unsupported(message: impl Into<String>, origin: impl Into<Option<Origin>>
     Post::new(&codes::UNSUPPORTED_FEATURE, message, origin)
 }
 
-/// Complaints by resource.
+/// Errors and notices by resource.
 #[derive(Default)]
 pub struct Posts {
     errored: HashSet<Str>,
-    said: HashSet<u64>,
-    count: usize,
-    pub(super) diagnostics: Vec<Diagnostic>,
+    findings: DistinctFindings,
 }
 
 impl Posts {
     /// An error on a resource.
-    pub fn error(&mut self, on: &Identity, post: Post) {
+    pub fn error(&mut self, on: &Identity, post: Post) -> Reported {
         self.errored.insert(on.rkey.clone());
         let place = Place::origin(post.origin.or(on.origin));
         let mut diagnostic = Diagnostic::new(post.code, post.message, place).about(on.key());
         diagnostic.help = post.help;
-        self.push(diagnostic);
+        self.findings.report(diagnostic)
     }
 
     /// An error about the whole, at a place.
-    pub fn overall(&mut self, post: Post) {
+    pub fn overall(&mut self, post: Post) -> Reported {
         let mut diagnostic = Diagnostic::new(post.code, post.message, Place::origin(post.origin));
         diagnostic.help = post.help;
-        self.push(diagnostic);
+        self.findings.report(diagnostic)
     }
 
     /// A notice about the whole.
-    pub fn overall_notice(&mut self, post: Post) {
+    pub fn overall_notice(&mut self, post: Post) -> Reported {
         let mut diagnostic = Diagnostic::new(post.code, post.message, Place::origin(post.origin));
         diagnostic.severity = Severity::Notice;
-        self.push(diagnostic);
+        self.findings.report(diagnostic)
     }
 
     /// What surprises on a resource, and about which the reference has no word.
-    pub fn warning(&mut self, on: &Identity, post: Post) {
-        self.remark(on, post, Severity::Warning);
+    pub fn warning(&mut self, on: &Identity, post: Post) -> Reported {
+        self.remark(on, post, Severity::Warning)
     }
 
     /// A notice on a resource, which changes nothing.
-    pub fn notice(&mut self, on: &Identity, post: Post) {
-        self.remark(on, post, Severity::Notice);
+    pub fn notice(&mut self, on: &Identity, post: Post) -> Reported {
+        self.remark(on, post, Severity::Notice)
     }
 
-    fn remark(&mut self, on: &Identity, post: Post, severity: Severity) {
+    fn remark(&mut self, on: &Identity, post: Post, severity: Severity) -> Reported {
         let place = Place::origin(post.origin.or(on.origin));
         let mut diagnostic = Diagnostic::new(post.code, post.message, place).about(on.key());
         diagnostic.severity = severity;
         diagnostic.help = post.help;
-        self.push(diagnostic);
+        self.findings.report(diagnostic)
     }
 
     /// A member of a group whose name the reference cannot tell from another's.
-    pub fn duplicate_member(&mut self, member: &Identity, group: &Identity) {
+    pub fn duplicate_member(&mut self, member: &Identity, group: &Identity) -> Reported {
         let message = format!("{} is dropped: up to its first dot its name is that of another Mapping for the same requests", member.name);
         let post = Post::new(&codes::DUPLICATE_MEMBER, message, None);
         let place = Place::origin(member.origin);
         let mut diagnostic = Diagnostic::new(post.code, post.message, place).about(member.key());
         diagnostic = diagnostic.related(Place::origin(group.origin), "the other one");
-        self.push(diagnostic);
+        self.findings.report(diagnostic)
     }
 
-    /// How many there were, those included that were made before.
-    pub(super) fn count(&self) -> usize {
-        self.count
+    /// How often something was reported, duplicates included.
+    pub(super) fn reports(&self) -> usize {
+        self.findings.reports()
+    }
+
+    /// What was reported.
+    pub(super) fn take(&mut self) -> Findings {
+        self.findings.take()
     }
 
     /// Whether anything with this key has an error: the reference's keys are shared between kinds.
     pub fn has_error(&self, rkey: &str) -> bool {
         self.errored.contains(rkey)
-    }
-
-    /// The same complaint is made once.
-    fn push(&mut self, diagnostic: Diagnostic) {
-        self.count += 1;
-        if self.said.insert(diagnostic.fingerprint()) {
-            self.diagnostics.push(diagnostic);
-        }
     }
 }
 

@@ -5,7 +5,7 @@
 use super::cluster::{Asked, Wanted};
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
-use crate::diagnostic::codes;
+use crate::diagnostic::{Reported, codes};
 use crate::dialect::ambassador::spec;
 use crate::resource::{Rule, Sourced};
 use crate::text::Str;
@@ -22,34 +22,31 @@ pub struct RateLimit {
     pub spec: spec::RateLimitService,
     /// Domain asked for.
     pub domain: Sourced<Str>,
-    /// Key of its cluster.
-    pub cluster: Option<Str>,
+    /// Key of its cluster; empty until it is added.
+    pub cluster: Str,
 }
 
 impl RateLimit {
-    pub(super) fn set_up(model: &mut Model<'_>) -> Option<Self> {
+    pub(super) fn set_up(model: &mut Model<'_>) -> Result<Option<Self>, Reported> {
         let count = model.resources("ratelimit_configs").count();
-        let resource = model.resources("ratelimit_configs").next()?;
+        let Some(resource) = model.resources("ratelimit_configs").next() else { return Ok(None) };
         let identity = Identity::of(resource);
         let internal = Identity { origin: identity.origin, ..Identity::internal("ir.ratelimit", "IRRateLimit", "ir.ratelimit") };
         if count != 1 {
             let message = format!("only one RateLimitService is supported, got {count}");
-            model.posts.error(&internal, Post::new(&codes::ONLY_ONE_ALLOWED, message, None));
-            return None;
+            return Err(model.posts.error(&internal, Post::new(&codes::ONLY_ONE_ALLOWED, message, None)));
         }
         let spec: spec::RateLimitService = spec_of(resource);
         if spec.service.as_ref().is_none_or(|service| service.value.is_empty()) {
-            model.posts.error(&internal, Post::new(&codes::MISSING_FIELD, "service is required in RateLimitService", None));
-            return None;
+            return Err(model.posts.error(&internal, Post::new(&codes::MISSING_FIELD, "service is required in RateLimitService", None)));
         }
         if spec.protocol_version.as_ref().is_none_or(|version| version.value == "v2") {
             let origin = spec.protocol_version.as_ref().and_then(|version| version.origin);
             let message = "RateLimitService: protocol_version v2 is unsupported, protocol_version must be \"v3\"";
-            model.posts.error(&internal, Post::new(&codes::UNSUPPORTED_PROTOCOL_VERSION, message, origin));
-            return None;
+            return Err(model.posts.error(&internal, Post::new(&codes::UNSUPPORTED_PROTOCOL_VERSION, message, origin)));
         }
         let domain = spec.domain.clone().unwrap_or_else(|| model.ambassador.default_label_domain().by(Rule::Default));
-        Some(Self { identity, namespace: resource.namespace.clone(), spec, domain, cluster: None })
+        Ok(Some(Self { identity, namespace: resource.namespace.clone(), spec, domain, cluster: Str::default() }))
     }
 }
 
@@ -62,7 +59,7 @@ impl Model<'_> {
             let grpc = Some(Sourced::new(true, service.origin.map(|origin| origin.by(Rule::Derived))));
             let (tls, stats) = (limit.spec.tls.as_ref(), limit.spec.stats_name.as_ref());
             let wanted = Wanted::by_service(&limit.identity, &limit.namespace, &service, Asked { tls, grpc, stats_name: stats, ..Asked::default() });
-            limit.cluster = Some(self.add_cluster(wanted));
+            limit.cluster = self.add_cluster(wanted);
             self.rate_limit = Some(limit);
         }
         self.add_log_clusters();

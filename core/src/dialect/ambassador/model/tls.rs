@@ -4,7 +4,7 @@
 
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
-use crate::diagnostic::codes;
+use crate::diagnostic::{Reported, codes};
 use crate::dialect::ambassador::config::{Payload, Presence, Resource};
 use crate::dialect::ambassador::spec::{Decode, Decoder, TlsConfig};
 use crate::dialect::kubernetes;
@@ -183,8 +183,8 @@ impl Model<'_> {
         id
     }
 
-    /// Checks what a context says of itself, as soon as it is read. `None`: it never becomes active.
-    pub fn set_up_context(&mut self, mut context: TlsContext) -> Option<TlsContext> {
+    /// Checks what a context says of itself, as soon as it is read. One with an error never becomes active.
+    pub fn set_up_context(&mut self, mut context: TlsContext) -> Result<TlsContext, Reported> {
         let name = context.identity.name.clone();
         let mut problems = Vec::new();
         let has_secret = context.spec.secret.as_ref().is_some_and(|s| !s.value.is_empty());
@@ -196,12 +196,14 @@ impl Model<'_> {
             problems.push(format!("TLSContext {name}: exactly one of 'secret' and 'cert_chain_file' must be present"));
         }
         let origin = context.spec.cert_chain_file.as_ref().and_then(|s| s.origin);
-        let failed = !problems.is_empty();
-        for message in problems {
-            self.posts.error(&context.identity, Post::new(&codes::INVALID_TLS_CONTEXT, message, origin));
+        let errors = problems.into_iter().map(|message| self.posts.error(&context.identity, Post::new(&codes::INVALID_TLS_CONTEXT, message, origin)));
+        match errors.last() {
+            Some(reported) => Err(reported),
+            None => {
+                context.active = true;
+                Ok(context)
+            }
         }
-        context.active = !failed;
-        context.active.then_some(context)
     }
 
     /// TLSModuleFactory: contexts of the `tls` Module.
@@ -266,7 +268,7 @@ impl Model<'_> {
         }
         let identity = Identity::of(module).part("IRTLSContext", name);
         let context = TlsContext { identity, namespace: self.options.ambassador_namespace.clone(), spec, ..TlsContext::default() };
-        if let Some(context) = self.set_up_context(context) {
+        if let Ok(context) = self.set_up_context(context) {
             self.save_context(context);
         }
     }
@@ -280,7 +282,7 @@ impl Model<'_> {
                 spec: spec_of(resource),
                 ..TlsContext::default()
             };
-            if let Some(context) = self.set_up_context(context) {
+            if let Ok(context) = self.set_up_context(context) {
                 self.save_context(context);
             }
         }
@@ -290,16 +292,16 @@ impl Model<'_> {
     pub(super) fn resolve_contexts(&mut self) {
         let named: Vec<(Str, ContextId)> = self.context_names.iter().map(|(name, id)| (name.clone(), *id)).collect();
         for (name, id) in named {
-            if !self.resolve_context(id) {
+            if self.resolve_context(id).is_err() {
                 self.contexts[id.0].active = false;
                 self.context_names.shift_remove(&name);
             }
         }
     }
 
-    fn resolve_context(&mut self, id: ContextId) -> bool {
+    fn resolve_context(&mut self, id: ContextId) -> Result<(), Reported> {
         if self.contexts[id.0].is_null {
-            return true;
+            return Ok(());
         }
         let context = self.contexts[id.0].clone();
         let name = context.identity.name.clone();
@@ -311,7 +313,7 @@ impl Model<'_> {
         let mut private_key = file(&spec.private_key_file);
         let mut trusted_ca = file(&spec.cacert_chain_file);
         let mut revoked = file(&spec.crl_file);
-        let mut secret_valid = true;
+        let mut secrets = Ok(());
 
         let any =
             [&spec.secret, &spec.cert_chain_file, &spec.private_key_file, &spec.ca_secret, &spec.cacert_chain_file, &spec.crl_secret, &spec.crl_file];
@@ -322,9 +324,8 @@ impl Model<'_> {
             let (found, reference) = self.secret_for(&context, &secret.value);
             if !found.is_good() {
                 let message = format!("TLSContext {name} found no certificate in {}, ignoring...", describe(&reference));
-                self.complain(id, secret.origin, message, &codes::SECRET_NOT_FOUND);
+                secrets = Err(self.complain(id, secret.origin, message, &codes::SECRET_NOT_FOUND));
                 self.contexts[id.0].spec.secret = None;
-                secret_valid = false;
             } else if let (Some(crt), Some(key)) = (&found.certificate, &found.key) {
                 certificate = Some(part_of(&reference, crt, secret.origin));
                 private_key = Some(part_of(&reference, key, secret.origin));
@@ -333,8 +334,7 @@ impl Model<'_> {
                 }
             } else {
                 let message = format!("TLSContext {name} found no private key in {}", describe(&reference));
-                self.complain(id, secret.origin, message, &codes::SECRET_NOT_FOUND);
-                return false;
+                return Err(self.complain(id, secret.origin, message, &codes::SECRET_NOT_FOUND));
             }
         }
         if let Some(secret) = spec.crl_secret.clone().filter(|secret| !secret.value.is_empty()) {
@@ -343,38 +343,34 @@ impl Model<'_> {
                 revoked = found.user.as_ref().map(|user| part_of(&reference, user, secret.origin));
             } else {
                 let message = format!("TLSContext {name} found no certificate revocation list in {}", describe(&reference));
-                self.complain(id, secret.origin, message, &codes::SECRET_NOT_FOUND);
-                secret_valid = false;
+                secrets = Err(self.complain(id, secret.origin, message, &codes::SECRET_NOT_FOUND));
             }
         }
         let no_termination = format!("TLSContext {name} cannot validate client certs without TLS termination");
         if let Some(secret) = spec.ca_secret.clone().filter(|secret| !secret.value.is_empty()) {
             if certificate.is_none() {
-                self.complain(id, secret.origin, no_termination, &codes::INVALID_TLS_CONTEXT);
-                return false;
+                return Err(self.complain(id, secret.origin, no_termination, &codes::INVALID_TLS_CONTEXT));
             }
             let (found, reference) = self.secret_for(&context, &secret.value);
             if found.is_good() {
                 trusted_ca = found.certificate.as_ref().map(|crt| part_of(&reference, crt, secret.origin));
             } else {
                 let message = format!("TLSContext {name} found no validation certificate in {}", describe(&reference));
-                self.complain(id, secret.origin, message, &codes::SECRET_NOT_FOUND);
-                secret_valid = false;
+                secrets = Err(self.complain(id, secret.origin, message, &codes::SECRET_NOT_FOUND));
             }
         } else if trusted_ca.is_some() && certificate.is_none() {
-            self.complain(id, trusted_ca.as_ref().and_then(|ca| ca.origin), no_termination, &codes::INVALID_TLS_CONTEXT);
-            return false;
+            let origin = trusted_ca.as_ref().and_then(|ca| ca.origin);
+            return Err(self.complain(id, origin, no_termination, &codes::INVALID_TLS_CONTEXT));
         }
-        if !secret_valid {
+        if let Err(reported) = secrets {
             let context = &mut self.contexts[id.0];
             (context.certificate, context.private_key, context.trusted_ca, context.revoked) = (certificate, private_key, trusted_ca, revoked);
-            return fallback;
+            return if fallback { Ok(()) } else { Err(reported) };
         }
-        let mut complete = true;
+        let mut complete = Ok(());
         for (part, field) in [("cert_chain_file", &certificate), ("private_key_file", &private_key)] {
             if field.is_none() && context.has_hosts() {
-                self.complain(id, None, format!("TLSContext {name} is missing {part}"), &codes::INVALID_TLS_CONTEXT);
-                complete = false;
+                complete = Err(self.complain(id, None, format!("TLSContext {name} is missing {part}"), &codes::INVALID_TLS_CONTEXT));
             }
         }
         let context = &mut self.contexts[id.0];
@@ -393,10 +389,16 @@ impl Model<'_> {
         self.find_secret(&name, &namespace)
     }
 
-    fn complain(&mut self, id: ContextId, origin: Option<Origin>, message: alloc::string::String, code: &'static crate::diagnostic::Code) {
+    fn complain(
+        &mut self,
+        id: ContextId,
+        origin: Option<Origin>,
+        message: alloc::string::String,
+        code: &'static crate::diagnostic::Code,
+    ) -> Reported {
         self.contexts[id.0].errored = true;
         let identity = self.contexts[id.0].identity.clone();
-        self.posts.error(&identity, Post::new(code, message, origin));
+        self.posts.error(&identity, Post::new(code, message, origin))
     }
 }
 

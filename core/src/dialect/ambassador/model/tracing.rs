@@ -5,7 +5,7 @@
 use super::cluster::{Asked, Wanted};
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
-use crate::diagnostic::codes;
+use crate::diagnostic::{Reported, codes};
 use crate::dialect::ambassador::spec;
 use crate::resource::Sourced;
 use crate::text::Str;
@@ -22,8 +22,8 @@ pub struct Tracing {
     pub driver: Sourced<Driver>,
     /// What was written.
     pub spec: spec::TracingService,
-    /// Key of its cluster.
-    pub cluster: Option<Str>,
+    /// Key of its cluster; empty until it is added.
+    pub cluster: Str,
 }
 
 /// A tracer that Emissary knows.
@@ -38,16 +38,13 @@ pub enum Driver {
 }
 
 impl Tracing {
-    pub(super) fn set_up(model: &mut Model<'_>) -> Option<Self> {
+    pub(super) fn set_up(model: &mut Model<'_>) -> Result<Option<Self>, Reported> {
         let count = model.resources("tracing_configs").count();
-        let resource = model.resources("tracing_configs").next()?;
+        let Some(resource) = model.resources("tracing_configs").next() else { return Ok(None) };
         let identity = Identity::of(resource);
         let internal = Identity { origin: identity.origin, ..Identity::internal("ir.tracing", "IRTracing", "ir.tracing") };
         let spec: spec::TracingService = spec_of(resource);
-        let mut refuse = |code, message: &str, origin| {
-            model.posts.error(&internal, Post::new(code, message, origin));
-            None
-        };
+        let mut refuse = |code, message: &str, origin| Err(model.posts.error(&internal, Post::new(code, message, origin)));
         if count != 1 {
             return refuse(&codes::ONLY_ONE_ALLOWED, &format!("exactly one TracingService is supported, got {count}"), None);
         }
@@ -73,7 +70,7 @@ impl Tracing {
             return refuse(&codes::UNSUPPORTED_FEATURE, "collector_endpoint_version must be one of HTTP_JSON, HTTP_PROTO'", version.origin);
         }
         let driver = Sourced::new(driver, written.origin);
-        Some(Self { identity, namespace: resource.namespace.clone(), driver, spec, cluster: None })
+        Ok(Some(Self { identity, namespace: resource.namespace.clone(), driver, spec, cluster: Str::default() }))
     }
 }
 
@@ -89,7 +86,7 @@ impl Model<'_> {
             &service,
             Asked { marker: Some("tracing"), grpc, stats_name: stats, ..Asked::default() },
         );
-        tracing.cluster = Some(self.add_cluster(wanted));
+        tracing.cluster = self.add_cluster(wanted);
         self.tracing = Some(tracing);
     }
 }

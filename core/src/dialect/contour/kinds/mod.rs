@@ -10,7 +10,7 @@ mod http_proxy;
 mod tls_certificate_delegation;
 
 use crate::custom;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::dialect::gateway_api::kinds as gateway_api;
 use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::kind::{self, Version};
@@ -151,7 +151,7 @@ impl Kind {
 }
 
 /// What the API server makes of an object: its tree with defaults, or what it says against it.
-pub fn admit(kind: Kind, object: &Object, admission: Admission<'_>, sink: &mut Vec<Diagnostic>) -> Result<Arc<Node>, Vec<String>> {
+pub fn admit(kind: Kind, object: &Object, admission: Admission<'_>, sink: &mut Findings) -> Result<Arc<Node>, Vec<String>> {
     admission.admit(kind.definition(), object, sink)
 }
 

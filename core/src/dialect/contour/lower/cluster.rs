@@ -71,9 +71,9 @@ impl Lowering<'_> {
         if let Some(known) = self.memory.cluster(of) {
             return known;
         }
-        let refused = self.refused;
+        let before = self.findings.reports();
         let lowered = Arc::new(self.cluster(of, name.clone()));
-        if self.refused == refused {
+        if self.findings.reports() == before {
             self.memory.keep_cluster(of, &lowered);
         }
         lowered

@@ -27,7 +27,7 @@ pub use tls::key_material;
 use super::model::{Graph, Timeout};
 use super::settings::Settings;
 use super::source::Source;
-use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::diagnostic::{Diagnostic, DistinctFindings, Findings, Place, Reported, codes};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::ir::{Bootstrap, EnvoyDelivery, HeaderName, Ir, Spelling};
 use crate::resource::{Origin, Rule, Sourced};
@@ -35,22 +35,21 @@ use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::string::ToString as _;
-use alloc::vec::Vec;
 use core::time::Duration;
-use hashbrown::HashSet;
 
 /// How Contour spells what Envoy lets one say in two ways.
 const SPELLING: Spelling = Spelling { compressor_content_type: true, ext_authz_version_of_http: true, ..Spelling::CURRENT };
 
 /// Lowers a finished graph.
-pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, memory: &mut Memory, sink: &mut Vec<Diagnostic>) -> Ir {
+pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, memory: &mut Memory, sink: &mut Findings) -> Ir {
     let materials = tls::Materials::new(source);
     let slices = endpoint::Slices::new(source);
     memory.begin();
-    let mut lowering = Lowering { graph, source, settings, materials, slices, memory, sink, said: HashSet::default(), refused: 0 };
+    let mut lowering = Lowering { graph, source, settings, materials, slices, memory, findings: DistinctFindings::default() };
     let (listeners, beside) = lowering.listeners();
     let clusters = lowering.clusters();
     lowering.memory.end();
+    sink.append(&mut lowering.findings.take());
     Ir {
         listeners,
         tables: beside.tables,
@@ -66,7 +65,7 @@ pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, memory: &m
     }
 }
 
-/// The graph, what it is lowered with, and where complaints go.
+/// The graph, what it is lowered with, and where findings go.
 struct Lowering<'a> {
     graph: &'a Graph,
     source: &'a Source<'a>,
@@ -74,21 +73,14 @@ struct Lowering<'a> {
     materials: tls::Materials<'a>,
     slices: endpoint::Slices<'a>,
     memory: &'a mut Memory,
-    sink: &'a mut Vec<Diagnostic>,
-    said: HashSet<u64>,
-    /// How often something was refused.
-    refused: usize,
+    findings: DistinctFindings,
 }
 
 impl<'a> Lowering<'a> {
     /// Something that the reference passes on and Envoy refuses.
-    fn refuse(&mut self, message: impl Into<String>, origin: impl Into<Option<Origin>>) {
-        self.refused += 1;
+    fn refuse(&mut self, message: impl Into<String>, origin: impl Into<Option<Origin>>) -> Reported {
         let help = "Envoy refuses what holds it, and keeps what it had before; Chancery leaves it out";
-        let diagnostic = Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin.into())).help(help);
-        if self.said.insert(diagnostic.fingerprint()) {
-            self.sink.push(diagnostic);
-        }
+        self.findings.report(Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin.into())).help(help))
     }
 
     /// The name of a header, if Envoy takes it.

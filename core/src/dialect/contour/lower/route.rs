@@ -76,9 +76,9 @@ impl Lowering<'_> {
         let mut made = Lowered::new(host);
         for of in ordered(host.routes.values()) {
             let known = before.as_ref().and_then(|before| before.route(of.route));
-            let (refused, is_known) = (self.refused, known.is_some());
+            let (before, is_known) = (self.findings.reports(), known.is_some());
             let Some(route) = known.or_else(|| self.route(&of, name, secure).map(Arc::new)) else { continue };
-            if is_known || self.refused == refused {
+            if is_known || self.findings.reports() == before {
                 made.add(of.route, &route);
             }
             lowered.push(route);

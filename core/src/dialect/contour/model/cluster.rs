@@ -62,6 +62,33 @@ pub struct Cluster {
     pub origins: Vec<Origin>,
 }
 
+impl Cluster {
+    /// A cluster of a Service, made by the field at `origin`, of which nothing else is said.
+    pub fn new(upstream: Service, weight: Sourced<u32>, origin: Origin) -> Self {
+        Self {
+            upstream: Arc::new(upstream),
+            weight,
+            protocol: Sourced::default(),
+            validation: None,
+            lb_policy: Sourced::default(),
+            http_health: None,
+            tcp_health: None,
+            request_headers: None,
+            response_headers: None,
+            cookies: Vec::new(),
+            sni: Sourced::default(),
+            dns_family: Sourced::default(),
+            client_certificate: None,
+            timeouts: ClusterTimeouts::default(),
+            slow_start: None,
+            max_requests_per_connection: None,
+            per_connection_buffer_limit: None,
+            upstream_tls: None,
+            origins: Vec::from([origin]),
+        }
+    }
+}
+
 /// How often and how long health is checked; zero leaves Contour's default.
 #[derive(Clone, Debug, Default)]
 pub struct HealthCheckTimes {

@@ -5,6 +5,7 @@
 use super::Processing;
 use super::policy;
 use super::record::Record;
+use crate::diagnostic::Reported;
 use crate::dialect::contour::model::{Authorization, AuthorizationBody, HeaderNameMatch, MatchType, Timeout};
 use crate::dialect::contour::source::quoted;
 use crate::dialect::kubernetes::cursor::Cursor;
@@ -17,13 +18,13 @@ use alloc::vec::Vec;
 
 impl Processing<'_> {
     /// Who is asked, for a host of an HTTPProxy in this namespace.
-    pub(super) fn authorization(&self, at: Cursor<'_>, namespace: &str, record: &mut Record) -> Option<Sourced<Authorization>> {
+    pub(super) fn authorization(&self, at: Cursor<'_>, namespace: &str, record: &mut Record) -> Result<Sourced<Authorization>, Reported> {
         let reference = at.field("extensionRef");
         let version = reference.field("apiVersion").str();
         if !matches!(version, "" | "projectcontour.io/v1alpha1") {
             let what = "Spec.Virtualhost.Authorization.extensionRef specifies an unsupported resource version";
-            record.error("AuthError", "AuthBadResourceVersion", format!("{what} {}", go_quoted(version)), reference.field("apiVersion").origin());
-            return None;
+            let message = format!("{what} {}", go_quoted(version));
+            return Err(record.error("AuthError", "AuthBadResourceVersion", message, reference.field("apiVersion").origin()));
         }
         let namespace = match reference.field("namespace").str() {
             "" => namespace,
@@ -33,16 +34,14 @@ impl Processing<'_> {
         let cluster = format!("extension/{}/{}", name.0, name.1);
         let Some(service) = self.graph.extensions.get(cluster.as_str()).cloned() else {
             let message = format!("Spec.Virtualhost.Authorization.ServiceRef extension service {} not found", quoted(&name));
-            record.error("AuthError", "ExtensionServiceNotFound", message, reference.origin());
-            return None;
+            return Err(record.error("AuthError", "ExtensionServiceNotFound", message, reference.origin()));
         };
         let response = at.field("responseTimeout");
         let mut response_timeout = match policy::timeout(response.str()) {
             Ok(timeout) => Sourced::new(timeout, response.origin()),
             Err(why) => {
                 let message = format!("Spec.Virtualhost.Authorization.ResponseTimeout is invalid: {why}");
-                record.error("AuthError", "AuthResponseTimeoutInvalid", message, response.origin());
-                return None;
+                return Err(record.error("AuthError", "AuthResponseTimeoutInvalid", message, response.origin()));
             }
         };
         if response_timeout.value == Timeout::Default {
@@ -52,31 +51,18 @@ impl Processing<'_> {
         let context = at.field("authPolicy").field("context");
         if http && context.has_items() {
             let message = "Spec.Virtualhost.Authorization.AuthPolicy.Context are only applied to grpc service type";
-            record.error("AuthError", "AuthContextForHTTP", message, context.origin());
-            return None;
+            return Err(record.error("AuthError", "AuthContextForHTTP", message, context.origin()));
         }
         let settings = at.field("httpSettings");
         let mut headers = |field: &str, name: &str| match allowed_headers(settings.field(field)) {
-            Ok(headers) => Some(headers),
+            Ok(headers) => Ok(headers),
             Err(why) => {
                 let message = format!("Spec.Virtualhost.Authorization.HTTPServerSettings.{name} is invalid: {why}");
-                record.error("AuthError", "AuthBadAllowedHeader", message, settings.field(field).origin());
-                None
+                Err(record.error("AuthError", "AuthBadAllowedHeader", message, settings.field(field).origin()))
             }
         };
         let allowed_request_headers = headers("allowedAuthorizationHeaders", "AllowedAuthorizationHeaders")?;
         let allowed_upstream_headers = headers("allowedUpstreamHeaders", "AllowedUpstreamHeaders")?;
-        let truth = |at: Cursor<'_>| Sourced::new(at.is_true(), at.origin());
-        let body = at.field("withRequestBody").some().map(|body| {
-            let max = body.field("maxRequestBytes");
-            let bytes = max.u32().filter(|bytes| bytes.value != 0).unwrap_or_else(|| Sourced::new(1024, max.origin()));
-            let settings = AuthorizationBody {
-                max_bytes: bytes,
-                allow_partial: truth(body.field("allowPartialMessage")),
-                pack_as_bytes: truth(body.field("packAsBytes")),
-            };
-            Sourced::new(settings, body.origin())
-        });
         let authorization = Authorization {
             http,
             allowed_request_headers,
@@ -85,10 +71,23 @@ impl Processing<'_> {
             service,
             response_timeout,
             fail_open: truth(at.field("failOpen")),
-            body,
+            body: at.field("withRequestBody").some().map(request_body),
         };
-        Some(Sourced::new(authorization, at.origin()))
+        Ok(Sourced::new(authorization, at.origin()))
     }
+}
+
+fn truth(at: Cursor<'_>) -> Sourced<bool> {
+    Sourced::new(at.is_true(), at.origin())
+}
+
+/// How much of a request's body is sent along.
+fn request_body(at: Cursor<'_>) -> Sourced<AuthorizationBody> {
+    let max = at.field("maxRequestBytes");
+    let bytes = max.u32().filter(|bytes| bytes.value != 0).unwrap_or_else(|| Sourced::new(1024, max.origin()));
+    let settings =
+        AuthorizationBody { max_bytes: bytes, allow_partial: truth(at.field("allowPartialMessage")), pack_as_bytes: truth(at.field("packAsBytes")) };
+    Sourced::new(settings, at.origin())
 }
 
 fn allowed_headers(at: Cursor<'_>) -> Result<Vec<Sourced<HeaderNameMatch>>, String> {

@@ -4,12 +4,15 @@
 
 use super::policy;
 use super::record::Record;
+use super::route::weight_of;
 use super::{Processing, circuit_breakers, is_delegation};
+use crate::diagnostic::Reported;
 use crate::dialect::contour::cluster::Admitted;
 use crate::dialect::contour::kinds::Kind;
-use crate::dialect::contour::model::ExtensionCluster;
+use crate::dialect::contour::model::{ExtensionCluster, PeerValidation, Service};
 use crate::dialect::contour::source::{PortRef, full_name, quoted};
-use crate::resource::Sourced;
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::resource::{Origin, Sourced};
 use crate::schema::go_quoted;
 use crate::text::Str;
 use alloc::format;
@@ -23,7 +26,9 @@ impl Processing<'_> {
         }
         for object in self.source.all(Kind::ExtensionService) {
             let mut record = Record::default();
-            if let Some(cluster) = self.extension(object, &mut record).filter(|_| record.condition.is_valid()) {
+            if let Ok(cluster) = self.extension(object, &mut record)
+                && record.condition.is_valid()
+            {
                 self.graph.extensions.insert(cluster.name.clone(), Arc::new(cluster));
             }
             self.statuses.set("ExtensionService", object.namespace(), object.name(), record.condition.extension_status());
@@ -31,7 +36,7 @@ impl Processing<'_> {
         }
     }
 
-    fn extension(&self, object: &Admitted<'_>, record: &mut Record) -> Option<ExtensionCluster> {
+    fn extension(&self, object: &Admitted<'_>, record: &mut Record) -> Result<ExtensionCluster, Reported> {
         let spec = object.spec();
         let timeouts = spec.field("timeoutPolicy");
         let (route_timeouts, cluster_timeouts) = match policy::timeouts(timeouts, self.common.connect_timeout) {
@@ -73,58 +78,58 @@ impl Processing<'_> {
             origins: alloc::vec![object.root().origin()],
         };
         if let Some(at) = spec.field("validation").some() {
-            let ca = full_name(at.field("caSecret").str(), object.namespace());
-            match self.source.upstream_validation(at, &ca, object.namespace()) {
-                Ok(validation) => {
-                    cluster.sni = validation.subject_names.first().cloned().unwrap_or_default();
-                    cluster.validation = Some(Sourced::new(validation, at.origin()));
-                }
-                Err(error) if is_delegation(&error) => {
-                    let name = quoted(&ca);
-                    let message = format!("service.UpstreamValidation.CACertificate Secret {name} is not configured for certificate delegation");
-                    record.error("TLSError", "CACertificateNotDelegated", message, at.field("caSecret").origin());
-                    return None;
-                }
-                Err(error) => {
-                    let message = format!("TLS upstream validation policy error: {}", error.message());
-                    record.error("SpecError", "TLSUpstreamValidation", message, at.origin());
-                    return None;
-                }
-            }
+            let validation = self.extension_validation(object, at, record)?;
+            cluster.sni = validation.value.subject_names.first().cloned().unwrap_or_default();
+            cluster.validation = Some(validation);
             if cluster.protocol.value != "h2" {
                 let message = format!("upstream TLS validation not supported for {} protocol", go_quoted(&cluster.protocol.value));
                 record.error("SpecError", "InconsistentProtocol", message, protocol.origin());
             }
         }
-        for target in spec.field("services").items() {
-            let name = (object.namespace().clone(), Str::new(target.field("name").str()));
-            let port = target.field("port").int().unwrap_or_default();
-            let (service, port) = match self.source.service(&name, PortRef::Number(port)) {
-                Ok(found) => found,
-                Err(why) => {
-                    let message = format!("unresolved service {}: {why}", quoted(&name));
-                    record.error("ServiceError", "ServiceUnresolvedReference", message, target.field("name").origin());
-                    continue;
-                }
-            };
-            if !service.spec().field("externalName").str().is_empty() {
-                let message = format!("Service {} is of unsupported type \"ExternalName\".", quoted(&name));
-                record.error("ServiceError", "UnsupportedServiceType", message, target.field("name").origin());
-                continue;
+        let services = spec.field("services").items();
+        cluster.services = services.filter_map(|target| self.extension_target(object, target, record).ok()).collect();
+        Ok(cluster)
+    }
+
+    /// How the certificate of an ExtensionService is checked.
+    fn extension_validation(&self, object: &Admitted<'_>, at: Cursor<'_>, record: &mut Record) -> Result<Sourced<PeerValidation>, Reported> {
+        let ca = full_name(at.field("caSecret").str(), object.namespace());
+        match self.source.upstream_validation(at, &ca, object.namespace()) {
+            Ok(validation) => Ok(Sourced::new(validation, at.origin())),
+            Err(error) if is_delegation(&error) => {
+                let name = quoted(&ca);
+                let message = format!("service.UpstreamValidation.CACertificate Secret {name} is not configured for certificate delegation");
+                Err(record.error("TLSError", "CACertificateNotDelegated", message, at.field("caSecret").origin()))
             }
-            let weight = target.field("weight");
-            let upstream = crate::dialect::contour::model::Service {
-                namespace: name.0,
-                name: name.1,
-                health_port: port.clone(),
-                port,
-                protocol: Sourced::default(),
-                circuit_breakers: Default::default(),
-                external_name: Sourced::default(),
-                origin: crate::resource::Origin::field(service.object.id, service.root.id),
-            };
-            cluster.services.push((Arc::new(upstream), weight.u32().unwrap_or_else(|| Sourced::new(0, weight.origin()))));
+            Err(error) => {
+                let message = format!("TLS upstream validation policy error: {}", error.message());
+                Err(record.error("SpecError", "TLSUpstreamValidation", message, at.origin()))
+            }
         }
-        Some(cluster)
+    }
+
+    /// One of the Services of an ExtensionService, with its weight.
+    fn extension_target(&self, object: &Admitted<'_>, target: Cursor<'_>, record: &mut Record) -> Result<(Arc<Service>, Sourced<u32>), Reported> {
+        let name = (object.namespace().clone(), Str::new(target.field("name").str()));
+        let port = target.field("port").int().unwrap_or(0);
+        let (service, port) = self.source.service(&name, PortRef::Number(port)).map_err(|why| {
+            let message = format!("unresolved service {}: {why}", quoted(&name));
+            record.error("ServiceError", "ServiceUnresolvedReference", message, target.field("name").origin())
+        })?;
+        if !service.spec().field("externalName").str().is_empty() {
+            let message = format!("Service {} is of unsupported type \"ExternalName\".", quoted(&name));
+            return Err(record.error("ServiceError", "UnsupportedServiceType", message, target.field("name").origin()));
+        }
+        let upstream = Service {
+            namespace: name.0,
+            name: name.1,
+            health_port: port.clone(),
+            port,
+            protocol: Sourced::default(),
+            circuit_breakers: Default::default(),
+            external_name: Sourced::default(),
+            origin: Origin::field(service.object.id, service.root.id),
+        };
+        Ok((Arc::new(upstream), weight_of(target)))
     }
 }

@@ -3,7 +3,7 @@
 //! What must not be here: deciding what is wrong.
 
 use super::Processing;
-use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
+use crate::diagnostic::{Code, Diagnostic, Findings, Place, Severity, codes};
 use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::status::{DetailedCondition, SubCondition};
 use crate::resource::{ResourceKey, nearest};
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 impl Processing<'_> {
     /// Everything that is wrong, by object.
-    pub fn findings(&self, sink: &mut Vec<Diagnostic>) {
+    pub fn findings(&self, sink: &mut Findings) {
         for (name, condition) in self.proxies.iter() {
             if let Some(proxy) = self.source.proxies.get(name) {
                 self.tell(&proxy.object.key, condition, sink);
@@ -24,19 +24,19 @@ impl Processing<'_> {
         }
     }
 
-    fn tell(&self, key: &ResourceKey, condition: &DetailedCondition, sink: &mut Vec<Diagnostic>) {
+    fn tell(&self, key: &ResourceKey, condition: &DetailedCondition, sink: &mut Findings) {
         for error in &condition.errors {
             let finding = Diagnostic::new(code(error), message(error), Place::origin(Some(error.origin))).about(key.clone());
             let finding = match help(error) {
                 Some(help) => finding.help(help),
                 None => finding,
             };
-            sink.push(self.suggest(error, finding));
+            sink.report(self.suggest(error, finding));
         }
         for warning in &condition.warnings {
             let mut finding = Diagnostic::new(&codes::FIELD_WITHOUT_EFFECT, message(warning), Place::origin(Some(warning.origin)));
             finding.severity = Severity::Warning;
-            sink.push(finding.about(key.clone()));
+            sink.report(finding.about(key.clone()));
         }
     }
 

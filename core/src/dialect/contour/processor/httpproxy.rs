@@ -2,9 +2,11 @@
 //!
 //! What must not be here: routes and TCP.
 
+use super::policy::InvalidAddresses;
 use super::record::Record;
 use super::route::Delegation;
 use super::{Processing, header, is_delegation, policy, tls_version};
+use crate::diagnostic::Reported;
 use crate::dialect::contour::cluster::Admitted;
 use crate::dialect::contour::model::{PeerValidation, RateLimitPolicy, Route, Routes};
 use crate::dialect::contour::source::{full_name, quoted};
@@ -54,7 +56,7 @@ impl<'a> Processing<'a> {
         for (fqdn, proxies) in by_fqdn {
             if let [proxy] = proxies[..] {
                 let mut record = Record::default();
-                self.root(proxy, &mut orphans, &mut record);
+                self.root(proxy, &mut orphans, &mut record).ok();
                 self.proxies.commit(&proxy.full_name(), record.condition);
                 continue;
             }
@@ -80,82 +82,62 @@ impl<'a> Processing<'a> {
         }
     }
 
-    /// Everything about a root. Whether it got to the end.
-    fn root(&mut self, proxy: &'a Admitted<'a>, orphans: &mut Orphans, record: &mut Record) -> bool {
+    /// Everything about a root.
+    fn root(&mut self, proxy: &'a Admitted<'a>, orphans: &mut Orphans, record: &mut Record) -> Result<(), Reported> {
         let spec = proxy.spec();
         let virtual_host = spec.field("virtualhost");
         let fqdn = virtual_host.field("fqdn");
         if fqdn.str().trim().is_empty() {
-            return record.error("VirtualHostError", "FQDNNotSpecified", "Spec.VirtualHost.Fqdn must be specified", fqdn.origin());
+            return Err(record.error("VirtualHostError", "FQDNNotSpecified", "Spec.VirtualHost.Fqdn must be specified", fqdn.origin()));
         }
         let host = Sourced::new(Str::new(fqdn.str()), fqdn.origin());
         let roots = self.source.settings.at("httpproxy.rootNamespaces");
         if roots.has_items() && !roots.items().any(|root| *proxy.namespace() == root.str()) {
             let message = "root HTTPProxy cannot be defined in this namespace";
-            return record.error("RootNamespaceError", "RootProxyNotAllowedInNamespace", message, virtual_host.origin());
+            return Err(record.error("RootNamespaceError", "RootProxyNotAllowedInNamespace", message, virtual_host.origin()));
         }
         if !spec.field("routes").has_items() && !spec.field("includes").has_items() && !spec.field("tcpproxy").exists() {
             let message = "HTTPProxy.Spec must have at least one Route, Include, or a TCPProxy";
-            return record.error("SpecError", "NothingDefined", message, spec.origin());
+            return Err(record.error("SpecError", "NothingDefined", message, spec.origin()));
         }
         let tls = virtual_host.field("tls");
         let providers = virtual_host.field("jwtProviders");
         if providers.has_items() && tls.field("secretName").str().is_empty() {
             let message = "Spec.VirtualHost.JWTProviders can only be defined for root HTTPProxies that terminate TLS";
-            return record.error("JWTVerificationError", "JWTVerificationNotPermitted", message, providers.origin());
+            return Err(record.error("JWTVerificationError", "JWTVerificationNotPermitted", message, providers.origin()));
         }
         let authorization = virtual_host.field("authorization");
         if !tls.exists() && !authorization.at("extensionRef.name").str().is_empty() {
             let message = "Spec.VirtualHost.Authorization.ExtensionServiceRef can only be defined for root HTTPProxies that terminate TLS";
-            return record.error("AuthError", "AuthNotPermitted", message, authorization.origin());
+            return Err(record.error("AuthError", "AuthNotPermitted", message, authorization.origin()));
         }
         let (allow, deny) = (virtual_host.field("ipAllowPolicy"), virtual_host.field("ipDenyPolicy"));
         if allow.has_items() && deny.has_items() {
             let message = "Spec.VirtualHost.IPAllowFilterPolicy and Spec.VirtualHost.IPDepnyFilterPolicy cannot both be defined.";
-            return record.error("IPFilterError", "IncompatibleIPAddressFilters", message, deny.origin());
+            return Err(record.error("IPFilterError", "IncompatibleIPAddressFilters", message, deny.origin()));
         }
         let mut root = Root { proxy, virtual_host, host, enforce_tls: tls.exists(), default_jwt_provider: None };
-        if tls.exists() && !self.tls(&mut root, tls, record) {
-            return false;
+        if tls.exists() {
+            self.tls(&mut root, tls, record)?;
         }
         let tcp = spec.field("tcpproxy");
         if tcp.exists() {
             if !tls.exists() {
                 let message = "Spec.TCPProxy requires that either Spec.TLS.Passthrough or Spec.TLS.SecretName be set";
-                return record.error("TCPProxyError", "TLSMustBeConfigured", message, tcp.origin());
+                return Err(record.error("TCPProxyError", "TLSMustBeConfigured", message, tcp.origin()));
             }
-            if !self.tcp_proxy(proxy, &mut Vec::new(), &root.host, orphans, record) {
-                return false;
-            }
+            self.tcp_proxy(proxy, &mut Vec::new(), &root.host, orphans, record)?;
         }
         let routes = self.routes(&root, proxy, &[], &mut Delegation::default(), orphans, record);
         self.virtual_hosts(&root, routes, record)
     }
 
     /// TLS of a root's host.
-    fn tls(&mut self, root: &mut Root<'a>, tls: Cursor<'a>, record: &mut Record) -> bool {
-        let (secret_name, passthrough) = (tls.field("secretName"), tls.field("passthrough"));
-        let fallback = tls.field("enableFallbackCertificate");
-        let client = tls.field("clientValidation");
-        if passthrough.is_true() && fallback.is_true() {
-            let message = "Spec.VirtualHost.TLS: both Passthrough and enableFallbackCertificate were specified";
-            record.error("TLSError", "TLSIncompatibleFeatures", message, fallback.origin());
-        }
-        let no_secret = secret_name.str().trim().is_empty();
-        if !no_secret && passthrough.is_true() {
-            let message = "Spec.VirtualHost.TLS: both Passthrough and SecretName were specified";
-            return record.error("TLSError", "TLSConfigNotValid", message, passthrough.origin());
-        }
-        if no_secret && !passthrough.is_true() {
-            let message = "Spec.VirtualHost.TLS: neither Passthrough nor SecretName were specified";
-            return record.error("TLSError", "TLSConfigNotValid", message, tls.origin());
-        }
-        if passthrough.is_true() && client.exists() {
-            let message = "Spec.VirtualHost.TLS passthrough cannot be combined with tls.clientValidation";
-            return record.error("TLSError", "TLSIncompatibleFeatures", message, client.origin());
-        }
-        if passthrough.is_true() {
-            return true;
+    fn tls(&mut self, root: &mut Root<'a>, tls: Cursor<'a>, record: &mut Record) -> Result<(), Reported> {
+        let (secret_name, fallback, client) = (tls.field("secretName"), tls.field("enableFallbackCertificate"), tls.field("clientValidation"));
+        check_passthrough(tls, record)?;
+        if tls.field("passthrough").is_true() {
+            return Ok(());
         }
         let namespace = root.proxy.namespace();
         let written = go_quoted(secret_name.str());
@@ -163,68 +145,72 @@ impl<'a> Processing<'a> {
             Ok(secret) => Sourced::new(secret, secret_name.origin()),
             Err(error) if is_delegation(&error) => {
                 let message = format!("Spec.VirtualHost.TLS Secret {written} certificate delegation not permitted");
-                return record.error("TLSError", "DelegationNotPermitted", message, secret_name.origin());
+                return Err(record.error("TLSError", "DelegationNotPermitted", message, secret_name.origin()));
             }
             Err(error) => {
                 let message = format!("Spec.VirtualHost.TLS Secret {written} is invalid: {}", error.message());
-                return record.error("TLSError", "SecretNotValid", message, secret_name.origin());
+                return Err(record.error("TLSError", "SecretNotValid", message, secret_name.origin()));
             }
         };
-        let listener = match self.single_listener("https") {
-            Ok(listener) => listener,
-            Err(why) => return record.error("ListenerError", "ErrorIdentifyingListener", why, tls.origin()),
-        };
+        let listener = self.single_listener("https").map_err(|why| record.error("ListenerError", "ErrorIdentifyingListener", why, tls.origin()))?;
         let min = tls_version(tls.field("minimumProtocolVersion"), "1.2");
         let max = tls_version(tls.field("maximumProtocolVersion"), "1.3");
         if max < min {
             let message = "Spec.Virtualhost.TLS the minimum protocol version is greater than the maximum protocol version";
-            return record.error("TLSError", "TLSConfigNotValid", message, tls.field("minimumProtocolVersion").origin());
+            return Err(record.error("TLSError", "TLSConfigNotValid", message, tls.field("minimumProtocolVersion").origin()));
         }
         let host = self.secure_host(&listener, &root.host);
         host.secret = Some(secret);
         host.min_tls = Some(min);
         host.max_tls = Some(max);
         if fallback.is_true() {
-            let conflicts = [
-                (client.exists(), "Spec.Virtualhost.TLS fallback & client validation are incompatible"),
-                (root.virtual_host.field("authorization").exists(), "Spec.Virtualhost.TLS fallback & client authorization are incompatible"),
-                (root.virtual_host.field("jwtProviders").has_items(), "Spec.Virtualhost.TLS fallback & JWT providers are incompatible"),
-            ];
-            if let Some((_, message)) = conflicts.into_iter().find(|(conflict, _)| *conflict) {
-                return record.error("TLSError", "TLSIncompatibleFeatures", message, fallback.origin());
-            }
-            let Some(name) = self.common.fallback_certificate.clone() else {
-                let message =
-                    "Spec.Virtualhost.TLS enabled fallback but the fallback Certificate Secret is not configured in Contour configuration file";
-                return record.error("TLSError", "FallbackNotPresent", message, fallback.origin());
-            };
-            match self.source.tls_secret(&name, namespace) {
-                Ok(secret) => self.secure_host(&listener, &root.host).fallback = Some(Sourced::new(secret, fallback.origin())),
-                Err(error) if is_delegation(&error) => {
-                    let message = format!("Spec.VirtualHost.TLS Secret {} is not configured for certificate delegation", quoted(&name));
-                    return record.error("TLSError", "FallbackNotDelegated", message, fallback.origin());
-                }
-                Err(error) => {
-                    let message = format!("Spec.Virtualhost.TLS Secret {} fallback certificate is invalid: {}", quoted(&name), error.message());
-                    return record.error("TLSError", "FallbackNotValid", message, fallback.origin());
-                }
-            }
+            self.fallback(root, tls, &listener, record)?;
         }
         if client.exists() {
-            let Some(validation) = self.client_validation(client, namespace, record) else { return false };
+            let validation = self.client_validation(client, namespace, record)?;
             self.secure_host(&listener, &root.host).client_validation = Some(Sourced::new(validation, client.origin()));
         }
         let own = root.virtual_host.field("authorization");
         let global = self.common.authorization;
         let asked = if own.at("extensionRef.name").str().is_empty() { global } else { own };
         if asked.exists() {
-            let Some(authorization) = self.authorization(asked, namespace, record) else { return false };
+            let authorization = self.authorization(asked, namespace, record)?;
             self.secure_host(&listener, &root.host).authorization = Some(authorization);
         }
         self.jwt_providers(root, &listener, record)
     }
 
-    fn client_validation(&self, at: Cursor<'_>, namespace: &Str, record: &mut Record) -> Option<PeerValidation> {
+    /// The certificate for clients that name no host.
+    fn fallback(&mut self, root: &Root<'a>, tls: Cursor<'a>, listener: &Str, record: &mut Record) -> Result<(), Reported> {
+        let fallback = tls.field("enableFallbackCertificate");
+        let mut wrong = |reason, message: String| Err(record.error("TLSError", reason, message, fallback.origin()));
+        let conflicts = [
+            (tls.field("clientValidation").exists(), "Spec.Virtualhost.TLS fallback & client validation are incompatible"),
+            (root.virtual_host.field("authorization").exists(), "Spec.Virtualhost.TLS fallback & client authorization are incompatible"),
+            (root.virtual_host.field("jwtProviders").has_items(), "Spec.Virtualhost.TLS fallback & JWT providers are incompatible"),
+        ];
+        if let Some((_, message)) = conflicts.into_iter().find(|(conflict, _)| *conflict) {
+            return wrong("TLSIncompatibleFeatures", message.into());
+        }
+        let Some(name) = self.common.fallback_certificate.clone() else {
+            let message = "Spec.Virtualhost.TLS enabled fallback but the fallback Certificate Secret is not configured in Contour configuration file";
+            return wrong("FallbackNotPresent", message.into());
+        };
+        match self.source.tls_secret(&name, root.proxy.namespace()) {
+            Ok(secret) => self.secure_host(listener, &root.host).fallback = Some(Sourced::new(secret, fallback.origin())),
+            Err(error) if is_delegation(&error) => {
+                let message = format!("Spec.VirtualHost.TLS Secret {} is not configured for certificate delegation", quoted(&name));
+                return wrong("FallbackNotDelegated", message);
+            }
+            Err(error) => {
+                let message = format!("Spec.Virtualhost.TLS Secret {} fallback certificate is invalid: {}", quoted(&name), error.message());
+                return wrong("FallbackNotValid", message);
+            }
+        }
+        Ok(())
+    }
+
+    fn client_validation(&self, at: Cursor<'_>, namespace: &Str, record: &mut Record) -> Result<PeerValidation, Reported> {
         let truth = |field: &str| Sourced::new(at.field(field).is_true(), at.field(field).origin());
         let mut validation =
             PeerValidation { skip: truth("skipClientCertValidation"), optional: truth("optionalClientCertificate"), ..PeerValidation::default() };
@@ -253,61 +239,59 @@ impl<'a> Processing<'a> {
                 }
                 Err(error) if is_delegation(&error) => {
                     let message = format!("Spec.VirtualHost.TLS {what} Secret {} is invalid: {}", go_quoted(written.str()), error.message());
-                    record.error("TLSError", "DelegationNotPermitted", message, written.origin());
-                    return None;
+                    return Err(record.error("TLSError", "DelegationNotPermitted", message, written.origin()));
                 }
                 Err(error) => {
                     let name = quoted(&name);
                     let message = format!("Spec.VirtualHost.TLS client validation is invalid: invalid {what} Secret {name}: {}", error.message());
-                    record.error("TLSError", "ClientValidationInvalid", message, written.origin());
-                    return None;
+                    return Err(record.error("TLSError", "ClientValidationInvalid", message, written.origin()));
                 }
             }
         }
-        Some(validation)
+        Ok(validation)
     }
 
     /// Puts the routes where they belong, with what counts for the whole host.
-    fn virtual_hosts(&mut self, root: &Root<'a>, routes: Vec<Arc<Route>>, record: &mut Record) -> bool {
+    fn virtual_hosts(&mut self, root: &Root<'a>, routes: Vec<Arc<Route>>, record: &mut Record) -> Result<(), Reported> {
         let spec = root.proxy.spec();
         let at = root.virtual_host;
         let listener = match self.single_listener("http") {
             Ok(listener) => listener,
-            Err(why) => return record.error("ListenerError", "ErrorIdentifyingListener", why, at.origin()),
+            Err(why) => return Err(record.error("ListenerError", "ErrorIdentifyingListener", why, at.origin())),
         };
         self.host(&listener, &root.host);
         let cors = match policy::cors(at.field("corsPolicy")) {
             Ok(cors) => cors,
             Err(why) => {
                 let message = format!("Spec.VirtualHost.CORSPolicy: {why}");
-                return record.error("CORSError", "PolicyDidNotParse", message, at.field("corsPolicy").origin());
+                return Err(record.error("CORSError", "PolicyDidNotParse", message, at.field("corsPolicy").origin()));
             }
         };
         self.host(&listener, &root.host).cors.clone_from(&cors);
-        let Some(rate_limit) = self.host_rate_limit(at.field("rateLimitPolicy"), record) else { return false };
+        let rate_limit = self.host_rate_limit(at.field("rateLimitPolicy"), record)?;
         self.host(&listener, &root.host).rate_limit.clone_from(&rate_limit);
         let global = self.common.authorization;
         let disabled = at.at("authorization.authPolicy.disabled").is_true();
         if global.exists() && !disabled {
             // Only what is wrong with it counts here: without TLS the listener asks.
-            self.authorization(global, root.proxy.namespace(), record);
+            self.authorization(global, root.proxy.namespace(), record).ok();
         }
         let ip_filter = match policy::ip_filter(at.field("ipAllowPolicy"), at.field("ipDenyPolicy"), record) {
             Ok(filter) => filter,
-            Err(why) => {
+            Err(InvalidAddresses { why, .. }) => {
                 let message = format!("Spec.VirtualHost.IPAllowFilterPolicy or Spec.VirtualHost.IPDenyFilterPolicy is invalid: {why}");
-                return record.error("IPFilterError", "IPFilterPolicyNotValid", message, at.origin());
+                return Err(record.error("IPFilterError", "IPFilterPolicyNotValid", message, at.origin()));
             }
         };
         let host = self.host(&listener, &root.host);
         host.ip_filter.clone_from(&ip_filter);
         let table = self.add_routes(root, &listener, &routes);
         if !root.enforce_tls || spec.field("tcpproxy").exists() {
-            return true;
+            return Ok(());
         }
         let listener = match self.single_listener("https") {
             Ok(listener) => listener,
-            Err(why) => return record.error("ListenerError", "ErrorIdentifyingListener", why, at.origin()),
+            Err(why) => return Err(record.error("ListenerError", "ErrorIdentifyingListener", why, at.origin())),
         };
         let host = self.secure_host(&listener, &root.host);
         host.host.cors = cors;
@@ -318,10 +302,10 @@ impl<'a> Processing<'a> {
             if !host.jwt_providers.iter().any(|known| known.name == *provider) {
                 let message = format!("Route references an undefined JWT provider {}", go_quoted(&provider.value));
                 let origin = provider.origin.unwrap_or_else(|| at.origin());
-                return record.error("JWTVerificationError", "JWTProviderNotDefined", message, origin);
+                return Err(record.error("JWTVerificationError", "JWTProviderNotDefined", message, origin));
             }
         }
-        true
+        Ok(())
     }
 
     /// Adds routes to a root's host without TLS; gives them as the host's table has them.
@@ -332,31 +316,53 @@ impl<'a> Processing<'a> {
     }
 
     /// The rate limits of a host: its own, and an administrator's where it has no global ones and does not refuse them.
-    fn host_rate_limit(&self, at: Cursor<'_>, record: &mut Record) -> Option<Option<Sourced<RateLimitPolicy>>> {
+    fn host_rate_limit(&self, at: Cursor<'_>, record: &mut Record) -> Result<Option<Sourced<RateLimitPolicy>>, Reported> {
         let own = match policy::rate_limit(at) {
             Ok(own) => own,
             Err(why) => {
                 let message = format!("Spec.VirtualHost.RateLimitPolicy is invalid: {why}");
-                record.error("VirtualHostError", "RateLimitPolicyNotValid", message, at.origin());
-                return None;
+                return Err(record.error("VirtualHostError", "RateLimitPolicyNotValid", message, at.origin()));
             }
         };
         let default = self.source.settings.at("rateLimitService.defaultGlobalRateLimitPolicy");
         let has_own = own.as_ref().is_some_and(|own| own.global.is_some());
         if has_own || !default.exists() || at.field("global").field("disabled").is_true() {
-            return Some(own);
+            return Ok(own);
         }
         let mut policy = own.unwrap_or_else(|| Sourced::new(RateLimitPolicy::default(), default.origin()));
         match policy::global_rate_limit(default) {
             Ok(global) => policy.value.global = global.map(|global| global.by(crate::resource::Rule::Module)),
             Err(why) => {
                 let message = format!("Default Global RateLimit Policy is invalid: {why}");
-                record.error("VirtualHostError", "RateLimitPolicyNotValid", message, default.origin());
-                return None;
+                return Err(record.error("VirtualHostError", "RateLimitPolicyNotValid", message, default.origin()));
             }
         }
-        Some(Some(policy))
+        Ok(Some(policy))
     }
+}
+
+/// Whether what TLS says of the Secret and of passthrough fits together.
+fn check_passthrough(tls: Cursor<'_>, record: &mut Record) -> Result<(), Reported> {
+    let (secret_name, passthrough) = (tls.field("secretName"), tls.field("passthrough"));
+    let (fallback, client) = (tls.field("enableFallbackCertificate"), tls.field("clientValidation"));
+    if passthrough.is_true() && fallback.is_true() {
+        let message = "Spec.VirtualHost.TLS: both Passthrough and enableFallbackCertificate were specified";
+        record.error("TLSError", "TLSIncompatibleFeatures", message, fallback.origin());
+    }
+    let has_secret = !secret_name.str().trim().is_empty();
+    if has_secret && passthrough.is_true() {
+        let message = "Spec.VirtualHost.TLS: both Passthrough and SecretName were specified";
+        return Err(record.error("TLSError", "TLSConfigNotValid", message, passthrough.origin()));
+    }
+    if !has_secret && !passthrough.is_true() {
+        let message = "Spec.VirtualHost.TLS: neither Passthrough nor SecretName were specified";
+        return Err(record.error("TLSError", "TLSConfigNotValid", message, tls.origin()));
+    }
+    if passthrough.is_true() && client.exists() {
+        let message = "Spec.VirtualHost.TLS passthrough cannot be combined with tls.clientValidation";
+        return Err(record.error("TLSError", "TLSIncompatibleFeatures", message, client.origin()));
+    }
+    Ok(())
 }
 
 /// Contour's variables within an HTTPProxy of this namespace.

@@ -6,9 +6,7 @@ use super::httpproxy::variables;
 use super::route::wildcard_condition;
 use super::{Processing, header, policy, tls_version};
 use crate::dialect::contour::cluster::Admitted;
-use crate::dialect::contour::model::{
-    Cluster, ClusterTimeouts, Conditions, Material, PathCondition, RetryPolicy, Route, RouteTimeouts, Service, Timeout,
-};
+use crate::dialect::contour::model::{Cluster, Conditions, Material, PathCondition, RetryPolicy, Route, RouteTimeouts, Service, Timeout};
 use crate::dialect::contour::source::{PortRef, full_name};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
@@ -160,25 +158,11 @@ impl Processing<'_> {
             route.conditions.headers.push(wildcard_condition(&path.host));
         }
         route.clusters.push(Arc::new(Cluster {
-            weight: Sourced::new(0, Origin::built_in()),
             protocol: upstream.protocol.clone(),
-            validation: None,
-            lb_policy: Sourced::default(),
-            http_health: None,
-            tcp_health: None,
             request_headers,
             response_headers,
-            cookies: Vec::new(),
-            sni: Sourced::default(),
-            dns_family: Sourced::default(),
             client_certificate,
-            timeouts: ClusterTimeouts { idle_connection: Sourced::default(), connect: self.common.connect_timeout },
-            slow_start: None,
-            max_requests_per_connection: self.common.max_requests_per_connection,
-            per_connection_buffer_limit: self.common.per_connection_buffer_limit,
-            upstream_tls: Some(self.common.upstream_tls.clone()),
-            upstream: Arc::new(upstream),
-            origins: alloc::vec![path.backend.origin()],
+            ..self.cluster(upstream, Sourced::new(0, Origin::built_in()), path.backend.origin())
         }));
         Ok(route)
     }

@@ -5,7 +5,8 @@
 use super::httpproxy::Root;
 use super::record::Record;
 use super::{Processing, is_delegation};
-use crate::dialect::contour::model::{DnsCluster, Jwks, JwtProvider};
+use crate::diagnostic::Reported;
+use crate::dialect::contour::model::{DnsCluster, Jwks, JwtProvider, PeerValidation};
 use crate::dialect::contour::source::{full_name, quoted};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
@@ -15,26 +16,30 @@ use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::sync::Arc;
+use core::time::Duration;
 
 const WRONG: &str = "JWTVerificationError";
 
+/// What messages call the settings of remote keys.
+const PATH: &str = "Spec.VirtualHost.JWTProviders.RemoteJWKS";
+
 impl<'a> Processing<'a> {
-    pub(super) fn jwt_providers(&mut self, root: &mut Root<'a>, listener: &Str, record: &mut Record) -> bool {
+    pub(super) fn jwt_providers(&mut self, root: &mut Root<'a>, listener: &Str, record: &mut Record) -> Result<(), Reported> {
         let mut names = BTreeSet::new();
         for at in root.virtual_host.field("jwtProviders").items() {
             let name = at.field("name").str();
             if !names.insert(name) {
                 let message = format!("Spec.VirtualHost.JWTProviders is invalid: duplicate name {name}");
-                return record.error(WRONG, "DuplicateProviderName", message, at.field("name").origin());
+                return Err(record.error(WRONG, "DuplicateProviderName", message, at.field("name").origin()));
             }
             if at.field("default").is_true() {
                 if root.default_jwt_provider.is_some() {
                     let message = "Spec.VirtualHost.JWTProviders is invalid: at most one provider can be set as the default";
-                    return record.error(WRONG, "MultipleDefaultProvidersSpecified", message, at.field("default").origin());
+                    return Err(record.error(WRONG, "MultipleDefaultProvidersSpecified", message, at.field("default").origin()));
                 }
                 root.default_jwt_provider = at.field("name").text();
             }
-            let Some(jwks) = self.jwks(root, at, record) else { return false };
+            let jwks = self.jwks(root, at, record)?;
             let text = |field: &str| Sourced::new(Str::new(at.field(field).str()), at.field(field).origin());
             let provider = JwtProvider {
                 name: text("name"),
@@ -45,10 +50,10 @@ impl<'a> Processing<'a> {
             };
             self.secure_host(listener, &root.host).jwt_providers.push(Sourced::new(provider, at.origin()));
         }
-        true
+        Ok(())
     }
 
-    fn jwks(&self, root: &Root<'_>, at: Cursor<'_>, record: &mut Record) -> Option<Jwks> {
+    fn jwks(&self, root: &Root<'_>, at: Cursor<'_>, record: &mut Record) -> Result<Jwks, Reported> {
         let name = go_quoted(at.field("name").str());
         let (remote, local) = (at.field("remoteJWKS"), at.field("localJWKS"));
         let (uri, secret) = (remote.field("uri"), local.field("secretName"));
@@ -56,23 +61,20 @@ impl<'a> Processing<'a> {
         match (uri.str().is_empty(), secret.str().is_empty()) {
             (false, false) => {
                 let message = format!("{prefix} {name} is invalid: at most one of remoteJWKS or localJWKS may be set");
-                record.error(WRONG, "JWKSSourceConflict", message, local.origin());
-                None
+                Err(record.error(WRONG, "JWKSSourceConflict", message, local.origin()))
             }
             (true, true) => {
                 let message = format!("{prefix} {name} is invalid: exactly one of remoteJWKS or localJWKS must be set");
-                record.error(WRONG, "JWKSSourceMissing", message, at.origin());
-                None
+                Err(record.error(WRONG, "JWKSSourceMissing", message, at.origin()))
             }
             (true, false) => {
                 let key = local.field("key").str();
                 let full = (root.proxy.namespace().clone(), Str::new(secret.str()));
                 match self.source.jwks_secret(&full, key) {
-                    Ok(material) => Some(Jwks::Local(Sourced::new(material, secret.origin()), key.into())),
+                    Ok(material) => Ok(Jwks::Local(Sourced::new(material, secret.origin()), key.into())),
                     Err(error) => {
                         let message = format!("Spec.VirtualHost.JWTProviders.LocalJWKS for provider {name} is invalid: {}", error.message());
-                        record.error(WRONG, "LocalJWKSInvalid", message, secret.origin());
-                        None
+                        Err(record.error(WRONG, "LocalJWKSInvalid", message, secret.origin()))
                     }
                 }
             }
@@ -80,61 +82,18 @@ impl<'a> Processing<'a> {
         }
     }
 
-    fn remote_jwks(&self, root: &Root<'_>, remote: Cursor<'_>, record: &mut Record) -> Option<Jwks> {
-        const PATH: &str = "Spec.VirtualHost.JWTProviders.RemoteJWKS";
+    fn remote_jwks(&self, root: &Root<'_>, remote: Cursor<'_>, record: &mut Record) -> Result<Jwks, Reported> {
         let uri = remote.field("uri");
-        let url = match Url::parse(uri.str()) {
-            Ok(url) => url,
-            Err(why) => {
-                record.error(WRONG, "RemoteJWKSURIInvalid", format!("{PATH}.URI is invalid: {why}"), uri.origin());
-                return None;
-            }
-        };
+        let url = Url::parse(uri.str())
+            .map_err(|why| record.error(WRONG, "RemoteJWKSURIInvalid", format!("{PATH}.URI is invalid: {why}"), uri.origin()))?;
         if !matches!(url.scheme.as_str(), "http" | "https") {
             let message = format!("{PATH}.URI has invalid scheme {}, must be http or https", go_quoted(&url.scheme));
-            record.error(WRONG, "RemoteJWKSSchemeInvalid", message, uri.origin());
-            return None;
+            return Err(record.error(WRONG, "RemoteJWKSSchemeInvalid", message, uri.origin()));
         }
-        let mut validation = None;
-        if let Some(at) = remote.field("validation").some() {
-            if url.scheme == "http" {
-                let message = format!("{PATH}.UpstreamValidation must not be specified when URI scheme is http.");
-                record.error(WRONG, "RemoteJWKSUpstreamValidationInvalid", message, at.origin());
-                return None;
-            }
-            let namespace = root.proxy.namespace();
-            let ca = full_name(at.field("caSecret").str(), namespace);
-            match self.source.upstream_validation(at, &ca, namespace) {
-                Ok(found) => validation = Some(Sourced::new(found, at.origin())),
-                Err(error) if is_delegation(&error) => {
-                    let what = format!("{PATH}.UpstreamValidation.CACertificate Secret {}", quoted(&ca));
-                    let message = format!("{what} is not configured for certificate delegation");
-                    record.error(WRONG, "RemoteJWKSCACertificateNotDelegated", message, at.field("caSecret").origin());
-                    return None;
-                }
-                Err(error) => {
-                    let message = format!("{PATH}.UpstreamValidation is invalid: {}", error.message());
-                    record.error(WRONG, "RemoteJWKSUpstreamValidationInvalid", message, at.origin());
-                    return None;
-                }
-            }
-        }
-        let mut duration = |field: &str, reason: &'static str, name: &str| {
-            let at = remote.field(field);
-            match at.str() {
-                "" => Ok(None),
-                text => match go::parse_duration(text) {
-                    Ok(nanoseconds) => Ok(Some(Sourced::new(go::as_duration(nanoseconds), at.origin()))),
-                    Err(why) => {
-                        record.error(WRONG, reason, format!("{PATH}.{name} is invalid: {why}"), at.origin());
-                        Err(())
-                    }
-                },
-            }
-        };
-        let timeout = duration("timeout", "RemoteJWKSTimeoutInvalid", "Timeout").ok()?;
-        let timeout = timeout.unwrap_or_else(|| Sourced::new(core::time::Duration::from_secs(1), remote.field("timeout").origin()));
-        let cache = duration("cacheDuration", "RemoteJWKSCacheDurationInvalid", "CacheDuration").ok()?;
+        let validation = self.jwks_validation(root.proxy.namespace(), remote.field("validation"), &url, record)?;
+        let timeout = duration(remote.field("timeout"), "RemoteJWKSTimeoutInvalid", "Timeout", record)?;
+        let timeout = timeout.unwrap_or_else(|| Sourced::new(Duration::from_secs(1), remote.field("timeout").origin()));
+        let cache = duration(remote.field("cacheDuration"), "RemoteJWKSCacheDurationInvalid", "CacheDuration", record)?;
         let port = match url.port.parse::<u32>() {
             Ok(port) => port,
             Err(_) if url.scheme == "http" => 80,
@@ -146,8 +105,7 @@ impl<'a> Processing<'a> {
             known @ ("auto" | "v4" | "v6" | "all") => Sourced::new(Str::new(known), family.origin()),
             other => {
                 let message = format!("{PATH}.DNSLookupFamily has an invalid value {}, must be auto, all, v4 or v6", go_quoted(other));
-                record.error(WRONG, "RemoteJWKSDNSLookupFamilyInvalid", message, family.origin());
-                return None;
+                return Err(record.error(WRONG, "RemoteJWKSDNSLookupFamilyInvalid", message, family.origin()));
             }
         };
         let derived = |value: Str| Sourced::new(value, uri.origin()).by(Rule::Derived);
@@ -161,7 +119,40 @@ impl<'a> Processing<'a> {
             origins: alloc::vec![uri.origin()],
         };
         let written = Sourced::new(Str::new(uri.str()), uri.origin());
-        Some(Jwks::Remote { uri: written, timeout, cache, cluster: Arc::new(cluster) })
+        Ok(Jwks::Remote { uri: written, timeout, cache, cluster: Arc::new(cluster) })
+    }
+
+    /// How the certificate of the server of keys is checked, if at all.
+    fn jwks_validation(&self, namespace: &Str, at: Cursor<'_>, url: &Url, record: &mut Record) -> Result<Option<Sourced<PeerValidation>>, Reported> {
+        let Some(at) = at.some() else { return Ok(None) };
+        if url.scheme == "http" {
+            let message = format!("{PATH}.UpstreamValidation must not be specified when URI scheme is http.");
+            return Err(record.error(WRONG, "RemoteJWKSUpstreamValidationInvalid", message, at.origin()));
+        }
+        let ca = full_name(at.field("caSecret").str(), namespace);
+        match self.source.upstream_validation(at, &ca, namespace) {
+            Ok(found) => Ok(Some(Sourced::new(found, at.origin()))),
+            Err(error) if is_delegation(&error) => {
+                let what = format!("{PATH}.UpstreamValidation.CACertificate Secret {}", quoted(&ca));
+                let message = format!("{what} is not configured for certificate delegation");
+                Err(record.error(WRONG, "RemoteJWKSCACertificateNotDelegated", message, at.field("caSecret").origin()))
+            }
+            Err(error) => {
+                let message = format!("{PATH}.UpstreamValidation is invalid: {}", error.message());
+                Err(record.error(WRONG, "RemoteJWKSUpstreamValidationInvalid", message, at.origin()))
+            }
+        }
+    }
+}
+
+/// A duration of the settings of remote keys, if there is one.
+fn duration(at: Cursor<'_>, reason: &'static str, name: &str, record: &mut Record) -> Result<Option<Sourced<Duration>>, Reported> {
+    match at.str() {
+        "" => Ok(None),
+        text => match go::parse_duration(text) {
+            Ok(nanoseconds) => Ok(Some(Sourced::new(go::as_duration(nanoseconds), at.origin()))),
+            Err(why) => Err(record.error(WRONG, reason, format!("{PATH}.{name} is invalid: {why}"), at.origin())),
+        },
     }
 }
 

@@ -25,12 +25,12 @@ pub use gateway::ports;
 pub use memory::Memory;
 
 use super::cluster::Name;
-use super::model::{CircuitBreakers, Graph, Listener, Material, SecureVirtualHost, UpstreamTls, VirtualHost};
+use super::model::{CircuitBreakers, Cluster, ClusterTimeouts, Graph, Listener, Material, SecureVirtualHost, Service, UpstreamTls, VirtualHost};
 use super::source::{LookupError, Source, quoted};
 use super::status::{DetailedCondition, ProxyConditions, Statuses};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
-use crate::resource::{ResourceKey, Rule, Sourced};
+use crate::resource::{Origin, ResourceKey, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
@@ -199,6 +199,17 @@ impl Processing<'_> {
 
     fn listener(&mut self, name: &Str) -> &mut Listener {
         self.graph.listeners.entry(name.clone()).or_default()
+    }
+
+    /// A cluster of a Service, with what an administrator set for all.
+    fn cluster(&self, upstream: Service, weight: Sourced<u32>, origin: Origin) -> Cluster {
+        Cluster {
+            timeouts: ClusterTimeouts { idle_connection: Sourced::default(), connect: self.common.connect_timeout },
+            max_requests_per_connection: self.common.max_requests_per_connection,
+            per_connection_buffer_limit: self.common.per_connection_buffer_limit,
+            upstream_tls: Some(self.common.upstream_tls.clone()),
+            ..Cluster::new(upstream, weight, origin)
+        }
     }
 
     /// The certificate that Envoy shows to upstreams, if one is configured.

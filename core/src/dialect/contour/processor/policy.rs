@@ -6,6 +6,7 @@
 use super::condition;
 use super::header::{self, Variables};
 use super::record::Record;
+use crate::diagnostic::Reported;
 use crate::dialect::contour::model::{
     ClusterTimeouts, CookieRewrite, CorsPolicy, HealthCheckTimes, HttpHealthCheck, IpFilter, LocalRateLimit, MatchType, RateLimitDescriptor,
     RateLimitEntry, RateLimitPolicy, RetryPolicy, RouteTimeouts, SlowStart, Timeout,
@@ -360,13 +361,21 @@ fn is_web_origin(text: &str) -> bool {
     scheme_fits && !host.is_empty() && name_fits && name.bytes().all(|byte| byte > 0x20 && byte != 0x7f) && port.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Addresses that may pass, or may not; `None` with something recorded where they cannot be read.
-pub fn ip_filter(allow: Cursor<'_>, deny: Cursor<'_>, record: &mut Record) -> Result<Option<IpFilter>, String> {
+/// Why a list of addresses cannot be used: reported, and in Contour's words for whoever asked.
+pub struct InvalidAddresses {
+    /// It was reported.
+    pub reported: Reported,
+    /// Contour's words.
+    pub why: String,
+}
+
+/// Addresses that may pass, or may not.
+pub fn ip_filter(allow: Cursor<'_>, deny: Cursor<'_>, record: &mut Record) -> Result<Option<IpFilter>, InvalidAddresses> {
     let (is_allow, rules) = match (allow.has_items(), deny.has_items()) {
         (true, true) => {
             let message = "cannot specify both `ipAllowPolicy` and `ipDenyPolicy`".to_string();
-            record.error("IPFilterError", "IncompatibleIPAddressFilters", message, deny.origin());
-            return Err("invalid ip filter".to_string());
+            let reported = record.error("IPFilterError", "IncompatibleIPAddressFilters", message, deny.origin());
+            return Err(InvalidAddresses { reported, why: "invalid ip filter".to_string() });
         }
         (true, false) => (true, allow),
         (false, true) => (false, deny),
@@ -389,8 +398,9 @@ pub fn ip_filter(allow: Cursor<'_>, deny: Cursor<'_>, record: &mut Record) -> Re
                 last = Ok(());
             }
             Err(why) => {
-                record.error("IPFilterError", "InvalidCIDR", format!("{written} failed to parse: {why}"), rule.field("cidr").origin());
-                last = Err(why);
+                let message = format!("{written} failed to parse: {why}");
+                let reported = record.error("IPFilterError", "InvalidCIDR", message, rule.field("cidr").origin());
+                last = Err(InvalidAddresses { reported, why });
             }
         }
     }

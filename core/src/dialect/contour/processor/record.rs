@@ -2,6 +2,7 @@
 //!
 //! What must not be here: deciding what is wrong.
 
+use crate::diagnostic::Reported;
 use crate::dialect::contour::status::{DetailedCondition, SubCondition};
 use crate::resource::Origin;
 use alloc::string::String;
@@ -14,14 +15,13 @@ pub struct Record {
 }
 
 impl Record {
-    /// Something that makes it invalid. Says no, for callers that give up.
-    pub fn error(&mut self, kind: &'static str, reason: &'static str, message: impl Into<String>, origin: Origin) -> bool {
-        self.condition.errors.push(SubCondition::new(kind, reason, message.into(), origin));
-        false
+    /// Something that makes it invalid.
+    pub fn error(&mut self, kind: &'static str, reason: &'static str, message: impl Into<String>, origin: Origin) -> Reported {
+        self.condition.errors.report(SubCondition::new(kind, reason, message.into(), origin))
     }
 
-    /// How much there is to say.
-    pub fn said(&self) -> usize {
+    /// How much was reported.
+    pub fn reports(&self) -> usize {
         self.condition.errors.len() + self.condition.warnings.len()
     }
 

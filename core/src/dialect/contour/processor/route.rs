@@ -6,10 +6,11 @@ use super::httpproxy::{Orphans, Root, variables};
 use super::memory::Visit;
 use super::record::Record;
 use super::{Processing, condition, header, policy};
+use crate::diagnostic::Reported;
 use crate::dialect::contour::cluster::{Admitted, Name};
 use crate::dialect::contour::model::{
     Cluster, ClusterTimeouts, Conditions, DirectResponse, HeaderCondition, HeadersPolicy, HttpHealthCheck, InternalRedirect, MatchType, Mirror,
-    PathCondition, PathRewrite, Redirect, Route, Service,
+    PathCondition, PathRewrite, Redirect, Route, Service, SlowStart,
 };
 use crate::dialect::contour::source::PortRef;
 use crate::dialect::kubernetes::cursor::Cursor;
@@ -26,6 +27,9 @@ use alloc::vec::Vec;
 
 /// How long a chain of includes may be; Contour knows no limit.
 pub(super) const DEEPEST: usize = 64;
+
+/// The type of errors about a service.
+const WRONG_SERVICE: &str = "ServiceError";
 
 /// How many includes of one root are followed; Contour knows no limit.
 const MOST: usize = 20_000;
@@ -75,7 +79,7 @@ impl<'a> Processing<'a> {
         }
         let visit = Visit::new(&way.visited, conditions);
         way.visited.pop();
-        let Some(own) = self.own_routes(root, proxy, conditions, visit, record) else { return Vec::new() };
+        let Ok(own) = self.own_routes(root, proxy, conditions, visit, record) else { return Vec::new() };
         if routes.is_empty() {
             return own;
         }
@@ -83,8 +87,8 @@ impl<'a> Processing<'a> {
         expand_prefixes(routes)
     }
 
-    /// The routes that an HTTPProxy has of its own, after their prefixes were expanded where it includes no others; `None` where one of
-    /// them is wrong.
+    /// The routes that an HTTPProxy has of its own, after their prefixes were expanded where it includes no others. One that is
+    /// wrong ends them all.
     fn own_routes(
         &mut self,
         root: &Root<'a>,
@@ -92,11 +96,11 @@ impl<'a> Processing<'a> {
         conditions: &[Cursor<'a>],
         visit: Visit,
         record: &mut Record,
-    ) -> Option<Vec<Arc<Route>>> {
+    ) -> Result<Vec<Arc<Route>>, Reported> {
         if let Some(routes) = self.memory.routes(&visit, self.source) {
-            return Some(routes);
+            return Ok(routes);
         }
-        let said = record.said();
+        let before = record.reports();
         let mut variables = variables(proxy.namespace());
         let mut routes = Vec::new();
         for at in proxy.spec().field("routes").items() {
@@ -106,10 +110,10 @@ impl<'a> Processing<'a> {
         if !proxy.spec().field("includes").has_items() {
             routes = expand_prefixes(routes);
         }
-        if record.said() == said {
+        if record.reports() == before {
             self.memory.keep_routes(visit, self.source, proxy, &routes);
         }
-        Some(routes)
+        Ok(routes)
     }
 
     #[expect(clippy::too_many_arguments, reason = "an include is looked at in the light of everything on the way")]
@@ -163,7 +167,7 @@ impl<'a> Processing<'a> {
         routes
     }
 
-    /// One route; `None` with something recorded where it is wrong, which ends its HTTPProxy's routes.
+    /// One route. One that is wrong ends its HTTPProxy's routes.
     fn route(
         &self,
         root: &Root<'_>,
@@ -172,88 +176,23 @@ impl<'a> Processing<'a> {
         conditions: &[Cursor<'_>],
         variables: &mut header::Variables,
         record: &mut Record,
-    ) -> Option<Route> {
-        let mut fail = |kind, reason, message: String, origin: Origin| {
-            record.error(kind, reason, message, origin);
-        };
+    ) -> Result<Route, Reported> {
         let (services, redirect, direct) = (at.field("services"), at.field("requestRedirectPolicy"), at.field("directResponsePolicy"));
         if u8::from(services.has_items()) + u8::from(redirect.exists()) + u8::from(direct.exists()) != 1 {
             let message = "must set exactly one of route.services or route.requestRedirectPolicy or route.directResponsePolicy";
-            fail("RouteError", "RouteActionCountNotValid", message.to_string(), at.origin());
-            return None;
+            return Err(record.error("RouteError", "RouteActionCountNotValid", message, at.origin()));
         }
-        let checks = [
-            (condition::check_paths(at.field("conditions")).map_err(|why| format!("route: {why}")), "PathMatchConditionsNotValid"),
-            (condition::check_headers(conditions), "HeaderMatchConditionsNotValid"),
-            (condition::check_queries(conditions), "QueryParameterMatchConditionsNotValid"),
-        ];
-        for (check, reason) in checks {
-            if let Err(why) = check {
-                fail("RouteError", reason, why, at.field("conditions").origin());
-                return None;
-            }
-        }
+        check_conditions(at.field("conditions"), conditions, record)?;
         let mut route = Route::new(condition::merge(conditions, at.origin()));
-        let (request, response) = (at.field("requestHeadersPolicy"), at.field("responseHeadersPolicy"));
-        match header::policy(request, true, variables) {
-            Ok(headers) => route.request_headers = headers,
-            Err(why) => {
-                fail("RouteError", "RequestHeadersPolicyInvalid", format!("{why} on request headers"), request.origin());
-                return None;
-            }
-        }
-        match header::policy(response, false, variables) {
-            Ok(headers) => route.response_headers = headers,
-            Err(why) => {
-                fail("RouteError", "ResponseHeaderPolicyInvalid", format!("{why} on response headers"), response.origin());
-                return None;
-            }
-        }
-        match policy::cookies(at.field("cookieRewritePolicies")) {
-            Ok(cookies) => route.cookies = cookies,
-            Err(why) => {
-                let message = format!("{why} on route cookie rewrite rules");
-                fail("RouteError", "CookieRewritePoliciesInvalid", message, at.field("cookieRewritePolicies").origin());
-                return None;
-            }
-        }
-        let timeouts = match policy::timeouts(at.field("timeoutPolicy"), self.common.connect_timeout) {
-            Ok((route_timeouts, timeouts)) => {
-                route.timeouts = route_timeouts;
-                timeouts
-            }
-            Err(why) => {
-                let message = format!("route.timeoutPolicy failed to parse: {why}");
-                fail("RouteError", "TimeoutPolicyNotValid", message, at.field("timeoutPolicy").origin());
-                return None;
-            }
-        };
-        let limits = at.field("rateLimitPolicy");
-        match policy::rate_limit(limits) {
-            Ok(limit) => route.rate_limit = limit,
-            Err(why) => {
-                fail("RouteError", "RateLimitPolicyNotValid", format!("route.rateLimitPolicy is invalid: {why}"), limits.origin());
-                return None;
-            }
-        }
-        let no_limits = limits.field("global").field("disabled");
-        route.ignore_host_rate_limits = no_limits.is_true().then(|| Sourced::new((), no_limits.origin()));
+        let timeouts = self.policies(at, &mut route, variables, record)?;
         let (hash_policies, lb_policy) = policy::hash_policies(at.field("loadBalancerPolicy"), record);
         route.hash_policies = hash_policies;
         if redirect.field("path").exists() && redirect.field("prefix").exists() {
             let message = "route.requestRedirectPolicy is invalid: cannot specify both redirect path and redirect prefix";
-            record.error("RouteError", "RequestRedirectPolicy", message, redirect.origin());
-            return None;
+            return Err(record.error("RouteError", "RequestRedirectPolicy", message, redirect.origin()));
         }
         route.redirect = redirect.some().map(redirect_of);
-        route.direct_response = direct.some().map(|direct| {
-            let status = direct.field("statusCode");
-            let response = DirectResponse {
-                status: status.u32().unwrap_or_else(|| Sourced::new(0, status.origin())),
-                body: Sourced::new(Str::new(direct.field("body").str()), direct.field("body").origin()),
-            };
-            Sourced::new(response, direct.origin())
-        });
+        route.direct_response = direct.some().map(direct_response);
         route.internal_redirect = at.field("internalRedirectPolicy").some().map(internal_redirect);
         route.retry = policy::retry(at.field("retryPolicy"));
         let websockets = at.field("enableWebsockets");
@@ -264,14 +203,9 @@ impl<'a> Processing<'a> {
         route.source = ("HTTPProxy".into(), proxy.namespace().clone(), proxy.name().clone());
         route.origins = alloc::vec![at.origin(), root.virtual_host.origin()];
         self.authorize(root, at, &mut route);
-        self.rewrite(at, &mut route, record)?;
-        let health = match policy::http_health(at.field("healthCheckPolicy")) {
-            Ok(health) => health,
-            Err(why) => {
-                record.error("RouteError", "HealthCheckPolicyInvalid", why, at.field("healthCheckPolicy").origin());
-                return None;
-            }
-        };
+        rewrite(at, &mut route, record)?;
+        let health = at.field("healthCheckPolicy");
+        let health = policy::http_health(health).map_err(|why| record.error("RouteError", "HealthCheckPolicyInvalid", why, health.origin()))?;
         let shared = ForRoute { namespace: proxy.namespace(), health, timeouts, lb_policy, request_headers: route.request_headers.clone() };
         for service in services.items() {
             self.backend(&shared, service, &mut route, variables, record)?;
@@ -282,9 +216,32 @@ impl<'a> Processing<'a> {
         if root.host.value.starts_with("*.") {
             route.conditions.headers.push(wildcard_condition(&root.host));
         }
-        self.verify_tokens(root, at.field("jwtVerificationPolicy"), &mut route, record)?;
-        route.ip_filter = policy::ip_filter(at.field("ipAllowPolicy"), at.field("ipDenyPolicy"), record).ok()?;
-        Some(route)
+        verify_tokens(root, at.field("jwtVerificationPolicy"), &mut route, record)?;
+        route.ip_filter = policy::ip_filter(at.field("ipAllowPolicy"), at.field("ipDenyPolicy"), record).map_err(|invalid| invalid.reported)?;
+        Ok(route)
+    }
+
+    /// What a route says of headers, cookies, timeouts and rate limits. Gives the timeouts of its clusters.
+    fn policies(&self, at: Cursor<'_>, route: &mut Route, variables: &header::Variables, record: &mut Record) -> Result<ClusterTimeouts, Reported> {
+        let mut wrong = |reason, message: String, at: Cursor<'_>| record.error("RouteError", reason, message, at.origin());
+        let (request, response) = (at.field("requestHeadersPolicy"), at.field("responseHeadersPolicy"));
+        route.request_headers = header::policy(request, true, variables)
+            .map_err(|why| wrong("RequestHeadersPolicyInvalid", format!("{why} on request headers"), request))?;
+        route.response_headers = header::policy(response, false, variables)
+            .map_err(|why| wrong("ResponseHeaderPolicyInvalid", format!("{why} on response headers"), response))?;
+        let cookies = at.field("cookieRewritePolicies");
+        route.cookies =
+            policy::cookies(cookies).map_err(|why| wrong("CookieRewritePoliciesInvalid", format!("{why} on route cookie rewrite rules"), cookies))?;
+        let timeouts = at.field("timeoutPolicy");
+        let (own, of_clusters) = policy::timeouts(timeouts, self.common.connect_timeout)
+            .map_err(|why| wrong("TimeoutPolicyNotValid", format!("route.timeoutPolicy failed to parse: {why}"), timeouts))?;
+        route.timeouts = own;
+        let limits = at.field("rateLimitPolicy");
+        route.rate_limit =
+            policy::rate_limit(limits).map_err(|why| wrong("RateLimitPolicyNotValid", format!("route.rateLimitPolicy is invalid: {why}"), limits))?;
+        let no_limits = limits.field("global").field("disabled");
+        route.ignore_host_rate_limits = no_limits.is_true().then(|| Sourced::new((), no_limits.origin()));
+        Ok(of_clusters)
     }
 
     /// Whether a route's requests are authorized, and with which context.
@@ -307,56 +264,7 @@ impl<'a> Processing<'a> {
         }
     }
 
-    /// The replacement of a prefix.
-    fn rewrite(&self, at: Cursor<'_>, route: &mut Route, record: &mut Record) -> Option<()> {
-        const WRONG: &str = "PrefixReplaceError";
-        let replacements = at.field("pathRewritePolicy").field("replacePrefix");
-        if replacements.is_empty() {
-            return Some(());
-        }
-        if !route.conditions.path.is_prefix() {
-            let message = "cannot specify prefix replacements without a prefix condition";
-            record.error(WRONG, "MustHavePrefix", message, replacements.origin());
-            return None;
-        }
-        let mut prefixes = BTreeSet::new();
-        for item in replacements.items() {
-            let prefix = item.field("prefix").str();
-            if !prefixes.insert(prefix) {
-                let (reason, message) = match prefix {
-                    "" => ("AmbiguousReplacement", "ambiguous prefix replacement".to_string()),
-                    prefix => ("DuplicateReplacement", format!("duplicate replacement prefix '{prefix}'")),
-                };
-                record.error(WRONG, reason, message, item.origin());
-                return None;
-            }
-        }
-        let routed = route.conditions.path.text().clone();
-        let of = |wanted: &str| replacements.items().find(|item| item.field("prefix").str() == wanted);
-        let chosen = of(&routed).or_else(|| of(""));
-        route.rewrite = chosen.map(|item| {
-            let replacement = item.field("replacement");
-            Sourced::new(PathRewrite::Prefix(replacement.str().into()), replacement.origin())
-        });
-        Some(())
-    }
-
-    fn verify_tokens(&self, root: &Root<'_>, jwt: Cursor<'_>, route: &mut Route, record: &mut Record) -> Option<()> {
-        let (require, disabled) = (jwt.field("require"), jwt.field("disabled"));
-        if !require.str().is_empty() && disabled.is_true() {
-            let message = "route's JWT verification policy cannot specify both require and disabled";
-            record.error("JWTVerificationError", "InvalidJWTVerificationPolicy", message, jwt.origin());
-            return None;
-        }
-        route.jwt_provider = match require.text() {
-            Some(provider) => Some(provider),
-            None if disabled.is_true() => None,
-            None => root.default_jwt_provider.clone().map(|provider| provider.by(Rule::Host)),
-        };
-        Some(())
-    }
-
-    /// One of a route's services. `None` ends the HTTPProxy's routes.
+    /// One of a route's services. One that is wrong ends the HTTPProxy's routes; one that does not exist is left out.
     fn backend(
         &self,
         shared: &ForRoute<'_>,
@@ -364,87 +272,70 @@ impl<'a> Processing<'a> {
         route: &mut Route,
         variables: &mut header::Variables,
         record: &mut Record,
-    ) -> Option<()> {
-        const WRONG: &str = "ServiceError";
-        let (name, port) = (service.field("name"), service.field("port").int().unwrap_or_default());
+    ) -> Result<(), Reported> {
+        let (name, port) = (service.field("name"), service.field("port").int().unwrap_or(0));
         if !(1..=65535).contains(&port) {
             let message = format!("service {}: port must be in the range 1-65535", go_quoted(name.str()));
-            record.error(WRONG, "ServicePortInvalid", message, service.field("port").origin());
-            return None;
+            return Err(record.error(WRONG_SERVICE, "ServicePortInvalid", message, service.field("port").origin()));
         }
-        let health_port = service.field("healthPort").int().filter(|port| shared.health.is_some() && *port > 0).unwrap_or_default();
+        let health_port = service.field("healthPort").int().filter(|port| shared.health.is_some() && *port > 0).unwrap_or(0);
         let full = (shared.namespace.clone(), Str::new(name.str()));
         let upstream = match self.service(&full, PortRef::Number(port), health_port) {
             Ok(upstream) => self.with_default_limits(upstream),
             Err(why) => {
                 let message = format!("Spec.Routes unresolved service reference: {why}");
-                record.error(WRONG, "ServiceUnresolvedReference", message, name.origin());
-                return Some(());
+                record.error(WRONG_SERVICE, "ServiceUnresolvedReference", message, name.origin());
+                return Ok(());
             }
         };
-        let protocol = match protocol_of(service, &upstream) {
-            Ok(protocol) => protocol,
-            Err(why) => {
-                record.error(WRONG, "UnsupportedProtocol", why, service.field("protocol").origin());
-                return None;
+        variables.service = Some((name.str().into(), port));
+        let cluster = self.route_cluster(shared, service, upstream, variables, record)?;
+        let (mirror, weight) = (service.field("mirror"), service.field("weight"));
+        if mirror.is_true() {
+            if !route.mirrors.is_empty() {
+                let message = "only one service per route may be nominated as mirror";
+                return Err(record.error(WRONG_SERVICE, "OnlyOneMirror", message, mirror.origin()));
             }
-        };
+            let share = weight.int().filter(|share| *share != 0).unwrap_or(100);
+            route.mirrors.push(Mirror { cluster: Arc::new(cluster), weight: Sourced::new(share, weight.origin()) });
+        } else {
+            route.clusters.push(Arc::new(cluster));
+        }
+        Ok(())
+    }
+
+    /// The cluster of one of a route's services.
+    fn route_cluster(
+        &self,
+        shared: &ForRoute<'_>,
+        service: Cursor<'_>,
+        upstream: Service,
+        variables: &header::Variables,
+        record: &mut Record,
+    ) -> Result<Cluster, Reported> {
+        let protocol = protocol_of(service, &upstream)
+            .map_err(|why| record.error(WRONG_SERVICE, "UnsupportedProtocol", why, service.field("protocol").origin()))?;
         let mut validation = None;
         if matches!(protocol.value.as_str(), "tls" | "h2") && service.field("validation").exists() {
             validation = Some(self.service_validation(service, shared.namespace, record)?);
         }
-        variables.service = Some((name.str().into(), port));
         let (request, response) = (service.field("requestHeadersPolicy"), service.field("responseHeadersPolicy"));
-        let request_headers = match header::service_policy(Some(self.common.request_headers), request, true, variables) {
-            Ok(headers) => headers,
-            Err(why) => {
-                record.error(WRONG, "RequestHeadersPolicyInvalid", format!("{why} on request headers"), request.origin());
-                return None;
-            }
-        };
-        let response_headers = match header::service_policy(Some(self.common.response_headers), response, false, variables) {
-            Ok(headers) => headers,
-            Err(why) => {
-                record.error(WRONG, "ResponseHeadersPolicyInvalid", format!("{why} on response headers"), response.origin());
-                return None;
-            }
-        };
-        let cookies = match policy::cookies(service.field("cookieRewritePolicies")) {
-            Ok(cookies) => cookies,
-            Err(why) => {
-                let message = format!("{why} on service cookie rewrite rules");
-                record.error("RouteError", "CookieRewritePoliciesInvalid", message, service.field("cookieRewritePolicies").origin());
-                return None;
-            }
-        };
-        let client_certificate = match self.client_certificate() {
-            Ok(certificate) => certificate,
-            Err(why) => {
-                record.error("TLSError", "SecretNotValid", why, service.origin());
-                return None;
-            }
-        };
-        let slow = service.field("slowStartPolicy");
-        if slow.exists() && !matches!(shared.lb_policy.value.as_str(), "" | "RoundRobin" | "WeightedLeastRequest") {
-            let message = "slow start is only supported with RoundRobin or WeightedLeastRequest load balancer strategy";
-            record.error(WRONG, "SlowStartInvalid", message, slow.origin());
-            return None;
-        }
-        let slow_start = match policy::slow_start(slow) {
-            Ok(slow_start) => slow_start,
-            Err(why) => {
-                record.error(WRONG, "SlowStartInvalid", format!("{why} on slow start"), slow.origin());
-                return None;
-            }
-        };
-        let weight = service.field("weight");
-        let cluster = Cluster {
-            weight: weight.u32().unwrap_or_else(|| Sourced::new(0, weight.origin())),
+        let request_headers = header::service_policy(Some(self.common.request_headers), request, true, variables)
+            .map_err(|why| record.error(WRONG_SERVICE, "RequestHeadersPolicyInvalid", format!("{why} on request headers"), request.origin()))?;
+        let response_headers = header::service_policy(Some(self.common.response_headers), response, false, variables)
+            .map_err(|why| record.error(WRONG_SERVICE, "ResponseHeadersPolicyInvalid", format!("{why} on response headers"), response.origin()))?;
+        let cookies = service.field("cookieRewritePolicies");
+        let cookies = policy::cookies(cookies).map_err(|why| {
+            let message = format!("{why} on service cookie rewrite rules");
+            record.error("RouteError", "CookieRewritePoliciesInvalid", message, cookies.origin())
+        })?;
+        let client_certificate = self.client_certificate().map_err(|why| record.error("TLSError", "SecretNotValid", why, service.origin()))?;
+        let slow_start = slow_start(service.field("slowStartPolicy"), shared.lb_policy.value.as_str(), record)?;
+        Ok(Cluster {
             protocol,
             validation,
             lb_policy: shared.lb_policy.clone(),
             http_health: shared.health.clone(),
-            tcp_health: None,
             sni: server_name(shared.request_headers.as_ref(), request_headers.as_ref(), &upstream),
             request_headers,
             response_headers,
@@ -453,25 +344,86 @@ impl<'a> Processing<'a> {
             client_certificate,
             timeouts: shared.timeouts.clone(),
             slow_start,
-            max_requests_per_connection: self.common.max_requests_per_connection,
-            per_connection_buffer_limit: self.common.per_connection_buffer_limit,
-            upstream_tls: Some(self.common.upstream_tls.clone()),
-            upstream: Arc::new(upstream),
-            origins: alloc::vec![service.origin()],
-        };
-        let mirror = service.field("mirror");
-        if mirror.is_true() {
-            if !route.mirrors.is_empty() {
-                record.error(WRONG, "OnlyOneMirror", "only one service per route may be nominated as mirror", mirror.origin());
-                return None;
-            }
-            let share = weight.int().filter(|share| *share != 0).unwrap_or(100);
-            route.mirrors.push(Mirror { cluster: Arc::new(cluster), weight: Sourced::new(share, weight.origin()) });
-        } else {
-            route.clusters.push(Arc::new(cluster));
-        }
-        Some(())
+            ..self.cluster(upstream, weight_of(service), service.origin())
+        })
     }
+}
+
+/// The weight of a service; zero where it has none.
+pub(super) fn weight_of(service: Cursor<'_>) -> Sourced<u32> {
+    let weight = service.field("weight");
+    weight.u32().unwrap_or_else(|| Sourced::new(0, weight.origin()))
+}
+
+fn slow_start(at: Cursor<'_>, strategy: &str, record: &mut Record) -> Result<Option<Sourced<SlowStart>>, Reported> {
+    if at.exists() && !matches!(strategy, "" | "RoundRobin" | "WeightedLeastRequest") {
+        let message = "slow start is only supported with RoundRobin or WeightedLeastRequest load balancer strategy";
+        return Err(record.error(WRONG_SERVICE, "SlowStartInvalid", message, at.origin()));
+    }
+    policy::slow_start(at).map_err(|why| record.error(WRONG_SERVICE, "SlowStartInvalid", format!("{why} on slow start"), at.origin()))
+}
+
+/// The conditions of a route: its own paths, and headers and query parameters of all includes on the way too.
+fn check_conditions(own: Cursor<'_>, all: &[Cursor<'_>], record: &mut Record) -> Result<(), Reported> {
+    let checks = [
+        (condition::check_paths(own).map_err(|why| format!("route: {why}")), "PathMatchConditionsNotValid"),
+        (condition::check_headers(all), "HeaderMatchConditionsNotValid"),
+        (condition::check_queries(all), "QueryParameterMatchConditionsNotValid"),
+    ];
+    checks.into_iter().try_for_each(|(check, reason)| check.map_err(|why| record.error("RouteError", reason, why, own.origin())))
+}
+
+fn direct_response(at: Cursor<'_>) -> Sourced<DirectResponse> {
+    let (status, body) = (at.field("statusCode"), at.field("body"));
+    let status = status.u32().unwrap_or_else(|| Sourced::new(0, status.origin()));
+    Sourced::new(DirectResponse { status, body: Sourced::new(Str::new(body.str()), body.origin()) }, at.origin())
+}
+
+/// The replacement of a prefix.
+fn rewrite(at: Cursor<'_>, route: &mut Route, record: &mut Record) -> Result<(), Reported> {
+    const WRONG: &str = "PrefixReplaceError";
+    let replacements = at.field("pathRewritePolicy").field("replacePrefix");
+    if replacements.is_empty() {
+        return Ok(());
+    }
+    if !route.conditions.path.is_prefix() {
+        let message = "cannot specify prefix replacements without a prefix condition";
+        return Err(record.error(WRONG, "MustHavePrefix", message, replacements.origin()));
+    }
+    let mut prefixes = BTreeSet::new();
+    for item in replacements.items() {
+        let prefix = item.field("prefix").str();
+        if !prefixes.insert(prefix) {
+            let (reason, message) = match prefix {
+                "" => ("AmbiguousReplacement", "ambiguous prefix replacement".to_string()),
+                prefix => ("DuplicateReplacement", format!("duplicate replacement prefix '{prefix}'")),
+            };
+            return Err(record.error(WRONG, reason, message, item.origin()));
+        }
+    }
+    let routed = route.conditions.path.text().clone();
+    let of = |wanted: &str| replacements.items().find(|item| item.field("prefix").str() == wanted);
+    let chosen = of(&routed).or_else(|| of(""));
+    route.rewrite = chosen.map(|item| {
+        let replacement = item.field("replacement");
+        Sourced::new(PathRewrite::Prefix(replacement.str().into()), replacement.origin())
+    });
+    Ok(())
+}
+
+/// Which provider of tokens a route asks.
+fn verify_tokens(root: &Root<'_>, jwt: Cursor<'_>, route: &mut Route, record: &mut Record) -> Result<(), Reported> {
+    let (require, disabled) = (jwt.field("require"), jwt.field("disabled"));
+    if !require.str().is_empty() && disabled.is_true() {
+        let message = "route's JWT verification policy cannot specify both require and disabled";
+        return Err(record.error("JWTVerificationError", "InvalidJWTVerificationPolicy", message, jwt.origin()));
+    }
+    route.jwt_provider = match require.text() {
+        Some(provider) => Some(provider),
+        None if disabled.is_true() => None,
+        None => root.default_jwt_provider.clone().map(|provider| provider.by(Rule::Host)),
+    };
+    Ok(())
 }
 
 /// The protocol towards a service: its own field before what the Service says.

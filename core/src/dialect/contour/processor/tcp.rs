@@ -4,10 +4,11 @@
 
 use super::httpproxy::Orphans;
 use super::record::Record;
-use super::route::{DEEPEST, protocol_of};
+use super::route::{DEEPEST, protocol_of, weight_of};
 use super::{Processing, is_delegation, policy};
+use crate::diagnostic::Reported;
 use crate::dialect::contour::cluster::{Admitted, Name};
-use crate::dialect::contour::model::{Cluster, ClusterTimeouts, PeerValidation, TcpProxy};
+use crate::dialect::contour::model::{Cluster, PeerValidation, TcpProxy};
 use crate::dialect::contour::source::{PortRef, full_name, quoted};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::{Rule, Sourced};
@@ -20,7 +21,7 @@ use alloc::vec::Vec;
 const WRONG: &str = "TCPProxyError";
 
 impl<'a> Processing<'a> {
-    /// Follows TCP to its services. Whether it got there.
+    /// Follows TCP to its services.
     pub(super) fn tcp_proxy(
         &mut self,
         proxy: &'a Admitted<'a>,
@@ -28,18 +29,18 @@ impl<'a> Processing<'a> {
         host: &Sourced<Str>,
         orphans: &mut Orphans,
         record: &mut Record,
-    ) -> bool {
+    ) -> Result<(), Reported> {
         let spec = proxy.spec();
         let at = spec.field("tcpproxy");
         if !at.exists() {
-            return true;
+            return Ok(());
         }
         visited.push(proxy.full_name());
         let include = at.field("include").some().unwrap_or_else(|| at.field("includes"));
         let services = at.field("services");
         if services.has_items() && include.exists() {
             let message = "cannot specify services and include in the same httpproxy";
-            return record.error(WRONG, "NoServicesAndInclude", message, include.origin());
+            return Err(record.error(WRONG, "NoServicesAndInclude", message, include.origin()));
         }
         let lb = at.field("loadBalancerPolicy");
         let mut lb_policy = policy::lb_strategy(lb);
@@ -51,18 +52,29 @@ impl<'a> Processing<'a> {
         if services.has_items() {
             let mut tcp = TcpProxy { clusters: Vec::new(), origins: alloc::vec![at.origin()] };
             for service in services.items() {
-                let Some(cluster) = self.tcp_cluster(proxy, at, service, &lb_policy, record) else { return false };
-                tcp.clusters.push(Arc::new(cluster));
+                tcp.clusters.push(Arc::new(self.tcp_cluster(proxy, at, service, &lb_policy, record)?));
             }
             match self.single_listener("https") {
                 Ok(listener) => self.secure_host(&listener, host).tcp_proxy = Some(tcp),
-                Err(why) => return record.error("ListenerError", "ErrorIdentifyingListener", why, at.origin()),
+                Err(why) => return Err(record.error("ListenerError", "ErrorIdentifyingListener", why, at.origin())),
             }
-            return true;
+            return Ok(());
         }
         if !include.exists() {
-            return record.error(WRONG, "NothingDefined", "either services or inclusion must be specified", at.origin());
+            return Err(record.error(WRONG, "NothingDefined", "either services or inclusion must be specified", at.origin()));
         }
+        self.tcp_include(proxy, include, visited, host, orphans, record)
+    }
+
+    fn tcp_include(
+        &mut self,
+        proxy: &'a Admitted<'a>,
+        include: Cursor<'a>,
+        visited: &mut Vec<Name>,
+        host: &Sourced<Str>,
+        orphans: &mut Orphans,
+        record: &mut Record,
+    ) -> Result<(), Reported> {
         let namespace = match include.field("namespace").str() {
             "" => proxy.namespace().as_str(),
             namespace => namespace,
@@ -70,17 +82,17 @@ impl<'a> Processing<'a> {
         let name: Name = (namespace.into(), include.field("name").str().into());
         let Some(next) = self.source.proxies.get(&name) else {
             let message = format!("include {}/{} not found", name.0, name.1);
-            return record.error("TCPProxyIncludeError", "IncludeNotFound", message, include.origin());
+            return Err(record.error("TCPProxyIncludeError", "IncludeNotFound", message, include.origin()));
         };
         if next.spec().field("virtualhost").exists() {
             let message = format!("root httpproxy cannot include another root httpproxy ({}/{})", name.0, name.1);
-            return record.error("TCPProxyIncludeError", "RootIncludesRoot", message, include.origin());
+            return Err(record.error("TCPProxyIncludeError", "RootIncludesRoot", message, include.origin()));
         }
         orphans.remove(&next.object.id);
         if visited.contains(&name) || visited.len() >= DEEPEST {
             let path: Vec<String> = visited.iter().chain([&name]).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
             let message = format!("include creates a cycle: {}", path.join(" -> "));
-            return record.error("TCPProxyIncludeError", "IncludeCreatesCycle", message, include.origin());
+            return Err(record.error("TCPProxyIncludeError", "IncludeCreatesCycle", message, include.origin()));
         }
         let mut inner = Record::default();
         let done = self.tcp_proxy(next, visited, host, orphans, &mut inner);
@@ -95,24 +107,22 @@ impl<'a> Processing<'a> {
         service: Cursor<'_>,
         lb_policy: &Sourced<Str>,
         record: &mut Record,
-    ) -> Option<Cluster> {
+    ) -> Result<Cluster, Reported> {
         let health = policy::tcp_health(at.field("healthCheckPolicy"));
-        let health_port = service.field("healthPort").int().filter(|port| health.is_some() && *port > 0).unwrap_or_default();
+        let health_port = service.field("healthPort").int().filter(|port| health.is_some() && *port > 0).unwrap_or(0);
         let name = (proxy.namespace().clone(), Str::new(service.field("name").str()));
-        let port = service.field("port").int().unwrap_or_default();
+        let port = service.field("port").int().unwrap_or(0);
         let upstream = match self.service(&name, PortRef::Number(port), health_port) {
             Ok(upstream) => upstream,
             Err(why) => {
                 let message = format!("Spec.TCPProxy unresolved service reference: {why}");
-                record.error(WRONG, "ServiceUnresolvedReference", message, service.field("name").origin());
-                return None;
+                return Err(record.error(WRONG, "ServiceUnresolvedReference", message, service.field("name").origin()));
             }
         };
         let protocol = match protocol_of(service, &upstream) {
             Ok(protocol) => protocol,
             Err(why) => {
-                record.error("ServiceError", "UnsupportedProtocol", why, service.field("protocol").origin());
-                return None;
+                return Err(record.error("ServiceError", "UnsupportedProtocol", why, service.field("protocol").origin()));
             }
         };
         let mut validation = None;
@@ -122,51 +132,35 @@ impl<'a> Processing<'a> {
         let client_certificate = match self.client_certificate() {
             Ok(certificate) => certificate,
             Err(why) => {
-                record.error("TLSError", "SecretNotValid", why, service.origin());
-                return None;
+                return Err(record.error("TLSError", "SecretNotValid", why, service.origin()));
             }
         };
-        let weight = service.field("weight");
-        Some(Cluster {
-            weight: weight.u32().unwrap_or_else(|| Sourced::new(0, weight.origin())),
+        Ok(Cluster {
             protocol,
             validation,
             lb_policy: lb_policy.clone(),
-            http_health: None,
             tcp_health: health,
-            request_headers: None,
-            response_headers: None,
-            cookies: Vec::new(),
             sni: upstream.external_name.clone().by(Rule::Reference),
-            dns_family: Sourced::default(),
             client_certificate,
-            timeouts: ClusterTimeouts { idle_connection: Sourced::default(), connect: self.common.connect_timeout },
-            slow_start: None,
-            max_requests_per_connection: None,
-            per_connection_buffer_limit: None,
-            upstream_tls: Some(self.common.upstream_tls.clone()),
-            upstream: Arc::new(upstream),
-            origins: alloc::vec![service.origin()],
+            ..self.cluster(upstream, weight_of(service), service.origin())
         })
     }
 
-    /// How a service's certificate is checked; `None` with something recorded where that cannot be.
-    pub(super) fn service_validation(&self, service: Cursor<'_>, namespace: &Str, record: &mut Record) -> Option<Sourced<PeerValidation>> {
+    /// How a service's certificate is checked.
+    pub(super) fn service_validation(&self, service: Cursor<'_>, namespace: &Str, record: &mut Record) -> Result<Sourced<PeerValidation>, Reported> {
         let at = service.field("validation");
         let ca = full_name(at.field("caSecret").str(), namespace);
         match self.source.upstream_validation(at, &ca, namespace) {
-            Ok(validation) => Some(Sourced::new(validation, at.origin())),
+            Ok(validation) => Ok(Sourced::new(validation, at.origin())),
             Err(error) if is_delegation(&error) => {
                 let what = format!("service.UpstreamValidation.CACertificate Secret {}", quoted(&ca));
                 let message = format!("{what} is not configured for certificate delegation");
-                record.error("TLSError", "CACertificateNotDelegated", message, at.field("caSecret").origin());
-                None
+                Err(record.error("TLSError", "CACertificateNotDelegated", message, at.field("caSecret").origin()))
             }
             Err(error) => {
-                let (name, port) = (service.field("name").str(), service.field("port").int().unwrap_or_default());
+                let (name, port) = (service.field("name").str(), service.field("port").int().unwrap_or(0));
                 let message = format!("Service [{name}:{port}] TLS upstream validation policy error: {}", error.message());
-                record.error("ServiceError", "TLSUpstreamValidation", message, at.origin());
-                None
+                Err(record.error("ServiceError", "TLSUpstreamValidation", message, at.origin()))
             }
         }
     }

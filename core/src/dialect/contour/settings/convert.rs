@@ -10,7 +10,7 @@ use super::overlay::is_empty;
 use super::{Flags, file_and_flags, sources};
 use crate::compilation::Failure;
 use crate::compilation::Ledger;
-use crate::diagnostic::Place;
+use crate::diagnostic::{Findings, Place};
 use crate::resource::{Object, Objects};
 use crate::text::{Limits, LineIndex, Node, NodeId, Value, parse, to_yaml};
 use alloc::collections::BTreeMap;
@@ -73,7 +73,7 @@ const ONLY_FLAGS: &[&str] = &[
 /// Converts what flags and file say. Fails where Contour would not start with them.
 pub fn convert(objects: &Objects, options: &Options) -> Result<Converted, Failure> {
     let flags = Flags::of_serve(&options.arguments).map_err(|error| Failure::new("flags", error))?;
-    let (mut ledger, mut sink) = (Ledger::new(objects), Vec::new());
+    let (mut ledger, mut sink) = (Ledger::new(objects), Findings::default());
     let (file, mut memory) = (super::file_name(options), super::super::cluster::Memory::default());
     let cluster = Cluster::apply(objects, file.as_ref(), options.skip_validation, &mut memory, &mut ledger, &mut sink);
     let (file, source) = file_and_flags(&cluster, &flags, &mut ledger, &mut sink)?;

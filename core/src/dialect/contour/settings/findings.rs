@@ -5,34 +5,33 @@
 use super::super::cluster::Cluster;
 use super::super::options::NAMESPACE;
 use crate::compilation::Failure;
-use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::diagnostic::{Diagnostic, Findings, Place, codes};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::{ObjectId, Origin, Rule};
 use crate::schema::go_quoted;
 use crate::text::NodeId;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 /// Contour stops, and says why.
-pub fn failed(sink: &mut Vec<Diagnostic>, stage: &'static str, error: String, at: Option<(ObjectId, NodeId)>) -> Failure {
+pub fn failed(sink: &mut Findings, stage: &'static str, error: String, at: Option<(ObjectId, NodeId)>) -> Failure {
     let place = match at {
         Some((object, node)) if object != ObjectId::BUILT_IN && node.is_some() => Place::value(object, node),
         _ => Place::Whole,
     };
-    sink.push(Diagnostic::new(&codes::INVALID_CONFIGURATION, format!("Contour does not start: {}", error.replace('\n', "")), place));
+    sink.report(Diagnostic::new(&codes::INVALID_CONFIGURATION, format!("Contour does not start: {}", error.replace('\n', "")), place));
     Failure::new(stage, error)
 }
 
 /// The ConfigMap of the file, or the file in it, does not exist.
-pub fn no_file(path: &str, key: &str, sink: &mut Vec<Diagnostic>) -> Failure {
+pub fn no_file(path: &str, key: &str, sink: &mut Findings) -> Failure {
     let message = format!("Contour does not start: the flag `--config-path` names `{path}`, but no ConfigMap {NAMESPACE}/contour has `{key}`");
-    sink.push(Diagnostic::new(&codes::CONFIGURATION_NOT_FOUND, message, Place::Whole).help("add the ConfigMap, or leave the flag out"));
+    sink.report(Diagnostic::new(&codes::CONFIGURATION_NOT_FOUND, message, Place::Whole).help("add the ConfigMap, or leave the flag out"));
     Failure::new("flags", format!("path '{path}' does not exist"))
 }
 
 /// The ContourConfiguration does not exist, or the API server refused it.
-pub fn no_configuration(cluster: &Cluster<'_>, name: &str, sink: &mut Vec<Diagnostic>) -> Failure {
+pub fn no_configuration(cluster: &Cluster<'_>, name: &str, sink: &mut Findings) -> Failure {
     let refused = cluster.refused.iter().find(|refused| {
         let key = &refused.key;
         key.kind == "ContourConfiguration" && key.name == name && key.namespace.as_deref() == Some(NAMESPACE)
@@ -48,17 +47,17 @@ pub fn no_configuration(cluster: &Cluster<'_>, name: &str, sink: &mut Vec<Diagno
             finding.help("add it, in the namespace that Contour runs in, or leave the flag out")
         }
     };
-    sink.push(finding);
+    sink.report(finding);
     let missing = format!("contourconfigurations.projectcontour.io {} not found", go_quoted(name));
     Failure::new("serve", format!("error getting contour configuration {NAMESPACE}/{name}: {missing}"))
 }
 
 /// An ExtensionService that the configuration names does not exist.
-pub fn no_extension_service(reference: Cursor<'_>, namespace: &str, name: &str, sink: &mut Vec<Diagnostic>) -> Failure {
+pub fn no_extension_service(reference: Cursor<'_>, namespace: &str, name: &str, sink: &mut Findings) -> Failure {
     let place = Place::origin(Some(reference.origin()).filter(|origin: &Origin| origin.rule() == Rule::Field));
     let message = format!("Contour does not start: its configuration names ExtensionService {namespace}/{name}, which does not exist");
     let help = "add it before Contour starts; Contour looks for it only then";
-    sink.push(Diagnostic::new(&codes::EXTENSION_SERVICE_NOT_FOUND, message, place).help(help));
+    sink.report(Diagnostic::new(&codes::EXTENSION_SERVICE_NOT_FOUND, message, place).help(help));
     let missing = format!("extensionservices.projectcontour.io {} not found", go_quoted(name));
     Failure::new("serve", format!("error getting extension service {namespace}/{name}: {missing}"))
 }

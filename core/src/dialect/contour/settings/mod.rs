@@ -25,7 +25,7 @@ use super::kinds::Kind;
 use super::options::{NAMESPACE, Options};
 use super::provision::ProvisionedContour;
 use crate::compilation::{Failure, Ledger, OwnConfiguration, State};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::ObjectId;
 use crate::text::{Node, Str};
@@ -60,7 +60,7 @@ pub fn file_name(options: &Options) -> Option<Str> {
 
 impl Settings {
     /// Reads it, as Contour does before it serves.
-    pub fn load(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Result<Self, Failure> {
+    pub fn load(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger, sink: &mut Findings) -> Result<Self, Failure> {
         let flags = Flags::of_serve(&options.arguments).map_err(|error| findings::failed(sink, "flags", error, None))?;
         let path = flags.get("config-path").filter(|path| !path.is_empty());
         let name = flags.get("contour-config-name").filter(|name| !name.is_empty());
@@ -99,7 +99,7 @@ impl Settings {
     }
 
     /// The settings of a Contour that the provisioner makes.
-    pub fn provisioned(contour: ProvisionedContour, sink: &mut Vec<Diagnostic>) -> Result<Self, Failure> {
+    pub fn provisioned(contour: ProvisionedContour, sink: &mut Findings) -> Result<Self, Failure> {
         let ProvisionedContour { spec, object, watch_namespaces, disabled_features } = contour;
         let mut root = defaults::defaults();
         overlay::overlay(&mut root, &spec);
@@ -118,7 +118,7 @@ pub fn tidied(spec: Option<&Node>) -> Node {
 }
 
 /// `spec` of the ContourConfiguration of this name, in Contour's own namespace.
-fn configuration(cluster: &Cluster<'_>, name: &str, sink: &mut Vec<Diagnostic>) -> Result<(Node, ObjectId), Failure> {
+fn configuration(cluster: &Cluster<'_>, name: &str, sink: &mut Findings) -> Result<(Node, ObjectId), Failure> {
     let Some(configuration) = cluster.get(Kind::ContourConfiguration, NAMESPACE, name) else {
         return Err(findings::no_configuration(cluster, name, sink));
     };
@@ -126,14 +126,14 @@ fn configuration(cluster: &Cluster<'_>, name: &str, sink: &mut Vec<Diagnostic>) 
 }
 
 /// The file that flags lead to, checked by itself and with the flags laid over it, and the object that its nodes belong to.
-fn file_and_flags(cluster: &Cluster<'_>, flags: &Flags, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Result<(Node, ObjectId), Failure> {
+fn file_and_flags(cluster: &Cluster<'_>, flags: &Flags, ledger: &mut Ledger, sink: &mut Findings) -> Result<(Node, ObjectId), Failure> {
     let path = flags.get("config-path").filter(|path| !path.is_empty());
     let (file, object) = match path {
         Some(path) => read_file(cluster, path, ledger, sink)?,
         None => (defaults::empty(), ObjectId::BUILT_IN),
     };
     let format = flags.get("accesslog-format").map(|format| Node::given(format));
-    let refused = |stage, words: &str, Fault { error, node }: Fault<'_>, sink: &mut Vec<Diagnostic>| {
+    let refused = |stage, words: &str, Fault { error, node }: Fault<'_>, sink: &mut Findings| {
         findings::failed(sink, stage, format!("{words}{error}"), node.map(|node| (object, node.id)))
     };
     validate::file(&file, None).map_err(|fault| refused("flags", "invalid Contour configuration: ", fault, sink))?;
@@ -142,7 +142,7 @@ fn file_and_flags(cluster: &Cluster<'_>, flags: &Flags, ledger: &mut Ledger, sin
 }
 
 /// The file at this path, from the ConfigMap that is mounted there.
-fn read_file(cluster: &Cluster<'_>, path: &str, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Result<(Node, ObjectId), Failure> {
+fn read_file(cluster: &Cluster<'_>, path: &str, ledger: &mut Ledger, sink: &mut Findings) -> Result<(Node, ObjectId), Failure> {
     let key = path.rsplit('/').next().unwrap_or_default();
     let map = cluster.get(Kind::ConfigMap, NAMESPACE, CONFIG_MAP);
     let Some((map, text)) = map.and_then(|map| Some((map, map.root.at(&["data", key])?))) else {

@@ -7,17 +7,16 @@ use super::super::cluster::Cluster;
 use super::super::kinds::Kind;
 use super::{Settings, findings};
 use crate::compilation::Failure;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::schema::{duration, go_quoted};
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 impl Settings {
     /// Whether Contour serves with this configuration.
-    pub fn start(&self, cluster: &Cluster<'_>, sink: &mut Vec<Diagnostic>) -> Result<(), Failure> {
-        let failed = |(error, at): (String, Cursor<'_>), sink: &mut Vec<Diagnostic>| {
+    pub fn start(&self, cluster: &Cluster<'_>, sink: &mut Findings) -> Result<(), Failure> {
+        let failed = |(error, at): (String, Cursor<'_>), sink: &mut Findings| {
             findings::failed(sink, "serve", error, at.node().map(|node| (at.object(), node.id)))
         };
         self.watched().map_err(|fault| failed(fault, sink))?;
@@ -84,7 +83,7 @@ fn check_timeout(timeout: &str) -> Result<(), String> {
 }
 
 /// An ExtensionService that the configuration names must exist when Contour starts.
-fn extension_service(cluster: &Cluster<'_>, reference: Cursor<'_>, sink: &mut Vec<Diagnostic>) -> Result<(), Failure> {
+fn extension_service(cluster: &Cluster<'_>, reference: Cursor<'_>, sink: &mut Findings) -> Result<(), Failure> {
     let (namespace, name) = (reference.field("namespace").str(), reference.field("name").str());
     let Some(service) = cluster.get(Kind::ExtensionService, namespace, name) else {
         return Err(findings::no_extension_service(reference, namespace, name, sink));

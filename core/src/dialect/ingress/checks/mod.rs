@@ -17,11 +17,10 @@ use super::model::Ingress;
 use super::names::Names;
 use super::options::Options;
 use super::source::Source;
-use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::diagnostic::{Code, Diagnostic, Findings, Place};
 use crate::ir::appgw::Gateway;
 use crate::resource::{ObjectId, Objects, Origin};
 use alloc::string::String;
-use alloc::vec::Vec;
 
 /// What checks look at.
 pub struct Checked<'a, 'c> {
@@ -38,7 +37,7 @@ pub struct Checked<'a, 'c> {
     /// What came of it.
     pub processed: &'a Processed<'c>,
     /// Where findings go.
-    pub sink: &'a mut Vec<Diagnostic>,
+    pub sink: &'a mut Findings,
 }
 
 type Check = fn(&mut Checked<'_, '_>);
@@ -67,7 +66,7 @@ impl Checked<'_, '_> {
 
     /// Tells a finding.
     fn tell(&mut self, finding: Diagnostic) {
-        self.sink.push(finding);
+        self.sink.report(finding);
     }
 }
 

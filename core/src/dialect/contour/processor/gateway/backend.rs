@@ -6,7 +6,7 @@ use super::RouteKind;
 use super::listener::GatewayListener;
 use super::route::{Attachment, Backends};
 use crate::dialect::contour::cluster::Admitted;
-use crate::dialect::contour::model::{Cluster, ClusterTimeouts, HeadersPolicy, Material, PeerValidation, Service};
+use crate::dialect::contour::model::{Cluster, Material, PeerValidation, Service};
 use crate::dialect::contour::processor::service::{app_protocol, known_protocol};
 use crate::dialect::contour::source::{PortRef, Source};
 use crate::dialect::gateway_api::grant::Reference;
@@ -111,16 +111,14 @@ impl<'a> Attachment<'_, 'a> {
             let (request_headers, response_headers) = if is_stream { (None, None) } else { self.backend_filters(at) };
             let weight = at.field("weight").u32().unwrap_or_else(|| Sourced::new(1, at.field("weight").origin()));
             backends.total_weight = backends.total_weight.wrapping_add(weight.value);
-            let common = &self.processing.common;
             let cluster = Cluster {
+                request_headers,
+                response_headers,
                 protocol: if is_stream { Sourced::default() } else { upstream.protocol.clone() },
                 sni: if is_stream { upstream.external_name.clone().by(Rule::Reference) } else { Sourced::default() },
-                upstream_tls: validation.as_ref().map(|_| common.upstream_tls.clone()),
+                upstream_tls: validation.as_ref().map(|_| self.processing.common.upstream_tls.clone()),
                 validation,
-                timeouts: ClusterTimeouts { idle_connection: Sourced::default(), connect: common.connect_timeout },
-                max_requests_per_connection: common.max_requests_per_connection,
-                per_connection_buffer_limit: common.per_connection_buffer_limit,
-                ..plain(upstream, weight, request_headers, response_headers, at)
+                ..self.processing.cluster(upstream, weight, at.origin())
             };
             backends.clusters.push(Arc::new(cluster));
         }
@@ -199,38 +197,7 @@ const BACKEND: &str = "Spec.Rules.BackendRef";
 
 /// A cluster for copies of requests.
 pub(super) fn mirrored(upstream: Service, at: Cursor<'_>) -> Arc<Cluster> {
-    Arc::new(plain(upstream, Sourced::new(0, at.origin()), None, None, at))
-}
-
-/// A cluster with nothing but its Service.
-fn plain(
-    upstream: Service,
-    weight: Sourced<u32>,
-    request_headers: Option<HeadersPolicy>,
-    response_headers: Option<HeadersPolicy>,
-    at: Cursor<'_>,
-) -> Cluster {
-    Cluster {
-        upstream: Arc::new(upstream),
-        weight,
-        protocol: Sourced::default(),
-        validation: None,
-        lb_policy: Sourced::default(),
-        http_health: None,
-        tcp_health: None,
-        request_headers,
-        response_headers,
-        cookies: Vec::new(),
-        sni: Sourced::default(),
-        dns_family: Sourced::default(),
-        client_certificate: None,
-        timeouts: ClusterTimeouts::default(),
-        slow_start: None,
-        max_requests_per_connection: None,
-        per_connection_buffer_limit: None,
-        upstream_tls: None,
-        origins: alloc::vec![at.origin()],
-    }
+    Arc::new(Cluster::new(upstream, Sourced::new(0, at.origin()), at.origin()))
 }
 
 /// The certificates that a policy trusts.

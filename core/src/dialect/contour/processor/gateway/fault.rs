@@ -23,7 +23,7 @@ impl Faults {
         let object = object.object;
         if self.seen.insert((object.id, origin, message.into())) {
             let entry = self.by_object.entry(object.id).or_insert_with(|| (object.key.clone(), DetailedCondition::default()));
-            entry.1.errors.push(SubCondition::new(kind, reason, message.into(), origin));
+            entry.1.errors.report(SubCondition::new(kind, reason, message.into(), origin));
         }
     }
 
