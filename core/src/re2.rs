@@ -4,18 +4,18 @@
 //! and how large the program is, which [`size`] bounds.
 
 pub mod engine;
+mod error;
 pub mod language;
 pub mod size;
 
-use alloc::format;
-use alloc::string::{String, ToString};
+pub use error::RegexError;
 
 /// Whether RE2 reads an expression.
 ///
 /// # Errors
 ///
 /// Why it refuses it, for a sentence that goes on after a colon.
-pub fn check(regex: &str) -> Result<(), String> {
+pub fn check(regex: &str) -> Result<(), RegexError> {
     Parser { rest: regex }.alternation()
 }
 
@@ -24,7 +24,7 @@ struct Parser<'r> {
 }
 
 impl Parser<'_> {
-    fn alternation(&mut self) -> Result<(), String> {
+    fn alternation(&mut self) -> Result<(), RegexError> {
         let mut repeatable = false;
         let mut open = 0u32;
         while let Some(c) = self.rest.chars().next() {
@@ -38,12 +38,12 @@ impl Parser<'_> {
                     self.group()?;
                     open += 1;
                     if open > 1000 {
-                        return Err("it is nested too deeply".to_string());
+                        return Err(RegexError::TooDeep);
                     }
                     repeatable = false;
                 }
                 ')' => {
-                    open = open.checked_sub(1).ok_or_else(|| "there is a `)` without `(`".to_string())?;
+                    open = open.checked_sub(1).ok_or(RegexError::UnopenedGroup)?;
                     repeatable = true;
                 }
                 '[' => {
@@ -52,26 +52,26 @@ impl Parser<'_> {
                 }
                 '*' | '+' | '?' => {
                     if !repeatable {
-                        return Err(format!("there is nothing that `{c}` could repeat"));
+                        return Err(RegexError::NothingToRepeat(Some(c)));
                     }
                     if let Some(rest) = self.rest.strip_prefix('?') {
                         self.rest = rest;
                     }
                     if self.rest.starts_with(['*', '+', '?']) {
-                        return Err("two repetitions stand side by side".to_string());
+                        return Err(RegexError::RepeatedRepetition);
                     }
                 }
                 '{' => {
                     if let Some(length) = self.repetition()? {
                         if !repeatable {
-                            return Err("there is nothing that a repetition could repeat".to_string());
+                            return Err(RegexError::NothingToRepeat(None));
                         }
                         self.rest = &self.rest[length..];
                         if let Some(rest) = self.rest.strip_prefix('?') {
                             self.rest = rest;
                         }
                         if self.rest.starts_with(['*', '+', '?']) {
-                            return Err("two repetitions stand side by side".to_string());
+                            return Err(RegexError::RepeatedRepetition);
                         }
                     }
                     repeatable = true;
@@ -81,19 +81,19 @@ impl Parser<'_> {
                 _ => repeatable = true,
             }
         }
-        if open > 0 { Err("a `(` is never closed".to_string()) } else { Ok(()) }
+        if open > 0 { Err(RegexError::UnclosedGroup) } else { Ok(()) }
     }
 
-    fn escape(&mut self) -> Result<(), String> {
-        let Some(c) = self.rest.chars().next() else { return Err("it ends with a backslash".to_string()) };
+    fn escape(&mut self) -> Result<(), RegexError> {
+        let Some(c) = self.rest.chars().next() else { return Err(RegexError::TrailingBackslash) };
         self.rest = &self.rest[c.len_utf8()..];
         match c {
             // Two octal digits are a character.
             '1'..='7' if self.rest.starts_with(|c| matches!(c, '0'..='7')) => Ok(()),
-            '1'..='9' => Err("RE2 has no backreferences".to_string()),
+            '1'..='9' => Err(RegexError::Backreference),
             'p' | 'P' => {
                 if let Some(rest) = self.rest.strip_prefix('{') {
-                    let end = rest.find('}').ok_or_else(|| "a `\\p{` is never closed".to_string())?;
+                    let end = rest.find('}').ok_or(RegexError::UnclosedEscape('p'))?;
                     self.rest = &rest[end + 1..];
                 }
                 Ok(())
@@ -105,32 +105,32 @@ impl Parser<'_> {
             }
             'x' => {
                 if let Some(rest) = self.rest.strip_prefix('{') {
-                    let end = rest.find('}').ok_or_else(|| "a `\\x{` is never closed".to_string())?;
+                    let end = rest.find('}').ok_or(RegexError::UnclosedEscape('x'))?;
                     self.rest = &rest[end + 1..];
                     return Ok(());
                 }
                 let hex = self.rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count();
                 if hex != 2 {
-                    return Err("`\\x` needs two hexadecimal digits".to_string());
+                    return Err(RegexError::BadHexadecimal);
                 }
                 self.rest = &self.rest[2..];
                 Ok(())
             }
             'A' | 'B' | 'C' | 'D' | 'S' | 'W' | 'a' | 'b' | 'd' | 'f' | 'n' | 'r' | 's' | 't' | 'v' | 'w' | 'z' | '0' | '_' => Ok(()),
-            c if c.is_ascii_alphabetic() => Err(format!("RE2 does not know `\\{c}`")),
+            c if c.is_ascii_alphabetic() => Err(RegexError::UnknownEscape(c)),
             _ => Ok(()),
         }
     }
 
-    fn group(&mut self) -> Result<(), String> {
+    fn group(&mut self) -> Result<(), RegexError> {
         let Some(rest) = self.rest.strip_prefix('?') else { return Ok(()) };
         if rest.starts_with('=') || rest.starts_with('!') || rest.starts_with("<=") || rest.starts_with("<!") {
-            return Err("RE2 cannot look ahead or behind".to_string());
+            return Err(RegexError::LookAround);
         }
         if let Some(named) = rest.strip_prefix("P<").or_else(|| rest.strip_prefix('<')) {
-            let end = named.find('>').ok_or_else(|| "a group's name is never closed".to_string())?;
+            let end = named.find('>').ok_or(RegexError::UnclosedName)?;
             if end == 0 || !named[..end].chars().all(|c| c.is_alphanumeric() || c == '_') {
-                return Err("a group's name has letters, digits and `_` only".to_string());
+                return Err(RegexError::BadName);
             }
             self.rest = &named[end + 1..];
             return Ok(());
@@ -139,19 +139,19 @@ impl Parser<'_> {
         match rest[end..].chars().next() {
             Some(':') => self.rest = &rest[end + 1..],
             Some(')') => self.rest = &rest[end..],
-            _ => return Err("RE2 does not know this kind of group".to_string()),
+            _ => return Err(RegexError::UnknownGroup),
         }
         Ok(())
     }
 
-    fn class(&mut self) -> Result<(), String> {
+    fn class(&mut self) -> Result<(), RegexError> {
         if let Some(rest) = self.rest.strip_prefix('^') {
             self.rest = rest;
         }
         let mut first = true;
         let mut low: Option<char> = None;
         loop {
-            let Some(c) = self.rest.chars().next() else { return Err("a `[` is never closed".to_string()) };
+            let Some(c) = self.rest.chars().next() else { return Err(RegexError::UnclosedClass) };
             self.rest = &self.rest[c.len_utf8()..];
             match c {
                 ']' if !first => return Ok(()),
@@ -168,7 +168,7 @@ impl Parser<'_> {
                 '-' if !first && !self.rest.starts_with(']') => {
                     if let (Some(low), Some(high)) = (low.take(), self.rest.chars().next()) {
                         if high != '\\' && high < low {
-                            return Err(format!("the range `{low}-{high}` is backwards"));
+                            return Err(RegexError::BackwardsRange(low, high));
                         }
                         if high != '\\' {
                             self.rest = &self.rest[high.len_utf8()..];
@@ -182,7 +182,7 @@ impl Parser<'_> {
     }
 
     /// Length of a repetition after its `{`, if it is one.
-    fn repetition(&self) -> Result<Option<usize>, String> {
+    fn repetition(&self) -> Result<Option<usize>, RegexError> {
         let Some(end) = self.rest.find('}') else { return Ok(None) };
         let inner = &self.rest[..end];
         let (low, high) = inner.split_once(',').map_or((inner, None), |(low, high)| (low, Some(high)));
@@ -192,12 +192,12 @@ impl Parser<'_> {
         }
         let large = |text: &str| text.parse::<u32>().map_or(true, |n| n > 1000);
         if large(low) || high.is_some_and(|high| !high.is_empty() && large(high)) {
-            return Err("RE2 repeats at most 1000 times".to_string());
+            return Err(RegexError::TooManyRepetitions);
         }
         if let (Ok(low), Some(Ok(high))) = (low.parse::<u32>(), high.map(str::parse::<u32>))
             && high < low
         {
-            return Err(format!("the repetition `{{{inner}}}` is backwards"));
+            return Err(RegexError::BackwardsRepetition(inner.into()));
         }
         Ok(Some(end + 1))
     }

@@ -5,6 +5,7 @@
 use super::whole::Whole;
 use crate::diagnostic::{Code, Diagnostic, Place, codes, time};
 use crate::dialect::kubernetes::der::{self, PublicKey};
+use crate::dialect::kubernetes::pem;
 use crate::ir::{CertificateSource, Holder, SecretReference};
 use crate::resource::{Object, Origin, Sourced};
 use crate::text::Str;
@@ -80,7 +81,7 @@ fn references(source: Option<&Sourced<CertificateSource>>) -> &[SecretReference]
 fn certificates(text: &[u8]) -> Read {
     let mut read = Read { chain: Vec::new(), unreadable: false };
     let mut rest = text;
-    while let Ok(Some(block)) = der::next_pem(&mut rest) {
+    while let Ok(Some(block)) = pem::next(&mut rest) {
         if block.kind.ends_with("CERTIFICATE") {
             match der::certificate(&block.bytes) {
                 Some(certificate) => read.chain.push(certificate),
@@ -179,7 +180,7 @@ fn pair(whole: &mut Whole<'_>, leaf: Option<&der::Certificate>, key: &SecretRefe
     let Some(text) = whole.side.key_material(key) else { return };
     let mut rest = &*text;
     let mut private = None;
-    while let Ok(Some(block)) = der::next_pem(&mut rest) {
+    while let Ok(Some(block)) = pem::next(&mut rest) {
         if block.kind.ends_with("PRIVATE KEY") {
             private = der::public_half(&block.bytes);
             break;

@@ -6,11 +6,11 @@ use super::header::REFUSED;
 use super::whole::{Whole, tables, written};
 use crate::diagnostic::{Place, codes};
 use crate::ir::{Json, PathMatch, Regex, Route, RouteMatch};
+use crate::re2::RegexError;
 use crate::re2::{engine::literal_prefix, language::Language, size};
 use crate::resource::Origin;
 use crate::text::Str;
 use alloc::format;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use hashbrown::{HashMap, HashSet};
@@ -75,7 +75,7 @@ fn overlaps(whole: &mut Whole<'_>) {
     let mut seen: HashSet<(&Str, &Str)> = HashSet::new();
     let mut hosts: HashSet<usize> = HashSet::new();
     // Made when they are needed: most expressions begin differently.
-    let mut languages: HashMap<&Str, Result<Language, String>> = HashMap::new();
+    let mut languages: HashMap<&Str, Result<Language, RegexError>> = HashMap::new();
     let mut left = MOST_PAIRS;
     for host in tables(whole.ir).flat_map(|table| &table.virtual_hosts).filter(|host| hosts.insert(Arc::as_ptr(&host.routes).addr())) {
         let mut earlier: Vec<(&Route, &Str, &str)> = Vec::new();

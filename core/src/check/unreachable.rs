@@ -11,8 +11,11 @@ use crate::diagnostic::{Place, codes};
 use crate::explain::ResourceRef;
 use crate::ir::{Ir, Json};
 use crate::order::Gather as _;
-use crate::re2::engine::{Regex, literal_prefix};
 use crate::re2::language::Language;
+use crate::re2::{
+    RegexError,
+    engine::{Regex, literal_prefix},
+};
 use crate::resource::Origin;
 use crate::simulate;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -108,7 +111,7 @@ fn covers_path(a: &RouteMatch, b: &RouteMatch) -> bool {
 }
 
 /// Whether an expression certainly takes all that the other takes.
-fn holds(regex: &str, other: Result<Language, String>) -> bool {
+fn holds(regex: &str, other: Result<Language, RegexError>) -> bool {
     let Ok(mut other) = other else { return false };
     Language::regex(regex).is_ok_and(|mut one| one.relation(&mut other).first_holds)
 }

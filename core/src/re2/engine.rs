@@ -7,6 +7,7 @@
 //!
 //! What must not be here: whether Envoy takes an expression ([`super::check`]).
 
+use super::RegexError;
 use alloc::format;
 use alloc::string::{String, ToString};
 use regex_automata::meta;
@@ -30,7 +31,7 @@ impl Regex {
     /// # Errors
     ///
     /// RE2 refuses it, or it is larger than what is run here.
-    pub fn new(regex: &str) -> Result<Self, String> {
+    pub fn new(regex: &str) -> Result<Self, RegexError> {
         build(&Hir::concat(alloc::vec![Hir::look(Look::Start), parse(regex)?, Hir::look(Look::End)])).map(Self)
     }
 
@@ -47,7 +48,7 @@ impl Finder {
     /// # Errors
     ///
     /// As for [`Regex::new`].
-    pub fn new(regex: &str) -> Result<Self, String> {
+    pub fn new(regex: &str) -> Result<Self, RegexError> {
         build(&parse(regex)?).map(Self)
     }
 
@@ -73,20 +74,20 @@ impl Finder {
     }
 }
 
-fn build(hir: &Hir) -> Result<meta::Regex, String> {
+fn build(hir: &Hir) -> Result<meta::Regex, RegexError> {
     let config = meta::Config::new().utf8_empty(true).nfa_size_limit(Some(MOST_MEMORY)).hybrid_cache_capacity(MOST_MEMORY / 4);
     let built = meta::Builder::new().configure(config).build_from_hir(hir);
-    built.map_err(|_| "its program is larger than what is run here".to_string())
+    built.map_err(|_| RegexError::TooLarge)
 }
 
 /// An expression as the other parser understands it.
-pub(super) fn parse(regex: &str) -> Result<Hir, String> {
+pub(super) fn parse(regex: &str) -> Result<Hir, RegexError> {
     super::check(regex)?;
     let translated = translate(regex);
     regex_syntax::ParserBuilder::new().utf8(false).build().parse(&translated).map_err(|error| match error {
-        regex_syntax::Error::Parse(error) => error.kind().to_string(),
-        regex_syntax::Error::Translate(error) => error.kind().to_string(),
-        _ => "it cannot be read".to_string(),
+        regex_syntax::Error::Parse(error) => RegexError::Other(error.kind().to_string()),
+        regex_syntax::Error::Translate(error) => RegexError::Other(error.kind().to_string()),
+        _ => RegexError::Other("it cannot be read".to_string()),
     })
 }
 

@@ -6,6 +6,7 @@
 //!
 //! What must not be here: one text at a time ([`super::engine`]), and what the texts are for.
 
+use super::RegexError;
 use crate::order::Order as _;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -83,7 +84,7 @@ impl Language {
     /// # Errors
     ///
     /// RE2 refuses it, it is too large, or it looks at the borders of words.
-    pub fn regex(regex: &str) -> Result<Self, String> {
+    pub fn regex(regex: &str) -> Result<Self, RegexError> {
         Self::of(&super::engine::parse(regex)?)
     }
 
@@ -92,8 +93,8 @@ impl Language {
     /// # Errors
     ///
     /// As for [`Self::regex`].
-    pub fn plain(regex: &str) -> Result<Self, String> {
-        let hir = regex_syntax::ParserBuilder::new().utf8(false).build().parse(regex).map_err(|error| error.to_string())?;
+    pub fn plain(regex: &str) -> Result<Self, RegexError> {
+        let hir = regex_syntax::ParserBuilder::new().utf8(false).build().parse(regex).map_err(|error| RegexError::Other(error.to_string()))?;
         Self::of(&hir)
     }
 
@@ -102,7 +103,7 @@ impl Language {
     /// # Errors
     ///
     /// As for [`Self::regex`].
-    pub fn prefix(text: &str) -> Result<Self, String> {
+    pub fn prefix(text: &str) -> Result<Self, RegexError> {
         Self::regex(&format!("{}\\C*", super::engine::quote(text)))
     }
 
@@ -118,13 +119,13 @@ impl Language {
         }
     }
 
-    fn of(hir: &regex_syntax::hir::Hir) -> Result<Self, String> {
+    fn of(hir: &regex_syntax::hir::Hir) -> Result<Self, RegexError> {
         let looks = hir.properties().look_set();
         if looks.iter().any(|look| !matches!(look, Look::Start | Look::End)) {
-            return Err("it looks at the borders of words or lines".to_string());
+            return Err(RegexError::LooksAtBorders);
         }
         let config = NFA::config().nfa_size_limit(Some(MOST_MEMORY)).which_captures(regex_automata::nfa::thompson::WhichCaptures::None);
-        let nfa = NFA::compiler().configure(config).build_from_hir(hir).map_err(|_| "its program is larger than what is run here".to_string())?;
+        let nfa = NFA::compiler().configure(config).build_from_hir(hir).map_err(|_| RegexError::TooLarge)?;
         let mut language = Self { nfa, sets: Vec::new(), numbers: HashMap::default(), steps: HashMap::default() };
         let start = language.nfa.start_anchored();
         language.set(Vec::from([start]), true);

@@ -4,10 +4,9 @@
 //!
 //! What must not be here: keys and kinds.
 
+use crate::text::base64;
 use alloc::string::String;
 use alloc::vec::Vec;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 
 /// Kinds of PEM blocks that are public.
 const PUBLIC: &[&str] = &[
@@ -27,16 +26,12 @@ pub(super) fn is_public(kind: &str) -> bool {
     PUBLIC.contains(&kind.trim())
 }
 
-/// Standard base64 with padding, line ends in it left out.
+/// Standard base64, blanks around it left out.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
-    let packed: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
-    STANDARD.decode(packed.trim()).ok()
+    base64::decode(text.trim())
 }
 
-/// Standard base64 with padding.
-pub(super) fn encode(bytes: &[u8]) -> String {
-    STANDARD.encode(bytes)
-}
+pub(super) use base64::encode;
 
 /// The kinds of the PEM blocks that begin in a text.
 fn blocks(text: &str) -> impl Iterator<Item = &str> {

@@ -176,9 +176,9 @@ impl<'m> Check<'m> {
 
     fn string(self, node: &Node, text: &str, strings: &Strings, path: &Path<'_>, out: &mut Vec<Violation>) {
         if strings.format == Format::GoDuration
-            && let Err(reference) = duration::check(text)
+            && let Err(reference) = duration::read(text)
         {
-            out.push(self.bad_duration(node, reference, path));
+            out.push(self.bad_duration(node, reference.to_string(), path));
         }
         if !strings.among.is_empty() && !strings.among.contains(&text) {
             out.push(self.not_among(node, strings.among, path));

@@ -2,8 +2,9 @@
 //!
 //! What must not be here: any other notation.
 
+use super::go_quoted;
 use alloc::string::String;
-use core::fmt::Write as _;
+use core::fmt::{self, Write as _};
 
 /// The span in nanoseconds; `None` where Go's `time.ParseDuration` fails.
 pub fn parse(text: &str) -> Option<i64> {
@@ -59,22 +60,57 @@ pub fn parse(text: &str) -> Option<i64> {
     }
 }
 
-/// What Go says of a text that is no span of time.
-pub fn check(text: &str) -> Result<(), String> {
-    if parse(text).is_some() {
-        return Ok(());
+/// The span in nanoseconds, or why Go's `time.ParseDuration` fails.
+pub fn read(text: &str) -> Result<i64, DurationError> {
+    parse(text).ok_or_else(|| DurationError::of(text))
+}
+
+/// Why a text is no span of time. It prints in Go's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DurationError {
+    /// Not a row of numbers with units, or too long a time.
+    Invalid(String),
+    /// A number without a unit: the whole text.
+    MissingUnit(String),
+    /// A unit that does not exist.
+    UnknownUnit {
+        /// The unit.
+        unit: String,
+        /// The whole text.
+        text: String,
+    },
+}
+
+impl DurationError {
+    /// The first thing that is wrong with a text that is none.
+    fn of(text: &str) -> Self {
+        let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
+        while !rest.is_empty() {
+            let number = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
+            let (digits, after) = rest.split_at(number);
+            if !digits.contains(|c: char| c.is_ascii_digit()) || digits.matches('.').count() > 1 {
+                break;
+            }
+            let length = after.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(after.len());
+            let (unit, after) = after.split_at(length);
+            match unit {
+                "" => return Self::MissingUnit(text.into()),
+                "ns" | "us" | "µs" | "μs" | "ms" | "s" | "m" | "h" => rest = after,
+                _ => return Self::UnknownUnit { unit: unit.into(), text: text.into() },
+            }
+        }
+        Self::Invalid(text.into())
     }
-    let quoted = super::go_quoted(text);
-    let bare = text.trim_start_matches(['-', '+']);
-    let number = |c: char| c.is_ascii_digit() || c == '.';
-    let after = bare.trim_start_matches(number);
-    let unit = &after[..after.find(number).unwrap_or(after.len())];
-    Err(match (bare.starts_with(number), unit) {
-        (false, _) => alloc::format!("time: invalid duration {quoted}"),
-        (true, "") => alloc::format!("time: missing unit in duration {quoted}"),
-        (true, "ns" | "us" | "µs" | "μs" | "ms" | "s" | "m" | "h") => alloc::format!("time: invalid duration {quoted}"),
-        (true, unit) => alloc::format!("time: unknown unit {} in duration {quoted}", super::go_quoted(unit)),
-    })
+}
+
+impl fmt::Display for DurationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(text) => write!(f, "time: invalid duration {}", go_quoted(text)),
+            Self::MissingUnit(text) => write!(f, "time: missing unit in duration {}", go_quoted(text)),
+            Self::UnknownUnit { unit, text } => write!(f, "time: unknown unit {} in duration {}", go_quoted(unit), go_quoted(text)),
+        }
+    }
 }
 
 /// The span as Go's `Duration.String` writes it: `1m30s`, `1.5s`, `300ms`, `0s`.

@@ -211,7 +211,7 @@ fn durations_are_read_and_written_as_go_does() {
         ("5 s", "time: unknown unit \" s\" in duration \"5 s\""),
         ("3d", "time: unknown unit \"d\" in duration \"3d\""),
     ] {
-        assert_eq!(duration::check(text), Err(want.into()), "{text}");
+        assert_eq!(duration::read(text).map_err(|error| error.to_string()), Err(want.into()), "{text}");
     }
     assert_eq!(duration::parse("99999999999999999999h"), None);
 }

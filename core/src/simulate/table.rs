@@ -8,6 +8,7 @@ use super::path::without_query;
 use super::request::host_of;
 use crate::backend::envoy::v3::pb;
 use crate::order::Order as _;
+use crate::re2::RegexError;
 use crate::re2::engine::{self, Regex};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -163,7 +164,7 @@ fn key(of: &RouteMatch) -> Key<'_> {
 
 /// Regular expressions, each compiled when first asked for.
 #[derive(Default)]
-pub(crate) struct Patterns<'a>(HashMap<&'a str, OnceBox<Result<Regex, String>>>);
+pub(crate) struct Patterns<'a>(HashMap<&'a str, OnceBox<Result<Regex, RegexError>>>);
 
 impl<'a> Patterns<'a> {
     fn learn(&mut self, of: &'a RouteMatch) {
@@ -193,8 +194,8 @@ impl<'a> Patterns<'a> {
     }
 
     /// Whether an expression matches the whole text; the error says why that cannot be told.
-    pub(crate) fn is_full_match(&self, regex: &str, text: &str) -> Result<bool, String> {
-        let compiled = |known: &Result<Regex, String>| known.as_ref().map(|regex| regex.is_full_match(text)).map_err(Clone::clone);
+    pub(crate) fn is_full_match(&self, regex: &str, text: &str) -> Result<bool, RegexError> {
+        let compiled = |known: &Result<Regex, RegexError>| known.as_ref().map(|regex| regex.is_full_match(text)).map_err(Clone::clone);
         match self.0.get(regex) {
             Some(known) => compiled(known.get_or_init(|| Box::new(Regex::new(regex)))),
             None => compiled(&Regex::new(regex)),

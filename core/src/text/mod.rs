@@ -21,6 +21,8 @@ mod yaml;
 
 mod fast;
 
+pub(crate) mod base64;
+
 mod scalar;
 
 mod build;

@@ -2,9 +2,9 @@
 //!
 //! What must not be here: positions, and anything about how scalars are found in a text.
 
-use alloc::{borrow::Cow, format, string::String, vec::Vec};
+use alloc::{borrow::Cow, format, string::String};
 
-use super::{Str, Value};
+use super::{Str, Value, base64};
 
 /// What a plain scalar without a tag means. Numbers that JSON cannot hold come back as floats that are not finite.
 pub(super) fn resolve(text: &str) -> Value {
@@ -116,15 +116,18 @@ fn float(text: &str) -> Option<Value> {
 }
 
 /// What a scalar with a tag means, or what is wrong with it. `tag` is the whole resolved tag.
-pub(super) fn resolve_tagged(tag: &str, text: &str) -> Result<Value, String> {
+pub(super) fn resolve_tagged(tag: &str, text: &str) -> Result<Value, TagError> {
     let string = || Value::String(Str::new(text));
     let Some(name) = tag.strip_prefix("tag:yaml.org,2002:") else {
         return Ok(string());
     };
     let value = match name {
         "bool" | "int" | "float" | "null" => resolve(text),
-        "timestamp" if !is_timestamp(text) => return Err(format!("`{text}` is no date or time, it cannot be read as `!!timestamp`")),
-        "binary" => return decode_base64(text).map(|bytes| Value::String(Str::new(String::from_utf8_lossy(&bytes)))),
+        "timestamp" if !is_timestamp(text) => return Err(TagError::NotATime(text.into())),
+        "binary" => {
+            let bytes = base64::decode(text).ok_or(TagError::NotBase64)?;
+            return Ok(Value::String(Str::new(String::from_utf8_lossy(&bytes))));
+        }
         _ => return Ok(string()),
     };
     match (name, value) {
@@ -132,7 +135,7 @@ pub(super) fn resolve_tagged(tag: &str, text: &str) -> Result<Value, String> {
         ("null", Value::Null) => Ok(Value::Null),
         ("int", value @ Value::Float(_)) if integer(text).is_some() => Ok(value),
         ("float", Value::Int(value)) => Ok(Value::Float(value as f64)),
-        (_, value) => Err(format!("`{text}` cannot be read as `!!{name}`: its kind is {}", value.kind_name())),
+        (name, value) => Err(TagError::OtherKind { text: text.into(), tag: name.into(), kind: value.kind_name() }),
     }
 }
 
@@ -199,38 +202,20 @@ fn float_key(value: f64) -> Str {
     Str::from(format!("{digits}e{sign}{exponent:0>2}"))
 }
 
-fn decode_base64(text: &str) -> Result<Vec<u8>, String> {
-    let wrong = || String::from("this is not valid base64, as `!!binary` asks for");
-    let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count, mut padding) = (0_u32, 0_u32, 0_u32);
-    for b in text.bytes().filter(|b| !matches!(b, b'\n' | b'\r')) {
-        let digit = match b {
-            b'A'..=b'Z' => b - b'A',
-            b'a'..=b'z' => b - b'a' + 26,
-            b'0'..=b'9' => b - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' if count >= 2 => {
-                padding += 1;
-                continue;
-            }
-            _ => return Err(wrong()),
-        };
-        if padding > 0 {
-            return Err(wrong());
-        }
-        bits = (bits << 6) | u32::from(digit);
-        count += 1;
-        if count == 4 {
-            out.extend_from_slice(&bits.to_be_bytes()[1..]);
-            (bits, count) = (0, 0);
+/// Why a scalar cannot be what its tag says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum TagError {
+    NotATime(String),
+    NotBase64,
+    OtherKind { text: String, tag: String, kind: &'static str },
+}
+
+impl core::fmt::Display for TagError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::NotATime(text) => write!(f, "`{text}` is no date or time, it cannot be read as `!!timestamp`"),
+            Self::NotBase64 => f.write_str("this is not valid base64, as `!!binary` asks for"),
+            Self::OtherKind { text, tag, kind } => write!(f, "`{text}` cannot be read as `!!{tag}`: its kind is {kind}"),
         }
     }
-    match (count, padding) {
-        (0, 0) => {}
-        (2, 2) => out.push((bits >> 4) as u8),
-        (3, 1) => out.extend_from_slice(&[(bits >> 10) as u8, (bits >> 2) as u8]),
-        _ => return Err(wrong()),
-    }
-    Ok(out)
 }

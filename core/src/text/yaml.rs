@@ -202,8 +202,8 @@ impl Reader<'_> {
             None => self.builder.value(range, Value::String(Str::new(&text)), anchor),
             Some(tag) => {
                 let tag = format!("{}{}", tag.handle(), tag.suffix());
-                let value = scalar::resolve_tagged(&tag, &text).unwrap_or_else(|message: String| {
-                    self.builder.problem(ProblemKind::BadTag, range, message);
+                let value = scalar::resolve_tagged(&tag, &text).unwrap_or_else(|error| {
+                    self.builder.problem(ProblemKind::BadTag, range, format!("{error}"));
                     Value::String(Str::new(&text))
                 });
                 if tag == "tag:yaml.org,2002:merge" && text == "<<" {

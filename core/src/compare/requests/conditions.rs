@@ -6,6 +6,7 @@
 use super::work::Work;
 use crate::backend::envoy::v3::pb;
 use crate::order::Gather as _;
+use crate::re2::RegexError;
 use crate::re2::engine::Regex;
 use crate::re2::language::{Language, TextShape, texts};
 use crate::simulate::string_words;
@@ -91,7 +92,7 @@ impl TextMatch {
         }
     }
 
-    fn language(&self) -> Result<Language, String> {
+    fn language(&self) -> Result<Language, RegexError> {
         if self.how == How::Regex { Language::regex(&self.text) } else { Language::plain(&self.regex()) }
     }
 }

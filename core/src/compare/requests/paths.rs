@@ -7,6 +7,7 @@
 
 use super::work::Work;
 use crate::backend::envoy::v3::pb;
+use crate::re2::RegexError;
 use crate::re2::engine::literal_prefix;
 use crate::re2::language::{Language, TextShape, texts};
 use alloc::borrow::ToOwned;
@@ -74,7 +75,7 @@ impl<'a> Pattern<'a> {
         a.starts_with(b) || b.starts_with(a)
     }
 
-    fn language(&self) -> Result<Language, String> {
+    fn language(&self) -> Result<Language, RegexError> {
         let text = regex_syntax::escape(self.text);
         let flags = if self.any_case { "(?i)" } else { "" };
         match self.kind {

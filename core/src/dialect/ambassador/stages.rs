@@ -5,10 +5,9 @@
 use super::config::{Config, Payload, Presence};
 use super::relations;
 use crate::compilation::{self, Loaded, Relation};
-use crate::dialect::kubernetes::secret;
 use crate::ir::SecretReference;
 use crate::resource::Objects;
-use crate::text::Str;
+use crate::text::{Str, base64};
 use alloc::vec::Vec;
 
 /// The values of Ambassador's stages.
@@ -42,6 +41,6 @@ impl compilation::Stages for Stages {
         let (_, value) = data.data.get(reference.part.key())?;
         let text = value.expose();
         // What is PEM already counts as it is.
-        if text.starts_with("-----BEGIN") { Some(text.as_bytes().into()) } else { secret::decode(text) }
+        if text.starts_with("-----BEGIN") { Some(text.as_bytes().into()) } else { base64::decode(text) }
     }
 }

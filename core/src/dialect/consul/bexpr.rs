@@ -3,6 +3,7 @@
 //! What must not be here: who asks.
 
 use super::instance::Instance;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
 use crate::re2;
 use alloc::boxed::Box;
@@ -43,7 +44,7 @@ const DEPTH: u32 = 64;
 
 impl Expression {
     /// Reads one; nothing chooses everything.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Reason> {
         let tokens = tokens(text)?;
         if tokens.is_empty() {
             return Ok(Expression::All);
@@ -52,7 +53,7 @@ impl Expression {
         let expression = parser.or(0)?;
         match parser.peek() {
             None => Ok(expression),
-            Some(token) => Err(format!("there is `{}` after the expression", token.text())),
+            Some(token) => Err(format!("there is `{}` after the expression", token.text()).into()),
         }
     }
 
@@ -154,7 +155,7 @@ impl Token {
 
 const SIGNS: [&str; 6] = ["==", "!=", "(", ")", "[", "]"];
 
-fn tokens(text: &str) -> Result<Vec<Token>, String> {
+fn tokens(text: &str) -> Result<Vec<Token>, Reason> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -162,13 +163,13 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
             tokens.push(Token::Sign(sign));
             rest = &rest[sign.len()..];
         } else if matches!(first, '"' | '`') {
-            let Some(end) = rest[1..].find(first) else { return Err(format!("a quote is not closed: {rest}")) };
+            let Some(end) = rest[1..].find(first) else { return Err(format!("a quote is not closed: {rest}").into()) };
             tokens.push(Token::Quoted(rest[1..=end].to_string()));
             rest = &rest[end + 2..];
         } else {
             let end = rest.find(|c: char| c.is_whitespace() || "=!()[]\"`".contains(c)).unwrap_or(rest.len());
             if end == 0 {
-                return Err(format!("`{first}` is not expected here"));
+                return Err(format!("`{first}` is not expected here").into());
             }
             tokens.push(Token::Word(rest[..end].to_string()));
             rest = &rest[end..];
@@ -188,7 +189,7 @@ impl Parser {
         self.tokens.get(self.at)
     }
 
-    fn next(&mut self) -> Result<Token, String> {
+    fn next(&mut self) -> Result<Token, Reason> {
         let token = self.peek().cloned().ok_or("the expression ends too early")?;
         self.at += 1;
         Ok(token)
@@ -200,11 +201,11 @@ impl Parser {
         is
     }
 
-    fn expect(&mut self, word: &str) -> Result<(), String> {
-        if self.takes(word) { Ok(()) } else { Err(format!("`{word}` is missing")) }
+    fn expect(&mut self, word: &str) -> Result<(), Reason> {
+        if self.takes(word) { Ok(()) } else { Err(format!("`{word}` is missing").into()) }
     }
 
-    fn or(&mut self, depth: u32) -> Result<Expression, String> {
+    fn or(&mut self, depth: u32) -> Result<Expression, Reason> {
         let mut left = self.and(depth)?;
         while self.takes("or") {
             left = Expression::Or(Box::new(left), Box::new(self.and(depth)?));
@@ -212,7 +213,7 @@ impl Parser {
         Ok(left)
     }
 
-    fn and(&mut self, depth: u32) -> Result<Expression, String> {
+    fn and(&mut self, depth: u32) -> Result<Expression, Reason> {
         let mut left = self.not(depth)?;
         while self.takes("and") {
             left = Expression::And(Box::new(left), Box::new(self.not(depth)?));
@@ -220,7 +221,7 @@ impl Parser {
         Ok(left)
     }
 
-    fn not(&mut self, depth: u32) -> Result<Expression, String> {
+    fn not(&mut self, depth: u32) -> Result<Expression, Reason> {
         if depth > DEPTH {
             return Err("the expression is too deep".into());
         }
@@ -235,7 +236,7 @@ impl Parser {
         self.test()
     }
 
-    fn test(&mut self) -> Result<Expression, String> {
+    fn test(&mut self) -> Result<Expression, Reason> {
         let first = self.next()?;
         // `value in selector`
         if self.takes("in") {
@@ -261,16 +262,16 @@ impl Parser {
                 self.expect("empty")?;
                 return Ok(Expression::Test { selector, operator, value: String::new() });
             }
-            other => return Err(format!("`{other}` is no operator")),
+            other => return Err(format!("`{other}` is no operator").into()),
         };
         let value = match self.next()? {
-            Token::Sign(sign) => return Err(format!("`{sign}` is no value")),
+            Token::Sign(sign) => return Err(format!("`{sign}` is no value").into()),
             token => token.text().to_string(),
         };
         Ok(Expression::Test { selector, operator, value })
     }
 
-    fn selector(&mut self) -> Result<Vec<String>, String> {
+    fn selector(&mut self) -> Result<Vec<String>, Reason> {
         let Token::Word(word) = self.next()? else { return Err("a field is missing".into()) };
         let mut path: Vec<String> = word.split('.').map(String::from).collect();
         while self.takes("[") {
@@ -278,7 +279,7 @@ impl Parser {
             self.expect("]")?;
         }
         if path.iter().any(String::is_empty) {
-            return Err(format!("`{word}` is no field"));
+            return Err(format!("`{word}` is no field").into());
         }
         Ok(path)
     }

@@ -2,6 +2,8 @@
 //!
 //! What must not be here: anything of Consul's.
 
+use crate::dialect::kubernetes::reason::Reason;
+use crate::schema::duration;
 use crate::text::{Node, Str, Value};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -93,81 +95,9 @@ pub(crate) fn parse_int(text: &str) -> Option<i64> {
     i64::from_str_radix(digits, base).ok().map(|value| sign * value)
 }
 
-const UNITS: [(&str, i64); 8] = [
-    ("ns", 1),
-    ("us", 1_000),
-    ("µs", 1_000),
-    ("μs", 1_000),
-    ("ms", 1_000_000),
-    ("s", 1_000_000_000),
-    ("m", 60_000_000_000),
-    ("h", 3_600_000_000_000),
-];
-
-/// A duration in nanoseconds, or why it is none.
-pub(crate) fn parse_duration(text: &str) -> Result<i64, String> {
-    let wrong = || format!("time: invalid duration {}", quote(text));
-    let (sign, mut rest) = match text.strip_prefix('-') {
-        Some(rest) => (-1, rest),
-        None => (1, text.strip_prefix('+').unwrap_or(text)),
-    };
-    if rest == "0" {
-        return Ok(0);
-    }
-    if rest.is_empty() {
-        return Err(wrong());
-    }
-    let mut total: i64 = 0;
-    while !rest.is_empty() {
-        let whole = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        let (digits, after) = rest.split_at(whole);
-        let (fraction, after) = match after.strip_prefix('.') {
-            Some(after) => after.split_at(after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len())),
-            None => ("", after),
-        };
-        if digits.is_empty() && fraction.is_empty() {
-            return Err(wrong());
-        }
-        let end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
-        let (unit, next) = after.split_at(end);
-        if unit.is_empty() {
-            return Err(format!("time: missing unit in duration {}", quote(text)));
-        }
-        let Some((_, scale)) = UNITS.iter().find(|(name, _)| *name == unit) else {
-            return Err(format!("time: unknown unit {} in duration {}", quote(unit), quote(text)));
-        };
-        let whole: i64 = if digits.is_empty() { 0 } else { digits.parse().map_err(|_| wrong())? };
-        let mut part = whole.checked_mul(*scale).ok_or_else(wrong)?;
-        let mut step = *scale as f64;
-        for digit in fraction.bytes() {
-            step /= 10.0;
-            part = part.saturating_add((f64::from(digit - b'0') * step) as i64);
-        }
-        total = total.checked_add(part).ok_or_else(wrong)?;
-        rest = next;
-    }
-    Ok(sign * total)
-}
-
 /// A duration as Go prints it: `1h2m3.5s`, `15ms`, `0s`.
 pub(crate) fn duration(nanos: i64) -> Str {
-    let value = nanos.unsigned_abs();
-    let sign = if nanos < 0 { "-" } else { "" };
-    Str::from(match value {
-        0 => String::from("0s"),
-        1..1_000 => format!("{sign}{value}ns"),
-        1_000..1_000_000 => format!("{sign}{}µs", decimal(value, 1_000)),
-        1_000_000..1_000_000_000 => format!("{sign}{}ms", decimal(value, 1_000_000)),
-        _ => {
-            let seconds = decimal(value % 60_000_000_000, 1_000_000_000);
-            let minutes = value / 60_000_000_000;
-            match (minutes / 60, minutes % 60) {
-                (0, 0) => format!("{sign}{seconds}s"),
-                (0, minutes) => format!("{sign}{minutes}m{seconds}s"),
-                (hours, minutes) => format!("{sign}{hours}h{minutes}m{seconds}s"),
-            }
-        }
-    })
+    Str::from(duration::format(nanos))
 }
 
 /// A duration as JSON writes it for protobuf: `5s`, `0.250s`.
@@ -227,7 +157,7 @@ pub(crate) struct Url<'a> {
 
 impl<'a> Url<'a> {
     /// The URL, or why it is none.
-    pub(crate) fn parse(text: &'a str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &'a str) -> Result<Self, Reason> {
         if text.is_empty() {
             return Err("parse \"\": empty url".into());
         }
@@ -237,17 +167,17 @@ impl<'a> Url<'a> {
         }
         let Some((scheme, rest)) = text.split_once(':').filter(|(scheme, _)| !scheme.is_empty()) else {
             let why = if text.starts_with(':') { "missing protocol scheme" } else { "invalid URI for request" };
-            return Err(format!("parse {}: {why}", quote(text)));
+            return Err(format!("parse {}: {why}", quote(text)).into());
         };
         if !scheme.starts_with(|c: char| c.is_ascii_alphabetic()) || !scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c)) {
-            return Err(format!("parse {}: first path segment in URL cannot contain colon", quote(text)));
+            return Err(format!("parse {}: first path segment in URL cannot contain colon", quote(text)).into());
         }
         let Some(rest) = rest.strip_prefix("//") else {
             if rest.starts_with('/') {
                 let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
                 return Ok(Url { scheme, host: "", path, query });
             }
-            return Err(format!("parse {}: invalid URI for request", quote(text)));
+            return Err(format!("parse {}: invalid URI for request", quote(text)).into());
         };
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -285,8 +215,8 @@ impl Errors {
     }
 
     /// How it went: all of them in one text.
-    pub(crate) fn result(self) -> Result<(), String> {
-        if self.0.is_empty() { Ok(()) } else { Err(self.text()) }
+    pub(crate) fn result(self) -> Result<(), Reason> {
+        if self.0.is_empty() { Ok(()) } else { Err(self.text().into()) }
     }
 
     /// All of them in one text.
@@ -314,11 +244,11 @@ mod tests {
     #[test]
     fn durations_go_both_ways() {
         for (text, nanos) in [("1h2m3.5s", 3_723_500_000_000), ("15ms", 15_000_000), ("0s", 0), ("250µs", 250_000), ("1m0s", 60_000_000_000)] {
-            assert_eq!(parse_duration(text), Ok(nanos));
+            assert_eq!(duration::read(text), Ok(nanos));
             assert_eq!(duration(nanos), text);
         }
-        assert_eq!(parse_duration("1"), Err("time: missing unit in duration \"1\"".into()));
-        assert_eq!(parse_duration("soon"), Err("time: invalid duration \"soon\"".into()));
+        assert!(duration::read("1").is_err());
+        assert!(duration::read("soon").is_err());
         assert_eq!(proto_duration(1_500_000_000), "1.5s");
     }
 

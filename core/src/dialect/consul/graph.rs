@@ -179,7 +179,7 @@ fn services(state: &State, entry: &Arc<Entry>) -> Verdict {
 fn export_is_safe(set: &Set<'_>, service: &Str) -> Verdict {
     let mut todo = Vec::from([service.clone()]);
     let mut seen = BTreeSet::new();
-    let refused = |what: &str| Err(format!("peer exported service {} contains {what}", quote(service)));
+    let refused = |what: &str| Err(format!("peer exported service {} contains {what}", quote(service)).into());
     while let Some(name) = todo.pop() {
         if !seen.insert(name.clone()) {
             continue;

@@ -7,6 +7,7 @@ use super::go::{self, Errors};
 use super::instance::{Address, Check, Health, Instance, Node};
 use super::schema::{Fault, decode, registration};
 use super::validate::{Verdict, refuse, says};
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Fields, Plain, Tree};
 use crate::resource::ObjectId;
 use crate::text::{self, Str};
@@ -57,7 +58,7 @@ pub(crate) fn service(root: &text::Node, object: ObjectId, datacenter: &str, use
     Registered { instances, verdict, faults }
 }
 
-fn definition(tree: &Tree, datacenter: &str, used: &BTreeSet<i64>, object: ObjectId) -> Result<Vec<Instance>, String> {
+fn definition(tree: &Tree, datacenter: &str, used: &BTreeSet<i64>, object: ObjectId) -> Result<Vec<Instance>, Reason> {
     refuse(tree.get("Service").text().is_empty(), || "Missing service name".into())?;
     let name = tree.get("Service").str();
     let id = if says(tree.get("ID")) { tree.get("ID").str() } else { name.clone() };
@@ -129,7 +130,7 @@ fn node_service(tree: &Tree, id: Str) -> Tree {
     out
 }
 
-fn sidecar_of(definition: &Tree, parent: &Tree, used: &BTreeSet<i64>) -> Result<Tree, String> {
+fn sidecar_of(definition: &Tree, parent: &Tree, used: &BTreeSet<i64>) -> Result<Tree, Reason> {
     let (name, id) = (parent.get("Service").text(), parent.get("ID").text());
     let from = definition.origin;
     let mut out = node_service(definition, Str::from(format!("{id}-sidecar-proxy")));

@@ -4,10 +4,12 @@
 //! What must not be here: which keys there are.
 
 use super::go;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
+use crate::schema::duration;
 use crate::text::Str;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 
 /// The value at a key: exactly, or in another case, or by an alias.
 pub(crate) fn find<'a>(map: &'a Tree, name: &str, alias: &str) -> &'a Tree {
@@ -20,36 +22,36 @@ pub(crate) fn find<'a>(map: &'a Tree, name: &str, alias: &str) -> &'a Tree {
 }
 
 /// A whole number; nothing is 0.
-pub(crate) fn int(tree: &Tree) -> Result<i64, String> {
+pub(crate) fn int(tree: &Tree) -> Result<i64, Reason> {
     match &tree.value {
         Plain::Null => Ok(0),
         Plain::Int(value) => Ok(*value),
         Plain::Float(value) => Ok(*value as i64),
         Plain::Bool(value) => Ok(i64::from(*value)),
-        Plain::String(text) => go::parse_int(text).ok_or_else(|| format!("cannot parse {} as a whole number", go::quote(text))),
+        Plain::String(text) => go::parse_int(text).ok_or_else(|| format!("cannot parse {} as a whole number", go::quote(text)).into()),
         Plain::List(_) | Plain::Object(_) => Err("expected a whole number".into()),
     }
 }
 
 /// A whole number, if one is given.
-pub(crate) fn some_int(tree: &Tree) -> Result<Option<i64>, String> {
+pub(crate) fn some_int(tree: &Tree) -> Result<Option<i64>, Reason> {
     if tree.is_null() { Ok(None) } else { int(tree).map(Some) }
 }
 
 /// A truth value; nothing is false.
-pub(crate) fn bool(tree: &Tree) -> Result<bool, String> {
+pub(crate) fn bool(tree: &Tree) -> Result<bool, Reason> {
     match &tree.value {
         Plain::Null => Ok(false),
         Plain::Bool(value) => Ok(*value),
         Plain::Int(value) => Ok(*value != 0),
         Plain::Float(value) => Ok(*value != 0.0),
-        Plain::String(text) => go::parse_bool(text).ok_or_else(|| format!("cannot parse {} as a truth value", go::quote(text))),
+        Plain::String(text) => go::parse_bool(text).ok_or_else(|| format!("cannot parse {} as a truth value", go::quote(text)).into()),
         Plain::List(_) | Plain::Object(_) => Err("expected a truth value".into()),
     }
 }
 
 /// Text; nothing is empty.
-pub(crate) fn text(tree: &Tree) -> Result<Str, String> {
+pub(crate) fn text(tree: &Tree) -> Result<Str, Reason> {
     match &tree.value {
         Plain::Null => Ok(Str::default()),
         Plain::String(text) => Ok(text.clone()),
@@ -61,9 +63,9 @@ pub(crate) fn text(tree: &Tree) -> Result<Str, String> {
 }
 
 /// A duration in nanoseconds, as text or as a number.
-pub(crate) fn some_duration(tree: &Tree) -> Result<Option<i64>, String> {
+pub(crate) fn some_duration(tree: &Tree) -> Result<Option<i64>, Reason> {
     match &tree.value {
-        Plain::String(text) => go::parse_duration(text).map(Some),
+        Plain::String(text) => Ok(Some(duration::read(text)?)),
         _ => some_int(tree),
     }
 }

@@ -3,13 +3,13 @@
 //! DER is read only as far as it takes to know that a certificate is one and whom it names. What must not be here: looking things up.
 
 use super::model::Material;
-use crate::dialect::kubernetes::{der, json};
+use crate::dialect::kubernetes::reason::Reason;
+use crate::dialect::kubernetes::{der, json, pem};
 use crate::schema::go_quoted;
 use alloc::format;
-use alloc::string::String;
 
 /// Checks a serving certificate with its key.
-pub fn check_tls(material: &Material) -> Result<(), String> {
+pub fn check_tls(material: &Material) -> Result<(), Reason> {
     check_type(material)?;
     if !material.data.contains_key("tls.crt") {
         return Err("missing TLS certificate".into());
@@ -18,26 +18,26 @@ pub fn check_tls(material: &Material) -> Result<(), String> {
     if !material.data.contains_key("tls.key") {
         return Err("missing TLS private key".into());
     }
-    private_key(material.get("tls.key")).map_err(|why| format!("invalid TLS private key: {why}"))
+    private_key(material.get("tls.key")).map_err(|why| format!("invalid TLS private key: {why}").into())
 }
 
 /// Checks certificates of authorities.
-pub fn check_ca(material: &Material) -> Result<(), String> {
+pub fn check_ca(material: &Material) -> Result<(), Reason> {
     check_type(material)?;
     if material.get("ca.crt").is_empty() {
         return Err("empty \"ca.crt\" key".into());
     }
-    ca_bundle(material.get("ca.crt")).map_err(|why| format!("invalid CA certificate bundle: {why}"))
+    ca_bundle(material.get("ca.crt")).map_err(|why| format!("invalid CA certificate bundle: {why}").into())
 }
 
 /// Checks a list of revoked certificates.
-pub fn check_crl(material: &Material) -> Result<(), String> {
+pub fn check_crl(material: &Material) -> Result<(), Reason> {
     check_type(material)?;
     if material.get("crl.pem").is_empty() {
         return Err("empty \"crl.pem\" key".into());
     }
     let mut rest = material.get("crl.pem");
-    while let Some(block) = der::next_pem(&mut rest)? {
+    while let Some(block) = pem::next(&mut rest)? {
         if block.kind == "X509 CRL" {
             return Ok(());
         }
@@ -46,12 +46,12 @@ pub fn check_crl(material: &Material) -> Result<(), String> {
 }
 
 /// Checks keys of tokens.
-pub fn check_jwks(material: &Material, key: &str) -> Result<(), String> {
+pub fn check_jwks(material: &Material, key: &str) -> Result<(), Reason> {
     if material.secret_type != "Opaque" {
         return Err("secret type is not \"Opaque\"".into());
     }
     if material.get(key).is_empty() {
-        return Err(format!("missing {} key or empty value", go_quoted(key)));
+        return Err(format!("missing {} key or empty value", go_quoted(key)).into());
     }
     let text = material.get(key).trim_ascii();
     if text.is_empty() {
@@ -67,18 +67,18 @@ pub fn check_jwks(material: &Material, key: &str) -> Result<(), String> {
     }
 }
 
-fn check_type(material: &Material) -> Result<(), String> {
+fn check_type(material: &Material) -> Result<(), Reason> {
     match material.secret_type.as_str() {
         "kubernetes.io/tls" | "Opaque" => Ok(()),
         _ => Err("secret type is not \"kubernetes.io/tls\" or \"Opaque\"".into()),
     }
 }
 
-fn serving_bundle(text: &[u8]) -> Result<(), String> {
+fn serving_bundle(text: &[u8]) -> Result<(), Reason> {
     let (mut rest, mut first) = (text, true);
-    while let Some(block) = der::next_pem(&mut rest)? {
+    while let Some(block) = pem::next(&mut rest)? {
         if block.kind != "CERTIFICATE" {
-            return Err(format!("unexpected block type '{}'", block.kind));
+            return Err(format!("unexpected block type '{}'", block.kind).into());
         }
         let certificate = der::certificate(&block.bytes).ok_or("x509: malformed certificate")?;
         if first && !certificate.has_common_name && !certificate.has_alternative_names {
@@ -89,20 +89,20 @@ fn serving_bundle(text: &[u8]) -> Result<(), String> {
     if first { Err("failed to locate certificate".into()) } else { Ok(()) }
 }
 
-fn ca_bundle(text: &[u8]) -> Result<(), String> {
+fn ca_bundle(text: &[u8]) -> Result<(), Reason> {
     let (mut rest, mut found) = (text, false);
-    while let Some(block) = der::next_pem(&mut rest)? {
+    while let Some(block) = pem::next(&mut rest)? {
         if block.kind != "CERTIFICATE" {
-            return Err(format!("unexpected block type '{}'", block.kind));
+            return Err(format!("unexpected block type '{}'", block.kind).into());
         }
         found = true;
     }
     if found { Ok(()) } else { Err("failed to locate certificate".into()) }
 }
 
-fn private_key(text: &[u8]) -> Result<(), String> {
+fn private_key(text: &[u8]) -> Result<(), Reason> {
     let (mut rest, mut keys) = (text, 0);
-    while let Some(block) = der::next_pem(&mut rest)? {
+    while let Some(block) = pem::next(&mut rest)? {
         match block.kind.as_str() {
             "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY" => {
                 if !der::is_sequence(&block.bytes) {
@@ -111,7 +111,7 @@ fn private_key(text: &[u8]) -> Result<(), String> {
                 keys += 1;
             }
             "EC PARAMETERS" => {}
-            kind => return Err(format!("unexpected block type '{kind}'")),
+            kind => return Err(format!("unexpected block type '{kind}'").into()),
         }
     }
     match keys {

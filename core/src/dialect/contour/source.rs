@@ -9,11 +9,12 @@ use super::model::{Material, MaterialKind, PeerValidation, Port};
 use super::settings::Settings;
 use crate::compilation::{Ledger, State, Why};
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::dialect::kubernetes::secret;
 use crate::order::Gather as _;
 use crate::resource::{ObjectId, Origin, Secret, Sourced};
 use crate::schema::go_quoted;
-use crate::text::Str;
+use crate::text::{Str, base64};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -63,7 +64,7 @@ pub enum LookupError {
     /// It stands in another namespace, and nobody lets it be used from here.
     DelegationNotPermitted,
     /// Contour's words.
-    Other(String),
+    Other(Reason),
 }
 
 impl LookupError {
@@ -71,7 +72,7 @@ impl LookupError {
     pub fn message(&self) -> &str {
         match self {
             LookupError::DelegationNotPermitted => "certificate delegation not permitted",
-            LookupError::Other(message) => message,
+            LookupError::Other(reason) => reason.as_str(),
         }
     }
 }
@@ -198,7 +199,7 @@ impl<'a> Source<'a> {
     pub fn upstream_validation(&self, at: Cursor<'_>, ca: &Name, target: &str) -> Result<PeerValidation, LookupError> {
         let certificate = at.field("caSecret");
         let material = self.ca_secret(ca, target).map_err(|error| match error {
-            LookupError::Other(message) => LookupError::Other(format!("invalid CA Secret {}: {message}", quoted(ca))),
+            LookupError::Other(reason) => LookupError::Other(format!("invalid CA Secret {}: {reason}", quoted(ca)).into()),
             other => other,
         })?;
         let Some(subject) = at.field("subjectName").text() else { return Err(LookupError::Other("missing subject alternative name".into())) };
@@ -207,7 +208,7 @@ impl<'a> Source<'a> {
             None => subject_names.push(subject),
             Some(first) if *first != subject => {
                 let message = format!("first entry of SubjectNames ({}) does not match SubjectName ({})", first.value, subject.value);
-                return Err(LookupError::Other(message));
+                return Err(LookupError::Other(message.into()));
             }
             Some(_) => {}
         }
@@ -229,7 +230,7 @@ impl<'a> Source<'a> {
     }
 
     /// A Service and one of its ports; only TCP counts.
-    pub fn service(&self, name: &Name, port: PortRef<'_>) -> Result<(&'a Admitted<'a>, Port), String> {
+    pub fn service(&self, name: &Name, port: PortRef<'_>) -> Result<(&'a Admitted<'a>, Port), Reason> {
         let service = self.get(Kind::Service, &name.0, &name.1).ok_or_else(|| format!("service {} not found", quoted(name)))?;
         for item in service.spec().field("ports").items() {
             let number = item.field("port").int().unwrap_or_default();
@@ -246,7 +247,7 @@ impl<'a> Source<'a> {
             }
             let protocol = item.field("protocol").str();
             if !matches!(protocol, "" | "TCP") {
-                return Err(format!("unsupported service protocol {}", go_quoted(protocol)));
+                return Err(format!("unsupported service protocol {}", go_quoted(protocol)).into());
             }
             let target = item.field("targetPort").int_or_string().unwrap_or_else(|| format!("{number}").into());
             let port = Port { name: its_name.into(), port: number as u16, target, protocol: "TCP".into() };
@@ -256,7 +257,7 @@ impl<'a> Source<'a> {
             PortRef::Number(number) => format!("{number}"),
             PortRef::Name(name) => name.into(),
         };
-        Err(format!("port {} on service {} not matched", go_quoted(&wanted), quoted(name)))
+        Err(format!("port {} on service {} not matched", go_quoted(&wanted), quoted(name)).into())
     }
 }
 
@@ -285,7 +286,7 @@ fn class_of<'o>(object: &'o Admitted<'_>) -> &'o str {
 
 fn secret_material(object: &Admitted<'_>) -> Material {
     let data = secret::data(object.object).into_iter().filter_map(|(key, (_, value))| {
-        let bytes = secret::decode(value.expose())?;
+        let bytes = base64::decode(value.expose())?;
         Some((key, Secret::new(bytes)))
     });
     Material {

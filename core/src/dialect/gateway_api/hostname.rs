@@ -3,18 +3,18 @@
 //! What must not be here: virtual hosts.
 
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::resource::{Rule, Sourced};
 use crate::schema::{go_quoted, names};
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
 /// Whether it is a host name, or a wildcard for some; else what is wrong with it.
-pub fn check(hostname: &str) -> Result<(), String> {
-    let invalid = |why: &str| Err(format!("invalid hostname {}: {why}", go_quoted(hostname)));
+pub fn check(hostname: &str) -> Result<(), Reason> {
+    let invalid = |why: &str| Err(format!("invalid hostname {}: {why}", go_quoted(hostname)).into());
     if hostname.parse::<IpAddr>().is_ok() {
         return invalid("must be a DNS name, not an IP address");
     }
@@ -25,7 +25,7 @@ pub fn check(hostname: &str) -> Result<(), String> {
 /// The hosts that a route gets at a listener; `*` where neither names any. Beside them what is wrong with the route's hostnames.
 ///
 /// `others` are the hostnames of the Gateway's other listeners: a host goes to the listener that names it best.
-pub fn intersection(hostnames: Cursor<'_>, listener: &Sourced<Str>, others: &[Str]) -> (Vec<Sourced<Str>>, Vec<Sourced<String>>) {
+pub fn intersection(hostnames: Cursor<'_>, listener: &Sourced<Str>, others: &[Str]) -> (Vec<Sourced<Str>>, Vec<Sourced<Reason>>) {
     if hostnames.is_empty() {
         let everything = || listener.clone().map(|_| Str::new_static("*"));
         return (alloc::vec![if listener.value.is_empty() { everything() } else { listener.clone() }], Vec::new());

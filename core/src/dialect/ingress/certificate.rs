@@ -2,8 +2,9 @@
 //!
 //! AGIC `pkg/k8scontext/secretstore.go`. What must not be here: the key material itself, which goes nowhere.
 
-use crate::dialect::kubernetes::{der, secret};
+use crate::dialect::kubernetes::{der, pem, secret};
 use crate::resource::Object;
+use crate::text::base64;
 use alloc::vec::Vec;
 
 /// Why a Secret cannot be made a certificate.
@@ -44,7 +45,7 @@ pub fn converts(object: &Object) -> Result<(), Unusable> {
         return Err(Unusable::Type);
     }
     let data = secret::data(object);
-    let bytes = |key: &str| data.get(key).and_then(|(_, value)| secret::decode(value.expose())).filter(|bytes| !bytes.is_empty());
+    let bytes = |key: &str| data.get(key).and_then(|(_, value)| base64::decode(value.expose())).filter(|bytes| !bytes.is_empty());
     let (Some(chain), Some(key)) = (bytes("tls.crt"), bytes("tls.key")) else { return Err(Unusable::Incomplete) };
     let certificates: Vec<der::Certificate> = blocks(&chain)
         .into_iter()
@@ -54,14 +55,14 @@ pub fn converts(object: &Object) -> Result<(), Unusable> {
     if certificates.is_empty() {
         return Err(Unusable::Certificate);
     }
-    let is_key = |block: &der::Block| matches!(block.kind.as_str(), "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY");
+    let is_key = |block: &pem::Block| matches!(block.kind.as_str(), "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY");
     let key = blocks(&key).into_iter().find(is_key).filter(|block| der::is_sequence(&block.bytes)).ok_or(Unusable::Key)?;
     let Some(public) = der::public_half(&key.bytes) else { return Ok(()) };
     let belongs = |certificate: &der::Certificate| certificate.key.as_ref().is_none_or(|known| !known.differs(&public));
     if certificates.iter().any(belongs) { Ok(()) } else { Err(Unusable::Mismatch) }
 }
 
-fn blocks(text: &[u8]) -> Vec<der::Block> {
+fn blocks(text: &[u8]) -> Vec<pem::Block> {
     let mut rest = text;
-    core::iter::from_fn(|| der::next_pem(&mut rest).ok().flatten()).collect()
+    core::iter::from_fn(|| pem::next(&mut rest).ok().flatten()).collect()
 }

@@ -181,7 +181,7 @@ fn validate(variables: &Variables<'_>) -> Result<(), Fault> {
         text => match go::atoi(text) {
             Ok(30..=300) => Ok(()),
             Ok(_) => Err(fault::reconcile_period(None)),
-            Err(why) => Err(fault::reconcile_period(Some(why))),
+            Err(why) => Err(fault::reconcile_period(Some(why.into()))),
         },
     }
 }

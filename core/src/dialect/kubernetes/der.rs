@@ -1,49 +1,11 @@
-//! PEM and the little of DER that it takes to know whether something is a certificate, whom it names, until when, and which key is its.
+//! The little of DER that it takes to know whether something is a certificate, whom it names, until when, and which key is its.
 //!
-//! Source of behaviour: Go's `encoding/pem` and `crypto/x509`, as Contour uses them; RFC 5280, RFC 5915, RFC 8017 and RFC 5958. A crate for
+//! Source of behaviour: Go's `crypto/x509`, as Contour uses them; RFC 5280, RFC 5915, RFC 8017 and RFC 5958. A crate for
 //! it (`x509-cert`) would add 40 KB to the compressed page. What must not be here: signatures, and what time it is.
 
-use super::secret;
 use crate::diagnostic::time;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
-
-/// One block of PEM.
-pub struct Block {
-    /// What it says it is: `CERTIFICATE`.
-    pub kind: String,
-    /// What is in it.
-    pub bytes: Vec<u8>,
-}
-
-/// The next block, and the text after it; nothing where no more begins, an error where one begins and does not go on.
-pub fn next_pem(rest: &mut &[u8]) -> Result<Option<Block>, String> {
-    let text = *rest;
-    let Some(start) = find(text, b"-----BEGIN") else { return Ok(None) };
-    let after = text.get(start + 10..).unwrap_or_default();
-    let Some(dashes) = find(after, b"-----") else { return Ok(None) };
-    if after.get(..dashes).is_some_and(|title| title.contains(&b'\n')) {
-        return Ok(None);
-    }
-    let failed = || "failed to parse PEM block".to_string();
-    let kind = String::from_utf8_lossy(after.get(..dashes).unwrap_or_default()).trim().to_string();
-    let body = after.get(dashes + 5..).unwrap_or_default();
-    let end = find(body, b"-----END ").ok_or_else(failed)?;
-    let tail = body.get(end + 9..).unwrap_or_default();
-    let closing = find(tail, b"-----").ok_or_else(failed)?;
-    if tail.get(..closing) != Some(kind.as_bytes()) {
-        return Err(failed());
-    }
-    let inner = String::from_utf8_lossy(body.get(..end).unwrap_or_default());
-    let base64: String = inner.lines().filter(|line| !line.contains(':')).flat_map(|line| line.trim().chars()).collect();
-    let bytes = secret::decode(&base64).ok_or_else(failed)?;
-    *rest = tail.get(closing + 5..).unwrap_or_default();
-    Ok(Some(Block { kind, bytes }))
-}
-
-fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
-    text.windows(needle.len()).position(|window| window == needle)
-}
 
 /// What is known of a certificate.
 #[derive(Debug)]

@@ -2,43 +2,16 @@
 //!
 //! What must not be here: controllers.
 
+use crate::dialect::kubernetes::reason::Reason;
 use crate::re2;
-use crate::schema::{duration, go_quoted};
+use crate::schema::go_quoted;
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 
-/// A span of time (`time.ParseDuration`), in nanoseconds.
-pub fn parse_duration(text: &str) -> Result<i64, String> {
-    duration::parse(text).ok_or_else(|| duration_error(text))
-}
-
 /// A span of time as Envoy takes it: a negative one becomes zero.
 pub fn as_duration(nanoseconds: i64) -> Duration {
     Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or_default())
-}
-
-fn duration_error(text: &str) -> String {
-    let invalid = || format!("time: invalid duration {}", go_quoted(text));
-    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if rest.is_empty() {
-        return invalid();
-    }
-    while !rest.is_empty() {
-        let number = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
-        let (digits, after) = rest.split_at(number);
-        if !digits.contains(|c: char| c.is_ascii_digit()) || digits.matches('.').count() > 1 {
-            return invalid();
-        }
-        let length = after.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(after.len());
-        let (unit, after) = after.split_at(length);
-        match unit {
-            "" => return format!("time: missing unit in duration {}", go_quoted(text)),
-            "ns" | "us" | "µs" | "μs" | "ms" | "s" | "m" | "h" => rest = after,
-            _ => return format!("time: unknown unit {} in duration {}", go_quoted(unit), go_quoted(text)),
-        }
-    }
-    invalid()
 }
 
 /// A truth value (`strconv.ParseBool`).
@@ -51,18 +24,18 @@ pub fn parse_bool(text: &str) -> Option<bool> {
 }
 
 /// A whole number (`strconv.Atoi`), or what Go says of a text that is none.
-pub fn atoi(text: &str) -> Result<i64, String> {
+pub fn atoi(text: &str) -> Result<i64, Reason> {
     text.parse::<i64>().map_err(|_| {
         let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         let why = if is_number { "value out of range" } else { "invalid syntax" };
-        format!("strconv.Atoi: parsing {}: {why}", go_quoted(text))
+        format!("strconv.Atoi: parsing {}: {why}", go_quoted(text)).into()
     })
 }
 
 /// Whether Go's `regexp` takes an expression; else what it says.
-pub fn check_regex(regex: &str) -> Result<(), String> {
-    re2::check(regex).map_err(|why| format!("error parsing regexp: {why}"))
+pub fn check_regex(regex: &str) -> Result<(), Reason> {
+    re2::check(regex).map_err(|why| format!("error parsing regexp: {why}").into())
 }
 
 /// An expression that matches this text alone (`regexp.QuoteMeta`).
@@ -78,7 +51,7 @@ pub fn quote_meta(text: &str) -> String {
 }
 
 /// An address with its range (`net.ParseCIDR`): the address with its host bits off, and the length of its prefix.
-pub fn parse_cidr(text: &str) -> Result<(core::net::IpAddr, u32), String> {
+pub fn parse_cidr(text: &str) -> Result<(core::net::IpAddr, u32), Reason> {
     let invalid = || format!("invalid CIDR address: {text}");
     let (address, length) = text.split_once('/').ok_or_else(invalid)?;
     let address: core::net::IpAddr = address.parse().map_err(|_| invalid())?;
@@ -93,7 +66,7 @@ pub fn parse_cidr(text: &str) -> Result<(core::net::IpAddr, u32), String> {
             let mask = u128::MAX.checked_shl(128 - length).unwrap_or_default();
             core::net::IpAddr::V6((u128::from(address) & mask).into())
         }
-        _ => return Err(invalid()),
+        _ => return Err(invalid().into()),
     };
     Ok((masked, length))
 }

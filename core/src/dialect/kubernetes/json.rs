@@ -2,9 +2,11 @@
 //!
 //! What must not be here: values. Only the outermost shape is told.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt;
 
 /// What stands outermost.
 pub enum Shape {
@@ -18,7 +20,7 @@ pub enum Shape {
 const DEPTH: usize = 10_000;
 
 /// Checks a text and tells its shape.
-pub fn shape(text: &[u8]) -> Result<Shape, String> {
+pub fn shape(text: &[u8]) -> Result<Shape, JsonError> {
     let mut reader = Reader { text, at: 0, open: Vec::new(), members: None };
     reader.value()?;
     while !reader.open.is_empty() {
@@ -28,6 +30,33 @@ pub fn shape(text: &[u8]) -> Result<Shape, String> {
     match reader.text.get(reader.at) {
         None => Ok(reader.members.map_or(Shape::Other, Shape::Object)),
         Some(_) => Err(reader.unexpected("after top-level value")),
+    }
+}
+
+/// Why a text is not JSON. It prints in the words of Go's `encoding/json`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JsonError {
+    /// The text ends within a value.
+    UnexpectedEnd,
+    /// A character that cannot stand there, and where that is.
+    InvalidCharacter {
+        /// The character's first byte.
+        byte: u8,
+        /// Where it stands.
+        context: Cow<'static, str>,
+    },
+    /// Too many objects and arrays within one another.
+    TooDeep,
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnexpectedEnd => f.write_str("unexpected end of JSON input"),
+            Self::InvalidCharacter { byte: b'\'', context } => write!(f, "invalid character '\\'' {context}"),
+            Self::InvalidCharacter { byte, context } => write!(f, "invalid character '{}' {context}", char::from(*byte).escape_default()),
+            Self::TooDeep => f.write_str("exceeded max depth"),
+        }
     }
 }
 
@@ -57,20 +86,19 @@ impl Reader<'_> {
         self.text.get(self.at).copied()
     }
 
-    fn unexpected(&self, context: &str) -> String {
+    fn unexpected(&self, context: impl Into<Cow<'static, str>>) -> JsonError {
         match self.text.get(self.at) {
-            None => "unexpected end of JSON input".to_string(),
-            Some(b'\'') => format!("invalid character '\\'' {context}"),
-            Some(byte) => format!("invalid character '{}' {context}", char::from(*byte).escape_default()),
+            None => JsonError::UnexpectedEnd,
+            Some(byte) => JsonError::InvalidCharacter { byte: *byte, context: context.into() },
         }
     }
 
     /// A value that ends at once, or the beginning of an object or array.
-    fn value(&mut self) -> Result<(), String> {
+    fn value(&mut self) -> Result<(), JsonError> {
         match self.peek() {
             Some(byte @ (b'{' | b'[')) => {
                 if self.open.len() >= DEPTH {
-                    return Err("exceeded max depth".to_string());
+                    return Err(JsonError::TooDeep);
                 }
                 self.at += 1;
                 if self.open.is_empty() && byte == b'{' {
@@ -89,7 +117,7 @@ impl Reader<'_> {
     }
 
     /// What follows a value within the innermost object or array.
-    fn step(&mut self) -> Result<(), String> {
+    fn step(&mut self) -> Result<(), JsonError> {
         let next = self.peek();
         let Some(open) = self.open.last_mut() else { return Ok(()) };
         let (is_object, fresh) = (open.is_object, core::mem::take(&mut open.fresh));
@@ -114,7 +142,7 @@ impl Reader<'_> {
         }
     }
 
-    fn member(&mut self, context: &str) -> Result<(), String> {
+    fn member(&mut self, context: &'static str) -> Result<(), JsonError> {
         if self.peek() != Some(b'"') {
             return Err(self.unexpected(context));
         }
@@ -132,7 +160,7 @@ impl Reader<'_> {
         self.value()
     }
 
-    fn string(&mut self) -> Result<String, String> {
+    fn string(&mut self) -> Result<String, JsonError> {
         let start = self.at + 1;
         self.at = start;
         loop {
@@ -172,7 +200,7 @@ impl Reader<'_> {
         self.at > start
     }
 
-    fn number(&mut self) -> Result<(), String> {
+    fn number(&mut self) -> Result<(), JsonError> {
         if self.text.get(self.at) == Some(&b'-') {
             self.at += 1;
         }
@@ -199,10 +227,10 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn word(&mut self, word: &str) -> Result<(), String> {
+    fn word(&mut self, word: &str) -> Result<(), JsonError> {
         for expected in word.bytes() {
             if self.text.get(self.at) != Some(&expected) {
-                return Err(self.unexpected(&format!("in literal {word} (expecting '{}')", char::from(expected))));
+                return Err(self.unexpected(format!("in literal {word} (expecting '{}')", char::from(expected))));
             }
             self.at += 1;
         }

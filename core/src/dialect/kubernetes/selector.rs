@@ -1,11 +1,11 @@
 //! Label and field selectors: in their text form, as `kubectl get -l` takes them, and as fields of objects (`matchLabels`, `matchExpressions`).
 
 use super::cursor::Cursor;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::order::Order as _;
 use crate::schema::{go_quoted, names};
 use crate::text::{Str, to_json};
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 /// A parsed selector: all of its requirements must hold.
@@ -37,7 +37,7 @@ impl Selector {
 
     /// Reads a `LabelSelector` that has something in it. What is wrong with it is told in Kubernetes' words
     /// (`k8s.io/apimachinery`, `LabelSelectorAsSelector`).
-    pub fn of_fields(at: Cursor<'_>) -> Result<Self, String> {
+    pub fn of_fields(at: Cursor<'_>) -> Result<Self, Reason> {
         let mut requirements = Vec::new();
         let mut labels: Vec<_> = at.field("matchLabels").entries().collect();
         labels.order_by(|a, b| a.0.cmp(b.0));
@@ -51,7 +51,7 @@ impl Selector {
                 "NotIn" => Operator::NotIn,
                 "Exists" => Operator::Exists,
                 "DoesNotExist" => Operator::DoesNotExist,
-                other => return Err(format!("{} is not a valid label selector operator", go_quoted(other))),
+                other => return Err(format!("{} is not a valid label selector operator", go_quoted(other)).into()),
             };
             let values = expression.field("values");
             let read = values.items().map(|value| Str::new(value.str())).collect();
@@ -89,7 +89,7 @@ enum Operator {
 }
 
 /// One requirement, with all that is wrong with it.
-fn checked(key: &Str, operator: Operator, values: Vec<Str>, written: Cursor<'_>) -> Result<Requirement, String> {
+fn checked(key: &Str, operator: Operator, values: Vec<Str>, written: Cursor<'_>) -> Result<Requirement, Reason> {
     let mut faults = Vec::new();
     let wrong = names::qualified_name(key);
     if !wrong.is_empty() {
@@ -113,8 +113,8 @@ fn checked(key: &Str, operator: Operator, values: Vec<Str>, written: Cursor<'_>)
     }
     match faults.as_slice() {
         [] => {}
-        [only] => return Err(only.clone()),
-        several => return Err(format!("[{}]", several.join(", "))),
+        [only] => return Err(only.clone().into()),
+        several => return Err(format!("[{}]", several.join(", ")).into()),
     }
     let test = match operator {
         Operator::Equals | Operator::In => Test::In(values),

@@ -12,7 +12,7 @@ mod store;
 
 pub use location::Location;
 pub(crate) use resource::labels_of;
-pub use resource::{Labels, Overrides, Payload, Reference, Resource, SecretData, ServiceData, Target};
+pub use resource::{Labels, Overrides, Payload, Reference, Resource, ResourceError, SecretData, ServiceData, Target};
 pub use store::{Bucket, Config, Presence, Rules, Store, Support};
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// Labels by name.
 pub type Labels = BTreeMap<Str, Str>;
@@ -130,21 +131,61 @@ pub struct Overrides {
     pub spec: Option<Arc<Node>>,
 }
 
+/// Why something is no resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResourceError {
+    /// Nothing to refer to it by.
+    NoRkey,
+    /// The resource with this rkey has no kind.
+    NoKind(Str),
+    /// It has no name.
+    NoName {
+        /// What it is.
+        kind: Str,
+        /// Its rkey.
+        rkey: Str,
+    },
+    /// The resource with this rkey has no API version.
+    NoApiVersion(Str),
+    /// The fields of the resource with this rkey are not in an object.
+    NotAnObject(Str),
+    /// The text is not YAML: what is wrong with it.
+    Syntax(String),
+    /// The text has no content.
+    Empty,
+}
+
+impl fmt::Display for ResourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRkey => f.write_str("a resource needs an rkey"),
+            Self::NoKind(rkey) => write!(f, "{rkey} needs a kind"),
+            Self::NoName { kind, rkey } => write!(f, "{kind} {rkey} needs a name"),
+            Self::NoApiVersion(rkey) => write!(f, "{rkey} needs an apiVersion"),
+            Self::NotAnObject(rkey) => write!(f, "{rkey} is not an object"),
+            Self::Syntax(problem) => f.write_str(problem),
+            Self::Empty => f.write_str("the text has no content"),
+        }
+    }
+}
+
+impl core::error::Error for ResourceError {}
+
 /// The keys of [`Resource::as_dict`] that are not fields of `spec`.
 const COMMON: &[&str] = &["apiVersion", "kind", "name", "namespace", "metadata_labels", "rkey", "location", "serialization"];
 
 impl Resource {
     /// A resource without fields. Fails without an identifier, a kind, or (unless it is a `Pragma`) a name.
-    pub fn new(rkey: impl Into<Str>, location: impl Into<Location>, kind: &str, name: &str) -> Result<Self, String> {
+    pub fn new(rkey: impl Into<Str>, location: impl Into<Location>, kind: &str, name: &str) -> Result<Self, ResourceError> {
         let rkey = rkey.into();
         if rkey.is_empty() {
-            return Err("a resource needs an rkey".into());
+            return Err(ResourceError::NoRkey);
         }
         if kind.is_empty() {
-            return Err(format!("{rkey} needs a kind"));
+            return Err(ResourceError::NoKind(rkey));
         }
         if name.is_empty() && kind != "Pragma" {
-            return Err(format!("{kind} {rkey} needs a name"));
+            return Err(ResourceError::NoName { kind: kind.into(), rkey });
         }
         Ok(Self {
             rkey,
@@ -168,16 +209,21 @@ impl Resource {
     }
 
     /// A resource from its flat form: `kind`, `name`, `apiVersion`, `namespace`, `metadata_labels`, and its own fields beside them.
-    pub fn from_dict(rkey: impl Into<Str>, location: impl Into<Location>, serialization: Option<Arc<str>>, attrs: &Node) -> Result<Self, String> {
+    pub fn from_dict(
+        rkey: impl Into<Str>,
+        location: impl Into<Location>,
+        serialization: Option<Arc<str>>,
+        attrs: &Node,
+    ) -> Result<Self, ResourceError> {
         let rkey = rkey.into();
-        let Some(fields) = attrs.as_object() else { return Err(format!("{rkey} is not an object")) };
+        let Some(fields) = attrs.as_object() else { return Err(ResourceError::NotAnObject(rkey)) };
         let text = |key: &str| fields.get(key).and_then(Node::as_str).unwrap_or_default();
         let mut resource = Self::new(rkey, location, text("kind"), text("name"))?;
         if let Some(api_version) = fields.get("apiVersion") {
             resource.api_version = Str::new(api_version.as_str().unwrap_or_default());
         }
         if resource.api_version.is_empty() {
-            return Err(format!("{} needs an apiVersion", resource.rkey));
+            return Err(ResourceError::NoApiVersion(resource.rkey));
         }
         resource.namespace = Str::new(text("namespace"));
         resource.labels = Arc::new(labels_of(fields.get("metadata_labels")));
@@ -194,12 +240,12 @@ impl Resource {
     }
 
     /// A resource from the text of its flat form. Fails where the text is not YAML.
-    pub fn from_yaml(rkey: impl Into<Str>, location: impl Into<Location>, serialization: &str) -> Result<Self, String> {
+    pub fn from_yaml(rkey: impl Into<Str>, location: impl Into<Location>, serialization: &str) -> Result<Self, ResourceError> {
         let document = parse(serialization, &Limits::default());
         if let Some(problem) = document.problems.iter().find(|problem| !problem.kind.is_warning()) {
-            return Err(problem.message.clone());
+            return Err(ResourceError::Syntax(problem.message.clone()));
         }
-        let root = document.root.ok_or("the text has no content")?;
+        let root = document.root.ok_or(ResourceError::Empty)?;
         Self::from_dict(rkey, location, Some(Arc::from(serialization)), &root)
     }
 

@@ -10,7 +10,7 @@ use super::{Seen, findings, ignore};
 use crate::compilation::{Ledger, Why};
 use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Payload, Resource, SecretData};
-use crate::dialect::kubernetes::{ingress, secret};
+use crate::dialect::kubernetes::{ingress, pem, secret};
 use crate::resource::{Object, ObjectId, Origin, REDACTED, ResourceKey, Rule, Secret};
 use crate::text::{self, Node, NodeId, Str, Value};
 use alloc::collections::BTreeMap;
@@ -94,10 +94,10 @@ fn check_pem(object: &Object, forced: bool, sink: &mut Findings) -> Vec<String> 
     let mut errors = Vec::new();
     for (key, what) in [("tls.key", "key"), ("tls.crt", "certificate")] {
         let Some((node, value)) = data.get(key).filter(|(_, value)| !value.expose().is_empty()) else { continue };
-        let wrong = match secret::pem(value) {
-            secret::Pem::Der => continue,
-            secret::Pem::NotDer => format!("has a PEM block, but no {what} in it"),
-            secret::Pem::Absent => format!("is not a PEM-encoded {what}"),
+        let wrong = match pem::form(value) {
+            pem::Form::Der => continue,
+            pem::Form::NotDer => format!("has a PEM block, but no {what} in it"),
+            pem::Form::Absent => format!("is not a PEM-encoded {what}"),
         };
         sink.report(findings::bad_pem(object, *node, key, &wrong, forced));
         errors.push(format!("{key} {wrong}"));

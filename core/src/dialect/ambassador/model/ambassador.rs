@@ -488,20 +488,40 @@ fn grpc_stats(stats: &Sourced<spec::GrpcStats>) -> GrpcStats {
     GrpcStats { methods, upstream: truthy(&stats.value.upstream_stats), filter_state: false }
 }
 
-/// An address with an optional prefix length; the error is the reference's.
-fn parse_range(text: &str) -> Result<(Str, u32), String> {
+/// Why a range of addresses cannot be read. It prints in the reference's words.
+enum RangeError {
+    BadLength(Str),
+    BadAddress(Str),
+    TooLong { address: IpAddr, length: u32 },
+}
+
+impl core::fmt::Display for RangeError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::BadLength(range) => write!(f, "CIDR range {range} has an invalid length, ignoring"),
+            Self::BadAddress(address) => write!(f, "Invalid IP address {address}"),
+            Self::TooLong { address, length } => {
+                let version = if address.is_ipv4() { 4 } else { 6 };
+                write!(f, "Invalid prefix length for IPv{version} address {address}/{length}")
+            }
+        }
+    }
+}
+
+/// An address with an optional prefix length.
+fn parse_range(text: &str) -> Result<(Str, u32), RangeError> {
     let (address, length) = match text.split_once('/') {
         Some((address, length)) => match length.trim().parse::<u32>() {
             Ok(length) => (address, Some(length)),
-            Err(_) => return Err(format!("CIDR range {text} has an invalid length, ignoring")),
+            Err(_) => return Err(RangeError::BadLength(text.into())),
         },
         None => (text, None),
     };
-    let ip: IpAddr = address.parse().map_err(|_| format!("Invalid IP address {address}"))?;
-    let (version, bits) = if ip.is_ipv4() { (4, 32) } else { (6, 128) };
+    let ip: IpAddr = address.parse().map_err(|_| RangeError::BadAddress(address.into()))?;
+    let bits = if ip.is_ipv4() { 32 } else { 128 };
     let length = length.unwrap_or(bits);
     if length > bits {
-        return Err(format!("Invalid prefix length for IPv{version} address {address}/{length}"));
+        return Err(RangeError::TooLong { address: ip, length });
     }
     Ok((ip.to_string().into(), length))
 }

@@ -5,6 +5,34 @@
 use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};
+use core::fmt;
+
+/// Why a service cannot be read. It prints in Python's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServiceError {
+    /// A bracket without its other half.
+    InvalidIpv6,
+    /// The text after the colon is no number.
+    PortNotANumber(String),
+    /// The port is above 65535.
+    PortOutOfRange,
+    /// There is no host.
+    NoHostname,
+    /// A `%` without two hexadecimal digits.
+    BadEscape(String),
+}
+
+impl fmt::Display for ServiceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidIpv6 => f.write_str("Invalid IPv6 URL"),
+            Self::PortNotANumber(port) => write!(f, "Port could not be cast to integer value as {}", python_repr(port)),
+            Self::PortOutOfRange => f.write_str("Port out of range 0-65535"),
+            Self::NoHostname => f.write_str("No hostname"),
+            Self::BadEscape(escape) => write!(f, "Invalid percent-escape in hostname: {escape}"),
+        }
+    }
+}
 
 /// The authority of a URL.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,11 +47,11 @@ pub struct Authority {
 
 impl Authority {
     /// Splits what follows `scheme://`. The error is Python's.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, ServiceError> {
         let end = text.find(['/', '?', '#']).unwrap_or(text.len());
         let (netloc, rest) = text.split_at(end);
         if netloc.contains('[') != netloc.contains(']') {
-            return Err("Invalid IPv6 URL".to_string());
+            return Err(ServiceError::InvalidIpv6);
         }
         let host_info = netloc.rsplit_once('@').map_or(netloc, |(_, host)| host);
         let (host, port) = match host_info.split_once('[') {
@@ -42,12 +70,12 @@ impl Authority {
     }
 
     /// The port as a number; 0 when there is none. The error is Python's.
-    pub fn port_number(&self) -> Result<u16, String> {
+    pub fn port_number(&self) -> Result<u16, ServiceError> {
         let Some(port) = &self.port else { return Ok(0) };
         if !port.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(format!("Port could not be cast to integer value as {}", python_repr(port)));
+            return Err(ServiceError::PortNotANumber(port.clone()));
         }
-        port.parse().map_err(|_| "Port out of range 0-65535".to_string())
+        port.parse().map_err(|_| ServiceError::PortOutOfRange)
     }
 }
 
@@ -94,7 +122,7 @@ pub struct Normalized {
     /// The name by which the cluster is made.
     pub service: Str,
     /// Why it could not be read, in the reference's words after `Malformed service 'x': `.
-    pub problem: Option<String>,
+    pub problem: Option<ServiceError>,
 }
 
 /// How names without a dot are completed.
@@ -122,7 +150,7 @@ pub fn normalize(service: &str, rule: &Qualification<'_>) -> Normalized {
     }
 }
 
-fn normalize_slowly(service: &str, namespace: Option<&str>) -> Result<String, String> {
+fn normalize_slowly(service: &str, namespace: Option<&str>) -> Result<String, ServiceError> {
     let trimmed = service.trim_start_matches(|c: char| c <= ' ');
     let text: String = trimmed.chars().filter(|c| !matches!(c, '\t' | '\r' | '\n')).collect();
     let (scheme, rest) = if needs_slashes(service) {
@@ -136,7 +164,7 @@ fn normalize_slowly(service: &str, namespace: Option<&str>) -> Result<String, St
         }
     };
     let authority = Authority::parse(rest)?;
-    let Some(host) = &authority.host else { return Err("No hostname".to_string()) };
+    let Some(host) = &authority.host else { return Err(ServiceError::NoHostname) };
     check_escapes(host)?;
     let mut host = unquote(host);
     let port = authority.port_number()?;
@@ -164,12 +192,12 @@ fn normalize_slowly(service: &str, namespace: Option<&str>) -> Result<String, St
     Ok(out)
 }
 
-fn check_escapes(host: &str) -> Result<(), String> {
+fn check_escapes(host: &str) -> Result<(), ServiceError> {
     for (at, _) in host.match_indices('%') {
         let escape: String = host[at..].chars().take(3).collect();
         let good = escape.len() == 3 && escape[1..].bytes().all(|b| b.is_ascii_hexdigit());
         if !good {
-            return Err(format!("Invalid percent-escape in hostname: {escape}"));
+            return Err(ServiceError::BadEscape(escape));
         }
     }
     Ok(())
@@ -216,7 +244,7 @@ mod tests {
 
     fn there(service: &str) -> Result<String, String> {
         let n = normalize(service, &Qualification { namespace: "there", ambassador_namespace: "default", qualify: true });
-        n.problem.map_or(Ok(n.service.to_string()), Err)
+        n.problem.map_or(Ok(n.service.to_string()), |problem| Err(problem.to_string()))
     }
 
     #[test]

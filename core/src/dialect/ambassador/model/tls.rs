@@ -7,7 +7,6 @@ use super::{Model, spec_of};
 use crate::diagnostic::{Reported, codes};
 use crate::dialect::ambassador::config::{Payload, Presence, Resource};
 use crate::dialect::ambassador::spec::{Decode, Decoder, TlsConfig};
-use crate::dialect::kubernetes;
 use crate::ir::{CertificateSource, Holder, SecretPart, SecretReference};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::{Str, Value};
@@ -417,7 +416,7 @@ fn holds_text(value: &str) -> bool {
         return false;
     }
     value.starts_with("-----BEGIN")
-        || kubernetes::secret::decode(value).is_some_and(|bytes| !bytes.is_empty() && core::str::from_utf8(&bytes).is_ok())
+        || crate::text::base64::decode(value).is_some_and(|bytes| !bytes.is_empty() && core::str::from_utf8(&bytes).is_ok())
 }
 
 /// Whether Python takes a value for true.

@@ -7,6 +7,7 @@ use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::go::quote;
 use crate::dialect::consul::names::{DEFAULT, TRUST_DOMAIN, service_sni};
 use crate::dialect::consul::validate::{has_subset, is_hash_based, is_http, rounded, says};
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -26,7 +27,7 @@ const CONNECT_TIMEOUT: i64 = 5_000_000_000;
 /// # Errors
 ///
 /// The entries contradict each other.
-pub fn compile(set: &Set<'_>, request: &Request) -> Result<Chain, String> {
+pub fn compile(set: &Set<'_>, request: &Request) -> Result<Chain, Reason> {
     let mut compiler = Compiler {
         set,
         request,
@@ -89,7 +90,7 @@ fn dotted(service: &str) -> String {
 }
 
 impl Compiler<'_> {
-    fn record_protocol(&mut self, service: &Str) -> Result<(), String> {
+    fn record_protocol(&mut self, service: &Str) -> Result<(), Reason> {
         let protocol = match self.set.get(Kind::ServiceDefaults, service) {
             Some(defaults) => defaults.tree.get("Protocol").str(),
             None => self.set.global().at(&["Config", "protocol"]).str(),
@@ -104,7 +105,8 @@ impl Compiler<'_> {
                 quote(service),
                 quote(&protocol),
                 quote(&self.protocol)
-            ));
+            )
+            .into());
         }
         Ok(())
     }
@@ -147,7 +149,7 @@ impl Compiler<'_> {
         self.target(To { service: service.clone(), ..To::default() })
     }
 
-    fn assemble(&mut self) -> Result<String, String> {
+    fn assemble(&mut self) -> Result<String, Reason> {
         let service = self.request.service.clone();
         let router = self.set.get(Kind::ServiceRouter, &service).cloned();
         let router = match router {
@@ -189,7 +191,7 @@ impl Compiler<'_> {
         Ok(key)
     }
 
-    fn splitter_or_resolver(&mut self, target: String) -> Result<String, String> {
+    fn splitter_or_resolver(&mut self, target: String) -> Result<String, Reason> {
         let service = self.targets.get(&target).map(|target| target.service.clone()).unwrap_or_default();
         match self.splitter(&service, 0)? {
             Some(key) => Ok(key),
@@ -197,7 +199,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn splitter(&mut self, service: &Str, depth: usize) -> Result<Option<String>, String> {
+    fn splitter(&mut self, service: &Str, depth: usize) -> Result<Option<String>, Reason> {
         let mut node = Node { name: dotted(service), kind: NodeKind::Splitter(Vec::new()), load_balancer: None };
         let key = node.key();
         if self.nodes.contains_key(&key) {
@@ -209,7 +211,7 @@ impl Compiler<'_> {
             return Ok(None);
         }
         if depth > DEPTH {
-            return Err(format!("splitters are nested more than {DEPTH} deep"));
+            return Err(format!("splitters are nested more than {DEPTH} deep").into());
         }
         self.nodes.insert(key.clone(), node.clone());
         let mut splits = Vec::new();
@@ -238,7 +240,7 @@ impl Compiler<'_> {
     }
 
     /// The target after redirects and default subsets, or the key of a resolver that is there already.
-    fn redirected(&mut self, mut id: String) -> Result<Result<String, String>, String> {
+    fn redirected(&mut self, mut id: String) -> Result<Result<String, String>, Reason> {
         let mut history: Vec<String> = Vec::new();
         loop {
             if let Some(key) = self.resolved.get(&id) {
@@ -251,7 +253,7 @@ impl Compiler<'_> {
             let circle = history.contains(&id);
             history.push(id.clone());
             if circle {
-                return Err(format!("detected circular resolver redirect: [{}]", history.join(" -> ")));
+                return Err(format!("detected circular resolver redirect: [{}]", history.join(" -> ")).into());
             }
             let tree = self.set.tree(Kind::ServiceResolver, &target.service);
             if let Some(redirect) = tree.find("Redirect") {
@@ -271,7 +273,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn resolver(&mut self, target: String, for_failover: bool) -> Result<Node, String> {
+    fn resolver(&mut self, target: String, for_failover: bool) -> Result<Node, Reason> {
         let id = match self.redirected(target)? {
             Ok(id) => id,
             Err(key) => return self.nodes.get(&key).cloned().ok_or_else(|| "a node is missing".into()),
@@ -307,10 +309,10 @@ impl Compiler<'_> {
     }
 
     /// Writes into a target what the entries say of it, and tells the connect timeout.
-    fn settle(&mut self, id: &str, tree: &Tree) -> Result<i64, String> {
+    fn settle(&mut self, id: &str, tree: &Tree) -> Result<i64, Reason> {
         let Some(target) = self.targets.get_mut(id) else { return Ok(CONNECT_TIMEOUT) };
         if !target.subset.is_empty() && !has_subset(tree, &target.subset) {
-            return Err(format!("service {} does not have a subset named {}", quote(&target.service), quote(&target.subset)));
+            return Err(format!("service {} does not have a subset named {}", quote(&target.service), quote(&target.subset)).into());
         }
         let own = tree.get("ConnectTimeout").int();
         let mut timeout = if own < 1 { CONNECT_TIMEOUT } else { own };
@@ -329,7 +331,7 @@ impl Compiler<'_> {
             for (field, what) in [("Redirect", "redirects"), ("Subsets", "subsets"), ("Failover", "failover")] {
                 if tree.find(field).is_some_and(|value| field == "Redirect" || says(value)) {
                     let service = quote(&target.service);
-                    return Err(format!("service {service} has an external SNI set; cannot define {what} for external services"));
+                    return Err(format!("service {service} has an external SNI set; cannot define {what} for external services").into());
                 }
             }
             target.mesh_gateway = Str::default();
@@ -376,7 +378,7 @@ impl Compiler<'_> {
     }
 
     /// Splitters that lead back to themselves.
-    fn circles(&self, start: &str) -> Result<(), String> {
+    fn circles(&self, start: &str) -> Result<(), Reason> {
         // `None` marks the end of what lies below a node.
         let mut todo = Vec::from([Some(String::from(start))]);
         let mut path: Vec<String> = Vec::new();
@@ -392,7 +394,7 @@ impl Compiler<'_> {
             }
             path.push(current.clone());
             if circle {
-                return Err(format!("detected circular reference: [{}]", path.join(" -> ")));
+                return Err(format!("detected circular reference: [{}]", path.join(" -> ")).into());
             }
             todo.push(None);
             todo.extend(self.next_of(&current).into_iter().map(Some));
@@ -401,7 +403,7 @@ impl Compiler<'_> {
     }
 
     /// Splitters that share among splitters share among what these share.
-    fn flatten(&mut self) -> Result<(), String> {
+    fn flatten(&mut self) -> Result<(), Reason> {
         let keys: Vec<String> = self.nodes.keys().cloned().collect();
         loop {
             let mut changed = false;
@@ -422,7 +424,7 @@ impl Compiler<'_> {
                         next: inner.next.clone(),
                     }));
                     if flat.len() > MOST {
-                        return Err(format!("there are more than {MOST} shares in one splitter"));
+                        return Err(format!("there are more than {MOST} shares in one splitter").into());
                     }
                 }
                 if nested {
@@ -453,14 +455,15 @@ impl Compiler<'_> {
         self.targets.retain(|id, _| kept.contains(id));
     }
 
-    fn finish(mut self, start: String) -> Result<Chain, String> {
+    fn finish(mut self, start: String) -> Result<Chain, Reason> {
         let request = self.request;
         if self.advanced && !is_http(&self.protocol) {
             return Err(format!(
                 "discovery chain {} uses a protocol {} that does not permit advanced routing or splitting behavior",
                 quote(&request.service),
                 quote(&self.protocol)
-            ));
+            )
+            .into());
         }
         if !request.protocol.is_empty() && request.protocol != self.protocol {
             self.protocol = request.protocol.clone();

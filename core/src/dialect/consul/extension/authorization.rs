@@ -6,6 +6,7 @@ use super::{argument, argument_at, proxy_type};
 use crate::dialect::consul::go::{self, Errors};
 use crate::dialect::consul::validate::Verdict;
 use crate::ir::Tree;
+use crate::schema::duration;
 use alloc::format;
 
 pub(super) fn validate(arguments: &Tree) -> Verdict {
@@ -48,7 +49,7 @@ fn service(service: &Tree, name: &str) -> Verdict {
     }
     let timeout = argument(target, "Timeout").text();
     if !timeout.is_empty()
-        && let Err(why) = go::parse_duration(timeout)
+        && let Err(why) = duration::read(timeout)
     {
         errors.add(format!("failed to parse Target.Timeout {} as a duration: {why}", go::quote(timeout)));
     }

@@ -42,7 +42,7 @@ pub(crate) fn validate(extensions: &Tree) -> Verdict {
             "builtin/property-override" => property::validate(arguments),
             "builtin/wasm" => wasm::validate(arguments),
             "builtin/ext-authz" => authorization::validate(arguments),
-            _ => Err(format!("name {} is not a built-in extension", go::quote(name))),
+            _ => Err(format!("name {} is not a built-in extension", go::quote(name)).into()),
         };
         if let Err(why) = verdict {
             errors.add(format!("invalid EnvoyExtensions[{at}][{name}]: {why}"));

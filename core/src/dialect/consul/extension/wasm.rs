@@ -6,6 +6,7 @@ use super::{argument, argument_at, proxy_type};
 use crate::dialect::consul::go::{self, Errors};
 use crate::dialect::consul::validate::Verdict;
 use crate::ir::Tree;
+use crate::schema::duration;
 use alloc::format;
 
 const RUNTIMES: [&str; 4] = ["v8", "wamr", "wavm", "wasmtime"];
@@ -71,7 +72,7 @@ fn remote(remote: &Tree, errors: &mut Errors) {
         (argument(back_off, "MaxInterval").text(), "RetryBackOff.MaxInterval"),
     ] {
         if !text.is_empty()
-            && let Err(why) = go::parse_duration(text)
+            && let Err(why) = duration::read(text)
         {
             errors.add(format!("failed to parse {field} {} as a duration: {why}", go::quote(text)));
         }

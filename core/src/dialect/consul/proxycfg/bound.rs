@@ -6,6 +6,7 @@ use crate::dialect::consul::chain::{self, Request, Set};
 use crate::dialect::consul::entry::{Entry, Kind};
 use crate::dialect::consul::go::quote;
 use crate::dialect::consul::state::State;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
 use crate::text::Str;
 use alloc::format;
@@ -124,7 +125,7 @@ fn acceptance(state: &State, route: &Entry, protocol: &str) -> Vec<Tree> {
 }
 
 /// Binds a route to the listeners that one of its parents means: why not, if it is to none.
-fn attach(gateway: &mut Gateway, route: &Entry, protocol: &str, accepted: bool, section: &str) -> Result<(), String> {
+fn attach(gateway: &mut Gateway, route: &Entry, protocol: &str, accepted: bool, section: &str) -> Result<(), Reason> {
     let (to, name) = (gateway.entry.name.clone(), &route.name);
     if gateway.listeners.is_empty() {
         return Err("route cannot bind because gateway has no listeners".into());
@@ -154,9 +155,9 @@ fn attach(gateway: &mut Gateway, route: &Entry, protocol: &str, accepted: bool, 
         }
     }
     match (bound, problem) {
-        (_, Some(problem)) => Err(problem),
+        (_, Some(problem)) => Err(problem.into()),
         (true, None) => Ok(()),
-        (false, None) => Err(format!("failed to bind route {name} to gateway {to} with listener '{section}'")),
+        (false, None) => Err(format!("failed to bind route {name} to gateway {to} with listener '{section}'").into()),
     }
 }
 

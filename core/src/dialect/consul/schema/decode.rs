@@ -7,6 +7,7 @@ use super::super::go;
 use super::{Field, Struct, Type};
 use crate::ir::{Fields, Plain, Tree};
 use crate::resource::{ObjectId, Origin};
+use crate::schema::duration;
 use crate::text::{Node, NodeId, Object, Str, Value};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -239,7 +240,7 @@ impl Reader {
 
     fn duration(&mut self, node: &Node, path: &str) -> Option<Plain> {
         match &node.value {
-            Value::String(text) => match go::parse_duration(text) {
+            Value::String(text) => match duration::read(text) {
                 Ok(value) => Some(Plain::Int(value)),
                 Err(why) => self.unfit(node, format!("error decoding '{path}': {why}")),
             },

@@ -6,7 +6,6 @@ use crate::dialect::consul::go::{self, Errors};
 use crate::ir::Tree;
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::String;
 
 pub(super) fn normalise_service(tree: &mut Tree) {
     lower(tree, "Protocol");
@@ -157,7 +156,7 @@ fn access_logs(tree: &Tree) -> Verdict {
     match sink {
         "" | "stderr" | "stdout" => {}
         "file" => refuse(path.is_empty(), || "path must be specified when using file type access logs".into())?,
-        _ => return Err(format!("invalid access log type: {sink}")),
+        _ => return Err(format!("invalid access log type: {sink}").into()),
     }
     let (json, text) = (tree.get("JSONFormat").text(), tree.get("TextFormat").text());
     refuse(!json.is_empty() && !text.is_empty(), || "cannot specify both access log JSONFormat and TextFormat".into())?;
@@ -171,7 +170,7 @@ pub(super) fn mesh(tree: &Tree) -> Verdict {
     for (field, name) in [("Incoming", "incoming"), ("Outgoing", "outgoing")] {
         let side = tree.at(&["TLS", field]);
         tls(side.get("TLSMinVersion"), side.get("TLSMaxVersion"), side.get("CipherSuites"))
-            .map_err(|why: String| format!("error in {name} TLS configuration: {why}"))?;
+            .map_err(|why| format!("error in {name} TLS configuration: {why}"))?;
     }
     Ok(())
 }

@@ -86,7 +86,7 @@ fn source(source: &Tree, at: usize, to_all: bool) -> Verdict {
 fn permission(permission: &Tree, place: &str) -> Verdict {
     let action = permission.get("Action").text();
     refuse(!matches!(action, "allow" | "deny"), || format!("{place}.Action must be set to 'allow' or 'deny'"))?;
-    let Some(http) = permission.find("HTTP") else { return Err(format!("{place}.HTTP is required")) };
+    let Some(http) = permission.find("HTTP") else { return Err(format!("{place}.HTTP is required").into()) };
     path(http.get("PathExact"), &format!("{place}.HTTP.PathExact"))?;
     path(http.get("PathPrefix"), &format!("{place}.HTTP.PathPrefix"))?;
     let paths = count(http, &["PathExact", "PathPrefix", "PathRegex"]);

@@ -15,13 +15,14 @@ pub(crate) use gateway::is_http;
 
 use super::entry::Kind;
 use super::go;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
 use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
 
 /// Whether it is valid: why not.
-pub(crate) type Verdict = Result<(), String>;
+pub(crate) type Verdict = Result<(), Reason>;
 
 /// Puts in what the reference puts in before it looks at an entry.
 pub(crate) fn normalise(kind: Kind, tree: &mut Tree) -> Verdict {
@@ -68,7 +69,7 @@ pub(crate) fn validate(kind: Kind, tree: &Tree, key: &str) -> Verdict {
 
 /// The error, if the condition holds.
 pub(crate) fn refuse(condition: bool, why: impl FnOnce() -> String) -> Verdict {
-    if condition { Err(why()) } else { Ok(()) }
+    if condition { Err(why().into()) } else { Ok(()) }
 }
 
 fn named(tree: &Tree) -> Verdict {

@@ -3,10 +3,10 @@
 //! What must not be here: what is made of it.
 
 use crate::dialect::consul::weak::{self, find};
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 
 /// What a proxy is configured with. Where something does not fit, nothing gets its default.
 #[derive(Clone, Debug, Default)]
@@ -128,7 +128,7 @@ pub(super) struct HealthCheck {
 
 impl HealthCheck {
     /// As an entry has it, or opaque configuration.
-    pub(super) fn of(tree: &Tree) -> Result<Option<Self>, String> {
+    pub(super) fn of(tree: &Tree) -> Result<Option<Self>, Reason> {
         if tree.is_null() {
             return Ok(None);
         }
@@ -145,10 +145,10 @@ impl HealthCheck {
 
 impl UpstreamConfig {
     /// What is said, or why it cannot be read.
-    pub(super) fn of(config: &Tree) -> Result<Self, String> {
+    pub(super) fn of(config: &Tree) -> Result<Self, Reason> {
         let text = |name: &str, alias: &str| weak::text(find(config, name, alias));
         let limits = find(config, "limits", "");
-        let limit = |name: &str, alias: &str| -> Result<Tree, String> {
+        let limit = |name: &str, alias: &str| -> Result<Tree, Reason> {
             let value = find(limits, name, alias);
             Ok(Tree::from(weak::some_int(value)?).or_from(value.origin))
         };

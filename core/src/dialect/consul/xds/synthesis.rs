@@ -9,7 +9,8 @@ use crate::dialect::consul::go;
 use crate::dialect::consul::names::DEFAULT;
 use crate::dialect::consul::proxycfg::{ApiGateway, Ready, hosts, reference, services_of};
 use crate::dialect::consul::validate::says;
-use crate::dialect::kubernetes::der;
+use crate::dialect::kubernetes::reason::Reason;
+use crate::dialect::kubernetes::{der, pem};
 use crate::ir::{Fields, Plain, Tree};
 use crate::resource::{ObjectId, Origin};
 use crate::text::Str;
@@ -65,7 +66,7 @@ pub(super) fn synthetic(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready) -
     Ok(out)
 }
 
-fn of_host(cx: &Context<'_>, name: &Str, rules: &[Matched<'_>], chains: &[&Chain]) -> Result<Chain, String> {
+fn of_host(cx: &Context<'_>, name: &Str, rules: &[Matched<'_>], chains: &[&Chain]) -> Result<Chain, Reason> {
     let nothing = Entries::new();
     let mut set = Set { entries: &nothing, instead: BTreeMap::new(), alone: true };
     let mut add = |kind: Kind, name: &Str, fields: Vec<(&'static str, Tree)>| {
@@ -232,7 +233,7 @@ fn condition(matches: &Tree) -> Tree {
 
 /// The names of hosts that a certificate is for; none where they cannot be read.
 pub(super) fn certificate_hosts(pem: &str) -> Vec<Str> {
-    let Ok(Some(block)) = der::next_pem(&mut pem.as_bytes()) else { return Vec::new() };
+    let Ok(Some(block)) = pem::next(&mut pem.as_bytes()) else { return Vec::new() };
     let Some(certificate) = der::certificate(&block.bytes) else { return Vec::new() };
     let common = certificate.common_name.filter(|name| !name.is_empty());
     common.into_iter().chain(certificate.dns_names).map(Str::from).collect()

@@ -5,13 +5,13 @@
 use super::{Lowering, name, setting};
 use crate::dialect::contour::model::{Material, MaterialKind, PeerValidation, SecureVirtualHost};
 use crate::dialect::contour::source::Source;
-use crate::dialect::kubernetes::secret;
+use crate::dialect::kubernetes::{pem, secret};
 use crate::ir::{
     Certificate, CertificateSource, Delivery, DownstreamTls, Holder, PublicMaterial, SecretPart, SecretReference, TlsParameters, TlsVersion,
     UpstreamTls, ValidationContext,
 };
 use crate::resource::{Object, Objects, Origin, Rule, Sourced};
-use crate::text::Str;
+use crate::text::{Str, base64};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -75,7 +75,7 @@ pub fn key_material(objects: &Objects, reference: &SecretReference) -> Option<Ve
     };
     let object = objects.iter().filter(is).last()?;
     match reference.holder {
-        Holder::Secret => secret::decode(secret::data(object).get(reference.part.key())?.1.expose()),
+        Holder::Secret => base64::decode(secret::data(object).get(reference.part.key())?.1.expose()),
         Holder::ConfigMap => Some(object.root.at(&["data", reference.part.key()])?.as_str()?.as_bytes().to_vec()),
     }
 }
@@ -192,8 +192,7 @@ impl Lowering<'_> {
             Err(several) => Some(CertificateSource::Several(several)),
         };
         let trusted_ca = trusted_ca.map(|source| Sourced::new(source, origin));
-        let known =
-            |all: &mut dyn Iterator<Item = &[u8]>| all.map(secret::public_pem).collect::<Option<Vec<String>>>().map(|all| Str::from(all.concat()));
+        let known = |all: &mut dyn Iterator<Item = &[u8]>| all.map(pem::public).collect::<Option<Vec<String>>>().map(|all| Str::from(all.concat()));
         let authorities = known(&mut of.ca.iter().map(|ca| ca.get("ca.crt")).filter(|ca| !ca.is_empty()));
         let public = PublicMaterial { authorities, revoked: None };
         let plain = ValidationContext { delivery: Delivery::Inline, trusted_ca, public, ..ValidationContext::default() };
@@ -201,7 +200,7 @@ impl Lowering<'_> {
             Peer::Upstream => ValidationContext { subject_names: of.subject_names.clone(), ..plain },
             Peer::Client => {
                 let crl = of.crl.as_ref().filter(|crl| !crl.get("crl.pem").is_empty());
-                let revoked = crl.and_then(|crl| secret::public_pem(crl.get("crl.pem"))).map(Str::from);
+                let revoked = crl.and_then(|crl| pem::public(crl.get("crl.pem"))).map(Str::from);
                 ValidationContext {
                     public: PublicMaterial { revoked, ..plain.public.clone() },
                     crl: crl.map(|crl| Sourced::new(CertificateSource::Secret(self.materials.reference(crl, "crl.pem")), crl.origin)),

@@ -9,11 +9,11 @@ use crate::diagnostic::Reported;
 use crate::dialect::contour::model::{Authorization, AuthorizationBody, HeaderNameMatch, MatchType, Timeout};
 use crate::dialect::contour::source::quoted;
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::resource::Sourced;
 use crate::schema::go_quoted;
 use crate::text::Str;
 use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 impl Processing<'_> {
@@ -90,16 +90,16 @@ fn request_body(at: Cursor<'_>) -> Sourced<AuthorizationBody> {
     Sourced::new(settings, at.origin())
 }
 
-fn allowed_headers(at: Cursor<'_>) -> Result<Vec<Sourced<HeaderNameMatch>>, String> {
+fn allowed_headers(at: Cursor<'_>) -> Result<Vec<Sourced<HeaderNameMatch>>, Reason> {
     let fields = [("exact", MatchType::Exact), ("prefix", MatchType::Prefix), ("suffix", MatchType::Suffix), ("contains", MatchType::Contains)];
     let mut headers = Vec::new();
     for item in at.items() {
         let mut written = fields.into_iter().filter(|(field, _)| !item.field(field).str().is_empty());
         let Some((field, match_type)) = written.next() else {
-            return Err("one of prefix, suffix, exact or contains is required for each allowedHeader".to_string());
+            return Err("one of prefix, suffix, exact or contains is required for each allowedHeader".into());
         };
         if written.next().is_some() {
-            return Err("only one of prefix, suffix, exact, and contains should be set in the allowedHeader".to_string());
+            return Err("only one of prefix, suffix, exact, and contains should be set in the allowedHeader".into());
         }
         let header = HeaderNameMatch { match_type, value: item.field(field).str().into(), ignore_case: item.field("ignoreCase").is_true() };
         headers.push(Sourced::new(header, item.origin()));

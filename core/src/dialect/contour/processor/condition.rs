@@ -6,10 +6,11 @@
 use crate::dialect::contour::model::{Conditions, HeaderCondition, MatchType, PathCondition, QueryCondition};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::resource::{Also, Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The conditions that delegation and a route add up to.
@@ -130,7 +131,7 @@ fn query(at: Cursor<'_>) -> Option<QueryCondition> {
 }
 
 /// What is wrong with the paths of one block of conditions.
-pub fn check_paths(conditions: Cursor<'_>) -> Result<(), String> {
+pub fn check_paths(conditions: Cursor<'_>) -> Result<(), Reason> {
     let mut count = 0;
     for condition in conditions.items() {
         for field in ["prefix", "exact", "regex"] {
@@ -140,27 +141,27 @@ pub fn check_paths(conditions: Cursor<'_>) -> Result<(), String> {
             }
             count += 1;
             if !written.starts_with('/') {
-                return Err(format!("{field} conditions must start with /, {written} was supplied"));
+                return Err(format!("{field} conditions must start with /, {written} was supplied").into());
             }
             if field == "regex"
                 && let Err(why) = go::check_regex(written)
             {
-                return Err(format!("supplied regex: {written} invalid. error: {why}"));
+                return Err(format!("supplied regex: {written} invalid. error: {why}").into());
             }
         }
     }
     if count > 1 {
-        return Err("more than one prefix, exact or regex is not allowed in a condition block".to_string());
+        return Err("more than one prefix, exact or regex is not allowed in a condition block".into());
     }
     Ok(())
 }
 
 /// What is wrong with the kinds of conditions of an include.
-pub fn check_include(conditions: Cursor<'_>) -> Result<(), String> {
+pub fn check_include(conditions: Cursor<'_>) -> Result<(), Reason> {
     for condition in conditions.items() {
         for field in ["exact", "regex"] {
             if !condition.field(field).str().is_empty() {
-                return Err(format!("{field} conditions are not allowed in includes block"));
+                return Err(format!("{field} conditions are not allowed in includes block").into());
             }
         }
     }
@@ -177,7 +178,7 @@ struct Seen<'a> {
 }
 
 /// What is wrong with the headers of conditions.
-pub fn check_headers(conditions: &[Cursor<'_>]) -> Result<(), String> {
+pub fn check_headers(conditions: &[Cursor<'_>]) -> Result<(), Reason> {
     let mut seen: Vec<Seen<'_>> = Vec::new();
     for condition in conditions {
         let Some(at) = condition.field("header").some() else { continue };
@@ -194,7 +195,7 @@ pub fn check_headers(conditions: &[Cursor<'_>]) -> Result<(), String> {
             "notpresent" => opposite("present").then_some("'present' and 'notpresent'"),
             "exact" => {
                 if seen.iter().any(|seen| seen.name == name && seen.field == "exact") {
-                    return Err("cannot specify duplicate header 'exact match' conditions in the same route".to_string());
+                    return Err("cannot specify duplicate header 'exact match' conditions in the same route".into());
                 }
                 opposite("notexact").then_some("'exact' and 'notexact'")
             }
@@ -204,10 +205,10 @@ pub fn check_headers(conditions: &[Cursor<'_>]) -> Result<(), String> {
             _ => None,
         };
         if let Some(which) = contradiction {
-            return Err(format!("cannot specify contradictory {which} conditions for the same route and header"));
+            return Err(format!("cannot specify contradictory {which} conditions for the same route and header").into());
         }
         if *match_type == MatchType::Regex && go::check_regex(value).is_err() {
-            return Err("invalid regular expression specified for 'regex' condition".to_string());
+            return Err("invalid regular expression specified for 'regex' condition".into());
         }
         let plain = !at.field("ignoreCase").is_true() && !at.field("treatMissingAsEmpty").is_true();
         seen.push(Seen { name, field, value, plain });
@@ -216,25 +217,25 @@ pub fn check_headers(conditions: &[Cursor<'_>]) -> Result<(), String> {
 }
 
 /// What is wrong with the query parameters of conditions.
-pub fn check_queries(conditions: &[Cursor<'_>]) -> Result<(), String> {
+pub fn check_queries(conditions: &[Cursor<'_>]) -> Result<(), Reason> {
     let mut exact: Vec<String> = Vec::new();
     for condition in conditions {
         let Some(at) = condition.field("queryParameter").some() else { continue };
         let written = ["exact", "prefix", "suffix", "regex", "contains"].iter().filter(|field| !at.field(field).str().is_empty()).count();
         match written + usize::from(at.field("present").is_true()) {
-            0 => return Err("must specify at least one query parameter condition".to_string()),
+            0 => return Err("must specify at least one query parameter condition".into()),
             1 => {}
-            _ => return Err("cannot specify more than one condition in the same match condition branch".to_string()),
+            _ => return Err("cannot specify more than one condition in the same match condition branch".into()),
         }
         let name = at.field("name").str().to_ascii_lowercase();
         if !at.field("exact").str().is_empty() {
             if exact.contains(&name) {
-                return Err("cannot specify duplicate query parameter 'exact match' conditions in the same route".to_string());
+                return Err("cannot specify duplicate query parameter 'exact match' conditions in the same route".into());
             }
             exact.push(name);
         }
         if !at.field("regex").str().is_empty() && go::check_regex(at.field("regex").str()).is_err() {
-            return Err("invalid regular expression specified for 'regex' condition".to_string());
+            return Err("invalid regular expression specified for 'regex' condition".into());
         }
     }
     Ok(())

@@ -5,6 +5,7 @@
 
 use crate::dialect::contour::model::HeadersPolicy;
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::resource::{Rule, Sourced};
 use crate::schema::go_quoted;
 use crate::text::Str;
@@ -147,7 +148,7 @@ fn host_header(value: &str) -> Option<&str> {
 }
 
 /// A policy as a route or service has it. What is wrong with it is told in Contour's words.
-pub fn policy(at: Cursor<'_>, host_allowed: bool, variables: &Variables) -> Result<Option<HeadersPolicy>, String> {
+pub fn policy(at: Cursor<'_>, host_allowed: bool, variables: &Variables) -> Result<Option<HeadersPolicy>, Reason> {
     if !at.exists() {
         return Ok(None);
     }
@@ -155,12 +156,12 @@ pub fn policy(at: Cursor<'_>, host_allowed: bool, variables: &Variables) -> Resu
     for entry in at.field("set").items() {
         let key = canonical(entry.field("name").str());
         if policy.set.contains_key(&key) {
-            return Err(format!("duplicate header addition: {}", go_quoted(&key)));
+            return Err(format!("duplicate header addition: {}", go_quoted(&key)).into());
         }
         let value = entry.field("value");
         if key == "Host" {
             if !host_allowed {
-                return Err("rewriting \"Host\" header is not supported".to_string());
+                return Err("rewriting \"Host\" header is not supported".into());
             }
             match host_header(value.str()) {
                 Some(header) => policy.host_rewrite_header = Some(Sourced::new(canonical(header), value.origin())),
@@ -169,7 +170,7 @@ pub fn policy(at: Cursor<'_>, host_allowed: bool, variables: &Variables) -> Resu
             continue;
         }
         if let Some(why) = name_error(&key) {
-            return Err(format!("invalid set header {}: {why}", go_quoted(&key)));
+            return Err(format!("invalid set header {}: {why}", go_quoted(&key)).into());
         }
         policy.set.insert(key, Sourced::new(escape(value.str(), variables), value.origin()));
     }
@@ -177,10 +178,10 @@ pub fn policy(at: Cursor<'_>, host_allowed: bool, variables: &Variables) -> Resu
     for entry in at.field("remove").items() {
         let key = canonical(entry.str());
         if removed.contains_key(&key) {
-            return Err(format!("duplicate header removal: {}", go_quoted(&key)));
+            return Err(format!("duplicate header removal: {}", go_quoted(&key)).into());
         }
         if let Some(why) = name_error(&key) {
-            return Err(format!("invalid remove header {}: {why}", go_quoted(&key)));
+            return Err(format!("invalid remove header {}: {why}", go_quoted(&key)).into());
         }
         removed.insert(key, entry.origin());
     }
@@ -194,7 +195,7 @@ pub fn service_policy(
     at: Cursor<'_>,
     host_allowed: bool,
     variables: &Variables,
-) -> Result<Option<HeadersPolicy>, String> {
+) -> Result<Option<HeadersPolicy>, Reason> {
     let own = policy(at, host_allowed, variables)?;
     let Some(default) = default else { return Ok(own) };
     let mut own = own.unwrap_or_default();
@@ -202,18 +203,18 @@ pub fn service_policy(
         let key = canonical(name);
         if key == "Host" {
             if !host_allowed {
-                return Err("rewriting \"Host\" header is not supported".to_string());
+                return Err("rewriting \"Host\" header is not supported".into());
             }
             if own.host_rewrite.is_none() {
                 if host_header(value.str()).is_some() {
-                    return Err("rewriting \"Host\" host header with dynamic value is not supported on service".to_string());
+                    return Err("rewriting \"Host\" host header with dynamic value is not supported on service".into());
                 }
                 own.host_rewrite = value.text().map(|text| text.by(Rule::Module));
             }
             continue;
         }
         if let Some(why) = name_error(&key) {
-            return Err(format!("invalid set header {}: {why}", go_quoted(&key)));
+            return Err(format!("invalid set header {}: {why}", go_quoted(&key)).into());
         }
         let escaped = || Sourced::new(escape(value.str(), variables), value.origin()).by(Rule::Module);
         own.set.entry(key).or_insert_with(escaped);
@@ -222,7 +223,7 @@ pub fn service_policy(
     for entry in default.field("remove").items() {
         let key = canonical(entry.str());
         if let Some(why) = name_error(&key) {
-            return Err(format!("invalid set header {}: {why}", go_quoted(&key)));
+            return Err(format!("invalid set header {}: {why}", go_quoted(&key)).into());
         }
         if !removed.contains(&key) {
             own.remove.push(Sourced::new(key, entry.origin()).by(Rule::Module));

@@ -10,10 +10,10 @@ use crate::dialect::contour::model::{Cluster, Conditions, Material, PathConditio
 use crate::dialect::contour::source::{PortRef, full_name};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::resource::{Also, Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -118,7 +118,7 @@ impl Processing<'_> {
         path: &IngressPath<'_>,
         upstream: Service,
         client_certificate: Option<Sourced<Arc<Material>>>,
-    ) -> Result<Route, String> {
+    ) -> Result<Route, Reason> {
         let mut variables = variables(ingress.namespace());
         let service = path.backend.field("service");
         variables.service = Some((service.field("name").str().into(), service.at("port.number").int().unwrap_or_default()));

@@ -10,8 +10,9 @@ use crate::dialect::contour::model::{DnsCluster, Jwks, JwtProvider, PeerValidati
 use crate::dialect::contour::source::{full_name, quoted};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::resource::{Rule, Sourced};
-use crate::schema::go_quoted;
+use crate::schema::{duration, go_quoted};
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -149,7 +150,7 @@ impl<'a> Processing<'a> {
 fn duration(at: Cursor<'_>, reason: &'static str, name: &str, record: &mut Record) -> Result<Option<Sourced<Duration>>, Reported> {
     match at.str() {
         "" => Ok(None),
-        text => match go::parse_duration(text) {
+        text => match duration::read(text) {
             Ok(nanoseconds) => Ok(Some(Sourced::new(go::as_duration(nanoseconds), at.origin()))),
             Err(why) => Err(record.error(WRONG, reason, format!("{PATH}.{name} is invalid: {why}"), at.origin())),
         },
@@ -164,8 +165,8 @@ struct Url {
 }
 
 impl Url {
-    fn parse(text: &str) -> Result<Self, alloc::string::String> {
-        let failed = |why: &str| Err(format!("parse {}: {why}", go_quoted(text)));
+    fn parse(text: &str) -> Result<Self, Reason> {
+        let failed = |why: &str| Err(format!("parse {}: {why}", go_quoted(text)).into());
         if text.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
             return failed("net/url: invalid control character in URL");
         }

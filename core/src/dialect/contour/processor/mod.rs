@@ -30,10 +30,11 @@ use super::source::{LookupError, Source, quoted};
 use super::status::{DetailedCondition, ProxyConditions, Statuses};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::resource::{Origin, ResourceKey, Rule, Sourced};
+use crate::schema::duration;
 use crate::text::Str;
 use alloc::format;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -95,7 +96,7 @@ impl<'a> Common<'a> {
         };
         let cluster = settings.at("envoy.cluster");
         let connect = settings.at("envoy.timeouts.connectTimeout");
-        let nanoseconds = go::parse_duration(connect.str()).unwrap_or_default();
+        let nanoseconds = duration::read(connect.str()).unwrap_or_default();
         Self {
             external_names: settings.at("enableExternalNameService").is_true(),
             connect_timeout: Sourced::new(go::as_duration(nanoseconds), connect.origin()).by(Rule::Module),
@@ -174,12 +175,12 @@ pub fn process<'a>(source: &'a Source<'a>, memory: &'a mut Memory) -> Processing
 
 impl Processing<'_> {
     /// The only listener of a protocol.
-    fn single_listener(&self, protocol: &str) -> Result<Str, String> {
+    fn single_listener(&self, protocol: &str) -> Result<Str, Reason> {
         let mut found = self.graph.listeners.values().filter(|listener| listener.protocol == protocol);
         match (found.next(), found.next()) {
             (Some(listener), None) => Ok(listener.name.clone()),
-            (Some(_), Some(_)) => Err(format!("more than one {} listener configured", protocol.to_uppercase())),
-            (None, _) => Err(format!("no {} listener configured", protocol.to_uppercase())),
+            (Some(_), Some(_)) => Err(format!("more than one {} listener configured", protocol.to_uppercase()).into()),
+            (None, _) => Err(format!("no {} listener configured", protocol.to_uppercase()).into()),
         }
     }
 
@@ -213,11 +214,11 @@ impl Processing<'_> {
     }
 
     /// The certificate that Envoy shows to upstreams, if one is configured.
-    fn client_certificate(&self) -> Result<Option<Sourced<Arc<Material>>>, String> {
+    fn client_certificate(&self) -> Result<Option<Sourced<Arc<Material>>>, Reason> {
         let Some((name, at)) = &self.common.client_certificate else { return Ok(None) };
         match self.source.tls_secret_of_anywhere(name) {
             Ok(material) => Ok(Some(Sourced::new(material, at.origin()).by(Rule::Module))),
-            Err(error) => Err(format!("tls.envoy-client-certificate Secret {} is invalid: {}", quoted(name), error.message())),
+            Err(error) => Err(format!("tls.envoy-client-certificate Secret {} is invalid: {}", quoted(name), error.message()).into()),
         }
     }
 

@@ -13,9 +13,10 @@ use crate::dialect::contour::model::{
 };
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir;
 use crate::resource::{Rule, Sourced};
-use crate::schema::go_quoted;
+use crate::schema::{duration, go_quoted};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -24,24 +25,24 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 /// A timeout as Contour reads one (Contour `internal/timeout`).
-pub fn timeout(text: &str) -> Result<Timeout, String> {
+pub fn timeout(text: &str) -> Result<Timeout, Reason> {
     match text {
         "" => Ok(Timeout::Default),
         "infinity" | "infinite" => Ok(Timeout::Disabled),
-        _ => match go::parse_duration(text) {
+        _ => match duration::read(text) {
             Ok(0) => Ok(Timeout::Default),
             Ok(nanoseconds) => Ok(Timeout::After(go::as_duration(nanoseconds))),
-            Err(why) => Err(format!("unable to parse timeout string {}: {why}", go_quoted(text))),
+            Err(why) => Err(format!("unable to parse timeout string {}: {why}", go_quoted(text)).into()),
         },
     }
 }
 
-fn sourced_timeout(at: Cursor<'_>) -> Result<Sourced<Timeout>, String> {
+fn sourced_timeout(at: Cursor<'_>) -> Result<Sourced<Timeout>, Reason> {
     Ok(Sourced::new(timeout(at.str())?, at.origin()))
 }
 
 /// The timeouts of a route and of its clusters.
-pub fn timeouts(at: Cursor<'_>, connect: Sourced<Duration>) -> Result<(RouteTimeouts, ClusterTimeouts), String> {
+pub fn timeouts(at: Cursor<'_>, connect: Sourced<Duration>) -> Result<(RouteTimeouts, ClusterTimeouts), Reason> {
     let read = |field: &str, name: &str| sourced_timeout(at.field(field)).map_err(|why| format!("error parsing {name} timeout: {why}"));
     let route = RouteTimeouts { response: read("response", "response")?, idle_stream: read("idle", "idle")? };
     Ok((route, ClusterTimeouts { idle_connection: read("idleConnection", "idle connection")?, connect }))
@@ -59,7 +60,7 @@ pub fn retry(at: Cursor<'_>) -> Option<Sourced<RetryPolicy>> {
     let conditions = at.field("retryOn");
     let retry_on = if conditions.has_items() { conditions.joined(",") } else { "5xx".to_string() };
     let per_try = at.field("perTryTimeout");
-    let per_try_timeout = match go::parse_duration(per_try.str()) {
+    let per_try_timeout = match duration::read(per_try.str()) {
         Ok(0) | Err(_) => Timeout::Default,
         Ok(nanoseconds) => Timeout::After(go::as_duration(nanoseconds)),
     };
@@ -95,16 +96,16 @@ pub fn tcp_health(at: Cursor<'_>) -> Option<Sourced<HealthCheckTimes>> {
 }
 
 /// A health check by HTTP.
-pub fn http_health(at: Cursor<'_>) -> Result<Option<Sourced<HttpHealthCheck>>, String> {
+pub fn http_health(at: Cursor<'_>) -> Result<Option<Sourced<HttpHealthCheck>>, Reason> {
     let Some(at) = at.some() else { return Ok(None) };
     let mut expected_statuses = Vec::new();
     for range in at.field("expectedStatuses").items() {
         let (start, end) = (range.field("start").int().unwrap_or_default(), range.field("end").int().unwrap_or_default());
         if !(100..=599).contains(&start) {
-            return Err("invalid expected status range: start must be in the range [100, 599]".to_string());
+            return Err("invalid expected status range: start must be in the range [100, 599]".into());
         }
         if !(101..=600).contains(&end) {
-            return Err("invalid expected status range: end must be in the range [101, 600]".to_string());
+            return Err("invalid expected status range: end must be in the range [101, 600]".into());
         }
         expected_statuses.push(Sourced::new((start, end), range.origin()).whole());
     }
@@ -194,7 +195,7 @@ fn request_hash_policies(at: Cursor<'_>, record: &mut Record) -> HashPolicies {
 }
 
 /// Rate limits.
-pub fn rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<RateLimitPolicy>>, String> {
+pub fn rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<RateLimitPolicy>>, Reason> {
     let (local, global) = (at.field("local"), at.field("global"));
     if !at.exists() || (!local.exists() && !global.field("descriptors").has_items()) {
         return Ok(None);
@@ -203,27 +204,27 @@ pub fn rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<RateLimitPolicy>>, St
     Ok(Some(Sourced::new(policy, at.origin())))
 }
 
-fn local_rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<LocalRateLimit>>, String> {
+fn local_rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<LocalRateLimit>>, Reason> {
     let Some(at) = at.some() else { return Ok(None) };
     let requests = number(at.field("requests"));
     if requests.value == 0 {
-        return Err("invalid requests value 0 in local rate limit policy".to_string());
+        return Err("invalid requests value 0 in local rate limit policy".into());
     }
     let unit = at.field("unit");
     let interval = match unit.str() {
         "second" => 1,
         "minute" => 60,
         "hour" => 3600,
-        other => return Err(format!("invalid unit {} in local rate limit policy", go_quoted(other))),
+        other => return Err(format!("invalid unit {} in local rate limit policy", go_quoted(other)).into()),
     };
     let mut response_headers = BTreeMap::new();
     for entry in at.field("responseHeadersToAdd").items() {
         let key = header::canonical(entry.field("name").str());
         if response_headers.contains_key(&key) {
-            return Err(format!("duplicate header addition: {}", go_quoted(&key)));
+            return Err(format!("duplicate header addition: {}", go_quoted(&key)).into());
         }
         if let Some(why) = header::name_error(&key) {
-            return Err(format!("invalid header name {}: {why}", go_quoted(&key)));
+            return Err(format!("invalid header name {}: {why}", go_quoted(&key)).into());
         }
         let value = header::escape(entry.field("value").str(), &Variables::default());
         response_headers.insert(key, Sourced::new(value, entry.field("value").origin()));
@@ -240,7 +241,7 @@ fn local_rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<LocalRateLimit>>, S
 }
 
 /// Rate limits by a service.
-pub fn global_rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<Vec<RateLimitDescriptor>>>, String> {
+pub fn global_rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<Vec<RateLimitDescriptor>>>, Reason> {
     let Some(at) = at.some().filter(|at| !at.field("disabled").is_true()) else { return Ok(None) };
     let mut descriptors = Vec::new();
     for descriptor in at.field("descriptors").items() {
@@ -265,7 +266,7 @@ pub fn global_rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<Vec<RateLimitD
                 entries.push(Sourced::new(RateLimitEntry::RemoteAddress, at.origin()));
             }
             if entries.len() != before + 1 {
-                return Err("rate limit descriptor entry must have exactly one field set".to_string());
+                return Err("rate limit descriptor entry must have exactly one field set".into());
             }
         }
         descriptors.push(RateLimitDescriptor { entries });
@@ -274,13 +275,13 @@ pub fn global_rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<Vec<RateLimitD
 }
 
 /// Changes of cookies.
-pub fn cookies(at: Cursor<'_>) -> Result<Vec<Sourced<CookieRewrite>>, String> {
+pub fn cookies(at: Cursor<'_>) -> Result<Vec<Sourced<CookieRewrite>>, Reason> {
     let mut names = BTreeSet::new();
     let mut rewrites = Vec::new();
     for item in at.items() {
         let name = Str::new(item.field("name").str());
         if !names.insert(name.clone()) {
-            return Err(format!("duplicate cookie rewrite rule for cookie {}", go_quoted(&name)));
+            return Err(format!("duplicate cookie rewrite rule for cookie {}", go_quoted(&name)).into());
         }
         let value = |field: &str| item.field(field).some().map(|at| Sourced::new(Str::new(at.field("value").str()), at.origin()));
         let rewrite = CookieRewrite {
@@ -291,7 +292,7 @@ pub fn cookies(at: Cursor<'_>) -> Result<Vec<Sourced<CookieRewrite>>, String> {
             name,
         };
         if rewrite.path.is_none() && rewrite.domain.is_none() && rewrite.secure.is_none() && rewrite.same_site.is_none() {
-            return Err(format!("no attributes rewritten for cookie {}", go_quoted(&rewrite.name)));
+            return Err(format!("no attributes rewritten for cookie {}", go_quoted(&rewrite.name)).into());
         }
         rewrites.push(Sourced::new(rewrite, item.origin()).whole());
     }
@@ -299,11 +300,11 @@ pub fn cookies(at: Cursor<'_>) -> Result<Vec<Sourced<CookieRewrite>>, String> {
 }
 
 /// CORS.
-pub fn cors(at: Cursor<'_>) -> Result<Option<Sourced<CorsPolicy>>, String> {
+pub fn cors(at: Cursor<'_>) -> Result<Option<Sourced<CorsPolicy>>, Reason> {
     let Some(at) = at.some() else { return Ok(None) };
     let origins = at.field("allowOrigin");
     if origins.is_empty() {
-        return Err("invalid allowed origin configuration with length 0".to_string());
+        return Err("invalid allowed origin configuration with length 0".into());
     }
     let mut allow_origin = Vec::new();
     for origin in origins.items() {
@@ -314,22 +315,22 @@ pub fn cors(at: Cursor<'_>) -> Result<Option<Sourced<CorsPolicy>>, String> {
             MatchType::Regex
         } else {
             let why = "allowed origin is invalid exact match and invalid regex match";
-            return Err(format!("invalid allowed origin {}: {why}", go_quoted(written)));
+            return Err(format!("invalid allowed origin {}: {why}", go_quoted(written)).into());
         };
         allow_origin.push(Sourced::new((match_type, Str::new(written)), origin.origin()));
     }
     let allow_methods = at.field("allowMethods").texts();
     if allow_methods.is_empty() {
-        return Err("invalid allowed methods configuration with length 0".to_string());
+        return Err("invalid allowed methods configuration with length 0".into());
     }
     let max_age = at.field("maxAge");
     let age = match max_age.str() {
         "" => Timeout::Default,
-        text => match go::parse_duration(text) {
+        text => match duration::read(text) {
             Ok(0) => Timeout::Disabled,
-            Ok(nanoseconds) if nanoseconds < 0 => return Err(format!("invalid max age value {}", go_quoted(text))),
+            Ok(nanoseconds) if nanoseconds < 0 => return Err(format!("invalid max age value {}", go_quoted(text)).into()),
             Ok(nanoseconds) => Timeout::After(go::as_duration(nanoseconds)),
-            Err(why) => return Err(format!("unable to parse timeout string {}: {why}", go_quoted(text))),
+            Err(why) => return Err(format!("unable to parse timeout string {}: {why}", go_quoted(text)).into()),
         },
     };
     let truth = |field: &str| Sourced::new(at.field(field).is_true(), at.field(field).origin());
@@ -400,7 +401,7 @@ pub fn ip_filter(allow: Cursor<'_>, deny: Cursor<'_>, record: &mut Record) -> Re
             Err(why) => {
                 let message = format!("{written} failed to parse: {why}");
                 let reported = record.error("IPFilterError", "InvalidCIDR", message, rule.field("cidr").origin());
-                last = Err(InvalidAddresses { reported, why });
+                last = Err(InvalidAddresses { reported, why: why.into() });
             }
         }
     }
@@ -408,10 +409,10 @@ pub fn ip_filter(allow: Cursor<'_>, deny: Cursor<'_>, record: &mut Record) -> Re
 }
 
 /// New endpoints get their share slowly.
-pub fn slow_start(at: Cursor<'_>) -> Result<Option<Sourced<SlowStart>>, String> {
+pub fn slow_start(at: Cursor<'_>) -> Result<Option<Sourced<SlowStart>>, Reason> {
     let Some(at) = at.some() else { return Ok(None) };
     let window = at.field("window");
-    let nanoseconds = go::parse_duration(window.str()).map_err(|why| format!("error parsing window: {why}"))?;
+    let nanoseconds = duration::read(window.str()).map_err(|why| format!("error parsing window: {why}"))?;
     let aggression = at.field("aggression");
     let value = match aggression.str() {
         "" => 1.0,

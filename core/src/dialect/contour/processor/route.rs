@@ -15,6 +15,7 @@ use crate::dialect::contour::model::{
 use crate::dialect::contour::source::PortRef;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::order::Order as _;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::schema::go_quoted;
@@ -366,7 +367,7 @@ fn slow_start(at: Cursor<'_>, strategy: &str, record: &mut Record) -> Result<Opt
 /// The conditions of a route: its own paths, and headers and query parameters of all includes on the way too.
 fn check_conditions(own: Cursor<'_>, all: &[Cursor<'_>], record: &mut Record) -> Result<(), Reported> {
     let checks = [
-        (condition::check_paths(own).map_err(|why| format!("route: {why}")), "PathMatchConditionsNotValid"),
+        (condition::check_paths(own).map_err(|why| Reason::from(format!("route: {why}"))), "PathMatchConditionsNotValid"),
         (condition::check_headers(all), "HeaderMatchConditionsNotValid"),
         (condition::check_queries(all), "QueryParameterMatchConditionsNotValid"),
     ];
@@ -427,11 +428,11 @@ fn verify_tokens(root: &Root<'_>, jwt: Cursor<'_>, route: &mut Route, record: &m
 }
 
 /// The protocol towards a service: its own field before what the Service says.
-pub(super) fn protocol_of(service: Cursor<'_>, upstream: &Service) -> Result<Sourced<Str>, String> {
+pub(super) fn protocol_of(service: Cursor<'_>, upstream: &Service) -> Result<Sourced<Str>, Reason> {
     match service.field("protocol").some() {
         None => Ok(upstream.protocol.clone()),
         Some(at) if matches!(at.str(), "h2c" | "h2" | "tls") => Ok(Sourced::new(at.str().into(), at.origin())),
-        Some(at) => Err(format!("unsupported protocol: {}", at.str())),
+        Some(at) => Err(format!("unsupported protocol: {}", at.str()).into()),
     }
 }
 

@@ -7,15 +7,15 @@ use crate::dialect::contour::cluster::{Admitted, Name};
 use crate::dialect::contour::model::{CircuitBreakers, Service};
 use crate::dialect::contour::source::PortRef;
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
-use alloc::string::String;
 use core::net::IpAddr;
 
 impl Processing<'_> {
     /// A Service's port as an upstream; `health_port` is 0 where health is checked on the port itself.
-    pub(super) fn service(&self, name: &Name, port: PortRef<'_>, health_port: i64) -> Result<Service, String> {
+    pub(super) fn service(&self, name: &Name, port: PortRef<'_>, health_port: i64) -> Result<Service, Reason> {
         let (service, port) = self.source.service(name, port)?;
         let health_port = match health_port {
             0 => port.clone(),
@@ -62,7 +62,7 @@ impl Processing<'_> {
         service
     }
 
-    fn check_external_name(&self, service: &Admitted<'_>, external_name: &str) -> Result<(), String> {
+    fn check_external_name(&self, service: &Admitted<'_>, external_name: &str) -> Result<(), Reason> {
         if external_name.is_empty() {
             return Ok(());
         }
@@ -70,11 +70,11 @@ impl Processing<'_> {
         if !self.common.external_names {
             return Err(format!(
                 "{namespace}/{name} is an ExternalName service, these are not currently enabled. See the config.enableExternalNameService config file setting"
-            ));
+            ).into());
         }
         let host = external_name.strip_suffix('.').unwrap_or(external_name);
         if matches!(host, "localhost" | "localhost.localdomain" | "local.projectcontour.io") {
-            return Err(format!("{namespace}/{name} is an ExternalName service that points to localhost, this is not allowed"));
+            return Err(format!("{namespace}/{name} is an ExternalName service that points to localhost, this is not allowed").into());
         }
         let is_local = host.parse::<IpAddr>().is_ok_and(|address| match address {
             IpAddr::V4(address) => address.is_loopback() || address.is_unspecified() || address.is_link_local(),
@@ -85,7 +85,7 @@ impl Processing<'_> {
         });
         if is_local {
             let what = "points to a loopback, link-local or unspecified IP address, this is not allowed";
-            return Err(format!("{namespace}/{name} is an ExternalName service that {what}"));
+            return Err(format!("{namespace}/{name} is an ExternalName service that {what}").into());
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use super::super::cluster::{Admitted, Cluster};
 use super::super::kinds::Kind;
 use super::super::status::{condition, list, object};
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::schema::go_quoted;
 use crate::text::Node;
 use alloc::format;
@@ -20,7 +21,7 @@ const POLICIES: &[&str] = &["", "Cluster", "Local"];
 const LOG_LEVELS: &[&str] = &["", "trace", "debug", "info", "warn", "error", "critical", "off"];
 
 /// What the provisioner makes of a GatewayClass: its parameters, if it has some, or what is wrong with them.
-pub fn parameters<'a>(class: &Admitted<'_>, cluster: &'a Cluster<'a>) -> Result<Option<&'a Admitted<'a>>, String> {
+pub fn parameters<'a>(class: &Admitted<'_>, cluster: &'a Cluster<'a>) -> Result<Option<&'a Admitted<'a>>, Reason> {
     let reference = class.spec().field("parametersRef");
     if !reference.exists() {
         return Ok(None);
@@ -30,7 +31,7 @@ pub fn parameters<'a>(class: &Admitted<'_>, cluster: &'a Cluster<'a>) -> Result<
     let found = namespace.and_then(|namespace| cluster.get(Kind::ContourDeployment, namespace, reference.field("name").str()));
     let Some(deployment) = found else { return Err(WRONG_PARAMETERS.into()) };
     let faults = faults(deployment.spec().field("envoy"));
-    if faults.is_empty() { Ok(Some(deployment)) } else { Err(faults.join("; ")) }
+    if faults.is_empty() { Ok(Some(deployment)) } else { Err(faults.join("; ").into()) }
 }
 
 fn faults(envoy: Cursor<'_>) -> Vec<String> {

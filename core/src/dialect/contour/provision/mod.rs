@@ -14,6 +14,7 @@ use super::settings::Flags;
 use super::status::{Statuses, condition, list, object, text};
 use crate::compilation::{Created, Failure, GatewayId, Ledger, State, Why};
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::order::Order as _;
 use crate::resource::{ObjectId, ResourceKey};
 use crate::text::{Node, Str};
@@ -95,11 +96,11 @@ pub fn provision(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger) 
             continue;
         }
         let parameters = class::parameters(class, cluster);
-        made.statuses.set("GatewayClass", "", class.name(), class::status(parameters.as_ref().err().map(String::as_str)));
+        made.statuses.set("GatewayClass", "", class.name(), class::status(parameters.as_ref().err().map(Reason::as_str)));
         match parameters {
             Ok(Some(parameters)) => ledger.emitted(parameters.object.id, format!("parameters of GatewayClass {}", class.name())),
             Ok(None) => {}
-            Err(fault) => ledger.set(class.object.id, State::Invalid(fault.into())),
+            Err(fault) => ledger.set(class.object.id, State::Invalid(fault.as_str().into())),
         }
     }
     for gateway in cluster.all(Kind::Gateway) {
@@ -138,7 +139,7 @@ pub fn provision(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger) 
 }
 
 /// Makes everything for a Gateway, in the provisioner's order, or says why it stops.
-fn ensure(wanted: &Wanted<'_>, cluster: &Cluster<'_>, made: &mut Vec<Node>) -> Result<(), String> {
+fn ensure(wanted: &Wanted<'_>, cluster: &Cluster<'_>, made: &mut Vec<Node>) -> Result<(), Reason> {
     let values = wanted.values();
     let mut access = manifest::fill(ACCESS, &values).into_iter();
     made.extend(access.next());
@@ -153,7 +154,7 @@ fn ensure(wanted: &Wanted<'_>, cluster: &Cluster<'_>, made: &mut Vec<Node>) -> R
         let missing = if let [one] = &missing[..] { one.clone() } else { format!("[{}]", missing.join(", ")) };
         let gateway = format!("{}/{}", wanted.gateway.namespace(), wanted.gateway.name());
         let why = format!("failed to ensure Contour RBAC: failed when validating watchNamespaces:{missing}");
-        return Err(format!("failed to ensure resources for gateway: failed to ensure rbac for gateway {gateway}: {why}"));
+        return Err(format!("failed to ensure resources for gateway: failed to ensure rbac for gateway {gateway}: {why}").into());
     }
     made.extend(access);
     for watched in wanted.watched() {

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: where a format comes from.
 
+use crate::dialect::kubernetes::reason::Reason;
 use alloc::format;
 use alloc::string::String;
 use core::fmt::Write as _;
@@ -193,7 +194,7 @@ fn operator(text: &str) -> Option<Operator<'_>> {
 }
 
 /// What is wrong with the operators of a format.
-fn check(format: &str) -> Result<(), String> {
+fn check(format: &str) -> Result<(), Reason> {
     for operator in operators(format) {
         let (simple, complex) = (SIMPLE.contains(&operator.name), COMPLEX.contains(&operator.name));
         let mut error = format!("invalid Envoy format: {operator}");
@@ -204,13 +205,13 @@ fn check(format: &str) -> Result<(), String> {
             name if name == "START_TIME" && !operator.length.is_empty() => write!(error, ", operator {name} cannot have truncation length"),
             _ => continue,
         };
-        return Err(error);
+        return Err(error.into());
     }
     Ok(())
 }
 
 /// What is wrong with a text format.
-pub fn check_text(format: &str) -> Result<(), String> {
+pub fn check_text(format: &str) -> Result<(), Reason> {
     if format.is_empty() {
         return Ok(());
     }
@@ -229,10 +230,10 @@ pub fn json_field(field: &str) -> (&str, Option<String>) {
 }
 
 /// What is wrong with a field of a log in JSON.
-pub fn check_json_field(field: &str) -> Result<(), String> {
+pub fn check_json_field(field: &str) -> Result<(), Reason> {
     match json_field(field) {
-        (name, None) => Err(format!("invalid JSON log field name {name}")),
-        (name, Some(format)) if format.is_empty() => Err(format!("invalid JSON log field name {name}")),
-        (_, Some(format)) => check(&format).map_err(|error| format!("invalid JSON field: {error}")),
+        (name, None) => Err(format!("invalid JSON log field name {name}").into()),
+        (name, Some(format)) if format.is_empty() => Err(format!("invalid JSON log field name {name}").into()),
+        (_, Some(format)) => check(&format).map_err(|error| format!("invalid JSON field: {error}").into()),
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! What must not be here: what a flag does.
 
+use crate::dialect::kubernetes::reason::Reason;
 use crate::schema::duration;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 /// What a flag takes.
@@ -99,17 +99,17 @@ pub struct Flags {
 
 impl Flags {
     /// Reads a command line of `contour serve`, or says what is wrong with it in kingpin's words.
-    pub fn of_serve(arguments: &[Str]) -> Result<Self, String> {
+    pub fn of_serve(arguments: &[Str]) -> Result<Self, Reason> {
         Self::parse(OF_SERVE, "serve", arguments)
     }
 
     /// Reads a command line of `contour gateway-provisioner`, or says what is wrong with it in kingpin's words.
-    pub fn of_provisioner(arguments: &[Str]) -> Result<Self, String> {
+    pub fn of_provisioner(arguments: &[Str]) -> Result<Self, Reason> {
         Self::parse(OF_PROVISIONER, "gateway-provisioner", arguments)
     }
 
     /// Reads a command line; the command's own name may stand in it.
-    fn parse(known: &'static [(&'static str, Takes)], command: &str, arguments: &[Str]) -> Result<Self, String> {
+    fn parse(known: &'static [(&'static str, Takes)], command: &str, arguments: &[Str]) -> Result<Self, Reason> {
         let mut flags = Self::default();
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
@@ -126,13 +126,13 @@ impl Flags {
                     let name = match characters.next() {
                         Some('c') => "config-path",
                         Some('d') => "debug",
-                        Some(unknown) => return Err(format!("unknown short flag '-{unknown}'")),
-                        None => return Err("unexpected -".to_string()),
+                        Some(unknown) => return Err(format!("unknown short flag '-{unknown}'").into()),
+                        None => return Err("unexpected -".into()),
                     };
                     let value = characters.as_str();
                     (name, (!value.is_empty()).then(|| Str::new(value.trim_start_matches('='))))
                 }
-                (None, None) => return Err(format!("unexpected {argument}")),
+                (None, None) => return Err(format!("unexpected {argument}").into()),
             };
             let negated = name.strip_prefix("no-");
             let found = |name: &str| known.iter().find(|(flag, _)| *flag == name);
@@ -140,10 +140,10 @@ impl Flags {
                 (Some((flag, Takes::Bool)), _) => (flag, Takes::Bool, Str::new(written.as_deref().unwrap_or("true"))),
                 (Some((flag, takes)), _) => match written.or_else(|| rest.next().cloned()) {
                     Some(value) => (flag, *takes, value),
-                    None => return Err(format!("expected argument for flag '--{flag}'")),
+                    None => return Err(format!("expected argument for flag '--{flag}'").into()),
                 },
                 (None, Some((flag, Takes::Bool))) => (flag, Takes::Bool, Str::new_static("false")),
-                (None, _) => return Err(format!("unknown long flag '--{name}'")),
+                (None, _) => return Err(format!("unknown long flag '--{name}'").into()),
             };
             check(takes, &value)?;
             let values = flags.values.entry(flag).or_default();
@@ -172,20 +172,20 @@ impl Flags {
     }
 }
 
-fn check(takes: Takes, value: &str) -> Result<(), String> {
+fn check(takes: Takes, value: &str) -> Result<(), Reason> {
     let quoted = crate::schema::go_quoted;
     match takes {
         Takes::Text | Takes::File => Ok(()),
         Takes::Int if value.parse::<f64>().is_ok() => Ok(()),
         Takes::Float if value.parse::<f32>().is_ok() => Ok(()),
-        Takes::Int | Takes::Float => Err(format!("strconv.ParseFloat: parsing {}: invalid syntax", quoted(value))),
+        Takes::Int | Takes::Float => Err(format!("strconv.ParseFloat: parsing {}: invalid syntax", quoted(value)).into()),
         Takes::Uint if value.parse::<u64>().is_ok() => Ok(()),
-        Takes::Uint => Err(format!("strconv.ParseUint: parsing {}: invalid syntax", quoted(value))),
+        Takes::Uint => Err(format!("strconv.ParseUint: parsing {}: invalid syntax", quoted(value)).into()),
         Takes::Bool if matches!(value, "1" | "t" | "T" | "TRUE" | "true" | "True" | "0" | "f" | "F" | "FALSE" | "false" | "False") => Ok(()),
-        Takes::Bool => Err(format!("strconv.ParseBool: parsing {}: invalid syntax", quoted(value))),
-        Takes::Duration => duration::check(value),
+        Takes::Bool => Err(format!("strconv.ParseBool: parsing {}: invalid syntax", quoted(value)).into()),
+        Takes::Duration => duration::read(value).map(|_| ()).map_err(|error| format!("{error}").into()),
         Takes::OneOf(values) if values.contains(&value) => Ok(()),
-        Takes::OneOf(values) => Err(format!("enum value must be one of {}, got '{value}'", values.join(","))),
+        Takes::OneOf(values) => Err(format!("enum value must be one of {}, got '{value}'", values.join(",")).into()),
     }
 }
 

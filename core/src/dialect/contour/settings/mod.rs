@@ -61,7 +61,7 @@ pub fn file_name(options: &Options) -> Option<Str> {
 impl Settings {
     /// Reads it, as Contour does before it serves.
     pub fn load(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger, sink: &mut Findings) -> Result<Self, Failure> {
-        let flags = Flags::of_serve(&options.arguments).map_err(|error| findings::failed(sink, "flags", error, None))?;
+        let flags = Flags::of_serve(&options.arguments).map_err(|error| findings::failed(sink, "flags", error.into(), None))?;
         let path = flags.get("config-path").filter(|path| !path.is_empty());
         let name = flags.get("contour-config-name").filter(|name| !name.is_empty());
         if path.is_some() && name.is_some() {

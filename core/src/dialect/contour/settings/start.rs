@@ -9,6 +9,7 @@ use super::{Settings, findings};
 use crate::compilation::Failure;
 use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::schema::{duration, go_quoted};
 use alloc::format;
 use alloc::string::String;
@@ -67,7 +68,7 @@ impl Settings {
             check_timeout(timeout.str()).map_err(|error| (format!("failed to parse {words}: {error}"), timeout))?;
         }
         let connect = self.at("envoy.timeouts.connectTimeout");
-        match connect.some_str().map(duration::check) {
+        match connect.some_str().map(duration::read) {
             Some(Err(error)) => Err((format!("failed to parse connect timeout: {error}"), connect)),
             _ => Ok(()),
         }
@@ -75,10 +76,13 @@ impl Settings {
 }
 
 /// What is wrong with a timeout (Contour `internal/timeout`).
-fn check_timeout(timeout: &str) -> Result<(), String> {
+fn check_timeout(timeout: &str) -> Result<(), Reason> {
     match timeout {
         "" | "infinity" | "infinite" => Ok(()),
-        _ => duration::check(timeout).map_err(|error| format!("unable to parse timeout string {}: {error}", go_quoted(timeout))),
+        _ => match duration::read(timeout) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("unable to parse timeout string {}: {error}", go_quoted(timeout)).into()),
+        },
     }
 }
 

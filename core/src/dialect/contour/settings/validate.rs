@@ -6,6 +6,7 @@
 use super::access_log;
 use super::defaults::{CIPHERS, get};
 use super::overlay::is_empty;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::schema::{duration, go_quoted};
 use crate::text::{Node, Value};
 use alloc::format;
@@ -27,8 +28,8 @@ fn refuse<'a>(node: Option<&'a Node>, error: impl Into<String>) -> Verdict<'a> {
     Err(Fault { error: error.into(), node })
 }
 
-fn at<'a>(node: &'a Node, error: Result<(), String>) -> Verdict<'a> {
-    error.map_err(|error| Fault { error, node: Some(node) })
+fn at<'a>(node: &'a Node, error: Result<(), Reason>) -> Verdict<'a> {
+    error.map_err(|error| Fault { error: error.into(), node: Some(node) })
 }
 
 /// Puts words in front of what is wrong.
@@ -224,7 +225,7 @@ fn timeouts(file: &Node) -> Verdict<'_> {
     ] {
         let (node, value) = text(file, &format!("timeouts.{field}"));
         let is_word = value.is_empty() || (matches!(value, "infinity" | "infinite") && field != "connectTimeout");
-        if let (Err(error), false) = (duration::check(value), is_word) {
+        if let (Err(error), false) = (duration::read(value), is_word) {
             return refuse(node, format!("{what} {}: {error}", go_quoted(value)));
         }
     }

@@ -6,8 +6,10 @@ use super::super::proto::{copied, duration, endpoint, extension, flag, list, mes
 use super::Given;
 use super::insert::{self, Place};
 use crate::dialect::consul::extension::{address, argument};
-use crate::dialect::consul::go::{self, Errors};
+use crate::dialect::consul::go::Errors;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
+use crate::schema::duration;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -28,10 +30,10 @@ impl Asked<'_> {
 
     fn timeout(&self) -> Tree {
         let text = argument(self.target, "Timeout").text();
-        if text.is_empty() { Tree::NULL } else { go::parse_duration(text).ok().map(duration).into() }
+        if text.is_empty() { Tree::NULL } else { duration::read(text).ok().map(duration).into() }
     }
 
-    fn cluster(&self, given: &Given<'_>) -> Result<String, String> {
+    fn cluster(&self, given: &Given<'_>) -> Result<String, Reason> {
         if self.uri().is_empty() {
             return given.cluster_of(argument(self.target, "Service")).map(String::from);
         }
@@ -39,7 +41,7 @@ impl Asked<'_> {
     }
 }
 
-pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), String> {
+pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), Reason> {
     let config = argument(given.arguments, "Config");
     let grpc = argument(config, "GrpcService");
     let service = if grpc.is_null() { argument(config, "HttpService") } else { grpc };
@@ -76,7 +78,7 @@ fn cluster(asked: &Asked<'_>) -> Option<Tree> {
     })
 }
 
-fn grpc_service(given: &Given<'_>, asked: &Asked<'_>) -> Result<Tree, String> {
+fn grpc_service(given: &Given<'_>, asked: &Asked<'_>) -> Result<Tree, Reason> {
     let envoy = message! {
         "cluster_name": asked.cluster(given)?,
         "authority": copied(argument(asked.service, "Authority")),
@@ -123,7 +125,7 @@ fn without_nulls(of: Tree) -> Tree {
     Tree::object(of.fields().iter().filter(|(_, value)| !value.is_null()).cloned())
 }
 
-fn http_service(given: &Given<'_>, asked: &Asked<'_>) -> Result<Tree, String> {
+fn http_service(given: &Given<'_>, asked: &Asked<'_>) -> Result<Tree, Reason> {
     let cluster = asked.cluster(given)?;
     let uri = if asked.uri().is_empty() { asked.uri() } else { LOCAL };
     let timeout = asked.timeout();
@@ -168,7 +170,7 @@ fn stat_prefix(config: &Tree) -> &str {
     }
 }
 
-fn http_filter(given: &Given<'_>, config: &Tree, asked: &Asked<'_>) -> Result<Tree, String> {
+fn http_filter(given: &Given<'_>, config: &Tree, asked: &Asked<'_>) -> Result<Tree, Reason> {
     let mut namespaces: Vec<Tree> = argument(config, "MetadataContextNamespaces").items().to_vec();
     namespaces.push("consul".into());
     let body = argument(config, "WithRequestBody");
@@ -205,7 +207,7 @@ fn http_filter(given: &Given<'_>, config: &Tree, asked: &Asked<'_>) -> Result<Tr
     Ok(extension("envoy.filters.http.ext_authz", "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz", out))
 }
 
-fn network_filter(given: &Given<'_>, config: &Tree, asked: &Asked<'_>) -> Result<Tree, String> {
+fn network_filter(given: &Given<'_>, config: &Tree, asked: &Asked<'_>) -> Result<Tree, Reason> {
     let out = message! {
         "stat_prefix": stat_prefix(config),
         "grpc_service": grpc_service(given, asked)?,

@@ -3,9 +3,9 @@
 use super::super::filters::is_http;
 use crate::dialect::consul::extension::argument;
 use crate::dialect::consul::go;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Where a filter goes.
@@ -43,7 +43,7 @@ impl<'a> Place<'a> {
     }
 
     /// Puts a filter into a list of filters.
-    fn insert(&self, list: &mut Tree, filter: &Tree) -> Result<(), String> {
+    fn insert(&self, list: &mut Tree, filter: &Tree) -> Result<(), Reason> {
         let missing = || {
             let (location, at) = (go::quote(self.location), go::quote(self.filter));
             format!("failed to insert {} filter: failed to find insert location {location} for {at}", go::quote(filter.get("name").text()))
@@ -59,7 +59,7 @@ impl<'a> Place<'a> {
 }
 
 /// The filter chains of the listeners that go the way that is meant.
-pub(super) fn each(listeners: &mut [Tree], inbound: bool, mut act: impl FnMut(&mut Tree) -> Result<(), String>, errors: &mut go::Errors) {
+pub(super) fn each(listeners: &mut [Tree], inbound: bool, mut act: impl FnMut(&mut Tree) -> Result<(), Reason>, errors: &mut go::Errors) {
     for listener in listeners.iter_mut().filter(|listener| super::is_inbound(listener) == inbound) {
         let name = go::quote(listener.get("name").text());
         let mut mine = go::Errors::default();
@@ -73,7 +73,7 @@ pub(super) fn each(listeners: &mut [Tree], inbound: bool, mut act: impl FnMut(&m
 }
 
 /// Puts a filter among the HTTP filters of a chain.
-pub(super) fn http(chain: &mut Tree, filter: &Tree, place: &Place<'_>) -> Result<(), String> {
+pub(super) fn http(chain: &mut Tree, filter: &Tree, place: &Place<'_>) -> Result<(), Reason> {
     let filters = chain.get_mut("filters").into_iter().flat_map(Tree::items_mut);
     let manager = filters.filter(|filter| is_http(filter)).find_map(|filter| filter.get_mut("typed_config"));
     let manager = manager.ok_or("failed to get HTTP connection manager")?;
@@ -84,7 +84,7 @@ pub(super) fn http(chain: &mut Tree, filter: &Tree, place: &Place<'_>) -> Result
 }
 
 /// Puts a filter among the network filters of a chain.
-pub(super) fn network(chain: &mut Tree, filter: &Tree, place: &Place<'_>) -> Result<(), String> {
+pub(super) fn network(chain: &mut Tree, filter: &Tree, place: &Place<'_>) -> Result<(), Reason> {
     let mut all = chain.take("filters").unwrap_or_default();
     let outcome = place.insert(&mut all, filter);
     chain.set("filters", all);

@@ -7,12 +7,13 @@ use super::lua::before_routers;
 use super::{Given, Upstream, leads_to, ranges};
 use crate::dialect::consul::extension::argument;
 use crate::dialect::consul::go::{self, Errors};
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 
 /// The region in the name of a function.
-fn region(arn: &str) -> Result<&str, String> {
+fn region(arn: &str) -> Result<&str, Reason> {
     let mut parts = arn.splitn(6, ':');
     let head = parts.next();
     let (region, rest) = (parts.nth(2), parts.nth(1));
@@ -54,7 +55,7 @@ fn filter(arguments: &Tree) -> Tree {
     extension("envoy.filters.http.aws_lambda", "envoy.extensions.filters.http.aws_lambda.v3.Config", config)
 }
 
-fn clusters(given: &Given<'_>, upstream: &Upstream, resources: &mut Resources) -> Result<(), String> {
+fn clusters(given: &Given<'_>, upstream: &Upstream, resources: &mut Resources) -> Result<(), Reason> {
     let mut errors = Errors::default();
     for of in resources.clusters.iter_mut().filter(|cluster| upstream.clusters.contains(cluster.get("name").text())) {
         match region(argument(given.arguments, "ARN").text()) {
@@ -73,7 +74,7 @@ fn chain(chain: &mut Tree, filter: &Tree) {
     }
 }
 
-pub(super) fn sidecar(given: &Given<'_>, resources: &mut Resources) -> Result<(), String> {
+pub(super) fn sidecar(given: &Given<'_>, resources: &mut Resources) -> Result<(), Reason> {
     let Some(upstream) = given.upstreams.first() else { return Ok(()) };
     clusters(given, upstream, resources)?;
     let filter = filter(given.arguments);
@@ -92,7 +93,7 @@ pub(super) fn sidecar(given: &Given<'_>, resources: &mut Resources) -> Result<()
     Ok(())
 }
 
-pub(super) fn gateway(given: &Given<'_>, resources: &mut Resources) -> Result<(), String> {
+pub(super) fn gateway(given: &Given<'_>, resources: &mut Resources) -> Result<(), Reason> {
     let Some(upstream) = given.upstreams.first() else { return Ok(()) };
     clusters(given, upstream, resources)?;
     let filter = filter(given.arguments);

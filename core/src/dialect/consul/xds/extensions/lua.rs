@@ -5,11 +5,11 @@ use super::super::filters::is_http;
 use super::super::proto::{extension, message};
 use super::{Given, is_inbound};
 use crate::dialect::consul::extension::argument;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
-use alloc::string::String;
 use alloc::vec::Vec;
 
-pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), String> {
+pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), Reason> {
     let inbound = argument(given.arguments, "Listener").text() == "inbound";
     let script = argument(given.arguments, "Script");
     let config = message! { "inline_code": script.clone() };

@@ -16,6 +16,7 @@ use crate::dialect::consul::go;
 use crate::dialect::consul::names::{self, TRUST_DOMAIN, UpstreamId};
 use crate::dialect::consul::proxycfg::Proxy;
 use crate::dialect::consul::weak;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
 use crate::text::Str;
 use alloc::collections::BTreeSet;
@@ -51,11 +52,11 @@ impl Given<'_> {
     }
 
     /// A cluster of a service that the proxy calls.
-    pub(super) fn cluster_of(&self, service: &Tree) -> Result<&str, String> {
+    pub(super) fn cluster_of(&self, service: &Tree) -> Result<&str, Reason> {
         let name = super::super::extension::argument(service, "Name").text();
         let found = self.upstreams.iter().find(|upstream| upstream.service == name);
         let found = found.and_then(|upstream| upstream.clusters.first());
-        found.map(String::as_str).ok_or_else(|| format!("no upstream definition found for service {}", go::quote(name)))
+        found.map(String::as_str).ok_or_else(|| format!("no upstream definition found for service {}", go::quote(name)).into())
     }
 }
 
@@ -124,7 +125,7 @@ fn of_gateway(cx: &Context<'_>) -> Vec<Upstream> {
     all.collect()
 }
 
-type Step = fn(&Given<'_>, &mut Resources) -> Result<(), String>;
+type Step = fn(&Given<'_>, &mut Resources) -> Result<(), Reason>;
 
 /// The proxy's own extensions, in order, then those that its upstreams ask for.
 pub(super) fn apply(cx: &Context<'_>, mut resources: Resources) -> Result<Resources, Failure> {

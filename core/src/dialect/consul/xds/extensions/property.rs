@@ -4,8 +4,8 @@ use super::super::Resources;
 use super::super::proto::empty;
 use super::{Given, Upstream, is_inbound};
 use crate::dialect::consul::extension::argument;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
-use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Which messages are meant.
@@ -45,7 +45,7 @@ impl Filter<'_> {
     }
 }
 
-pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), String> {
+pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), Reason> {
     let patches = argument(given.arguments, "Patches");
     let patches = if patches.items().is_empty() { core::slice::from_ref(patches) } else { patches.items() };
     for patch in patches {

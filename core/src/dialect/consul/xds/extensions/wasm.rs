@@ -4,12 +4,13 @@ use super::super::Resources;
 use super::super::proto::{copied, duration, extension, flag, message, said};
 use super::{Given, insert};
 use crate::dialect::consul::extension::{argument, argument_at};
-use crate::dialect::consul::go::{self, Errors};
+use crate::dialect::consul::go::Errors;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
+use crate::schema::duration;
 use alloc::format;
-use alloc::string::String;
 
-pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), String> {
+pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), Reason> {
     if argument(given.arguments, "Protocol").text() != given.protocol {
         return Ok(());
     }
@@ -40,7 +41,7 @@ fn configuration(text: &Tree) -> Tree {
     Tree::object([("@type", Tree::from("type.googleapis.com/google.protobuf.StringValue")), ("value", text.clone())])
 }
 
-fn plugin(given: &Given<'_>) -> Result<Tree, String> {
+fn plugin(given: &Given<'_>) -> Result<Tree, Reason> {
     let plugin = argument(given.arguments, "PluginConfig");
     let machine = argument(plugin, "VmConfig");
     let runtime = match argument(machine, "Runtime").text() {
@@ -81,10 +82,10 @@ fn plugin(given: &Given<'_>) -> Result<Tree, String> {
 }
 
 fn nanos(text: &Tree) -> Option<i64> {
-    go::parse_duration(text.text()).ok()
+    duration::read(text.text()).ok()
 }
 
-fn code(given: &Given<'_>, code: &Tree) -> Result<Tree, String> {
+fn code(given: &Given<'_>, code: &Tree) -> Result<Tree, Reason> {
     let file = argument_at(code, &["Local", "Filename"]);
     if !file.text().is_empty() {
         return Ok(message! { "local": message! { "filename": file.clone() } });

@@ -13,6 +13,7 @@ use crate::dialect::gateway_api::grant::Reference;
 use crate::dialect::gateway_api::hostname;
 use crate::dialect::gateway_api::status::{self, Conditions, ParentStatus};
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::schema::go_quoted;
 use crate::text::Str;
@@ -180,7 +181,7 @@ impl<'a> Attachment<'_, 'a> {
         for reference in references.items() {
             match certificate_authority(source, policy, reference) {
                 Ok(material) => ca.push(Sourced::new(material, reference.origin())),
-                Err(message) => invalid(message, reference),
+                Err(reason) => invalid(reason.into(), reference),
             }
         }
         if ca.is_empty() || ca.len() != references.len() {
@@ -201,7 +202,7 @@ pub(super) fn mirrored(upstream: Service, at: Cursor<'_>) -> Arc<Cluster> {
 }
 
 /// The certificates that a policy trusts.
-fn certificate_authority(source: &Source<'_>, policy: &Admitted<'_>, reference: Cursor<'_>) -> Result<Arc<Material>, String> {
+fn certificate_authority(source: &Source<'_>, policy: &Admitted<'_>, reference: Cursor<'_>) -> Result<Arc<Material>, Reason> {
     let namespace = policy.namespace();
     let name = (namespace.clone(), Str::new(reference.field("name").str()));
     let found = match reference.field("kind").str() {
@@ -210,8 +211,8 @@ fn certificate_authority(source: &Source<'_>, policy: &Admitted<'_>, reference: 
         other => {
             let supported = "Only ConfigMap or Secret Kind is supported.";
             let what = format!("BackendTLSPolicy.Spec.Validation.CACertificateRef.Kind {}", go_quoted(other));
-            return Err(format!("{what} is unsupported. {supported}"));
+            return Err(format!("{what} is unsupported. {supported}").into());
         }
     };
-    found.map_err(|_| format!("Could not find CACertificateRef {}: {namespace}/{}", reference.field("kind").str(), name.1))
+    found.map_err(|_| format!("Could not find CACertificateRef {}: {namespace}/{}", reference.field("kind").str(), name.1).into())
 }

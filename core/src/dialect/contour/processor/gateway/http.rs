@@ -7,6 +7,7 @@ use super::route::Attachment;
 use crate::dialect::contour::model::{RouteTimeouts, Timeout};
 use crate::dialect::contour::processor::policy;
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::format;
@@ -46,7 +47,7 @@ impl<'a> Attachment<'_, 'a> {
 }
 
 /// The timeouts of a rule. As Contour does not try again here, that for a backend is that for the whole.
-fn timeouts(at: Cursor<'_>) -> Result<RouteTimeouts, String> {
+fn timeouts(at: Cursor<'_>) -> Result<RouteTimeouts, Reason> {
     let read = |field: &str, name: &str| {
         let Some(written) = at.field(field).some() else { return Ok(None) };
         let timeout = policy::timeout(written.str()).map_err(|why| format!("invalid HTTPRoute.Spec.Rules.Timeouts.{name}: {why}"))?;
@@ -60,7 +61,7 @@ fn timeouts(at: Cursor<'_>) -> Result<RouteTimeouts, String> {
         && backend > request
     {
         let rule = "must be less than/equal to HTTPRoute.Spec.Rules.Timeouts.Request when both are specified";
-        return Err(format!("HTTPRoute.Spec.Rules.Timeouts.BackendRequest {rule}"));
+        return Err(format!("HTTPRoute.Spec.Rules.Timeouts.BackendRequest {rule}").into());
     }
     Ok(RouteTimeouts { response: backend.or(request).unwrap_or_default(), idle_stream: Sourced::default() })
 }

@@ -11,6 +11,7 @@ use crate::dialect::gateway_api::grant::Reference;
 use crate::dialect::gateway_api::status::{GatewayStatus, ListenerStatus};
 use crate::dialect::gateway_api::{GROUP, attachment};
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::dialect::kubernetes::selector::Selector;
 use crate::resource::{Origin, Sourced};
 use crate::schema::go_quoted;
@@ -229,15 +230,15 @@ fn kinds(at: Cursor<'_>) -> (Vec<RouteKind>, Vec<Wrong<'_>>) {
     (kinds, wrong)
 }
 
-fn selector(at: Cursor<'_>) -> Result<Selector, String> {
+fn selector(at: Cursor<'_>) -> Result<Selector, Reason> {
     if !at.exists() {
         let (field, when) = ("Listener.AllowedRoutes.Namespaces.Selector", "Listener.AllowedRoutes.Namespaces.From is set to \"Selector\"");
-        return Err(format!("{field} is required when {when}."));
+        return Err(format!("{field} is required when {when}.").into());
     }
     if at.field("matchLabels").is_empty() && at.field("matchExpressions").is_empty() {
         return Err("Listener.AllowedRoutes.Namespaces.Selector must specify at least one MatchLabel or MatchExpression.".into());
     }
-    Selector::of_fields(at).map_err(|why| format!("Error parsing Listener.AllowedRoutes.Namespaces.Selector: {why}."))
+    Selector::of_fields(at).map_err(|why| format!("Error parsing Listener.AllowedRoutes.Namespaces.Selector: {why}.").into())
 }
 
 /// Adds the conditions that every listener has, where nothing more exact was found.

@@ -6,11 +6,11 @@ use super::route::Attachment;
 use crate::dialect::contour::model::{Conditions, HeaderCondition, MatchType, PathCondition, QueryCondition};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
+use crate::dialect::kubernetes::reason::Reason;
 use crate::resource::{Also, Rule, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 impl Attachment<'_, '_> {
@@ -123,13 +123,13 @@ fn match_type(at: Cursor<'_>) -> Option<MatchType> {
 }
 
 /// Conditions on headers: of those on the same header the first counts.
-fn headers(at: Cursor<'_>, kind: &str) -> Result<Vec<HeaderCondition>, String> {
+fn headers(at: Cursor<'_>, kind: &str) -> Result<Vec<HeaderCondition>, Reason> {
     let (mut seen, mut headers) = (BTreeSet::new(), Vec::new());
     for item in at.items() {
         let wrong = |what: &str| format!("{kind}.Spec.Rules.Matches.Headers: {what}");
         let match_type = match_type(item).ok_or_else(|| wrong("Only Exact match type and RegularExpression match type are supported"))?;
         if match_type == MatchType::Regex && go::check_regex(item.field("value").str()).is_err() {
-            return Err(wrong("Invalid value for RegularExpression match type is specified"));
+            return Err(wrong("Invalid value for RegularExpression match type is specified").into());
         }
         let name = item.field("name").str();
         if seen.insert(name.to_uppercase()) {
@@ -140,14 +140,14 @@ fn headers(at: Cursor<'_>, kind: &str) -> Result<Vec<HeaderCondition>, String> {
 }
 
 /// Conditions on query parameters: of those on the same one the first counts.
-fn queries(at: Cursor<'_>) -> Result<Vec<QueryCondition>, String> {
+fn queries(at: Cursor<'_>) -> Result<Vec<QueryCondition>, Reason> {
     let (mut seen, mut queries) = (BTreeSet::new(), Vec::new());
     for item in at.items() {
         let wrong = |what: &str| format!("HTTPRoute.Spec.Rules.Matches.QueryParams: {what}");
         let match_type = match_type(item).ok_or_else(|| wrong("Only Exact and RegularExpression match types are supported"))?;
         let (name, value) = (item.field("name").str(), item.field("value").str());
         if match_type == MatchType::Regex && go::check_regex(value).is_err() {
-            return Err(wrong("Invalid value for RegularExpression match type is specified"));
+            return Err(wrong("Invalid value for RegularExpression match type is specified").into());
         }
         if seen.insert(name) {
             let origin = Sourced::new((), item.origin());

@@ -60,7 +60,7 @@ pub fn validate(listeners: Cursor<'_>) -> Ports {
         let envoy = envoy_protocol(protocol);
         let faulty = (!host.is_empty()).then(|| hostname::check(host).err()).flatten();
         let fault = match (faulty, envoy) {
-            (Some(message), _) => Some(Fault { kind: "Programmed", holds: false, reason: "Invalid", message }),
+            (Some(message), _) => Some(Fault { kind: "Programmed", holds: false, reason: "Invalid", message: message.into() }),
             (None, None) => Some(unsupported(protocol)),
             (None, Some(envoy)) => earlier.conflict(number, envoy, host),
         };

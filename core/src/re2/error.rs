@@ -1,0 +1,85 @@
+//! Why an expression is refused.
+//!
+//! What must not be here: finding it out.
+
+use alloc::string::String;
+use core::fmt;
+
+/// Why an expression is refused. It prints as a sentence that goes on after a colon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RegexError {
+    /// Groups within groups, too many.
+    TooDeep,
+    /// A `)` that closes nothing.
+    UnopenedGroup,
+    /// A `(` that nothing closes.
+    UnclosedGroup,
+    /// A repetition after nothing; the sign, where it is one character.
+    NothingToRepeat(Option<char>),
+    /// A repetition of a repetition.
+    RepeatedRepetition,
+    /// A repetition of more than 1000 times.
+    TooManyRepetitions,
+    /// A repetition whose end is below its beginning, without its braces.
+    BackwardsRepetition(String),
+    /// A backslash before nothing.
+    TrailingBackslash,
+    /// `\1` and its like.
+    Backreference,
+    /// `\p{` or `\x{` without its end: the letter.
+    UnclosedEscape(char),
+    /// `\x` without two digits.
+    BadHexadecimal,
+    /// An escape that RE2 does not have.
+    UnknownEscape(char),
+    /// `(?=`, `(?!`, `(?<=` or `(?<!`.
+    LookAround,
+    /// A group's name without its end.
+    UnclosedName,
+    /// A group's name with other characters than names may have.
+    BadName,
+    /// Another `(?`.
+    UnknownGroup,
+    /// A `[` that nothing closes.
+    UnclosedClass,
+    /// A range of characters whose end is below its beginning.
+    BackwardsRange(char, char),
+    /// It looks at the borders of words or lines, which texts cannot be made for.
+    LooksAtBorders,
+    /// The program is larger than what is run here.
+    TooLarge,
+    /// The words of the other parser.
+    Other(String),
+}
+
+impl fmt::Display for RegexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = match self {
+            Self::NothingToRepeat(Some(sign)) => return write!(f, "there is nothing that `{sign}` could repeat"),
+            Self::BackwardsRepetition(inner) => return write!(f, "the repetition `{{{inner}}}` is backwards"),
+            Self::UnclosedEscape(letter) => return write!(f, "a `\\{letter}{{` is never closed"),
+            Self::UnknownEscape(letter) => return write!(f, "RE2 does not know `\\{letter}`"),
+            Self::BackwardsRange(low, high) => return write!(f, "the range `{low}-{high}` is backwards"),
+            Self::Other(words) => words.as_str(),
+            Self::TooDeep => "it is nested too deeply",
+            Self::UnopenedGroup => "there is a `)` without `(`",
+            Self::UnclosedGroup => "a `(` is never closed",
+            Self::NothingToRepeat(None) => "there is nothing that a repetition could repeat",
+            Self::RepeatedRepetition => "two repetitions stand side by side",
+            Self::TooManyRepetitions => "RE2 repeats at most 1000 times",
+            Self::TrailingBackslash => "it ends with a backslash",
+            Self::Backreference => "RE2 has no backreferences",
+            Self::BadHexadecimal => "`\\x` needs two hexadecimal digits",
+            Self::LookAround => "RE2 cannot look ahead or behind",
+            Self::UnclosedName => "a group's name is never closed",
+            Self::BadName => "a group's name has letters, digits and `_` only",
+            Self::UnknownGroup => "RE2 does not know this kind of group",
+            Self::UnclosedClass => "a `[` is never closed",
+            Self::LooksAtBorders => "it looks at the borders of words or lines",
+            Self::TooLarge => "its program is larger than what is run here",
+        };
+        f.write_str(words)
+    }
+}
+
+impl core::error::Error for RegexError {}
