@@ -3,6 +3,7 @@
 //! `CHANCERY_BENCH` may name a file to use instead of the generated one.
 
 use chancery_core::compilation::Ledger;
+use chancery_core::diagnostic::Findings;
 use chancery_core::dialect::ambassador::{Options, fetch};
 use chancery_core::read::{DocumentCache, read};
 use chancery_core::resource::Inputs;
@@ -65,7 +66,7 @@ fn read_after_one_edit(bencher: Bencher<'_, '_>) {
 fn fetch_from_scratch(bencher: Bencher<'_, '_>) {
     let [inputs, _] = pair();
     let (objects, _) = read(&inputs, &fetch::read_options(), &mut DocumentCache::new());
-    bencher.bench_local(|| fetch::fetch(&objects, &Options::default(), &mut Ledger::new(&objects), &mut Vec::new()));
+    bencher.bench_local(|| fetch::fetch(&objects, &Options::default(), &mut Ledger::new(&objects), &mut Findings::default()));
 }
 
 #[divan::bench]
@@ -78,6 +79,6 @@ fn fetch_after_one_edit(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| {
         turn += 1;
         let objects = &both[turn % 2];
-        fetch::fetch_again(objects, &options, &mut memory, &mut Ledger::new(objects), &mut Vec::new())
+        fetch::fetch_again(objects, &options, &mut memory, &mut Ledger::new(objects), &mut Findings::default())
     });
 }

@@ -92,7 +92,8 @@ impl Compiler {
         let detection = if asked.is_none() { detect(inputs, &self.dialects) } else { Detection::default() };
         let dialects = asked.map_or_else(|| detection.dialects(), |asked| Vec::from([asked]));
         let reading = dialects.iter().map(|dialect| (dialect.read_options)(options)).reduce(ReadOptions::join).unwrap_or_default();
-        let (objects, mut diagnostics) = read::read(inputs, &reading, &mut self.documents);
+        let (objects, found) = read::read(inputs, &reading, &mut self.documents);
+        let mut diagnostics = found.into_vec();
         diagnostics.extend(detection.notice(&objects, &self.dialects));
         let sides = dialects.iter().map(|dialect| self.side(&objects, &diagnostics, options, dialect)).collect();
         let mut compilation = Compilation { inputs: inputs.clone(), objects, diagnostics, sides };

@@ -14,6 +14,7 @@ mod options;
 mod relation;
 mod served;
 mod stages;
+mod words;
 
 pub use answers::{Answers, Created, Life, OwnConfiguration, Refused, Serving, SettingChange, StatusOf, Takes};
 pub use dialect::{Claim, Dialect, Draft, Hints, KnownAnnotations, KnownDefault, Output, Task};

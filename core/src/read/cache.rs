@@ -7,7 +7,7 @@
 
 use super::ReadOptions;
 use super::decode::{Item, decode, for_each_place};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Findings, Place};
 use crate::order::Order as _;
 use crate::resource::{Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 use crate::text::{Str, TextRange, split};
@@ -83,7 +83,7 @@ impl DocumentCache {
         Self::default()
     }
 
-    pub(super) fn read(&mut self, inputs: &Inputs, options: &ReadOptions) -> (Objects, Vec<Diagnostic>) {
+    pub(super) fn read(&mut self, inputs: &Inputs, options: &ReadOptions) -> (Objects, Findings) {
         if self.options != *options {
             *self = Self { options: options.clone(), ..Self::default() };
         }
@@ -158,9 +158,9 @@ impl DocumentCache {
         }
     }
 
-    fn place(&self) -> (Objects, Vec<Diagnostic>) {
+    fn place(&self) -> (Objects, Findings) {
         let mut objects = Objects::with_capacity(self.next as usize);
-        let mut findings = Vec::new();
+        let mut findings = Findings::default();
         for (at, cached) in self.inputs.iter().enumerate() {
             let source = SourceId(at as u32);
             for (number, chunk) in cached.chunks.iter().enumerate() {

@@ -19,7 +19,7 @@ mod tests;
 
 pub use cache::DocumentCache;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::resource::{Inputs, Objects, ResourceKey};
 use crate::text::{Limits, Node, NodeId, Str, parse, split};
 use alloc::vec::Vec;
@@ -77,7 +77,7 @@ impl ReadOptions {
 
 /// Reads the objects of all inputs. A compile from scratch is one with an empty cache; the result is the same, but for the numbers that
 /// objects have.
-pub fn read(inputs: &Inputs, options: &ReadOptions, cache: &mut DocumentCache) -> (Objects, Vec<Diagnostic>) {
+pub fn read(inputs: &Inputs, options: &ReadOptions, cache: &mut DocumentCache) -> (Objects, Findings) {
     cache.read(inputs, options)
 }
 

@@ -3,7 +3,7 @@
 extern crate std;
 
 use super::{DocumentCache, ReadOptions, Shape, read};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Findings};
 use crate::resource::{Inputs, Object, ObjectId, Objects, Origin, REDACTED};
 use crate::text::Node;
 use alloc::string::{String, ToString};
@@ -18,7 +18,7 @@ fn inputs(text: &str) -> Inputs {
     Inputs::one("a.yaml", text)
 }
 
-fn once(text: &str) -> (Objects, Vec<Diagnostic>) {
+fn once(text: &str) -> (Objects, Findings) {
     read(&inputs(text), &options(), &mut DocumentCache::new())
 }
 

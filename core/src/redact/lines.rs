@@ -5,9 +5,9 @@
 //!
 //! What must not be here: what a tree could tell.
 
+use super::hidden::Hidden;
 use super::stand_in::Form;
 use super::value::{has_private_block, is_credential, is_packed, is_public};
-use super::veil::Hidden;
 use super::words::{is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, says_where};
 use crate::text::TextRange;
 use alloc::vec::Vec;

@@ -13,9 +13,12 @@
 //! What must not be here: where texts come from and go to, and what a Secret is for.
 
 mod held_back;
+mod hidden;
 mod lines;
+mod mark;
 mod nature;
 mod stand_in;
+mod standing;
 mod value;
 mod veil;
 mod words;
@@ -25,12 +28,10 @@ mod tests;
 
 pub use held_back::HeldBack;
 use lines::is_secret as lines_say_secret;
+pub use mark::REDACTED;
 pub use nature::{KeptBack, credentials_of, is_name, keep_back, keeps_back};
 pub use stand_in::blank_panic;
 pub use veil::{Quotes, Veil};
-
-/// What is printed in place of something secret.
-pub const REDACTED: &str = "<redacted>";
 
 /// Whether a text that cannot be parsed may be a Secret.
 pub fn may_be_secret(text: &str) -> bool {

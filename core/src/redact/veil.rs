@@ -5,9 +5,10 @@
 //!
 //! What must not be here: what takes the place of what is hidden (`stand_in`).
 
+use super::hidden::Hidden;
 use super::lines;
-use super::nature::{Standing, is_secret_type, items_of, may_be_secret};
 use super::stand_in::{Form, replace};
+use super::standing::{Standing, is_secret_type, items_of, may_be_secret};
 use super::value::{decode, is_credential};
 use super::words::{is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_where};
 use crate::order::Order as _;
@@ -37,13 +38,6 @@ struct Covered {
     hidden: Vec<Hidden>,
     /// Whether all of it may be a Secret.
     is_secret: bool,
-}
-
-/// A hidden place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Hidden {
-    pub(super) range: TextRange,
-    pub(super) form: Form,
 }
 
 /// How deep texts in texts are looked into.
@@ -160,7 +154,7 @@ impl<'t> Quotes<'t> {
         let parts = message.split('`').enumerate().map(|(at, part)| {
             let bare = part.trim_start_matches(['*', '&', '!']);
             let is_hidden = at % 2 == 1 && says(part) && has(self.text, bare) && !has(shown, bare);
-            if is_hidden { super::REDACTED } else { part }
+            if is_hidden { super::mark::REDACTED } else { part }
         });
         parts.collect::<Vec<&str>>().join("`")
     }

@@ -4,73 +4,14 @@
 //!
 //! What must not be here: the words for people (`wording`), and any change of the tree.
 
-use super::wording::{Frame, go_quoted};
-use super::{Field, Format, Members, Memo, Numbers, Others, Path, Schema, Shape, Strings, duration, fits, rules, wording};
+use super::quote::go_quoted;
+use super::wording::Frame;
+use super::{Check, Fault, Field, Format, Members, Numbers, Others, Path, Schema, Shape, Strings, Violation, duration, fits, rules, wording};
 use crate::diagnostic::Part;
-use crate::text::{Node, NodeId, Object, Value};
+use crate::text::{Node, Object, Value};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use alloc::{format, vec};
-
-/// Who checks.
-#[derive(Clone, Copy, Debug)]
-pub struct Check<'m> {
-    /// Whether the object is checked on its way into the cluster, by the API server and then by what converts and decodes
-    /// it; otherwise by the controller's own validator alone. It matters at the few places where these two disagree
-    /// ([`Schema::unserved`], [`Schema::server_only`]).
-    pub server: bool,
-    /// Whole numbers went through Go's untyped JSON and are called "number" in the reference's texts.
-    pub whole_numbers_are_numbers: bool,
-    /// The reference's texts are those of the API server's answer, `PATH: Invalid value: VALUE: SENTENCE`, instead of bare sentences.
-    pub framed: bool,
-    /// Expressions compiled so far.
-    pub memo: &'m Memo,
-}
-
-/// What is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// It is of another type.
-    WrongType,
-    /// A required field is not there.
-    Missing,
-    /// It is of the right type but not one of the allowed values.
-    NotAllowed,
-    /// It is too small or too large, too short or too long, has too few or too many parts.
-    OutOfRange,
-    /// It does not look as it must.
-    Malformed,
-    /// It stands there twice.
-    Repeated,
-    /// A rule does not hold.
-    Broken,
-}
-
-/// Something wrong at one place.
-#[derive(Clone, Debug)]
-pub struct Violation {
-    /// The node; for a missing field, the object that lacks it.
-    pub node: NodeId,
-    /// Which part of the node to underline.
-    pub part: Part,
-    /// Where it stands, `spec.timeout_ms`.
-    pub path: String,
-    /// What is wrong.
-    pub fault: Fault,
-    /// One sentence in our words.
-    pub message: String,
-    /// What would help.
-    pub help: Option<String>,
-    /// What the text of the value should rather be, where that is certain.
-    pub replacement: Option<String>,
-    /// What the reference says of it, one or more sentences.
-    pub reference: Vec<String>,
-    /// Another one says it than who says the rest (whoever converts or decodes what the API server took, or the API server
-    /// where the controller's validator sees nothing), so that it is not heard while there is something else.
-    pub later: bool,
-    /// The API server does not go on to rules ([`Schema::rules`]) once it found this.
-    pub blocking: bool,
-}
 
 impl<'m> Check<'m> {
     /// All violations below `node`, in the order of the text.

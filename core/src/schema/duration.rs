@@ -2,7 +2,7 @@
 //!
 //! What must not be here: any other notation.
 
-use super::go_quoted;
+use super::quote::go_quoted;
 use alloc::string::String;
 use core::fmt::{self, Write as _};
 

@@ -3,37 +3,30 @@
 //! What must not be here: anything about objects.
 
 use super::cel::{Failure, Program};
+use super::patterns::Patterns;
 use crate::re2::engine::Finder;
 use crate::text::Node;
-use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::sync::Arc;
 use core::cell::RefCell;
 
 /// Compiled expressions by their text.
 #[derive(Debug, Default)]
 pub struct Memo {
-    patterns: RefCell<BTreeMap<String, Option<Arc<Finder>>>>,
+    patterns: Patterns,
     rules: RefCell<BTreeMap<&'static str, Option<Arc<Program>>>>,
 }
 
 impl Memo {
     /// Whether a text matches a pattern; `None` where the pattern cannot be compiled.
     pub(super) fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
-        let known = self.patterns.borrow().get(pattern).cloned();
-        let regex = known.unwrap_or_else(|| {
-            let regex = Finder::new(pattern).ok().map(Arc::new);
-            self.patterns.borrow_mut().insert(pattern.to_owned(), regex.clone());
-            regex
-        });
-        regex.map(|regex| regex.is_match(text))
+        self.patterns.matches(pattern, text)
     }
 
     /// Whether a rule is true of a value; `None` where the rule cannot be read.
     pub(super) fn is_true(&self, rule: &'static str, node: &Node) -> Option<Result<bool, Failure>> {
         let program = self.rules.borrow_mut().entry(rule).or_insert_with(|| Program::new(rule).map(Arc::new)).clone();
-        program.map(|program| program.is_true(node, self))
+        program.map(|program| program.is_true(node, &self.patterns))
     }
 }
 

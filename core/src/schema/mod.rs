@@ -16,27 +16,32 @@ mod cel;
 mod check;
 mod describe;
 pub mod duration;
+mod hash;
 pub mod index;
 mod memo;
 pub mod names;
 mod path;
+mod patterns;
+mod quote;
 mod rules;
 mod shape;
 mod tidy;
+mod violation;
 mod wire;
 mod wording;
 
-pub use check::{Check, Fault, Violation};
 pub use describe::{KnownKind, ListedKind, allowed_values, describe};
 pub use memo::{Memo, is_pattern, is_rule};
 pub use path::Path;
+pub use quote::go_quoted;
 pub use shape::{
     ANY, BOOLEAN, Field, Format, GO_DURATION, INT_OR_STRING, INTEGER, Literal, Members, NUMBER, Numbers, OPEN_OBJECT, Once, Others, Rule, STRING,
     STRING_MAP, STRINGS, Schema, Shape, Strings, TRUE, Wire, any_of, array, either, field, int_of, like, map, object_of, one_of, quantity, rule,
 };
 pub use tidy::{Change, Tidy, default, drop_nulls, prune, tidy};
+pub use violation::{Check, Fault, Violation};
 pub use wire::{round_trip, round_trip_if_valid};
-pub use wording::{fits, go_quoted};
+pub use wording::fits;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,8 @@
 //!
 //! What must not be here: the language of rules (`cel`).
 
-use super::wording::{Frame, go_quoted, go_value, violation};
+use super::quote::go_quoted;
+use super::wording::{Frame, go_value, violation};
 use super::{Check, Fault, Members, Once, Others, Path, Schema, Shape, Violation};
 use crate::text::{Node, Object, Value, to_json};
 use alloc::collections::BTreeSet;

@@ -491,7 +491,18 @@ impl Members {
 
     /// The place of `name` among the fields.
     pub fn position(&self, name: &str) -> Option<usize> {
-        super::index::find(self.fields, self.index, name)
+        if self.index.is_empty() {
+            return None;
+        }
+        let mask = self.index.len() - 1;
+        let mut slot = super::hash::of(name.as_bytes()) & mask;
+        loop {
+            let at = usize::from(*self.index.get(slot)?).checked_sub(1)?;
+            if self.fields.get(at)?.name == name {
+                return Some(at);
+            }
+            slot = (slot + 1) & mask;
+        }
     }
 
     /// The schema of the entry `name`: a field's, or that of all other entries.

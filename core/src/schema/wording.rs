@@ -2,14 +2,14 @@
 //!
 //! What must not be here: deciding what is wrong.
 
-use super::{Check, Fault, Field, Memo, Path, Schema, Shape, Violation};
+use super::quote::go_quoted;
+use super::{Check, Fault, Field, Path, Schema, Shape, Violation};
 use crate::diagnostic::Part;
 use crate::resource::nearest;
 use crate::text::{Node, Object, Value, to_json};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use alloc::{format, vec};
-use core::fmt::Write as _;
 
 /// Whether a value's type is the schema's, whatever its other limits.
 pub fn fits(node: &Node, schema: &Schema) -> bool {
@@ -272,50 +272,5 @@ fn or_list(values: &[String]) -> String {
         [] => "empty".into(),
         [one] => one.clone(),
         [all @ .., last] => format!("{} or {last}", all.join(", ")),
-    }
-}
-
-/// A string in double quotes as Go's `%q` writes it; also valid YAML and JSON for text without control characters.
-pub fn go_quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            control if (control as u32) < 0x20 || control as u32 == 0x7f => {
-                let _ = write!(quoted, "\\x{:02x}", control as u32);
-            }
-            other => quoted.push(other),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
-impl<'m> Check<'m> {
-    /// The controller's own validator.
-    pub const fn controller(memo: &'m Memo) -> Self {
-        Self { server: false, whole_numbers_are_numbers: true, framed: false, memo }
-    }
-
-    /// The way into the cluster.
-    pub const fn server(memo: &'m Memo) -> Self {
-        Self { server: true, whole_numbers_are_numbers: true, framed: false, memo }
-    }
-
-    /// The API server itself, for whoever applies the object.
-    pub const fn api_server(memo: &'m Memo) -> Self {
-        Self { server: true, whole_numbers_are_numbers: false, framed: true, memo }
-    }
-}
-
-impl Fault {
-    /// Whether it is about the value's type.
-    pub fn is_type(self) -> bool {
-        self == Fault::WrongType
     }
 }

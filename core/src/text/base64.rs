@@ -26,6 +26,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{decode, encode};
+    use alloc::vec::Vec;
 
     #[test]
     fn padding_is_required_and_line_breaks_are_not_read() {

@@ -14,7 +14,7 @@ use super::{
     Document, NodeId, Problem, ProblemKind, TextRange,
     build::{Builder, Expects},
     place::line_start,
-    repair,
+    quote::{closing_quote, in_flow, opening_quote},
 };
 
 /// The line that `offset` stands in, its line break left out.
@@ -177,10 +177,6 @@ pub(super) fn rest_of_line(text: &str, offset: u32) -> TextRange {
     TextRange::new(offset, content_at(text, offset).end)
 }
 
-pub(super) fn in_flow(text: &str, builder: &Builder<'_>) -> bool {
-    builder.open().next_back().is_some_and(|(start, _)| matches!(text.as_bytes().get(start as usize), Some(b'[' | b'{')))
-}
-
 /// The line of the error or the one above it may be a separator that is not one.
 fn broken_separator(text: &str, offset: u32) -> Option<Problem> {
     let here = content_at(text, offset);
@@ -216,21 +212,6 @@ fn tab(text: &str, offset: u32) -> Problem {
     Problem { kind: ProblemKind::Tab, range: TextRange::new(tab, tab + count), message, related: None }
 }
 
-/// The quote that opens the text which the parser was in when it stopped.
-pub(super) fn opening_quote(text: &str, offset: u32, builder: &Builder<'_>) -> Option<u32> {
-    let mut at = builder.last_end().min(offset);
-    loop {
-        let rest = &text[at as usize..];
-        let found = rest.find(['"', '\'', '#', '\n'])?;
-        let comment = rest.as_bytes()[found] == b'#' && (found == 0 || rest[..found].ends_with([' ', '\t']));
-        match rest.as_bytes()[found] {
-            b'"' | b'\'' => return Some(at + found as u32),
-            b'#' if comment => at += (found + rest[found..].find('\n')?) as u32,
-            _ => at += found as u32 + 1,
-        }
-    }
-}
-
 /// The first tab that stands where Kubernetes wants spaces although the parser let it pass: before a key, a `-` or a comment.
 pub(super) fn misplaced_tab(text: &str, document: &Document) -> Option<Problem> {
     let bytes = text.as_bytes();
@@ -260,7 +241,7 @@ pub(super) fn misplaced_tab(text: &str, document: &Document) -> Option<Problem> 
 fn unclosed_quote(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
     let quote = opening_quote(text, offset, builder).unwrap_or(offset);
     let line = line_number(text, quote);
-    let message = match repair::closing_quote(text, quote) {
+    let message = match closing_quote(text, quote) {
         None => format!("the quote that begins here (line {line}) is never closed"),
         Some(close) => format!("the quote that begins here (line {line}) is closed too late, in line {}", line_number(text, close)),
     };

@@ -21,6 +21,8 @@ mod yaml;
 
 mod fast;
 
+mod limits;
+
 pub(crate) mod base64;
 
 mod scalar;
@@ -28,6 +30,8 @@ mod scalar;
 mod build;
 
 mod place;
+
+mod quote;
 
 mod complain;
 
@@ -40,13 +44,14 @@ mod emit;
 pub use document::{Comment, Document, FieldPath, NodeSpan, Problem, ProblemKind, Segment, Spans};
 pub use embedded::{parse_embedded, places_in};
 pub use emit::{to_json, to_yaml};
+pub use limits::Limits;
 pub use line_index::{LineIndex, Position};
 pub use range::TextRange;
 pub use split::{Chunk, split};
 pub use tree::{Entry, Node, NodeId, Object, Str, Value};
 #[doc(hidden)]
 pub use yaml::parse_fully;
-pub use yaml::{Limits, parse, syntax_error};
+pub use yaml::{parse, syntax_error};
 
 #[cfg(test)]
 mod tests;

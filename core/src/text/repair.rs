@@ -10,7 +10,12 @@ use alloc::{
 
 use granit_parser::{ErrorKind, ScanError};
 
-use super::{Document, build::Builder, complain, place};
+use super::{
+    Document,
+    build::Builder,
+    place,
+    quote::{closing_quote, in_flow, opening_quote},
+};
 
 /// Spaces that make a text readable.
 pub(super) enum Patch {
@@ -93,7 +98,7 @@ impl Patched {
 pub(super) fn patch(text: &str, error: &ScanError, offset: u32, builder: &Builder<'_>) -> Option<Patch> {
     match error.kind() {
         ErrorKind::InvalidQuotedScalarIndent => {
-            let quote = complain::opening_quote(text, offset, builder)?;
+            let quote = opening_quote(text, offset, builder)?;
             let end = closing_quote(text, quote)?;
             let lines = memchr::memchr_iter(b'\n', &text.as_bytes()[quote as usize..end as usize]).map(|at| quote + at as u32 + 1);
             let column = quote - place::line_start(text, quote);
@@ -104,7 +109,7 @@ pub(super) fn patch(text: &str, error: &ScanError, offset: u32, builder: &Builde
             (!lines.is_empty() && affordable && !lines.iter().any(marker)).then_some(Patch::Indent(lines, column.max(1)))
         }
         ErrorKind::CommentNotSeparated if text.as_bytes().get(offset as usize) == Some(&b'#') => Some(Patch::Separate(offset)),
-        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation if complain::in_flow(text, builder) => {
+        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation if in_flow(text, builder) => {
             let mut tabs = Vec::new();
             let mut at = place::line_start(text, offset);
             for line in text[at as usize..].split_inclusive('\n') {
@@ -119,21 +124,5 @@ pub(super) fn patch(text: &str, error: &ScanError, offset: u32, builder: &Builde
             (!tabs.is_empty()).then_some(Patch::Tabs(tabs))
         }
         _ => None,
-    }
-}
-
-/// Where the quote that opens there closes.
-pub(super) fn closing_quote(text: &str, open: u32) -> Option<u32> {
-    let bytes = text.as_bytes();
-    let quote = *bytes.get(open as usize)?;
-    let mut at = open as usize + 1;
-    loop {
-        at += memchr::memchr2(quote, b'\\', bytes.get(at..)?)?;
-        match (bytes[at], quote) {
-            (b'\\', b'"') => at += 2,
-            (b'\\', _) => at += 1,
-            (_, b'\'') if bytes.get(at + 1) == Some(&b'\'') => at += 2,
-            _ => return Some(at as u32),
-        }
     }
 }

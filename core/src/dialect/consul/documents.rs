@@ -3,7 +3,7 @@
 //! What must not be here: what is valid, and what they do.
 
 use super::entry::Kind;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::read::{DocumentCache, Identify, ReadOptions, Shape, read};
 use crate::resource::{Inputs, Object, ObjectId, Objects, REDACTED, ResourceKey};
 use crate::text::{Node, NodeId, Str, Value};
@@ -79,7 +79,7 @@ pub(crate) fn read_options() -> ReadOptions {
 }
 
 /// Reads the documents of an input that is not the one that is compiled.
-pub(crate) fn load(inputs: &Inputs) -> (Objects, Vec<Diagnostic>) {
+pub(crate) fn load(inputs: &Inputs) -> (Objects, Findings) {
     read(inputs, &read_options(), &mut DocumentCache::default())
 }
 

@@ -3,7 +3,7 @@
 use super::stages::Stages;
 use super::{Options, compile};
 use crate::compilation::{Ledger, State};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::ir::appgw::Gateway;
 use crate::read::{DocumentCache, ReadOptions, read};
 use crate::resource::{Inputs, ObjectId, Objects};
@@ -17,7 +17,7 @@ pub(in crate::dialect::ingress) struct Outcome {
     pub(in crate::dialect::ingress) compiled: Stages,
     pub(in crate::dialect::ingress) objects: Objects,
     pub(in crate::dialect::ingress) ledger: Ledger,
-    pub(in crate::dialect::ingress) findings: Vec<Diagnostic>,
+    pub(in crate::dialect::ingress) findings: Findings,
 }
 
 impl Outcome {

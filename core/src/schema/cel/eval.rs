@@ -3,7 +3,8 @@
 //! What must not be here: syntax.
 
 use super::parse::{Expression, Function, Literal, Macro, Operator};
-use crate::schema::{Memo, duration};
+use crate::schema::duration;
+use crate::schema::patterns::Patterns;
 use crate::text::{Node, Object, Value as Written};
 use alloc::borrow::Cow;
 use alloc::format;
@@ -46,12 +47,12 @@ struct Scope<'s, 'a> {
 }
 
 struct Run<'m> {
-    memo: &'m Memo,
+    patterns: &'m Patterns,
     budget: Cell<u32>,
 }
 
-pub(super) fn is_true(expression: &Expression, node: &Node, memo: &Memo) -> Result<bool, Failure> {
-    let run = Run { memo, budget: Cell::new(BUDGET) };
+pub(super) fn is_true(expression: &Expression, node: &Node, patterns: &Patterns) -> Result<bool, Failure> {
+    let run = Run { patterns, budget: Cell::new(BUDGET) };
     let value = Value::of(node);
     truth(run.eval(expression, &Scope { name: "self", value: &value, outer: None })?)
 }
@@ -217,7 +218,7 @@ impl Run<'_> {
                 Value::Map(object) => object.len(),
                 _ => return Err(NO_OVERLOAD),
             } as i64),
-            Function::Matches => Value::Bool(self.memo.matches(second.text()?, first.text()?).ok_or("no such regular expression")?),
+            Function::Matches => Value::Bool(self.patterns.matches(second.text()?, first.text()?).ok_or("no such regular expression")?),
             Function::StartsWith => Value::Bool(first.text()?.starts_with(second.text()?)),
             Function::EndsWith => Value::Bool(first.text()?.ends_with(second.text()?)),
             Function::Contains => Value::Bool(first.text()?.contains(second.text()?)),

@@ -10,7 +10,7 @@ mod parse;
 
 pub(super) use eval::Failure;
 
-use super::Memo;
+use super::patterns::Patterns;
 use crate::text::Node;
 use parse::Expression;
 
@@ -27,8 +27,8 @@ impl Program {
     }
 
     /// Whether it is true of `self`.
-    pub(super) fn is_true(&self, node: &Node, memo: &Memo) -> Result<bool, Failure> {
-        eval::is_true(&self.root, node, memo)
+    pub(super) fn is_true(&self, node: &Node, patterns: &Patterns) -> Result<bool, Failure> {
+        eval::is_true(&self.root, node, patterns)
     }
 }
 

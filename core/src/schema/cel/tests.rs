@@ -1,14 +1,14 @@
 //! What rules say of values.
 
 use super::Program;
-use crate::schema::Memo;
+use crate::schema::patterns::Patterns;
 use crate::text::{Limits, parse};
 
 /// The answer as a word: `true`, `false`, or why there is none.
 fn says(rule: &'static str, yaml: &str) -> alloc::string::String {
     let node = parse(yaml, &Limits::default()).root.expect("a document");
     let program = Program::new(rule).unwrap_or_else(|| panic!("{rule} parses"));
-    match program.is_true(&node, &Memo::default()) {
+    match program.is_true(&node, &Patterns::default()) {
         Ok(answer) => alloc::format!("{answer}"),
         Err(why) => why.into_owned(),
     }

@@ -2,7 +2,7 @@
 
 use super::{Bucket, Config, Location, Overrides, Resource, Rules, Store, Support};
 use crate::compilation::{Ledger, State, Why};
-use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::diagnostic::{Diagnostic, Findings, Place, codes};
 use crate::read::{DocumentCache, ReadOptions, read};
 use crate::resource::{Inputs, ObjectId, Origin};
 use crate::text::{Node, NodeId, Value, to_yaml};
@@ -34,8 +34,8 @@ fn resource(text: &str) -> Arc<Resource> {
     Arc::new(Resource::from_yaml(format!("{name}.{namespace}.1"), "a test", text).expect("a resource"))
 }
 
-fn load(texts: &[&str]) -> (Config, Vec<Diagnostic>) {
-    let mut sink = Vec::new();
+fn load(texts: &[&str]) -> (Config, Findings) {
+    let mut sink = Findings::default();
     let rules = Rules { namespace: "default", store, support, accepts: &|_| true };
     let current = texts.iter().map(|text| resource(&format!("apiVersion: getambassador.io/v3alpha1\n{text}")));
     (Config::load_all(current, &rules, &mut sink), sink)
@@ -129,7 +129,7 @@ fn modules_are_asked_for_fields_of_their_config() {
 #[test]
 fn versions_are_refused_or_noticed() {
     let rules = Rules { namespace: "default", store, support, accepts: &|_| true };
-    let mut sink = Vec::new();
+    let mut sink = Findings::default();
     let texts = ["apiVersion: getambassador.io/v2\nkind: Mapping\nname: a\n", "apiVersion: other/v1\nkind: Mapping\nname: b\n"];
     let config = Config::load_all(texts.map(resource), &rules, &mut sink);
     assert_eq!(sink.iter().map(|finding| finding.code.name).collect::<Vec<_>>(), ["deprecated-version", "unsupported-version"]);
@@ -146,7 +146,7 @@ fn errors_reach_everything_that_uses_the_resource() {
     let cert = config.resource("cert.default.1").expect("cert");
     assert_eq!(cert.is_referenced_by("ctx.default.1").and_then(|reference| reference.at), Some(at));
     assert!(cert.is_referenced_by("host.default.1").is_none());
-    let mut sink = Vec::new();
+    let mut sink = Findings::default();
     config.post_error("cert.default.1", Diagnostic::new(&codes::BAD_PEM, "no PEM", Place::Whole), &mut sink);
     let inherited = config.errors("host.default.1");
     assert_eq!(inherited.iter().map(|(resource, error)| (resource.name.as_str(), error.message.as_str())).collect::<Vec<_>>(), [("cert", "no PEM")]);

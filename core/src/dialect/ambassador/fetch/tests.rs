@@ -5,7 +5,7 @@ extern crate std;
 use super::super::{MissingSecrets, Options};
 use super::{Memory, fetch, fetch_again, read_options};
 use crate::compilation::{Ledger, State, Why};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Findings, Severity};
 use crate::dialect::ambassador::config::{Config, Payload, Presence};
 use crate::read::{DocumentCache, read};
 use crate::resource::{Inputs, Objects};
@@ -18,7 +18,7 @@ struct Fetched {
     objects: Objects,
     config: Config,
     ledger: Ledger,
-    findings: Vec<Diagnostic>,
+    findings: Findings,
 }
 
 impl Fetched {
@@ -296,7 +296,7 @@ fn a_memory_gives_what_fetching_from_scratch_gives() {
     let (mut cache, mut memory) = (DocumentCache::new(), Memory::default());
     for text in &texts {
         let (objects, _) = read(&inputs(text), &read_options(), &mut cache);
-        let mut findings = Vec::new();
+        let mut findings = Findings::default();
         let config = fetch_again(&objects, &Options::default(), &mut memory, &mut Ledger::new(&objects), &mut findings);
         let fresh = get(text);
         assert_eq!(to_json(&config.dump(), true), to_json(&fresh.config.dump(), true));

@@ -7,6 +7,7 @@
 //! What must not be here: what a kind means (`model`), and what becomes of it (`lower`).
 
 mod admit;
+mod advice;
 mod auth_service;
 mod common;
 mod consul_resolver;

@@ -28,7 +28,7 @@ impl<'a> Report<'a> {
         match change {
             Change::Unknown(entry, members) => {
                 let name = entry.key.as_str();
-                let meant = super::habits::meant(self.kind, version, name);
+                let meant = super::advice::meant(self.kind, version, name);
                 let other = || Some(format!("only {} has `{name}`, and this is {}", self.kind.other_version(name, version)?.name(), version.name()));
                 self.common.unknown_field(&path.key(name), (name, &entry.value), members, meant, false, other);
             }
@@ -51,7 +51,7 @@ impl<'a> Report<'a> {
 
     /// Something wrong with a value, or a value that is missing.
     pub(super) fn violation(&mut self, violation: &Violation) {
-        self.common.violation(violation, super::habits::help(self.kind, violation));
+        self.common.violation(violation, super::advice::help(self.kind, violation));
     }
 
     /// No `spec` where the controller cannot do without.

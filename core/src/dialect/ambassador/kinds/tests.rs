@@ -6,7 +6,7 @@ mod corpus;
 mod forms;
 
 use super::{Admission, Kind, Via, admit, find};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::resource::{Content, Object, ObjectId, ResourceKey, Source, SourceId};
 use crate::text::{Document, Limits, Node, Value, parse, split, to_json};
 use alloc::string::String;
@@ -72,11 +72,11 @@ fn one(node: &Node, document: &Arc<Document>, found: &mut dyn FnMut(&'static Kin
 }
 
 /// Admits the only object of a text.
-fn admitted(text: &str, via: Via) -> (Admission, Vec<Diagnostic>) {
+fn admitted(text: &str, via: Via) -> (Admission, Findings) {
     let document = Arc::new(parse(text, &Limits::default()));
     let root = document.root.clone().expect("a document");
     let kind = find(root.get("kind").and_then(Node::as_str).unwrap_or_default()).expect("a kind");
-    let mut findings = Vec::new();
+    let mut findings = Findings::default();
     let admission = admit(kind, &object(&root, document.clone()), via, &root, &mut findings);
     (admission, findings)
 }

@@ -81,11 +81,7 @@ impl Lowering<'_, '_> {
             clear_route_cache: true,
             body: self.body(auth),
             failure_mode_allow: spec.failure_mode_allow.filter(|allow| allow.value),
-            status_on_error: spec
-                .status_on_error
-                .as_ref()
-                .and_then(|status| status.value.code.as_ref())
-                .and_then(|code| self.status(code, on).ok()),
+            status_on_error: spec.status_on_error.as_ref().and_then(|status| status.value.code.as_ref()).and_then(|code| self.status(code, on).ok()),
         };
         ("envoy.filters.http.ext_authz".into(), HttpFilterKind::ExtAuthz(filter))
     }

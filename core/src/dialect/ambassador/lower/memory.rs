@@ -4,7 +4,7 @@
 //! The same values come back in the same `Arc`s, by which back ends know what they have emitted already. Only what was
 //! lowered without a complaint is kept.
 
-use super::route::{HostRoutes, Variants};
+use super::variant::{HostRoutes, Variants};
 use crate::dialect::ambassador::Options;
 use crate::dialect::ambassador::model::host::MatchLabels;
 use crate::dialect::ambassador::model::{ClusterEntry, Group, Host, Model};
@@ -18,11 +18,11 @@ use alloc::vec::Vec;
 pub struct Memory {
     environment: Option<Environment>,
     /// By the group's number.
-    pub(super) groups: Vec<Option<KnownGroup>>,
+    pub(super) groups: Vec<Option<CachedGroup>>,
     /// By the host's place in the model.
     pub(super) hosts: Vec<Arc<HostRoutes>>,
     /// By the cluster's number.
-    clusters: Vec<Option<KnownCluster>>,
+    clusters: Vec<Option<CachedCluster>>,
 }
 
 /// What routes and clusters depend on beside their own Mappings.
@@ -37,7 +37,7 @@ struct Environment {
 }
 
 /// A group that was lowered.
-pub(super) struct KnownGroup {
+pub(super) struct CachedGroup {
     /// Kept alive, so that it is known by its address.
     pub(super) group: Arc<Group>,
     pub(super) routes: Vec<Arc<Variants>>,
@@ -50,7 +50,7 @@ pub(super) struct KnownGroup {
 }
 
 /// A cluster that was lowered.
-struct KnownCluster {
+struct CachedCluster {
     entry: Arc<ClusterEntry>,
     lowered: Arc<ir::Cluster>,
 }
@@ -115,7 +115,7 @@ impl Memory {
 
     pub(super) fn keep_cluster(&mut self, number: u32, entry: &Arc<ClusterEntry>, lowered: Option<&Arc<ir::Cluster>>) {
         if let Some(slot) = self.clusters.get_mut(number as usize) {
-            *slot = lowered.map(|lowered| KnownCluster { entry: entry.clone(), lowered: lowered.clone() });
+            *slot = lowered.map(|lowered| CachedCluster { entry: entry.clone(), lowered: lowered.clone() });
         }
     }
 }

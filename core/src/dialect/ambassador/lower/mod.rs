@@ -12,6 +12,7 @@ mod memory;
 mod ready;
 mod route;
 mod tls;
+mod variant;
 
 use super::model::{Identity, Model, REFUSED_HELP};
 use crate::diagnostic::{Diagnostic, DistinctFindings, Findings, Place, Reported, codes};

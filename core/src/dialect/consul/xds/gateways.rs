@@ -1,23 +1,13 @@
-//! Listeners of gateways: at which addresses they listen, and what clusters of gateways have in common.
+//! Listeners of gateways: at which addresses they listen.
 
 use super::api;
-use super::clusters::{by_dns, by_stream};
 use super::config::GatewayConfig;
-use super::proto::{duration, empty, message};
+use super::gateway_cluster::At;
 use super::{Context, Outcome, ingress, mesh, terminating};
-use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::proxycfg::Proxy;
 use crate::ir::Tree;
 use crate::text::Str;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
-
-/// An address at which a gateway listens.
-pub(super) struct At {
-    pub(super) name: Str,
-    pub(super) host: Tree,
-    pub(super) port: Tree,
-}
 
 fn addresses(cx: &Context<'_>) -> Vec<At> {
     let config = GatewayConfig::of(cx.instance.proxy.get("Config"));
@@ -61,43 +51,4 @@ pub(super) fn listeners(cx: &Context<'_>) -> Outcome {
         }
     }
     Ok(out)
-}
-
-/// What a gateway's cluster is like.
-#[derive(Default)]
-pub(super) struct Wanted<'a> {
-    pub(super) name: &'a str,
-    /// Instances that are reached by a host's name.
-    pub(super) named: &'a [Arc<Instance>],
-    /// In nanoseconds; 0 for the gateway's own.
-    pub(super) connect_timeout: i64,
-    pub(super) remote: bool,
-    pub(super) only_passing: bool,
-}
-
-/// A cluster of a gateway.
-pub(super) fn cluster(cx: &Context<'_>, wanted: &Wanted<'_>) -> Tree {
-    let config = GatewayConfig::of(cx.instance.proxy.get("Config"));
-    let timeout = if wanted.connect_timeout > 0 { wanted.connect_timeout } else { config.connect_timeout.saturating_mul(1_000_000) };
-    let mut cluster = message! {
-        "name": wanted.name,
-        "connect_timeout": duration(timeout),
-        "outlier_detection": empty(),
-    };
-    let outside = wanted.remote || matches!(cx.proxy, Proxy::Terminating(_));
-    if let Some([time, interval, probes]) = config.keepalive.filter(|_| outside) {
-        let some = |value: i64| if value == 0 { Tree::NULL } else { value.into() };
-        let probes = message! {
-            "keepalive_time": some(time),
-            "keepalive_interval": some(interval),
-            "keepalive_probes": some(probes),
-        };
-        cluster.set("upstream_connection_options", message! { "tcp_keepalive": probes });
-    }
-    if wanted.named.is_empty() {
-        by_stream(&mut cluster);
-    } else {
-        by_dns(&mut cluster, wanted.named, config.strict_dns, wanted.remote, wanted.only_passing);
-    }
-    cluster
 }

@@ -2,7 +2,7 @@
 
 use super::clusters::{self, balance};
 use super::filters::{self, Http};
-use super::gateways::{At, Wanted, cluster};
+use super::gateway_cluster::{At, GatewayCluster, cluster};
 use super::listeners::{chain_name, listener as listener_at};
 use super::proto::{list, message, one};
 use super::{Context, Failure, Outcome, endpoints, tls};
@@ -95,13 +95,13 @@ pub(super) fn clusters(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
     let remote = gateway.remote(cx.mail);
     for (name, instances) in &remote {
         let named = clusters::by_name(instances);
-        let mut add = |name: &str| out.push(cluster(cx, &Wanted { name, named: &named, remote: true, ..Wanted::default() }));
+        let mut add = |name: &str| out.push(cluster(cx, &GatewayCluster { name, named: &named, remote: true, ..GatewayCluster::default() }));
         add(&names::gateway_sni(name, TRUST_DOMAIN));
         if gateway.federates {
             add(&names::server_sni(None, name));
         }
     }
-    let mut plain = |name: &str| out.push(cluster(cx, &Wanted { name, ..Wanted::default() }));
+    let mut plain = |name: &str| out.push(cluster(cx, &GatewayCluster { name, ..GatewayCluster::default() }));
     if gateway.federates {
         if !gateway.own(cx.mail).is_empty() {
             plain(&names::server_sni(None, local));
@@ -118,7 +118,7 @@ pub(super) fn clusters(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
             let name = names::service_sni(&service, &subset, local, TRUST_DOMAIN);
             let remote = instances.first().is_some_and(|instance| instance.node.datacenter != *local);
             let timeout = resolver.get("ConnectTimeout").int();
-            let mut made = cluster(cx, &Wanted { name: &name, connect_timeout: timeout, remote, ..Wanted::default() });
+            let mut made = cluster(cx, &GatewayCluster { name: &name, connect_timeout: timeout, remote, ..GatewayCluster::default() });
             balance(&mut made, resolver.find("LoadBalancer").filter(|balancer| !is_hash_based(balancer)))?;
             out.push(made.or_from(resolver.origin));
         }
@@ -126,7 +126,7 @@ pub(super) fn clusters(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
     for (instances, named) in gateway.imported(cx.mail) {
         let Some(sni) = endpoints::sni_of(&instances) else { continue };
         let named = if named { &instances[..] } else { &[] };
-        out.push(cluster(cx, &Wanted { name: &sni, named, remote: true, ..Wanted::default() }));
+        out.push(cluster(cx, &GatewayCluster { name: &sni, named, remote: true, ..GatewayCluster::default() }));
     }
     for exported in gateway.exported(cx.mail) {
         out.extend(clusters::of_chain(cx, None, exported.chain, true)?);

@@ -11,6 +11,7 @@ mod escape;
 mod expose;
 mod extensions;
 mod filters;
+mod gateway_cluster;
 mod gateways;
 mod ingress;
 mod jwt;

@@ -3,7 +3,7 @@
 use super::clusters::{balance, destination_name, http2, is_http2};
 use super::config::{GatewayConfig, ProxyConfig};
 use super::filters::{self, Http};
-use super::gateways::{At, Wanted, cluster};
+use super::gateway_cluster::{At, GatewayCluster, cluster};
 use super::listeners::listener as listener_at;
 use super::proto::{duration, empty, endpoint, list, message, one};
 use super::{Context, Failure, Outcome, endpoints, rbac, routes as tables, tls};
@@ -148,7 +148,7 @@ pub(super) fn clusters(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcom
             let named = definition.map_or(named.clone(), |subset| endpoints::chosen(&named, subset.get("Filter")));
             let mut made = cluster(
                 cx,
-                &Wanted {
+                &GatewayCluster {
                     name: &name,
                     named: &named,
                     connect_timeout: resolver.get("ConnectTimeout").int(),

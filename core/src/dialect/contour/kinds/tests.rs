@@ -59,7 +59,7 @@ fn without_validation_unknown_fields_go_and_defaults_come() {
     let written = compilation.objects.iter().next().expect("an object");
     let memo = crate::schema::Memo::default();
     let admission = crate::dialect::kubernetes::admit::Admission { skip_validation: true, memo: &memo };
-    let root = super::admit(Kind::HttpProxy, written, admission, &mut Vec::new()).expect("taken");
+    let root = super::admit(Kind::HttpProxy, written, admission, &mut crate::diagnostic::Findings::default()).expect("taken");
     assert!(root.at(&["spec", "routs"]).is_none());
     let retries = root.at(&["spec", "routes"]).and_then(Node::as_array).and_then(|routes| routes[0].at(&["retryPolicy", "count"]));
     assert_eq!(retries.and_then(Node::as_i64), Some(1));

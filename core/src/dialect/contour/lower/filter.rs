@@ -3,6 +3,8 @@
 //! What must not be here: what routes say of them.
 
 use super::http::ManagerFor;
+use super::matching::string_match;
+use super::policy::COOKIE_SCRIPT;
 use super::{Lowering, name, setting, setting_origin, timeout};
 use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::model::{Authorization, HeaderNameMatch, Jwks, MatchType, Timeout};
@@ -10,7 +12,7 @@ use crate::dialect::contour::processor::policy;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::ir::{
     AuthorizationTransport, Body, Compression, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HttpFilter, HttpFilterKind, JwtProvider,
-    LocalRateLimit, LuaScripts, NameMatch, RateLimitService, StatusCode, StringMatch,
+    LocalRateLimit, LuaScripts, NameMatch, RateLimitService, StatusCode,
 };
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
@@ -27,9 +29,6 @@ pub(super) const RBAC: &str = "envoy.filters.http.rbac";
 pub(super) const EXT_AUTHZ: &str = "envoy.filters.http.ext_authz";
 pub(super) const JWT: &str = "envoy.filters.http.jwt_authn";
 pub(super) const LUA: &str = "envoy.filters.http.lua";
-
-/// The script by which cookies are changed; routes give it the changes.
-pub(super) const COOKIE_SCRIPT: &str = "cookie_rewrite.lua";
 
 /// What is compressed: Envoy's own list, and gRPC-Web.
 const COMPRESSED: [&str; 25] = [
@@ -298,19 +297,4 @@ fn written_names(at: Cursor<'_>) -> Vec<Sourced<NameMatch>> {
         Some(setting(NameMatch { name, ignore_case: item.field("ignoreCase").is_true() }, item))
     };
     at.items().filter_map(lowered).collect()
-}
-
-pub(super) fn string_match(kind: MatchType, text: &Str) -> StringMatch {
-    match kind {
-        MatchType::Contains => StringMatch::Contains(text.clone()),
-        MatchType::Exact => StringMatch::Exact(text.clone()),
-        MatchType::Prefix => StringMatch::Prefix(text.clone()),
-        MatchType::Present => StringMatch::Present,
-        MatchType::Regex => StringMatch::Regex(regex(text.clone())),
-        MatchType::Suffix => StringMatch::Suffix(text.clone()),
-    }
-}
-
-pub(super) fn regex(regex: Str) -> crate::ir::Regex {
-    crate::ir::Regex { regex, max_program_size: None, engine: false }
 }

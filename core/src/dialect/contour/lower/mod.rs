@@ -13,6 +13,7 @@ mod endpoint;
 mod filter;
 mod http;
 mod listener;
+mod matching;
 mod memory;
 mod name;
 mod order;

@@ -3,7 +3,7 @@
 //! What must not be here: the filters themselves.
 
 use super::Lowering;
-use super::filter::{COOKIE_SCRIPT, regex};
+use super::matching::regex;
 use crate::dialect::contour::model::{CookieRewrite, CorsPolicy, IpFilter, LocalRateLimit, MatchType, RateLimitDescriptor, RateLimitEntry, Timeout};
 use crate::ir::{AppendAction, Cors, HeaderMutations, HeaderToAdd, Json, PerFilter, RateLimitAction, Rbac, RbacAction, StringMatch, TokenBucket};
 use crate::resource::Sourced;
@@ -14,6 +14,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// The script by which cookies are changed; routes give it the changes.
+pub(super) const COOKIE_SCRIPT: &str = "cookie_rewrite.lua";
 
 pub(super) fn cors(of: &CorsPolicy) -> PerFilter {
     let joined = |values: &[Sourced<Str>]| {

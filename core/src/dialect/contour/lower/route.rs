@@ -2,7 +2,8 @@
 //!
 //! What must not be here: the order of routes; HTTP filters.
 
-use super::filter::{CORS, EXT_AUTHZ, JWT, LOCAL_RATE_LIMIT, LUA, RATE_LIMIT, RBAC, regex, string_match};
+use super::filter::{CORS, EXT_AUTHZ, JWT, LOCAL_RATE_LIMIT, LUA, RATE_LIMIT, RBAC};
+use super::matching::{regex, string_match};
 use super::memory::Lowered;
 use super::order::{Ordered, ordered};
 use super::{Lowering, name, policy, timeout};

@@ -12,6 +12,7 @@ mod policy;
 mod route;
 mod secret;
 mod service;
+mod setting;
 
 pub use cluster::{
     Cluster, ClusterTimeouts, DnsCluster, ExtensionCluster, HealthCheckTimes, HttpHealthCheck, PeerValidation, SlowStart, UpstreamTls,
@@ -21,11 +22,10 @@ pub use policy::{
     Authorization, AuthorizationBody, CorsPolicy, HeaderNameMatch, IpFilter, Jwks, JwtProvider, LocalRateLimit, RateLimitDescriptor, RateLimitEntry,
     RateLimitPolicy,
 };
-pub use route::{
-    CookieRewrite, DirectResponse, HeadersPolicy, InternalRedirect, Mirror, PathRewrite, Redirect, RetryPolicy, Route, RouteTimeouts, Timeout,
-};
+pub use route::{DirectResponse, InternalRedirect, Mirror, PathRewrite, Redirect, RetryPolicy, Route};
 pub use secret::{Material, MaterialKind};
 pub use service::{CircuitBreakers, Port, Service};
+pub use setting::{CookieRewrite, HeadersPolicy, RouteTimeouts, Timeout};
 
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;

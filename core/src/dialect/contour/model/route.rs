@@ -2,14 +2,13 @@
 //!
 //! What must not be here: which routes there are; what is set for a whole host.
 
-use super::{Cluster, Conditions, IpFilter, RateLimitPolicy};
+use super::{Cluster, Conditions, CookieRewrite, HeadersPolicy, IpFilter, RateLimitPolicy, RouteTimeouts, Timeout};
 use crate::ir;
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::time::Duration;
 
 /// A route.
 #[derive(Clone, Debug)]
@@ -96,27 +95,6 @@ impl Route {
     }
 }
 
-/// A timeout as Contour reads one (`internal/timeout`): absent and `0` leave Envoy's default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Timeout {
-    /// Envoy's own.
-    #[default]
-    Default,
-    /// None at all (`infinity`).
-    Disabled,
-    /// This long.
-    After(Duration),
-}
-
-/// Timeouts of a route.
-#[derive(Clone, Debug, Default)]
-pub struct RouteTimeouts {
-    /// For the whole response.
-    pub response: Sourced<Timeout>,
-    /// Without anything on the stream.
-    pub idle_stream: Sourced<Timeout>,
-}
-
 /// Retries.
 #[derive(Clone, Debug)]
 pub struct RetryPolicy {
@@ -148,36 +126,6 @@ pub struct Mirror {
     pub cluster: Arc<Cluster>,
     /// Per cent.
     pub weight: Sourced<i64>,
-}
-
-/// Changes of headers; names are canonical, values escaped.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct HeadersPolicy {
-    /// `Host` becomes this.
-    pub host_rewrite: Option<Sourced<Str>>,
-    /// `Host` becomes the value of this header.
-    pub host_rewrite_header: Option<Sourced<Str>>,
-    /// Added to what is there.
-    pub add: BTreeMap<Str, Sourced<Str>>,
-    /// In place of what is there.
-    pub set: BTreeMap<Str, Sourced<Str>>,
-    /// Removed, in order.
-    pub remove: Vec<Sourced<Str>>,
-}
-
-/// Changes of one cookie's attributes.
-#[derive(Clone, Debug)]
-pub struct CookieRewrite {
-    /// The cookie.
-    pub name: Str,
-    /// `Path`.
-    pub path: Option<Sourced<Str>>,
-    /// `Domain`.
-    pub domain: Option<Sourced<Str>>,
-    /// `Secure`.
-    pub secure: Option<Sourced<bool>>,
-    /// `SameSite`.
-    pub same_site: Option<Sourced<Str>>,
 }
 
 /// Envoy answers.

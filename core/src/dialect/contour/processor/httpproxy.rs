@@ -2,10 +2,10 @@
 //!
 //! What must not be here: routes and TCP.
 
+use super::delegation::{Delegation, Orphans, Root};
 use super::policy::InvalidAddresses;
 use super::record::Record;
-use super::route::Delegation;
-use super::{Processing, header, is_delegation, policy, tls_version};
+use super::{Processing, is_delegation, policy, tls_version};
 use crate::diagnostic::Reported;
 use crate::dialect::contour::cluster::Admitted;
 use crate::dialect::contour::model::{PeerValidation, RateLimitPolicy, Route, Routes};
@@ -13,7 +13,7 @@ use crate::dialect::contour::source::{full_name, quoted};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::ir;
 use crate::order::Order as _;
-use crate::resource::{ObjectId, Sourced};
+use crate::resource::Sourced;
 use crate::schema::go_quoted;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
@@ -21,24 +21,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use hashbrown::HashSet;
-
-/// What is known of a root while its routes are made.
-pub(super) struct Root<'p> {
-    /// The HTTPProxy.
-    pub proxy: &'p Admitted<'p>,
-    /// `spec.virtualhost`.
-    pub virtual_host: Cursor<'p>,
-    /// Its host, as written.
-    pub host: Sourced<Str>,
-    /// Routes without TLS redirect to TLS.
-    pub enforce_tls: bool,
-    /// The provider of tokens for routes that name none.
-    pub default_jwt_provider: Option<Sourced<Str>>,
-}
-
-/// HTTPProxies that nobody has come by yet.
-pub(super) type Orphans = HashSet<ObjectId>;
 
 impl<'a> Processing<'a> {
     pub(super) fn http_proxies(&mut self) {
@@ -363,9 +345,4 @@ fn check_passthrough(tls: Cursor<'_>, record: &mut Record) -> Result<(), Reporte
         return Err(record.error("TLSError", "TLSIncompatibleFeatures", message, client.origin()));
     }
     Ok(())
-}
-
-/// Contour's variables within an HTTPProxy of this namespace.
-pub(super) fn variables(namespace: &Str) -> header::Variables {
-    header::Variables { namespace: namespace.clone(), service: None }
 }

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: HTTPProxies.
 
-use super::httpproxy::variables;
+use super::delegation::variables;
 use super::route::wildcard_condition;
 use super::{Processing, header, policy, tls_version};
 use crate::dialect::contour::cluster::Admitted;

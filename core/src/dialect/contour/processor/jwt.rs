@@ -2,7 +2,7 @@
 //!
 //! What must not be here: which routes need one.
 
-use super::httpproxy::Root;
+use super::delegation::Root;
 use super::record::Record;
 use super::{Processing, is_delegation};
 use crate::diagnostic::Reported;

@@ -9,6 +9,7 @@ pub mod record;
 
 mod address;
 mod authorization;
+mod delegation;
 mod extension;
 mod findings;
 mod gateway;

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: the host that they belong to.
 
-use super::httpproxy::{Orphans, Root, variables};
+use super::delegation::{DEEPEST, Delegation, Orphans, Root, variables};
 use super::memory::Visit;
 use super::record::Record;
 use super::{Processing, condition, header, policy};
@@ -26,23 +26,11 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// How long a chain of includes may be; Contour knows no limit.
-pub(super) const DEEPEST: usize = 64;
-
 /// The type of errors about a service.
 const WRONG_SERVICE: &str = "ServiceError";
 
 /// How many includes of one root are followed; Contour knows no limit.
 const MOST: usize = 20_000;
-
-/// Where one is on the way from a root.
-#[derive(Default)]
-pub(super) struct Delegation<'a> {
-    /// The HTTPProxies on the way.
-    visited: Vec<&'a Admitted<'a>>,
-    /// How many includes have been followed.
-    followed: usize,
-}
 
 /// What a route's clusters share.
 struct ForRoute<'r> {

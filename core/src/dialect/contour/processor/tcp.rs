@@ -2,9 +2,9 @@
 //!
 //! What must not be here: HTTP.
 
-use super::httpproxy::Orphans;
+use super::delegation::{DEEPEST, Orphans};
 use super::record::Record;
-use super::route::{DEEPEST, protocol_of, weight_of};
+use super::route::{protocol_of, weight_of};
 use super::{Processing, is_delegation, policy};
 use crate::diagnostic::Reported;
 use crate::dialect::contour::cluster::{Admitted, Name};

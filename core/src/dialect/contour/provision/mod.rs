@@ -11,6 +11,7 @@ use super::cluster::{Admitted, Cluster};
 use super::kinds::Kind;
 use super::options::Options;
 use super::settings::Flags;
+use super::settings::ProvisionedContour;
 use super::status::{Statuses, condition, list, object, text};
 use crate::compilation::{Created, Failure, GatewayId, Ledger, State, Why};
 use crate::dialect::kubernetes::cursor::Cursor;
@@ -52,18 +53,6 @@ pub struct ProvisionedGateway {
     pub owner: ObjectId,
     /// The Contour that serves it, or why there is none.
     pub outcome: Result<ProvisionedContour, Failure>,
-}
-
-/// How the provisioner starts a Contour.
-pub struct ProvisionedContour {
-    /// `spec` of the ContourConfiguration that it is given.
-    pub spec: Node,
-    /// The object that the nodes of `spec` belong to: the ContourDeployment of the class.
-    pub object: ObjectId,
-    /// The namespaces that it watches; empty for all.
-    pub watch_namespaces: Vec<Str>,
-    /// Resources that it does not watch.
-    pub disabled_features: Vec<Str>,
 }
 
 fn field(object: &Node, field: &str) -> Str {

@@ -11,6 +11,7 @@ mod findings;
 mod flags;
 pub mod life;
 mod overlay;
+mod provisioned;
 mod sources;
 mod start;
 mod validate;
@@ -23,7 +24,6 @@ pub use flags::Flags;
 use super::cluster::Cluster;
 use super::kinds::Kind;
 use super::options::{NAMESPACE, Options};
-use super::provision::ProvisionedContour;
 use crate::compilation::{Failure, Ledger, OwnConfiguration, State};
 use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::cursor::Cursor;
@@ -31,6 +31,7 @@ use crate::resource::ObjectId;
 use crate::text::{Node, Str};
 use alloc::format;
 use alloc::vec::Vec;
+pub use provisioned::ProvisionedContour;
 use validate::Fault;
 
 /// The name of the ConfigMap whose file Contour reads.

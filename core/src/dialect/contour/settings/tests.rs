@@ -51,7 +51,7 @@ fn objects(text: &str, options: &Options) -> Objects {
 fn started(text: &str, flags: &[&str]) -> (Result<Settings, Failure>, Life) {
     let options = options(flags);
     let objects = objects(text, &options);
-    let (mut ledger, mut sink) = (Ledger::new(&objects), Vec::new());
+    let (mut ledger, mut sink) = (Ledger::new(&objects), crate::diagnostic::Findings::default());
     let file = super::file_name(&options);
     let cluster = Cluster::apply(&objects, file.as_ref(), false, &mut Memory::default(), &mut ledger, &mut sink);
     let settings = Settings::load(&cluster, &options, &mut ledger, &mut sink);

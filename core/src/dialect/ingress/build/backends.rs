@@ -2,78 +2,19 @@
 //!
 //! AGIC `newBackendIdsFiltered` and `resolveBackendPort`.
 
-use super::Builder;
+use super::builder::Builder;
+use super::draft::{Backends, Use};
 use crate::dialect::ingress::cluster::Name;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::events::Reason;
 use crate::dialect::ingress::fault::{self, Fault};
 use crate::dialect::ingress::model::{Backend, Ingress, ServiceRef, Target};
 use crate::dialect::ingress::source::Source;
-use crate::resource::Origin;
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-/// A use of a Service.
-#[derive(Clone, Debug)]
-pub(super) struct Use {
-    /// The Ingress, by its place.
-    pub(super) ingress: usize,
-    /// The rule and the path, by their places; `None` for the default backend.
-    pub(super) at: Option<(usize, usize)>,
-    /// Namespace and name of the Service.
-    pub(super) service: Name,
-    /// The port as the Ingress writes it.
-    pub(super) port: Str,
-    /// The port of its pods.
-    pub(super) resolved: i64,
-    /// What is wrong with the port.
-    pub(super) fault: Option<Fault>,
-    /// Where the backend is written.
-    pub(super) origin: Origin,
-    /// Where its port is written.
-    pub(super) port_origin: Origin,
-    /// The name of its probe.
-    pub(super) probe: Str,
-    /// The name of its settings.
-    pub(super) settings: Str,
-    /// The name of its pool; the default one where no endpoint has its port.
-    pub(super) pool: Str,
-}
-
-impl Use {
-    /// `NAMESPACE-NAME`, as names of parts have it.
-    pub(super) fn full_name(&self) -> String {
-        format!("{}-{}", self.service.0, self.service.1)
-    }
-
-    /// `NAMESPACE/NAME`, as events have it.
-    pub(super) fn key(&self) -> String {
-        format!("{}/{}", self.service.0, self.service.1)
-    }
-}
-
-/// All uses, in the order of Ingresses, rules and paths.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Backends {
-    pub(super) uses: Vec<Use>,
-    /// For each Ingress the use of its default backend, and for each rule that of its first path.
-    places: Vec<(Option<usize>, Vec<usize>)>,
-}
-
-impl Backends {
-    /// The use of an Ingress's default backend.
-    pub(super) fn default_of(&self, ingress: usize) -> Option<&Use> {
-        self.uses.get(self.places.get(ingress)?.0?)
-    }
-
-    /// The use of a path.
-    pub(super) fn of_path(&self, ingress: usize, rule: usize, path: usize) -> Option<&Use> {
-        self.uses.get(self.places.get(ingress)?.1.get(rule)? + path)
-    }
-}
 
 /// Finds all uses, and the port that each means.
 pub(super) fn resolve(builder: &mut Builder<'_, '_>) -> Result<(), Died> {

@@ -2,7 +2,7 @@
 //!
 //! AGIC `pkg/appgw/certificates.go`. Key material is only named.
 
-use super::{Builder, word};
+use super::builder::{Builder, word};
 use crate::dialect::ingress::brownfield::by_name;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::events::Reason;

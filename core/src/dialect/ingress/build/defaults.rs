@@ -2,7 +2,7 @@
 //!
 //! AGIC `pkg/appgw/cleanup.go`.
 
-use super::Builder;
+use super::builder::Builder;
 use crate::dialect::ingress::death::Died;
 use crate::ir::appgw::{HTTP, HTTPS, Part, Properties, Reference};
 

@@ -2,8 +2,9 @@
 //!
 //! AGIC `pkg/appgw/frontend_listeners.go` and `ingress_rules.go`. HTTP and HTTPS at one port are one listener, and the later counts.
 
+use super::builder::{Builder, kept, own};
 use super::certificates::secret_for;
-use super::{Builder, kept, own};
+use super::draft::ListenerConfig;
 use crate::dialect::ingress::annotations as a;
 use crate::dialect::ingress::brownfield;
 use crate::dialect::ingress::death::Died;
@@ -17,23 +18,6 @@ use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
-
-/// What a listener is to do.
-#[derive(Clone, Debug)]
-pub(in crate::dialect::ingress) struct ListenerConfig {
-    /// Whether it speaks TLS.
-    pub(in crate::dialect::ingress) is_https: bool,
-    /// The certificate, by name.
-    pub(in crate::dialect::ingress) certificate: Option<Sourced<Str>>,
-    /// The redirect that leads to it, by name.
-    pub(in crate::dialect::ingress) redirect: Option<Sourced<Str>>,
-    /// Further settings of TLS, by name.
-    pub(in crate::dialect::ingress) profile: Option<Sourced<Str>>,
-    /// A policy of the firewall, by id.
-    pub(in crate::dialect::ingress) policy: Option<Sourced<Str>>,
-    /// What asks for it.
-    pub(in crate::dialect::ingress) origin: Origin,
-}
 
 /// The hosts of a rule, each once: its own and those of the annotation, all of them.
 pub(in crate::dialect::ingress) fn all_hosts(ingress: &Ingress<'_>, rule: Option<&Rule>) -> Vec<Sourced<Str>> {

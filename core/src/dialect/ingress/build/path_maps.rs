@@ -2,9 +2,12 @@
 //!
 //! AGIC `getPathMaps` and `mergePathMap` in `pkg/appgw/requestroutingrules.go`. Of one path the first counts; of defaults the last.
 
-use super::backends::Use;
-use super::listeners::{self, ListenerConfig};
-use super::{Builder, pools, rewrites};
+use super::builder::Builder;
+use super::draft::Draft;
+use super::draft::ListenerConfig;
+use super::draft::Use;
+use super::listeners;
+use super::{pools, rewrites};
 use crate::dialect::ingress::annotations as a;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::model::{Ingress, Path, PathType, Rule};
@@ -15,22 +18,6 @@ use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
-
-/// A path map that is being put together.
-#[derive(Clone, Debug)]
-pub(super) struct Draft {
-    /// The map; without path rules it becomes a basic rule.
-    pub(super) map: Part<PathMap>,
-    /// Paths that are taken.
-    taken: BTreeSet<Str>,
-}
-
-impl Draft {
-    /// Its path rules.
-    pub(super) fn rules(&self) -> &[Part<PathRule>] {
-        self.map.properties.rules.as_deref().unwrap_or_default()
-    }
-}
 
 /// What takes all paths that no path rule takes.
 #[derive(Default)]
@@ -162,7 +149,7 @@ fn pattern(path: &Path) -> Sourced<Str> {
 }
 
 /// Adds a rule's paths and defaults. What is the default pool or settings anyway changes nothing.
-fn merge(draft: &mut Draft, defaults: Defaults, rules: Vec<Part<PathRule>>, names: &super::Names) {
+fn merge(draft: &mut Draft, defaults: Defaults, rules: Vec<Part<PathRule>>, names: &crate::dialect::ingress::names::Names) {
     let map = &mut draft.map.properties;
     if let Some((pool, settings)) = defaults.backend {
         if pool.id.value != names.id(PartKind::Pool, &names.default_pool()) {

@@ -2,8 +2,8 @@
 //!
 //! AGIC `pkg/appgw/backendaddresspools.go`.
 
-use super::backends::Use;
-use super::{Builder, kept};
+use super::builder::{Builder, kept};
+use super::draft::Use;
 use crate::dialect::ingress::brownfield::by_name;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::events::Reason;

@@ -3,7 +3,8 @@
 //! AGIC `getListenerPriorities` and `assignPriorityWhereMissing`. Of several Ingresses with one listener the last counts, one without the
 //! annotation included. That two rules have one priority is not looked at.
 
-use super::{Builder, listeners};
+use super::builder::Builder;
+use super::listeners;
 use crate::dialect::ingress::annotations::{self as a, Read};
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::names::ListenerId;

@@ -3,9 +3,10 @@
 //! AGIC `pkg/appgw/health_probes.go`. What says more goes over what says less: host and path of the rule, `backend-*` annotations, the pod's
 //! probe, `health-probe-*` annotations.
 
-use super::backends::{self, Use};
+use super::backends;
+use super::builder::{Builder, kept, own, word};
+use super::draft::Use;
 use super::listeners::hosts_of;
-use super::{Builder, kept, own, word};
 use crate::dialect::ingress::annotations as a;
 use crate::dialect::ingress::brownfield::by_name;
 use crate::dialect::ingress::death::Died;

@@ -2,7 +2,7 @@
 //!
 //! AGIC `pkg/appgw/redirects.go`.
 
-use super::{Builder, kept, own, word};
+use super::builder::{Builder, kept, own, word};
 use crate::dialect::ingress::brownfield::by_name;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::names::PartKind;

@@ -2,7 +2,7 @@
 //!
 //! AGIC `pkg/appgw/rewrites.go`. The type of an action is not read, so that `delete` keeps the value that is written beside it.
 
-use super::Builder;
+use super::builder::Builder;
 use crate::dialect::ingress::annotations as a;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::kinds::Kind;

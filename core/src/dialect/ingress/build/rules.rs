@@ -2,7 +2,8 @@
 //!
 //! AGIC `RequestRoutingRules` in `pkg/appgw/requestroutingrules.go`.
 
-use super::{Builder, kept, priorities};
+use super::builder::{Builder, kept};
+use super::priorities;
 use crate::dialect::ingress::brownfield;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::names::PartKind;

@@ -2,8 +2,9 @@
 //!
 //! AGIC `pkg/appgw/backendhttpsettings.go`.
 
-use super::backends::{self, Use};
-use super::{Builder, kept, own, word};
+use super::backends;
+use super::builder::{Builder, kept, own, word};
+use super::draft::Use;
 use crate::dialect::ingress::annotations::{self as a, Read};
 use crate::dialect::ingress::brownfield::by_name;
 use crate::dialect::ingress::death::Died;

@@ -2,7 +2,7 @@
 //!
 //! AGIC `addTags` in `pkg/appgw/configbuilder.go`.
 
-use super::Builder;
+use super::builder::Builder;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::environment::of_resource_id;
 use crate::resource::Sourced;

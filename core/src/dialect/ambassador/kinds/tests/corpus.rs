@@ -50,7 +50,7 @@ fn ours(input: &str, id: &str, admitted: &mut usize) -> BTreeSet<Flag> {
     let mut flags = BTreeSet::new();
     objects(input, &mut |kind: &'static Kind, object: Object, via| {
         *admitted += 1;
-        let admission = admit(kind, &object, via, &object.root, &mut Vec::new());
+        let admission = admit(kind, &object, via, &object.root, &mut crate::diagnostic::Findings::default());
         let namespace = object.key.namespace.clone().unwrap_or_default();
         if object.key.name.is_empty() || !is_ours(admission.spec.as_deref(), id) {
             return;

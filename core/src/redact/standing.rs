@@ -1,0 +1,83 @@
+//! Which objects of a tree may be Secrets.
+//!
+//! What must not be here: what is taken out of them.
+
+use super::value::{is_credential, is_packed};
+use super::words::{is_near, is_secret_kind, is_section, is_sensitive_key, is_text_section};
+use crate::text::{Node, Object, Value};
+use alloc::vec::Vec;
+
+/// Where an object stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It is a document, an item of a `List`, or a document in a text.
+    Whole,
+    /// Somewhere in another.
+    Part,
+}
+
+/// Fields that an object has which only names a Secret.
+const OF_REFERENCES: &[&str] = &[
+    "kind",
+    "name",
+    "namespace",
+    "group",
+    "apiVersion",
+    "apiGroup",
+    "sectionName",
+    "port",
+    "optional",
+    "key",
+    "uid",
+    "weight",
+    "fieldPath",
+    "resourceVersion",
+    "from",
+    "to",
+];
+
+/// Values of `type` that say what a Secret is for, and nothing else.
+pub(super) fn is_secret_type(text: &str) -> bool {
+    let known = ["kubernetes.io/", "bootstrap.kubernetes.io/", "helm.sh/", "istio.io/", "cert-manager.io/"];
+    text == "Opaque" || text.len() < 64 && known.iter().any(|known| text.starts_with(known))
+}
+
+/// Whether an object may be a Secret.
+pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
+    let kind = object.get("kind");
+    let is_whole = standing == Standing::Whole;
+    if let Some(kind) = kind.and_then(Node::as_str).filter(|kind| !kind.is_empty()) {
+        if is_secret_kind(kind) {
+            return is_whole || object.iter().any(|entry| !OF_REFERENCES.contains(&entry.key.as_str()) || entry.value.as_object().is_some());
+        }
+        if !is_whole {
+            return false;
+        }
+        let type_of_secret = object.get("type").and_then(Node::as_str).is_some_and(is_secret_type);
+        let section = |key: &str| is_text_section(key) || is_section(key) && !is_near(kind, "ConfigMap", 3);
+        return type_of_secret || object.iter().any(|entry| section(&entry.key));
+    }
+    is_whole && object.iter().any(|entry| is_section(&entry.key) || says_secret(&entry.key, &entry.value) || holds_packed(&entry.value))
+}
+
+/// Whether something like `kind` says `Secret`, or something like `type`.
+fn says_secret(key: &str, value: &Node) -> bool {
+    let Some(text) = value.as_str() else { return false };
+    is_near(text.trim(), "Secret", 1) || is_secret_type(text) || is_near(key, "kind", 2) && is_secret_kind(text)
+}
+
+/// Whether anything below looks as what is in a Secret does.
+fn holds_packed(node: &Node) -> bool {
+    match &node.value {
+        Value::String(text) => is_packed(text) || is_credential(text),
+        Value::Array(items) => items.iter().any(holds_packed),
+        Value::Object(object) => object.iter().any(|entry| is_sensitive_key(&entry.key) || holds_packed(&entry.value)),
+        _ => false,
+    }
+}
+
+/// The items of a `List`, each of which is an object by itself.
+pub(super) fn items_of(object: &Object) -> Option<&[Node]> {
+    let is_list = object.get("kind").and_then(Node::as_str).is_some_and(|kind| kind.ends_with("List"));
+    object.get("items").and_then(Node::as_array).filter(|_| is_list).map(Vec::as_slice)
+}
