@@ -92,6 +92,7 @@ fn edit_lines(documents: &mut Vec<String>, before: &[String], chance: &mut Chanc
         lines.get(chance.below(lines.len())).map(ToString::to_string)
     };
     let Some(foreign) = documents.get(other).and_then(|document| line_of(document, chance)) else { return };
+    let count = documents.len();
     let Some(document) = documents.get_mut(at) else { return };
     let mut lines: Vec<String> = document.lines().map(ToString::to_string).collect();
     let line = chance.below(lines.len());
@@ -102,7 +103,7 @@ fn edit_lines(documents: &mut Vec<String>, before: &[String], chance: &mut Chanc
             }
             return;
         }
-        4 if documents.len() > 1 => {
+        4 if count > 1 => {
             documents.remove(at);
             return;
         }
