@@ -44,7 +44,8 @@ pub(super) fn is_secret_type(text: &str) -> bool {
 
 /// Whether an object may be a Secret.
 pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
-    let kind = object.get("kind");
+    // Consul's configuration entries write it with a capital.
+    let kind = object.get("kind").or_else(|| object.get("Kind"));
     let is_whole = standing == Standing::Whole;
     if let Some(kind) = kind.and_then(Node::as_str).filter(|kind| !kind.is_empty()) {
         if is_secret_kind(kind) {

@@ -96,6 +96,8 @@ pub enum Reply {
     Entries(Vec<Arc<Entry>>),
     /// A chain; none where it cannot be made.
     Chain(Option<Box<Chain>>),
+    /// There is no path to the datacenter: nothing is known of it.
+    NoDatacenter,
     /// Instances.
     Instances(Vec<Arc<Instance>>),
     /// Names.
@@ -146,6 +148,11 @@ impl Mailbox {
     /// Instances.
     pub fn instances(&self, watch: &Watch) -> &[Arc<Instance>] {
         if let Some(Reply::Instances(instances)) = self.0.get(watch) { instances } else { &[] }
+    }
+
+    /// Whether anything is known of the datacenter of a target.
+    pub fn reaches(&self, target: &Target, datacenter: &Str) -> bool {
+        !matches!(self.0.get(&Watch::Health(Health::of(target, datacenter))), Some(Reply::NoDatacenter))
     }
 
     /// The instances of a target.

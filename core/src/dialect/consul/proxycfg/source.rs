@@ -42,6 +42,8 @@ impl Source<'_> {
             Watch::Intentions(service) => Reply::Trees(intention::of(home, service).into_iter().map(Intention::into_tree).collect()),
             Watch::ExportedTo(service) => Reply::Names(self.exported_to(service.as_ref())),
             Watch::Chain(_, request) => Reply::Chain(self.chain(home, request).map(Box::new)),
+            // The agent cannot ask a datacenter that it does not know (`No path to datacenter`).
+            Watch::Health(health) if health.peer.is_empty() && !self.knows(&health.datacenter) => Reply::NoDatacenter,
             Watch::Health(health) => Reply::Instances(self.health(health)),
             Watch::MeshGateways(datacenter) => Reply::Instances(of_kind(home, "mesh-gateway", datacenter)),
             Watch::Query(_) => Reply::Instances(Vec::new()),
@@ -88,6 +90,11 @@ impl Source<'_> {
         let mut chain = chain::compile(&Set::of(&state.entries), request).ok()?;
         chain.virtual_ip = state.virtual_ips.get(&request.service).cloned();
         Some(chain)
+    }
+
+    fn knows(&self, datacenter: &Str) -> bool {
+        let home = self.home;
+        datacenter.is_empty() || *datacenter == home.datacenter || home.instances.iter().any(|instance| instance.node.datacenter == *datacenter)
     }
 
     fn exported_to(&self, service: Option<&Str>) -> BTreeSet<Str> {

@@ -180,7 +180,8 @@ fn with_certificates(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, opts
     for (at, entry) in found.iter().enumerate() {
         let own: Vec<Tree> = match hosts.get(at) {
             Some(own) if several => {
-                let shared = |host: &&Str| hosts.iter().filter(|all| all.contains(host)).count() > 1;
+                // A host that a certificate has as its common name and again among its alternative names counts as shared too.
+                let shared = |host: &&Str| hosts.iter().flatten().filter(|other| other == host).count() > 1;
                 own.iter().filter(|host| !shared(host)).map(Tree::from).collect()
             }
             _ => Vec::new(),

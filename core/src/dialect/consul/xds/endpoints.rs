@@ -116,6 +116,9 @@ pub(super) fn of_chain(cx: &Context<'_>, id: &UpstreamId, chain: &Chain, upstrea
 
 fn of_target(cx: &Context<'_>, target: &Target, cluster: &str) -> Option<Tree> {
     let local = &cx.instance.node.datacenter;
+    if !cx.mail.reaches(target, local) {
+        return None;
+    }
     let own = cx.mail.of_target(target, local);
     let gateways = match target.mesh_gateway.as_str() {
         "remote" => &target.datacenter,
