@@ -2,15 +2,18 @@
 //!
 //! What must not be here: what is done.
 
-use crate::judging::Judging;
+mod check;
 mod deployment;
 mod diff;
 mod live;
+
+pub use check::{CheckArgs, CheckFormat, TestArgs, TestFormat};
 
 pub use deployment::Deployment;
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
 pub use live::{AskArgs, BootstrapArgs, LiveArgs, ServeArgs, WatchArgs};
 
+use crate::judging::Judging;
 use chancery_core::dialect;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -58,8 +61,12 @@ pub struct Cli {
 pub enum Command {
     /// Write the Envoy configuration that the controller would make.
     Compile(CompileArgs),
-    /// Tell what is wrong, and where.
+    /// Report what is wrong, and where; mend what can be mended for certain.
     Check(CheckArgs),
+    /// Try requests, and report those that do not end as expected.
+    Test(TestArgs),
+    /// Show the settings that are in effect, and the file that they come from.
+    Config(ListArgs),
     /// Tell what made a field of the result, or what a line makes.
     Explain(ExplainArgs),
     /// Tell what happens to a request, and why.
@@ -122,9 +129,9 @@ pub enum Color {
 }
 
 /// What to read.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct Inputs {
-    /// Files, folders (all .yaml, .yml and .json in them), globs, or `-` for standard input; or one snapshot.
+    /// Files, folders, globs, or `-` for standard input; or one snapshot. Of folders, the .yaml, .yml and .json files that hold resources are read.
     #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<PathBuf>,
 }
@@ -263,48 +270,6 @@ pub enum Fields {
     Current,
 }
 
-/// `check`
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  chancery check gateway/
-  chancery check --format github gateway/     annotations in a pull request
-  chancery check --format sarif gateway/ > chancery.sarif
-  chancery check --severity rewrite-slashes=error --severity stand-in=off gateway/
-  chancery codes secret-not-found             what a code means
-
-Exit codes: 0 no errors, 1 errors (with --strict warnings too), 2 the input cannot be used.")]
-pub struct CheckArgs {
-    #[command(flatten)]
-    pub inputs: Inputs,
-    /// How to tell.
-    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
-    pub format: CheckFormat,
-    /// Warnings count as errors for the exit code.
-    #[arg(long)]
-    pub strict: bool,
-    /// Tell errors only (with --strict, warnings too), without a summary.
-    #[arg(short, long)]
-    pub quiet: bool,
-    #[command(flatten)]
-    pub judging: Judging,
-}
-
-/// `--format` of findings.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum CheckFormat {
-    /// For people, with the lines.
-    Human,
-    /// JSON.
-    Json,
-    /// SARIF 2.1.0.
-    Sarif,
-    /// Commands of GitHub's workflows.
-    Github,
-    /// JUnit's XML.
-    Junit,
-}
-
 /// `explain`
 #[derive(Args)]
 #[command(after_help = "\
@@ -323,7 +288,7 @@ pub struct ExplainArgs {
     /// Which result the place is in.
     #[arg(long = "in", value_enum, default_value_t = In::Envoy, value_name = "KIND")]
     pub view: In,
-    /// How to tell.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
 }
@@ -403,7 +368,7 @@ pub struct RouteArgs {
     /// Tell of every route that was tried, and every host that there is.
     #[arg(short = 'v', long, visible_alias = "verbose")]
     pub all: bool,
-    /// How to tell.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
 }
@@ -469,7 +434,7 @@ pub struct WhyArgs {
     pub to: String,
     #[command(flatten)]
     pub inputs: Inputs,
-    /// How to tell.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
 }
@@ -524,7 +489,7 @@ pub struct OpenArgs {
     /// A link that `chancery snapshot --link` or the playground made. It is read here: nothing is asked of the net.
     #[arg(value_name = "LINK", value_hint = ValueHint::Url)]
     pub link: PathBuf,
-    /// How to tell.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     pub format: CheckFormat,
     #[command(flatten)]
@@ -545,7 +510,7 @@ pub struct DumpArgs {
     /// Envoy's /config_dump or a bootstrap, as JSON or YAML; `-` for standard input.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// How to tell.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
 }
@@ -593,7 +558,7 @@ pub enum Conversion {
 pub struct LedgerArgs {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// How to tell.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
 }
@@ -601,7 +566,7 @@ pub struct LedgerArgs {
 /// `kinds`
 #[derive(Args)]
 pub struct ListArgs {
-    /// How to tell.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
 }
@@ -612,7 +577,7 @@ pub struct ListArgs {
 pub struct CodesArgs {
     /// The code to show.
     pub code: Option<String>,
-    /// How to tell.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
 }

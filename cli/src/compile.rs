@@ -3,8 +3,8 @@
 //! What must not be here: what is in the documents.
 
 use crate::args::{CompileArgs, DataFormat, Deployment, Fields, Kind};
-use crate::output::{Sink, tell_all};
-use crate::style::{complain, count, plain};
+use crate::output::{Sink, message, tell_all};
+use crate::style::{count, plain};
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{Rope, envoy};
 use chancery_core::compilation::{Compilation, GatewayId, GatewayRef, SideRef};
@@ -241,10 +241,10 @@ fn envoy_document(kind: Kind) -> Option<envoy::Document> {
 fn notices(compilation: &Compilation) {
     if compilation.sides.len() > 1 {
         let names: Vec<&str> = compilation.sides.iter().map(|side| side.dialect.name).collect();
-        complain(&format!("the input is of several dialects: there is one answer for each ({}); --dialect chooses one", names.join(", ")));
+        message(&format!("the input is of several dialects: there is one answer for each ({}); --dialect chooses one", names.join(", ")));
     }
     for (side, id, failure) in compilation.stopped() {
-        complain(&plain(&format!("{} does not start for {id}: {}", side.dialect.controller, failure.error)));
+        message(&plain(&format!("{} does not start for {id}: {}", side.dialect.controller, failure.error)));
     }
 }
 
@@ -253,6 +253,6 @@ fn summary(compilation: &Compilation) {
     let number = |severity| findings.iter().filter(|finding| finding.level() == severity).count();
     let (errors, warnings) = (number(Severity::Error), number(Severity::Warning));
     if errors + warnings > 0 {
-        complain(&format!("{}, {}; `chancery check` shows them", count(errors, "error"), count(warnings, "warning")));
+        message(&format!("{}, {}; `chancery check` shows them", count(errors, "error"), count(warnings, "warning")));
     }
 }

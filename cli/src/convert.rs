@@ -4,8 +4,8 @@
 
 use crate::args::{Conversion, ConvertArgs, Deployment};
 use crate::diff::human::of_requests;
-use crate::output::{print, scrub, tell_all};
-use crate::style::{Style, complain, plain};
+use crate::output::{message, message_lines, print, tell_all};
+use crate::style::{Style, plain};
 use crate::{Outcome, input};
 use chancery_core::compilation::{Compilation, Dialect};
 use chancery_core::convert::{Note, http_proxy_to_gateway, mapping_to_http_proxy, proof};
@@ -38,14 +38,14 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
     print(&converted.yaml())?;
     let positions = compilation.positions();
     for note in &converted.notes {
-        complain(&told(note, &positions));
+        message(&told(note, &positions));
     }
     if !args.no_proof {
         let proof = proof(&compilation, &converted, &given.options);
         if !proof.assumed.is_empty() {
-            complain(&format!("these Services are not in the input, and are taken to exist: {}", proof.assumed.join(", ")));
+            message(&format!("these Services are not in the input, and are taken to exist: {}", proof.assumed.join(", ")));
         }
-        eprint!("{}", scrub(&of_requests(&proof.requests, &style.for_standard_error())));
+        message_lines(&of_requests(&proof.requests, &style.for_standard_error()));
     }
     Ok(0)
 }
@@ -70,7 +70,7 @@ fn contour_configmap(args: &ConvertArgs, deployment: &Deployment) -> Outcome {
     let positions = compilation.positions();
     for left in &converted.left {
         let place = positions.place(&left.place).map(|span| format!("{}:{}: ", span.file, span.line)).unwrap_or_default();
-        complain(&plain(&format!("{place}{} is not part of a ContourConfiguration: {}", left.name, left.why)));
+        message(&plain(&format!("{place}{} is not part of a ContourConfiguration: {}", left.name, left.why)));
     }
     Ok(0)
 }

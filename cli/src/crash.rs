@@ -10,7 +10,7 @@ pub fn install() {
         let place = info.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
         // What it quotes may be input.
         let what = info.payload_as_str().map_or_else(|| "it did not say why".into(), blank_panic);
-        crate::style::complain(&format!(
+        crate::output::message(&format!(
             "a fault of chancery {} itself stopped it{place} ({what}); please report it, with the input if you may share it, at {}/issues",
             env!("CARGO_PKG_VERSION"),
             env!("CARGO_PKG_REPOSITORY"),

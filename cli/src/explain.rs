@@ -9,7 +9,7 @@ use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
 use chancery_core::compilation::{Compilation, GatewayRef, NamedGateway};
 use chancery_core::explain::{Explanation, LineReport, MadeView, OriginView, View, Viewed, describe, explain_line, explain_pointer, resolve};
-use chancery_core::resource::SourceId;
+use chancery_core::resource::{Object, SourceId, nearest};
 use chancery_core::text::{Node, Value, to_json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -35,26 +35,9 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
         In::Ir => View::Ir,
     };
     let document = |gateway: GatewayRef<'_>| Viewed::new(gateway.ir, view, compiler.emitted.of(gateway));
-    if let Some(line) = &line
-        && let Some(source) = line.source(&compilation)
-    {
+    if let Some(place) = place_of(line.as_ref(), &args.target, &compilation)? {
         let documents: Vec<_> = documents(&compilation, document).collect();
-        let positions = compilation.positions();
-        let report = explain_line(&compilation, &positions, &documents, source, line.line, line.column)
-            .ok_or_else(|| format!("{} has no line {}", positions.file(source), line.line))?;
-        return match args.format {
-            Format::Human => print(
-                &Explainer {
-                    document: documents.first().map_or(view.name(), |(_, viewed)| viewed.name),
-                    root: None,
-                    excerpts: Excerpts::new(&positions, style),
-                    style,
-                }
-                .line(&report),
-            ),
-            Format::Json => print_json(&report),
-        }
-        .map(|()| 0);
+        return place.explain(&documents, view, args.format, style);
     }
     let mut answers = Vec::new();
     let mut name = view.name();
@@ -98,6 +81,66 @@ fn documents<'a>(compilation: &'a Compilation, document: impl FnMut(GatewayRef<'
     let mut document = document;
     let envoys = compilation.gateways().map(move |gateway| (gateway.named(), document(gateway)));
     envoys.chain(compilation.app_gateways().map(|gateway| (gateway.named, Viewed::app_gateway(gateway.parts))))
+}
+
+/// A line of an input that is to be explained.
+struct PlaceOf<'c> {
+    compilation: &'c Compilation,
+    source: SourceId,
+    line: u32,
+    column: Option<u32>,
+}
+
+/// The line that is meant: one of an input, or the first one of an object. Nothing where a place in the result is meant.
+fn place_of<'c>(line: Option<&LineOf>, target: &str, compilation: &'c Compilation) -> Result<Option<PlaceOf<'c>>, Unusable> {
+    if let Some(line) = line {
+        let place = |source| PlaceOf { compilation, source, line: line.line, column: line.column };
+        return Ok(line.source(compilation).map(place));
+    }
+    let Some(object) = object_of(target, compilation)? else { return Ok(None) };
+    let positions = compilation.positions();
+    let source = object.source.source;
+    let span = object.value_range(object.root.id).and_then(|range| positions.span(source, range));
+    Ok(span.map(|span| PlaceOf { compilation, source, line: span.line, column: None }))
+}
+
+impl PlaceOf<'_> {
+    fn explain(&self, documents: &[(NamedGateway<'_>, Viewed)], view: View, format: Format, style: &Style) -> Outcome {
+        let positions = self.compilation.positions();
+        let report = explain_line(self.compilation, &positions, documents, self.source, self.line, self.column)
+            .ok_or_else(|| format!("{} has no line {}", positions.file(self.source), self.line))?;
+        let document = documents.first().map_or(view.name(), |(_, viewed)| viewed.name);
+        match format {
+            Format::Human => print(&Explainer { document, root: None, excerpts: Excerpts::new(&positions, style), style }.line(&report))?,
+            Format::Json => print_json(&report)?,
+        }
+        Ok(0)
+    }
+}
+
+/// The object that is meant by `KIND/NAME` or `KIND/NAME.NAMESPACE`; nothing where the first word is no kind of the input.
+fn object_of<'c>(target: &str, compilation: &'c Compilation) -> Result<Option<&'c Object>, Unusable> {
+    let Some((kind, name)) = target.split_once('/').filter(|(kind, _)| !kind.is_empty()) else { return Ok(None) };
+    let of_kind: Vec<&Object> = compilation.objects.iter().filter(|object| object.key.kind.eq_ignore_ascii_case(kind)).collect();
+    if of_kind.is_empty() {
+        return Ok(None);
+    }
+    let is_meant = |object: &&&Object| {
+        let namespace = object.key.namespace.as_deref().unwrap_or_default();
+        *object.key.name == *name || name.strip_prefix(object.key.name.as_str()).and_then(|rest| rest.strip_prefix(['.', '/'])) == Some(namespace)
+    };
+    let found: Vec<&&Object> = of_kind.iter().filter(is_meant).collect();
+    match &found[..] {
+        [one] => Ok(Some(**one)),
+        [] => {
+            let near = nearest(name, of_kind.iter().map(|object| object.key.name.as_str())).map(|near| format!("; did you mean `{near}`?"));
+            Err(format!("there is no {kind} `{name}` in the input{}", near.unwrap_or_default()).into())
+        }
+        several => {
+            let namespaces: Vec<&str> = several.iter().filter_map(|object| object.key.namespace.as_deref()).collect();
+            Err(format!("there are several: say {kind}/{name}.NAMESPACE, one of {}", input::some(&namespaces)).into())
+        }
+    }
 }
 
 /// What there is to say of places in a gateway's document, in the form asked for.

@@ -4,8 +4,7 @@
 
 use crate::args::{Deployment, GraphArgs, GraphFormat};
 use crate::input::{self, Given};
-use crate::output::{print, print_json};
-use crate::style::complain;
+use crate::output::{message, print, print_json};
 use crate::{Outcome, Unusable};
 use chancery_core::explain::picture::{PictureOptions, picture, svg};
 use chancery_core::explain::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, graph as core_graph, graph_of};
@@ -15,6 +14,10 @@ use std::fmt::Write;
 
 /// More nodes than these are folded in pictures, unless something else is asked for.
 const MOST: usize = 300;
+/// Pictures that are higher, in pixels, are folded further.
+const HIGHEST: i32 = 2000;
+/// To so many nodes, one after the other.
+const FOLDED: [usize; 4] = [200, 150, 100, 60];
 
 /// Runs it.
 pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
@@ -36,15 +39,31 @@ pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
     let most = args.fold.unwrap_or(if args.format == GraphFormat::Json { 0 } else { MOST });
     let joined = if most == 0 { 0 } else { graph.fold(most, &[]) };
     if joined > 0 {
-        complain(&format!("{joined} nodes are folded into those of their kind: --from, --kind or --only-errors show a part, --fold 0 all of them"));
+        message(&format!("{joined} nodes are folded into those of their kind: --from, --kind or --only-errors show a part, --fold 0 all of them"));
     }
     match args.format {
         GraphFormat::Dot => print(&dot(&graph))?,
         GraphFormat::Mermaid => print(&mermaid(&graph))?,
         GraphFormat::Json => print_json(&graph)?,
-        GraphFormat::Svg => print(&svg(&picture(&graph, &PictureOptions::default())))?,
+        GraphFormat::Svg => print(&drawn(&mut graph, args.fold.is_none()))?,
     }
     Ok(0)
+}
+
+/// The picture; where it would be higher than screens, with more and more nodes folded, if that may be.
+fn drawn(graph: &mut Graph, may_fold: bool) -> String {
+    let mut drawing = picture(graph, &PictureOptions::default());
+    for most in FOLDED {
+        if !may_fold || drawing.height <= HIGHEST {
+            break;
+        }
+        let joined = graph.fold(most, &[]);
+        if joined > 0 {
+            message(&format!("{joined} nodes are folded into those of their kind, to keep the picture low: --fold 0 shows all of them"));
+            drawing = picture(graph, &PictureOptions::default());
+        }
+    }
+    svg(&drawing)
 }
 
 /// The graph of what was read: of resources, or of what a running Envoy has.
@@ -64,7 +83,8 @@ pub fn named<'a>(graph: &'a Graph, asked: &str) -> Result<Vec<&'a GraphNode>, Un
         return Ok(found);
     }
     let names = graph.nodes.iter().filter_map(|node| node.resource.as_ref()).map(|resource| resource.name.as_str());
-    let near = nearest(asked.rsplit(['/', ':', ' ']).next().unwrap_or(asked), names);
+    let wanted = asked.rsplit(['/', ':', ' ']).next().unwrap_or(asked);
+    let near = nearest(wanted, names.clone()).or_else(|| names.clone().find(|name| !wanted.is_empty() && name.contains(wanted)));
     let hint = near.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
     Err(format!("there is no `{asked}` in the graph{hint}").into())
 }
@@ -117,6 +137,8 @@ fn dot(graph: &Graph) -> String {
         for node in nodes {
             let look = match (node.kind, node.state) {
                 (NodeKind::Created, _) => ", style=\"rounded,dashed\"",
+                // Left out of the input, and nothing is wrong with that.
+                (NodeKind::Missing, _) if node.is_assumed() => ", style=\"rounded,dashed\", color=\"#a9b4c0\", fontcolor=\"#697586\"",
                 (NodeKind::Missing, _) => ", style=\"rounded,dashed\", color=\"#c0392b\", fontcolor=\"#c0392b\"",
                 (_, Some("invalid")) => ", fillcolor=\"#fadbd8\", color=\"#c0392b\"",
                 (_, Some("ignored" | "shadowed")) => ", fillcolor=\"#eeeeee\", fontcolor=\"#777777\"",
@@ -167,6 +189,7 @@ fn mermaid(graph: &Graph) -> String {
             NodeKind::Secret => (">", "]"),
         };
         let class = match (node.kind, node.state) {
+            (NodeKind::Missing, _) if node.is_assumed() => ":::assumed",
             (NodeKind::Missing, _) => ":::missing",
             (_, Some("invalid")) => ":::invalid",
             (_, Some("ignored" | "shadowed")) => ":::unused",
@@ -184,6 +207,7 @@ fn mermaid(graph: &Graph) -> String {
         let _ = writeln!(out, "  {} {arrow}{said} {}", ids[edge.from.as_str()], ids[edge.to.as_str()]);
     }
     out.push_str("  classDef missing stroke:#c0392b,stroke-dasharray:4,color:#c0392b\n");
+    out.push_str("  classDef assumed stroke:#a9b4c0,stroke-dasharray:4,color:#697586\n");
     out.push_str("  classDef invalid fill:#fadbd8,stroke:#c0392b\n");
     out.push_str("  classDef unused fill:#eeeeee,color:#777777\n");
     out

@@ -6,6 +6,7 @@
 mod args;
 mod check;
 mod compile;
+mod config;
 mod convert;
 mod crash;
 mod diff;
@@ -21,8 +22,10 @@ mod output;
 mod play;
 mod registry;
 mod route;
+mod settings;
 mod snapshot;
 mod style;
+mod test;
 mod why;
 
 use args::{Cli, Command};
@@ -44,9 +47,12 @@ fn main() {
     crash::install();
     let cli = Cli::parse();
     let style = style::Style::new(cli.color);
+    output::let_colours_through(style.on);
     let outcome = match &cli.command {
         Command::Compile(args) => compile::run(args, &cli.deployment),
         Command::Check(args) => check::run(args, &cli.deployment, &style),
+        Command::Test(args) => test::run(args, &cli.deployment, &style),
+        Command::Config(args) => config::run(args, &cli.deployment, &style),
         Command::Explain(args) => explain::run(args, &cli.deployment, &style),
         Command::Graph(args) => graph::run(args, &cli.deployment),
         Command::Convert(args) => convert::run(args, &cli.deployment, &style),
@@ -70,7 +76,7 @@ fn main() {
         Command::Man(args) => generate::man(args),
     };
     let code = outcome.unwrap_or_else(|Unusable(sentence)| {
-        style::complain(&sentence);
+        output::message(&sentence);
         2
     });
     // Structures of large inputs are not taken apart: the process ends here.

@@ -6,14 +6,30 @@
 use crate::Unusable;
 use chancery_core::compilation::Compilation;
 use chancery_core::redact::HeldBack;
+use crate::style::{plain, plain_but_colours, steers};
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{ErrorKind, IoSlice, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// What no output may have; of every input that was read.
 static HELD_BACK: Mutex<Vec<HeldBack>> = Mutex::new(Vec::new());
+
+/// Whether reports have colours. Without, a sequence that sets one comes from an input.
+static COLOURS: AtomicBool = AtomicBool::new(false);
+
+/// Lets colours through.
+pub fn let_colours_through(on: bool) {
+    COLOURS.store(on, Ordering::Relaxed);
+}
+
+/// A report without what would steer a terminal, but for colours where there are any.
+fn harmless(text: &str) -> Cow<'_, str> {
+    if COLOURS.load(Ordering::Relaxed) { plain_but_colours(text) } else { plain(text) }
+}
 
 /// Leaves what is held back of this out of all that is written from now on.
 pub fn hold_back(compilation: &Compilation) {
@@ -40,6 +56,20 @@ pub fn scrub(text: &str) -> Cow<'_, str> {
     })
 }
 
+/// Where a text that goes on may be cut, so that nothing that is held back lies across the cut.
+fn safe_cut(text: &str) -> usize {
+    let known = HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner);
+    let longest = known.iter().map(HeldBack::longest).max().unwrap_or(0);
+    let mut at = text.len().saturating_sub(longest);
+    loop {
+        let cut = known.iter().fold(at, |at, held_back| held_back.cut_up_to(text, at));
+        if cut == at {
+            return cut;
+        }
+        at = cut;
+    }
+}
+
 fn nothing_is_held_back() -> bool {
     HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
 }
@@ -54,6 +84,8 @@ pub enum Sink {
 
 /// As many pieces as one call takes on all systems.
 const BATCH: usize = 1024;
+/// As much text is looked through at a time for what is held back.
+const WINDOW: usize = 1 << 20;
 
 impl Sink {
     /// A file, made anew.
@@ -62,14 +94,31 @@ impl Sink {
         Ok(Sink::File(file, path.display().to_string()))
     }
 
-    /// Writes pieces.
+    /// Writes pieces of JSON, in which what would steer a terminal becomes an escape, or of YAML that has none of it.
     pub fn write<'p>(&mut self, pieces: impl IntoIterator<Item = &'p str>) -> Result<(), Unusable> {
         if nothing_is_held_back() {
-            return self.put(pieces);
+            let mut pieces = pieces.into_iter().peekable();
+            while pieces.peek().is_some() {
+                let batch: Vec<Cow<'_, str>> = pieces.by_ref().take(BATCH).map(escaped_json).collect();
+                self.put(batch.iter().map(|piece| &**piece))?;
+            }
+            return Ok(());
         }
-        // What is held back may go over the end of a piece.
-        let text: String = pieces.into_iter().collect();
-        let shown = scrub(&text);
+        let mut waiting = String::new();
+        for piece in pieces {
+            waiting.push_str(&escaped_json(piece));
+            if waiting.len() > WINDOW {
+                // What is held back may go over the end of a piece.
+                let cut = safe_cut(&waiting);
+                self.put_scrubbed(&waiting[..cut])?;
+                waiting.drain(..cut);
+            }
+        }
+        self.put_scrubbed(&waiting)
+    }
+
+    fn put_scrubbed(&mut self, text: &str) -> Result<(), Unusable> {
+        let shown = scrub(text);
         if matches!(shown, Cow::Owned(_)) {
             say_so_once();
         }
@@ -79,8 +128,8 @@ impl Sink {
     fn put<'p>(&mut self, pieces: impl IntoIterator<Item = &'p str>) -> Result<(), Unusable> {
         let outcome = match self {
             // Past the line buffer of standard output, which would look for line ends in everything.
-            Sink::Standard => write_pieces(&mut RawStdout::new(), pieces),
-            Sink::File(file, _) => write_pieces(file, pieces),
+            Sink::Standard => write_all(&mut RawStdout::new(), pieces),
+            Sink::File(file, _) => write_all(file, pieces),
         };
         outcome.or_else(|error| match (error.kind(), &self) {
             (ErrorKind::BrokenPipe, Sink::Standard) => std::process::exit(0),
@@ -94,20 +143,60 @@ impl Sink {
 fn say_so_once() {
     static SAID: std::sync::Once = std::sync::Once::new();
     SAID.call_once(|| {
-        crate::style::complain("credentials of the input are written as `-redacted-`; `compile` and `convert` put them in with --with-secrets")
+        message("credentials of the input are written as `-redacted-`; `compile` and `convert` put them in with --with-secrets")
     });
 }
 
-/// Writes a text to standard output.
+/// A sentence on standard error.
+pub fn message(sentence: &str) {
+    message_lines(&format!("chancery: {}\n", plain(sentence)));
+}
+
+/// Lines on standard error; of what steers a terminal only colours are left.
+pub fn message_lines(text: &str) {
+    // Nobody is left to tell when this fails.
+    let _ = std::io::stderr().write_all(scrub(&harmless(text)).as_bytes());
+}
+
+/// Writes a text for people, or of a format other than JSON, to standard output; of what steers a terminal only colours are left.
 pub fn print(text: &str) -> Result<(), Unusable> {
-    Sink::Standard.write([text])
+    Sink::Standard.put_scrubbed(&harmless(text))
+}
+
+/// A text that somebody else writes to standard output, as [`print`] would write it.
+pub fn shown(text: &str) -> String {
+    scrub(&harmless(text)).into_owned()
 }
 
 /// Writes data as JSON to standard output.
 pub fn print_json(data: &impl serde::Serialize) -> Result<(), Unusable> {
-    let mut text = serde_json::to_string_pretty(data).map_err(|error| format!("cannot write JSON: {error}"))?;
+    let mut text = to_json(data, true)?;
     text.push('\n');
-    print(&text)
+    Sink::Standard.write([text.as_str()])
+}
+
+/// Data as JSON, in which characters that steer a terminal are escapes.
+pub fn to_json(data: &impl serde::Serialize, pretty: bool) -> Result<String, Unusable> {
+    let text = if pretty { serde_json::to_string_pretty(data) } else { serde_json::to_string(data) };
+    let text = text.map_err(|error| format!("cannot write JSON: {error}"))?;
+    Ok(escaped_json(&text).into_owned())
+}
+
+/// JSON in which characters that steer a terminal are escapes. They can stand only in strings.
+pub fn escaped_json(text: &str) -> Cow<'_, str> {
+    // Below U+0080, JSON escapes them all but one.
+    if text.is_ascii() && !text.contains('\u{7f}') || !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if steers(c) {
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out.into()
 }
 
 /// An error of the system without Rust's number.
@@ -162,7 +251,7 @@ impl Write for RawStdout {
     }
 }
 
-fn write_pieces<'p>(out: &mut impl Write, pieces: impl IntoIterator<Item = &'p str>) -> std::io::Result<()> {
+fn write_all<'p>(out: &mut impl Write, pieces: impl IntoIterator<Item = &'p str>) -> std::io::Result<()> {
     let mut pieces = pieces.into_iter().filter(|piece| !piece.is_empty()).peekable();
     let mut batch = Vec::with_capacity(BATCH);
     while pieces.peek().is_some() {

@@ -12,7 +12,7 @@ use chancery_core::explain::{RouteReport, route, route_unknown};
 use chancery_core::simulate::{self, HeaderChange, Protocol, Request, Simulation};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Routes that were tried and are told of one by one, for people.
 const MOST: usize = 12;
@@ -57,9 +57,24 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
     Ok(0)
 }
 
+/// Why the first argument is no URL, if it is a file.
+fn is_a_file(url: &str, inputs: &[PathBuf]) -> Option<String> {
+    let path = Path::new(url);
+    let named_like_one = path.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending == *known));
+    if url.contains("://") || !(named_like_one || path.exists()) {
+        return None;
+    }
+    let meant = inputs.iter().filter_map(|input| input.to_str()).find(|input| input.contains("://") && !input.contains('#')).unwrap_or("URL");
+    let what = if path.is_dir() { "folder" } else { "file" };
+    Some(format!("{url} is a {what}, where the URL of a request belongs: chancery route {meant} {url}"))
+}
+
 /// The request, and what to read.
 fn request(args: &RouteArgs) -> Result<(Request, Vec<PathBuf>), Unusable> {
     let mut paths = args.inputs.inputs.clone();
+    if let Some(why) = args.url.as_ref().filter(|_| args.curl.is_none()).and_then(|url| is_a_file(url, &paths)) {
+        return Err(why.into());
+    }
     let mut request = match (&args.curl, &args.url) {
         (Some(command), first) => {
             paths.splice(..0, first.iter().map(PathBuf::from));

@@ -3,8 +3,8 @@
 //! What must not be here: the format; that is `chancery_core::explain::Snapshot`.
 
 use crate::args::{CheckArgs, CheckFormat, Deployment, Inputs, OpenArgs, SnapshotArgs};
-use crate::output::{Sink, print, tell_all};
-use crate::style::{Style, complain, count, plain};
+use crate::output::{Sink, message, print, tell_all};
+use crate::style::{Style, count, plain};
 use crate::{Outcome, check, input};
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{Snapshot, share};
@@ -25,7 +25,7 @@ pub fn run(args: &SnapshotArgs, deployment: &Deployment) -> Outcome {
         Some(page) => {
             let link = share::link(page, &snapshot);
             if link.len() > share::LONG_LINK {
-                complain(&format!("the link has {} characters; some programs cut such links off, so a file may be better", link.len()));
+                message(&format!("the link has {} characters; some programs cut such links off, so a file may be better", link.len()));
             }
             link + "\n"
         }
@@ -44,7 +44,8 @@ pub fn open(args: &OpenArgs, deployment: &Deployment, style: &Style) -> Outcome 
     }
     let inputs = Inputs { inputs: Vec::from([args.link.clone()]) };
     let judging = args.judging.clone();
-    let checked = check::run(&CheckArgs { inputs, format: args.format, strict: false, quiet: false, judging }, deployment, style)?;
+    let asked = CheckArgs { inputs, format: args.format, judging, ..CheckArgs::default() };
+    let checked = check::run(&asked, deployment, style)?;
     let given = input::given(std::slice::from_ref(&args.link), deployment)?;
     if given.requests.is_empty() || !matches!(args.format, CheckFormat::Human) {
         return Ok(checked);

@@ -6,7 +6,7 @@ use crate::args::Color;
 use anstyle::{AnsiColor, Effects};
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 /// How output looks.
 #[derive(Clone)]
@@ -78,19 +78,49 @@ impl Style {
     }
 }
 
-/// A sentence on standard error.
-pub fn complain(sentence: &str) {
-    // Nobody is left to tell when this fails.
-    let _ = writeln!(std::io::stderr(), "chancery: {}", crate::output::scrub(&plain(sentence)));
+/// Whether a character steers a terminal or the order of text: control characters, and those that turn the direction of writing.
+pub fn steers(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (c.is_control() && c != '\n' && c != '\t')
 }
 
-/// Text without what would steer a terminal.
+/// Text of an input for a terminal or a log: what would steer it is written as an escape.
 pub fn plain(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(steers) {
         return Cow::Borrowed(text);
     }
-    text.chars().map(|c| if steers(c) { c.escape_default().to_string() } else { c.to_string() }).collect::<String>().into()
+    text.chars().fold(String::with_capacity(text.len() + 8), |out, c| escaped(out, c)).into()
+}
+
+/// The same of a whole report, in which only this program's own colours are left.
+pub fn plain_but_colours(text: &str) -> Cow<'_, str> {
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(c) = rest.chars().next() {
+        let taken = colour(rest).unwrap_or(c.len_utf8());
+        let (head, tail) = rest.split_at(taken);
+        out = if taken > 1 && c == '\u{1b}' { out + head } else { escaped(out, c) };
+        rest = tail;
+    }
+    out.into()
+}
+
+fn escaped(mut out: String, c: char) -> String {
+    if steers(c) {
+        out.extend(c.escape_default());
+    } else {
+        out.push(c);
+    }
+    out
+}
+
+/// How long the sequence is that sets a colour, if a text begins with one.
+fn colour(text: &str) -> Option<usize> {
+    let numbers = text.strip_prefix("\u{1b}[")?;
+    let end = numbers.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    numbers[end..].starts_with('m').then_some(end + "\u{1b}[m".len())
 }
 
 /// `1 error`, `2 errors`.

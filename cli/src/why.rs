@@ -45,7 +45,7 @@ fn told(graph: &Graph, from: &GraphNode, to: &GraphNode, way: &[Step<'_>], style
         let path = step.edge.at.as_ref().and_then(|at| at.path.clone());
         let field = path.map(|path| format!(" by {}", style.cyan(plain(&path)))).unwrap_or_default();
         let span = step.edge.at.as_ref().and_then(|at| at.span.as_ref());
-        let place = span.map(|span| style.dim(format!("  {}:{}", span.file, span.line))).unwrap_or_default();
+        let place = span.map(|span| style.dim(plain(&format!("  {}:{}", span.file, span.line)))).unwrap_or_default();
         let reason = node.reason.as_ref().map(|reason| format!("  {}", style.red(plain(reason)))).unwrap_or_default();
         let _ = writeln!(out, "  {verb} {}{field}{place}{reason}", style.bold(plain(&name(node))));
     }

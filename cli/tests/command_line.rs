@@ -1,7 +1,9 @@
 //! The command line as scripts and people meet it: exit codes, flags, and what is printed.
 
+mod demo;
 mod diff;
 mod docs;
+mod folders;
 mod secrets;
 
 use insta::assert_snapshot;
@@ -603,10 +605,23 @@ fn places_are_explained_by_whom_they_concern() {
 }
 
 #[test]
-fn commands_with_one_answer_ask_for_the_dialect() {
-    let run = both().run(&["diff", "both.yaml", "both.yaml"]);
-    assert_eq!((run.code, run.out.as_str()), (2, ""));
-    assert_eq!(run.err, "chancery: the input is of several dialects (ambassador, contour): say by --dialect which one is meant\n");
+fn diff_compares_gateway_by_gateway() {
+    let folder = both();
+    assert_eq!(folder.run(&["diff", "both.yaml", "both.yaml"]).out, "Nothing differs.\n");
+    let text = folder.read("both.yaml");
+    folder.write("slower.yaml", text.replace("prefix: /", "prefix: /other").as_bytes());
+    let run = folder.run(&["diff", "--exit-code", "both.yaml", "slower.yaml"]);
+    assert_snapshot!("diff_side_by_side", format!("{}\n{}", run.code, run.out));
+    let data = json(&folder.run(&["diff", "--format", "json", "both.yaml", "slower.yaml"]).out);
+    let gateways = data["gateways"].as_object().expect("gateways by name");
+    assert!(gateways.values().all(|of| of["state"] == "compared" && of["envoy"].is_array()), "{gateways:?}");
+    // A dialect that only one input has.
+    let alone = text.split("---").filter(|part| !part.contains("projectcontour.io")).collect::<Vec<_>>().join("---");
+    folder.write("alone.yaml", alone.as_bytes());
+    let run = folder.run(&["diff", "--exit-code", "both.yaml", "alone.yaml"]);
+    assert!(run.code == 1 && run.out.contains("this gateway is gone"), "{}{}", run.out, run.err);
+    assert!(folder.run(&["diff", "--format", "github", "alone.yaml", "both.yaml"]).out.contains("gateway contour"));
+    assert!(folder.run(&["diff", "--format", "markdown", "both.yaml", "slower.yaml"]).out.contains("## Gateway "));
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod detect;
 #[cfg(test)]
 mod tests;
 
-pub use detect::{Detection, detect};
+pub use detect::{Detection, detect, is_claimed};
 
 use crate::backend::envoy::v3::Emitted;
 use crate::compilation::{Compilation, Dialect, Draft, GatewayId, GatewayRef, Ledger, Options, Side, Task};

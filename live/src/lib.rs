@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`event`] | what happens, as the objects that other programs read; the timeline |
 //! | [`address`] | where a server listens |
+//! | [`files`] | which files of a folder are read |
 //! | [`sources`] | whence inputs come: a folder, a stream of watch events, a recording, an API server |
 //! | [`worker`] | changes become builds: noise dropped, spaced, drained, compiled |
 //! | [`xds`] | snapshots, subscriptions, the server, and whom a rejection blames |
@@ -29,6 +30,7 @@ pub mod bootstrap;
 pub mod controllers;
 pub mod engine;
 pub mod event;
+pub mod files;
 pub mod host;
 pub mod http;
 pub mod proxies;

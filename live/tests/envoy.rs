@@ -9,7 +9,7 @@ use chancery_live::bootstrap::Bootstrap;
 use chancery_live::engine::Settings;
 use chancery_live::event::{Event, Events, Server};
 use chancery_live::serve::{Servers, serve};
-use chancery_live::sources::folder::Folder;
+use chancery_live::sources::folder::{Folder, Reading};
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
@@ -112,7 +112,7 @@ impl House {
             canary: true,
         };
         let settings = Settings { options: Options::of(&ambassador::DIALECT), spacing: Duration::ZERO, recorder: None, events: events.clone() };
-        let source = Box::new(Folder::new(folder.path().to_owned()));
+        let source = Box::new(Folder::new(folder.path().to_owned(), Reading::default()));
         let (end, ended) = oneshot::channel::<()>();
         tokio::spawn(async move {
             let ended = async { drop(ended.await) };

@@ -3,12 +3,16 @@
 //! What must not be here: any option's name.
 
 use crate::Unusable;
+use crate::input;
 use crate::output::reason;
+use crate::settings::Settings;
 use chancery_core::compilation::{Dialect, OptionKind, OptionSpec, Options};
 use chancery_core::dialect;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
+use chancery_live::files::Excludes;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use std::path::Path;
 
 /// How the controller runs: what changes the answer and is not in the YAML.
 pub struct Deployment {
@@ -18,6 +22,14 @@ pub struct Deployment {
     pub gateway: Option<String>,
     /// Whether an input without resources is meant.
     pub allow_empty: bool,
+    /// Whether Helm charts and kustomizations are rendered.
+    pub render: bool,
+    /// At most so many bytes are read of all inputs together.
+    pub max_input: u64,
+    /// What the file of settings says.
+    pub settings: Result<Settings, String>,
+    /// Patterns of files that are left out of folders.
+    exclude: Vec<String>,
 }
 
 impl Deployment {
@@ -25,11 +37,46 @@ impl Deployment {
     pub fn options(&self) -> Result<Options, Unusable> {
         self.options.clone().map_err(Unusable)
     }
+
+    /// The patterns of what is left out of folders.
+    pub fn patterns(&self) -> Vec<String> {
+        let set = self.settings.as_ref().map(|settings| settings.exclude.clone()).unwrap_or_default();
+        self.exclude.iter().cloned().chain(set).collect()
+    }
+
+    /// What is left out of folders.
+    pub fn excludes(&self) -> Result<Excludes, Unusable> {
+        let settings = self.settings.clone()?;
+        let typed = Excludes::new(Path::new(""), &self.exclude).map_err(|failure| failure.0)?;
+        let set = Excludes::new(&settings.folder(), &settings.exclude).map_err(|failure| failure.0)?;
+        Ok(typed.and(set))
+    }
+}
+
+/// Reads a number of bytes: `256MB`, `1GiB`, `4096`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "K" | "KB" | "KIB" => 1 << 10,
+        "M" | "MB" | "MIB" => 1 << 20,
+        "G" | "GB" | "GIB" => 1 << 30,
+        _ => return Err("write it as 4096, 512KB, 256MB or 1GB".into()),
+    };
+    // Places are counted in 32 bits.
+    const MOST: u64 = 2 << 30;
+    let number = digits.parse::<u64>().map_err(|_| "write it as 4096, 512KB, 256MB or 1GB".to_string())?;
+    number.checked_mul(unit).filter(|bytes| (1..=MOST).contains(bytes)).ok_or_else(|| "it may be 2 GB at most".into())
 }
 
 const DIALECT: &str = "dialect";
 const GATEWAY: &str = "gateway";
 const ALLOW_EMPTY: &str = "allow-empty";
+const EXCLUDE: &str = "exclude";
+const RENDER: &str = "render";
+const MAX_INPUT: &str = "max-input";
+const SETTINGS: &str = "config";
+const INPUT: &str = "Input";
 const HEADING: &str = "How the controller runs";
 
 /// The options of all dialects, each once, with the dialects that have it.
@@ -76,8 +123,17 @@ impl Args for Deployment {
             format!("Configuration language: {}. Found from the input when not given; an input of several is compiled for each", names(dialect::ALL));
         let gateway = "The only gateway to speak of, where a controller runs several: NAMESPACE/NAME, or a proxy's id";
         let empty = "Take an input without resources as it is. Otherwise it is an error, as what should have written it probably failed";
+        let exclude = "Leave out of folders what matches this pattern, written as in a .gitignore; may be given several times";
+        let render = "Have the helm, kustomize or kubectl of this machine render the Helm charts and kustomizations of folders";
+        let max = "Read at most so many bytes of all inputs together, such as 512MB [default: 256MB]";
+        let settings = "Settings; the first chancery.toml upwards from this folder when not given, `none` for none";
+        let input = |name: &'static str, help: &'static str| Arg::new(name).long(name).global(true).help_heading(INPUT).hide_short_help(true).help(help);
         let own = [
-            Arg::new(ALLOW_EMPTY).long(ALLOW_EMPTY).global(true).help_heading("Input").hide_short_help(true).action(ArgAction::SetTrue).help(empty),
+            input(EXCLUDE, exclude).value_name("PATTERN").action(ArgAction::Append),
+            input(RENDER, render).action(ArgAction::SetTrue),
+            input(ALLOW_EMPTY, empty).action(ArgAction::SetTrue),
+            input(MAX_INPUT, max).value_name("BYTES").value_parser(bytes),
+            input(SETTINGS, settings).value_name("FILE").value_hint(clap::ValueHint::FilePath),
             Arg::new(DIALECT).long(DIALECT).global(true).help_heading(HEADING).value_name("NAME").help(dialect),
             Arg::new(GATEWAY).long(GATEWAY).visible_alias("proxy").global(true).help_heading(HEADING).value_name("ID").help(gateway),
         ];
@@ -91,7 +147,17 @@ impl Args for Deployment {
 
 impl FromArgMatches for Deployment {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self { options: options(matches), gateway: matches.get_one::<String>(GATEWAY).cloned(), allow_empty: matches.get_flag(ALLOW_EMPTY) })
+        let settings = Settings::find(matches.get_one::<String>(SETTINGS).map(String::as_str));
+        let of_settings = settings.as_ref().ok();
+        Ok(Self {
+            options: settings.as_ref().map_err(String::clone).and_then(|settings| options(matches, settings)),
+            gateway: matches.get_one::<String>(GATEWAY).cloned().or_else(|| of_settings?.gateway.clone()),
+            allow_empty: matches.get_flag(ALLOW_EMPTY),
+            render: matches.get_flag(RENDER) || of_settings.is_some_and(|settings| settings.render),
+            max_input: matches.get_one(MAX_INPUT).copied().unwrap_or(input::MAX_INPUT),
+            exclude: matches.get_many::<String>(EXCLUDE).into_iter().flatten().cloned().collect(),
+            settings,
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -100,37 +166,47 @@ impl FromArgMatches for Deployment {
     }
 }
 
-fn options(matches: &ArgMatches) -> Result<Options, String> {
+/// The options of the command line, and those of the settings that are not typed.
+fn options(matches: &ArgMatches, settings: &Settings) -> Result<Options, String> {
     let mut options = Options::default();
-    if let Some(name) = matches.get_one::<String>(DIALECT) {
+    if let Some(name) = matches.get_one::<String>(DIALECT).or(settings.dialect.as_ref()) {
         options.choose(name, dialect::ALL).map_err(|error| error.to_string())?;
     }
-    for (spec, _) in specs() {
-        if matches.value_source(spec.name) != Some(ValueSource::CommandLine) {
-            continue;
-        }
-        let values: Vec<String> = match spec.kind {
-            OptionKind::Flag => Vec::from(["true".into()]),
-            OptionKind::Files => {
-                let read = |given: &String| match given.split_once('=') {
-                    Some((key, path)) => {
-                        let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {}", reason(&error)))?;
-                        Ok(format!("{key}={text}"))
-                    }
-                    None => Ok(given.clone()),
-                };
-                matches.get_many::<String>(spec.name).into_iter().flatten().map(read).collect::<Result<_, String>>()?
-            }
-            OptionKind::File { .. } => {
-                let paths = matches.get_many::<String>(spec.name).into_iter().flatten();
-                let read = |path: &String| std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {}", reason(&error)));
-                paths.map(read).collect::<Result<_, _>>()?
-            }
+    options.findings.severities.extend(settings.severities.iter().map(|(code, level)| ((*code).into(), *level)));
+    let is_typed = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    for (spec, _) in specs().into_iter().filter(|(spec, _)| is_typed(spec.name)) {
+        let flag = Vec::from(["true".to_string()]);
+        let values = match spec.kind {
+            OptionKind::Flag => flag,
             _ => matches.get_many::<String>(spec.name).into_iter().flatten().cloned().collect(),
         };
-        for value in values {
-            options.set(spec.name, &value, dialect::ALL).map_err(|error| error.to_string())?;
+        set(&mut options, spec, &values, Path::new(""))?;
+    }
+    for (name, values) in &settings.options {
+        let spec = specs().into_iter().map(|(spec, _)| spec).find(|spec| spec.name == name);
+        match spec {
+            Some(spec) if !is_typed(spec.name) => set(&mut options, spec, values, &settings.folder()),
+            Some(_) => Ok(()),
+            None => options.set(name, "", dialect::ALL).map_err(|error| error.to_string()),
         }
+        .map_err(|why| format!("{}: {why}", settings.name()))?;
     }
     Ok(options)
+}
+
+/// Sets an option; paths count from this folder.
+fn set(options: &mut Options, spec: &OptionSpec, values: &[String], folder: &Path) -> Result<(), String> {
+    let read = |path: &str| {
+        let path = folder.join(path);
+        std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {}", path.display(), reason(&error)))
+    };
+    for value in values {
+        let value = match (spec.kind, value.split_once('=')) {
+            (OptionKind::Files, Some((key, path))) => format!("{key}={}", read(path)?),
+            (OptionKind::File { .. }, _) => read(value)?,
+            _ => value.clone(),
+        };
+        options.set(spec.name, &value, dialect::ALL).map_err(|error| error.to_string())?;
+    }
+    Ok(())
 }

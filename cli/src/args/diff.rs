@@ -10,7 +10,8 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   chancery diff gateway-old/ gateway/
-  chancery diff main:gateway/ gateway/                   a git revision with the folder
+  chancery diff main                                     a git revision with the current folder
+  chancery diff main:./gateway                           the same of one folder
   chancery diff --format markdown main:gateway/ gateway/ for a pull request
   chancery diff --exit-code old.json new.json            dumps, bootstraps, snapshots
 
@@ -21,13 +22,13 @@ filters ask) and what Secrets hold is not known; rewrites are compared for the r
 
 Exit codes: 0 fine, 1 with --exit-code if a request is treated differently or not all that could be were looked at, 2 the input cannot be used.")]
 pub struct DiffArgs {
-    /// The one: a file, a folder, REVISION:PATH of git, a snapshot or a link that holds one, a dump or a bootstrap.
+    /// The one: a file, a folder, a revision of git or REVISION:PATH in it, a snapshot or a link that holds one, a dump or a bootstrap.
     #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath)]
     pub before: PathBuf,
-    /// The other.
+    /// The other; the current folder, or the path of the revision in it, when not given.
     #[arg(value_name = "AFTER", value_hint = ValueHint::AnyPath)]
-    pub after: PathBuf,
-    /// How to tell.
+    pub after: Option<PathBuf>,
+    /// The output format.
     #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
     pub format: DiffFormat,
     /// Exit with 1 if a request is treated differently, or if anything that Envoy gets, or any resource, differs.
@@ -63,7 +64,7 @@ pub struct DriftArgs {
     /// What is: Envoy's /config_dump, better with include_eds.
     #[arg(value_name = "DUMP", value_hint = ValueHint::FilePath)]
     pub dump: PathBuf,
-    /// How to tell.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
     pub format: DiffFormat,
     /// Exit with 1 if they differ.

@@ -73,7 +73,7 @@ Examples:
 pub struct WatchArgs {
     #[command(flatten)]
     pub live: LiveArgs,
-    /// How to tell.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Telling::Human)]
     pub format: Telling,
     /// Do not tell which requests are treated otherwise after a change.
@@ -131,7 +131,7 @@ pub struct ServeArgs {
     /// Of several that serve, the one that holds this Lease writes.
     #[arg(long, value_name = "NAME", requires = "write_status", help_heading = "Writing")]
     pub lease: Option<String>,
-    /// How to tell.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Telling::Human)]
     pub format: Telling,
 }
@@ -204,7 +204,7 @@ pub struct AskArgs {
     /// Where `chancery serve` answers people and programs.
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8877")]
     pub server: String,
-    /// How to tell.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
 }

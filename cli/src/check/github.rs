@@ -1,5 +1,6 @@
 //! Findings as commands of GitHub's workflows, which show them at the lines of a pull request.
 
+use crate::style::plain;
 use chancery_core::explain::Finding;
 use std::fmt::Write;
 
@@ -28,10 +29,12 @@ pub fn commands(findings: &[Finding]) -> String {
     out
 }
 
-fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+/// Text of a command.
+pub fn data(text: &str) -> String {
+    plain(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-fn property(text: &str) -> String {
+/// The value of a property.
+pub fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

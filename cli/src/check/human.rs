@@ -131,7 +131,7 @@ impl<'a> Excerpts<'a> {
             return None;
         }
         let range = within(fix.span.range(), excerpt.offset, excerpt.text.len());
-        let snippet = Snippet::source(excerpt.text).line_start(excerpt.line as usize).path(fix.span.file.to_string());
+        let snippet = Snippet::source(excerpt.text).line_start(excerpt.line as usize).path(plain(&fix.span.file).into_owned());
         let patch = Patch::new(range, plain(&fix.replacement).into_owned());
         Some(Level::HELP.secondary_title(plain(&fix.message).into_owned()).element(snippet.patch(patch)))
     }
@@ -161,7 +161,7 @@ impl<'a> Excerpts<'a> {
         let whole = marks.iter().map(|mark| first_lines(mark.span, self.positions)).reduce(TextRange::join).unwrap_or_default();
         let excerpt = self.positions.excerpt(first.source, whole, 1);
         let Some(mut excerpt) = excerpt.filter(|excerpt| excerpt.text.lines().all(|line| line.len() <= LONG_LINES)) else {
-            let origin = Origin::path(first.file.to_string()).line(first.line as usize).char_column(first.column as usize);
+            let origin = Origin::path(plain(&first.file).into_owned()).line(first.line as usize).char_column(first.column as usize);
             return origin.into();
         };
         // Lines around it that say nothing.
@@ -187,7 +187,7 @@ impl<'a> Excerpts<'a> {
                 kind.span(range).label(label)
             })
             .collect();
-        let snippet = Snippet::source(excerpt.text).line_start(excerpt.line as usize).path(first.file.to_string()).fold(marks.len() > 1);
+        let snippet = Snippet::source(excerpt.text).line_start(excerpt.line as usize).path(plain(&first.file).into_owned()).fold(marks.len() > 1);
         snippet.annotations(annotations).into()
     }
 }

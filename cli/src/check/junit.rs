@@ -63,7 +63,7 @@ fn case(out: &mut String, suite: &str, finding: &Finding, fails: bool) {
 }
 
 /// Text of XML; what XML cannot hold becomes U+FFFD.
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -2,40 +2,104 @@
 //!
 //! What must not be here: what a finding is; that comes from `chancery_core::explain::findings`.
 
-mod github;
+mod baseline;
+mod fix;
+pub mod github;
 mod human;
-mod junit;
+pub mod junit;
 pub mod sarif;
+mod watch;
 
 pub use human::Excerpts;
 
 use crate::args::{CheckArgs, CheckFormat, Deployment};
-use crate::output::{print, print_json};
-use crate::style::Style;
-use crate::{Outcome, input};
+use crate::input::Given;
+use crate::output::{message, print, print_json};
+use crate::style::{Style, count};
+use crate::{Outcome, Unusable, input};
+use baseline::Baseline;
 use chancery_core::check::check;
+use chancery_core::compilation::Compilation;
 use chancery_core::diagnostic::Severity;
 use chancery_core::explain::{Finding, findings};
 
 /// Runs it.
 pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let given = input::given(&args.inputs.inputs, deployment)?;
-    let (mut compiler, mut compilation) = given.compile()?;
-    let policy = args.judging.policy(&given.options.findings);
-    check(&mut compilation, &policy, &mut compiler.emitted);
-    let (compilation, positions) = (&compilation, compilation.positions());
-    let mut findings = findings(compilation, &positions);
+    if args.watch {
+        return watch::run(args, deployment, style);
+    }
+    let mut given = input::given(&args.inputs.inputs, deployment)?;
+    if args.fix {
+        let fixed = fix::run(&given, &|given| Ok(checked(args, given)?.1), args.diff, style)?;
+        if args.diff {
+            return Ok(u8::from(!fixed));
+        }
+        if fixed {
+            given = input::given(&args.inputs.inputs, deployment)?;
+        }
+    }
+    report(args, &given, deployment, style)
+}
+
+/// Compiles, checks and reports.
+fn report(args: &CheckArgs, given: &Given, deployment: &Deployment, style: &Style) -> Outcome {
+    let (compilation, mut findings) = checked(args, given)?;
+    if let Some(file) = &args.write_baseline {
+        Baseline::of(&findings).write(file)?;
+        message(&format!("{} written to {}", count(findings.len(), "finding"), file.display()));
+        return Ok(0);
+    }
+    let settings = deployment.settings.clone()?;
+    if let Some(file) = args.baseline.as_ref().or(settings.baseline.as_ref()) {
+        let before = findings.len();
+        Baseline::read(file)?.remove_known(&mut findings);
+        if before > findings.len() {
+            message(&format!("{} known from {}", count(before - findings.len(), "finding"), file.display()));
+        }
+    }
+    findings.retain(|finding| is_asked(args, finding));
     let counts = |finding: &Finding| finding.level() == Severity::Error || (args.strict && finding.level() == Severity::Warning);
     let failed = findings.iter().any(counts);
     if args.quiet {
         findings.retain(counts);
     }
+    let positions = compilation.positions();
     match args.format {
-        CheckFormat::Human => print(&human::report(&findings, compilation, &positions, args.quiet, style))?,
+        CheckFormat::Human => print(&human::report(&findings, &compilation, &positions, args.quiet, style))?,
         CheckFormat::Json => print_json(&serde_json::json!({ "diagnostics": findings }))?,
         CheckFormat::Sarif => print_json(&sarif::findings(&findings))?,
         CheckFormat::Github => print(&github::commands(&findings))?,
-        CheckFormat::Junit => print(&junit::suites(&findings, compilation, args.strict))?,
+        CheckFormat::Junit => print(&junit::suites(&findings, &compilation, args.strict))?,
     }
     Ok(u8::from(failed))
+}
+
+/// All that is found, the worst first, each severity by file and place.
+fn checked(args: &CheckArgs, given: &Given) -> Result<(Compilation, Vec<Finding>), Unusable> {
+    let (mut compiler, mut compilation) = given.compile()?;
+    let policy = args.judging.policy(&given.options.findings);
+    check(&mut compilation, &policy, &mut compiler.emitted);
+    let mut findings = findings(&compilation, &compilation.positions());
+    // They come by file and place, which a stable sort keeps.
+    findings.sort_by_key(|finding| match finding.level() {
+        Severity::Error => 0,
+        Severity::Warning => 1,
+        Severity::Notice => 2,
+    });
+    Ok((compilation, findings))
+}
+
+/// Whether the filters let a finding through. What is about no object is about every namespace.
+fn is_asked(args: &CheckArgs, finding: &Finding) -> bool {
+    let least = args.at_least.map(|least| least.severity());
+    let rank = |severity: Severity| match severity {
+        Severity::Notice => 0,
+        Severity::Warning => 1,
+        Severity::Error => 2,
+    };
+    let is_bad_enough = least.is_none_or(|least| rank(finding.level()) >= rank(least));
+    let object = finding.object.as_ref().or(finding.resource.as_ref());
+    let namespace = object.and_then(|object| object.namespace.as_deref());
+    let is_here = args.namespace.is_empty() || object.is_none() || namespace.is_some_and(|namespace| args.namespace.iter().any(|asked| asked == namespace));
+    is_bad_enough && is_here
 }

@@ -2,9 +2,11 @@
 //!
 //! What must not be here: what differs.
 
+use super::compared::{Differences, GatewayDifference, GatewayState};
 use crate::dump;
+use crate::input::some;
 use crate::style::{Style, count, plain};
-use chancery_core::compare::{Change, ChangeKind, Comparison, RequestChange, Requests, SettingView};
+use chancery_core::compare::{Change, ChangeKind, RequestChange, Requests, SettingView};
 use chancery_core::compilation::Takes;
 use chancery_core::envoy_config::Running;
 use chancery_core::explain::OriginView;
@@ -20,45 +22,78 @@ const MOST_WAYS: usize = 40;
 /// So many things that change alike are told each by itself; of more the first is told, and the names of so many others.
 const ALIKE: usize = 4;
 
-pub fn report(comparison: &Comparison, requests: Option<&Requests>, running: Option<&Running>, style: &Style) -> String {
+pub fn report(differences: &Differences, running: Option<&Running>, style: &Style) -> String {
     let mut out = String::new();
-    for (title, changes) in [("Resources", &comparison.resources), ("What Envoy gets", &comparison.envoy)] {
-        if changes.is_empty() {
-            continue;
-        }
-        let _ = writeln!(out, "{}  {}", style.bold(title), style.dim(summary(changes)));
-        for (change, others) in alike(changes) {
-            one(&mut out, change, style);
-            so_too(&mut out, &others, style);
-        }
-        out.push('\n');
+    changes(&mut out, "Resources", &differences.resources, style);
+    if let Some(only) = differences.only() {
+        changes(&mut out, "What Envoy gets", &only.envoy, style);
     }
-    if !comparison.settings.is_empty() {
-        let _ = writeln!(out, "{}  {}", style.bold("What the controller does with its own configuration"), style.dim(settings(&comparison.settings)));
-        for setting in &comparison.settings {
-            let _ = writeln!(out, "  {} {} {}", style.yellow("~"), style.bold(plain(&setting.path)), style.dim(setting.takes.words()));
-            for (sign, value) in [("-", &setting.before), ("+", &setting.after)] {
-                if let Some(value) = value {
-                    let value = plain(value);
-                    let _ = writeln!(out, "        {sign} {}", if sign == "-" { style.red(value) } else { style.green(value) });
-                }
-            }
-        }
-        out.push('\n');
-    }
+    of_settings(&mut out, &differences.settings, style);
     if let Some(running) = running {
         out.push_str(&dump::updates(running, style));
-        if comparison.is_empty() {
+        if differences.is_empty() {
             let _ = writeln!(out, "Envoy has what the source says.");
         }
-    } else if comparison.is_empty() {
+    } else if differences.is_empty() {
         let _ = writeln!(out, "Nothing differs.");
-    } else if comparison.envoy.is_empty() {
+    } else if differences.is_same_for_envoy() {
         let _ = writeln!(out, "Envoy gets the same.");
-    } else if let Some(requests) = requests {
-        out.push_str(&of_requests(requests, style));
+    } else if let Some(only) = differences.only() {
+        only.requests.iter().for_each(|requests| out.push_str(&of_requests(requests, style)));
+    } else {
+        gateways(&mut out, &differences.gateways, style);
     }
     out
+}
+
+/// Each gateway that changes, under its name; the others in one line.
+fn gateways(out: &mut String, all: &[GatewayDifference], style: &Style) {
+    for of in all.iter().filter(|of| !of.is_empty()) {
+        let _ = writeln!(out, "{}", style.heading(plain(of.gateway.as_deref().unwrap_or_default())));
+        match of.state {
+            GatewayState::Added => drop(writeln!(out, "{} this gateway is new\n", style.green("+"))),
+            GatewayState::Removed => drop(writeln!(out, "{} this gateway is gone\n", style.red("-"))),
+            GatewayState::Compared => {
+                out.push('\n');
+                changes(out, "What Envoy gets", &of.envoy, style);
+                of.requests.iter().for_each(|requests| out.push_str(&of_requests(requests, style)));
+                out.push('\n');
+            }
+        }
+    }
+    let same: Vec<&str> = all.iter().filter(|of| of.is_empty()).filter_map(|of| of.gateway.as_deref()).collect();
+    if !same.is_empty() {
+        let _ = writeln!(out, "{}", style.dim(plain(&format!("The same for {}: {}", count(same.len(), "gateway"), some(&same)))));
+    }
+}
+
+fn changes(out: &mut String, title: &str, changes: &[Change], style: &Style) {
+    if changes.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{}  {}", style.bold(title), style.dim(summary(changes)));
+    for (change, others) in alike(changes) {
+        one(out, change, style);
+        so_too(out, &others, style);
+    }
+    out.push('\n');
+}
+
+fn of_settings(out: &mut String, all: &[SettingView], style: &Style) {
+    if all.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{}  {}", style.bold("What the controller does with its own configuration"), style.dim(settings(all)));
+    for setting in all {
+        let _ = writeln!(out, "  {} {} {}", style.yellow("~"), style.bold(plain(&setting.path)), style.dim(setting.takes.words()));
+        for (sign, value) in [("-", &setting.before), ("+", &setting.after)] {
+            if let Some(value) = value {
+                let value = plain(value);
+                let _ = writeln!(out, "        {sign} {}", if sign == "-" { style.red(value) } else { style.green(value) });
+            }
+        }
+    }
+    out.push('\n');
 }
 
 /// Requests that are treated differently.
@@ -200,5 +235,5 @@ fn place(origin: Option<&OriginView>) -> String {
 }
 
 fn place_of(origin: Option<&OriginView>) -> String {
-    origin.and_then(|origin| origin.span.as_ref()).map(|span| format!("  {}:{}", span.file, span.line)).unwrap_or_default()
+    origin.and_then(|origin| origin.span.as_ref()).map(|span| plain(&format!("  {}:{}", span.file, span.line)).into_owned()).unwrap_or_default()
 }

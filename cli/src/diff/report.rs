@@ -2,9 +2,12 @@
 //!
 //! What must not be here: what differs.
 
+use super::compared::{Differences, GatewayDifference, GatewayState};
 use super::human::{kinds, settings, summary, tried, unchanged, was};
+use crate::check::github::{data, property};
 use crate::check::sarif;
-use chancery_core::compare::{Change, Comparison, RequestChange, Requests};
+use crate::style::plain;
+use chancery_core::compare::{Change, RequestChange, Requests, SettingView};
 use chancery_core::envoy_config::Running;
 use chancery_core::explain::Span;
 use serde_json::{Value, json};
@@ -13,46 +16,72 @@ use std::fmt::Write;
 /// So many things are listed in a pull request.
 const MOST: usize = 100;
 
-pub fn markdown(comparison: &Comparison, requests: Option<&Requests>, running: Option<&Running>) -> String {
-    let mut out = requests.filter(|_| !comparison.is_empty()).map(of_requests).unwrap_or_default();
-    for (title, changes) in [("Resources", &comparison.resources), ("What Envoy gets", &comparison.envoy)] {
-        if changes.is_empty() {
-            continue;
-        }
-        let _ = writeln!(out, "### {title}: {}\n\n| | what | before | after |\n|---|---|---|---|", summary(changes));
-        for change in changes.iter().take(MOST) {
-            let was = was(change).map(|was| format!(" ({})", cell(&was))).unwrap_or_default();
-            let _ = writeln!(out, "| {} | {} **{}**{was}{} | | |", change.change.name(), change.kind, cell(&change.name), at(change));
-            for field in &change.fields {
-                let value = |value: &Option<String>| value.as_ref().map(|value| format!("`{}`", cell(value))).unwrap_or_default();
-                let _ = writeln!(out, "| | `{}` | {} | {} |", cell(&field.path), value(&field.before), value(&field.after));
-            }
-        }
-        if changes.len() > MOST {
-            let _ = writeln!(out, "\n... and {} more.", changes.len() - MOST);
-        }
-        out.push('\n');
+pub fn markdown(differences: &Differences, running: Option<&Running>) -> String {
+    let mut out = String::new();
+    if let Some(only) = differences.only() {
+        only.requests.iter().filter(|_| !differences.is_empty()).for_each(|requests| out.push_str(&of_requests(requests)));
+        changes(&mut out, "Resources", &differences.resources);
+        changes(&mut out, "What Envoy gets", &only.envoy);
+    } else {
+        differences.gateways.iter().filter(|of| !of.is_empty()).for_each(|of| gateway(&mut out, of));
+        changes(&mut out, "Resources", &differences.resources);
     }
-    if !comparison.settings.is_empty() {
-        let _ = writeln!(
-            out,
-            "### The controller's own configuration: {}\n\n| setting | | before | after |\n|---|---|---|---|",
-            settings(&comparison.settings)
-        );
-        for setting in comparison.settings.iter().take(MOST) {
-            let value = |value: &Option<String>| value.as_ref().map(|value| format!("`{}`", cell(value))).unwrap_or_default();
-            let _ =
-                writeln!(out, "| `{}` | {} | {} | {} |", cell(&setting.path), setting.takes.words(), value(&setting.before), value(&setting.after));
-        }
-        out.push('\n');
-    }
+    of_settings(&mut out, &differences.settings);
     for refused in running.iter().flat_map(|running| &running.refused) {
         let _ = writeln!(out, "Envoy refused {} **{}**: {}\n", refused.kind, cell(&refused.name), cell(&refused.details));
     }
-    if comparison.is_empty() {
+    if differences.is_empty() {
         out.push_str("Nothing differs.\n");
     }
     out
+}
+
+/// One of several gateways.
+fn gateway(out: &mut String, of: &GatewayDifference) {
+    let name = cell(of.gateway.as_deref().unwrap_or_default());
+    match of.state {
+        GatewayState::Added | GatewayState::Removed => drop(writeln!(out, "## Gateway {name}: {}\n", of.state.name())),
+        GatewayState::Compared => {
+            let _ = writeln!(out, "## Gateway {name}\n");
+            of.requests.iter().for_each(|requests| out.push_str(&of_requests(requests)));
+            changes(out, "What Envoy gets", &of.envoy);
+        }
+    }
+}
+
+fn changes(out: &mut String, title: &str, changes: &[Change]) {
+    if changes.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "### {title}: {}\n\n| | what | before | after |\n|---|---|---|---|", summary(changes));
+    for change in changes.iter().take(MOST) {
+        let was = was(change).map(|was| format!(" ({})", cell(&was))).unwrap_or_default();
+        let _ = writeln!(out, "| {} | {} **{}**{was}{} | | |", change.change.name(), change.kind, cell(&change.name), at(change));
+        for field in &change.fields {
+            let _ = writeln!(out, "| | `{}` | {} | {} |", cell(&field.path), value(field.before.as_ref()), value(field.after.as_ref()));
+        }
+    }
+    if changes.len() > MOST {
+        let _ = writeln!(out, "\n... and {} more.", changes.len() - MOST);
+    }
+    out.push('\n');
+}
+
+fn of_settings(out: &mut String, all: &[SettingView]) {
+    if all.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "### The controller's own configuration: {}\n\n| setting | | before | after |\n|---|---|---|---|", settings(all));
+    for setting in all.iter().take(MOST) {
+        let (before, after) = (value(setting.before.as_ref()), value(setting.after.as_ref()));
+        let _ = writeln!(out, "| `{}` | {} | {before} | {after} |", cell(&setting.path), setting.takes.words());
+    }
+    out.push('\n');
+}
+
+/// A value in a cell of a table.
+fn value(of: Option<&String>) -> String {
+    of.map(|value| format!("`{}`", cell(value))).unwrap_or_default()
 }
 
 /// Requests that are treated differently: what a reviewer asks first.
@@ -65,8 +94,7 @@ pub fn of_requests(requests: &Requests) -> String {
         for change in requests.changes.iter().take(MOST) {
             let mut named = Some(format!("**{}**{}", cell(&change.requests), at_span(span_of(change))));
             for difference in &change.differences {
-                let value = |value: &Option<String>| value.as_ref().map(|value| format!("`{}`", cell(value))).unwrap_or_default();
-                let (before, after) = (value(&difference.before), value(&difference.after));
+                let (before, after) = (value(difference.before.as_ref()), value(difference.after.as_ref()));
                 let _ = writeln!(out, "| {} | {} | {before} | {after} |", named.take().unwrap_or_default(), cell(&difference.what));
             }
             let _ = writeln!(out, "| | e.g. | `{}` | |", cell(&change.witness.curl));
@@ -98,7 +126,7 @@ fn sentence_of(change: &RequestChange) -> String {
 
 /// Text in a cell of a table.
 fn cell(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('|', "\\|").replace('`', "'").replace('<', "&lt;").replace('\n', " ")
+    plain(text).replace('\\', "\\\\").replace('|', "\\|").replace('`', "'").replace('<', "&lt;").replace('\n', " ")
 }
 
 fn at(change: &Change) -> String {
@@ -120,39 +148,67 @@ fn sentence(change: &Change) -> String {
     format!("{} {} {}{was}{fields}", change.kind, change.name, change.change.name())
 }
 
-pub fn sarif(comparison: &Comparison, requests: Option<&Requests>) -> Value {
-    let result = |rule: &str, level: &str, text: String, span: Option<&Span>| {
-        let locations: Vec<Value> = span.map(sarif::physical).into_iter().collect();
-        json!({ "ruleId": rule, "level": level, "message": { "text": text }, "locations": locations })
+/// One finding for a program that shows findings at lines.
+struct Line<'a> {
+    rule: &'static str,
+    text: String,
+    span: Option<&'a Span>,
+}
+
+/// All that differs, requests first, each with the gateway where there are several.
+fn lines(differences: &Differences) -> Vec<Line<'_>> {
+    let mut out = Vec::new();
+    let prefix = |of: &GatewayDifference| of.gateway.as_ref().map(|name| format!("gateway {name}: ")).unwrap_or_default();
+    for of in &differences.gateways {
+        if of.state != GatewayState::Compared {
+            out.push(Line { rule: "gateway-changed", text: format!("{}{}", prefix(of), of.state.name()), span: None });
+        }
+        for change in of.requests.iter().flat_map(|requests| &requests.changes) {
+            out.push(Line { rule: "request-changed", text: format!("{}{}", prefix(of), sentence_of(change)), span: span_of(change) });
+        }
+    }
+    for change in &differences.resources {
+        out.push(Line { rule: "resource-changed", text: sentence(change), span: after(change) });
+    }
+    for of in &differences.gateways {
+        for change in &of.envoy {
+            out.push(Line { rule: "envoy-changed", text: format!("{}{}", prefix(of), sentence(change)), span: after(change) });
+        }
+    }
+    out
+}
+
+fn after(change: &Change) -> Option<&Span> {
+    change.after.iter().find_map(|origin| origin.span.as_ref())
+}
+
+fn is_for_users(rule: &str) -> bool {
+    matches!(rule, "request-changed" | "gateway-changed")
+}
+
+pub fn sarif(differences: &Differences) -> Value {
+    let result = |line: Line<'_>| {
+        let locations: Vec<Value> = line.span.map(sarif::physical).into_iter().collect();
+        let level = if is_for_users(line.rule) { "warning" } else { "note" };
+        json!({ "ruleId": line.rule, "level": level, "message": { "text": line.text }, "locations": locations })
     };
-    let all =
-        comparison.resources.iter().map(|change| ("resource-changed", change)).chain(comparison.envoy.iter().map(|change| ("envoy-changed", change)));
-    let of_requests = requests.iter().flat_map(|requests| &requests.changes);
-    let of_requests = of_requests.map(|change| result("request-changed", "warning", sentence_of(change), span_of(change)));
-    let others = all.map(|(rule, change)| result(rule, "note", sentence(change), change.after.iter().find_map(|origin| origin.span.as_ref())));
-    let results: Vec<Value> = of_requests.chain(others).collect();
+    let results: Vec<Value> = lines(differences).into_iter().map(result).collect();
     let rule = |id: &str, text: &str| json!({ "id": id, "shortDescription": { "text": text } });
     let rules = [
         rule("request-changed", "a request is treated differently"),
+        rule("gateway-changed", "a gateway is added or removed"),
         rule("resource-changed", "a resource differs"),
         rule("envoy-changed", "what Envoy gets differs"),
     ];
     sarif::log(&rules, &results)
 }
 
-pub fn github(comparison: &Comparison, requests: Option<&Requests>) -> String {
+pub fn github(differences: &Differences) -> String {
     let mut out = String::new();
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    let mut line = |command: &str, text: String, span: Option<&Span>| {
-        let place = span.map(|span| format!(" file={},line={},endLine={}", property(&span.file), span.line, span.end_line)).unwrap_or_default();
-        let _ = writeln!(out, "::{command}{place}::{}", data(&text));
-    };
-    for change in requests.iter().flat_map(|requests| &requests.changes) {
-        line("warning", sentence_of(change), span_of(change));
-    }
-    for change in comparison.envoy.iter().chain(&comparison.resources) {
-        line("notice", sentence(change), change.after.iter().find_map(|origin| origin.span.as_ref()));
+    for line in lines(differences) {
+        let place = line.span.map(|span| format!(" file={},line={},endLine={}", property(&span.file), span.line, span.end_line));
+        let command = if is_for_users(line.rule) { "warning" } else { "notice" };
+        let _ = writeln!(out, "::{command}{}::{}", place.unwrap_or_default(), data(&line.text));
     }
     out
 }

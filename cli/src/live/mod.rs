@@ -6,9 +6,11 @@ pub mod ask;
 mod human;
 
 use crate::args::{BootstrapArgs, Deployment, LiveArgs, ServeArgs, WatchArgs};
-use crate::output::{print_json, reason};
+use crate::output::{print_json, reason, shown, to_json};
 use crate::style::Style;
 use crate::{Outcome, Unusable};
+use chancery_core::compilation::Dialect;
+use chancery_core::dialect;
 use chancery_live::Failure;
 use chancery_live::bootstrap::Bootstrap;
 use chancery_live::engine::Settings;
@@ -16,7 +18,7 @@ use chancery_live::event::{Dated, Events};
 use chancery_live::host::{self, Show};
 use chancery_live::serve::{Servers, Writing};
 use chancery_live::sources::Source;
-use chancery_live::sources::folder::Folder;
+use chancery_live::sources::folder::{Folder, Reading};
 use chancery_live::sources::kube::{Kube, Settings as Cluster};
 use chancery_live::sources::recording::Recorder;
 use chancery_live::sources::replay::Replay;
@@ -83,14 +85,16 @@ pub fn bootstrap(args: &BootstrapArgs) -> Outcome {
 
 fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<(Settings, Vec<Box<dyn Source>>), Unusable> {
     let mut sources: Vec<Box<dyn Source>> = Vec::new();
+    let options = deployment.options()?;
+    let asked = options.dialect.as_ref().and_then(|name| Dialect::named(name, dialect::ALL));
+    let reading = Reading { excludes: deployment.excludes()?, asked };
     for path in &args.paths {
         if path.as_os_str() == "-" {
             sources.push(Box::new(Stream::new(std::io::stdin())));
         } else {
-            sources.push(Box::new(Folder::new(path.clone())));
+            sources.push(Box::new(Folder::new(path.clone(), reading.clone())));
         }
     }
-    let options = deployment.options()?;
     if args.kube {
         sources.push(Box::new(Kube::new(Cluster { dialect: options.dialect.as_ref().map(|name| name.to_string()), ..cluster(args) })));
     }
@@ -120,7 +124,8 @@ fn cluster(args: &LiveArgs) -> Cluster {
 fn show(json: bool, style: &Style) -> Show {
     let style = style.clone();
     Box::new(move |dated: &Dated| {
-        let text = if json { serde_json::to_string(&dated.event).unwrap_or_default() } else { human::event(dated, &style) };
+        let text = if json { to_json(&dated.event, false).unwrap_or_default() } else { human::event(dated, &style) };
+        let text = shown(&text);
         let mut out = std::io::stdout().lock();
         text.is_empty() || (writeln!(out, "{text}").is_ok() && out.flush().is_ok())
     })

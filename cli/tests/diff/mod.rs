@@ -99,8 +99,9 @@ fn diff_tells_many_resources_that_change_alike_once() {
 
 #[test]
 fn what_could_not_be_read_is_told_where_an_answer_does_not_count_it() {
-    let folder = Folder::with(&[("gateway.yaml", GATEWAY), ("broken.yaml", "kind: Mapping\nspec: [1\n")]);
-    let why = "chancery: not all of broken.yaml could be read, from line 2 on; `chancery check broken.yaml` tells why\n";
+    let folder = Folder::with(&[("gateway.yaml", GATEWAY), ("broken.yaml", &format!("{GATEWAY}---\nkind: Mapping\nspec: [1\n"))]);
+    let line = GATEWAY.lines().count() + 3;
+    let why = format!("chancery: not all of broken.yaml could be read, from line {line} on; `chancery check broken.yaml` tells why\n");
     let commands: [&[&str]; 3] = [
         &["diff", "broken.yaml", "gateway.yaml"],
         &["route", "http://a.org/", "broken.yaml", "gateway.yaml"],

@@ -6,7 +6,9 @@
 //! What must not be here: what a command does.
 
 use crate::Folder;
+use chancery_core::compilation::OptionKind;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -128,7 +130,7 @@ fn consoles_of_the_book_show_what_the_program_prints() {
         let folder = Folder::new();
         for dialect in ["ambassador", "contour"] {
             for entry in fs::read_dir(root().join("assets/examples").join(dialect)).expect("examples").flatten() {
-                folder.write(&format!("examples/{dialect}/{}", entry.file_name().to_string_lossy()), &fs::read(entry.path()).expect("an example"));
+                folder.write(&format!("assets/examples/{dialect}/{}", entry.file_name().to_string_lossy()), &fs::read(entry.path()).expect("an example"));
             }
         }
         let mut written: Vec<String> = Vec::new();
@@ -192,5 +194,101 @@ fn fits(expected: &[&str], printed: &[&str]) -> bool {
             let (head, tail) = (&expected[..at], &expected[at + 1..]);
             printed.starts_with(head) && (head.len()..=printed.len()).any(|from| fits(tail, &printed[from..]))
         }
+    }
+}
+
+/// What the book says of the options of a dialect, from the table that the dialect has.
+fn options() -> String {
+    let mut out = String::from(
+        "# Options\n\n<!-- Written by `UPDATE_DOCS=1 cargo test -p chancery docs` from the tables of the dialects. -->\n\nWhat changes the answer and is not in the YAML: how the controller runs. All commands take these options. In [`chancery.toml`](settings.md) they stand under\n`[options]`, without the dashes.\n",
+    );
+    for dialect in chancery_core::dialect::ALL {
+        let _ = write!(out, "\n## {}\n\nFor {}, `--dialect {}`.\n\n| option | what it says |\n|---|---|\n", dialect.name, dialect.controller, dialect.name);
+        for spec in dialect.options {
+            let (value, more) = match spec.kind {
+                OptionKind::Flag => (String::new(), String::new()),
+                OptionKind::Text { placeholder, default } => {
+                    (format!(" {placeholder}"), if default.is_empty() { String::new() } else { format!("; `{default}` when not given") })
+                }
+                OptionKind::Choice(words) => {
+                    let all: Vec<String> = words.iter().map(|(word, doc)| format!("`{word}`: {doc}")).collect();
+                    (" WHAT".into(), format!(". {}. The first when not given", all.join("; ")))
+                }
+                OptionKind::List { placeholder } => (format!(" {placeholder}"), "; may be given several times".into()),
+                OptionKind::Map => (" KEY=VALUE".into(), "; may be given several times".into()),
+                OptionKind::File { placeholder } => (format!(" {placeholder}"), ", from a file".into()),
+                OptionKind::Files => (" KEY=PATH".into(), ", from files".into()),
+            };
+            let _ = writeln!(out, "| `--{}{value}` | {}{} |", spec.name, spec.doc.replace('|', "\\|"), more.replace('|', "\\|"));
+        }
+    }
+    out
+}
+
+#[test]
+fn the_page_of_options_is_what_the_dialects_list() {
+    let path = root().join("docs/options.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, options()).expect("the page");
+    }
+    assert_eq!(fs::read_to_string(&path).expect("the page of options"), options(), "UPDATE_DOCS=1 writes it");
+}
+
+/// The commands of a page that a shell would run, without what they are piped into.
+fn shell_commands(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let of_shell = blocks(&lines).into_iter().filter(|block| matches!(block.language.as_str(), "sh" | "console"));
+    let all = of_shell.flat_map(|block| lines[block.first..block.end].to_vec());
+    all.filter_map(|line| {
+        let command = line.trim_start_matches("$ ").strip_prefix("chancery ")?;
+        Some(command.split(" #").next()?.split([';', '|', '>', '&']).next()?.trim().to_string())
+    })
+    .collect()
+}
+
+#[test]
+fn paths_of_the_book_are_there_when_they_are_pasted_in_the_root() {
+    let written = |text: &str, name: &str| text.lines().any(|line| line.strip_prefix("# ").is_some_and(|file| file == name));
+    let mut lost = Vec::new();
+    let readme = ("README.md".to_string(), fs::read_to_string(root().join("README.md")).expect("the README"));
+    for (page, text) in pages().into_iter().chain([readme]) {
+        for command in shell_commands(&text) {
+            let is_path = |word: &&String| {
+                let word = word.trim_start_matches("./");
+                !word.starts_with('-') && !word.contains("://") && (word.starts_with("assets/") || word.starts_with("tests/") || word.starts_with("gateway/"))
+            };
+            for path in words_of(&command).iter().filter(is_path) {
+                let file = path.split(':').next().unwrap_or_default();
+                if !root().join(file).exists() && !written(&text, file) {
+                    lost.push(format!("{page}: {path}"));
+                }
+            }
+        }
+    }
+    assert!(lost.is_empty(), "{lost:#?}");
+}
+
+#[test]
+fn the_readme_says_how_to_use_it_as_it_works() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("the README");
+    let section = readme.split("## Use it").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("the section");
+    let folder = Folder::new();
+    let copy = |from: &str| {
+        fn walk(from: &Path, below: &str, folder: &Folder) {
+            for entry in fs::read_dir(from).expect("a folder").flatten() {
+                let name = format!("{below}/{}", entry.file_name().to_string_lossy());
+                if entry.path().is_dir() { walk(&entry.path(), &name, folder) } else { folder.write(&name, &fs::read(entry.path()).expect("a file")) }
+            }
+        }
+        walk(&root().join(from), from, &folder);
+    };
+    ["tests/demo", "assets/examples"].into_iter().for_each(copy);
+    let commands = shell_commands(section);
+    assert!(commands.len() > 6, "{commands:?}");
+    // A revision wants a repository; `demo` has one.
+    for command in commands.into_iter().filter(|command| !command.starts_with("diff ")) {
+        let words = words_of(&command);
+        let run = folder.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(run.code < 2, "{command}: {}", run.err);
     }
 }

@@ -7,8 +7,10 @@
 
 mod annotation;
 mod certificate;
+mod class;
 mod effect;
 mod exposure;
+mod foreign;
 mod header;
 mod impossible;
 mod listening;
@@ -43,6 +45,7 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
         side.diagnostics.append(&mut found);
     }
     reference::secrets_elsewhere(compilation);
+    compilation.sides.iter_mut().for_each(|side| foreign::join(side));
     settle::settle(compilation, policy);
 }
 
@@ -76,6 +79,7 @@ fn check_gateway(whole: &mut Whole<'_>, policy: &Policy) {
     unreachable::check(whole);
     listening::check(whole);
     reference::check(whole);
+    class::check(whole);
     naming::check(whole);
     port::check(whole);
     header::check(whole);

@@ -1,5 +1,5 @@
-//! What was right once, or somewhere else: versions that no cluster serves any more, annotations of other controllers, and stand-ins that
-//! nobody replaced.
+//! What was right once, or somewhere else: versions that no cluster serves any more, annotations of other controllers, and placeholders
+//! that nobody replaced.
 //!
 //! What must not be here: deprecated fields and versions of a dialect's own kinds, which the dialect tells.
 
@@ -43,10 +43,10 @@ const CONTROLLERS: &[(&str, &str)] = &[
     ("konghq.com/", "Kong"),
 ];
 
-/// Texts that stand for what somebody should put in.
-const STAND_INS: &[&str] = &["CHANGEME", "CHANGE_ME", "CHANGE-ME", "REPLACEME", "REPLACE_ME", "REPLACE-ME"];
+/// Words that stand for what somebody should put in, as capital letters.
+const PLACEHOLDERS: &[&str] = &["CHANGEME", "CHANGE_ME", "CHANGE-ME", "REPLACEME", "REPLACE_ME", "REPLACE-ME", "TODO", "FIXME", "TBD"];
 
-/// How deep objects are looked into for stand-ins.
+/// How deep objects are looked into for placeholders.
 const DEEPEST: usize = 32;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
@@ -56,7 +56,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             foreign(whole, object);
         }
         if let Some(spec) = object.root.get("spec") {
-            stand_ins(whole, object, spec);
+            placeholders(whole, object, spec);
         }
     }
 }
@@ -91,13 +91,13 @@ fn is_own(dialect: &Dialect, key: &str) -> bool {
     dialect.claims.iter().any(|claim| matches!(claim, Claim::Annotation(prefix) | Claim::SharedAnnotation(prefix) if key.starts_with(prefix)))
 }
 
-fn stand_ins(whole: &mut Whole<'_>, object: &Object, root: &Node) {
+fn placeholders(whole: &mut Whole<'_>, object: &Object, root: &Node) {
     let mut nodes = Vec::from([(root, 0)]);
     while let Some((node, depth)) = nodes.pop() {
         match &node.value {
             Value::Object(object) if depth < DEEPEST => nodes.extend(object.iter().map(|entry| (&entry.value, depth + 1))),
             Value::Array(items) if depth < DEEPEST => nodes.extend(items.iter().map(|item| (item, depth + 1))),
-            Value::String(text) if is_stand_in(text) => {
+            Value::String(text) if is_placeholder(text) => {
                 let message = format!("`{text}` looks like a placeholder that was not replaced");
                 let finding = Diagnostic::new(&codes::STAND_IN, message, Place::value(object.id, node.id));
                 whole.tell(finding.about(object.key.clone()));
@@ -107,10 +107,15 @@ fn stand_ins(whole: &mut Whole<'_>, object: &Object, root: &Node) {
     }
 }
 
-fn is_stand_in(text: &str) -> bool {
+fn is_placeholder(text: &str) -> bool {
     let shell = text.strip_prefix("${").is_some_and(|rest| rest.ends_with('}') && !rest.contains(' '));
     let yours = |text: &str| text.starts_with("YOUR_") || text.starts_with("YOUR-");
     let marked = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
     let marked = marked.is_some_and(|inner| !inner.is_empty() && inner.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ')));
-    shell || yours(text) || marked || STAND_INS.contains(&text)
+    // Text of several lines, and sentences, are for people or are programs.
+    let is_value = !text.contains(['\n', ' ']);
+    let template = text.find("{{").is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains("}}"))) && !text.contains('\n');
+    let is_mark = |word: &str| PLACEHOLDERS.contains(&word) || word.len() > 2 && word.bytes().all(|byte| matches!(byte, b'x' | b'X'));
+    let word = is_value && text.split(['.', '/', ':', '@', ',']).any(is_mark);
+    shell || yours(text) || marked || template || word
 }

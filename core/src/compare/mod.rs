@@ -130,28 +130,36 @@ impl Comparison {
     }
 }
 
-/// Compares.
+/// Compares: resources, what Envoy gets, and the controller's own settings.
 #[must_use]
 pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Comparison {
-    let resources = match (&before.source, &after.source) {
-        (Some(before), Some(after)) => resources::compare(before, after),
-        _ => Vec::new(),
-    };
-    let settings = match (&before.source, &after.source) {
-        (Some(before), Some(after)) => settings(before.gateway.side, after.gateway.side),
-        _ => Vec::new(),
-    };
+    let sources = before.source.as_ref().zip(after.source.as_ref());
+    let resources = sources.map_or_else(Vec::new, |(before, after)| compare_resources(before, after));
+    let settings = sources.map_or_else(Vec::new, |(before, after)| compare_settings(before.gateway.side, after.gateway.side));
+    Comparison { resources, envoy: compare_envoy(before, after), settings }
+}
+
+/// Compares the resources of two inputs. Which of their gateways the sources name changes nothing.
+#[must_use]
+pub fn compare_resources(before: &SideSource<'_>, after: &SideSource<'_>) -> Vec<Change> {
+    resources::compare(before, after)
+}
+
+/// Compares what the Envoys of two gateways get.
+#[must_use]
+pub fn compare_envoy(before: &Side<'_>, after: &Side<'_>) -> Vec<Change> {
     // What an Envoy tells of itself is compared however it came there.
-    let envoy = if before.source.is_none() || after.source.is_none() {
+    if before.source.is_none() || after.source.is_none() {
         let [old, new] = settled::both(before.config, after.config);
         parts::compare(&Side { config: &old, source: before.source }, &Side { config: &new, source: after.source })
     } else {
         parts::compare(before, after)
-    };
-    Comparison { resources, envoy, settings }
+    }
 }
 
-fn settings(before: &compilation::Side, after: &compilation::Side) -> Vec<SettingView> {
+/// Compares what a controller does with its own configuration; nothing where the controllers are not the same.
+#[must_use]
+pub fn compare_settings(before: &compilation::Side, after: &compilation::Side) -> Vec<SettingView> {
     if before.dialect != after.dialect {
         return Vec::new();
     }

@@ -4,6 +4,7 @@
 
 use crate::compilation::{Claim, Dialect};
 use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::read::{self, DocumentCache, ReadOptions};
 use crate::resource::{Inputs, Objects};
 use alloc::format;
 use alloc::vec::Vec;
@@ -72,6 +73,26 @@ pub fn detect(inputs: &Inputs, dialects: &[&'static Dialect]) -> Detection {
     }
     let assumed = dialects.first().copied().filter(|_| found.is_empty());
     Detection { found, assumed }
+}
+
+/// Whether a text that nobody named holds something that one of these dialects reads, or that is certainly meant for one. A folder also holds what
+/// other programs read: their files are not for a controller, and what is odd about them is nobody's mistake here.
+///
+/// `asked` is the dialect that a person chose, if one did. A dialect that no input claims by itself takes everything then.
+pub fn is_claimed(text: &str, asked: Option<&'static Dialect>, dialects: &[&'static Dialect]) -> bool {
+    if asked.is_some_and(|dialect| dialect.claims.is_empty()) {
+        return true;
+    }
+    let known = || dialects.iter().filter(|dialect| !dialect.claims.is_empty());
+    let is_version = |claim: &&Claim| matches!(claim, Claim::Version(_) | Claim::SharedVersion(_) | Claim::Annotation(_) | Claim::SharedAnnotation(_));
+    if known().flat_map(|dialect| dialect.claims).filter(is_version).any(|claim| claims(claim, text)) {
+        return true;
+    }
+    if memmem::find(text.as_bytes(), b"kind").is_none() || memmem::find(text.as_bytes(), b"apiVersion").is_none() {
+        return false;
+    }
+    let (objects, _) = read::read(&Inputs::one("", text), &ReadOptions::default(), &mut DocumentCache::new());
+    objects.iter().any(|object| known().any(|dialect| dialect.reads(&object.key)))
 }
 
 impl Claim {

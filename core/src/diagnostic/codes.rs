@@ -38,6 +38,7 @@ codes! {
     OVERWRITTEN = "overwritten", Warning, "a later document of the same name overwrites an earlier one";
     UNKNOWN_KIND = "unknown-kind", Notice, "the controller does not read this kind";
     EDGE_STACK_KIND = "edge-stack-kind", Warning, "only the Edge Stack reads this kind";
+    EDGE_STACK_FIELD = "edge-stack-field", Warning, "only the Edge Stack acts on this field";
     DUPLICATE_RESOURCE = "duplicate-resource", Error, "two resources of one kind have the same name and namespace";
     OTHER_AMBASSADOR_ID = "other-ambassador-id", Notice, "the resource is for another instance of the controller";
     NOT_WATCHED = "not-watched", Notice, "the controller does not look there";
@@ -159,7 +160,7 @@ codes! {
     REMOVED_VERSION = "removed-version", Warning, "an API version that clusters no longer have";
     UNKNOWN_ANNOTATION = "unknown-annotation", Warning, "an annotation that looks like the controller's, and that it does not read";
     FOREIGN_ANNOTATION = "foreign-annotation", Notice, "an annotation that another controller reads";
-    STAND_IN = "stand-in", Notice, "a text that stands for what somebody should put in";
+    STAND_IN = "stand-in", Notice, "a placeholder that nobody replaced";
     UNUSED_SUPPRESSION = "unused-suppression", Warning, "a finding is to be ignored that is not there";
     SUPPRESSION_WITHOUT_REASON = "suppression-without-reason", Warning, "a finding is ignored, and nobody says why";
 }

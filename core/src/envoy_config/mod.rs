@@ -61,6 +61,12 @@ impl<T> Placed<T> {
 }
 
 impl EnvoyConfig {
+    /// Whether there is nothing in it that takes or forwards a request.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.listeners.is_empty() && self.routes.is_empty() && self.clusters.is_empty() && self.endpoints.is_empty()
+    }
+
     /// What a bootstrap holds by itself.
     #[must_use]
     pub fn of_bootstrap(bootstrap: pb::bootstrap::Bootstrap) -> Self {

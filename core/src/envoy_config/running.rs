@@ -39,6 +39,8 @@ pub struct Running {
     pub held_back: HeldBack,
     /// Whether endpoints are in it: `/config_dump` tells them only with `include_eds`.
     pub has_endpoints: bool,
+    /// Parts that every whole `/config_dump` has and this one has not: it was asked for a part only, or cut.
+    pub missing: Vec<&'static str>,
 }
 
 /// A version that an Envoy accepted.
@@ -72,6 +74,13 @@ impl Running {
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         text.trim_start().starts_with('{') && top_level(text).is_ok_and(|names| names.contains("configs") || names.contains("static_resources"))
+    }
+
+    /// Whether a text begins as one in JSON, however it goes on.
+    #[must_use]
+    pub fn begins_like_one(text: &str) -> bool {
+        let Some(inside) = text.trim_start().strip_prefix('{') else { return false };
+        ["\"configs\"", "\"static_resources\""].iter().any(|name| inside.trim_start().starts_with(name))
     }
 
     /// Reads a dump or a bootstrap.
@@ -122,6 +131,10 @@ impl Running {
         let mut parts: Vec<(usize, Any)> = dump.configs.into_iter().enumerate().collect();
         // What the bootstrap says comes first, so that what the parts tell takes its place.
         parts.order_by_key(|(_, part)| !part.is::<admin::BootstrapConfigDump>());
+        let has = |is: fn(&Any) -> bool| parts.iter().any(|(_, part)| is(part));
+        let expected: [(&'static str, fn(&Any) -> bool); 2] =
+            [("listeners", |part| part.is::<admin::ListenersConfigDump>()), ("clusters", |part| part.is::<admin::ClustersConfigDump>())];
+        self.missing = expected.into_iter().filter(|(_, is)| !has(*is)).map(|(name, _)| name).collect();
         for (at, part) in parts {
             let pointer = format!("/configs/{at}");
             if let Some(found) = unpack::<admin::BootstrapConfigDump>(&part) {

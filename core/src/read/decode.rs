@@ -39,7 +39,7 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions) -
     let mut document = parse(text, &options.limits);
     let broken = document.is_broken();
     let quotes = Quotes::new(text);
-    let findings = document.problems.iter().map(|problem| problem::finding(problem, &quotes)).collect();
+    let findings = problem::findings(&document, text, &quotes);
     let root = document.root.take();
     let secret = broken && options.shape == Shape::Kubernetes && redact::may_be_secret(text);
     let mut decoder = Decoder { text, quotes, fingerprint, options, broken, secret, document: Arc::new(document), objects: Vec::new(), findings };
@@ -213,7 +213,7 @@ impl Decoder<'_> {
             let Some(inner) = annotation.as_str() else { continue };
             for mut document in parse_embedded(self.text, span.value, inner, &self.options.limits) {
                 let broken = document.is_broken();
-                self.findings.extend(document.problems.iter().map(|problem| problem::finding(problem, &self.quotes)));
+                self.findings.extend(problem::findings(&document, self.text, &self.quotes));
                 let mut root = document.root.take().unwrap_or_else(|| Node::synthesised(Value::Null));
                 let kept = self.kept_back(&mut root);
                 let is_object = root.as_object().is_some();

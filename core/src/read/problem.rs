@@ -1,12 +1,74 @@
 //! Problems of a text as findings with codes.
 
-use crate::diagnostic::{Code, Diagnostic, Place, codes};
+use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
 use crate::redact::Quotes;
 use crate::resource::SourceId;
-use crate::text::{Problem, ProblemKind};
+use crate::text::{Document, Problem, ProblemKind, TextRange};
+use alloc::vec::Vec;
+
+/// The keys by which an object of Kubernetes is known. Where several of them come twice, there are two objects.
+const OF_OBJECT: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
+
+/// The findings for what is wrong with the text of a document. A separator that is missing or broken explains all keys that come twice because of it:
+/// it is one error, as the first object is lost.
+pub(super) fn findings(document: &Document, text: &str, quotes: &Quotes<'_>) -> Vec<Diagnostic> {
+    let twice = |problem: &&Problem| {
+        let is_known = OF_OBJECT.contains(&problem.range.slice(text).trim_matches(['"', '\'']));
+        problem.kind == ProblemKind::DuplicateKey && is_known && is_at_line_start(text, problem.range)
+    };
+    let doubled: Vec<&Problem> = document.problems.iter().filter(twice).collect();
+    let separator = document.problems.iter().find(|problem| problem.kind == ProblemKind::Separator);
+    let lost = doubled.len() > 1;
+    let mut out = Vec::new();
+    for problem in &document.problems {
+        let is_doubled = lost && doubled.iter().any(|known| core::ptr::eq(*known, problem));
+        if is_doubled && (separator.is_some() || !core::ptr::eq(problem, doubled[0])) {
+            continue;
+        }
+        out.push(match problem.kind {
+            ProblemKind::DuplicateKey if is_doubled => missing_separator(problem),
+            ProblemKind::Separator => broken_separator(problem, text, quotes, lost),
+            _ => finding(problem, quotes),
+        });
+    }
+    out
+}
+
+fn is_at_line_start(text: &str, range: TextRange) -> bool {
+    text.get(..range.start as usize).is_some_and(|before| before.is_empty() || before.ends_with(['\n', '\r']))
+}
+
+/// Two objects in one document: the second one is all that is left.
+fn missing_separator(problem: &Problem) -> Diagnostic {
+    let start = problem.range.start;
+    let message = "two objects stand in one document, so that the first one is lost: a line `---` is missing before this one";
+    let mut finding = Diagnostic::new(&codes::BROKEN_SEPARATOR, message, Place::Text(SourceId(0), problem.range))
+        .fix("add the separator", Place::Text(SourceId(0), TextRange::new(start, start)), "---\n");
+    finding.severity = Severity::Error;
+    match &problem.related {
+        Some((range, _)) => finding.related(Place::Text(SourceId(0), *range), "the object that is lost begins here"),
+        None => finding,
+    }
+}
+
+/// What was meant as a separator; an error where an object is lost by it.
+fn broken_separator(problem: &Problem, text: &str, quotes: &Quotes<'_>, lost: bool) -> Diagnostic {
+    let mut found = finding(problem, quotes);
+    if lost {
+        found.message.push_str("; the object before it is lost");
+        found.severity = Severity::Error;
+    }
+    let range = problem.range;
+    let is_glued = range.slice(text).strip_prefix("---").is_some_and(|rest| !rest.is_empty() && !rest.starts_with('-'));
+    if is_glued && is_at_line_start(text, range) {
+        let dashes = TextRange::new(range.start, range.start + 3);
+        return found.fix("put `---` on a line of its own", Place::Text(SourceId(0), dashes), "---\n");
+    }
+    found
+}
 
 /// The finding for a problem of a text; its ranges are relative to the chunk until it is placed. What it quotes may be secret.
-pub(super) fn finding(problem: &Problem, quotes: &Quotes<'_>) -> Diagnostic {
+fn finding(problem: &Problem, quotes: &Quotes<'_>) -> Diagnostic {
     let place = Place::Text(SourceId(0), problem.range);
     let mut finding = Diagnostic::new(code(problem.kind), quotes.said(problem.message.trim_end_matches('.')), place);
     if let Some((range, message)) = &problem.related {

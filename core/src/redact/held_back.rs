@@ -55,6 +55,22 @@ impl HeldBack {
         self.parts.is_empty()
     }
 
+    /// The length of the longest part, in bytes.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.parts.first().map_or(0, String::len)
+    }
+
+    /// The last place up to `at`, in bytes, where a text may be cut so that no part lies across the cut.
+    #[must_use]
+    pub fn cut_up_to(&self, text: &str, at: usize) -> usize {
+        let mut cut = text.floor_char_boundary(at);
+        while let Some(start) = self.parts.iter().find_map(|part| across(text, cut, part)) {
+            cut = start;
+        }
+        cut
+    }
+
     /// The same text without it.
     pub fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
@@ -65,4 +81,12 @@ impl HeldBack {
         }
         text
     }
+}
+
+/// Where a part begins that lies across a place, if it does.
+fn across(text: &str, cut: usize, part: &str) -> Option<usize> {
+    let from = text.floor_char_boundary((cut + 1).saturating_sub(part.len()));
+    let to = text.ceil_char_boundary((cut + part.len()).saturating_sub(1).min(text.len()));
+    let at = from + memchr::memmem::find(text.get(from..to)?.as_bytes(), part.as_bytes())?;
+    (at < cut && at + part.len() > cut).then_some(at)
 }

@@ -140,7 +140,7 @@ fn fits_block(text: &str) -> bool {
         return false;
     }
     let printable = |c: char| matches!(c, '\n' | ' '..='~' | '\u{a1}'..='\u{1fff}' | '\u{2030}'..='\u{d7ff}' | '\u{10000}'..='\u{1ffff}');
-    body.chars().all(printable) && body.split('\n').all(|line| !line.ends_with(' '))
+    body.chars().all(|c| printable(c) && !turns(c)) && body.split('\n').all(|line| !line.ends_with(' '))
 }
 
 fn write_block(out: &mut String, text: &str, indent: usize) {
@@ -167,10 +167,18 @@ fn write_quoted(out: &mut String, text: &str) {
             '\0'..='\u{1f}' | '\u{7f}'..='\u{a0}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
                 let _ = write!(out, "\\u{:04x}", c as u32);
             }
+            c if turns(c) => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
             c => out.push(c),
         }
     }
     out.push('"');
+}
+
+/// Whether a character turns the direction of writing, so that a line would read otherwise than it is.
+fn turns(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn write_json_scalar(out: &mut String, value: &Value) {

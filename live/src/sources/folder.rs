@@ -4,11 +4,15 @@
 //! left out. So an editor that writes a new file and renames it, a ConfigMap that is mounted as a link which is exchanged, and events that come
 //! doubled, late or not at all give the same end: what is there. Now and then it is read again unasked, as some file systems tell nothing.
 //!
-//! What must not be here: what is in the files.
+//! What must not be here: what is in the files, and which of them are read (`files`).
 
 use super::{Outlet, Source};
 use crate::Failure;
 use crate::event::SourceState;
+use crate::files::{self, Excludes};
+use chancery_core::compilation::Dialect;
+use chancery_core::compile::is_claimed;
+use chancery_core::dialect;
 use notify::{RecursiveMode, Watcher};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -27,6 +31,16 @@ const TICK: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    reading: Reading,
+}
+
+/// What of a folder is read.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// What is left out.
+    pub excludes: Excludes,
+    /// The dialect that a person chose, if one did.
+    pub asked: Option<&'static Dialect>,
 }
 
 /// What tells whether a file is the one that was read.
@@ -35,8 +49,8 @@ type Stamp = (u64, Option<SystemTime>, u64);
 impl Folder {
     /// This file or folder. It need not be there yet.
     #[must_use]
-    pub fn new(path: PathBuf) -> Self {
-        Self { path }
+    pub fn new(path: PathBuf, reading: Reading) -> Self {
+        Self { path, reading }
     }
 }
 
@@ -48,7 +62,7 @@ impl Source for Folder {
     fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>> {
         Box::pin(async move {
             let (told, mut changes) = mpsc::channel::<()>(1);
-            let mut reader = Reader { root: self.path, outlet, stamps: BTreeMap::new(), watched: BTreeMap::new(), watcher: None };
+            let mut reader = Reader { root: self.path, reading: self.reading, outlet, stamps: BTreeMap::new(), watched: BTreeMap::new(), watcher: None };
             let tell = move |event: notify::Result<notify::Event>| {
                 // Reading tells of accesses. One note that something changed is enough: the channel holds one.
                 if !event.is_ok_and(|event| event.kind.is_access()) {
@@ -76,6 +90,7 @@ impl Source for Folder {
 
 struct Reader {
     root: PathBuf,
+    reading: Reading,
     outlet: Outlet,
     /// What was read, by name.
     stamps: BTreeMap<String, Stamp>,
@@ -87,9 +102,11 @@ struct Reader {
 impl Reader {
     /// Reads what changed. What cannot be read is left as it was told last.
     fn read(&mut self) {
-        let mut found = WalkResult::default();
-        // Folders are watched before they are read, so that what comes meanwhile is seen.
-        found.walk(&self.root, true, &mut |folder| Self::watch(&mut self.watcher, &mut self.watched, folder));
+        // A folder is watched before it is listed for good, so that what comes meanwhile is seen.
+        let mut found = WalkResult::list(&self.root, &self.reading.excludes);
+        while self.watch_all(&found.folders) {
+            found = WalkResult::list(&self.root, &self.reading.excludes);
+        }
         self.watched.retain(|path, _| found.folders.contains(path));
         let name = self.outlet.name.clone();
         if let Some(why) = found.lost {
@@ -121,19 +138,26 @@ impl Reader {
         self.outlet.state(&name, state, trouble);
     }
 
-    fn watch(watcher: &mut Option<notify::RecommendedWatcher>, watched: &mut BTreeMap<PathBuf, u64>, folder: &Path) {
-        let (Some(watcher), Ok(about)) = (watcher, std::fs::metadata(folder)) else { return };
+    /// Watches folders that are not watched yet; whether there was one.
+    fn watch_all(&mut self, folders: &BTreeSet<PathBuf>) -> bool {
+        folders.iter().fold(false, |any, folder| self.watch(folder) || any)
+    }
+
+    fn watch(&mut self, folder: &Path) -> bool {
+        let (Some(watcher), Ok(about)) = (&mut self.watcher, std::fs::metadata(folder)) else { return false };
         let which = inode(&about);
-        match watched.get(folder) {
-            Some(known) if *known == which => return,
+        match self.watched.get(folder) {
+            Some(known) if *known == which => return false,
             // Another folder is there now: the watch of the one before, if it is still there, tells nothing of it.
             Some(_) => _ = watcher.unwatch(folder),
             None => {}
         }
         // One that cannot be watched, as there are too many, is read again unasked.
-        if watcher.watch(folder, RecursiveMode::NonRecursive).is_ok() {
-            watched.insert(folder.to_owned(), which);
+        let is_watched = watcher.watch(folder, RecursiveMode::NonRecursive).is_ok();
+        if is_watched {
+            self.watched.insert(folder.to_owned(), which);
         }
+        is_watched
     }
 
     fn file(&mut self, path: &Path, name: &str) -> std::io::Result<()> {
@@ -147,7 +171,13 @@ impl Reader {
         if self.stamps.get(name) == Some(&stamp) {
             return Ok(());
         }
-        self.outlet.put(name, std::fs::read(path)?);
+        let bytes = std::fs::read(path)?;
+        // What nobody named is read only if it is for a controller.
+        if *path == *self.root || is_claimed(&String::from_utf8_lossy(&bytes), self.reading.asked, dialect::ALL) {
+            self.outlet.put(name, bytes);
+        } else if self.stamps.contains_key(name) {
+            self.outlet.remove(name);
+        }
         // What is read while it is written is read again; equal text wakes nobody.
         self.stamps.insert(name.to_owned(), if is_settled { stamp } else { (stamp.0, None, 0) });
         Ok(())
@@ -164,69 +194,39 @@ fn inode(_: &std::fs::Metadata) -> u64 {
     0
 }
 
-/// What a walk finds.
+/// What is there to read.
 #[derive(Default)]
 struct WalkResult {
     files: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
-    /// Folders that were walked, by their real paths: links may lead in circles.
-    seen: BTreeSet<PathBuf>,
     /// Why it could not be read.
     lost: Option<String>,
 }
 
 impl WalkResult {
-    fn walk(&mut self, path: &Path, is_root: bool, enter: &mut dyn FnMut(&Path)) {
-        let about = match std::fs::metadata(path) {
+    /// Lists what is there now.
+    fn list(root: &Path, excludes: &Excludes) -> Self {
+        let about = match std::fs::metadata(root) {
             Ok(about) => about,
-            Err(error) if is_root => {
-                if let Some(parent) = path.parent().filter(|parent| parent.is_dir()) {
-                    enter(parent);
-                    self.folders.insert(parent.to_owned());
-                }
-                self.lost = Some(error.to_string());
-                return;
+            Err(error) => {
+                let folders = root.parent().filter(|parent| parent.is_dir()).map(Path::to_owned).into_iter().collect();
+                return Self { folders, lost: Some(error.to_string()), ..Self::default() };
             }
-            // A link that leads nowhere.
-            Err(_) => return,
         };
         if !about.is_dir() {
-            if is_root && let Some(parent) = path.parent() {
-                let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-                enter(parent);
-                self.folders.insert(parent.to_owned());
-            }
-            if is_root || is_read(path) {
-                self.files.insert(path.to_owned());
-            }
-            return;
+            let parent = root.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+            return Self { files: BTreeSet::from([root.to_owned()]), folders: parent.map(Path::to_owned).into_iter().collect(), lost: None };
         }
-        if let Ok(real) = path.canonicalize()
-            && !self.seen.insert(real)
-        {
-            return;
-        }
-        enter(path);
-        self.folders.insert(path.to_owned());
-        let entries = match std::fs::read_dir(path) {
-            Ok(entries) => entries,
-            Err(error) => {
-                self.lost = Some(format!("cannot read the folder {}: {error}", path.display()));
-                return;
+        match files::walk(root, excludes) {
+            Ok(found) => {
+                // A link that leads nowhere loses nothing; a folder that cannot be read may.
+                let lost = found.problems.iter().find(|(path, _)| !path.is_symlink());
+                let lost = lost.map(|(path, why)| format!("cannot read {}: {why}", path.display()));
+                Self { files: found.files.into_iter().collect(), folders: found.folders.into_iter().collect(), lost }
             }
-        };
-        for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
-            let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-            if !is_hidden {
-                self.walk(&path, false, enter);
-            }
+            Err(failure) => Self { lost: Some(failure.0), ..Self::default() },
         }
     }
-}
-
-/// Whether a folder's file is read.
-fn is_read(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
 #[cfg(test)]

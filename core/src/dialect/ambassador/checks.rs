@@ -4,11 +4,12 @@
 
 use super::defaults::taken_by;
 use crate::compilation::{SideRef, State};
-use crate::diagnostic::{Diagnostic, codes};
+use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::at_name;
 use crate::resource::{Object, ObjectId, Origin};
-use crate::text::{Node, Str};
+use crate::text::{Node, Str, to_json};
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
@@ -69,6 +70,71 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
             }
         };
         found.push(finding.about(object.key.clone()));
+    }
+    found
+}
+
+/// The fields of a Mapping by which it chooses requests.
+const MATCHERS: [&str; 14] = [
+    "hostname",
+    "host",
+    "host_regex",
+    "prefix",
+    "prefix_exact",
+    "prefix_regex",
+    "case_sensitive",
+    "method",
+    "method_regex",
+    "headers",
+    "regex_headers",
+    "query_parameters",
+    "regex_query_parameters",
+    "precedence",
+];
+
+/// A field of an object, in its `spec` or, in an annotation, beside its name.
+fn field<'o>(object: &'o Object, name: &str) -> Option<&'o Node> {
+    object.root.at(&["spec", name]).or_else(|| object.root.get(name))
+}
+
+/// Mappings that choose the same requests and have no weights: each gets an even share, which a second Mapping by mistake gets too.
+pub fn same_match(side: SideRef<'_>) -> Vec<Diagnostic> {
+    let in_use = |object: &&Object| {
+        let is_plain = ["weight", "shadow", "host_redirect"].iter().all(|name| field(object, name).is_none());
+        is_plain && !object.broken && *object.key.kind == *"Mapping" && matches!(side.side.ledger.get(object.id), State::Loaded | State::Undecided | State::Merged(_) | State::Emitted(_))
+    };
+    let mut groups: HashMap<Vec<Option<String>>, &Object> = HashMap::new();
+    let mut found = Vec::new();
+    for object in side.objects().iter().filter(in_use) {
+        let key = MATCHERS.iter().map(|name| field(object, name).map(|node| to_json(node, false))).collect();
+        let first = *groups.entry(key).or_insert(object);
+        let service = |of: &Object| field(of, "service").map(|node| to_json(node, false));
+        if first.id == object.id || service(first) == service(object) {
+            continue;
+        }
+        let message = format!("Mapping {} chooses the same requests, and neither has a weight: each service gets an even share", first.key.name);
+        let mut finding = Diagnostic::new(&codes::ROUTE_CONFLICT, message, at_name(object))
+            .about(object.key.clone())
+            .related(at_name(first), "the other Mapping")
+            .help("give one of them a `weight`, or different requests");
+        finding.severity = Severity::Warning;
+        found.push(finding);
+    }
+    found
+}
+
+/// Hosts that ask for certificates by ACME, which only the Edge Stack gets.
+pub fn edge_stack_fields(side: SideRef<'_>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for object in side.objects().iter().filter(|object| !object.broken && *object.key.kind == *"Host") {
+        let Some(provider) = field(object, "acmeProvider") else { continue };
+        let authority = provider.get("authority").and_then(Node::as_str);
+        if authority.is_some_and(|authority| authority.eq_ignore_ascii_case("none")) || authority.is_none() && provider.get("email").is_none() {
+            continue;
+        }
+        let message = "only the Edge Stack gets certificates by ACME; Emissary-ingress leaves `acmeProvider` alone";
+        let finding = Diagnostic::new(&codes::EDGE_STACK_FIELD, message, Place::key(object.id, provider.id)).about(object.key.clone());
+        found.push(finding.help("have cert-manager write the Secret that `tlsSecret` names, and set `acmeProvider: {authority: none}`"));
     }
     found
 }

@@ -42,7 +42,7 @@ pub static DIALECT: Dialect = Dialect {
     annotations: &[],
     codes: &[],
     outputs: &[],
-    checks: &[checks::unserved],
+    checks: &[checks::unserved, checks::same_match, checks::edge_stack_fields],
     memory: || Box::new(Memory::default()),
     compile: |task| compile(task),
     setting_changes: |_, _| Vec::new(),

@@ -3,6 +3,7 @@
 //! Follows projectcontour/contour of August 2026 as a cluster runs it: API server, `contour serve`, and the Gateway provisioner.
 
 pub mod annotations;
+mod checks;
 pub mod cluster;
 pub mod defaults;
 pub mod duty;
@@ -59,7 +60,7 @@ pub static DIALECT: Dialect = Dialect {
     annotations: annotations::ALL,
     codes: &[],
     outputs: outputs::ALL,
-    checks: &[],
+    checks: &[checks::same_conditions, crate::dialect::gateway_api::checks::references],
     memory: || Box::new(Memory::default()),
     compile: |task| compile(task),
     setting_changes: settings::life::changes_between,

@@ -7,6 +7,7 @@
 pub mod kinds;
 
 pub mod attachment;
+pub mod checks;
 pub mod grant;
 pub mod hostname;
 pub mod order;

@@ -178,6 +178,11 @@ pub fn check(object: &Object, sink: &mut Findings) -> Result<(), Reported> {
             None => finding,
         });
     };
+    let annotation = root.at(&["metadata", "annotations", "kubernetes.io/ingress.class"]);
+    if let (Some(annotation), Some(_)) = (annotation, &ingress.class) {
+        let help = "leave the annotation out: the field is what counts since Kubernetes 1.18";
+        refuse(annotation.id, "`kubernetes.io/ingress.class` cannot be set beside `spec.ingressClassName`".into(), Some(help));
+    }
     if ingress.default_backend.is_none() && ingress.rules.is_empty() {
         let node = nearest_node(root, &["spec", "rules"]);
         refuse(node, "an Ingress needs rules or a default backend".into(), None);

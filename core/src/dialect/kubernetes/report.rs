@@ -53,6 +53,9 @@ impl<'a> Report<'a> {
         refused: bool,
         help: impl FnOnce() -> Option<String>,
     ) {
+        if is_separator(name) {
+            return;
+        }
         let what = if refused { "the object is refused" } else { "it is dropped" };
         let message = format!("{} {} has no `{path}`; {what}", article(self.kind), self.kind);
         let mut finding = self.finding(&codes::UNKNOWN_FIELD, message, node.id, Part::Key);
@@ -146,6 +149,11 @@ fn described(node: &Node) -> String {
             kind => kind.to_string(),
         },
     }
+}
+
+/// Whether a key was meant as a separator of documents: a finding of its own says so.
+pub(crate) fn is_separator(name: &str) -> bool {
+    name.starts_with("---")
 }
 
 /// "an" where the name of a kind sounds so: an Ingress, an HTTPProxy.

@@ -61,8 +61,7 @@ fn search<'a>(near: &[Vec<(usize, &'a Edge, bool)>], from: usize, to: usize, all
 }
 
 impl Graph {
-    /// The nodes that a person may mean: of this id, else of this name (`quote`, `Mapping quote`, `Mapping/quote`,
-    /// `cluster_quote_default`), else those whose id holds it.
+    /// The nodes that a person means: of this id, else of this name (`quote`, `Mapping quote`, `Mapping/quote`, `cluster_quote_default`).
     #[must_use]
     pub fn named(&self, asked: &str) -> Vec<&GraphNode> {
         let wanted = asked.replace(' ', "/");
@@ -80,9 +79,8 @@ impl Graph {
             });
             by_resource || node.id.split_once(':').is_some_and(|(_, rest)| rest == asked) || node.label.lines().next() == Some(asked)
         };
-        let holds = |node: &&GraphNode| node.id.contains(asked);
         let all = |wanted: &dyn Fn(&&GraphNode) -> bool| -> Vec<&GraphNode> { self.nodes.iter().filter(|node| wanted(node)).collect() };
-        [&exact as &dyn Fn(&&GraphNode) -> bool, &named, &holds].into_iter().map(all).find(|found| !found.is_empty()).unwrap_or_default()
+        [&exact as &dyn Fn(&&GraphNode) -> bool, &named].into_iter().map(all).find(|found| !found.is_empty()).unwrap_or_default()
     }
 }
 

@@ -214,7 +214,7 @@ fn legend(picture: &Picture) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut x = 0;
     let mut add = |class, sign: String, text_at: i32, text: &'static str| {
-        let width = text_at + text.len() as i32 * 6 + 20;
+        let width = text_at + text.len() as i32 * 7 + 20;
         entries.push(Entry { class, sign, text_at, text, x, width });
         x += width;
     };

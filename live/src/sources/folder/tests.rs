@@ -15,12 +15,17 @@ struct Followed {
     _runtime: tokio::runtime::Runtime,
 }
 
+/// Reads every text of a folder: Consul's have no mark by which they are known.
+fn every_text() -> Reading {
+    Reading { asked: Dialect::named("consul", dialect::ALL), ..Reading::default() }
+}
+
 impl Followed {
     fn start(prepare: impl FnOnce(&Path), follow: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         prepare(folder.path());
         let (intake, states) = (Intake::new(1, Metrics::default()), States::default());
-        let source = Box::new(Folder::new(folder.path().join(follow)));
+        let source = Box::new(Folder::new(folder.path().join(follow), every_text()));
         let outlet =
             Outlet { number: 0, name: source.name(), intake: intake.clone(), events: Events::default(), states: states.clone(), recorder: None };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");

@@ -88,6 +88,8 @@ pub(super) fn of(group: &str, kind: &str) -> Role {
             None if EDGE_STACK.contains(&kind) => Role::EdgeStack,
             None => Role::UnknownAmbassador,
         },
+        // The Edge Stack's additions to Gateway API.
+        ("gateway.getambassador.io", _) => Role::EdgeStack,
         ("", "Service") => Role::Service,
         ("", "Secret") => Role::Secret,
         ("", "Endpoints") => Role::Endpoints,

@@ -38,6 +38,9 @@ impl<'a> Report<'a> {
 
     /// A field beside `spec` that nobody knows.
     pub(super) fn unknown_at_top(&mut self, name: &str, node: &Node, version: Version) {
+        if report::is_separator(name) {
+            return;
+        }
         let message = format!("a {} has no `{name}` beside `spec`; it is dropped", self.kind.name);
         let mut finding = self.common.finding(&codes::UNKNOWN_FIELD, message, node.id, Part::Key);
         if self.kind.schema(version).and_then(|schema| schema.describe(&[name])).is_some() {

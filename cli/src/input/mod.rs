@@ -2,10 +2,16 @@
 //!
 //! What must not be here: what is in the texts.
 
+mod git;
+mod reader;
+mod render;
+
+pub use git::{revision_of, working_path};
+pub use reader::MAX_INPUT;
+
 use crate::Unusable;
 use crate::args::Deployment;
-use crate::output::{hold, hold_back, reason};
-use crate::style::complain;
+use crate::output::{hold, hold_back, message};
 use chancery_core::compilation::{Compilation, Dialect, Gateway, Options};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::{Code, codes};
@@ -15,15 +21,12 @@ use chancery_core::explain::{Snapshot, not_utf8, share};
 use chancery_core::read::says_nothing;
 use chancery_core::resource::{Input, Inputs, SourceId, nearest};
 use chancery_core::simulate::SavedRequest;
+use reader::Reader;
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 /// The name of standard input in messages.
 pub const STDIN: &str = "<stdin>";
-
-/// What is read at most, of all inputs together: places are counted in 32 bits.
-const MOST_BYTES: usize = 2 << 30;
 
 /// Reads and compiles.
 pub fn compile(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, Compilation), Unusable> {
@@ -38,16 +41,19 @@ pub fn compile_even_empty(paths: &[PathBuf], deployment: &Deployment) -> Result<
     }
     let given = read_all(paths, deployment)?;
     if says_nothing(&given.inputs) {
-        complain("there is no resource in the input; this is what the controller makes of none");
+        message("there is no resource in the input; this is what the controller makes of none");
     }
     given.compile()
 }
 
 /// What was read: texts, and how to compile them.
+#[derive(Clone)]
 pub struct Given {
     pub inputs: Inputs,
     /// Of each text the places that were not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,
+    /// The file of each text, where it is one that a person keeps.
+    pub paths: Vec<Option<PathBuf>>,
     pub options: Options,
     /// The only gateway to speak of.
     pub gateway: Option<String>,
@@ -95,11 +101,26 @@ impl Given {
         Ok(Some(running))
     }
 
+    /// What was read, with the options of the command line.
+    fn read(reader: Reader, deployment: &Deployment) -> Result<Self, Unusable> {
+        reader.report();
+        let options = deployment.options()?;
+        Ok(Self {
+            inputs: reader.inputs,
+            not_utf8: reader.not_utf8,
+            paths: reader.paths,
+            options,
+            gateway: deployment.gateway.clone(),
+            requests: Vec::new(),
+        })
+    }
+
     fn opened(snapshot: &Snapshot, deployment: &Deployment) -> Self {
         let not_utf8 = snapshot.not_utf8().map(Vec::from).collect();
         Self {
             inputs: snapshot.inputs(),
             not_utf8,
+            paths: vec![None; snapshot.inputs().inputs.len()],
             options: snapshot.options.clone(),
             gateway: deployment.gateway.clone(),
             requests: snapshot.requests().to_vec(),
@@ -149,7 +170,7 @@ pub fn nothing_runs(compilation: &Compilation) -> Unusable {
 }
 
 /// The first of some names.
-fn some(names: &[&str]) -> String {
+pub fn some(names: &[&str]) -> String {
     const MOST: usize = 8;
     let more = names.len().saturating_sub(MOST);
     let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
@@ -164,7 +185,7 @@ pub fn warn_of_unread(of: &Compilation) {
     let mut told = BTreeSet::new();
     for span in unread.filter_map(|finding| positions.place(&finding.place)) {
         if told.insert(span.file.to_string()) {
-            complain(&format!("not all of {0} could be read, from line {1} on; `chancery check {0}` tells why", span.file, span.line));
+            message(&format!("not all of {0} could be read, from line {1} on; `chancery check {0}` tells why", span.file, span.line));
         }
     }
 }
@@ -187,10 +208,12 @@ fn read_all(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusabl
         let snapshot = share::open(link).ok_or("there is no snapshot in the link")?;
         return Ok(Given::opened(&snapshot.map_err(|why| format!("the link {why}"))?, deployment));
     }
-    let Reader { inputs, not_utf8, .. } = read(paths)?;
+    let mut reader = Reader::new(deployment)?;
+    reader.all(paths)?;
+    let inputs = &reader.inputs;
     let snapshots: Vec<&Input> = inputs.inputs.iter().filter(|input| Snapshot::is_one(&input.text)).collect();
     match (&snapshots[..], inputs.inputs.len()) {
-        ([], _) => Ok(Given { inputs, not_utf8, options: deployment.options()?, gateway: deployment.gateway.clone(), requests: Vec::new() }),
+        ([], _) => Given::read(reader, deployment),
         ([one], 1) => {
             let snapshot = Snapshot::read(&one.text).map_err(|why| format!("{} {why}", one.name))?;
             Ok(Given::opened(&snapshot, deployment))
@@ -209,170 +232,18 @@ fn nothing_in(names: &[&str]) -> String {
     format!("there is no resource {place}: did what should write it fail? --allow-empty takes it as it is")
 }
 
-/// Reads what a revision of git holds at a path: a file, or the YAML and JSON files of a folder.
+/// What a revision of git holds at a path: a file, or the files of a folder.
 pub fn revision(revision: &str, path: &str, deployment: &Deployment) -> Result<Given, Unusable> {
-    let git = |arguments: &[&str]| {
-        let run = std::process::Command::new("git").args(arguments).output();
-        let output = run.map_err(|error| format!("cannot run git: {}", reason(&error)))?;
-        if output.status.success() {
-            return Ok(output.stdout);
-        }
-        let why = String::from_utf8_lossy(&output.stderr);
-        Err(Unusable(format!(
-            "git cannot read {revision}:{path}: {}",
-            why.lines().next().unwrap_or("it does not say why").trim_start_matches("fatal: ")
-        )))
-    };
-    let path = if path.is_empty() { "." } else { path };
-    let listed = git(&["ls-tree", "-r", "-z", "--name-only", revision, "--", path])?;
-    let listed = String::from_utf8_lossy(&listed);
-    let names: Vec<&str> = listed.split('\0').filter(|name| !name.is_empty()).collect();
-    let one = names.len() == 1 && names.first().is_some_and(|name| Path::new(name) == Path::new(path));
-    let mut reader = Reader::default();
-    for name in names.into_iter().filter(|name| one || is_read(Path::new(name))) {
-        let bytes = git(&["show", &format!("{revision}:./{name}")])?;
-        reader.text(name, bytes.as_slice())?;
-    }
-    if reader.inputs.inputs.is_empty() {
-        return Err(format!("there is no .yaml, .yml or .json file in {revision}:{path}").into());
-    }
-    Ok(Given {
-        inputs: reader.inputs,
-        not_utf8: reader.not_utf8,
-        options: deployment.options()?,
-        gateway: deployment.gateway.clone(),
-        requests: Vec::new(),
-    })
+    let checkout = git::Checkout::of(revision, path)?;
+    let mut reader = Reader::new(deployment)?.below(checkout.folder(), revision);
+    reader.path(&checkout.path())?;
+    Given::read(reader, deployment)
 }
 
 /// The text of one file, or of standard input.
 pub fn text(path: &Path) -> Result<String, Unusable> {
-    let Reader { inputs, .. } = read(&[path.to_path_buf()])?;
-    Ok(inputs.inputs.first().map(|input| input.text.to_string()).unwrap_or_default())
-}
-
-/// Whether a folder's file is read.
-fn is_read(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
-}
-
-fn read(paths: &[PathBuf]) -> Result<Reader, Unusable> {
     let mut reader = Reader::default();
-    if paths.is_empty() {
-        if std::io::stdin().is_terminal() {
-            return Err("there is no input: name files or folders, or pipe YAML in".into());
-        }
-        reader.stdin()?;
-    }
-    for path in paths {
-        reader.path(path)?;
-    }
-    Ok(reader)
+    reader.path(path)?;
+    Ok(reader.inputs.inputs.first().map(|input| input.text.to_string()).unwrap_or_default())
 }
 
-#[derive(Default)]
-struct Reader {
-    inputs: Inputs,
-    not_utf8: Vec<Vec<(u32, usize)>>,
-    seen: BTreeSet<PathBuf>,
-    stdin: bool,
-    /// How many files were named, those included that were named before.
-    files: usize,
-    bytes: usize,
-}
-
-impl Reader {
-    fn path(&mut self, path: &Path) -> Result<(), Unusable> {
-        if path.as_os_str() == "-" {
-            return self.stdin();
-        }
-        match std::fs::metadata(path) {
-            Ok(about) if about.is_dir() => self.folder(path),
-            Ok(_) => self.file(path),
-            Err(error) => {
-                let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']));
-                match pattern {
-                    Some(pattern) => self.glob(pattern),
-                    None => Err(format!("cannot read {}: {}", path.display(), reason(&error)).into()),
-                }
-            }
-        }
-    }
-
-    fn glob(&mut self, pattern: &str) -> Result<(), Unusable> {
-        let found = glob::glob(pattern).map_err(|error| format!("`{pattern}` is not a pattern for files: {}", error.msg))?;
-        let mut found: Vec<PathBuf> = found.filter_map(Result::ok).collect();
-        found.sort();
-        if found.is_empty() {
-            return Err(format!("no file matches `{pattern}`").into());
-        }
-        found.iter().try_for_each(|path| if path.is_dir() { self.folder(path) } else { self.file(path) })
-    }
-
-    fn folder(&mut self, folder: &Path) -> Result<(), Unusable> {
-        let before = self.files;
-        self.walk(folder)?;
-        if self.files == before {
-            return Err(format!("there is no .yaml, .yml or .json file in {}", folder.display()).into());
-        }
-        Ok(())
-    }
-
-    /// Folders that begin with a dot are left alone, and so are those that were seen: links may lead in circles.
-    fn walk(&mut self, folder: &Path) -> Result<(), Unusable> {
-        let cannot = |error: &std::io::Error| Unusable(format!("cannot read the folder {}: {}", folder.display(), reason(error)));
-        if let Ok(real) = folder.canonicalize()
-            && !self.seen.insert(real)
-        {
-            return Ok(());
-        }
-        let entries: Result<Vec<PathBuf>, _> = std::fs::read_dir(folder).map_err(|error| cannot(&error))?.map(|entry| Ok(entry?.path())).collect();
-        let mut entries = entries.map_err(|error: std::io::Error| cannot(&error))?;
-        entries.sort();
-        for path in entries {
-            let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-            if path.is_dir() {
-                if !hidden {
-                    self.walk(&path)?;
-                }
-            } else if is_read(&path) {
-                self.file(&path)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn file(&mut self, path: &Path) -> Result<(), Unusable> {
-        self.files += 1;
-        if let Ok(real) = path.canonicalize()
-            && !self.seen.insert(real)
-        {
-            return Ok(());
-        }
-        let name = path.display().to_string();
-        let cannot = |error: std::io::Error| Unusable(format!("cannot read {name}: {}", reason(&error)));
-        let file = std::fs::File::open(path).map_err(cannot)?;
-        self.text(&name, file)
-    }
-
-    fn stdin(&mut self) -> Result<(), Unusable> {
-        if std::mem::replace(&mut self.stdin, true) {
-            return Ok(());
-        }
-        self.text(STDIN, std::io::stdin())
-    }
-
-    fn text(&mut self, name: &str, from: impl Read) -> Result<(), Unusable> {
-        let most = MOST_BYTES - self.bytes;
-        let mut bytes = Vec::new();
-        from.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot read {name}: {}", reason(&error)))?;
-        if bytes.len() > most {
-            return Err(format!("cannot read {name}: all inputs together may have 2 GiB at most").into());
-        }
-        self.bytes += bytes.len();
-        let (input, wrong) = Input::from_bytes(name, bytes);
-        self.not_utf8.push(wrong);
-        self.inputs.inputs.push(input);
-        Ok(())
-    }
-}

@@ -1,0 +1,135 @@
+//! What may be typed after `check` and `test`.
+//!
+//! What must not be here: what is done.
+
+use super::Inputs;
+use crate::judging::Judging;
+use chancery_core::diagnostic::Severity;
+use clap::{Args, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+/// `check`
+#[derive(Args, Default)]
+#[command(after_help = "\
+Examples:
+  chancery check gateway/
+  chancery check --fix --diff gateway/        what would be mended
+  chancery check --fix gateway/               mend it
+  chancery check --watch gateway/             again after every change
+  chancery check --write-baseline known.json gateway/ && chancery check --baseline known.json gateway/
+  chancery check --format github gateway/     annotations in a pull request
+  chancery check --format sarif gateway/ > chancery.sarif
+  chancery check --severity rewrite-slashes=error --severity stand-in=off gateway/
+  chancery codes secret-not-found             what a code means
+
+Exit codes: 0 no errors, 1 errors (with --strict warnings too), 2 the input cannot be used.")]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// The output format.
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    pub format: CheckFormat,
+    /// Warnings count as errors for the exit code.
+    #[arg(long)]
+    pub strict: bool,
+    /// Report errors only (with --strict, warnings too), without a summary.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Report only what is about objects of this namespace; may be given several times.
+    #[arg(short, long, value_name = "NAMESPACE")]
+    pub namespace: Vec<String>,
+    /// Report only findings that are at least as bad.
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub at_least: Option<AtLeast>,
+    /// Apply the fixes that are certain to the files, then report what is left.
+    #[arg(long, conflicts_with = "watch")]
+    pub fix: bool,
+    /// With --fix: show the changes, and write nothing.
+    #[arg(long, requires = "fix")]
+    pub diff: bool,
+    /// Check again whenever a file changes, until it is ended.
+    #[arg(long)]
+    pub watch: bool,
+    /// Report only findings that are not in this file.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub baseline: Option<PathBuf>,
+    /// Write all findings into this file, for --baseline.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["baseline", "fix", "watch"])]
+    pub write_baseline: Option<PathBuf>,
+    #[command(flatten)]
+    pub judging: Judging,
+}
+
+/// `--at-least`
+#[derive(Clone, Copy, ValueEnum)]
+pub enum AtLeast {
+    /// Everything.
+    Notice,
+    /// Warnings and errors.
+    Warning,
+    /// Errors only.
+    Error,
+}
+
+impl AtLeast {
+    /// The least severity that is reported.
+    pub fn severity(self) -> Severity {
+        match self {
+            AtLeast::Notice => Severity::Notice,
+            AtLeast::Warning => Severity::Warning,
+            AtLeast::Error => Severity::Error,
+        }
+    }
+}
+
+/// `--format` of findings.
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// For people, with the lines.
+    #[default]
+    Human,
+    /// JSON.
+    Json,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// Commands of GitHub's workflows.
+    Github,
+    /// JUnit's XML.
+    Junit,
+}
+
+/// `test`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery test routes.test.yaml gateway/
+  chancery test                              the files that chancery.toml names
+  chancery test --format junit tests/*.yaml gateway/ > report.xml
+
+A file of tests has a list `tests`: each with a `request` and what is expected of it, in the fields of `chancery route --format json`:
+
+  tests:
+  - name: the cart takes /cart
+    request: {url: http://shop.example.com/cart}
+    expect: {outcome: forward, clusters: [{name: cluster_cart}]}
+
+Exit codes: 0 all as expected, 1 some are not, 2 the input or a file of tests cannot be used.")]
+pub struct TestArgs {
+    /// Files of tests, and what to test: files and folders as other commands read them. Where none is named, those of chancery.toml.
+    #[arg(value_name = "FILE|INPUT", value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+    /// The output format.
+    #[arg(long, value_enum, default_value_t = TestFormat::Human)]
+    pub format: TestFormat,
+}
+
+/// `--format` of tests.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TestFormat {
+    /// For people.
+    Human,
+    /// JSON.
+    Json,
+    /// JUnit's XML.
+    Junit,
+}

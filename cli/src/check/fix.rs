@@ -1,0 +1,157 @@
+//! `check --fix`: changes that certainly mend what was found, in the files that a person keeps.
+//!
+//! A change is kept only if the file is better with it: what a finding proposes is tried before it is written.
+//!
+//! What must not be here: which change mends what; findings say so.
+
+use crate::Unusable;
+use crate::input::Given;
+use crate::output::{message, print, reason};
+use crate::style::{Style, count, plain};
+use chancery_core::diagnostic::Severity;
+use chancery_core::explain::{Finding, FixView};
+use chancery_core::redact::Veil;
+use chancery_core::resource::Input;
+use chancery_core::text::TextRange;
+use similar::{ChangeTag, TextDiff};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Lines around a change that are shown.
+const AROUND: usize = 3;
+/// Mending one thing may show the next: so often it is looked again.
+const ROUNDS: usize = 8;
+
+/// Applies all certain fixes, or shows what they would change. Whether there was any.
+pub fn run(given: &Given, findings: &dyn Fn(&Given) -> Result<Vec<Finding>, Unusable>, show_only: bool, style: &Style) -> Result<bool, Unusable> {
+    let mut now = given.clone();
+    let mut found = findings(&now)?;
+    let mut applied = 0;
+    for _ in 0..ROUNDS {
+        let (next, number) = apply_all(&now, &found, findings)?;
+        if number == 0 {
+            break;
+        }
+        applied += number;
+        found = findings(&next)?;
+        now = next;
+    }
+    let mut files = 0;
+    for (at, (old, new)) in given.inputs.inputs.iter().zip(&now.inputs.inputs).enumerate() {
+        if old.text == new.text {
+            continue;
+        }
+        files += 1;
+        let Some(path) = given.paths.get(at).and_then(Option::as_ref) else { continue };
+        if show_only {
+            let [old_text, new_text] = [old, new].map(|input| masked(&input.text));
+            print(&patch(&old.name, &old_text, &new_text, style))?;
+        } else {
+            std::fs::write(path, new.text.as_bytes()).map_err(|error| format!("cannot write {}: {}", path.display(), reason(&error)))?;
+        }
+    }
+    let verb = if show_only { "can be" } else { "are" };
+    message(&match applied {
+        0 => "there is nothing that can be mended for certain".to_string(),
+        applied => format!("{} {verb} mended in {}", count(applied, "finding"), count(files, "file")),
+    });
+    Ok(applied > 0)
+}
+
+/// The inputs with all fixes that bring no new error, and how many these are.
+fn apply_all(given: &Given, found: &[Finding], findings: &dyn Fn(&Given) -> Result<Vec<Finding>, Unusable>) -> Result<(Given, usize), Unusable> {
+    let all: Vec<&FixView> = found.iter().filter_map(|finding| finding.fix.as_ref()).filter(|fix| may_be_written(given, fix)).collect();
+    let all = without_overlaps(all);
+    let next = with_fixes(given, &all);
+    let is_better = |found: &[Finding], least: (usize, usize), by: usize| errors(found) <= least.0 && found.len() + by <= least.1;
+    if all.is_empty() || is_better(&findings(&next)?, (errors(found), found.len()), all.len()) {
+        return Ok((next, all.len()));
+    }
+    // One of them does harm: each is tried by itself.
+    let mut good = Vec::new();
+    let mut least = (errors(found), found.len());
+    for fix in all {
+        good.push(fix);
+        let found = findings(&with_fixes(given, &good))?;
+        if is_better(&found, least, 1) {
+            least = (errors(&found), found.len());
+        } else {
+            good.pop();
+        }
+    }
+    Ok((with_fixes(given, &good), good.len()))
+}
+
+fn errors(found: &[Finding]) -> usize {
+    found.iter().filter(|finding| finding.level() == Severity::Error).count()
+}
+
+/// Whether a text is a file that was read whole as it is.
+fn may_be_written(given: &Given, fix: &FixView) -> bool {
+    let at = fix.span.source.0 as usize;
+    given.paths.get(at).is_some_and(Option::is_some) && given.not_utf8.get(at).is_some_and(Vec::is_empty)
+}
+
+/// Of changes that touch each other, the first.
+fn without_overlaps(mut all: Vec<&FixView>) -> Vec<&FixView> {
+    all.sort_by_key(|fix| (fix.span.source.0, fix.span.offset, fix.span.end_offset));
+    let mut out: Vec<&FixView> = Vec::new();
+    for fix in all {
+        let is_free = out.last().is_none_or(|last| last.span.source != fix.span.source || last.span.end_offset <= fix.span.offset && last.span != fix.span);
+        if is_free {
+            out.push(fix);
+        }
+    }
+    out
+}
+
+/// The inputs with these changes, which are in order and touch each other nowhere.
+fn with_fixes(given: &Given, fixes: &[&FixView]) -> Given {
+    let mut by_source: BTreeMap<u32, Vec<&FixView>> = BTreeMap::new();
+    for fix in fixes {
+        by_source.entry(fix.span.source.0).or_default().push(fix);
+    }
+    let mut next = given.clone();
+    for (source, fixes) in by_source {
+        let Some(input) = next.inputs.inputs.get_mut(source as usize) else { continue };
+        let mut text = input.text.to_string();
+        for fix in fixes.iter().rev() {
+            let (start, end) = (fix.span.offset as usize, fix.span.end_offset as usize);
+            if text.get(start..end).is_some() {
+                text.replace_range(start..end, &fix.replacement);
+            }
+        }
+        *input = Input { name: input.name.clone(), text: text.into() };
+    }
+    next
+}
+
+/// A text without key material, line by line the same.
+fn masked(text: &str) -> String {
+    Veil::new(text).masked(text, TextRange::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX)))
+}
+
+/// The change of a file, as `patch` takes it.
+fn patch(name: &str, old: &str, new: &str, style: &Style) -> String {
+    let diff = TextDiff::from_lines(old, new);
+    let name = plain(name.trim_start_matches("./"));
+    let mut out = format!("{}\n{}\n", style.bold(format!("--- a/{name}")), style.bold(format!("+++ b/{name}")));
+    for group in diff.grouped_ops(AROUND) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+        let (before, after) = (first.old_range().start..last.old_range().end, first.new_range().start..last.new_range().end);
+        let range = |of: &std::ops::Range<usize>| format!("{},{}", of.start + usize::from(!of.is_empty()), of.len());
+        let _ = writeln!(out, "{}", style.cyan(format!("@@ -{} +{} @@", range(&before), range(&after))));
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            let line = plain(change.value().trim_end_matches(['\n', '\r'])).into_owned();
+            let _ = match change.tag() {
+                ChangeTag::Equal => writeln!(out, " {line}"),
+                ChangeTag::Delete => writeln!(out, "{}", style.red(format!("-{line}"))),
+                ChangeTag::Insert => writeln!(out, "{}", style.green(format!("+{line}"))),
+            };
+            if change.missing_newline() {
+                out.push_str("\\ No newline at end of file\n");
+            }
+        }
+    }
+    out
+}

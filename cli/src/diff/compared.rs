@@ -1,0 +1,179 @@
+//! What differs between two inputs, gateway by gateway.
+//!
+//! What must not be here: reading and rendering; what differs between two gateways is `chancery_core::compare`'s.
+
+use super::loaded::{Compiled, Loaded, Proxy};
+use crate::Unusable;
+use chancery_core::compare::{
+    Change, RequestOptions, Requests, SettingView, Side, compare_envoy, compare_resources, compare_settings, requests,
+};
+use chancery_core::explain::Positions;
+use std::thread;
+
+/// All that differs.
+#[derive(Default)]
+pub struct Differences {
+    /// Resources; none where a side is a running Envoy.
+    pub resources: Vec<Change>,
+    /// Settings of the controllers.
+    pub settings: Vec<SettingView>,
+    /// One for each gateway of either input.
+    pub gateways: Vec<GatewayDifference>,
+}
+
+/// What differs in one gateway.
+pub struct GatewayDifference {
+    /// What to call it; nothing where both inputs have one gateway.
+    pub gateway: Option<String>,
+    /// What became of it.
+    pub state: GatewayState,
+    /// What its Envoys get.
+    pub envoy: Vec<Change>,
+    /// Requests that it treats differently, where that was asked.
+    pub requests: Option<Requests>,
+}
+
+/// What became of a gateway.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum GatewayState {
+    /// Both inputs have it.
+    Compared,
+    /// Only the second input has it.
+    Added,
+    /// Only the first input has it.
+    Removed,
+}
+
+impl GatewayState {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            GatewayState::Compared => "compared",
+            GatewayState::Added => "added",
+            GatewayState::Removed => "removed",
+        }
+    }
+}
+
+impl GatewayDifference {
+    /// Whether it is as it was.
+    pub fn is_empty(&self) -> bool {
+        self.state == GatewayState::Compared && self.envoy.is_empty()
+    }
+
+    /// Whether a request is treated differently, or may be.
+    pub fn changes_requests(&self) -> bool {
+        let found = self.requests.as_ref().map_or(!self.envoy.is_empty(), |requests| !requests.is_empty() || !requests.complete);
+        self.state != GatewayState::Compared || found
+    }
+}
+
+impl Differences {
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.resources.is_empty() && self.settings.is_empty() && self.is_same_for_envoy()
+    }
+
+    /// Whether no Envoy gets anything else than before.
+    pub fn is_same_for_envoy(&self) -> bool {
+        self.gateways.iter().all(GatewayDifference::is_empty)
+    }
+
+    /// The gateway, where there is one and need not be named.
+    pub fn only(&self) -> Option<&GatewayDifference> {
+        match &self.gateways[..] {
+            [only] if only.gateway.is_none() => Some(only),
+            _ => None,
+        }
+    }
+}
+
+/// Compares two inputs. Where each has one gateway, these are compared whatever they are called; else those of one controller with the same id.
+pub fn compare(before: &Loaded, after: &Loaded, with_requests: bool) -> Result<Differences, Unusable> {
+    let (old_positions, new_positions) = (before.positions(), after.positions());
+    let (old, new) = (Sided { of: before, positions: old_positions.as_ref() }, Sided { of: after, positions: new_positions.as_ref() });
+    let mut out = Differences::default();
+    if let (Loaded::Compiled(before), Loaded::Compiled(after)) = (before, after) {
+        out.settings = settings(before, after);
+        if let (Some(old), Some(new)) = (old.side(0).source, new.side(0).source) {
+            out.resources = compare_resources(&old, &new);
+        }
+    }
+    out.gateways = match pairs(before, after)? {
+        Pairs::One => vec![pair(None, &old.side(0), &new.side(0), with_requests)],
+        Pairs::ById(all) => {
+            let one = |(name, at)| match at {
+                (Some(before), Some(after)) => pair(Some(name), &old.side(before), &new.side(after), with_requests),
+                (before, _) => {
+                    let state = if before.is_some() { GatewayState::Removed } else { GatewayState::Added };
+                    GatewayDifference { gateway: Some(name), state, envoy: Vec::new(), requests: None }
+                }
+            };
+            all.into_iter().map(one).collect()
+        }
+    };
+    Ok(out)
+}
+
+/// A side whose places are known.
+struct Sided<'a> {
+    of: &'a Loaded,
+    positions: Option<&'a Positions<'a>>,
+}
+
+impl<'a> Sided<'a> {
+    fn side(&self, at: usize) -> Side<'a> {
+        self.of.side(at, self.positions)
+    }
+}
+
+fn pair(gateway: Option<String>, old: &Side<'_>, new: &Side<'_>, with_requests: bool) -> GatewayDifference {
+    let all = || with_requests.then(|| requests(old, new, &RequestOptions::default()));
+    let (envoy, requests) = at_once(|| compare_envoy(old, new), all);
+    GatewayDifference { gateway, state: GatewayState::Compared, envoy, requests }
+}
+
+/// Which gateways are compared with which.
+enum Pairs {
+    /// The only one of each input.
+    One,
+    /// Those of one name: what to call it, and its number in each input that has it.
+    ById(Vec<(String, (Option<usize>, Option<usize>))>),
+}
+
+fn pairs(before: &Loaded, after: &Loaded) -> Result<Pairs, Unusable> {
+    let (Loaded::Compiled(old), Loaded::Compiled(new)) = (before, after) else {
+        // An Envoy does not tell which gateway it is.
+        for of in [before, after] {
+            if let Loaded::Compiled(of) = of
+                && of.proxies.len() > 1
+            {
+                return Err(of.several("which of them the running Envoy is"));
+            }
+        }
+        return Ok(Pairs::One);
+    };
+    if old.proxies.len() == 1 && new.proxies.len() == 1 {
+        return Ok(Pairs::One);
+    }
+    let several_dialects = [old, new].iter().flat_map(|of| &of.proxies).any(|proxy| Some(proxy.dialect) != new.proxies.first().map(|first| first.dialect));
+    let name = |of: &Proxy| if several_dialects { format!("{} {}", of.dialect, of.id) } else { of.id.to_string() };
+    let place = |all: &[Proxy], of: &Proxy| all.iter().position(|other| other.dialect == of.dialect && other.id == of.id);
+    let kept = old.proxies.iter().enumerate().map(|(at, of)| (name(of), (Some(at), place(&new.proxies, of))));
+    let added = new.proxies.iter().enumerate().filter(|(_, of)| place(&old.proxies, of).is_none());
+    Ok(Pairs::ById(kept.chain(added.map(|(at, of)| (name(of), (None, Some(at))))).collect()))
+}
+
+fn settings(before: &Compiled, after: &Compiled) -> Vec<SettingView> {
+    let sides = before.compilation.sides.iter().filter_map(|old| Some((old, after.compilation.sides.iter().find(|new| new.dialect == old.dialect)?)));
+    sides.flat_map(|(old, new)| compare_settings(old, new)).collect()
+}
+
+/// Does two things at the same time.
+pub fn at_once<A: Send, B>(one: impl FnOnce() -> A + Send, two: impl FnOnce() -> B) -> (A, B) {
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let two = two();
+        (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), two)
+    })
+}

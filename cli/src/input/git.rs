@@ -1,0 +1,111 @@
+//! Files of a revision of git, in a folder for as long as they are read. Paths are as git has them: `REVISION:PATH` counts from the root of the
+//! repository, `REVISION:./PATH` from the folder that one is in.
+//!
+//! What must not be here: reading them.
+
+use crate::Unusable;
+use crate::output::reason;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// What a revision holds at a path.
+pub struct Checkout {
+    folder: TempDir,
+    /// The path, from the root of the repository.
+    path: String,
+}
+
+/// A revision, and the path in it, of an argument that is no file: `REVISION:PATH`, or a revision alone with the folder that one is in.
+pub fn revision_of(argument: &Path) -> Option<(String, String)> {
+    let text = argument.to_str().filter(|text| !text.contains("://") && !text.is_empty() && !text.starts_with('-'))?;
+    if argument.exists() {
+        return None;
+    }
+    if let Some((revision, path)) = text.split_once(':') {
+        return Some((revision.into(), path.into()));
+    }
+    let commit = format!("{text}^{{commit}}");
+    run(&["rev-parse", "--verify", "--quiet", &commit], &[]).is_ok().then(|| (text.into(), "./".into()))
+}
+
+/// Where the path of a revision lies in the folders of this machine.
+pub fn working_path(revision: &str, path: &str) -> Result<PathBuf, Unusable> {
+    let cannot = |why: String| Unusable(format!("git cannot read {revision}:{path}: {why}"));
+    let prefix = run(&["rev-parse", "--show-prefix"], &[]).map_err(cannot)?;
+    let prefix = String::from_utf8_lossy(&prefix).trim().to_string();
+    let from_root = path_from_root(&prefix, path).ok_or_else(|| cannot("it is outside of the repository".into()))?;
+    // As it is written from this folder, as that is how names are shown.
+    let steps = prefix.split('/').filter(|step| !step.is_empty()).count();
+    let inner = Path::new(&from_root);
+    let path = inner.strip_prefix(&prefix).map(Path::to_owned).unwrap_or_else(|_| (0..steps).map(|_| "..").collect::<PathBuf>().join(inner));
+    Ok(if path.as_os_str().is_empty() { PathBuf::from(".") } else { path })
+}
+
+impl Checkout {
+    /// Writes the files of a revision into a folder of their own.
+    pub fn of(revision: &str, path: &str) -> Result<Self, Unusable> {
+        let cannot = |why: String| Unusable(format!("git cannot read {revision}:{path}: {why}"));
+        let prefix = run(&["rev-parse", "--show-prefix"], &[]).map_err(cannot)?;
+        let from_root = path_from_root(String::from_utf8_lossy(&prefix).trim(), path).ok_or_else(|| cannot("it is outside of the repository".into()))?;
+        run(&["cat-file", "-e", &format!("{revision}:{from_root}")], &[]).map_err(cannot)?;
+        let folder = TempDir::with_prefix("chancery-").map_err(|error| format!("cannot make a folder for {revision}: {}", reason(&error)))?;
+        let index = folder.path().join(".index").display().to_string();
+        let env = [("GIT_INDEX_FILE", index.as_str())];
+        run(&["read-tree", revision], &env).map_err(cannot)?;
+        let root = run(&["rev-parse", "--show-toplevel"], &[]).map_err(cannot)?;
+        let root = String::from_utf8_lossy(&root).trim().to_string();
+        let inside = if from_root.is_empty() { "." } else { &from_root };
+        let names = run(&["-C", &root, "ls-files", "-z", "--", inside], &env).map_err(cannot)?;
+        let prefix = format!("--prefix={}/", folder.path().display());
+        feed(&["-C", &root, "checkout-index", "-q", "-z", "--stdin", &prefix], &env, &names).map_err(cannot)?;
+        Ok(Self { folder, path: from_root })
+    }
+
+    /// The folder that takes the place of the repository's root.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Where the path lies in it.
+    pub fn path(&self) -> PathBuf {
+        if self.path.is_empty() { self.folder().to_owned() } else { self.folder().join(&self.path) }
+    }
+}
+
+/// A path from the root of the repository, without `.` and `..`; nothing where it leads out.
+fn path_from_root(prefix: &str, path: &str) -> Option<String> {
+    let is_relative = path.starts_with("./") || path.starts_with("../") || matches!(path, "." | "..");
+    let whole = if is_relative { format!("{prefix}{path}") } else { path.to_string() };
+    let mut steps: Vec<&str> = Vec::new();
+    for step in whole.split('/').filter(|step| !matches!(*step, "" | ".")) {
+        if step == ".." {
+            steps.pop()?;
+        } else {
+            steps.push(step);
+        }
+    }
+    Some(steps.join("/"))
+}
+
+fn run(arguments: &[&str], env: &[(&str, &str)]) -> Result<Vec<u8>, String> {
+    feed(arguments, env, &[])
+}
+
+/// Runs git with an input; what it writes, or why it fails.
+fn feed(arguments: &[&str], env: &[(&str, &str)], input: &[u8]) -> Result<Vec<u8>, String> {
+    let mut command = Command::new("git");
+    command.args(arguments).envs(env.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| format!("it does not run: {}", reason(&error)))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // What git does not want to read it need not get.
+        let _ = stdin.write_all(input);
+    }
+    let output = child.wait_with_output().map_err(|error| reason(&error))?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let why = String::from_utf8_lossy(&output.stderr);
+    Err(why.lines().next().unwrap_or("it does not say why").trim_start_matches("fatal: ").to_string())
+}

@@ -1,0 +1,256 @@
+//! Reads files, folders, globs and standard input into texts.
+//!
+//! A file that a person names is read whatever is in it. Of a folder, what no dialect reads is passed over.
+//!
+//! What must not be here: which files of a folder are looked at (`chancery_live::files`), and running other programs (`render`).
+
+use super::{STDIN, render, some};
+use crate::Unusable;
+use crate::args::Deployment;
+use crate::output::{message, reason};
+use crate::style::count;
+use chancery_core::compilation::Dialect;
+use chancery_core::compile::is_claimed;
+use chancery_core::dialect;
+use chancery_core::explain::Snapshot;
+use chancery_core::resource::{Input, Inputs};
+use chancery_live::files::{self, Excludes, Kustomization};
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+/// At most so many bytes are read of all inputs together, unless a person says otherwise.
+pub const MAX_INPUT: u64 = 256 << 20;
+
+/// Reads texts, one after the other.
+#[derive(Default)]
+pub struct Reader {
+    /// The texts.
+    pub inputs: Inputs,
+    /// Of each the places that were not UTF-8.
+    pub not_utf8: Vec<Vec<(u32, usize)>>,
+    /// Of each the file, where it is one that a person keeps.
+    pub paths: Vec<Option<PathBuf>>,
+    /// The dialect that a person chose.
+    asked: Option<&'static Dialect>,
+    excludes: Excludes,
+    /// Whether charts and kustomizations are rendered.
+    render: bool,
+    /// At most so many bytes are read of all inputs together; 0 for [`MAX_INPUT`].
+    max_input: u64,
+    /// The folder in which the files of a revision lie, which names do not show, and the revision.
+    below: Option<(PathBuf, String)>,
+    seen: BTreeSet<PathBuf>,
+    read_stdin: bool,
+    bytes: u64,
+    /// Files of folders that no dialect reads.
+    passed_over: Vec<String>,
+    /// Helm charts and kustomizations that were not rendered.
+    not_rendered: Vec<String>,
+    /// What could not be read, and why.
+    problems: Vec<String>,
+}
+
+impl Reader {
+    /// As the command line says.
+    pub fn new(deployment: &Deployment) -> Result<Self, Unusable> {
+        let asked = deployment.options()?.dialect.and_then(|name| Dialect::named(&name, dialect::ALL));
+        let excludes = deployment.excludes()?;
+        Ok(Self { asked, excludes, render: deployment.render, max_input: deployment.max_input, ..Self::default() })
+    }
+
+    /// The same for files of a revision, which lie in a folder that nobody is to see.
+    pub fn below(mut self, folder: &Path, revision: &str) -> Self {
+        self.below = Some((folder.to_owned(), revision.to_owned()));
+        self
+    }
+
+    /// Reads all of these, or standard input.
+    pub fn all(&mut self, paths: &[PathBuf]) -> Result<(), Unusable> {
+        if paths.is_empty() {
+            if std::io::stdin().is_terminal() {
+                return Err("there is no input: name files or folders, or pipe YAML in".into());
+            }
+            self.stdin()?;
+        }
+        paths.iter().try_for_each(|path| self.path(path))
+    }
+
+    /// Reads one.
+    pub fn path(&mut self, path: &Path) -> Result<(), Unusable> {
+        if path.as_os_str() == "-" {
+            return self.stdin();
+        }
+        let error = match std::fs::metadata(path) {
+            Ok(about) if about.is_dir() => return self.folder(path),
+            Ok(_) => return self.file(path),
+            Err(error) => error,
+        };
+        let text = path.to_str().unwrap_or_default();
+        if let Some(why) = not_a_file(text) {
+            return Err(why.into());
+        }
+        if text.contains(['*', '?', '[']) {
+            return self.glob(text);
+        }
+        Err(format!("cannot read {}: {}", self.name(path), reason(&error)).into())
+    }
+
+    fn glob(&mut self, pattern: &str) -> Result<(), Unusable> {
+        let found = glob::glob(pattern).map_err(|error| format!("`{pattern}` is not a pattern for files: {}", error.msg))?;
+        let mut found: Vec<PathBuf> = found.filter_map(Result::ok).collect();
+        found.sort();
+        if found.is_empty() {
+            return Err(format!("no file matches `{pattern}`").into());
+        }
+        found.iter().try_for_each(|path| if path.is_dir() { self.folder(path) } else { self.file(path) })
+    }
+
+    fn folder(&mut self, folder: &Path) -> Result<(), Unusable> {
+        let found = files::walk(folder, &self.excludes).map_err(|failure| failure.0)?;
+        let (before, noted) = (self.inputs.inputs.len(), self.passed_over.len());
+        let problems = found.problems.iter().map(|(path, why)| format!("cannot read {}: {why}", self.name(path)));
+        let problems: Vec<String> = problems.collect();
+        self.problems.extend(problems);
+        let built: Vec<&Kustomization> = if self.render { found.kustomizations.iter().collect() } else { Vec::new() };
+        for path in found.files.iter().filter(|path| !built.iter().any(|of| path.starts_with(&of.folder))) {
+            self.found(path)?;
+        }
+        if self.render {
+            for rendered in render::all(&found.charts, &found.kustomizations, &|path| self.name(path))? {
+                self.text(&rendered.name, rendered.text.as_bytes(), None)?;
+            }
+        } else {
+            let unrendered = found.charts.iter().map(|chart| format!("the Helm chart {}", self.name(chart)));
+            let kustomizations = found.kustomizations.iter().map(|of| format!("the kustomization {}", self.name(&of.folder)));
+            let all: Vec<String> = unrendered.chain(kustomizations).collect();
+            self.not_rendered.extend(all);
+        }
+        let is_known = self.passed_over.len() > noted || !found.charts.is_empty();
+        if self.inputs.inputs.len() == before && self.seen.is_empty() {
+            let what = if is_known { "nothing that a dialect reads" } else { "no .yaml, .yml or .json file" };
+            self.report();
+            return Err(format!("there is {what} in {}", self.name(folder)).into());
+        }
+        Ok(())
+    }
+
+    /// A file of a folder: what nobody named is read only if it is for a controller.
+    fn found(&mut self, path: &Path) -> Result<(), Unusable> {
+        if !self.is_new(path) {
+            return Ok(());
+        }
+        let name = self.name(path);
+        let bytes = match std::fs::File::open(path) {
+            Ok(file) => self.bytes(&name, file)?,
+            Err(error) => {
+                self.problems.push(format!("cannot read {name}: {}", reason(&error)));
+                return Ok(());
+            }
+        };
+        let (input, not_utf8) = Input::from_bytes(name, bytes);
+        if Snapshot::is_one(&input.text) || !is_claimed(&input.text, self.asked, dialect::ALL) {
+            self.bytes -= input.text.len().min(self.bytes as usize) as u64;
+            self.passed_over.push(input.name.to_string());
+        } else {
+            self.keep(input, not_utf8, Some(path));
+        }
+        Ok(())
+    }
+
+    /// A file that a person named.
+    fn file(&mut self, path: &Path) -> Result<(), Unusable> {
+        if !self.is_new(path) {
+            return Ok(());
+        }
+        let name = self.name(path);
+        let file = std::fs::File::open(path).map_err(|error| format!("cannot read {name}: {}", reason(&error)))?;
+        self.text(&name, file, Some(path))
+    }
+
+    fn is_new(&mut self, path: &Path) -> bool {
+        path.canonicalize().map_or(true, |real| self.seen.insert(real))
+    }
+
+    fn stdin(&mut self) -> Result<(), Unusable> {
+        if std::mem::replace(&mut self.read_stdin, true) {
+            return Ok(());
+        }
+        self.text(STDIN, std::io::stdin(), None)
+    }
+
+    fn text(&mut self, name: &str, from: impl Read, path: Option<&Path>) -> Result<(), Unusable> {
+        let bytes = self.bytes(name, from)?;
+        let (input, not_utf8) = Input::from_bytes(name, bytes);
+        self.keep(input, not_utf8, path);
+        Ok(())
+    }
+
+    fn keep(&mut self, input: Input, not_utf8: Vec<(u32, usize)>, path: Option<&Path>) {
+        self.not_utf8.push(not_utf8);
+        self.inputs.inputs.push(input);
+        self.paths.push(path.filter(|_| self.below.is_none()).map(Path::to_owned));
+    }
+
+    fn bytes(&mut self, name: &str, from: impl Read) -> Result<Vec<u8>, Unusable> {
+        let max = if self.max_input == 0 { MAX_INPUT } else { self.max_input };
+        let left = max.saturating_sub(self.bytes);
+        let mut bytes = Vec::new();
+        from.take(left + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot read {name}: {}", reason(&error)))?;
+        if bytes.len() as u64 > left {
+            return Err(format!("cannot read {name}: all inputs together may have at most {}; --max-input changes that", size(max)).into());
+        }
+        self.bytes += bytes.len() as u64;
+        Ok(bytes)
+    }
+
+    /// What a file is called in messages.
+    fn name(&self, path: &Path) -> String {
+        match &self.below {
+            Some((folder, revision)) => match path.strip_prefix(folder) {
+                Ok(inner) if inner.as_os_str().is_empty() => format!("{revision}:."),
+                Ok(inner) => inner.display().to_string(),
+                Err(_) => path.display().to_string(),
+            },
+            None => path.strip_prefix("./").unwrap_or(path).display().to_string(),
+        }
+    }
+
+    /// Says on standard error what was not read, each sort in one line.
+    pub fn report(&self) {
+        self.problems.iter().for_each(|problem| message(problem));
+        // Of a revision, it is as it is of the working folder.
+        if self.below.is_some() {
+            return;
+        }
+        let list = |all: &[String]| some(&all.iter().map(String::as_str).collect::<Vec<_>>());
+        if !self.passed_over.is_empty() {
+            let files = count(self.passed_over.len(), "file");
+            let verb = if self.passed_over.len() == 1 { "is" } else { "are" };
+            message(&format!("{files} {verb} passed over, as no controller reads what is in there: {}", list(&self.passed_over)));
+        }
+        if !self.not_rendered.is_empty() {
+            message(&format!("not rendered: {}; --render has helm and kustomize render them", list(&self.not_rendered)));
+        }
+    }
+}
+
+/// Why an argument that is no file cannot be one.
+fn not_a_file(text: &str) -> Option<String> {
+    if text.contains("://") {
+        return Some(format!("{text} is a URL, where a file or folder belongs; `chancery route URL INPUT` tries a request"));
+    }
+    let (kind, name) = text.split_once('/')?;
+    let is_kind = dialect::ALL.iter().any(|dialect| (dialect.listing)().iter().any(|known| known.name == kind));
+    is_kind.then(|| format!("{text} is the name of an object, where a file or folder belongs; `chancery explain {kind}/{name} INPUT` tells about it"))
+}
+
+/// Bytes as people write them.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..0x400 => format!("{bytes} bytes"),
+        0x400..0x10_0000 => format!("{} KiB", bytes >> 10),
+        0x10_0000..0x4000_0000 => format!("{} MiB", bytes >> 20),
+        _ => format!("{} GiB", bytes >> 30),
+    }
+}

@@ -1,0 +1,215 @@
+//! `chancery test`: requests that must end as a file says.
+//!
+//! What must not be here: the format of such files, and what becomes of a request; both are `chancery_core::explain`'s.
+
+use crate::args::{Deployment, TestArgs, TestFormat};
+use crate::check::junit;
+use crate::input::{self, some};
+use crate::output::{print, print_json};
+use crate::style::{Style, count, plain};
+use crate::{Outcome, Unusable};
+use chancery_core::compilation::{Compilation, GatewayRef};
+use chancery_core::compile::Compiler;
+use chancery_core::explain::{Mismatch, RequestTest, RequestTests, route};
+use serde_json::json;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// What became of a test.
+struct Verdict {
+    file: String,
+    line: u32,
+    name: String,
+    gateway: Option<String>,
+    /// How the request ends.
+    outcome: String,
+    /// The fields that are not as expected.
+    mismatches: Vec<Mismatch>,
+    /// Why it could not be tried.
+    error: Option<String>,
+}
+
+impl Verdict {
+    fn passed(&self) -> bool {
+        self.mismatches.is_empty() && self.error.is_none()
+    }
+}
+
+/// A file of tests, read.
+struct TestFile {
+    name: String,
+    path: PathBuf,
+    tests: RequestTests,
+}
+
+/// Runs it.
+pub fn run(args: &TestArgs, deployment: &Deployment, style: &Style) -> Outcome {
+    let (files, inputs) = files(args, deployment)?;
+    let mut verdicts = Vec::new();
+    for file in &files {
+        let inputs = if inputs.is_empty() { inputs_of(file, deployment)? } else { inputs.clone() };
+        let given = input::given(&inputs, deployment)?;
+        let (mut compiler, compilation) = given.compile()?;
+        input::warn_of_unread(&compilation);
+        if compilation.gateways().next().is_none() {
+            return Err(input::nothing_runs(&compilation));
+        }
+        verdicts.extend(file.tests.tests.iter().map(|test| verdict(file, test, &compilation, &mut compiler)));
+    }
+    match args.format {
+        TestFormat::Human => print(&report(&verdicts, style))?,
+        TestFormat::Json => print_json(&data(&verdicts))?,
+        TestFormat::Junit => print(&suites(&files, &verdicts))?,
+    }
+    Ok(u8::from(!verdicts.iter().all(Verdict::passed)))
+}
+
+/// Files of tests, and inputs, as they are named; else those of the settings.
+fn files(args: &TestArgs, deployment: &Deployment) -> Result<(Vec<TestFile>, Vec<PathBuf>), Unusable> {
+    let (mut files, mut inputs) = (Vec::new(), Vec::new());
+    for path in &args.paths {
+        match read(path)? {
+            Some(file) => files.push(file),
+            None => inputs.push(path.clone()),
+        }
+    }
+    if files.is_empty() {
+        let settings = deployment.settings.clone()?;
+        for pattern in &settings.tests {
+            let pattern = settings.folder().join(pattern).display().to_string();
+            let found = glob::glob(&pattern).map_err(|error| format!("`{pattern}` is not a pattern for files: {}", error.msg))?;
+            let mut found: Vec<PathBuf> = found.filter_map(Result::ok).collect();
+            found.sort();
+            if found.is_empty() {
+                return Err(format!("no file matches `{pattern}`, which {} names", settings.name()).into());
+            }
+            for path in found {
+                files.push(read(&path)?.ok_or_else(|| format!("{} is no file of tests: it has no list `tests`", path.display()))?);
+            }
+        }
+    }
+    if files.is_empty() {
+        return Err("there is no file of tests: name one, or let `tests` in chancery.toml do so".into());
+    }
+    Ok((files, inputs))
+}
+
+/// A file of tests; nothing where it is something else.
+fn read(path: &Path) -> Result<Option<TestFile>, Unusable> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let text = input::text(path)?;
+    if !RequestTests::is_one(&text) {
+        return Ok(None);
+    }
+    let name = path.display().to_string();
+    let tests = RequestTests::read(&text).map_err(|why| format!("{name}: {why}"))?;
+    Ok(Some(TestFile { name, path: path.to_owned(), tests }))
+}
+
+/// What a file of tests is about: what it says, else the folder of the settings, else its own.
+fn inputs_of(file: &TestFile, deployment: &Deployment) -> Result<Vec<PathBuf>, Unusable> {
+    let folder = file.path.parent().map(Path::to_owned).unwrap_or_default();
+    if !file.tests.inputs.is_empty() {
+        return Ok(file.tests.inputs.iter().map(|input| folder.join(input)).collect());
+    }
+    let settings = deployment.settings.clone()?;
+    let folder = if settings.file.is_some() { settings.folder() } else { folder };
+    Ok(vec![if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder }])
+}
+
+fn verdict(file: &TestFile, test: &RequestTest, compilation: &Compilation, compiler: &mut Compiler) -> Verdict {
+    let mut verdict = Verdict {
+        file: file.name.clone(),
+        line: test.line,
+        name: test.name.clone(),
+        gateway: test.gateway.clone(),
+        outcome: String::new(),
+        mismatches: Vec::new(),
+        error: None,
+    };
+    match tried(test, compilation, compiler) {
+        Ok(report) => {
+            verdict.outcome = report["outcome"].as_str().unwrap_or_default().replace('_', " ");
+            verdict.mismatches = test.mismatches(&report);
+        }
+        Err(why) => verdict.error = Some(why),
+    }
+    verdict
+}
+
+/// What becomes of the request, as `route` shows it.
+fn tried(test: &RequestTest, compilation: &Compilation, compiler: &mut Compiler) -> Result<serde_json::Value, String> {
+    let request = test.request.read()?;
+    let gateway = gateway_of(test, compilation)?;
+    let report = route(gateway, &compilation.positions(), &request, compiler.emitted.of(gateway));
+    serde_json::to_value(report).map_err(|error| format!("cannot write JSON: {error}"))
+}
+
+fn gateway_of<'c>(test: &RequestTest, compilation: &'c Compilation) -> Result<GatewayRef<'c>, String> {
+    let all: Vec<GatewayRef<'_>> = compilation.gateways().collect();
+    let is_asked = |of: &&GatewayRef<'_>| test.gateway.as_deref().is_none_or(|asked| of.id.as_str() == asked || of.label().as_deref() == Some(asked));
+    let found: Vec<&GatewayRef<'_>> = all.iter().filter(is_asked).collect();
+    let names: Vec<String> = all.iter().map(|of| of.label().unwrap_or_else(|| of.id.to_string())).collect();
+    let names = some(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    match (&found[..], &test.gateway) {
+        ([one], _) => Ok(**one),
+        ([], Some(asked)) => Err(format!("there is no gateway `{asked}`; there are {names}")),
+        _ => Err(format!("there are several gateways ({names}): say by `gateway` which one is meant")),
+    }
+}
+
+fn report(verdicts: &[Verdict], style: &Style) -> String {
+    let mut out = String::new();
+    for verdict in verdicts {
+        let place = style.dim(plain(&format!("  {}:{}", verdict.file, verdict.line)));
+        let sign = if verdict.passed() { style.green("✓") } else { style.red("✗") };
+        let _ = writeln!(out, "{sign} {}{place}", plain(&verdict.name));
+        for mismatch in &verdict.mismatches {
+            let actual = mismatch.actual.as_deref().unwrap_or("nothing");
+            let _ = writeln!(out, "    {}: expected {}, got {}", plain(&mismatch.field), plain(&mismatch.expected), plain(actual));
+        }
+        verdict.error.iter().for_each(|why| _ = writeln!(out, "    {}", plain(why)));
+    }
+    let failed = verdicts.iter().filter(|verdict| !verdict.passed()).count();
+    let passed = verdicts.len() - failed;
+    let all = if failed == 0 { style.green(count(passed, "test") + " passed") } else { style.red(format!("{failed} of {} failed", count(verdicts.len(), "test"))) };
+    let _ = writeln!(out, "\n{all}");
+    out
+}
+
+fn data(verdicts: &[Verdict]) -> serde_json::Value {
+    let one = |verdict: &Verdict| {
+        json!({
+            "file": verdict.file, "line": verdict.line, "name": verdict.name, "gateway": verdict.gateway, "passed": verdict.passed(),
+            "outcome": verdict.outcome, "mismatches": verdict.mismatches, "error": verdict.error,
+        })
+    };
+    json!({ "tests": verdicts.iter().map(one).collect::<Vec<_>>() })
+}
+
+fn suites(files: &[TestFile], verdicts: &[Verdict]) -> String {
+    let failed = |all: &[&Verdict]| all.iter().filter(|verdict| !verdict.passed()).count();
+    let all: Vec<&Verdict> = verdicts.iter().collect();
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(out, "<testsuites name=\"chancery\" tests=\"{}\" failures=\"{}\" errors=\"0\">", all.len(), failed(&all));
+    for file in files {
+        let here: Vec<&Verdict> = all.iter().filter(|verdict| verdict.file == file.name).copied().collect();
+        let name = junit::escape(&file.name);
+        let _ = writeln!(out, "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" errors=\"0\">", here.len(), failed(&here));
+        for verdict in here {
+            let head = format!("    <testcase classname=\"{name}\" name=\"{}\" file=\"{name}\" line=\"{}\"", junit::escape(&verdict.name), verdict.line);
+            if verdict.passed() {
+                let _ = writeln!(out, "{head}/>");
+                continue;
+            }
+            let lines = verdict.mismatches.iter().map(|of| format!("{}: expected {}, got {}", of.field, of.expected, of.actual.as_deref().unwrap_or("nothing")));
+            let lines: Vec<String> = lines.chain(verdict.error.clone()).map(|line| junit::escape(&line)).collect();
+            let _ = writeln!(out, "{head}>\n      <failure message=\"{}\">{}</failure>\n    </testcase>", lines.join("; "), lines.join("\n"));
+        }
+        out.push_str("  </testsuite>\n");
+    }
+    out.push_str("</testsuites>\n");
+    out
+}

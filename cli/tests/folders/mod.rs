@@ -1,0 +1,146 @@
+//! Folders, arguments and limits: what is read of what is named.
+//!
+//! What must not be here: a whole repository; that is `demo`.
+
+use crate::{Folder, GATEWAY, json};
+
+const MAPPING: &str =
+    "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {prefix: /a/, service: a, hostname: '*', timout_ms: 1}\n";
+
+#[test]
+fn requests_objects_and_files_are_told_apart() {
+    let folder = Folder::with(&[("good.yaml", GATEWAY)]);
+    let cases: &[(&[&str], &str)] = &[
+        (&["route", "good.yaml"], "chancery: good.yaml is a file, where the URL of a request belongs: chancery route URL good.yaml\n"),
+        (&["route", "good.yaml", "http://a.org/"], "chancery: good.yaml is a file, where the URL of a request belongs: chancery route http://a.org/ good.yaml\n"),
+        (
+            &["check", "http://a.org/"],
+            "chancery: http://a.org/ is a URL, where a file or folder belongs; `chancery route URL INPUT` tries a request\n",
+        ),
+        (
+            &["check", "Mapping/quote"],
+            "chancery: Mapping/quote is the name of an object, where a file or folder belongs; `chancery explain Mapping/quote INPUT` tells about it\n",
+        ),
+        (&["why", "quo", "http", "good.yaml"], "chancery: there is no `quo` in the graph; did you mean `quote`?\n"),
+        (&["explain", "Mapping/quot", "good.yaml"], "chancery: there is no Mapping `quot` in the input; did you mean `quote`?\n"),
+    ];
+    for (args, sentence) in cases {
+        let run = folder.run(args);
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (2, "", *sentence), "{args:?}");
+    }
+    let explained = folder.run(&["explain", "Mapping/quote", "good.yaml"]);
+    assert!(explained.code == 0 && explained.out.contains("Mapping quote.default merged"), "{}{}", explained.out, explained.err);
+}
+
+#[test]
+fn a_named_file_is_read_whatever_is_in_it() {
+    let folder = Folder::with(&[("a/package.json", "{\"name\": \"x\"}"), ("a/a.yaml", MAPPING), ("a/tsconfig.json", "{\n  // a comment\n}\n")]);
+    assert_eq!(folder.run(&["check", "a"]).code, 0);
+    assert_eq!(folder.run(&["check", "a/package.json"]).code, 1);
+    assert_eq!(
+        folder.run(&["check", "a"]).err,
+        "chancery: 2 files are passed over, as no controller reads what is in there: a/package.json, a/tsconfig.json\n"
+    );
+    let excluded = folder.run(&["check", "a", "--exclude", "*.json"]);
+    assert_eq!((excluded.code, excluded.err.as_str()), (0, ""));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_a_warning() {
+    let folder = Folder::with(&[("a/a.yaml", MAPPING)]);
+    std::os::unix::fs::symlink("nowhere.yaml", folder.0.path().join("a/b.yaml")).expect("a link");
+    let run = folder.run(&["check", "a"]);
+    assert_eq!((run.code, run.err.as_str()), (0, "chancery: cannot read a/b.yaml: it is a link that leads nowhere\n"));
+}
+
+#[test]
+fn input_has_a_limit_that_is_said() {
+    let folder = Folder::with(&[("a.yaml", MAPPING), ("b.yaml", GATEWAY)]);
+    let run = folder.run(&["check", "--max-input", "1KB", "a.yaml", "b.yaml"]);
+    assert_eq!((run.code, run.err.as_str()), (2, "chancery: cannot read b.yaml: all inputs together may have at most 1 KiB; --max-input changes that\n"));
+    assert_eq!(folder.run(&["check", "--max-input", "4GB", "a.yaml"]).code, 2);
+    assert_eq!(folder.run(&["check", "--max-input", "1MB", "a.yaml", "b.yaml"]).code, 1);
+}
+
+#[test]
+fn a_diff_against_nothing_is_refused() {
+    let dump = r#"{"configs": [{"@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump"}]}"#;
+    let folder = Folder::with(&[("a.yaml", GATEWAY), ("empty.json", "{}"), ("cut.json", "{\"configs\": [{\"@type\": \"type.goo"), ("part.json", dump), ("none.json", "{\"configs\": []}")]);
+    for (name, why) in [
+        ("empty.json", "there is no resource in empty.json that could be read"),
+        ("cut.json", "cut.json is cut off or broken"),
+        ("part.json", "part.json"),
+        ("none.json", "none.json"),
+    ] {
+        for args in [["diff", "a.yaml", name], ["diff", name, "a.yaml"], ["drift", "a.yaml", name]] {
+            let run = folder.run(&args);
+            assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}");
+            assert!(args[0] == "drift" || run.err.starts_with(&format!("chancery: {why}")), "{args:?}: {}", run.err);
+        }
+    }
+}
+
+#[test]
+fn findings_are_filtered_and_the_worst_come_first() {
+    let other = MAPPING.replace("{name: a}", "{name: b, namespace: b}").replace("service: a, ", "");
+    let folder = Folder::with(&[("a.yaml", MAPPING), ("b.yaml", &other)]);
+    let codes = |args: &[&str]| -> Vec<String> {
+        let run = folder.run(&[&["check", "--format", "json", "a.yaml", "b.yaml"], args].concat());
+        json(&run.out)["diagnostics"].as_array().expect("a list").iter().map(|of| format!("{} {}", of["severity"].as_str().unwrap_or_default(), of["object"]["namespace"].as_str().unwrap_or("-"))).collect()
+    };
+    let all = codes(&[]);
+    assert!(all.is_sorted_by_key(|line| ["error", "warning", "notice"].iter().position(|severity| line.starts_with(severity))), "{all:?}");
+    assert!(codes(&["--at-least", "warning"]).iter().all(|line| !line.starts_with("notice")));
+    assert!(codes(&["--namespace", "b"]).iter().all(|line| !line.ends_with(" default")), "{:?}", codes(&["--namespace", "b"]));
+}
+
+#[test]
+fn known_findings_are_left_out() {
+    let folder = Folder::with(&[("a.yaml", MAPPING)]);
+    assert_eq!(folder.run(&["check", "--write-baseline", "known.json", "a.yaml"]).code, 0);
+    let known = folder.run(&["check", "--strict", "--baseline", "known.json", "a.yaml"]);
+    assert_eq!(known.code, 0, "{}{}", known.out, known.err);
+    // A line further down it is the same finding; a second one is new.
+    folder.write("a.yaml", format!("# moved\n{}", MAPPING.replace("timout_ms: 1", "timout_ms: 1, prefx: 1")).as_bytes());
+    let new = folder.run(&["check", "--strict", "--baseline", "known.json", "a.yaml"]);
+    assert!(new.code == 1 && new.out.contains("prefx") && !new.out.contains("no `spec.timout_ms`"), "{}", new.out);
+}
+
+/// Each of these steers a terminal, or turns the text that comes after it.
+const STEERING: [char; 6] = ['\u{1b}', '\u{9b}', '\u{202e}', '\u{2066}', '\u{7}', '\u{200f}'];
+
+#[test]
+fn nothing_that_steers_a_terminal_comes_out_raw() {
+    let marks: String = STEERING.iter().filter(|c| !matches!(c, '\u{7}')).map(|c| format!("\\u{:04x}", u32::from(*c))).collect();
+    let text = GATEWAY.replace("prefix: /quote/", &format!("prefix: \"/quote{marks}/\"")).replace("service: quote:80", &format!("service: \"quote{marks}:80\"\n  x{}: 1", '\u{202e}'));
+    let name = format!("a\u{1b}[31m{}\u{9b}.yaml", '\u{202e}');
+    let folder = Folder::new();
+    folder.write(&name, text.as_bytes());
+    let commands: &[&[&str]] = &[
+        &["check"], &["check", "--format", "json"], &["check", "--format", "github"], &["check", "--format", "junit"], &["check", "--format", "sarif"],
+        &["compile"], &["compile", "--format", "yaml"], &["compile", "--output", "ir"], &["compile", "--output", "config", "--format", "yaml"],
+        &["graph"], &["graph", "--format", "mermaid"], &["graph", "--format", "svg"], &["graph", "--format", "json"],
+        &["ledger"], &["route", "http://example.com/quote/"], &["route", "--format", "json", "http://example.com/quote/"],
+        &["explain", "route/timeout"], &["snapshot"], &["check", "--color", "always"],
+    ];
+    for command in commands {
+        let run = folder.run(&[*command, &[&name]].concat());
+        assert!(run.code < 2, "{command:?}: {}", run.err);
+        for (text, of) in [(&run.out, "out"), (&run.err, "err")] {
+            // Colours that were asked for are no harm.
+            let text = if command.contains(&"always") { without_colours(text) } else { text.clone() };
+            let found: Vec<char> = STEERING.iter().copied().filter(|c| text.contains(*c)).collect();
+            assert!(found.is_empty(), "{command:?} {of}: {found:?} in {text:?}");
+        }
+    }
+    let missing = folder.run(&["check", "\u{1b}[2Jno.yaml"]);
+    assert!(!missing.err.contains('\u{1b}'), "{:?}", missing.err);
+}
+
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_string();
+    let is_colour = |part: &str| part.starts_with('[') && part[1..].find(|c: char| !c.is_ascii_digit() && c != ';').is_some_and(|at| part[1 + at..].starts_with('m'));
+    parts.fold(first, |out, part| if is_colour(part) { out + part } else { out + "\u{1b}" + part })
+}

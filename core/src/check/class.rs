@@ -1,0 +1,41 @@
+//! Ingresses of a class that nobody defines: no controller takes them, and nothing else says so.
+//!
+//! What must not be here: which classes a controller takes; its dialect decides that.
+
+use super::whole::Whole;
+use crate::compilation::Claim;
+use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::resource::{Object, nearest};
+use alloc::format;
+use alloc::vec::Vec;
+
+/// The annotation that names a class, from before Ingresses had a field for it.
+const ANNOTATION: &str = "kubernetes.io/ingress.class";
+
+pub(super) fn check(whole: &mut Whole<'_>) {
+    let side = whole.side;
+    let objects = || side.objects().iter().filter(|object| !object.broken);
+    let ingresses: Vec<&Object> = objects().filter(|object| *object.key.kind == *"Ingress").collect();
+    if ingresses.is_empty() {
+        return;
+    }
+    let defined: Vec<&str> = objects().filter(|object| *object.key.kind == *"IngressClass").map(|object| &*object.key.name).collect();
+    let claims = side.compilation.sides.iter().flat_map(|side| side.dialect.claims);
+    let claimed = claims.filter_map(|claim| if let Claim::IngressClass(class) = claim { Some(*class) } else { None });
+    let known: Vec<&str> = defined.iter().copied().chain(claimed).collect();
+    let served = side.served();
+    for object in ingresses {
+        if served.contains(&object.id) || whole.wrong.contains(&object.id) {
+            continue;
+        }
+        let Some(class) = object.root.at(&["spec", "ingressClassName"]).or_else(|| object.root.at(&["metadata", "annotations", ANNOTATION])) else { continue };
+        let Some(name) = class.as_str().filter(|name| !name.is_empty() && !known.contains(name)) else { continue };
+        let message = format!("there is no IngressClass `{name}` among the input, and no controller takes the Ingress");
+        let help = match nearest(name, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "add the IngressClass, or leave the Ingress to the controller whose class that is".into(),
+        };
+        let finding = Diagnostic::new(&codes::DANGLING_REFERENCE, message, Place::value(object.id, class.id)).about(object.key.clone());
+        whole.tell(finding.help(help));
+    }
+}

@@ -1,0 +1,39 @@
+//! Objects of kinds that a controller does not read: what else a repository holds is one notice, however much it is.
+//!
+//! What must not be here: which kinds are read, and kinds of a dialect's own groups, where an unknown one is a mistake.
+
+use crate::compilation::Side;
+use crate::diagnostic::{Diagnostic, Severity, codes};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// So many kinds are named.
+const MOST: usize = 6;
+
+/// Joins the notices of a side into the first of them.
+pub(super) fn join(side: &mut Side) {
+    let is_foreign = |finding: &Diagnostic| finding.code == &codes::UNKNOWN_KIND && finding.severity == Severity::Notice && finding.help.is_none();
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in side.diagnostics.iter().filter(|finding| is_foreign(finding)) {
+        *kinds.entry(finding.resource.as_ref().map_or("", |key| &key.kind)).or_default() += 1;
+    }
+    let count: usize = kinds.values().sum();
+    if count < 2 {
+        return;
+    }
+    let named: Vec<String> = kinds.iter().take(MOST).map(|(kind, count)| if *count == 1 { (*kind).into() } else { format!("{kind} ({count})") }).collect();
+    let more = if kinds.len() > MOST { format!(" and {} more kinds", kinds.len() - MOST) } else { String::new() };
+    let message = format!("{} does not read {count} of the objects: {}{more}", side.dialect.controller, named.join(", "));
+    let mut first = true;
+    side.diagnostics.retain_mut(|finding| {
+        if !is_foreign(finding) {
+            return true;
+        }
+        if first {
+            finding.message.clone_from(&message);
+        }
+        core::mem::take(&mut first)
+    });
+}

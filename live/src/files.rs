@@ -1,0 +1,168 @@
+//! Which files of a folder are read: a repository holds much that no controller reads.
+//!
+//! Hidden files, and what `.gitignore` and `.ignore` name, are left alone, and so is what package managers put there. Links are followed. A Helm chart
+//! holds templates, not resources: it is found, and its files are not. Patches of a kustomization are parts of resources: they are left out too.
+//!
+//! What must not be here: what is in the files, but for the lists of a kustomization.
+
+mod kustomization;
+
+pub use kustomization::Kustomization;
+
+use crate::Failure;
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::{DirEntry, WalkBuilder};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The endings of files that are read.
+const READ: [&str; 3] = ["yaml", "yml", "json"];
+/// Folders in which package managers keep what others wrote.
+const OF_PACKAGES: [&str; 1] = ["node_modules"];
+
+/// What is left out of folders besides.
+#[derive(Clone, Debug, Default)]
+pub struct Excludes {
+    /// Patterns as in a `.gitignore`, each with the folder that it counts from.
+    patterns: Vec<(PathBuf, String)>,
+}
+
+/// What a walk finds.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Files that may hold resources, folder by folder, each by its names.
+    pub files: Vec<PathBuf>,
+    /// Folders that were walked.
+    pub folders: Vec<PathBuf>,
+    /// Folders of Helm charts that are no part of another.
+    pub charts: Vec<PathBuf>,
+    /// Kustomizations, in the order in which they were found.
+    pub kustomizations: Vec<Kustomization>,
+    /// What could not be read: the file or folder, and why.
+    pub problems: Vec<(PathBuf, String)>,
+}
+
+impl Excludes {
+    /// Patterns that count from this folder.
+    ///
+    /// # Errors
+    ///
+    /// A pattern is none that `.gitignore` could have.
+    pub fn new(folder: &Path, patterns: &[String]) -> Result<Self, Failure> {
+        let all = Self { patterns: patterns.iter().map(|pattern| (folder.to_owned(), pattern.clone())).collect() };
+        all.overrides().map(|_| all.clone())
+    }
+
+    /// These and others.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.patterns.extend(other.patterns);
+        self
+    }
+
+    fn overrides(&self) -> Result<Vec<Override>, Failure> {
+        let one = |(folder, pattern): &(PathBuf, String)| {
+            let mut builder = OverrideBuilder::new(folder);
+            let built = builder.add(&format!("!{pattern}")).and_then(|builder| builder.build());
+            built.map_err(|error| Failure(format!("cannot exclude `{pattern}`: {error}")))
+        };
+        self.patterns.iter().map(one).collect()
+    }
+}
+
+/// Whether a folder's file may be read, by its name.
+#[must_use]
+pub fn is_read(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| READ.iter().any(|known| ending.eq_ignore_ascii_case(known)))
+}
+
+/// Whether a folder is a Helm chart.
+#[must_use]
+pub fn is_chart(folder: &Path) -> bool {
+    folder.join("Chart.yaml").is_file()
+}
+
+/// Walks a folder. What cannot be read is noted, and the rest goes on.
+///
+/// # Errors
+///
+/// A pattern of `excludes` cannot be read.
+pub fn walk(root: &Path, excludes: &Excludes) -> Result<Found, Failure> {
+    let mut found = Found::default();
+    if is_chart(root) {
+        found.charts.push(root.to_owned());
+        return Ok(found);
+    }
+    let overrides = excludes.overrides()?;
+    let mut builder = WalkBuilder::new(root);
+    // A folder need not be a repository for its `.gitignore` to count; settings of the person who runs this do not.
+    builder.require_git(false).git_global(false).follow_links(true).sort_by_file_path(Path::cmp);
+    builder.filter_entry(move |entry| !is_excluded(entry, &overrides) && !is_inside_chart(entry));
+    for entry in builder.build() {
+        match entry {
+            Ok(entry) => found.add(entry),
+            Err(error) => found.problems.extend(problem(&error)),
+        }
+    }
+    let patches: BTreeSet<PathBuf> = found.kustomizations.iter().flat_map(|of| &of.parts).map(|part| normal(part)).collect();
+    found.files.retain(|file| !patches.contains(&normal(file)));
+    Ok(found)
+}
+
+fn is_excluded(entry: &DirEntry, overrides: &[Override]) -> bool {
+    let is_folder = entry.path().is_dir();
+    let of_packages = is_folder && entry.depth() > 0 && OF_PACKAGES.iter().any(|name| entry.file_name() == *name);
+    let path = std::path::absolute(entry.path()).unwrap_or_else(|_| entry.path().to_owned());
+    of_packages || entry.depth() > 0 && overrides.iter().any(|all| all.matched(&path, is_folder).is_ignore())
+}
+
+/// Whether something lies in a chart; the chart's own folder does not.
+fn is_inside_chart(entry: &DirEntry) -> bool {
+    entry.depth() > 0 && entry.path().parent().is_some_and(is_chart)
+}
+
+/// What cannot be read. A link in a circle leads to what is read anyway.
+fn problem(error: &ignore::Error) -> Option<(PathBuf, String)> {
+    match error {
+        ignore::Error::WithPath { path, err } => {
+            let why = match err.io_error() {
+                Some(error) if path.is_symlink() && error.kind() == std::io::ErrorKind::NotFound => "it is a link that leads nowhere".into(),
+                Some(error) => error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase(),
+                None => err.to_string(),
+            };
+            Some((path.clone(), why))
+        }
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => problem(err),
+        ignore::Error::Partial(all) => all.iter().find_map(problem),
+        _ => None,
+    }
+}
+
+/// A path without `.` and `..`, as far as its text tells.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir if out.file_name().is_some() => drop(out.pop()),
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+impl Found {
+    fn add(&mut self, entry: DirEntry) {
+        let path = entry.path();
+        if path.is_dir() {
+            let kustomization = Kustomization::of(path);
+            self.kustomizations.extend(kustomization);
+            if is_chart(path) { self.charts.push(entry.into_path()) } else { self.folders.push(entry.into_path()) }
+        } else if is_read(path) && !kustomization::is_one(path) {
+            self.files.push(entry.into_path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! The file of a kustomization: which folders it builds on, and which files are parts of resources and no resources.
+//!
+//! What must not be here: building one; `kustomize` does that.
+
+use super::normal;
+use chancery_core::text::{Limits, Node, parse};
+use std::path::{Path, PathBuf};
+
+/// The names that the file may have.
+const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+/// Fields that list files and folders which are built on.
+const BASES: [&str; 4] = ["resources", "bases", "components", "crds"];
+/// Fields that list patches, settings and the like, each as a path or as an object that has one at `path`.
+const PARTS: [&str; 7] = ["patches", "patchesStrategicMerge", "patchesJson6902", "replacements", "configurations", "transformers", "generators"];
+
+/// A kustomization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kustomization {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Whether it is only built as a part of another.
+    pub is_component: bool,
+    /// Folders and files that it builds on, as far as they are on this machine.
+    pub bases: Vec<PathBuf>,
+    /// Files that are no resources by themselves: patches and settings.
+    pub parts: Vec<PathBuf>,
+}
+
+/// Whether a file is one, by its name.
+pub(super) fn is_one(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known))
+}
+
+impl Kustomization {
+    /// The one of a folder, if it has one.
+    pub(super) fn of(folder: &Path) -> Option<Self> {
+        let file = NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file())?;
+        let text = std::fs::read_to_string(file).ok()?;
+        let root = parse(&text, &Limits::default()).root;
+        let root = root.as_ref();
+        let list = |field: &str| root.and_then(|root| root.get(field)).and_then(Node::as_array).map(Vec::as_slice).unwrap_or_default().to_vec();
+        let path = |node: &Node| node.as_str().or_else(|| node.get("path").and_then(Node::as_str)).filter(|path| !path.contains('\n')).map(PathBuf::from);
+        let paths = |fields: &[&str]| -> Vec<PathBuf> {
+            let all = fields.iter().flat_map(|field| list(field));
+            all.filter_map(|node| path(&node)).map(|path| normal(&folder.join(path))).collect()
+        };
+        Some(Self {
+            folder: folder.to_owned(),
+            is_component: root.and_then(|root| root.get("kind")).and_then(Node::as_str) == Some("Component"),
+            bases: paths(&BASES).into_iter().filter(|path| path.exists()).collect(),
+            parts: paths(&PARTS),
+        })
+    }
+
+    /// Whether it builds on a folder, by itself or through others of these.
+    #[must_use]
+    pub fn builds_on(&self, folder: &Path, all: &[Kustomization]) -> bool {
+        let mut waiting: Vec<&Kustomization> = vec![self];
+        let mut seen: Vec<&Path> = Vec::new();
+        while let Some(next) = waiting.pop() {
+            if seen.contains(&next.folder.as_path()) {
+                continue;
+            }
+            seen.push(&next.folder);
+            if next.bases.iter().any(|base| *base == normal(folder)) {
+                return true;
+            }
+            waiting.extend(all.iter().filter(|other| next.bases.contains(&normal(&other.folder))));
+        }
+        false
+    }
+}
