@@ -9,7 +9,7 @@ mod live;
 
 pub use check::{CheckArgs, CheckFormat, TestArgs, TestFormat};
 
-pub use deployment::Deployment;
+pub use deployment::{Deployment, MAX_INPUT};
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
 pub use live::{AskArgs, BootstrapArgs, LiveArgs, ServeArgs, WatchArgs};
 
@@ -67,25 +67,25 @@ pub enum Command {
     Test(TestArgs),
     /// Show the settings that are in effect, and the file that they come from.
     Config(ListArgs),
-    /// Tell what made a field of the result, or what a line makes.
+    /// Explain what made a field of the result, or what a line makes.
     Explain(ExplainArgs),
-    /// Tell what happens to a request, and why.
+    /// Show what happens to a request, and why.
     Route(RouteArgs),
     /// Draw what refers to what, and what Envoy gets of it.
     Graph(GraphArgs),
-    /// Tell how one thing leads to another, by which fields.
+    /// Show how one thing leads to another, by which fields.
     Why(WhyArgs),
-    /// Write inputs and options into one file that gives the same answer elsewhere; every command takes it as its input.
+    /// Write inputs and options into one file that gives the same answer elsewhere. Every command takes it as its input.
     Snapshot(SnapshotArgs),
-    /// Tell what is wrong in what a link holds; every command takes such a link as its input.
+    /// Report what is wrong in the snapshot of a link. Every command takes such a link as its input.
     Open(OpenArgs),
     /// Write objects of one configuration language as objects of another.
     Convert(ConvertArgs),
     /// Compare two configurations: resources, what Envoy gets, and requests that they treat differently.
     Diff(DiffArgs),
-    /// Compare what the source says with what a running Envoy has.
+    /// Compare the source with what a running Envoy has.
     Drift(DriftArgs),
-    /// Read what a running Envoy tells of itself.
+    /// Read the configuration dump of a running Envoy.
     #[command(subcommand)]
     Dump(DumpCommand),
     /// Account for every resource: emitted, merged, shadowed, ignored or invalid.
@@ -98,13 +98,13 @@ pub enum Command {
     Watch(WatchArgs),
     /// Serve the configuration to real Envoys by xDS, as it changes.
     Serve(ServeArgs),
-    /// Write how an Envoy starts that asks `chancery serve` for everything.
+    /// Write the bootstrap of an Envoy that gets everything from `chancery serve`.
     Bootstrap(BootstrapArgs),
     /// List the Envoys that are connected to a server, and what each accepted and rejected.
     Envoys(AskArgs),
-    /// List what happened at a server: builds, and which Envoys accepted them.
+    /// List the events of a server: builds, and which Envoys accepted them.
     Events(AskArgs),
-    /// Serve the playground, the page that shows all of this, to this machine.
+    /// Serve the playground, a page that shows all of this, to this machine only.
     Play(PlayArgs),
     /// Write completions for a shell.
     #[command(after_help = "Example:\n  chancery completions bash > ~/.local/share/bash-completion/completions/chancery")]
@@ -143,7 +143,7 @@ Examples:
   chancery play                http://127.0.0.1:8137/, or another port if that is taken
   chancery play --port 9000")]
 pub struct PlayArgs {
-    /// Port of loopback; 8137, or any that is free, when not given.
+    /// Port on loopback; 8137, or any free port, when not given.
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
 }
@@ -162,18 +162,18 @@ Where a controller runs several gateways, there is one object by gateway, or wit
 pub struct CompileArgs {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// What to write; may be given several times, which gives one JSON object by kind unless there is --out-dir.
+    /// What to write. May be given several times: then the output is one JSON object by kind, or with --out-dir a file for each.
     ///
     /// Unless given, `envoy`; `appgw` where the input makes an Application Gateway and no Envoy.
     #[arg(long, value_parser = Kind::parser(), value_name = "KIND")]
     pub output: Vec<Kind>,
-    /// As JSON or as YAML.
+    /// JSON or YAML.
     #[arg(long, value_enum, default_value_t = DataFormat::Json)]
     pub format: DataFormat,
-    /// Without blanks; the default where the output is not a terminal.
+    /// Write no blanks; the default where the output is not a terminal.
     #[arg(long, conflicts_with = "pretty")]
     pub compact: bool,
-    /// Indented; the default on a terminal.
+    /// Indent; the default on a terminal.
     #[arg(long)]
     pub pretty: bool,
     /// Write into this file.
@@ -185,7 +185,7 @@ pub struct CompileArgs {
     /// Put certificates, keys and credentials into the output, which then runs without a management server.
     #[arg(long)]
     pub with_secrets: bool,
-    /// Envoy's fields as the controller uses them, or only those that Envoy does not call deprecated.
+    /// Which of Envoy's fields are used: those of the controller, or only those that Envoy does not call deprecated.
     #[arg(long, value_enum, default_value_t = Fields::AsController, value_name = "WHICH")]
     pub fields: Fields,
     /// With `--output ir`: write each value with its origin.
@@ -200,7 +200,7 @@ pub enum Kind {
     Envoy,
     /// Envoy's resources by kind.
     Xds,
-    /// What the gateway does, before it is put in Envoy's words.
+    /// What the gateway does, before it becomes Envoy's messages.
     Ir,
     /// The resources as the controller loads them.
     Config,
@@ -212,7 +212,7 @@ pub enum Kind {
 const KINDS: [(Kind, &str); 4] = [
     (Kind::Envoy, "One Envoy bootstrap, routes inline"),
     (Kind::Xds, "Envoy's resources by kind: listeners, routes, clusters, endpoints, secrets, runtimes"),
-    (Kind::Ir, "What the gateway does, before it is put in Envoy's words"),
+    (Kind::Ir, "What the gateway does, before it becomes Envoy's messages"),
     (Kind::Config, "The resources as the controller loads them"),
 ];
 
@@ -278,14 +278,16 @@ Examples:
   chancery explain gateway.yaml:12:9 gateway/     the value at column 9, with the rest of the folder
   chancery explain /static_resources/clusters/0/connect_timeout gateway/
   chancery explain route/timeout gateway/         the end of a pointer is enough
+  chancery explain Mapping/shop gateway/          what an object makes
   chancery explain cluster:cluster_quote_default gateway/")]
 pub struct ExplainArgs {
-    /// A place in the result (JSON pointer, its end, or KIND:NAME), or FILE:LINE or FILE:LINE:COLUMN (FILE is `stdin` for standard input).
-    #[arg(value_name = "POINTER|FILE:LINE")]
+    /// A place in the result (JSON pointer, its end, or KIND:NAME), an object (KIND/NAME), or FILE:LINE or FILE:LINE:COLUMN (FILE is `stdin`
+    /// for standard input).
+    #[arg(value_name = "POINTER|OBJECT|FILE:LINE")]
     pub target: String,
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Which result the place is in.
+    /// The result that the place is in.
     #[arg(long = "in", value_enum, default_value_t = In::Envoy, value_name = "KIND")]
     pub view: In,
     /// The output format.
@@ -324,7 +326,7 @@ Examples:
   chancery route --format json http://example.com/ gateway/ | jq .outcome
   chancery route http://example.com/ dump.json        in what a running Envoy has")]
 pub struct RouteArgs {
-    /// Where the request goes: a URL, http:// if it says no scheme. With --curl, the first input.
+    /// The URL of the request; http:// when it has no scheme. With --curl, the first input.
     #[arg(value_name = "URL")]
     pub url: Option<String>,
     #[command(flatten)]
@@ -338,10 +340,10 @@ pub struct RouteArgs {
     /// The request as a curl command.
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["method", "headers"])]
     pub curl: Option<String>,
-    /// The port that the connection comes in at; the URL's, or the usual one of its scheme, when not given.
+    /// The port of the connection; the URL's, or the default of its scheme, when not given.
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
-    /// The server's name in the TLS handshake; the URL's host when not given.
+    /// The server name in the TLS handshake; the URL's host when not given.
     #[arg(long, value_name = "NAME")]
     pub sni: Option<String>,
     /// The connection is TLS, whatever the URL says.
@@ -362,10 +364,10 @@ pub struct RouteArgs {
     /// The request is HTTP/2.
     #[arg(long)]
     pub http2: bool,
-    /// What chance gives, for weighted clusters and routes that take a fraction of requests.
+    /// The random number by which weighted clusters, and routes that take a fraction of the requests, are chosen.
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// Tell of every route that was tried, and every host that there is.
+    /// Show every route that was tried, and every host.
     #[arg(short = 'v', long, visible_alias = "verbose")]
     pub all: bool,
     /// The output format.
@@ -391,7 +393,7 @@ Examples:
 pub struct GraphArgs {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// How to draw.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
     pub format: GraphFormat,
     /// Only the resources and what they refer to.
@@ -400,7 +402,7 @@ pub struct GraphArgs {
     /// Only what this node leads to and what leads to it, as `quote`, `Mapping/quote` or `cluster:NAME`; may be given several times.
     #[arg(long, value_name = "NODE")]
     pub from: Vec<String>,
-    /// At most so many relations away from it.
+    /// At most N relations away from it.
     #[arg(long, value_name = "N")]
     pub depth: Option<u32>,
     /// Only these kinds, of resources (`Mapping`) or of Envoy's parts (`cluster`); may be given several times.
@@ -409,10 +411,10 @@ pub struct GraphArgs {
     /// Only what is wrong or missing, and its neighbours.
     #[arg(long)]
     pub only_errors: bool,
-    /// With `--format svg`: also what the controller adds by itself, as its readiness checks.
+    /// With `--format svg`: also what the controller adds by itself, such as its readiness checks.
     #[arg(long)]
     pub all: bool,
-    /// With more nodes than this, those of a kind and a namespace become one; 0 for never. JSON is never folded unless it is given.
+    /// With more than N nodes, those of a kind and a namespace become one; 0 for never. JSON is folded only if this is given.
     #[arg(long, value_name = "N")]
     pub fold: Option<usize>,
 }
@@ -426,10 +428,10 @@ Examples:
 
 Exit codes: 0 there is a way, 1 there is none, 2 the input cannot be used.")]
 pub struct WhyArgs {
-    /// The one: `quote`, `Mapping/quote`, `cluster:NAME` or an id of `chancery graph --format json`.
+    /// Where the way begins: `quote`, `Mapping/quote`, `cluster:NAME` or an id of `chancery graph --format json`.
     #[arg(value_name = "NODE")]
     pub from: String,
-    /// The other.
+    /// Where it ends.
     #[arg(value_name = "NODE")]
     pub to: String,
     #[command(flatten)]
@@ -465,7 +467,7 @@ pub struct SnapshotArgs {
     /// Write into this file.
     #[arg(short = 'o', long = "out", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
-    /// Keep keys and other values of Secrets. Otherwise stand-ins of the same form take their place.
+    /// Keep keys and other values of Secrets. Otherwise placeholders of the same form take their place.
     #[arg(long)]
     pub with_secrets: bool,
     /// Write a link to this page that holds the snapshot, instead of a file. Nothing is sent anywhere.
@@ -476,7 +478,7 @@ pub struct SnapshotArgs {
 }
 
 fn page(text: &str) -> Result<String, &'static str> {
-    if text.contains("://") { Ok(text.to_string()) } else { Err("it is no address of a page, such as https://chancery.example/") }
+    if text.contains("://") { Ok(text.to_string()) } else { Err("write the address of a page, such as https://chancery.example/") }
 }
 
 /// `open`
@@ -486,7 +488,7 @@ Examples:
   chancery open 'https://chancery.example/#snapshot=1...'
   chancery graph --format svg 'https://chancery.example/#snapshot=1...'")]
 pub struct OpenArgs {
-    /// A link that `chancery snapshot --link` or the playground made. It is read here: nothing is asked of the net.
+    /// A link that `chancery snapshot --link` or the playground made. It is read on this machine, and nothing is sent.
     #[arg(value_name = "LINK", value_hint = ValueHint::Url)]
     pub link: PathBuf,
     /// The output format.
@@ -499,7 +501,7 @@ pub struct OpenArgs {
 /// `dump`
 #[derive(Subcommand)]
 pub enum DumpCommand {
-    /// Tell what is in a dump: what Envoy works with, what it accepted last, what it refused.
+    /// Show what is in a dump: what Envoy uses, what it accepted last, what it rejected.
     #[command(after_help = "Example:\n  curl -s localhost:9901/config_dump?include_eds | chancery dump read -")]
     Read(DumpArgs),
 }
@@ -524,11 +526,11 @@ Examples:
   chancery convert contour-configmap configmap.yaml --controller-arg=--use-proxy-protocol
                                                                   Contour's own settings as a ContourConfiguration
 
-What could not be carried over is told on standard error, with its line; then the proof: both sides are compiled, and the requests
-that would be treated differently are told, or that there are none. What controllers choose by themselves (settings of listeners,
-connections and clusters) is not compared; where requests go, as what, and for how long, is.")]
+What cannot be converted is reported on standard error, with its line. Then both sides are compiled, and the requests that they would treat
+differently are reported. Where requests go, as what, and for how long, is compared; what controllers choose by themselves (settings of
+listeners, connections and clusters) is not.")]
 pub struct ConvertArgs {
-    /// From what to what.
+    /// The conversion.
     #[arg(value_enum, value_name = "CONVERSION")]
     pub what: Conversion,
     #[command(flatten)]

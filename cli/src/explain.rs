@@ -5,7 +5,7 @@
 use crate::args::{Deployment, ExplainArgs, Format, In};
 use crate::check::Excerpts;
 use crate::output::{print, print_json};
-use crate::style::{Style, count, plain};
+use crate::style::{Style, count, plain, some};
 use crate::{Outcome, Unusable, input};
 use chancery_core::compilation::{Compilation, GatewayRef, NamedGateway};
 use chancery_core::explain::{Explanation, LineReport, MadeView, OriginView, View, Viewed, describe, explain_line, explain_pointer, resolve};
@@ -138,7 +138,7 @@ fn object_of<'c>(target: &str, compilation: &'c Compilation) -> Result<Option<&'
         }
         several => {
             let namespaces: Vec<&str> = several.iter().filter_map(|object| object.key.namespace.as_deref()).collect();
-            Err(format!("there are several: say {kind}/{name}.NAMESPACE, one of {}", input::some(&namespaces)).into())
+            Err(format!("there are several: say {kind}/{name}.NAMESPACE, one of {}", some(&namespaces)).into())
         }
     }
 }

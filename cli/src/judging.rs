@@ -13,10 +13,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[command(next_help_heading = "How findings are judged")]
 pub struct Judging {
     /// How bad findings of a code are: error, warning, notice or off; may be given several times. A resource says with the annotation
-    /// `chancery.dev/ignore: "CODE: REASON"` what is not to be told of it.
+    /// `chancery.dev/ignore: "CODE: REASON"` which findings about it are not reported.
     #[arg(long, value_name = "CODE=LEVEL", value_parser = severity)]
     pub severity: Vec<(&'static str, Level)>,
-    /// The time for which certificates are looked at, e.g. 2026-11-21 or 2026-11-21T15:30:00Z; now when not given.
+    /// The time at which certificates are checked, e.g. 2026-11-21 or 2026-11-21T15:30:00Z; now when not given.
     #[arg(long, value_name = "TIME", value_parser = at)]
     pub at: Option<i64>,
 }

@@ -127,3 +127,11 @@ fn colour(text: &str) -> Option<usize> {
 pub fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
+
+/// The first of some names.
+pub fn some(names: &[&str]) -> String {
+    const MOST: usize = 8;
+    let more = names.len().saturating_sub(MOST);
+    let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}

@@ -4,9 +4,9 @@
 
 use crate::args::{Deployment, TestArgs, TestFormat};
 use crate::check::junit;
-use crate::input::{self, some};
+use crate::input;
 use crate::output::{print, print_json};
-use crate::style::{Style, count, plain};
+use crate::style::{Style, count, plain, some};
 use crate::{Outcome, Unusable};
 use chancery_core::compilation::{Compilation, GatewayRef};
 use chancery_core::compile::Compiler;

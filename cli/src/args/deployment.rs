@@ -3,7 +3,6 @@
 //! What must not be here: any option's name.
 
 use crate::Unusable;
-use crate::input;
 use crate::output::reason;
 use crate::settings::Settings;
 use chancery_core::compilation::{Dialect, OptionKind, OptionSpec, Options};
@@ -69,12 +68,15 @@ fn bytes(text: &str) -> Result<u64, String> {
     number.checked_mul(unit).filter(|bytes| (1..=MOST).contains(bytes)).ok_or_else(|| "it may be 2 GB at most".into())
 }
 
+/// At most so many bytes are read of all inputs together, unless a person says otherwise.
+pub const MAX_INPUT: u64 = 256 << 20;
+
 const DIALECT: &str = "dialect";
 const GATEWAY: &str = "gateway";
 const ALLOW_EMPTY: &str = "allow-empty";
 const EXCLUDE: &str = "exclude";
 const RENDER: &str = "render";
-const MAX_INPUT: &str = "max-input";
+const MAX_INPUT_FLAG: &str = "max-input";
 const SETTINGS: &str = "config";
 const INPUT: &str = "Input";
 const HEADING: &str = "How the controller runs";
@@ -121,8 +123,8 @@ impl Args for Deployment {
     fn augment_args(command: Command) -> Command {
         let dialect =
             format!("Configuration language: {}. Found from the input when not given; an input of several is compiled for each", names(dialect::ALL));
-        let gateway = "The only gateway to speak of, where a controller runs several: NAMESPACE/NAME, or a proxy's id";
-        let empty = "Take an input without resources as it is. Otherwise it is an error, as what should have written it probably failed";
+        let gateway = "The gateway, where a controller runs several: NAMESPACE/NAME, or the id of a proxy";
+        let empty = "Accept an input without resources. Otherwise it is an error, as whatever should have written it probably failed";
         let exclude = "Leave out of folders what matches this pattern, written as in a .gitignore; may be given several times";
         let render = "Have the helm, kustomize or kubectl of this machine render the Helm charts and kustomizations of folders";
         let max = "Read at most so many bytes of all inputs together, such as 512MB [default: 256MB]";
@@ -132,7 +134,7 @@ impl Args for Deployment {
             input(EXCLUDE, exclude).value_name("PATTERN").action(ArgAction::Append),
             input(RENDER, render).action(ArgAction::SetTrue),
             input(ALLOW_EMPTY, empty).action(ArgAction::SetTrue),
-            input(MAX_INPUT, max).value_name("BYTES").value_parser(bytes),
+            input(MAX_INPUT_FLAG, max).value_name("BYTES").value_parser(bytes),
             input(SETTINGS, settings).value_name("FILE").value_hint(clap::ValueHint::FilePath),
             Arg::new(DIALECT).long(DIALECT).global(true).help_heading(HEADING).value_name("NAME").help(dialect),
             Arg::new(GATEWAY).long(GATEWAY).visible_alias("proxy").global(true).help_heading(HEADING).value_name("ID").help(gateway),
@@ -154,7 +156,7 @@ impl FromArgMatches for Deployment {
             gateway: matches.get_one::<String>(GATEWAY).cloned().or_else(|| of_settings?.gateway.clone()),
             allow_empty: matches.get_flag(ALLOW_EMPTY),
             render: matches.get_flag(RENDER) || of_settings.is_some_and(|settings| settings.render),
-            max_input: matches.get_one(MAX_INPUT).copied().unwrap_or(input::MAX_INPUT),
+            max_input: matches.get_one(MAX_INPUT_FLAG).copied().unwrap_or(MAX_INPUT),
             exclude: matches.get_many::<String>(EXCLUDE).into_iter().flatten().cloned().collect(),
             settings,
         })

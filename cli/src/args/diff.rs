@@ -15,17 +15,19 @@ Examples:
   chancery diff --format markdown main:gateway/ gateway/ for a pull request
   chancery diff --exit-code old.json new.json            dumps, bootstraps, snapshots
 
-Requests that the two sides treat differently are found by parting all requests by what the matchers of both sides tell apart. What \
-counts: how a request ends, Envoy's own answers, the host, path and headers that the upstream gets, what clusters reach and in which \
-shares, timeouts, every other setting on the way; names, statistics, logs and tracing do not. What others decide (services that \
-filters ask) and what Secrets hold is not known; rewrites are compared for the requests that were tried; whatever else was not decided is told.
+Where there are several gateways, each is compared with the one of the same id.
+
+Requests that the two sides treat differently are found by dividing all requests by what the matchers of both sides distinguish. These \
+count: how a request ends, Envoy's own answers, the host, path and headers that the upstream gets, what clusters reach and in which \
+shares, timeouts, every other setting on the way. Names, statistics, logs and tracing do not count. What others decide (services that \
+filters ask) and the content of Secrets are unknown. Rewrites are compared for the requests that were tried. Anything else that was not decided is reported.
 
 Exit codes: 0 fine, 1 with --exit-code if a request is treated differently or not all that could be were looked at, 2 the input cannot be used.")]
 pub struct DiffArgs {
-    /// The one: a file, a folder, a revision of git or REVISION:PATH in it, a snapshot or a link that holds one, a dump or a bootstrap.
+    /// The first side: a file, a folder, a revision of git or REVISION:PATH in it, a snapshot or a link that holds one, a dump or a bootstrap.
     #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath)]
     pub before: PathBuf,
-    /// The other; the current folder, or the path of the revision in it, when not given.
+    /// The second side; the current folder, or the path of the revision in it, when not given.
     #[arg(value_name = "AFTER", value_hint = ValueHint::AnyPath)]
     pub after: Option<PathBuf>,
     /// The output format.
@@ -34,7 +36,7 @@ pub struct DiffArgs {
     /// Exit with 1 if a request is treated differently, or if anything that Envoy gets, or any resource, differs.
     #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "requests")]
     pub exit_code: Option<Counts>,
-    /// Do not look for requests that are treated differently; --exit-code is then of what Envoy gets.
+    /// Do not look for requests that are treated differently. Then --exit-code counts what Envoy gets.
     #[arg(long)]
     pub no_requests: bool,
 }
@@ -58,10 +60,10 @@ Example:
 
 Exit codes: 0 fine, 1 with --exit-code if they differ, 2 the input cannot be used.")]
 pub struct DriftArgs {
-    /// What should be: a file, a folder, REVISION:PATH of git or a snapshot.
+    /// The source: a file, a folder, a revision of git or a snapshot.
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     pub source: PathBuf,
-    /// What is: Envoy's /config_dump, better with include_eds.
+    /// Envoy's /config_dump, preferably with include_eds.
     #[arg(value_name = "DUMP", value_hint = ValueHint::FilePath)]
     pub dump: PathBuf,
     /// The output format.

@@ -8,46 +8,46 @@ use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Whence inputs come.
+/// Where the inputs come from.
 #[derive(Args)]
 #[command(next_help_heading = "Sources")]
 pub struct LiveArgs {
-    /// Files and folders, followed as they change; `-` for watch events on standard input (`kubectl get -w --output-watch-events -o json`).
+    /// Files and folders to follow; `-` for watch events on standard input (`kubectl get -w --output-watch-events -o json`).
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
-    /// Follow a cluster: that of the kubeconfig's current context, or the one that this pod runs in.
+    /// Follow a cluster: the one of the kubeconfig's current context, or the one that this pod runs in.
     #[arg(long)]
     pub kube: bool,
-    /// The kubeconfig; `$KUBECONFIG` or ~/.kube/config unless given.
+    /// The kubeconfig; `$KUBECONFIG` or ~/.kube/config when not given.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "kube")]
     pub kubeconfig: Option<PathBuf>,
-    /// The kubeconfig's context; the current one unless given.
+    /// The context of the kubeconfig; the current one when not given.
     #[arg(long, value_name = "NAME", requires = "kube")]
     pub context: Option<String>,
     /// Follow this namespace only.
     #[arg(short = 'n', long, value_name = "NAMESPACE", requires = "kube", conflicts_with = "all_namespaces")]
     pub namespace: Option<String>,
-    /// Follow all namespaces, as it is unless one is given.
+    /// Follow all namespaces; the default when none is given.
     #[arg(short = 'A', long, requires = "kube")]
     pub all_namespaces: bool,
     /// Follow custom resources with these labels only.
     #[arg(long, value_name = "LABELS", requires = "kube")]
     pub selector: Option<String>,
-    /// Play what `--record` wrote.
+    /// Replay what `--record` wrote.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub replay: Option<PathBuf>,
-    /// With `--replay`: how many times faster than it was; 0 for without waiting.
+    /// With `--replay`: how many times faster than it happened; 0 to replay without waiting.
     #[arg(long, value_name = "TIMES", default_value_t = 0.0, requires = "replay")]
     pub speed: f64,
-    /// Write down all that sources tell, without key material.
+    /// Record every change of the sources, without key material.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub record: Option<PathBuf>,
-    /// The least time between two builds: what comes meanwhile is taken into one.
+    /// The least time between two builds. Changes that come meanwhile are built together.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
     pub spacing: Duration,
 }
 
-/// How events are told.
+/// The format of events.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Telling {
     /// For people.
@@ -76,7 +76,7 @@ pub struct WatchArgs {
     /// The output format.
     #[arg(long, value_enum, default_value_t = Telling::Human)]
     pub format: Telling,
-    /// Do not tell which requests are treated otherwise after a change.
+    /// Do not report which requests are treated differently after a change.
     #[arg(long)]
     pub no_requests: bool,
 }
@@ -92,34 +92,34 @@ An ADDR is HOST:PORT, or `off`; port 0 is a free one. Exit codes: 0 told to end,
 pub struct ServeArgs {
     #[command(flatten)]
     pub live: LiveArgs,
-    /// Where Envoys ask.
+    /// The address of the xDS server.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8003", help_heading = "Servers")]
     pub xds: Address,
-    /// Where people and programs ask: the page, the API, metrics.
+    /// The address of the diagnostics server: a page, the API, metrics.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8877", help_heading = "Servers")]
     pub diagnostics: Address,
-    /// Where the inputs can be had as a snapshot.
+    /// The address of the server that hands out the inputs as a snapshot.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8002", help_heading = "Servers")]
     pub snapshots: Address,
-    /// The same for other tools: always without key material.
+    /// The address of the same for other tools, always without key material.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8005", help_heading = "Servers")]
     pub public_snapshots: Address,
-    /// Where it can be asked whether all is ready.
+    /// The address of the server of readiness checks.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8006", help_heading = "Servers")]
     pub ready: Address,
-    /// The token that whoever asks from another machine must bring.
+    /// A file with the token that requests from other machines must carry.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Servers")]
     pub admin_token_file: Option<PathBuf>,
-    /// The certificate of the xDS server; read again when it changes.
+    /// The certificate of the xDS server. It is read again when it changes.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "xds_key", help_heading = "Servers")]
     pub xds_cert: Option<PathBuf>,
     /// Its key.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "xds_cert", help_heading = "Servers")]
     pub xds_key: Option<PathBuf>,
-    /// Who signs the certificates of Envoys; without it they need none.
+    /// The authority that signs the certificates of Envoys. Without it they need none.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "xds_cert", help_heading = "Servers")]
     pub xds_client_ca: Option<PathBuf>,
-    /// Whether a change goes to one Envoy of a gateway first: what that rejects is held from the others.
+    /// Whether one Envoy of a gateway gets a change first. What it rejects is not sent to the others.
     #[arg(long, value_enum, default_value_t = Switch::On, value_name = "WHETHER", help_heading = "Servers")]
     pub canary: Switch,
     /// Write the statuses of objects into the cluster. Without it nothing is written.
@@ -128,7 +128,7 @@ pub struct ServeArgs {
     /// Write statuses even where another controller writes them.
     #[arg(long, requires = "write_status", help_heading = "Writing")]
     pub take_over: bool,
-    /// Of several that serve, the one that holds this Lease writes.
+    /// The Lease that decides which of several servers writes.
     #[arg(long, value_name = "NAME", requires = "write_status", help_heading = "Writing")]
     pub lease: Option<String>,
     /// The output format.
@@ -140,22 +140,22 @@ pub struct ServeArgs {
 #[derive(Args)]
 #[command(after_help = "Example:\n  chancery bootstrap --xds 127.0.0.1:8003 > envoy.json && envoy -c envoy.json")]
 pub struct BootstrapArgs {
-    /// Where `chancery serve` is.
+    /// The address of `chancery serve`.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8003")]
     pub xds: String,
-    /// What this Envoy is called. Of several gateways it gets the one of this name.
+    /// The id of this Envoy. Of several gateways it gets the one of this name.
     #[arg(long, value_name = "ID", default_value = "envoy")]
     pub node_id: String,
-    /// The gateway that it belongs to, where its own name is another.
+    /// The gateway that it belongs to, where its id is another.
     #[arg(long, value_name = "CLUSTER", default_value = "chancery")]
     pub node_cluster: String,
-    /// Where Envoy's own admin interface listens; `off` for none.
+    /// The address of Envoy's admin interface; `off` for none.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8001")]
     pub admin: String,
     /// Whether only changes are sent, or everything each time.
     #[arg(long, value_enum, default_value_t = ProtocolArg::Delta)]
     pub protocol: ProtocolArg,
-    /// Who signed the certificate of the server.
+    /// The authority that signed the certificate of the server.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub tls_ca: Option<PathBuf>,
     /// The certificate that Envoy shows.
@@ -201,7 +201,7 @@ impl Switch {
 /// `envoys` and `events`
 #[derive(Args)]
 pub struct AskArgs {
-    /// Where `chancery serve` answers people and programs.
+    /// The address of the diagnostics server of `chancery serve`.
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8877")]
     pub server: String,
     /// The output format.

@@ -156,8 +156,17 @@ fn pairs(before: &Loaded, after: &Loaded) -> Result<Pairs, Unusable> {
     if old.proxies.len() == 1 && new.proxies.len() == 1 {
         return Ok(Pairs::One);
     }
-    let several_dialects = [old, new].iter().flat_map(|of| &of.proxies).any(|proxy| Some(proxy.dialect) != new.proxies.first().map(|first| first.dialect));
-    let name = |of: &Proxy| if several_dialects { format!("{} {}", of.dialect, of.id) } else { of.id.to_string() };
+    let is_of = |dialect: &'static str| move |of: &&Proxy| of.dialect == dialect;
+    // As other commands call them: by the dialect, the id, or both.
+    let name = |of: &Proxy| {
+        let several_dialects = [old, new].iter().flat_map(|side| &side.proxies).any(|other| other.dialect != of.dialect);
+        let several = [old, new].iter().any(|side| side.proxies.iter().filter(is_of(of.dialect)).count() > 1);
+        match (several_dialects, several) {
+            (true, false) => of.dialect.to_string(),
+            (true, true) => format!("{} {}", of.dialect, of.id),
+            (false, _) => of.id.to_string(),
+        }
+    };
     let place = |all: &[Proxy], of: &Proxy| all.iter().position(|other| other.dialect == of.dialect && other.id == of.id);
     let kept = old.proxies.iter().enumerate().map(|(at, of)| (name(of), (Some(at), place(&new.proxies, of))));
     let added = new.proxies.iter().enumerate().filter(|(_, of)| place(&old.proxies, of).is_none());

@@ -4,8 +4,7 @@
 
 use super::compared::{Differences, GatewayDifference, GatewayState};
 use crate::dump;
-use crate::input::some;
-use crate::style::{Style, count, plain};
+use crate::style::{Style, count, plain, some};
 use chancery_core::compare::{Change, ChangeKind, RequestChange, Requests, SettingView};
 use chancery_core::compilation::Takes;
 use chancery_core::envoy_config::Running;

@@ -4,6 +4,7 @@
 
 use crate::args::Deployment;
 use crate::output::hold;
+use crate::style::some;
 use crate::{Unusable, input};
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compare::{Side, SideSource};
@@ -45,7 +46,7 @@ impl Compiled {
     /// Why one gateway must be chosen.
     pub fn several(&self, what: &str) -> Unusable {
         let names: Vec<&str> = self.proxies.iter().map(|proxy| proxy.id.as_str()).collect();
-        Unusable(format!("there are several gateways ({}): say by --gateway {what}", input::some(&names)))
+        Unusable(format!("there are several gateways ({}): say by --gateway {what}", some(&names)))
     }
 }
 

@@ -7,11 +7,12 @@ mod reader;
 mod render;
 
 pub use git::{revision_of, working_path};
-pub use reader::MAX_INPUT;
+pub use reader::STDIN;
 
 use crate::Unusable;
 use crate::args::Deployment;
 use crate::output::{hold, hold_back, message};
+use crate::style::some;
 use chancery_core::compilation::{Compilation, Dialect, Gateway, Options};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::{Code, codes};
@@ -24,9 +25,6 @@ use chancery_core::simulate::SavedRequest;
 use reader::Reader;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// The name of standard input in messages.
-pub const STDIN: &str = "<stdin>";
 
 /// Reads and compiles.
 pub fn compile(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, Compilation), Unusable> {
@@ -167,14 +165,6 @@ pub fn nothing_runs(compilation: &Compilation) -> Unusable {
         (true, false) => format!("no proxy follows from the input; `chancery compile --output` writes {}", outputs.join(", ")),
     };
     Unusable(format!("there is no Envoy to speak of: {why}"))
-}
-
-/// The first of some names.
-pub fn some(names: &[&str]) -> String {
-    const MOST: usize = 8;
-    let more = names.len().saturating_sub(MOST);
-    let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
-    if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
 /// Says on standard error where texts could not be read: what is told of the rest does not count what stands there.

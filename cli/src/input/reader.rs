@@ -4,11 +4,11 @@
 //!
 //! What must not be here: which files of a folder are looked at (`chancery_live::files`), and running other programs (`render`).
 
-use super::{STDIN, render, some};
+use super::render;
 use crate::Unusable;
-use crate::args::Deployment;
+use crate::args::{Deployment, MAX_INPUT};
 use crate::output::{message, reason};
-use crate::style::count;
+use crate::style::{count, some};
 use chancery_core::compilation::Dialect;
 use chancery_core::compile::is_claimed;
 use chancery_core::dialect;
@@ -19,8 +19,8 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
-/// At most so many bytes are read of all inputs together, unless a person says otherwise.
-pub const MAX_INPUT: u64 = 256 << 20;
+/// The name of standard input in messages.
+pub const STDIN: &str = "<stdin>";
 
 /// Reads texts, one after the other.
 #[derive(Default)]

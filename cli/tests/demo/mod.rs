@@ -65,7 +65,7 @@ fn paths_of_a_revision_are_as_git_has_them() {
     }
     let (code, _, err) = inside(&["diff", "HEAD:base", "base"]);
     assert_eq!(code, Some(2));
-    assert!(err.starts_with("chancery: git cannot read HEAD:base: "), "{err}");
+    assert!(err.contains("chancery: git cannot read HEAD:base: "), "{err}");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn settings_are_found_upwards() {
     assert_snapshot!("config", said(&folder.run(&["config"])));
     let inside = Command::new(env!("CARGO_BIN_EXE_chancery")).args(["config"]).current_dir(folder.0.path().join("k8s/base")).output().expect("it runs");
     assert!(String::from_utf8_lossy(&inside.stdout).starts_with("../../chancery.toml\n"));
-    assert!(folder.run(&["check", "legacy"]).err.contains("there is nothing that a dialect reads in legacy") || folder.run(&["check", "legacy"]).code == 2);
+    assert!(!folder.run(&["ledger", "."]).out.contains("legacy") && folder.run(&["ledger", "legacy"]).out.contains("legacy/old.yaml"));
     folder.write("chancery.toml", b"exclud = []\n");
     let wrong = folder.run(&["check", "."]);
     assert_eq!(wrong.code, 2);
@@ -124,7 +124,7 @@ fn charts_and_kustomizations_are_rendered_by_the_tools_of_the_machine() {
     let check = |arguments: &[&str]| folder.run_with(&[&["check", "--render"], arguments].concat(), &[("PATH", &path)], "");
     // Two overlays of one base cannot both be meant.
     let both = check(&["."]);
-    assert_eq!((both.code, both.err.contains("./k8s/overlays/prod and ./k8s/overlays/staging are both built on ./k8s/base")), (2, true), "{}", both.err);
+    assert_eq!((both.code, both.err.contains("k8s/overlays/prod and k8s/overlays/staging are both built on k8s/base")), (2, true), "{}", both.err);
     let missing = check(&["chart"]);
     assert_eq!((missing.code, missing.err.as_str()), (2, "chancery: cannot render chart: there is no helm on this machine\n"));
     let missing = check(&["k8s/overlays/prod"]);

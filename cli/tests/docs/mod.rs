@@ -219,6 +219,7 @@ fn options() -> String {
                 OptionKind::File { placeholder } => (format!(" {placeholder}"), ", from a file".into()),
                 OptionKind::Files => (" KEY=PATH".into(), ", from files".into()),
             };
+            let more = if spec.doc.ends_with(&more) { String::new() } else { more };
             let _ = writeln!(out, "| `--{}{value}` | {}{} |", spec.name, spec.doc.replace('|', "\\|"), more.replace('|', "\\|"));
         }
     }
