@@ -112,7 +112,7 @@ fn settings_are_found_upwards() {
 #[cfg(unix)]
 fn program(folder: &Folder, name: &str, output: &str) {
     use std::os::unix::fs::PermissionsExt;
-    folder.write(&format!("bin/{name}"), format!("#!/bin/sh\ncat <<'END'\n{output}\nEND\n").as_bytes());
+    folder.write(&format!("bin/{name}"), format!("#!/bin/sh\n/bin/cat <<'END'\n{output}\nEND\n").as_bytes());
     fs::set_permissions(folder.0.path().join(format!("bin/{name}")), fs::Permissions::from_mode(0o755)).expect("it may run");
 }
 
@@ -120,7 +120,8 @@ fn program(folder: &Folder, name: &str, output: &str) {
 #[test]
 fn charts_and_kustomizations_are_rendered_by_the_tools_of_the_machine() {
     let folder = demo();
-    let path = format!("{}:/usr/bin:/bin", folder.0.path().join("bin").display());
+    // Nothing else, as the machine may have these tools.
+    let path = folder.0.path().join("bin").display().to_string();
     let check = |arguments: &[&str]| folder.run_with(&[&["check", "--render"], arguments].concat(), &[("PATH", &path)], "");
     // Two overlays of one base cannot both be meant.
     let both = check(&["."]);
