@@ -4,9 +4,9 @@
 //! What must not be here: what is written.
 
 use crate::Unusable;
+use crate::style::{plain, plain_but_colours, steers};
 use chancery_core::compilation::Compilation;
 use chancery_core::redact::HeldBack;
-use crate::style::{plain, plain_but_colours, steers};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -142,9 +142,7 @@ impl Sink {
 /// Says on standard error that something was left out.
 fn say_so_once() {
     static SAID: std::sync::Once = std::sync::Once::new();
-    SAID.call_once(|| {
-        message("credentials of the input are written as `-redacted-`; `compile` and `convert` put them in with --with-secrets")
-    });
+    SAID.call_once(|| message("credentials of the input are written as `-redacted-`; `compile` and `convert` put them in with --with-secrets"));
 }
 
 /// A sentence on standard error.

@@ -174,7 +174,11 @@ fn report(verdicts: &[Verdict], style: &Style) -> String {
     }
     let failed = verdicts.iter().filter(|verdict| !verdict.passed()).count();
     let passed = verdicts.len() - failed;
-    let all = if failed == 0 { style.green(count(passed, "test") + " passed") } else { style.red(format!("{failed} of {} failed", count(verdicts.len(), "test"))) };
+    let all = if failed == 0 {
+        style.green(count(passed, "test") + " passed")
+    } else {
+        style.red(format!("{failed} of {} failed", count(verdicts.len(), "test")))
+    };
     let _ = writeln!(out, "\n{all}");
     out
 }
@@ -199,12 +203,16 @@ fn suites(files: &[TestFile], verdicts: &[Verdict]) -> String {
         let name = junit::escape(&file.name);
         let _ = writeln!(out, "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" errors=\"0\">", here.len(), failed(&here));
         for verdict in here {
-            let head = format!("    <testcase classname=\"{name}\" name=\"{}\" file=\"{name}\" line=\"{}\"", junit::escape(&verdict.name), verdict.line);
+            let head =
+                format!("    <testcase classname=\"{name}\" name=\"{}\" file=\"{name}\" line=\"{}\"", junit::escape(&verdict.name), verdict.line);
             if verdict.passed() {
                 let _ = writeln!(out, "{head}/>");
                 continue;
             }
-            let lines = verdict.mismatches.iter().map(|of| format!("{}: expected {}, got {}", of.field, of.expected, of.actual.as_deref().unwrap_or("nothing")));
+            let lines = verdict
+                .mismatches
+                .iter()
+                .map(|of| format!("{}: expected {}, got {}", of.field, of.expected, of.actual.as_deref().unwrap_or("nothing")));
             let lines: Vec<String> = lines.chain(verdict.error.clone()).map(|line| junit::escape(&line)).collect();
             let _ = writeln!(out, "{head}>\n      <failure message=\"{}\">{}</failure>\n    </testcase>", lines.join("; "), lines.join("\n"));
         }

@@ -7,9 +7,9 @@ use crate::output::reason;
 use crate::settings::Settings;
 use chancery_core::compilation::{Dialect, OptionKind, OptionSpec, Options};
 use chancery_core::dialect;
+use chancery_live::files::Excludes;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
-use chancery_live::files::Excludes;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use std::path::Path;
 
@@ -129,7 +129,8 @@ impl Args for Deployment {
         let render = "Have the helm, kustomize or kubectl of this machine render the Helm charts and kustomizations of folders";
         let max = "Read at most so many bytes of all inputs together, such as 512MB [default: 256MB]";
         let settings = "Settings; the first chancery.toml upwards from this folder when not given, `none` for none";
-        let input = |name: &'static str, help: &'static str| Arg::new(name).long(name).global(true).help_heading(INPUT).hide_short_help(true).help(help);
+        let input =
+            |name: &'static str, help: &'static str| Arg::new(name).long(name).global(true).help_heading(INPUT).hide_short_help(true).help(help);
         let own = [
             input(EXCLUDE, exclude).value_name("PATTERN").action(ArgAction::Append),
             input(RENDER, render).action(ArgAction::SetTrue),

@@ -97,7 +97,8 @@ fn without_overlaps(mut all: Vec<&FixView>) -> Vec<&FixView> {
     all.sort_by_key(|fix| (fix.span.source.0, fix.span.offset, fix.span.end_offset));
     let mut out: Vec<&FixView> = Vec::new();
     for fix in all {
-        let is_free = out.last().is_none_or(|last| last.span.source != fix.span.source || last.span.end_offset <= fix.span.offset && last.span != fix.span);
+        let is_free =
+            out.last().is_none_or(|last| last.span.source != fix.span.source || last.span.end_offset <= fix.span.offset && last.span != fix.span);
         if is_free {
             out.push(fix);
         }

@@ -100,6 +100,7 @@ fn is_asked(args: &CheckArgs, finding: &Finding) -> bool {
     let is_bad_enough = least.is_none_or(|least| rank(finding.level()) >= rank(least));
     let object = finding.object.as_ref().or(finding.resource.as_ref());
     let namespace = object.and_then(|object| object.namespace.as_deref());
-    let is_here = args.namespace.is_empty() || object.is_none() || namespace.is_some_and(|namespace| args.namespace.iter().any(|asked| asked == namespace));
+    let is_here =
+        args.namespace.is_empty() || object.is_none() || namespace.is_some_and(|namespace| args.namespace.iter().any(|asked| asked == namespace));
     is_bad_enough && is_here
 }

@@ -4,9 +4,7 @@
 
 use super::loaded::{Compiled, Loaded, Proxy};
 use crate::Unusable;
-use chancery_core::compare::{
-    Change, RequestOptions, Requests, SettingView, Side, compare_envoy, compare_resources, compare_settings, requests,
-};
+use chancery_core::compare::{Change, RequestOptions, Requests, SettingView, Side, compare_envoy, compare_resources, compare_settings, requests};
 use chancery_core::explain::Positions;
 use std::thread;
 

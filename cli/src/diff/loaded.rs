@@ -56,7 +56,10 @@ impl Loaded {
         let (mut compiler, compilation) = given.compile()?;
         if compilation.objects.iter().all(|object| object.broken) && !compilation.objects.is_empty() {
             let name = compilation.inputs.inputs.first().map(|input| input.name.clone()).unwrap_or_default();
-            return Err(format!("there is no resource in {name} that could be read, so that everything would look removed; `chancery check` tells why").into());
+            return Err(format!(
+                "there is no resource in {name} that could be read, so that everything would look removed; `chancery check` tells why"
+            )
+            .into());
         }
         input::warn_of_unread(&compilation);
         let mut proxies = Vec::new();

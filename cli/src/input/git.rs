@@ -48,7 +48,8 @@ impl Checkout {
     pub fn of(revision: &str, path: &str) -> Result<Self, Unusable> {
         let cannot = |why: String| Unusable(format!("git cannot read {revision}:{path}: {why}"));
         let prefix = run(&["rev-parse", "--show-prefix"], &[]).map_err(cannot)?;
-        let from_root = path_from_root(String::from_utf8_lossy(&prefix).trim(), path).ok_or_else(|| cannot("it is outside of the repository".into()))?;
+        let from_root =
+            path_from_root(String::from_utf8_lossy(&prefix).trim(), path).ok_or_else(|| cannot("it is outside of the repository".into()))?;
         run(&["cat-file", "-e", &format!("{revision}:{from_root}")], &[]).map_err(cannot)?;
         let folder = TempDir::with_prefix("chancery-").map_err(|error| format!("cannot make a folder for {revision}: {}", reason(&error)))?;
         let index = folder.path().join(".index").display().to_string();

@@ -236,4 +236,3 @@ pub fn text(path: &Path) -> Result<String, Unusable> {
     reader.path(path)?;
     Ok(reader.inputs.inputs.first().map(|input| input.text.to_string()).unwrap_or_default())
 }
-

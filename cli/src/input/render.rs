@@ -57,7 +57,8 @@ fn outermost<'k>(all: &'k [Kustomization], name: &dyn Fn(&Path) -> String) -> Re
 /// Renders a chart with its own values; libraries have nothing to render.
 fn chart(folder: &Path, name: &dyn Fn(&Path) -> String) -> Result<Vec<Rendered>, Unusable> {
     let about = std::fs::read_to_string(folder.join("Chart.yaml")).unwrap_or_default();
-    let field = |field: &str| about.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':')).map(|value| value.trim().trim_matches(['"', '\'']));
+    let field =
+        |field: &str| about.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':')).map(|value| value.trim().trim_matches(['"', '\'']));
     if field("type") == Some("library") {
         return Ok(Vec::new());
     }

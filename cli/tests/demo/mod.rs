@@ -95,7 +95,8 @@ fn fixes_are_shown_and_applied() {
 fn settings_are_found_upwards() {
     let folder = demo();
     assert_snapshot!("config", said(&folder.run(&["config"])));
-    let inside = Command::new(env!("CARGO_BIN_EXE_chancery")).args(["config"]).current_dir(folder.0.path().join("k8s/base")).output().expect("it runs");
+    let inside =
+        Command::new(env!("CARGO_BIN_EXE_chancery")).args(["config"]).current_dir(folder.0.path().join("k8s/base")).output().expect("it runs");
     assert!(String::from_utf8_lossy(&inside.stdout).starts_with("../../chancery.toml\n"));
     assert!(!folder.run(&["ledger", "."]).out.contains("legacy") && folder.run(&["ledger", "legacy"]).out.contains("legacy/old.yaml"));
     folder.write("chancery.toml", b"exclud = []\n");
@@ -129,7 +130,10 @@ fn charts_and_kustomizations_are_rendered_by_the_tools_of_the_machine() {
     let missing = check(&["chart"]);
     assert_eq!((missing.code, missing.err.as_str()), (2, "chancery: cannot render chart: there is no helm on this machine\n"));
     let missing = check(&["k8s/overlays/prod"]);
-    assert_eq!((missing.code, missing.err.as_str()), (2, "chancery: cannot render k8s/overlays/prod: there is no kustomize and no kubectl on this machine\n"));
+    assert_eq!(
+        (missing.code, missing.err.as_str()),
+        (2, "chancery: cannot render k8s/overlays/prod: there is no kustomize and no kubectl on this machine\n")
+    );
     let mapping = |name: &str| {
         format!(
             "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}, namespace: shop}}\nspec: {{hostname: shop.acme.org, prefix: /{name}/, servise: {name}}}"

@@ -130,7 +130,10 @@ fn consoles_of_the_book_show_what_the_program_prints() {
         let folder = Folder::new();
         for dialect in ["ambassador", "contour"] {
             for entry in fs::read_dir(root().join("assets/examples").join(dialect)).expect("examples").flatten() {
-                folder.write(&format!("assets/examples/{dialect}/{}", entry.file_name().to_string_lossy()), &fs::read(entry.path()).expect("an example"));
+                folder.write(
+                    &format!("assets/examples/{dialect}/{}", entry.file_name().to_string_lossy()),
+                    &fs::read(entry.path()).expect("an example"),
+                );
             }
         }
         let mut written: Vec<String> = Vec::new();
@@ -203,7 +206,11 @@ fn options() -> String {
         "# Options\n\n<!-- Written by `UPDATE_DOCS=1 cargo test -p chancery docs` from the tables of the dialects. -->\n\nWhat changes the answer and is not in the YAML: how the controller runs. All commands take these options. In [`chancery.toml`](settings.md) they stand under\n`[options]`, without the dashes.\n",
     );
     for dialect in chancery_core::dialect::ALL {
-        let _ = write!(out, "\n## {}\n\nFor {}, `--dialect {}`.\n\n| option | what it says |\n|---|---|\n", dialect.name, dialect.controller, dialect.name);
+        let _ = write!(
+            out,
+            "\n## {}\n\nFor {}, `--dialect {}`.\n\n| option | what it says |\n|---|---|\n",
+            dialect.name, dialect.controller, dialect.name
+        );
         for spec in dialect.options {
             let (value, more) = match spec.kind {
                 OptionKind::Flag => (String::new(), String::new()),
@@ -256,7 +263,9 @@ fn paths_of_the_book_are_there_when_they_are_pasted_in_the_root() {
         for command in shell_commands(&text) {
             let is_path = |word: &&String| {
                 let word = word.trim_start_matches("./");
-                !word.starts_with('-') && !word.contains("://") && (word.starts_with("assets/") || word.starts_with("tests/") || word.starts_with("gateway/"))
+                !word.starts_with('-')
+                    && !word.contains("://")
+                    && (word.starts_with("assets/") || word.starts_with("tests/") || word.starts_with("gateway/"))
             };
             for path in words_of(&command).iter().filter(is_path) {
                 let file = path.split(':').next().unwrap_or_default();

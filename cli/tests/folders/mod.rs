@@ -12,7 +12,10 @@ fn requests_objects_and_files_are_told_apart() {
     let folder = Folder::with(&[("good.yaml", GATEWAY)]);
     let cases: &[(&[&str], &str)] = &[
         (&["route", "good.yaml"], "chancery: good.yaml is a file, where the URL of a request belongs: chancery route URL good.yaml\n"),
-        (&["route", "good.yaml", "http://a.org/"], "chancery: good.yaml is a file, where the URL of a request belongs: chancery route http://a.org/ good.yaml\n"),
+        (
+            &["route", "good.yaml", "http://a.org/"],
+            "chancery: good.yaml is a file, where the URL of a request belongs: chancery route http://a.org/ good.yaml\n",
+        ),
         (
             &["check", "http://a.org/"],
             "chancery: http://a.org/ is a URL, where a file or folder belongs; `chancery route URL INPUT` tries a request\n",
@@ -58,7 +61,10 @@ fn a_link_that_leads_nowhere_is_a_warning() {
 fn input_has_a_limit_that_is_said() {
     let folder = Folder::with(&[("a.yaml", MAPPING), ("b.yaml", GATEWAY)]);
     let run = folder.run(&["check", "--max-input", "1KB", "a.yaml", "b.yaml"]);
-    assert_eq!((run.code, run.err.as_str()), (2, "chancery: cannot read b.yaml: all inputs together may have at most 1 KiB; --max-input changes that\n"));
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (2, "chancery: cannot read b.yaml: all inputs together may have at most 1 KiB; --max-input changes that\n")
+    );
     assert_eq!(folder.run(&["check", "--max-input", "4GB", "a.yaml"]).code, 2);
     assert_eq!(folder.run(&["check", "--max-input", "1MB", "a.yaml", "b.yaml"]).code, 1);
 }
@@ -66,7 +72,13 @@ fn input_has_a_limit_that_is_said() {
 #[test]
 fn a_diff_against_nothing_is_refused() {
     let dump = r#"{"configs": [{"@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump"}]}"#;
-    let folder = Folder::with(&[("a.yaml", GATEWAY), ("empty.json", "{}"), ("cut.json", "{\"configs\": [{\"@type\": \"type.goo"), ("part.json", dump), ("none.json", "{\"configs\": []}")]);
+    let folder = Folder::with(&[
+        ("a.yaml", GATEWAY),
+        ("empty.json", "{}"),
+        ("cut.json", "{\"configs\": [{\"@type\": \"type.goo"),
+        ("part.json", dump),
+        ("none.json", "{\"configs\": []}"),
+    ]);
     for (name, why) in [
         ("empty.json", "there is no resource in empty.json that could be read"),
         ("cut.json", "cut.json is cut off or broken"),
@@ -87,7 +99,12 @@ fn findings_are_filtered_and_the_worst_come_first() {
     let folder = Folder::with(&[("a.yaml", MAPPING), ("b.yaml", &other)]);
     let codes = |args: &[&str]| -> Vec<String> {
         let run = folder.run(&[&["check", "--format", "json", "a.yaml", "b.yaml"], args].concat());
-        json(&run.out)["diagnostics"].as_array().expect("a list").iter().map(|of| format!("{} {}", of["severity"].as_str().unwrap_or_default(), of["object"]["namespace"].as_str().unwrap_or("-"))).collect()
+        json(&run.out)["diagnostics"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|of| format!("{} {}", of["severity"].as_str().unwrap_or_default(), of["object"]["namespace"].as_str().unwrap_or("-")))
+            .collect()
     };
     let all = codes(&[]);
     assert!(all.is_sorted_by_key(|line| ["error", "warning", "notice"].iter().position(|severity| line.starts_with(severity))), "{all:?}");
@@ -113,16 +130,32 @@ const STEERING: [char; 6] = ['\u{1b}', '\u{9b}', '\u{202e}', '\u{2066}', '\u{7}'
 #[test]
 fn nothing_that_steers_a_terminal_comes_out_raw() {
     let marks: String = STEERING.iter().filter(|c| !matches!(c, '\u{7}')).map(|c| format!("\\u{:04x}", u32::from(*c))).collect();
-    let text = GATEWAY.replace("prefix: /quote/", &format!("prefix: \"/quote{marks}/\"")).replace("service: quote:80", &format!("service: \"quote{marks}:80\"\n  x{}: 1", '\u{202e}'));
+    let text = GATEWAY
+        .replace("prefix: /quote/", &format!("prefix: \"/quote{marks}/\""))
+        .replace("service: quote:80", &format!("service: \"quote{marks}:80\"\n  x{}: 1", '\u{202e}'));
     let name = format!("a\u{1b}[31m{}\u{9b}.yaml", '\u{202e}');
     let folder = Folder::new();
     folder.write(&name, text.as_bytes());
     let commands: &[&[&str]] = &[
-        &["check"], &["check", "--format", "json"], &["check", "--format", "github"], &["check", "--format", "junit"], &["check", "--format", "sarif"],
-        &["compile"], &["compile", "--format", "yaml"], &["compile", "--output", "ir"], &["compile", "--output", "config", "--format", "yaml"],
-        &["graph"], &["graph", "--format", "mermaid"], &["graph", "--format", "svg"], &["graph", "--format", "json"],
-        &["ledger"], &["route", "http://example.com/quote/"], &["route", "--format", "json", "http://example.com/quote/"],
-        &["explain", "route/timeout"], &["snapshot"], &["check", "--color", "always"],
+        &["check"],
+        &["check", "--format", "json"],
+        &["check", "--format", "github"],
+        &["check", "--format", "junit"],
+        &["check", "--format", "sarif"],
+        &["compile"],
+        &["compile", "--format", "yaml"],
+        &["compile", "--output", "ir"],
+        &["compile", "--output", "config", "--format", "yaml"],
+        &["graph"],
+        &["graph", "--format", "mermaid"],
+        &["graph", "--format", "svg"],
+        &["graph", "--format", "json"],
+        &["ledger"],
+        &["route", "http://example.com/quote/"],
+        &["route", "--format", "json", "http://example.com/quote/"],
+        &["explain", "route/timeout"],
+        &["snapshot"],
+        &["check", "--color", "always"],
     ];
     for command in commands {
         let run = folder.run(&[*command, &[&name]].concat());
@@ -141,6 +174,8 @@ fn nothing_that_steers_a_terminal_comes_out_raw() {
 fn without_colours(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap_or_default().to_string();
-    let is_colour = |part: &str| part.starts_with('[') && part[1..].find(|c: char| !c.is_ascii_digit() && c != ';').is_some_and(|at| part[1 + at..].starts_with('m'));
+    let is_colour = |part: &str| {
+        part.starts_with('[') && part[1..].find(|c: char| !c.is_ascii_digit() && c != ';').is_some_and(|at| part[1 + at..].starts_with('m'))
+    };
     parts.fold(first, |out, part| if is_colour(part) { out + part } else { out + "\u{1b}" + part })
 }

@@ -28,7 +28,9 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         if served.contains(&object.id) || whole.wrong.contains(&object.id) {
             continue;
         }
-        let Some(class) = object.root.at(&["spec", "ingressClassName"]).or_else(|| object.root.at(&["metadata", "annotations", ANNOTATION])) else { continue };
+        let Some(class) = object.root.at(&["spec", "ingressClassName"]).or_else(|| object.root.at(&["metadata", "annotations", ANNOTATION])) else {
+            continue;
+        };
         let Some(name) = class.as_str().filter(|name| !name.is_empty() && !known.contains(name)) else { continue };
         let message = format!("there is no IngressClass `{name}` among the input, and no controller takes the Ingress");
         let help = match nearest(name, known.iter().copied()) {

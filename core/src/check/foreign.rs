@@ -23,7 +23,8 @@ pub(super) fn join(side: &mut Side) {
     if count < 2 {
         return;
     }
-    let named: Vec<String> = kinds.iter().take(MOST).map(|(kind, count)| if *count == 1 { (*kind).into() } else { format!("{kind} ({count})") }).collect();
+    let named: Vec<String> =
+        kinds.iter().take(MOST).map(|(kind, count)| if *count == 1 { (*kind).into() } else { format!("{kind} ({count})") }).collect();
     let more = if kinds.len() > MOST { format!(" and {} more kinds", kinds.len() - MOST) } else { String::new() };
     let message = format!("{} does not read {count} of the objects: {}{more}", side.dialect.controller, named.join(", "));
     let mut first = true;

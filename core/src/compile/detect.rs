@@ -84,7 +84,8 @@ pub fn is_claimed(text: &str, asked: Option<&'static Dialect>, dialects: &[&'sta
         return true;
     }
     let known = || dialects.iter().filter(|dialect| !dialect.claims.is_empty());
-    let is_version = |claim: &&Claim| matches!(claim, Claim::Version(_) | Claim::SharedVersion(_) | Claim::Annotation(_) | Claim::SharedAnnotation(_));
+    let is_version =
+        |claim: &&Claim| matches!(claim, Claim::Version(_) | Claim::SharedVersion(_) | Claim::Annotation(_) | Claim::SharedAnnotation(_));
     if known().flat_map(|dialect| dialect.claims).filter(is_version).any(|claim| claims(claim, text)) {
         return true;
     }

@@ -6,7 +6,7 @@
 //! What must not be here: files, and what becomes of a request.
 
 use crate::simulate::{SavedRequest, WrittenRequest};
-use crate::text::{LineIndex, Limits, Node, Object, Spans, Str, Value, parse, to_json, to_yaml};
+use crate::text::{Limits, LineIndex, Node, Object, Spans, Str, Value, parse, to_json, to_yaml};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -90,8 +90,10 @@ impl RequestTests {
                 object([("name", given(&share.name))].into_iter().chain(percent))
             });
             let clusters: Vec<Node> = clusters.collect();
-            let upstream: Vec<(&str, Node)> =
-                [("authority", &expected.authority), ("path", &expected.path)].into_iter().filter_map(|(name, value)| Some((name, given(value.as_ref()?)))).collect();
+            let upstream: Vec<(&str, Node)> = [("authority", &expected.authority), ("path", &expected.path)]
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, given(value.as_ref()?))))
+                .collect();
             let mut expect = vec![("outcome", given(expected.outcome.name()))];
             expect.extend(expected.status.map(|status| ("status", Node::synthesised(Value::Int(status.into())))));
             expect.extend(expected.location.as_ref().map(|location| ("location", given(location))));
@@ -286,7 +288,10 @@ tests:
     fn what_is_wrong_is_said_with_its_line() {
         let wrong = |text: &str| RequestTests::read(text).expect_err("it is wrong");
         assert_eq!(wrong("tests:\n- request: http://a/\n"), "line 2: the test has no `expect`");
-        assert_eq!(wrong("tests:\n- request: http://a/\n  expect: {}\n"), "line 3: `expect` names at least one field of what `chancery route --format json` shows");
+        assert_eq!(
+            wrong("tests:\n- request: http://a/\n  expect: {}\n"),
+            "line 3: `expect` names at least one field of what `chancery route --format json` shows"
+        );
         assert_eq!(wrong("tests:\n- requests: x\n"), "line 2: there is no field `requests` here; there are name, gateway, request, expect");
         assert!(!RequestTests::is_one("apiVersion: v1\ntests: []\n") && !RequestTests::is_one("a: 1\n"));
     }
@@ -310,7 +315,8 @@ tests:
             path: Some("/".into()),
             ..Ending::default()
         };
-        let request = WrittenRequest { url: "http://me:pw@a/cart".into(), headers: vec![("cookie".into(), "id=7".into())], ..WrittenRequest::default() };
+        let request =
+            WrittenRequest { url: "http://me:pw@a/cart".into(), headers: vec![("cookie".into(), "id=7".into())], ..WrittenRequest::default() };
         let text = RequestTests::write(&[SavedRequest { request, expected }]);
         let read = RequestTests::read(&text).expect("tests");
         assert!(!text.contains("pw") && !text.contains("id=7"), "{text}");

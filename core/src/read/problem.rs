@@ -42,8 +42,11 @@ fn is_at_line_start(text: &str, range: TextRange) -> bool {
 fn missing_separator(problem: &Problem) -> Diagnostic {
     let start = problem.range.start;
     let message = "two objects stand in one document, so that the first one is lost: a line `---` is missing before this one";
-    let mut finding = Diagnostic::new(&codes::BROKEN_SEPARATOR, message, Place::Text(SourceId(0), problem.range))
-        .fix("add the separator", Place::Text(SourceId(0), TextRange::new(start, start)), "---\n");
+    let mut finding = Diagnostic::new(&codes::BROKEN_SEPARATOR, message, Place::Text(SourceId(0), problem.range)).fix(
+        "add the separator",
+        Place::Text(SourceId(0), TextRange::new(start, start)),
+        "---\n",
+    );
     finding.severity = Severity::Error;
     match &problem.related {
         Some((range, _)) => finding.related(Place::Text(SourceId(0), *range), "the object that is lost begins here"),

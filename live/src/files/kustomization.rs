@@ -39,7 +39,8 @@ impl Kustomization {
         let root = parse(&text, &Limits::default()).root;
         let root = root.as_ref();
         let list = |field: &str| root.and_then(|root| root.get(field)).and_then(Node::as_array).map(Vec::as_slice).unwrap_or_default().to_vec();
-        let path = |node: &Node| node.as_str().or_else(|| node.get("path").and_then(Node::as_str)).filter(|path| !path.contains('\n')).map(PathBuf::from);
+        let path =
+            |node: &Node| node.as_str().or_else(|| node.get("path").and_then(Node::as_str)).filter(|path| !path.contains('\n')).map(PathBuf::from);
         let paths = |fields: &[&str]| -> Vec<PathBuf> {
             let all = fields.iter().flat_map(|field| list(field));
             all.filter_map(|node| path(&node)).map(|path| normal(&folder.join(path))).collect()

@@ -35,7 +35,8 @@ fn hidden_ignored_and_excluded_files_are_left_out() {
 
 #[test]
 fn charts_and_kustomizations_are_found_and_their_parts_are_left_out() {
-    let folder = folder(&["chart/Chart.yaml", "chart/values.yaml", "chart/charts/sub/Chart.yaml", "chart/templates/a.yaml", "base/a.yaml", "prod/patch.yaml"]);
+    let folder =
+        folder(&["chart/Chart.yaml", "chart/values.yaml", "chart/charts/sub/Chart.yaml", "chart/templates/a.yaml", "base/a.yaml", "prod/patch.yaml"]);
     write(folder.path(), "base/kustomization.yaml", "resources: [a.yaml]\n");
     write(folder.path(), "prod/kustomization.yaml", "resources: [../base]\npatches: [{path: patch.yaml}]\n");
     write(folder.path(), "top/kustomization.yaml", "resources: [../prod]\n");

@@ -62,7 +62,8 @@ impl Source for Folder {
     fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>> {
         Box::pin(async move {
             let (told, mut changes) = mpsc::channel::<()>(1);
-            let mut reader = Reader { root: self.path, reading: self.reading, outlet, stamps: BTreeMap::new(), watched: BTreeMap::new(), watcher: None };
+            let mut reader =
+                Reader { root: self.path, reading: self.reading, outlet, stamps: BTreeMap::new(), watched: BTreeMap::new(), watcher: None };
             let tell = move |event: notify::Result<notify::Event>| {
                 // Reading tells of accesses. One note that something changed is enough: the channel holds one.
                 if !event.is_ok_and(|event| event.kind.is_access()) {

@@ -101,7 +101,10 @@ fn field<'o>(object: &'o Object, name: &str) -> Option<&'o Node> {
 pub fn same_match(side: SideRef<'_>) -> Vec<Diagnostic> {
     let in_use = |object: &&Object| {
         let is_plain = ["weight", "shadow", "host_redirect"].iter().all(|name| field(object, name).is_none());
-        is_plain && !object.broken && *object.key.kind == *"Mapping" && matches!(side.side.ledger.get(object.id), State::Loaded | State::Undecided | State::Merged(_) | State::Emitted(_))
+        is_plain
+            && !object.broken
+            && *object.key.kind == *"Mapping"
+            && matches!(side.side.ledger.get(object.id), State::Loaded | State::Undecided | State::Merged(_) | State::Emitted(_))
     };
     let mut groups: HashMap<Vec<Option<String>>, &Object> = HashMap::new();
     let mut found = Vec::new();
