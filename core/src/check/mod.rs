@@ -45,7 +45,7 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
         side.diagnostics.append(&mut found);
     }
     reference::secrets_elsewhere(compilation);
-    compilation.sides.iter_mut().for_each(|side| foreign::join(side));
+    compilation.sides.iter_mut().for_each(foreign::join);
     settle::settle(compilation, policy);
 }
 

@@ -131,10 +131,10 @@ impl Running {
         let mut parts: Vec<(usize, Any)> = dump.configs.into_iter().enumerate().collect();
         // What the bootstrap says comes first, so that what the parts tell takes its place.
         parts.order_by_key(|(_, part)| !part.is::<admin::BootstrapConfigDump>());
-        let has = |is: fn(&Any) -> bool| parts.iter().any(|(_, part)| is(part));
-        let expected: [(&'static str, fn(&Any) -> bool); 2] =
-            [("listeners", |part| part.is::<admin::ListenersConfigDump>()), ("clusters", |part| part.is::<admin::ClustersConfigDump>())];
-        self.missing = expected.into_iter().filter(|(_, is)| !has(*is)).map(|(name, _)| name).collect();
+        let has_listeners = parts.iter().any(|(_, part)| part.is::<admin::ListenersConfigDump>());
+        let has_clusters = parts.iter().any(|(_, part)| part.is::<admin::ClustersConfigDump>());
+        self.missing.extend((!has_listeners).then_some("listeners"));
+        self.missing.extend((!has_clusters).then_some("clusters"));
         for (at, part) in parts {
             let pointer = format!("/configs/{at}");
             if let Some(found) = unpack::<admin::BootstrapConfigDump>(&part) {

@@ -141,7 +141,8 @@ impl Reader {
 
     /// Watches folders that are not watched yet; whether there was one.
     fn watch_all(&mut self, folders: &BTreeSet<PathBuf>) -> bool {
-        folders.iter().fold(false, |any, folder| self.watch(folder) || any)
+        // All of them, not only up to the first.
+        folders.iter().filter(|folder| self.watch(folder)).count() > 0
     }
 
     fn watch(&mut self, folder: &Path) -> bool {
