@@ -89,7 +89,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {
         return Cow::Borrowed(text);
     }
-    text.chars().fold(String::with_capacity(text.len() + 8), |out, c| escaped(out, c)).into()
+    text.chars().fold(String::with_capacity(text.len() + 8), escaped).into()
 }
 
 /// The same of a whole report, in which only this program's own colours are left.

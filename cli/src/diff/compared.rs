@@ -135,9 +135,12 @@ fn pair(gateway: Option<String>, old: &Side<'_>, new: &Side<'_>, with_requests: 
 enum Pairs {
     /// The only one of each input.
     One,
-    /// Those of one name: what to call it, and its number in each input that has it.
-    ById(Vec<(String, (Option<usize>, Option<usize>))>),
+    /// Those of one name: what to call it, and its numbers.
+    ById(Vec<(String, Numbers)>),
 }
+
+/// The number of a gateway in each input that has it.
+type Numbers = (Option<usize>, Option<usize>);
 
 fn pairs(before: &Loaded, after: &Loaded) -> Result<Pairs, Unusable> {
     let (Loaded::Compiled(old), Loaded::Compiled(new)) = (before, after) else {
