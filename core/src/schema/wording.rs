@@ -239,7 +239,7 @@ impl Check<'_> {
         Violation {
             help: Some("write a number and a unit, e.g. `500ms`, `5s`, `1m30s`".into()),
             later: true,
-            ..violation(node, path, Fault::Malformed, format!("`{path}` must be a span of time, and {} is none", scalar(node)), reference)
+            ..violation(node, path, Fault::Malformed, format!("`{path}` must be a span of time, but {} is not", scalar(node)), reference)
         }
     }
 }

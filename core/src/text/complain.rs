@@ -154,7 +154,7 @@ pub(super) fn explain(text: &str, error: &ScanError, offset: u32, builder: &Buil
         ErrorKind::MissingLowSurrogate => plain(
             ProblemKind::Syntax,
             rest_of_line(text, offset),
-            "half of a surrogate pair (`\\uD800` to `\\uDFFF`) stands alone in this text; it is no character".to_owned(),
+            "half of a surrogate pair (`\\uD800` to `\\uDFFF`) stands alone in this text; it is not a character".to_owned(),
         ),
         ErrorKind::ExpectedDocumentStart => plain(
             ProblemKind::Ignored,
@@ -195,7 +195,7 @@ fn broken_separator(text: &str, offset: u32) -> Option<Problem> {
         } else if dashes == 3 {
             "a `---` that begins a document must stand at the start of its line".to_owned()
         } else {
-            format!("this is no separator: documents are separated by exactly `---`, not by {dashes} dashes")
+            format!("this is not a separator: documents are separated by exactly `---`, not by {dashes} dashes")
         };
         return Some(Problem { kind: ProblemKind::Syntax, range, message, related: None });
     }
@@ -295,7 +295,7 @@ fn escape(text: &str, offset: u32) -> Problem {
         at += 1;
     }
     let shown: String = range.slice(text).chars().take(2).collect();
-    let message = format!("`{shown}` is no escape that YAML knows; write `\\\\` for a backslash, or use single quotes");
+    let message = format!("`{shown}` is not an escape in YAML; write `\\\\` for a backslash, or use single quotes");
     Problem { kind: ProblemKind::Syntax, range, message, related: None }
 }
 

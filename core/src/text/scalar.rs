@@ -213,7 +213,7 @@ pub(super) enum TagError {
 impl core::fmt::Display for TagError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::NotATime(text) => write!(f, "`{text}` is no date or time, it cannot be read as `!!timestamp`"),
+            Self::NotATime(text) => write!(f, "`{text}` is not a date or time, so it cannot be read as `!!timestamp`"),
             Self::NotBase64 => f.write_str("this is not valid base64, as `!!binary` asks for"),
             Self::OtherKind { text, tag, kind } => write!(f, "`{text}` cannot be read as `!!{tag}`: its kind is {kind}"),
         }

@@ -191,7 +191,7 @@ pub fn check(object: &Object, sink: &mut Findings) -> Result<(), Reported> {
         let name = host.text.strip_prefix("*.").unwrap_or(host.text);
         if !names::subdomain(name).is_empty() {
             let help = "a host is a DNS name in lower case, perhaps with `*.` before it; leave it out to mean every host";
-            refuse(host.node, format!("`{}` is no host", host.text), Some(help));
+            refuse(host.node, format!("`{}` is not a host name", host.text), Some(help));
         }
     }
     let mut check_backend = |holder: NodeId, backend: &Option<Backend<'_>>, node: Option<&Node>| {
@@ -205,7 +205,7 @@ pub fn check(object: &Object, sink: &mut Findings) -> Result<(), Reported> {
                 if let PortValue::Number(number) = port.value
                     && !(1..=65535).contains(&number)
                 {
-                    refuse(port.node, format!("{number} is no port: ports go from 1 to 65535"), None);
+                    refuse(port.node, format!("{number} is not a port: ports go from 1 to 65535"), None);
                 }
             }
         }
@@ -229,7 +229,7 @@ pub fn check(object: &Object, sink: &mut Findings) -> Result<(), Reported> {
             }
             Some(path_type) if !matches!(path_type.text, "Exact" | "Prefix" | "ImplementationSpecific") => {
                 let help = "the types are Exact, Prefix and ImplementationSpecific";
-                refuse(path_type.node, format!("`{}` is no type of path", path_type.text), Some(help));
+                refuse(path_type.node, format!("`{}` is not a path type", path_type.text), Some(help));
             }
             _ => {}
         }

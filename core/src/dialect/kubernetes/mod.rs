@@ -31,7 +31,7 @@ use alloc::string::String;
 
 /// A document takes the place of an earlier one of the same name.
 pub fn overwritten(earlier: &Object, later: &Object) -> Diagnostic {
-    let message = format!("{} stands here again: this document overwrites the earlier one", later.key);
+    let message = format!("duplicate {}: this document overwrites the earlier one", later.key);
     Diagnostic::new(&codes::OVERWRITTEN, message, at_name(later))
         .about(later.key.clone())
         .related(at_name(earlier), "the document that is overwritten")

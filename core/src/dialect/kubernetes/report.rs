@@ -102,7 +102,7 @@ impl<'a> Report<'a> {
 
     /// A name that Kubernetes does not allow.
     pub(crate) fn name(&mut self, node: &Node, what: &str, name: &str, allowed: &str) {
-        let message = format!("{} is no {what} that Kubernetes allows", go_quoted(name));
+        let message = format!("Kubernetes does not allow {} as a {what}", go_quoted(name));
         let mut finding = self.finding(&codes::INVALID_NAME, message, node.id, Part::Value);
         finding = finding.help(format!("names are made of {allowed}"));
         let mended: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' }).collect();
@@ -118,7 +118,7 @@ impl<'a> Report<'a> {
         if faults.is_empty() {
             return;
         }
-        let message = format!("{} is no {part} of {of} that Kubernetes allows", go_quoted(text));
+        let message = format!("Kubernetes does not allow {} as the {part} of {of}", go_quoted(text));
         let finding = self.finding(&codes::INVALID_LABEL, message, node.id, if part == "key" { Part::Key } else { Part::Value });
         self.sink.report(finding.help("letters, digits, and `-`, `_`, `.` inside; at most 63 characters"));
     }
@@ -135,7 +135,7 @@ impl<'a> Report<'a> {
         if let (crate::text::Value::Int(value), "a string") = (&node.value, wanted) {
             finding = finding.fix("put it in quotes", self.place(node.id, Part::Value), format!("\"{value}\""));
         }
-        self.sink.report(finding.help("put it in quotes: YAML reads y, n, yes, no, on, off and digits as something else than text"));
+        self.sink.report(finding.help("put it in quotes: YAML reads y, n, yes, no, on, off and digits as booleans and numbers"));
     }
 }
 

@@ -57,7 +57,7 @@ pub fn check(object: &Object, sink: &mut Findings) -> Result<(), Reported> {
     }
     if !matches!(service_type, "" | "ClusterIP" | "NodePort" | "LoadBalancer" | "ExternalName") {
         let node = nearest_node(root, &["spec", "type"]);
-        let message = format!("`{service_type}` is no type of Service");
+        let message = format!("`{service_type}` is not a type of Service");
         sink.report(refused(&codes::INVALID_SERVICE, object, node, message));
     }
     if service_type == "ExternalName" && text("externalName").is_empty() {
@@ -80,7 +80,7 @@ fn check_port(object: &Object, item: &Node, all: &[Node], at: usize, sink: &mut 
     match item.get("port") {
         Some(port) => match port.as_i64() {
             Some(1..=65535) => {}
-            Some(number) => refuse(port.id, format!("{number} is no port: ports go from 1 to 65535")),
+            Some(number) => refuse(port.id, format!("{number} is not a port: ports go from 1 to 65535")),
             None => refuse(port.id, format!("`port` must be a number, but this is a YAML {}", port.kind_name())),
         },
         None => refuse(item.id, "the port has no `port`".into()),
@@ -95,12 +95,12 @@ fn check_port(object: &Object, item: &Node, all: &[Node], at: usize, sink: &mut 
             refuse(node, format!("`{name}` cannot be the name of a port"));
         }
         if all[..at].iter().any(|other| other.get("name").and_then(Node::as_str) == Some(name)) {
-            refuse(node, format!("the port `{name}` stands here twice"));
+            refuse(node, format!("duplicate port name `{name}`"));
         }
     }
     let protocol = item.get("protocol");
     if let Some(wrong) = protocol.and_then(Node::as_str).filter(|protocol| !matches!(*protocol, "TCP" | "UDP" | "SCTP")) {
-        refuse(protocol.map_or(item.id, |protocol| protocol.id), format!("`{wrong}` is no protocol of a Service: TCP, UDP or SCTP"));
+        refuse(protocol.map_or(item.id, |protocol| protocol.id), format!("`{wrong}` is not a protocol of a Service: use TCP, UDP or SCTP"));
     }
     if let Some(target) = item.get("targetPort").filter(|target| !matches!(target.value, Value::String(_) | Value::Int(_) | Value::Null)) {
         refuse(target.id, format!("`targetPort` must be a number or a name, but this is a YAML {}", target.kind_name()));

@@ -47,13 +47,13 @@ const CASES: &[(&str, &str)] = &[
     ("{\"a\": [1\n", "1:7 \"[\" Syntax: this `[` is never closed"),
     (
         "a: \"\\ud800\"\n",
-        "1:4 \"\\\"\\\\ud800\\\"\" Syntax: half of a surrogate pair (`\\uD800` to `\\uDFFF`) stands alone in this text; it is no character",
+        "1:4 \"\\\"\\\\ud800\\\"\" Syntax: half of a surrogate pair (`\\uD800` to `\\uDFFF`) stands alone in this text; it is not a character",
     ),
-    ("a: \"\\d+\"\n", "1:5 \"\\\\d\" Syntax: `\\d` is no escape that YAML knows; write `\\\\` for a backslash, or use single quotes"),
+    ("a: \"\\d+\"\n", "1:5 \"\\\\d\" Syntax: `\\d` is not an escape in YAML; write `\\\\` for a backslash, or use single quotes"),
     ("a: \0b\n", "1:4 \"\\0\" ControlCharacter: a NUL character may not stand in YAML; delete it"),
     ("a: 1 # \u{1b}[0m\n", "1:8 \"\\u{1b}\" ControlCharacter: an escape character (terminals use it for colours) may not stand in YAML; delete it"),
-    ("a: 1\n--\nb: 2\n", "2:1 \"--\" Syntax: this is no separator: documents are separated by exactly `---`, not by 2 dashes"),
-    ("a: 1\n----\nb: 2\n", "2:1 \"----\" Syntax: this is no separator: documents are separated by exactly `---`, not by 4 dashes"),
+    ("a: 1\n--\nb: 2\n", "2:1 \"--\" Syntax: this is not a separator: documents are separated by exactly `---`, not by 2 dashes"),
+    ("a: 1\n----\nb: 2\n", "2:1 \"----\" Syntax: this is not a separator: documents are separated by exactly `---`, not by 4 dashes"),
     (
         "a: 1\n ---\nb: 2\n",
         "2:2 \"---\" Separator: this is read as part of the value above; a `---` that begins a document must stand at the start of its line",

@@ -30,7 +30,7 @@ pub(super) fn edge_stack_kind(object: &Object) -> Diagnostic {
 }
 
 pub(super) fn unknown_ambassador_kind(object: &Object) -> Diagnostic {
-    let message = format!("{} is no kind of {}", object.key.kind, object.key.group);
+    let message = format!("unknown kind {}: {} has no such kind", object.key.kind, object.key.group);
     let mut finding = Diagnostic::new(&codes::UNKNOWN_KIND, message, at_kind(object)).about(object.key.clone());
     // The API server refuses it, unlike a kind of somebody else's.
     finding.severity = Severity::Error;
@@ -101,7 +101,7 @@ pub(super) fn annotation_without_name(object: &Object) -> Diagnostic {
 }
 
 pub(super) fn unsupported_in_annotation(object: &Object, key: &ResourceKey) -> Diagnostic {
-    let message = format!("{} cannot stand in an annotation, so it is ignored", key.kind);
+    let message = format!("the controller does not read {} in annotations, so it is ignored", key.kind);
     let finding = Diagnostic::new(&codes::UNSUPPORTED_IN_ANNOTATION, message, at_kind(object)).about(key.clone());
     match nearest(&key.kind, super::role::AMBASSADOR) {
         Some(kind) => finding.help(format!("did you mean {kind}?")),
@@ -131,13 +131,13 @@ pub(super) fn bad_pem(object: &Object, node: NodeId, key: &str, what: &str, forc
 }
 
 pub(super) fn assumed_secret(by: &[(ObjectId, NodeId)], namespace: &str, name: &str) -> Diagnostic {
-    let message = format!("the Secret `{name}` ({namespace}) is not in the input; it is taken to exist");
+    let message = format!("the Secret `{name}` ({namespace}) is not in the input; it is assumed to exist");
     let place = by.first().map_or(Place::Whole, |(object, node)| Place::value(*object, *node));
     Diagnostic::new(&codes::ASSUMED_SECRET, message, place)
 }
 
 pub(super) fn bad_timeout(applied: &Applied<'_>, node: NodeId, text: &str) -> Diagnostic {
-    let message = format!("`{text}` is no duration; 15 seconds are used");
+    let message = format!("`{text}` is not a duration; 15 seconds are used");
     let key = applied.object.key.clone();
     Diagnostic::new(&codes::BAD_DURATION, message, Place::value(applied.object.id, node)).about(key)
 }
