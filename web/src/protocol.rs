@@ -8,9 +8,9 @@ mod compare;
 mod request;
 mod share;
 
-pub use chancery_core::simulate::{Ending, SavedRequest, Verdict, WrittenRequest};
+pub use chancery_core::simulate::{Ending, Outcome, SavedRequest, Verdict, WrittenRequest};
 pub use compare::{Answered, Change, Comparison, Difference, FieldChange, From, Other, RequestChange, Requests, Witness, Work};
-pub use request::{Sent, Step, Tried, Way};
+pub use request::{Sent, Step, Tried, Wanting, Way};
 pub use share::{Kept, Opened, Shared, Sharing};
 
 use serde::{Deserialize, Serialize};
@@ -84,6 +84,8 @@ pub enum Question {
         /// From its slash on.
         path: String,
     },
+    /// Routes and clusters by their names; answered by a list of [`Part`].
+    Parts,
     /// The graph; answered by [`Drawing`].
     Graph(GraphFocus),
     /// The graph as a picture of its own, for a file; answered by a string.
@@ -208,6 +210,8 @@ pub struct Compiled<F = Vec<Finding>> {
     pub dialect: String,
     /// All dialects there are.
     pub dialects: Vec<String>,
+    /// The controllers whose configuration the input holds.
+    pub read_as: Vec<String>,
     /// The gateway that is shown, by its id.
     pub gateway: String,
     /// The gateways of the dialect that is shown.
@@ -226,6 +230,19 @@ pub struct Compiled<F = Vec<Finding>> {
     pub findings: F,
     /// Resources by name and place.
     pub names: Vec<Named>,
+}
+
+/// A part of Envoy's configuration, by what people call it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// `route` or `cluster`.
+    pub sort: String,
+    /// Its path, or its name.
+    pub label: String,
+    /// What more there is to say, as the host.
+    pub detail: String,
+    /// Where it stands in the bootstrap.
+    pub pointer: String,
 }
 
 /// A resource and where its name stands.
@@ -482,6 +499,12 @@ pub struct GraphFocus {
     pub without: Vec<String>,
     /// Only what is wrong, and its neighbours.
     pub only_errors: bool,
+    /// Each part of Envoy's configuration rather than the story of what was written.
+    #[serde(default)]
+    pub machine: bool,
+    /// One lane from top to bottom, for a narrow page.
+    #[serde(default)]
+    pub narrow: bool,
     /// Without what the controller adds by itself.
     pub written_only: bool,
     /// Whether what is alike is joined; where nothing is said, where there is much.
@@ -524,6 +547,10 @@ pub struct Frame {
     pub title: String,
     /// Why it is not there.
     pub reason: String,
+    /// What else there is to say: the conditions of a rule.
+    pub note: String,
+    /// All that is written on it, however long.
+    pub tip: String,
     /// Left end.
     pub x: i32,
     /// Top.
@@ -557,6 +584,12 @@ pub struct Line {
     pub relation: String,
     /// Its field, or what it is for.
     pub label: String,
+    /// The share of the requests that go this way, in percent; nothing for all of them.
+    pub share: Option<u32>,
+    /// How wide it is.
+    pub width: f64,
+    /// Where it ends.
+    pub end: (i32, i32),
     /// Whether it is part of a circle.
     pub cycle: bool,
     /// Its course, in the words of SVG's `d`.

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  play      sets up what is missing, builds the playground, serves it on loopback and prints its address
+  play      sets up what is missing, builds the playground, serves it on loopback and prints its address; `play --small` builds it as it is published
   binary    builds target/release/chancery with the playground in it
   element   packs the npm package of <chancery-playground> into target/npm
   docs      builds the book for users into target/docs/book

@@ -50,7 +50,7 @@ enum Part {
 pub enum For {
     /// For people: as small as can be.
     People,
-    /// For tests of what it does: as soon as can be.
+    /// For tests of what it does, and for a first look: as soon as can be.
     Tests,
 }
 
@@ -82,7 +82,26 @@ pub fn build(whom: For) -> Result<(), String> {
     };
     put().map_err(|error| format!("dist: {error}"))?;
     stamp().map_err(|error| format!("dist: {error}"))?;
-    smaller()
+    smaller()?;
+    match whom {
+        For::People => pack(),
+        For::Tests => Ok(()),
+    }
+}
+
+/// Packs each file with brotli, beside itself, for servers that hand it on so.
+fn pack() -> Result<(), String> {
+    let script = "const fs = require('fs'), zlib = require('zlib');\
+        for (const file of process.argv.slice(1)) fs.writeFileSync(file + '.br', zlib.brotliCompressSync(fs.readFileSync(file)));";
+    let listed = fs::read_dir(dist()).map_err(|error| format!("dist: {error}"))?;
+    let mut files: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    call(program("node").args(["-e", script]).args(files))
+}
+
+/// Whether a file is another one, packed.
+fn is_packed(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(crate::serve::PACKED)
 }
 
 /// Builds the element around the page as it is in `dist`: all that its package holds.
@@ -93,7 +112,9 @@ pub fn element() -> Result<(), String> {
         let page = package.join("page");
         drop(fs::remove_dir_all(&page));
         fs::create_dir_all(&page)?;
-        fs::read_dir(dist())?.try_for_each(|entry| entry.and_then(|entry| fs::copy(entry.path(), page.join(entry.file_name()))).map(drop))
+        let files = fs::read_dir(dist())?.collect::<io::Result<Vec<_>>>()?;
+        let mut plain = files.iter().filter(|entry| !is_packed(&entry.path()));
+        plain.try_for_each(|entry| fs::copy(entry.path(), page.join(entry.file_name())).map(drop))
     };
     put().map_err(|error| format!("{}: {error}", package.display()))
 }

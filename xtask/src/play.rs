@@ -12,12 +12,16 @@ use std::sync::Arc;
 
 /// Runs it.
 pub fn run(args: &[String]) -> ExitCode {
-    told("play", played(args.iter().any(|arg| arg == "--build-only")))
+    let has = |name: &str| args.iter().any(|arg| arg == name);
+    told("play", played(if has("--small") { page::For::People } else { page::For::Tests }, has("--build-only")))
 }
 
 /// Builds the command line with the page in it.
 pub fn binary() -> ExitCode {
-    told("binary", built().and_then(|()| embedded(&["--release"])).inspect(|()| println!("\n{}/release/chancery play", target().display())))
+    told(
+        "binary",
+        built(page::For::People).and_then(|()| embedded(&["--release"])).inspect(|()| println!("\n{}/release/chancery play", target().display())),
+    )
 }
 
 /// Packs the element that shows the page in other pages.
@@ -28,7 +32,7 @@ pub fn element() -> ExitCode {
         page::element()?;
         call(program("npm").args(["pack", "--silent", "--pack-destination"]).arg(&folder).current_dir(crate::shell::root().join("web/npm")))
     };
-    told("element", built().and_then(|()| pack()))
+    told("element", built(page::For::People).and_then(|()| pack()))
 }
 
 /// Builds the command line with the page, as it is in `dist`, in it.
@@ -46,20 +50,25 @@ fn told(what: &str, ended: Result<(), String>) -> ExitCode {
     }
 }
 
-fn built() -> Result<(), String> {
-    println!("Building the page (minutes the first time, then seconds).");
+fn built(whom: page::For) -> Result<(), String> {
+    match whom {
+        page::For::People => println!("Building the page as it is published: the two programs are optimised as a whole, which takes longest."),
+        page::For::Tests => {
+            println!("Building the page; compiling the core takes longest, minutes the first time. `--small` builds what is published.")
+        }
+    }
     let (built, time) = timed(|| {
         setup::toolchain()?;
         setup::page()?;
-        page::build(page::For::People)
+        page::build(whom)
     });
     built?;
     println!("Built in {}.", show(time));
     Ok(())
 }
 
-fn played(build_only: bool) -> Result<(), String> {
-    built()?;
+fn played(whom: page::For, build_only: bool) -> Result<(), String> {
+    built(whom)?;
     if build_only {
         return Ok(());
     }

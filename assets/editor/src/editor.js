@@ -58,13 +58,14 @@ const text = (tag, name, content) => {
 
 export class Editor {
   // `calls`: change(file, text), cursor(file, line), hover(file, line, column) -> Promise, complete(file, line, column, text) -> Promise,
-  // open(code) for the page of a code.
+  // open(code) for the page of a code, paste(text, whole) -> whether the page takes the text; `whole` where it replaces the whole file.
   constructor(parent, calls, readOnly) {
     this.calls = calls;
     this.states = new Map();
     this.current = null;
     this.quiet = false;
     this.findings = [];
+    this.spans = [];
     this.readOnly = new Compartment();
     this.isReadOnly = readOnly;
     this.view = new EditorView({ parent, state: this.#state("") });
@@ -104,6 +105,16 @@ export class Editor {
         // CodeMirror writes its rules into the page; the content policy lets no other do so.
         EditorView.cspNonce.of("editor"),
         EditorView.contentAttributes.of({ "aria-label": "Configuration as YAML", tabindex: "0" }),
+        EditorView.domEventHandlers({
+          paste(event, view) {
+            const { main } = view.state.selection;
+            const pasted = event.clipboardData?.getData("text/plain") ?? "";
+            const whole = main.from === 0 && main.to === view.state.doc.length;
+            if (!pasted || (!whole && !main.empty) || !editor.calls.paste(pasted, whole)) return false;
+            event.preventDefault();
+            return true;
+          },
+        }),
         EditorView.updateListener.of((update) => {
           if (editor.quiet) return;
           if (update.docChanged) editor.calls.change(editor.current, update.state.doc.toString());
@@ -126,6 +137,7 @@ export class Editor {
     this.view.setState(state);
     this.quiet = false;
     this.#lint();
+    this.#light(false);
   }
 
   forget(name) {
@@ -181,9 +193,14 @@ export class Editor {
 
   // The lines of a thread: [{file, line, end_line}].
   setThread(spans, scroll) {
+    this.spans = JSON.parse(spans);
+    this.#light(scroll);
+  }
+
+  #light(scroll) {
     const doc = this.view.state.doc;
     const lines = new Set();
-    for (const span of JSON.parse(spans)) {
+    for (const span of this.spans) {
       if (span.file !== this.current) continue;
       for (let line = span.line; line <= Math.min(span.end_line, doc.lines); line++) if (line >= 1) lines.add(line);
     }
@@ -194,10 +211,11 @@ export class Editor {
     this.view.dispatch({ effects });
   }
 
-  go(line, column) {
+  // Puts the cursor somewhere; `focus` where the person goes on writing there.
+  go(line, column, focus) {
     const at = place(this.view.state.doc, line, column);
     this.view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
-    this.view.focus();
+    if (focus) this.view.focus();
   }
 
   focus() {
@@ -265,23 +283,35 @@ export class Editor {
   }
 }
 
-// Files that were dropped, as JSON: YAML and JSON alone, in folders, or in an archive.
-export async function readDropped(data, most) {
-  const out = [];
+// Reads files as JSON: `files` with their texts, and `unread`, the names of the others with the reasons. YAML and JSON alone, in archives as well;
+// `listed` holds pairs of a file and its path.
+async function readAll(listed, most) {
+  const [files, unread] = [[], []];
   let left = most;
-  const wanted = (name) => /\.(ya?ml|json)$/i.test(name);
-  const take = async (file, path) => {
-    if (file.size > left) return;
-    if (/\.zip$/i.test(file.name)) {
-      const { archive } = await import("./format.js");
-      out.push(...(await archive(new Uint8Array(await file.arrayBuffer()), left)));
-    } else if (wanted(file.name)) {
-      left -= file.size;
-      out.push({ name: path, text: await file.text() });
+  for (const [file, path] of listed) {
+    try {
+      if (file.size > left) unread.push(`${path} (too large)`);
+      else if (/\.zip$/i.test(path)) {
+        const { archive } = await import("./format.js");
+        files.push(...(await archive(new Uint8Array(await file.arrayBuffer()), left)));
+      } else if (/\.(ya?ml|json|har|txt)$/i.test(path) || !/\.\w+$/.test(path)) {
+        left -= file.size;
+        const content = await file.text();
+        if (content.includes("\0")) unread.push(`${path} (not text)`);
+        else files.push({ name: path, text: content });
+      } else unread.push(`${path} (neither YAML nor JSON)`);
+    } catch {
+      unread.push(`${path} (the browser cannot read it)`);
     }
-  };
+  }
+  return JSON.stringify({ files, unread });
+}
+
+// Files that were dropped, in folders as well.
+export async function readDropped(data, most) {
+  const listed = [];
   const walk = async (entry, path) => {
-    if (entry.isFile) return take(await new Promise((resolve, reject) => entry.file(resolve, reject)), path);
+    if (entry.isFile) return listed.push([await new Promise((resolve, reject) => entry.file(resolve, reject)), path]);
     const reader = entry.createReader();
     for (;;) {
       const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
@@ -292,8 +322,24 @@ export async function readDropped(data, most) {
   const entries = [...data.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
   const files = [...data.files];
   if (entries.length) for (const entry of entries) await walk(entry, entry.name);
-  else for (const file of files) await take(file, file.name);
-  return JSON.stringify(out);
+  else for (const file of files) listed.push([file, file.name]);
+  return readAll(listed, most);
+}
+
+// Files that the person chooses, or all of a folder.
+export function choose(folder, most) {
+  const input = document.createElement("input");
+  input.type = "file";
+  input.multiple = true;
+  input.webkitdirectory = folder;
+  return new Promise((done) => {
+    input.addEventListener("change", () => {
+      const listed = [...input.files].map((file) => [file, file.webkitRelativePath || file.name]);
+      done(readAll(listed.filter(([, path]) => !path.split("/").some((part) => part.startsWith("."))), most));
+    });
+    input.addEventListener("cancel", () => done(""));
+    input.click();
+  });
 }
 
 // The text formatted, or nothing where it cannot be read.

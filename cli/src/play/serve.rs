@@ -5,6 +5,7 @@
 //! What must not be here: where the files come from, and anything that a page could ask to be done.
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -19,6 +20,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 
 /// The longest request that is read.
 const LONGEST: u64 = 16 << 10;
+
+/// What the name of a file ends with that is packed by brotli.
+pub const PACKED: &str = ".br";
 
 /// A file by its path below the root, without the first slash.
 pub type Files = dyn Fn(&str) -> Option<Cow<'static, [u8]>> + Send + Sync;
@@ -41,41 +45,80 @@ pub fn serve(listener: &TcpListener, files: Arc<Files>) {
     }
 }
 
-fn answer(mut stream: TcpStream, files: &Files) -> io::Result<()> {
-    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+/// A request, as far as it matters here.
+#[derive(Default)]
+struct Request {
+    method: String,
+    target: String,
+    /// Whether it names this machine.
+    local: bool,
+    /// Whether brotli is understood.
+    brotli: bool,
+    /// The version that the browser has.
+    known: String,
+}
+
+fn read(stream: &TcpStream) -> io::Result<Request> {
     let mut lines = BufReader::new(stream.try_clone()?).take(LONGEST).lines();
     let first = lines.next().transpose()?.unwrap_or_default();
-    let mut local = false;
+    let mut words = first.split_whitespace().map(str::to_string);
+    let mut request = Request { method: words.next().unwrap_or_default(), target: words.next().unwrap_or_default(), ..Request::default() };
     for line in lines {
         let line = line?;
         if line.is_empty() {
             break;
         }
-        local |= line.split_once(':').is_some_and(|(name, value)| name.eq_ignore_ascii_case("host") && is_loopback(value.trim()));
+        let Some((name, value)) = line.split_once(':') else { continue };
+        match name.to_ascii_lowercase().as_str() {
+            "host" => request.local |= is_loopback(value.trim()),
+            "accept-encoding" => request.brotli |= value.split(',').any(|one| one.split(';').next().is_some_and(|one| one.trim() == "br")),
+            "if-none-match" => request.known = value.trim().to_string(),
+            _ => {}
+        }
     }
-    let mut words = first.split_whitespace();
-    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let path = path(target);
+    Ok(request)
+}
+
+fn answer(mut stream: TcpStream, files: &Files) -> io::Result<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    let request = read(&stream)?;
+    let path = path(&request.target);
     let text = "text/plain; charset=utf-8";
-    let (status, kind, body) = match (local, method) {
+    let packed = || files(&format!("{path}{PACKED}")).filter(|_| request.brotli);
+    let mut about = String::new();
+    let (status, kind, body) = match (request.local, request.method.as_str()) {
         // Another name that leads here is somebody else's page asking.
         (false, _) => ("421 Misdirected Request", text, Cow::Borrowed(&b"This is served to this machine only.\n"[..])),
-        (true, "GET" | "HEAD") => match files(path) {
-            Some(body) => ("200 OK", kind(path), body),
+        (true, "GET" | "HEAD") => match packed().map(|body| (body, "Content-Encoding: br\r\n")).or_else(|| Some((files(path)?, ""))) {
+            Some((body, encoding)) => {
+                let version = version(&body);
+                about = format!("{encoding}ETag: {version}\r\nVary: Accept-Encoding\r\n");
+                match request.known == version {
+                    true => ("304 Not Modified", kind(path), Cow::Borrowed(&b""[..])),
+                    false => ("200 OK", kind(path), body),
+                }
+            }
             None => ("404 Not Found", text, Cow::Borrowed(&b"There is nothing here.\n"[..])),
         },
         _ => ("405 Method Not Allowed", text, Cow::Borrowed(&b"Only GET is answered.\n"[..])),
     };
     let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nContent-Security-Policy: {POLICY}\r\nCache-Control: no-cache\r\n\
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{about}Content-Security-Policy: {POLICY}\r\nCache-Control: no-cache\r\n\
          X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\nConnection: close\r\n\r\n",
         body.len()
     );
     stream.write_all(head.as_bytes())?;
-    if method != "HEAD" {
+    if request.method != "HEAD" {
         stream.write_all(&body)?;
     }
     stream.flush()
+}
+
+/// The version of a file: a hash of its content, by which a browser knows what it has.
+fn version(body: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    body.hash(&mut hasher);
+    format!("\"{:016x}\"", hasher.finish())
 }
 
 /// Whether a `Host` names this machine.

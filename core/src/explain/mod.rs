@@ -7,10 +7,12 @@
 //! What must not be here: rendering for a terminal, files, and decisions about what a gateway does.
 
 mod app_gateway;
+mod asking;
 mod assist;
 mod dump;
 mod finding;
 mod graph;
+mod headline;
 pub mod layout;
 mod ledger;
 mod origin;
@@ -32,17 +34,19 @@ mod view;
 mod words;
 
 pub use app_gateway::{AppGatewayReport, route_app_gateway};
+pub use asking::asking;
 pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
 pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};
-pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Step, graph, graph_of, why};
+pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
+pub use headline::{headline, service_name, shares, way};
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
 pub use origin::OriginView;
 pub use place::{Excerpt, Positions, Span};
 pub use pointer::{describe, get, name_of, resolve};
 pub use refused::refused_by_envoy;
 pub use request_test::{Mismatch, RequestTest, RequestTests};
-pub use route::{OriginOf, RouteReport, report, route, route_unknown};
+pub use route::{Ground, OriginOf, RouteReport, report, route, route_unknown};
 pub use routes::{RouteRow, count_routes, routes};
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION, with_stand_ins};
 pub use thread::Thread;

@@ -49,17 +49,38 @@ pub struct OriginOf {
 /// Of so many routes that were tried, the last ones, the origins are told.
 const TRIED: usize = 100;
 
+/// A gateway with what is known of it, to ask about several requests.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    /// The side that the gateway belongs to.
+    pub side: SideRef<'a>,
+    /// Where objects stand in the texts.
+    pub positions: &'a Positions<'a>,
+    /// What Envoy gets.
+    pub config: &'a EnvoyConfig,
+    /// Which objects made it.
+    pub map: &'a OutputMap,
+}
+
+impl Ground<'_> {
+    /// What becomes of a request.
+    #[must_use]
+    pub fn route(&self, request: &Request) -> RouteReport {
+        let simulation = Gateway::new(self.config).simulate_tracing(request);
+        let mut report = report(simulation, |pointer| origins(self.map, pointer, self.side, self.positions));
+        if unserved::is_unserved(&report.simulation) {
+            report.hosts = unserved::hosts(self.config, request);
+            report.wanting = unserved::wanting(self.side, self.positions, request);
+        }
+        report
+    }
+}
+
 /// What becomes of a request in a gateway.
 pub fn route(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
     let config = EnvoyConfig::of(gateway.ir);
-    let simulation = Gateway::new(&config).simulate_tracing(request);
     let map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), emitted);
-    let mut report = report(simulation, |pointer| origins(&map, pointer, gateway.of(), positions));
-    if unserved::is_unserved(&report.simulation) {
-        report.hosts = unserved::hosts(&config, request);
-        report.wanting = unserved::wanting(gateway.of(), positions, request);
-    }
-    report
+    Ground { side: gateway.of(), positions, config: &config, map: &map }.route(request)
 }
 
 /// What becomes of a request in a configuration of which nobody knows the lines.

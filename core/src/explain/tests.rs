@@ -169,8 +169,14 @@ fn the_graph_has_both_halves_and_the_holes() {
 /// Nodes and edges by name alone.
 fn bare(nodes: &[&str], edges: &[(usize, usize)]) -> Graph {
     let node = |id: &&str| GraphNode::new(*id, NodeKind::Resource, id.to_string());
-    let edge =
-        |(from, to): &(usize, usize)| Edge { from: nodes[*from].into(), to: nodes[*to].into(), relation: Relation::Refers, label: "", at: None };
+    let edge = |(from, to): &(usize, usize)| Edge {
+        from: nodes[*from].into(),
+        to: nodes[*to].into(),
+        relation: Relation::Refers,
+        label: "",
+        at: None,
+        share: None,
+    };
     Graph { nodes: nodes.iter().map(node).collect(), edges: edges.iter().map(edge).collect(), cycles: Vec::new() }
 }
 
@@ -298,4 +304,54 @@ stringData: {password: hunter2}
     assert!(json.contains(r#""protocol":"TCP""#), "defaults are in: {json}");
     assert!(map.get("/Service/a~1quote/spec/ports/0/port").is_some());
     assert!(map.get("/Service/a~1quote/spec/ports/0/protocol").is_none(), "nobody wrote it");
+}
+
+const SHOP: &str = "\
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: cart}
+spec: {hostname: '*', prefix: /cart/, service: 'cart:8080'}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: cart-next}
+spec: {hostname: '*', prefix: /cart/, service: 'cart-next:8080', weight: 10}
+---
+";
+
+fn shop() -> String {
+    format!("{SHOP}{GATEWAY}")
+}
+
+#[test]
+fn a_story_has_one_row_a_rule_with_shares_and_no_part_of_envoy() {
+    let (_, compilation) = compile(&shop());
+    let told = story(&graph(&compilation, &compilation.positions()), false);
+    let title = |node: &GraphNode| node.label.lines().next().unwrap_or_default().to_string();
+    let lane = |lane: u8| told.nodes.iter().filter(|node| node.lane == Some(lane)).map(title).collect::<Vec<_>>();
+    assert_eq!(lane(0), ["Listener http.default"]);
+    assert_eq!(lane(1), ["Host all.default"]);
+    assert_eq!(lane(2), ["/cart/*", "/quote/*"]);
+    assert_eq!(lane(3).len(), 3, "{:?}", lane(3));
+    let cart = told.nodes.iter().find(|node| title(node) == "/cart/*").expect("the rule");
+    let shares: Vec<u32> = told.edges.iter().filter(|edge| edge.from == cart.id).filter_map(|edge| edge.share).collect();
+    assert_eq!(shares.iter().sum::<u32>(), 100, "{shares:?}");
+    assert!(shares.contains(&10) && shares.contains(&90), "{shares:?}");
+    for maker in ["Mapping/cart/default", "Mapping/cart-next/default"] {
+        assert!(cart.stands_for.iter().any(|id| id == maker), "{:?}", cart.stands_for);
+        assert!(told.nodes.iter().all(|node| node.id != maker), "{maker} is shown as its rule");
+    }
+    assert!(told.edges.iter().all(|edge| [&edge.from, &edge.to].iter().all(|id| told.nodes.iter().any(|node| node.id == **id))));
+}
+
+#[test]
+fn a_narrow_picture_is_one_lane_without_overlaps() {
+    let (_, compilation) = compile(&shop());
+    let told = story(&graph(&compilation, &compilation.positions()), true);
+    let picture = picture::picture(&told, &picture::PictureOptions { narrow: true, ..Default::default() });
+    assert!(picture.width <= 390 - 48, "{}", picture.width);
+    let mut rows: Vec<(i32, i32)> = picture.frames.iter().map(|frame| (frame.y, frame.y + frame.height)).collect();
+    rows.sort_unstable();
+    assert!(rows.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{rows:?}");
+    assert!(picture.threads.iter().all(|thread| thread.points.len() == 3));
 }

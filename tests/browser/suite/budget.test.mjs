@@ -46,7 +46,7 @@ describe("budgets", () => {
       const { page, close } = await open(browser, server.url);
       await ready(page);
       await load(page, { "many.yaml": mappings(count) });
-      await page.locator(".status", { hasText: `${count + 6} resources` }).waitFor();
+      await page.locator(".status", { hasText: `${count} resources` }).waitFor();
       await show(page, "findings");
       await clickLine(page, "prefix: /m0/");
       await page.keyboard.press("End");

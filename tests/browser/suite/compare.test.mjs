@@ -34,7 +34,7 @@ describe("compare", () => {
     const { page, errors, close } = await visit();
     await verdict(page, "Nothing differs.");
     await weigh(page, "5");
-    await verdict(page, "Requests change in");
+    await verdict(page, "for requests.");
     const mapping = page.locator(".change.changed", { hasText: "Mapping" }).filter({ hasText: "spec.weight" }).first();
     await mapping.locator(".change-path", { hasText: "spec.weight" }).waitFor();
     assert.deepEqual(await mapping.locator(".change-side code").allTextContents(), ["10", "105"]);
@@ -51,7 +51,7 @@ describe("compare", () => {
   test("a pinned state is compared with, after a reload too", async () => {
     const { page, close } = await visit();
     await weigh(page, "5");
-    await verdict(page, "Requests change in");
+    await verdict(page, "for requests.");
     await page.click("text=Pin this state");
     await verdict(page, "Nothing differs.");
     await page.keyboard.press("Escape");
@@ -94,7 +94,7 @@ describe("compare", () => {
     await page.locator(".wrong-request", { hasText: "holds no resource" }).waitFor();
     assert.equal(await page.evaluate(() => window.pwned), undefined);
     await page.fill(".dump", "");
-    await page.locator(".empty", { hasText: "Paste what Envoy's /config_dump tells" }).waitFor();
+    await page.locator(".empty", { hasText: "Paste the answer of Envoy's /config_dump" }).waitFor();
     await close();
   });
 });

@@ -50,7 +50,7 @@ describe("one selection through all views", () => {
     await page.locator(".told-title", { hasText: "spec.weight of Mapping cart-next" }).waitFor();
     assert.ok((await page.locator(".box.lit").count()) >= 2);
     await page.click("#tab-routes");
-    await page.locator("tr.route.lit", { hasText: "cart_next" }).first().waitFor();
+    await page.locator("tr.route.lit", { hasText: "cart-next" }).first().waitFor();
     await page.click("#tab-envoy");
     await page.locator(".row.lit", { hasText: "default_value" }).first().waitFor();
     await page.click("#tab-ir");
@@ -167,13 +167,23 @@ describe("one selection through all views", () => {
 describe("a graph of many", () => {
   test("joins what is alike, opens a group where it is clicked, lights the group of what is selected", async () => {
     const { page, errors, close } = await visit();
+    const entry = `apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http, namespace: shop}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: shop, namespace: shop}
+spec: {hostname: shop.example.com, requestPolicy: {insecure: {action: Route}}}
+`;
     const mappings = Array.from({ length: 200 }, (_, at) => `---
 apiVersion: getambassador.io/v3alpha1
 kind: Mapping
 metadata: {name: m${at}, namespace: shop}
 spec: {hostname: shop.example.com, prefix: /m${at}/, service: s${at}}
 `);
-    await load(page, { "many.yaml": mappings.join("") });
+    await load(page, { "many.yaml": entry + mappings.join("") });
     const group = page.locator(".box.folded", { hasText: /\d+ × Mapping/ });
     await group.waitFor({ timeout: 60_000 });
     assert.ok((await page.locator(".box").count()) < 80, "what is alike is one box");
@@ -182,16 +192,16 @@ spec: {hostname: shop.example.com, prefix: /m${at}/, service: s${at}}
     await group.dispatchEvent("click");
     await page.locator(".box", { hasText: "m3" }).first().waitFor();
     assert.equal(await group.count(), 0);
-    await page.getByRole("button", { name: "Fold", exact: true }).click();
-    await page.getByRole("button", { name: "Fold", exact: true }).click();
+    await page.getByRole("button", { name: "Group", exact: true }).click();
+    await page.getByRole("button", { name: "Group", exact: true }).click();
     await group.waitFor();
     await page.fill('[aria-label="Find in the graph"]', "M77");
     await page.locator(".box.cursor", { hasText: "m77" }).waitFor();
     assert.equal(await group.count(), 1, "what is found stands beside its group");
-    const fold = page.getByRole("button", { name: "Fold", exact: true });
+    const fold = page.getByRole("button", { name: "Group", exact: true });
     assert.equal(await fold.getAttribute("aria-pressed"), "true");
     await fold.click();
-    await page.locator('button[aria-pressed="false"]', { hasText: /^Fold$/ }).waitFor();
+    await page.locator('button[aria-pressed="false"]', { hasText: /^\s*Group$/ }).waitFor();
     assert.equal(await page.locator(".box.folded").count(), 0);
     assert.deepEqual(errors, []);
     await close();
@@ -201,6 +211,8 @@ spec: {hostname: shop.example.com, prefix: /m${at}/, service: s${at}}
 describe("two controllers", () => {
   test("stand in one graph and one ledger", async () => {
     const { page, errors, close } = await visit();
+    const shop = await readFile(new URL("../../../assets/examples/ambassador/play.yaml", import.meta.url), "utf8");
+    await load(page, { "shop.yaml": `${shop}# Mine.\n` });
     await load(page, { "proxy.yaml": `apiVersion: projectcontour.io/v1
 kind: HTTPProxy
 metadata: {name: shop, namespace: shop}
@@ -213,6 +225,7 @@ kind: Service
 metadata: {name: web, namespace: shop}
 spec: {ports: [{port: 80}]}
 ` });
+    await page.getByRole("button", { name: "Machine" }).click();
     for (const caption of ["ambassador · cluster", "contour · cluster"]) await page.locator(".box", { hasText: caption }).first().waitFor();
     assert.equal(await page.locator(".box", { hasText: "HTTPProxy" }).count(), 1);
     await page.click("#tab-findings");
@@ -240,7 +253,7 @@ describe("the editor", () => {
   test("mends what can be mended", async () => {
     const { page, close } = await visit();
     await page.click("#tab-findings");
-    await page.locator(".chip.fix", { hasText: "rename to" }).click();
+    await page.locator(".finding .chip.fix", { hasText: "rename to" }).click();
     await page.locator("text=Nothing is wrong with this configuration.").waitFor();
     assert.match(await line(page, "timeout_ms: 10000").textContent(), /timeout_ms/);
     await close();
@@ -330,15 +343,17 @@ describe("the editor", () => {
       data.items.add(new File([new Uint8Array(bytes)], "all.zip"));
       document.querySelector(".page").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
     }, [...archive]);
-    await page.locator(".status", { hasText: "8 resources" }).waitFor();
-    assert.deepEqual((await page.locator(".file-name").allTextContents()).slice(1), ["a.yaml", "folder/b.yml"]);
+    await page.locator(".status", { hasText: "2 resources" }).waitFor();
+    assert.deepEqual(await page.locator(".file-name").allTextContents(), ["a.yaml", "folder/b.yml"]);
     await close();
   });
 
   test("takes files that are dropped, in tabs of their own", async () => {
     const { page, close } = await visit();
-    await load(page, { "extra.yaml": "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: extra, namespace: shop}\nspec: {hostname: shop.example.com, prefix: /extra/, service: extra}\n" });
-    await page.locator(".status", { hasText: "7 resources" }).waitFor();
+    const mapping = (name) => `apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: ${name}, namespace: shop}\nspec: {hostname: shop.example.com, prefix: /${name}/, service: ${name}}\n`;
+    await load(page, { "first.yaml": mapping("first") });
+    await load(page, { "extra.yaml": mapping("extra") });
+    await page.locator(".status", { hasText: "2 resources" }).waitFor();
     assert.equal(await page.locator(".file").count(), 2);
     await close();
   });

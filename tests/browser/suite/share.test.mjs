@@ -43,7 +43,7 @@ describe("a link", () => {
     await page.keyboard.type("shared/");
     await page.click("#tab-try");
     await page.fill(".url", "http://shop.example.com/api/shared/x");
-    await page.locator(".verdict", { hasText: "cluster_api_backend_8080_shop as /x" }).waitFor();
+    await page.locator(".verdict", { hasText: "api:8080, as /x" }).waitFor();
     await page.click("text=Keep as test");
     await page.locator(".kept.holds").waitFor();
     const status = (await page.locator(".status").textContent()).replace(/compiled.*/, "");

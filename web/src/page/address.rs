@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what is done about it.
 
-use crate::state::View;
+use crate::view::View;
 use leptos::prelude::window;
 use web_sys::UrlSearchParams;
 
@@ -33,7 +33,7 @@ pub fn read() -> Address {
     let part = UrlSearchParams::new_with_str(hash.trim_start_matches('#')).ok();
     let named = part.and_then(|part| part.get("view")).or_else(|| get("view")).or_else(|| embed.clone());
     Address {
-        view: named.and_then(|name| View::ALL.into_iter().find(|view| view.name() == name)),
+        view: named.and_then(|name| View::named(&name)),
         theme: get("theme").filter(|theme| matches!(theme.as_str(), "light" | "dark")),
         read_only: get("readonly").is_some_and(|value| value != "false"),
         example: get("example"),

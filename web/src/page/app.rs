@@ -4,10 +4,12 @@
 
 use crate::editor::EditorPane;
 use crate::overlay::Overlays;
-use crate::state::{App, Overlay, Progress, View};
-use crate::views::{Told, Views};
-use crate::{address, compare, embed, requests, storage};
-use chancery_web::protocol::SourceFile;
+use crate::state::App;
+use crate::status::{Arrived, Status};
+use crate::view::{Overlay, View};
+use crate::views::{AddressBar, Told, Views};
+use crate::{address, bridge, compare, embed};
+use chancery_web::protocol::{Span, Target};
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -18,63 +20,31 @@ pub fn start() {
     mount_to_body(Page);
 }
 
-/// From the system's theme to the other, and back.
-pub fn turn_theme(app: App) {
-    let dark = match app.theme.get_untracked() {
-        Some(theme) => theme == "dark",
-        None => window().match_media("(prefers-color-scheme: dark)").ok().flatten().is_some_and(|query| query.matches()),
-    };
-    app.theme.set(Some(if dark { "light" } else { "dark" }.into()));
-}
-
 #[component]
 fn Page() -> impl IntoView {
     let address = address::read();
     let app = App::new(&address);
-    let split = app.split;
-    if app.embedded.is_some() {
-        embed::start(app);
-    }
-    Effect::new(move |_| {
-        let settings = storage::Settings { theme: app.theme.get(), split: split.get() };
-        if app.embedded.is_none() {
-            storage::keep_settings(&settings);
-        }
-    });
-    Effect::new(move |_| {
-        if let Some(root) = document().document_element() {
-            let _ = match app.theme.get() {
-                Some(theme) => root.set_attribute("data-theme", &theme),
-                None => root.remove_attribute("data-theme"),
-            };
-        }
-    });
-    requests::watch(app);
-    if app.embedded.is_none() {
-        compare::listen(app);
-    }
-    let changed = window_event_listener_untyped("hashchange", move |_| {
-        if let Some(link) = address::read().shared {
-            app.open(link);
-        }
-    });
-    on_cleanup(move || changed.remove());
-    let left = window_event_listener_untyped("pagehide", move |_| app.leave());
-    on_cleanup(move || left.remove());
-    let handle = window_event_listener(leptos::ev::keydown, move |event| keys(app, &event));
-    on_cleanup(move || handle.remove());
+    let (screen, desk) = (app.screen, app.desk);
+    follow(app);
     let dropped = move |event: web_sys::DragEvent| {
         event.prevent_default();
         if let Some(data) = event.data_transfer() {
             crate::files::dropped(app, &data);
         }
     };
+    let columns = move || format!("minmax(0, {}fr) 5px minmax(0, {}fr)", screen.split.get(), 100.0 - screen.split.get());
     view! {
-        <div class="page" class:writing=move || app.writing.get() class:embedded=app.embedded.is_some() class:alone=app.embedded == Some(true) on:dragover=move |event| event.prevent_default() on:drop=dropped>
+        <div
+            class="page" class:writing=move || screen.writing.get() class:embedded=screen.embedded.is_some() class:alone=screen.embedded == Some(true)
+            class:empty-desk=move || desk.files.with(|files| files.iter().all(|file| file.text.is_empty()))
+            on:dragover=move |event| event.prevent_default() on:drop=dropped
+        >
             <Header app=app />
-            <main class="panes" style:grid-template-columns=move || format!("minmax(0, {}fr) 5px minmax(0, {}fr)", split.get(), 100.0 - split.get())>
+            <AddressBar app=app />
+            <Arrived app=app />
+            <main class="panes" style:grid-template-columns=columns>
                 <section class="pane pane-editor" aria-label="Editor"><EditorPane app=app /></section>
-                <Splitter split=split />
+                <Splitter split=screen.split />
                 <section class="pane pane-views" aria-label="Views">
                     <ViewTabs app=app />
                     <Views app=app />
@@ -87,39 +57,61 @@ fn Page() -> impl IntoView {
     }
 }
 
+/// What happens outside the page's own parts: its address, its keys, other tabs, the page around it.
+fn follow(app: App) {
+    if app.screen.embedded.is_some() {
+        embed::start(app);
+    } else {
+        compare::listen(app.compare);
+    }
+    app.screen.follow();
+    app.requests.watch();
+    app.requests.follow();
+    let changed = window_event_listener_untyped("hashchange", move |_| {
+        if let Some(link) = address::read().shared {
+            app.open(link);
+        }
+    });
+    on_cleanup(move || changed.remove());
+    let left = window_event_listener_untyped("pagehide", move |_| app.shelf.leave());
+    on_cleanup(move || left.remove());
+    let handle = window_event_listener(leptos::ev::keydown, move |event| keys(app, &event));
+    on_cleanup(move || handle.remove());
+}
+
 #[component]
 fn Header(app: App) -> impl IntoView {
     let tabs = move || {
-        let files = app.files.with(|files| files.iter().map(|file| file.name.clone()).collect::<Vec<_>>());
+        let files = app.desk.files.with(|files| files.iter().map(|file| file.name.clone()).collect::<Vec<_>>());
         files
             .into_iter()
             .enumerate()
             .map(|(at, name)| {
                 let choose = move |_| {
-                    app.active.set(at);
-                    app.writing.set(true);
-                    app.show_active();
+                    app.desk.activate(at);
+                    app.screen.writing.set(true);
                 };
                 view! {
-                    <span class="file" class:active=move || app.active.get() == at>
-                        <button class="file-name" aria-current=move || (app.active.get() == at).to_string() on:click=choose>{name.clone()}</button>
+                    <span class="file" class:active=move || app.desk.active.get() == at>
+                        <button class="file-name" aria-current=move || (app.desk.active.get() == at).to_string() on:click=choose>{name.clone()}</button>
                         <button class="file-close" aria-label=format!("Close {name}") on:click=move |_| app.close(at)>"×"</button>
                     </span>
                 }
             })
             .collect_view()
     };
-    let new_file = move |_| app.add(vec![SourceFile { name: "more.yaml".into(), text: String::new() }]);
     view! {
         <header class="head">
             <h1 class="brand"><span class="brand-mark" aria-hidden="true"></span>"Chancery"</h1>
-            <button class="button" on:click=move |_| app.overlay.set(Some(Overlay::Gallery))>"Examples"</button>
-            <nav class="files" aria-label="Files">{tabs}<button class="quiet add" title="New file" aria-label="New file" on:click=new_file>"+"</button></nav>
+            <p class="tagline">"Paste gateway YAML, see what Envoy does"</p>
+            <button class="button" title="Files, a folder, or text from elsewhere" on:click=move |_| app.screen.lay_over(Overlay::Open)>"Open"</button>
+            <button class="button" on:click=move |_| app.screen.lay_over(Overlay::Gallery)>"Examples"</button>
+            <nav class="files" aria-label="Files">{tabs}<button class="quiet add" title="New file" aria-label="New file" on:click=move |_| app.add_file()>"+"</button></nav>
             <div class="head-end">
-                <button class="button wide-only" title="Find anything (Ctrl K)" on:click=move |_| app.overlay.set(Some(Overlay::Palette))>"Search" <kbd>"Ctrl K"</kbd></button>
-                <button class="button" title="As a link, or as a file" on:click=move |_| app.overlay.set(Some(Overlay::Share))>"Share"</button>
-                <button class="quiet" title="Light or dark (T)" on:click=move |_| turn_theme(app)>"Theme"</button>
-                <button class="quiet help" title="Keys (?)" on:click=move |_| app.overlay.set(Some(Overlay::Help))>"Help"</button>
+                <button class="button wide-only" title="Find anything (Ctrl K)" on:click=move |_| app.screen.lay_over(Overlay::Palette)>"Search" <kbd>"Ctrl K"</kbd></button>
+                <button class="button" title="As a link, or as a file" on:click=move |_| app.screen.lay_over(Overlay::Share)>"Share"</button>
+                <button class="quiet" title="Light or dark (T)" on:click=move |_| app.screen.turn_theme()>"Theme"</button>
+                <button class="quiet help" title="Keys (?)" on:click=move |_| app.screen.lay_over(Overlay::Help)>"Help"</button>
             </div>
         </header>
     }
@@ -129,7 +121,7 @@ fn Header(app: App) -> impl IntoView {
 fn ViewTabs(app: App) -> impl IntoView {
     let tab = move |(at, view): (usize, View)| {
         let badge = move || {
-            let count = app.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity != "notice").count());
+            let count = app.engine.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity != "notice").count());
             let (bad, kept) = app.requests.count();
             match view {
                 View::Findings if count > 0 => Some(view! { <span class="badge">{count}</span> }.into_any()),
@@ -142,14 +134,14 @@ fn ViewTabs(app: App) -> impl IntoView {
         };
         view! {
             <button
-                class="tab" role="tab" id=format!("tab-{}", view.name()) aria-controls="view" aria-selected=move || (app.view.get() == view).to_string()
-                title=format!("{} ({})", view.label(), at + 1) on:click=move |_| app.show(view)
+                class="tab" role="tab" id=format!("tab-{}", view.name()) aria-controls="view" aria-selected=move || (app.screen.view.get() == view).to_string()
+                title=format!("{} ({})", view.label(), at + 1) on:click=move |_| app.screen.show(view)
             >{view.label()} {badge}</button>
         }
     };
     view! {
         <div class="tabs" role="tablist" aria-label="Views">
-            <button class="tab tab-editor" role="tab" aria-selected=move || app.writing.get().to_string() on:click=move |_| app.writing.set(true)>"YAML"</button>
+            <button class="tab tab-editor" role="tab" aria-selected=move || app.screen.writing.get().to_string() on:click=move |_| app.screen.writing.set(true)>"YAML"</button>
             {View::ALL.into_iter().enumerate().map(tab).collect_view()}
         </div>
     }
@@ -186,127 +178,69 @@ fn Splitter(split: RwSignal<f64>) -> impl IntoView {
     }
 }
 
-fn counted(count: usize, one: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {one}{s}")
-}
-
-/// The switch between gateways, where there are several.
-#[component]
-fn Gateways(app: App) -> impl IntoView {
-    let choose = move |event| {
-        app.gateway.set(Some(event_target_value(&event)));
-        app.compile();
-    };
-    move || {
-        let (names, shown) = app.compiled.with(|compiled| (compiled.gateways.clone(), compiled.gateway.clone()));
-        (names.len() > 1).then(|| {
-            let options = names.into_iter().map(|name| {
-                let chosen = name == shown;
-                view! { <option value=name.clone() selected=chosen>{name.clone()}</option> }
-            });
-            let options = options.collect_view();
-            view! {
-                <label class="status-item dialect">
-                    <span class="visually-hidden">"Gateway"</span>
-                    <select aria-label="Gateway" on:change=choose>{options}</select>
-                </label>
-            }
-        })
-    }
-}
-
-#[component]
-fn Status(app: App) -> impl IntoView {
-    let severity = move |severity: &'static str| {
-        let count = move || app.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity == severity).count());
-        view! {
-            <button class="status-item" class:nothing=move || count() == 0 on:click=move |_| app.show(View::Findings)>
-                <span class=format!("mark {severity}") aria-hidden="true"></span>{move || counted(count(), severity)}
-            </button>
-        }
-    };
-    let dialects = move || {
-        app.compiled
-            .with(|compiled| compiled.dialects.clone())
-            .into_iter()
-            .map(|name| {
-                let chosen = {
-                    let name = name.clone();
-                    move || app.compiled.with(|compiled| compiled.dialect == name)
-                };
-                view! { <option value=name.clone() selected=chosen>{name.clone()}</option> }
-            })
-            .collect_view()
-    };
-    let choose = move |event| {
-        app.dialect.set(Some(event_target_value(&event)));
-        app.compile();
-    };
-    let told = move || match app.work.get() {
-        Progress::Idle if app.generation.get() == 0 => "compiling…".into(),
-        Progress::Idle => app
-            .compiled
-            .with(|compiled| format!("compiled in {}", if compiled.took < 1.0 { "under 1 ms".into() } else { format!("{:.0} ms", compiled.took) })),
-        Progress::Slow => "compiling…".into(),
-        Progress::Ended => "ended after 10 s without an answer; the next edit tries again".into(),
-    };
-    view! {
-        <footer class="status">
-            <label class="status-item dialect"><span class="visually-hidden">"Dialect"</span><select aria-label="Dialect" on:change=choose>{dialects}</select></label>
-            <Gateways app=app/>
-            <span class="status-item">{move || counted(app.compiled.with(|compiled| compiled.resources), "resource")}</span>
-            {severity("error")} {severity("warning")}
-            <span class="status-item wide-only">{move || counted(app.compiled.with(|compiled| compiled.routes), "route")}</span>
-            <span class="status-item wide-only">{move || counted(app.compiled.with(|compiled| compiled.clusters), "cluster")}</span>
-            <span class="status-item grow" class:wrong=move || app.work.get() == Progress::Ended role="status">{told}</span>
-            <span class="status-item local" title="Everything is worked out in this page; nothing is sent anywhere.">"local only"</span>
-        </footer>
-    }
-}
-
 fn in_text(event: &KeyboardEvent) -> bool {
     let target = event.target().and_then(|target| target.dyn_into::<web_sys::HtmlElement>().ok());
     target.is_some_and(|target| matches!(target.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT") || target.is_content_editable())
 }
 
-fn keys(app: App, event: &KeyboardEvent) {
-    let (key, command) = (event.key(), event.ctrl_key() || event.meta_key());
-    let mut done = true;
-    match key.as_str() {
-        "k" if command => app.overlay.set(Some(Overlay::Palette)),
-        "Escape" if app.overlay.with_untracked(Option::is_some) => app.overlay.set(None),
-        "Escape" if app.thread.with_untracked(Option::is_some) => {
-            app.release();
-            done = false;
+/// Applies the fix of a finding on the line that is selected.
+fn mend(app: App) {
+    let line = app.selection.target.get_untracked();
+    let here = |span: &Span| matches!(&line, Some(Target::Line { file, line }) if *file == span.file && *line == span.line);
+    let fix = app.engine.compiled.with_untracked(|compiled| {
+        let found = compiled.findings.iter().find(|finding| finding.fix.is_some() && finding.span.as_ref().is_some_and(here));
+        found.and_then(|finding| finding.fix.clone())
+    });
+    match fix {
+        Some(fix) => app.engine.fix(&fix),
+        None => app.screen.say("No finding on this line has a certain fix"),
+    }
+}
+
+/// Keys that count everywhere. Returns whether the key meant something, and nothing else may follow from it.
+fn command_key(app: App, event: &KeyboardEvent) -> Option<bool> {
+    let command = event.ctrl_key() || event.meta_key();
+    match event.key().as_str() {
+        "k" if command => app.screen.lay_over(Overlay::Palette),
+        "Escape" if app.screen.overlay.with_untracked(Option::is_some) => app.screen.overlay.set(None),
+        "Escape" if app.selection.thread.with_untracked(Option::is_some) => {
+            app.selection.release();
+            return Some(false);
         }
-        "ArrowLeft" if event.alt_key() => app.walk(true),
-        "ArrowRight" if event.alt_key() => app.walk(false),
-        "." if command => {
-            let line = app.target.get_untracked();
-            let fix = app.compiled.with_untracked(|compiled| {
-                let here = |span: &chancery_web::protocol::Span| matches!(&line, Some(chancery_web::protocol::Target::Line { file, line }) if *file == span.file && *line == span.line);
-                compiled.findings.iter().find(|finding| finding.fix.is_some() && finding.span.as_ref().is_some_and(here)).and_then(|finding| finding.fix.clone())
-            });
-            match fix {
-                Some(fix) => app.fix(&fix),
-                None => app.say("No finding on this line can be mended by itself"),
-            }
-        }
-        _ if command || event.alt_key() || in_text(event) || app.overlay.with_untracked(Option::is_some) => return,
-        "?" => app.overlay.set(Some(Overlay::Help)),
-        "j" => app.step(true),
-        "k" => app.step(false),
-        "t" => turn_theme(app),
+        "ArrowLeft" if event.alt_key() => app.selection.walk(true),
+        "ArrowRight" if event.alt_key() => app.selection.walk(false),
+        "." if command => mend(app),
+        _ if command || event.alt_key() => return Some(false),
+        _ => return None,
+    }
+    Some(true)
+}
+
+/// Keys of one letter, which count where nobody writes.
+fn letter_key(app: App, key: &str) -> bool {
+    match key {
+        "?" => app.screen.lay_over(Overlay::Help),
+        "j" => app.selection.step(true),
+        "k" => app.selection.step(false),
+        "t" => app.screen.turn_theme(),
         "e" => {
-            app.writing.set(true);
-            crate::editor::focus();
+            app.screen.writing.set(true);
+            bridge::focus();
         }
         digit => match digit.parse::<usize>().ok().and_then(|digit| View::ALL.get(digit.checked_sub(1)?).copied()) {
-            Some(view) => app.show(view),
-            None => done = false,
+            Some(view) => app.screen.show(view),
+            None => return false,
         },
     }
+    true
+}
+
+fn keys(app: App, event: &KeyboardEvent) {
+    let done = match command_key(app, event) {
+        Some(done) => done,
+        None if in_text(event) || app.screen.overlay.with_untracked(Option::is_some) => return,
+        None => letter_key(app, &event.key()),
+    };
     if done {
         event.prevent_default();
     }

@@ -2,8 +2,9 @@
 //!
 //! What must not be here: how a comparison looks, and what differs.
 
+use crate::desk::Desk;
+use crate::engine::Engine;
 use crate::link::{Silence, ask};
-use crate::state::App;
 use crate::storage;
 use chancery_web::protocol::{Comparison, Other, Question, Work};
 use leptos::prelude::*;
@@ -49,17 +50,22 @@ pub struct Compare {
     pub tabs: RwSignal<Vec<Tab>>,
     /// What differs, or why it cannot be told.
     pub found: RwSignal<Option<Result<Comparison, String>>>,
+    desk: Desk,
+    engine: Engine,
 }
 
 impl Compare {
-    /// With the work as it was opened.
-    pub fn new() -> Self {
+    /// With the pinned state, or the work as it was opened.
+    pub fn new(desk: Desk, engine: Engine) -> Self {
+        let pinned = storage::pinned();
         Self {
-            with: RwSignal::new(Against::Opened),
-            pinned: RwSignal::new(storage::pinned()),
+            with: RwSignal::new(if pinned.is_some() { Against::Pinned } else { Against::Opened }),
+            pinned: RwSignal::new(pinned),
             text: RwSignal::new(String::new()),
             tabs: RwSignal::new(Vec::new()),
             found: RwSignal::new(None),
+            desk,
+            engine,
         }
     }
 
@@ -69,10 +75,16 @@ impl Compare {
         self.with.set(Against::Pinned);
     }
 
+    /// Takes a text to compare with.
+    pub fn take(self, text: String) {
+        self.text.set(text);
+        self.with.set(Against::Text);
+    }
+
     /// The other side; nothing while there is none.
-    fn other(self, app: App) -> Option<Other> {
+    fn other(self) -> Option<Other> {
         match self.with.get() {
-            Against::Opened => Some(Other::Work(app.opened.get())),
+            Against::Opened => Some(Other::Work(self.desk.opened.get())),
             Against::Pinned => self.pinned.get().map(Other::Work),
             Against::Tab(id) => self.tabs.with(|tabs| tabs.iter().find(|tab| tab.id == id).map(|tab| Other::Work(tab.work.clone()))),
             Against::Text => self.text.with(|text| (!text.trim().is_empty()).then(|| Other::Text(text.clone()))),
@@ -81,11 +93,10 @@ impl Compare {
 }
 
 /// Follows both sides while the comparison is shown.
-pub fn follow(app: App) {
-    let compare = app.compare;
-    call_tabs(app);
+pub fn follow(compare: Compare) {
+    call_tabs(compare);
     Effect::new(move |_| {
-        let (generation, other) = (app.generation.get(), compare.other(app));
+        let (generation, other) = (compare.engine.generation.get(), compare.other());
         let Some(other) = other.filter(|_| generation > 0) else {
             compare.found.set(None);
             return;
@@ -97,7 +108,7 @@ pub fn follow(app: App) {
                 Err(Silence::Ended) => return,
             };
             // Another side was chosen meanwhile.
-            if untrack(|| compare.other(app)).as_ref() == Some(&other) {
+            if untrack(|| compare.other()).as_ref() == Some(&other) {
                 compare.found.set(Some(found));
             }
         });
@@ -125,17 +136,17 @@ fn tell(said: &Said) {
 }
 
 /// Answers other tabs, and hears their answers.
-pub fn listen(app: App) {
+pub fn listen(compare: Compare) {
     let id = format!("{:x}", (js_sys::Math::random() * 1e15) as u64);
     let heard = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
         let said = event.data().as_string().and_then(|text| serde_json::from_str::<Said>(&text).ok());
         match said {
             Some(Said::Asked) => {
-                let work = app.work();
+                let work = compare.desk.work();
                 let title = work.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ");
                 tell(&Said::Here(Tab { id: id.clone(), title, work }));
             }
-            Some(Said::Here(tab)) => app.compare.tabs.update(|tabs| {
+            Some(Said::Here(tab)) => compare.tabs.update(|tabs| {
                 tabs.retain(|known| known.id != tab.id);
                 tabs.push(tab);
                 tabs.sort_by(|a, b| a.id.cmp(&b.id));
@@ -148,7 +159,7 @@ pub fn listen(app: App) {
 }
 
 /// Asks other tabs who is there.
-pub fn call_tabs(app: App) {
-    app.compare.tabs.set(Vec::new());
+pub fn call_tabs(compare: Compare) {
+    compare.tabs.set(Vec::new());
     tell(&Said::Asked);
 }

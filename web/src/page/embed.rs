@@ -7,6 +7,7 @@
 //! What must not be here: the element that others use (`web/npm`).
 
 use crate::state::App;
+use crate::view::View;
 use chancery_web::protocol::{SourceFile, Work};
 use js_sys::{Array, Object, Reflect};
 use leptos::prelude::*;
@@ -52,10 +53,24 @@ fn tell(what: &str, more: &[(&str, JsValue)]) {
     }
 }
 
-/// Listens, and tells.
+/// Listens, and reports.
 pub fn start(app: App) {
     // What is there without anybody having changed it.
-    let given = StoredValue::new(app.files.get_untracked());
+    let given = StoredValue::new(app.desk.files.get_untracked());
+    listen(app, given);
+    tell("chancery:ready", &[]);
+    Effect::new(move |_| report_changes(app, given));
+    Effect::new(move |_| {
+        if app.engine.generation.get() > 0 {
+            let count = |severity: &str| JsValue::from(app.engine.count(severity) as f64);
+            tell("chancery:compiled", &[("errors", count("error")), ("warnings", count("warning"))]);
+        }
+    });
+    report_size(app);
+}
+
+/// Does what the page around this one says.
+fn listen(app: App, given: StoredValue<Vec<SourceFile>>) {
     let heard = window_event_listener_untyped("message", move |event| {
         let Some(event) = event.dyn_ref::<MessageEvent>() else { return };
         // Only the page that holds this one.
@@ -68,51 +83,47 @@ pub fn start(app: App) {
         match said.what.as_str() {
             "chancery:load" => {
                 given.set_value(said.files.clone());
-                app.load(
-                    Work { files: said.files, dialect: said.dialect, options: said.options.map(serde_json::Value::String), gateway: None },
-                    Vec::new(),
-                );
+                let chosen = said.dialect.is_some();
+                let options = said.options.map(serde_json::Value::String);
+                app.load(Work { files: said.files, dialect: said.dialect, options, gateway: None }, Vec::new(), chosen);
             }
             "chancery:set" => {
-                if let Some(view) = said.view.and_then(|name| crate::state::View::ALL.into_iter().find(|view| view.name() == name)) {
-                    app.view.set(view);
+                if let Some(view) = said.view.and_then(|name| View::named(&name)) {
+                    app.screen.view.set(view);
                 }
                 if said.theme.is_some() {
-                    app.theme.set(said.theme);
+                    app.screen.theme.set(said.theme);
                 }
             }
             _ => {}
         }
     });
     on_cleanup(move || heard.remove());
-    tell("chancery:ready", &[]);
-    Effect::new(move |_| {
-        let files = app.files.get();
-        if given.with_value(|given| *given == files) {
-            return;
+}
+
+/// Hands the files on once somebody changed them.
+fn report_changes(app: App, given: StoredValue<Vec<SourceFile>>) {
+    let files = app.desk.files.get();
+    if given.with_value(|given| *given == files) {
+        return;
+    }
+    let list = files.iter().map(|file| {
+        let entry = Object::new();
+        for (name, text) in [("name", &file.name), ("text", &file.text)] {
+            let _ = Reflect::set(&entry, &name.into(), &text.as_str().into());
         }
-        let list = files.iter().map(|file| {
-            let entry = Object::new();
-            for (name, text) in [("name", &file.name), ("text", &file.text)] {
-                let _ = Reflect::set(&entry, &name.into(), &text.as_str().into());
-            }
-            entry
-        });
-        tell("chancery:changed", &[("files", list.collect::<Array>().into())]);
-        given.set_value(files);
+        entry
     });
-    Effect::new(move |_| {
-        if app.generation.get() == 0 {
-            return;
-        }
-        let count =
-            |severity: &str| app.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity == severity).count()) as f64;
-        tell("chancery:compiled", &[("errors", count("error").into()), ("warnings", count("warning").into())]);
-    });
+    tell("chancery:changed", &[("files", list.collect::<Array>().into())]);
+    given.set_value(files);
+}
+
+/// Reports how high the page would like to be, whenever that changes.
+fn report_size(app: App) {
     let told = StoredValue::new(0);
     Effect::new(move |_| {
-        app.view.track();
-        if app.generation.get() == 0 {
+        app.screen.view.track();
+        if app.engine.generation.get() == 0 {
             return;
         }
         let measure = move || {

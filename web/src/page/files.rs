@@ -1,66 +1,125 @@
-//! Files that are dropped onto the page, archives included.
+//! What a person brings: files that are dropped or chosen, archives included, and text that is pasted.
 //!
 //! What must not be here: what is in them.
 
+use crate::bridge;
 use crate::state::App;
 use chancery_web::protocol::SourceFile;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use wasm_bindgen::prelude::*;
+use serde::Deserialize;
 use wasm_bindgen_futures::JsFuture;
 
-/// What is read at most at once.
+/// At most this many bytes are read at once.
 const MOST_BYTES: f64 = 64e6;
 
-#[wasm_bindgen(raw_module = "./editor.js")]
-extern "C" {
-    #[wasm_bindgen(js_name = readDropped)]
-    fn read_dropped(data: &web_sys::DataTransfer, most: f64) -> js_sys::Promise;
-    /// Hands a text to the person as a file.
-    #[wasm_bindgen(js_name = save)]
-    pub fn save(name: &str, sort: &str, text: &str);
-    /// The same of a picture, drawn anew in dots.
-    #[wasm_bindgen(js_name = savePng)]
-    pub fn save_png(name: &str, svg: &str);
-    #[wasm_bindgen(js_name = formatted)]
-    fn formatted(text: &str) -> js_sys::Promise;
+/// Files, as JavaScript read them.
+#[derive(Deserialize)]
+struct Read {
+    files: Vec<SourceFile>,
+    unread: Vec<String>,
+}
+
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    /// A link, or the text of a snapshot.
+    Shared,
+    /// A `curl` command.
+    Curl,
+    /// The configuration of a running Envoy, or a bootstrap.
+    Envoy,
+    /// Resources.
+    Resources,
+    /// Something else.
+    Other,
+}
+
+fn sort(text: &str) -> Sort {
+    let text = text.trim();
+    let is_json = text.starts_with('{');
+    let has = |word: &str| text.contains(&format!("\"{word}\"")) && is_json || text.lines().any(|line| line.starts_with(&format!("{word}:")));
+    let is_line = !text.contains(char::is_whitespace);
+    match () {
+        () if is_line && text.contains("snapshot=") || has("chancery_snapshot") => Sort::Shared,
+        () if text.starts_with("curl ") => Sort::Curl,
+        () if has("configs") || has("static_resources") || has("dynamic_resources") => Sort::Envoy,
+        () if has("apiVersion") || has("kind") || has("items") => Sort::Resources,
+        () => Sort::Other,
+    }
 }
 
 /// Takes what was dropped.
 pub fn dropped(app: App, data: &web_sys::DataTransfer) {
-    let promise = read_dropped(data, MOST_BYTES);
+    let text = data.get_data("text").unwrap_or_default();
+    if data.files().is_some_and(|files| files.length() == 0) && !text.trim().is_empty() {
+        return take(app, vec![SourceFile { name: "dropped.yaml".into(), text }], Vec::new());
+    }
+    read(app, bridge::read_dropped(data, MOST_BYTES));
+}
+
+/// Lets the person choose files, or a folder.
+pub fn choose(app: App, folder: bool) {
+    app.screen.overlay.set(None);
+    read(app, bridge::choose(folder, MOST_BYTES));
+}
+
+fn read(app: App, promise: js_sys::Promise) {
     spawn_local(async move {
         let read = JsFuture::from(promise).await.ok().and_then(|value| value.as_string());
-        let files: Option<Vec<SourceFile>> = read.and_then(|json| serde_json::from_str(&json).ok());
-        match files {
-            Some(files) if !files.is_empty() => take(app, files),
-            _ => app.say("There was no YAML or JSON in that"),
+        let Some(Read { files, unread }) = read.and_then(|json| serde_json::from_str(&json).ok()) else { return };
+        match (files.is_empty(), unread.is_empty()) {
+            (false, _) => take(app, files, unread),
+            (true, false) => app.screen.say(format!("Nothing could be read: {}", unread.join(", "))),
+            (true, true) => {}
         }
     });
 }
 
-/// Resources come into tabs; a snapshot takes the place of everything; what a running Envoy told is compared with.
-fn take(app: App, mut files: Vec<SourceFile>) {
-    let holds = |file: &SourceFile, word: &str| file.name.ends_with(".json") && file.text.contains(word);
-    match &mut files[..] {
-        [one] if holds(one, "\"chancery_snapshot\"") => app.open(std::mem::take(&mut one.text)),
-        [one] if holds(one, "\"configs\"") || holds(one, "\"static_resources\"") => {
-            app.compare.text.set(std::mem::take(&mut one.text));
-            app.compare.with.set(crate::compare::Against::Text);
-            app.show(crate::state::View::Compare);
+/// Resources come into tabs; a snapshot takes the place of everything; what a running Envoy has is compared with.
+fn take(app: App, mut files: Vec<SourceFile>, unread: Vec<String>) {
+    if let [one] = &mut files[..] {
+        let text = std::mem::take(&mut one.text);
+        match sort(&text) {
+            Sort::Shared => return app.open(text),
+            Sort::Envoy => return app.compare_with(text),
+            Sort::Curl => return app.try_curl(text),
+            Sort::Resources | Sort::Other => one.text = text,
         }
-        _ => app.add(files),
     }
+    app.bring(files, unread);
+}
+
+/// Takes text that is pasted into the editor, if it is more than an edit; `whole` says that it takes the place of the whole file. Returns
+/// whether the editor has nothing left to do.
+pub fn pasted(app: App, text: &str, whole: bool) -> bool {
+    let untouched = app.desk.is_untouched();
+    if app.screen.read_only || !(whole || untouched) {
+        return false;
+    }
+    match sort(text) {
+        Sort::Shared | Sort::Curl | Sort::Envoy => {}
+        Sort::Resources if untouched => {}
+        Sort::Resources | Sort::Other => {
+            if whole {
+                app.replaced();
+            }
+            return false;
+        }
+    }
+    take(app, vec![SourceFile { name: "pasted.yaml".into(), text: text.into() }], Vec::new());
+    true
 }
 
 /// Formats the file that is shown; comments stay.
 pub fn format(app: App) {
-    let text = app.files.with_untracked(|files| files.get(app.active.get_untracked()).map(|file| file.text.clone())).unwrap_or_default();
-    let promise = formatted(&text);
+    let desk = app.desk;
+    let text = desk.files.with_untracked(|files| files.get(desk.active.get_untracked()).map(|file| file.text.clone())).unwrap_or_default();
+    let promise = bridge::formatted(&text);
     spawn_local(async move {
         match JsFuture::from(promise).await.ok().and_then(|value| value.as_string()) {
-            Some(text) => crate::editor::replace(&text),
-            None => app.say("It cannot be formatted while the YAML is broken"),
+            Some(text) => bridge::replace(&text),
+            None => app.screen.say("It cannot be formatted while the YAML is broken"),
         }
     });
 }

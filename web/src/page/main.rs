@@ -7,11 +7,17 @@ mod address;
 #[cfg(target_arch = "wasm32")]
 mod app;
 #[cfg(target_arch = "wasm32")]
+mod bridge;
+#[cfg(target_arch = "wasm32")]
 mod compare;
+#[cfg(target_arch = "wasm32")]
+mod desk;
 #[cfg(target_arch = "wasm32")]
 mod editor;
 #[cfg(target_arch = "wasm32")]
 mod embed;
+#[cfg(target_arch = "wasm32")]
+mod engine;
 #[cfg(target_arch = "wasm32")]
 mod examples;
 #[cfg(target_arch = "wasm32")]
@@ -23,11 +29,21 @@ mod overlay;
 #[cfg(target_arch = "wasm32")]
 mod requests;
 #[cfg(target_arch = "wasm32")]
+mod screen;
+#[cfg(target_arch = "wasm32")]
+mod selection;
+#[cfg(target_arch = "wasm32")]
 mod share;
+#[cfg(target_arch = "wasm32")]
+mod shelf;
 #[cfg(target_arch = "wasm32")]
 mod state;
 #[cfg(target_arch = "wasm32")]
+mod status;
+#[cfg(target_arch = "wasm32")]
 mod storage;
+#[cfg(target_arch = "wasm32")]
+mod view;
 #[cfg(target_arch = "wasm32")]
 mod views;
 

@@ -2,28 +2,32 @@
 //!
 //! What must not be here: the views.
 
-use crate::editor;
+use crate::bridge;
 use crate::examples;
+use crate::link::ask;
 use crate::share::Share;
-use crate::state::{App, Overlay, View};
+use crate::state::App;
 use crate::storage::{self, Session};
+use crate::view::{Overlay, View};
 use crate::views::markdown;
-use chancery_web::protocol::Span;
+use chancery_web::protocol::{Doc, Finding, Named, Part, Question, Span, Target};
 use leptos::html::Input;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 /// The keys, and what they do.
 const KEYS: &[(&str, &str)] = &[
-    ("Ctrl K", "find anything, or a command"),
+    ("Ctrl K", "find anything, or run a command"),
     ("1 to 7", "change the view"),
-    ("J, K", "next and previous finding"),
+    ("J, K", "next and previous finding, outside the editor"),
     ("Escape", "let go of the selection, close what is open"),
+    ("Escape, Tab", "leave the editor with the keyboard"),
     ("Alt ←, Alt →", "selections before and after"),
     ("arrows", "walk a tree: open, close, up, down"),
     ("Enter", "select what the cursor is on"),
     ("Ctrl F", "find in the text"),
     ("Ctrl Space", "what may be written here"),
-    ("Ctrl .", "mend the finding on this line"),
+    ("Ctrl .", "fix the finding on this line"),
     ("E", "to the editor"),
     ("T", "light or dark"),
     ("?", "these keys"),
@@ -33,8 +37,9 @@ const KEYS: &[(&str, &str)] = &[
 #[component]
 pub fn Overlays(app: App) -> impl IntoView {
     let content = move || {
-        app.overlay.get().map(|overlay| match overlay {
+        app.screen.overlay.get().map(|overlay| match overlay {
             Overlay::Gallery => view! { <Sheet app=app title="Examples".to_string()><Gallery app=app /></Sheet> }.into_any(),
+            Overlay::Open => view! { <Sheet app=app title="Open".to_string()><Bring app=app /></Sheet> }.into_any(),
             Overlay::Help => view! { <Sheet app=app title="Keys".to_string()><Keys /></Sheet> }.into_any(),
             Overlay::Sessions => view! { <Sheet app=app title="Work that was put aside".to_string()><Sessions app=app /></Sheet> }.into_any(),
             Overlay::Share => view! { <Sheet app=app title="Share".to_string()><Share app=app /></Sheet> }.into_any(),
@@ -44,8 +49,8 @@ pub fn Overlays(app: App) -> impl IntoView {
     };
     view! {
         {content}
-        <div class="toast-room" role="status" aria-live="polite">{move || app.toast.get().map(|word| view! {
-            <p class="toast">{word} {move || app.cleared.with(Option::is_some).then(|| view! { <button class="toast-act" on:click=move |_| app.bring_back()>"Bring it back"</button> })}</p>
+        <div class="toast-room" role="status" aria-live="polite">{move || app.screen.toast.get().map(|word| view! {
+            <p class="toast">{word} </p>
         })}</div>
     }
 }
@@ -60,9 +65,9 @@ fn Sheet(app: App, title: String, children: Children) -> impl IntoView {
         }
     });
     view! {
-        <div class="veil" on:click=move |_| app.overlay.set(None)></div>
+        <div class="veil" on:click=move |_| app.screen.overlay.set(None)></div>
         <section class="sheet" role="dialog" aria-modal="true" aria-label=label>
-            <header class="sheet-head"><h1>{title}</h1><button class="quiet" node_ref=close aria-label="Close" on:click=move |_| app.overlay.set(None)>"×"</button></header>
+            <header class="sheet-head"><h1>{title}</h1><button class="quiet" node_ref=close aria-label="Close" on:click=move |_| app.screen.overlay.set(None)>"×"</button></header>
             <div class="sheet-body" tabindex="0">{children()}</div>
         </section>
     }
@@ -87,6 +92,28 @@ fn Gallery(app: App) -> impl IntoView {
     view! { <div class="gallery">{cards.collect_view()}</div> }
 }
 
+/// The ways to bring work in.
+#[component]
+fn Bring(app: App) -> impl IntoView {
+    view! {
+        <div class="bring">
+            <div class="share-row">
+                <button class="button primary" on:click=move |_| crate::files::choose(app, false)>"Choose files"</button>
+                <button class="button" on:click=move |_| crate::files::choose(app, true)>"Choose a folder"</button>
+            </div>
+            <p class="share-told">"Or drop files onto the page, or paste text into the editor. The page reads:"</p>
+            <ul class="bring-list">
+                <li>"YAML and JSON of resources, also from " <code>"kubectl get -A -o yaml"</code> " and " <code>"helm template"</code></li>
+                <li>"archives (zip) and folders of such files"</li>
+                <li>"what Envoy has: " <code>"/config_dump"</code> " or a bootstrap, to compare with"</li>
+                <li>"snapshots and links of this page"</li>
+                <li>"a " <code>"curl"</code> " command, to see what happens to its request"</li>
+            </ul>
+            <p class="share-hint">"The dialect is detected. Nothing leaves this page."</p>
+        </div>
+    }
+}
+
 #[component]
 fn Sessions(app: App) -> impl IntoView {
     let all = storage::sessions();
@@ -95,9 +122,9 @@ fn Sessions(app: App) -> impl IntoView {
         let when = String::from(js_sys::Date::new(&session.when.into()).to_locale_string("default", &wasm_bindgen::JsValue::UNDEFINED));
         let (title, told) = (session.title(), session.told());
         let open = move |_| {
-            app.put_aside();
-            app.load(session.work.clone(), session.requests.clone());
-            app.overlay.set(None);
+            app.shelf.put_aside();
+            app.load(session.work.clone(), session.requests.clone(), session.chosen);
+            app.screen.overlay.set(None);
         };
         view! { <button class="card" on:click=open><span class="card-name">{title}</span><span class="card-told">{told}</span><span class="card-foot">{when}</span></button> }
     };
@@ -118,52 +145,101 @@ struct Choice {
     act: Callback<()>,
 }
 
-fn choices(app: App) -> Vec<Choice> {
-    let mut out = Vec::new();
-    let mut add = |label: String, detail: &str, act: Callback<()>| out.push(Choice { label, detail: detail.into(), act });
-    for view in View::ALL {
-        add(format!("Show {}", view.label()), "view", Callback::new(move |()| app.show(view)));
-    }
-    add("Examples".into(), "command", Callback::new(move |()| app.overlay.set(Some(Overlay::Gallery))));
-    add("Light or dark".into(), "command", Callback::new(move |()| crate::app::turn_theme(app)));
-    add("Work that was put aside".into(), "command", Callback::new(move |()| app.overlay.set(Some(Overlay::Sessions))));
-    add("Share".into(), "command", Callback::new(move |()| app.overlay.set(Some(Overlay::Share))));
-    add("Pin this state, to compare with".into(), "command", Callback::new(move |()| app.pin()));
-    add("Clear everything".into(), "command", Callback::new(move |()| app.clear()));
-    add("Keys".into(), "command", Callback::new(move |()| app.overlay.set(Some(Overlay::Help))));
-    add("Format this file".into(), "command", Callback::new(move |()| crate::files::format(app)));
-    add("Find in the text".into(), "command", Callback::new(move |()| editor::find()));
-    app.compiled.with_untracked(|compiled| {
-        for finding in &compiled.findings {
-            if let Some(span) = finding.span.clone() {
-                let detail = format!("{} at {}:{}", finding.severity, span.file, span.line);
-                out.push(Choice { label: finding.message.replace('`', ""), detail, act: Callback::new(move |()| app.go(&span)) });
-            }
-        }
-        for named in &compiled.names {
-            let span = Span { file: named.file.clone(), line: named.line, end_line: named.line, column: 0, end_column: 0 };
-            let detail = format!("{}:{}", named.file, named.line);
-            out.push(Choice { label: named.label.clone(), detail, act: Callback::new(move |()| app.go(&span)) });
-        }
+/// What can be done.
+fn commands(app: App) -> Vec<Choice> {
+    let command = |label: &str, act: Callback<()>| Choice { label: label.into(), detail: "command".into(), act };
+    let sheet = |label: &str, overlay: Overlay| command(label, Callback::new(move |()| app.screen.lay_over(overlay.clone())));
+    vec![
+        sheet("Open files or a folder", Overlay::Open),
+        sheet("Examples", Overlay::Gallery),
+        command("Light or dark", Callback::new(move |()| app.screen.turn_theme())),
+        sheet("Work that was put aside", Overlay::Sessions),
+        sheet("Share", Overlay::Share),
+        command("Pin this state, to compare with", Callback::new(move |()| app.shelf.pin())),
+        command("Clear everything", Callback::new(move |()| app.clear())),
+        sheet("Keys", Overlay::Help),
+        command("Format this file", Callback::new(move |()| crate::files::format(app))),
+        command("Find in the text", Callback::new(move |()| bridge::find())),
+    ]
+}
+
+/// What was found, and what there is, by name.
+fn found(app: App) -> Vec<Choice> {
+    let finding = |finding: &Finding| {
+        let span = finding.span.clone()?;
+        let detail = format!("{} at {}:{}", finding.severity, span.file, span.line);
+        Some(Choice { label: finding.message.replace('`', ""), detail, act: Callback::new(move |()| app.selection.go(&span)) })
+    };
+    let named = |named: &Named| {
+        let span = Span { file: named.file.clone(), line: named.line, end_line: named.line, column: 0, end_column: 0 };
+        let detail = format!("{}:{}", named.file, named.line);
+        Choice { label: named.label.clone(), detail, act: Callback::new(move |()| app.selection.go(&span)) }
+    };
+    app.engine.compiled.with_untracked(|compiled| {
+        let names = compiled.names.iter().map(named);
+        names.chain(compiled.findings.iter().filter_map(finding)).collect()
+    })
+}
+
+/// A route or cluster, which is shown where it stands in Envoy's configuration.
+fn part(app: App, part: Part) -> Choice {
+    let Part { sort, label, detail, pointer } = part;
+    let act = Callback::new(move |()| {
+        app.screen.show(if sort == "route" { View::Routes } else { View::Envoy });
+        app.selection.select(Target::Place { doc: Doc::Envoy, pointer: pointer.clone() });
     });
-    for example in examples::ALL {
-        out.push(Choice {
-            label: format!("Example: {}", example.name),
-            detail: example.dialect.into(),
-            act: Callback::new(move |()| app.load_example(example)),
-        });
-    }
+    Choice { label, detail, act }
+}
+
+fn choices(app: App) -> Vec<Choice> {
+    let show =
+        |view: View| Choice { label: format!("Show {}", view.label()), detail: "view".into(), act: Callback::new(move |()| app.screen.show(view)) };
+    let example = |example: &'static examples::Example| Choice {
+        label: format!("Example: {}", example.name),
+        detail: example.dialect.into(),
+        act: Callback::new(move |()| app.load_example(example)),
+    };
+    let mut out = found(app);
+    out.extend(View::ALL.map(show));
+    out.extend(commands(app));
+    out.extend(examples::ALL.iter().map(example));
     out
 }
 
-/// Whether all letters of `wanted` come in `text`, in their order; lower is better.
+/// How well a text has what is wanted, lower is better: at the beginning of a word, within one, or word by word.
 fn fit(text: &str, wanted: &str) -> Option<usize> {
     let text = text.to_lowercase();
-    if let Some(at) = text.find(wanted) {
-        return Some(at);
+    match text.find(wanted) {
+        Some(0) => return Some(0),
+        Some(at) if !text[..at].ends_with(char::is_alphanumeric) => return Some(at),
+        Some(at) => return Some(500 + at),
+        None => {}
     }
-    let mut rest = text.chars();
-    wanted.chars().all(|c| rest.any(|other| other == c)).then_some(1000 + text.len())
+    let words = || wanted.split_whitespace();
+    (words().count() > 1 && words().all(|word| text.contains(word))).then_some(1000 + text.len())
+}
+
+/// At most this many choices are listed.
+const MOST: usize = 60;
+
+/// The choices that fit what is wanted, by their places, the best first; and whether routes and clusters are among them by now.
+fn hits(app: App, all: StoredValue<Vec<Choice>>, wanted: RwSignal<String>) -> (RwSignal<bool>, Memo<Vec<usize>>) {
+    let asked = RwSignal::new(false);
+    spawn_local(async move {
+        if let Ok(parts) = ask::<Vec<Part>>(Question::Parts).await {
+            all.try_update_value(|all| all.extend(parts.into_iter().map(|of| part(app, of))));
+            let _ = asked.try_set(true);
+        }
+    });
+    let shown = Memo::new(move |_| {
+        asked.track();
+        let wanted = wanted.get().trim().to_lowercase();
+        let rank = |(at, choice): (usize, &Choice)| Some((fit(&format!("{} {}", choice.label, choice.detail), &wanted)?, at));
+        let mut hits: Vec<(usize, usize)> = all.with_value(|all| all.iter().enumerate().filter_map(rank).collect());
+        hits.sort_unstable();
+        hits.into_iter().take(MOST).map(|(_, at)| at).collect::<Vec<_>>()
+    });
+    (asked, shown)
 }
 
 #[component]
@@ -177,18 +253,10 @@ fn Palette(app: App) -> impl IntoView {
             let _ = input.focus();
         }
     });
-    let shown = Memo::new(move |_| {
-        let wanted = wanted.get().to_lowercase();
-        all.with_value(|all| {
-            let mut hits: Vec<(usize, usize)> =
-                all.iter().enumerate().filter_map(|(at, choice)| Some((fit(&format!("{} {}", choice.label, choice.detail), &wanted)?, at))).collect();
-            hits.sort_unstable();
-            hits.into_iter().take(60).map(|(_, at)| at).collect::<Vec<_>>()
-        })
-    });
+    let (asked, shown) = hits(app, all, wanted);
     let run = move |which: usize| {
         let act = shown.with_untracked(|shown| shown.get(which).copied()).and_then(|at| all.with_value(|all| all.get(at).map(|choice| choice.act)));
-        app.overlay.set(None);
+        app.screen.overlay.set(None);
         if let Some(act) = act {
             act.run(());
         }
@@ -213,15 +281,20 @@ fn Palette(app: App) -> impl IntoView {
             })
         }).collect_view()
     };
+    let nothing = move || {
+        (shown.with(Vec::is_empty) && asked.get())
+            .then(|| view! { <p class="empty">"Nothing is called so: no resource, route, cluster, finding, view, example or command."</p> })
+    };
     view! {
-        <div class="veil" on:click=move |_| app.overlay.set(None)></div>
+        <div class="veil" on:click=move |_| app.screen.overlay.set(None)></div>
         <section class="sheet palette" role="dialog" aria-modal="true" aria-label="Find anything">
             <input
-                class="palette-input" node_ref=input type="text" placeholder="A resource, a finding, a view, a command" aria-label="Find anything"
+                class="palette-input" node_ref=input type="text" placeholder="A resource, route, cluster, finding, view or command" aria-label="Find anything"
                 role="combobox" aria-expanded="true" aria-controls="choices" aria-activedescendant=move || format!("choice-{}", at.get())
                 on:input=move |event| { wanted.set(event_target_value(&event)); at.set(0); } on:keydown=keys
             />
             <ul class="choices" id="choices" role="listbox" aria-label="Results">{rows}</ul>
+            {nothing}
         </section>
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! What must not be here: how they look, and what becomes of them.
 
+use crate::engine::Engine;
 use crate::link::{Silence, ask};
-use crate::state::{App, View};
+use crate::screen::Screen;
+use crate::view::View;
 use chancery_web::protocol::{Ending, Question, SavedRequest, Verdict, Way, WrittenRequest};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -23,11 +25,13 @@ pub struct Requests {
     pub saved: RwSignal<Vec<SavedRequest>>,
     /// What became of each.
     pub verdicts: RwSignal<Vec<Verdict>>,
+    engine: Engine,
+    screen: Screen,
 }
 
 impl Requests {
     /// With those that were kept before.
-    pub fn new(saved: Vec<SavedRequest>) -> Self {
+    pub fn new(saved: Vec<SavedRequest>, engine: Engine, screen: Screen) -> Self {
         Self {
             form: RwSignal::new(WrittenRequest::default()),
             headers: RwSignal::new(String::new()),
@@ -35,6 +39,8 @@ impl Requests {
             way: RwSignal::new(None),
             saved: RwSignal::new(saved),
             verdicts: RwSignal::new(Vec::new()),
+            engine,
+            screen,
         }
     }
 
@@ -64,120 +70,125 @@ impl Requests {
         self.form.update(|form| form.headers = headers);
     }
 
+    /// The URL was typed; a `curl` command is taken whole.
+    pub fn type_url(self, text: String) {
+        match text.trim_start().starts_with("curl ") && text.contains("://") {
+            true => self.take_curl(text),
+            false => self.form.update(|form| form.url = text),
+        }
+    }
+
     /// Puts a `curl` command into the form.
-    pub fn take_curl(self, app: App, command: String) {
+    pub fn take_curl(self, command: String) {
         spawn_local(async move {
             match ask::<Option<WrittenRequest>>(Question::Curl(command)).await {
                 Ok(Some(request)) => self.fill(request),
                 Ok(None) => {}
-                Err(Silence::Refused(why)) => app.say(format!("The command cannot be read: {why}")),
+                Err(Silence::Refused(why)) => self.screen.say(format!("The command cannot be read: {why}")),
                 Err(Silence::Ended) => {}
             }
         });
     }
 
     /// Shows what becomes of a request for a route, by its place in the bootstrap.
-    pub fn attempt(self, app: App, pointer: String) {
+    pub fn attempt(self, pointer: String) {
         spawn_local(async move {
             match ask::<Option<WrittenRequest>>(Question::Suggest(Some(pointer))).await {
                 Ok(Some(request)) => {
                     self.fill(request);
-                    app.show(View::Try);
+                    self.screen.show(View::Try);
                 }
-                Ok(None) | Err(Silence::Refused(_)) => app.say("This route takes no HTTP request"),
+                Ok(None) | Err(Silence::Refused(_)) => self.screen.say("This route takes no HTTP request"),
                 Err(Silence::Ended) => {}
             }
         });
     }
 
     /// Keeps the request of the form: it is to end so from now on.
-    pub fn keep(self, app: App, expected: Ending) {
+    pub fn keep(self, expected: Ending) {
         let saved = SavedRequest { request: self.form.get_untracked(), expected };
         self.saved.update(|all| {
             all.retain(|known| known.request != saved.request);
             all.push(saved);
         });
-        app.keep();
     }
 
     /// Forgets one.
-    pub fn forget(self, app: App, at: usize) {
+    pub fn forget(self, at: usize) {
         self.saved.update(|all| {
             if at < all.len() {
                 all.remove(at);
             }
         });
-        app.keep();
     }
 
     /// From now on it is to end as it does now.
-    pub fn accept(self, app: App, at: usize) {
+    pub fn accept(self, at: usize) {
         let ending = self.verdicts.with_untracked(|verdicts| verdicts.get(at).and_then(|verdict| verdict.ending.clone()));
         self.saved.update(|all| {
             if let (Some(saved), Some(ending)) = (all.get_mut(at), ending) {
                 saved.expected = ending;
             }
         });
-        app.keep();
     }
 
     /// How many do not end as expected, of how many.
     pub fn count(self) -> (usize, usize) {
         self.verdicts.with(|verdicts| (verdicts.iter().filter(|verdict| !verdict.holds).count(), verdicts.len()))
     }
-}
 
-/// Tries what was kept, at each compile and whenever it changes.
-pub fn watch(app: App) {
-    let requests = app.requests;
-    Effect::new(move |_| {
-        let (generation, saved) = (app.generation.get(), requests.saved.get());
-        if generation == 0 || saved.is_empty() {
-            requests.verdicts.set(Vec::new());
-            return;
-        }
-        spawn_local(async move {
-            if let Ok(verdicts) = ask::<Vec<Verdict>>(Question::Judge(saved.clone())).await
-                && requests.saved.with_untracked(|now| *now == saved)
-            {
-                requests.verdicts.set(verdicts);
+    /// Tries what was kept, at each compile and whenever it changes.
+    pub fn watch(self) {
+        let requests = self;
+        Effect::new(move |_| {
+            let (generation, saved) = (requests.engine.generation.get(), requests.saved.get());
+            if generation == 0 || saved.is_empty() {
+                requests.verdicts.set(Vec::new());
+                return;
             }
-        });
-    });
-}
-
-/// Follows the form while it is shown.
-pub fn follow(app: App) {
-    let requests = app.requests;
-    Effect::new(move |_| {
-        let (generation, form) = (app.generation.get(), requests.form.get());
-        if generation == 0 {
-            return;
-        }
-        if form == WrittenRequest::default() {
             spawn_local(async move {
-                if let Ok(Some(request)) = ask::<Option<WrittenRequest>>(Question::Suggest(None)).await
-                    && requests.form.with_untracked(|now| *now == form)
+                if let Ok(verdicts) = ask::<Vec<Verdict>>(Question::Judge(saved.clone())).await
+                    && requests.saved.with_untracked(|now| *now == saved)
                 {
-                    requests.fill(request);
+                    requests.verdicts.set(verdicts);
                 }
             });
-            return;
-        }
-        if form.url.trim().is_empty() {
-            requests.way.set(None);
-            return;
-        }
-        spawn_local(async move {
-            let way = match ask::<Way>(Question::Try(form.clone())).await {
-                Ok(way) => Ok(way),
-                Err(Silence::Refused(why)) => Err(why),
-                Err(Silence::Ended) => return,
-            };
-            // Something else was asked meanwhile.
-            if requests.form.with_untracked(|now| *now == form) {
-                requests.way.set(Some(way));
-            }
         });
-    });
+    }
+
+    /// Follows the form while it is shown.
+    pub fn follow(self) {
+        let requests = self;
+        Effect::new(move |_| {
+            let (generation, form) = (requests.engine.generation.get(), requests.form.get());
+            if generation == 0 {
+                return;
+            }
+            if form == WrittenRequest::default() {
+                spawn_local(async move {
+                    if let Ok(Some(request)) = ask::<Option<WrittenRequest>>(Question::Suggest(None)).await
+                        && requests.form.with_untracked(|now| *now == form)
+                    {
+                        requests.fill(request);
+                    }
+                });
+                return;
+            }
+            if form.url.trim().is_empty() {
+                requests.way.set(None);
+                return;
+            }
+            spawn_local(async move {
+                let way = match ask::<Way>(Question::Try(form.clone())).await {
+                    Ok(way) => Ok(way),
+                    Err(Silence::Refused(why)) => Err(why),
+                    Err(Silence::Ended) => return,
+                };
+                // Something else was asked meanwhile.
+                if requests.form.with_untracked(|now| *now == form) {
+                    requests.way.set(Some(way));
+                }
+            });
+        });
+    }
 }

@@ -15,39 +15,16 @@ pub fn Share(app: App) -> impl IntoView {
     let with_secrets = RwSignal::new(false);
     let shared = RwSignal::new(Shared::default());
     Effect::new(move |_| {
-        app.generation.track();
+        app.engine.generation.track();
         let sharing = Sharing { requests: app.requests.saved.get(), with_secrets: with_secrets.get(), page: address::page() };
         spawn_local(async move {
             if let Ok(mut answer) = ask::<Shared>(Question::Share(sharing)).await {
-                answer.link = format!("{}&view={}", answer.link, app.view.get_untracked().name());
+                answer.link = format!("{}&view={}", answer.link, app.screen.view.get_untracked().name());
                 shared.set(answer);
             }
         });
     });
     let link = move || shared.with(|shared| shared.link.clone());
-    let told = move || {
-        let files = app.files.with(Vec::len);
-        let requests = app.requests.saved.with(Vec::len);
-        let count = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-        let requests = if requests > 0 { format!(" and {}", count(requests, "kept request")) } else { String::new() };
-        format!("{}{requests}, the dialect and the options. Whoever opens it sees what you see; no server is asked.", count(files, "file"))
-    };
-    let secrets = move || {
-        let (secret, with) = (shared.with(|shared| shared.secret), with_secrets.get());
-        let (class, word) = match (secret, with) {
-            (false, _) => ("notice-line", "There is no key material in it."),
-            (true, false) => {
-                ("notice-line good", "Key material and credentials are left out: values of Secrets are replaced by stand-ins of the same form.")
-            }
-            (true, true) => ("notice-line bad", "Key material is in it. Whoever gets the link or the file has the keys."),
-        };
-        view! {
-            <p class=class role="status">{word}</p>
-            {secret.then(|| view! {
-                <label class="check"><input type="checkbox" prop:checked=with on:change=move |event| with_secrets.set(event_target_checked(&event)) />"Put the key material in"</label>
-            })}
-        }
-    };
     let long = move || {
         shared.with(|shared| shared.long).then(|| {
             let length = shared.with(|shared| shared.link.len());
@@ -55,14 +32,14 @@ pub fn Share(app: App) -> impl IntoView {
         })
     };
     let whole = |event: leptos::ev::FocusEvent| event_target::<web_sys::HtmlInputElement>(&event).select();
-    let save = move |_| shared.with_untracked(|shared| crate::files::save("chancery-snapshot.json", "application/json", &shared.file));
+    let save = move |_| shared.with_untracked(|shared| crate::bridge::save("chancery-snapshot.json", "application/json", &shared.file));
     view! {
         <div class="share">
-            <p class="share-told">{told}</p>
-            {secrets}
+            <p class="share-told">{move || told(app)}</p>
+            {move || secrets(shared, with_secrets)}
             <div class="share-row">
                 <input class="field grow share-link" type="text" readonly aria-label="Link" prop:value=link on:focus=whole />
-                <button class="button primary" on:click=move |_| app.copy(&shared.with_untracked(|shared| shared.link.clone()), "The link")>"Copy link"</button>
+                <button class="button primary" on:click=move |_| app.screen.copy(&shared.with_untracked(|shared| shared.link.clone()), "The link")>"Copy link"</button>
             </div>
             {long}
             <div class="share-row">
@@ -71,4 +48,29 @@ pub fn Share(app: App) -> impl IntoView {
             </div>
         </div>
     }
+}
+
+/// What is handed on.
+fn told(app: App) -> String {
+    let count = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let (files, requests) = (app.desk.files.with(Vec::len), app.requests.saved.with(Vec::len));
+    let requests = if requests > 0 { format!(" and {}", count(requests, "kept request")) } else { String::new() };
+    format!("{}{requests}, the dialect and the options. Whoever opens it sees what you see; no server is asked.", count(files, "file"))
+}
+
+/// What becomes of key material.
+fn secrets(shared: RwSignal<Shared>, with_secrets: RwSignal<bool>) -> impl IntoView {
+    let (secret, with) = (shared.with(|shared| shared.secret), with_secrets.get());
+    let (class, word) = match (secret, with) {
+        (false, _) => ("notice-line", "There is no key material in it."),
+        (true, false) => {
+            ("notice-line good", "Key material and credentials are left out: placeholders of the same form take the place of values of Secrets.")
+        }
+        (true, true) => ("notice-line bad", "Key material is in it. Whoever gets the link or the file has the keys."),
+    };
+    let choice = secret.then(|| {
+        let change = move |event| with_secrets.set(event_target_checked(&event));
+        view! { <label class="check"><input type="checkbox" prop:checked=with on:change=change />"Include the key material"</label> }
+    });
+    view! { <p class=class role="status">{word}</p> {choice} }
 }

@@ -24,6 +24,9 @@ pub struct Session {
     /// Requests that were kept.
     #[serde(default)]
     pub requests: Vec<SavedRequest>,
+    /// Whether the person chose the dialect.
+    #[serde(default)]
+    pub chosen: bool,
 }
 
 /// How the page is set.
@@ -33,18 +36,21 @@ pub struct Settings {
     pub theme: Option<String>,
     /// The width of the editor, in per cent.
     pub split: f64,
+    /// The view that was shown last, by its word in addresses.
+    #[serde(default)]
+    pub view: Option<String>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { theme: None, split: 42.0 }
+        Self { theme: None, split: 42.0, view: None }
     }
 }
 
 impl Session {
     /// Work as it stands now.
-    pub fn now(work: Work, requests: Vec<SavedRequest>) -> Self {
-        Self { when: js_sys::Date::now(), work, requests }
+    pub fn now(work: Work, requests: Vec<SavedRequest>, chosen: bool) -> Self {
+        Self { when: js_sys::Date::now(), work, requests, chosen }
     }
 
     fn bytes(&self) -> usize {

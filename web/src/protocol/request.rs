@@ -13,12 +13,37 @@ pub struct Way {
     pub ending: Ending,
     /// The same in words.
     pub told: String,
+    /// The same in the user's words: Services with their ports, and shares.
+    #[serde(default)]
+    pub headline: String,
+    /// The boxes of the graph's story that the request passes.
+    #[serde(default)]
+    pub nodes: Vec<String>,
     /// Whether an upstream or a redirect has it, rather than an error.
     pub good: bool,
     /// The steps, in the order in which Envoy takes them.
     pub steps: Vec<Step>,
+    /// Where no route takes it: hosts that are served, nearest first, as URLs begin.
+    #[serde(default)]
+    pub hosts: Vec<String>,
+    /// Where no route takes it: resources that want its host and are not served.
+    #[serde(default)]
+    pub wanting: Vec<Wanting>,
     /// What is not certain.
     pub notes: Vec<String>,
+}
+
+/// A resource that wants the host of a request, and is not served.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Wanting {
+    /// The resource.
+    pub resource: String,
+    /// What became of it.
+    pub state: String,
+    /// Why, in sentences.
+    pub why: Vec<String>,
+    /// Where it stands.
+    pub span: Option<Span>,
 }
 
 /// A step of the way.

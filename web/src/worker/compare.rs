@@ -64,7 +64,7 @@ impl Loaded {
                     let state = compiled(&Inputs { inputs: [input].into() }, &Default::default());
                     if matches!(&state, State::Compiled { compilation, .. } if compilation.objects.iter().all(|object| object.key.kind.is_empty())) {
                         return Err(
-                            "The text holds no resource, and is neither what /config_dump tells, nor a bootstrap, a snapshot or a link.".into()
+                            "The text holds no resource, and is neither an answer of /config_dump, nor a bootstrap, a snapshot or a link.".into()
                         );
                     }
                     (state, "the pasted resources".into())
@@ -109,7 +109,7 @@ impl Loaded {
         let refused = running.refused.iter().map(|refused| format!("Envoy refused the {} {}: {}", refused.kind, refused.name, refused.details));
         let warming = running.warming.iter().map(|(kind, name)| format!("The {kind} {name} is warming: Envoy does not work with it yet."));
         let unknown = running.unknown_types.iter().map(|name| format!("The type {name} is not known, and was not looked into."));
-        let without = (!running.has_endpoints).then(|| "Endpoints are not in the dump: /config_dump?include_eds tells them.".to_string());
+        let without = (!running.has_endpoints).then(|| "Endpoints are not in the dump: /config_dump?include_eds adds them.".to_string());
         refused.chain(warming).chain(unknown).chain(without).collect()
     }
 }

@@ -4,25 +4,47 @@
 
 use crate::session::span;
 use chancery_core::compilation::Compilation;
-use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, picture, svg};
-use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Thread, layout};
+use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, line_width, picture, svg};
+use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Thread, layout, story};
 use chancery_core::order::Gather as _;
 use chancery_web::protocol::{Drawing, Frame, GraphFocus, Line, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 fn kind_of(node: &GraphNode) -> String {
+    if node.lane.is_some() && node.kind == NodeKind::Route {
+        return RULE.into();
+    }
     match (&node.resource, node.kind) {
         (Some(resource), NodeKind::Resource | NodeKind::Missing | NodeKind::Created) => resource.kind.to_string(),
         (_, kind) => kind.name().replace('_', " "),
     }
 }
 
-/// More nodes than these are folded, unless something else is asked for.
+/// More nodes than these are folded, unless something else is asked for: of Envoy's parts, and of a story.
 const MANY: usize = 300;
+const MANY_OF_STORY: usize = 50;
+
+/// What a path with its conditions is called in a story.
+const RULE: &str = "rule";
+
+/// The story of what was written.
+pub fn written_story(whole: &Graph) -> Graph {
+    altitude(whole, &GraphFocus { written_only: true, ..GraphFocus::default() })
+}
+
+/// The altitude that is asked for: the story, or each part of Envoy's configuration.
+fn altitude(whole: &Graph, focus: &GraphFocus) -> Graph {
+    if !focus.machine {
+        return story(whole, !focus.written_only);
+    }
+    let mut graph = whole.clone();
+    Focus { written_only: focus.written_only, ..Focus::default() }.apply(&mut graph);
+    graph
+}
 
 /// The part of the graph that is asked for, how many nodes are folded in it, and all kinds of the whole.
 fn focused(whole: &Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, usize)>) {
-    let mut graph = whole.clone();
+    let mut graph = altitude(whole, focus);
     let mut kinds: Vec<(String, usize)> = Vec::new();
     for node in &graph.nodes {
         let kind = kind_of(node);
@@ -33,10 +55,13 @@ fn focused(whole: &Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, usi
     }
     let keep: Vec<String> = match focus.without.is_empty() {
         true => Vec::new(),
-        false => kinds.iter().map(|(kind, _)| kind.clone()).filter(|kind| !focus.without.contains(kind)).map(|kind| kind.replace(' ', "_")).collect(),
+        false => {
+            let left = kinds.iter().map(|(kind, _)| kind).filter(|kind| !focus.without.contains(kind));
+            left.map(|kind| if kind == RULE { NodeKind::Route.name().into() } else { kind.replace(' ', "_") }).collect()
+        }
     };
     let all_hidden = !focus.without.is_empty() && keep.is_empty();
-    let part = Focus { from: focus.from.clone(), depth: focus.depth, kinds: keep, only_errors: focus.only_errors, written_only: focus.written_only };
+    let part = Focus { from: focus.from.clone(), depth: focus.depth, kinds: keep, only_errors: focus.only_errors, written_only: false };
     part.apply(&mut graph);
     if all_hidden {
         graph = Graph::default();
@@ -44,7 +69,7 @@ fn focused(whole: &Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, usi
     let folded = match focus.fold {
         Some(false) => 0,
         Some(true) => graph.fold(0, &focus.open),
-        None => graph.fold(MANY, &focus.open),
+        None => graph.fold(if focus.machine { MANY } else { MANY_OF_STORY }, &focus.open),
     };
     (graph, folded, kinds)
 }
@@ -52,7 +77,8 @@ fn focused(whole: &Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, usi
 /// The graph, and where its boxes go.
 pub fn draw(whole: &Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>) -> Drawing {
     let (graph, folded, kinds) = focused(whole, focus);
-    let picture = picture(&graph, &PictureOptions { before: std::mem::take(tops), ..PictureOptions::default() });
+    let options = PictureOptions { before: std::mem::take(tops), narrow: focus.narrow, ..PictureOptions::default() };
+    let picture = picture(&graph, &options);
     *tops = picture.frames.iter().map(|frame| (frame.id.clone(), frame.y)).gathered();
     let makers = makers(&graph);
     let frame = |(frame, node): (&CoreFrame, &GraphNode)| Frame {
@@ -61,6 +87,8 @@ pub fn draw(whole: &Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>)
         caption: frame.caption.clone(),
         title: frame.title.clone(),
         reason: frame.reason.clone(),
+        note: frame.note.clone(),
+        tip: tip(node),
         x: frame.x,
         y: frame.y,
         width: frame.width,
@@ -77,6 +105,9 @@ pub fn draw(whole: &Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>)
         to: thread.to,
         relation: thread.relation.verb().into(),
         label: thread.label.clone(),
+        share: thread.share,
+        width: line_width(thread.share),
+        end: thread.points.last().map(|end| (end.x, end.y)).unwrap_or_default(),
         cycle: thread.cycle,
         course: layout::curve(&thread.points),
     });
@@ -90,6 +121,17 @@ pub fn draw(whole: &Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>)
         folded,
         kinds,
     }
+}
+
+/// What is written on a node, whole.
+fn tip(node: &GraphNode) -> String {
+    let name = match &node.resource {
+        Some(resource) if node.kind != NodeKind::Route => {
+            format!("{resource}{}", resource.namespace.iter().map(|of| format!(" in {of}")).collect::<String>())
+        }
+        _ => node.label.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", "),
+    };
+    node.reason.iter().fold(name, |name, reason| format!("{name}: {reason}"))
 }
 
 /// Where the resources stand that made parts of Envoy's configuration.
@@ -106,14 +148,14 @@ pub fn seek(whole: &Graph, focus: &GraphFocus, text: &str) -> Option<String> {
     graph.nodes.into_iter().find(|node| node.label.to_lowercase().contains(&text)).map(|node| node.id)
 }
 
-/// The picture as a file.
-pub fn picture_of(whole: &Graph, focus: &GraphFocus) -> String {
+/// The picture as a file: as it is shown, with boxes in the order that they have on the page.
+pub fn picture_of(whole: &Graph, focus: &GraphFocus, before: BTreeMap<String, i32>) -> String {
     let (graph, ..) = focused(whole, focus);
-    svg(&picture(&graph, &PictureOptions::default()))
+    svg(&picture(&graph, &PictureOptions { before, narrow: focus.narrow, ..PictureOptions::default() }))
 }
 
 /// The boxes that belong to a selection: its resources, and what was made of them; and the box of each where the graph is folded.
-pub fn lit(graph: &Graph, compilation: &Compilation, thread: &Thread) -> (Vec<String>, Vec<String>) {
+pub fn lit(graph: &Graph, told: &Graph, compilation: &Compilation, thread: &Thread) -> (Vec<String>, Vec<String>) {
     let resources = thread.resources(compilation);
     let own: BTreeSet<&str> = graph
         .nodes
@@ -126,5 +168,9 @@ pub fn lit(graph: &Graph, compilation: &Compilation, thread: &Thread) -> (Vec<St
     let nodes = graph.nodes.iter().filter(|node| lit.contains(node.id.as_str()));
     // Its own resources come first.
     let (first, others): (Vec<&GraphNode>, Vec<&GraphNode>) = nodes.partition(|node| own.contains(node.id.as_str()));
-    first.into_iter().chain(others).map(|node| (node.id.clone(), node.folded_into())).unzip()
+    let of_whole = first.into_iter().chain(others).map(|node| (node.id.clone(), node.folded_into()));
+    // A story stands for the same in fewer boxes.
+    let is_lit = |node: &&GraphNode| node.stands_for.iter().any(|id| lit.contains(id.as_str()));
+    let of_story = told.nodes.iter().filter(is_lit).map(|node| (node.id.clone(), node.folded_into()));
+    of_whole.chain(of_story).unzip()
 }

@@ -3,8 +3,6 @@
 //! What must not be here: anything that the core could do for other hosts as well.
 
 #[cfg(target_arch = "wasm32")]
-mod asking;
-#[cfg(target_arch = "wasm32")]
 mod compare;
 #[cfg(target_arch = "wasm32")]
 mod drawing;
@@ -12,6 +10,8 @@ mod drawing;
 mod lines;
 #[cfg(target_arch = "wasm32")]
 mod request;
+#[cfg(target_arch = "wasm32")]
+mod routes;
 #[cfg(target_arch = "wasm32")]
 mod session;
 #[cfg(target_arch = "wasm32")]

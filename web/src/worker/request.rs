@@ -3,42 +3,26 @@
 //! What must not be here: where the request goes; that is `chancery_core::simulate`.
 
 use crate::session::span;
-use chancery_core::backend::OutputMap;
-use chancery_core::compilation::SideRef;
-use chancery_core::envoy_config::EnvoyConfig;
-use chancery_core::explain::{OriginView, Positions, RouteReport, report};
-use chancery_core::simulate::{self, Ending, Gateway, HeaderChange, Outcome, percent};
-use chancery_web::protocol::{Sent, Span, Step, Tried, Way, WrittenRequest};
+use chancery_core::explain::{self, Graph, Ground, HostThere, RouteReport};
+use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, percent};
+use chancery_core::text::Node;
+use chancery_web::protocol::{Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
 
-/// So many losers are told of; of more, the last ones.
+/// At most this many hosts are named where none takes the request.
+const MOST_HOSTS: usize = 8;
+
+/// At most this many losers are listed; of more, the last ones.
 const MOST_TRIED: usize = 200;
 
-/// Lines that are told of one step.
+/// At most this many lines are named for one step.
 const MOST_SPANS: usize = 3;
 
-/// Where requests come to.
-pub struct Ground<'a> {
-    /// The side that the gateway is of.
-    pub side: SideRef<'a>,
-    /// Where it stands in the texts.
-    pub positions: &'a Positions<'a>,
-    /// What Envoy gets.
-    pub config: &'a EnvoyConfig,
-    /// And what made it.
-    pub map: &'a OutputMap,
-}
-
 /// The way of a request.
-pub fn way(ground: &Ground<'_>, written: &WrittenRequest) -> Result<Way, String> {
+pub fn way(ground: &Ground<'_>, root: &Node, story: &Graph, written: &WrittenRequest) -> Result<Way, String> {
     let request = written.read()?;
-    let simulation = Gateway::new(ground.config).simulate_tracing(&request);
-    let origins = |pointer: &str| {
-        let made = ground.map.lookup(pointer);
-        let around = made.as_ref().is_none_or(|made| made.pointer != pointer);
-        let made = made.into_iter().flat_map(|made| made.origins);
-        (around, made.map(|origin| OriginView::of(*origin, ground.side, ground.positions)).collect())
-    };
-    let report = report(simulation, origins);
+    let report = ground.route(&request);
+    let headline = explain::headline(&report, &request, root, story);
+    let nodes = explain::way(&report, root, story);
     let ending = Ending::of(&report.simulation);
     let good = matches!(ending.outcome, Outcome::Forward | Outcome::Redirect);
     let mut walk = Walk { report: &report, steps: Vec::new() };
@@ -49,7 +33,24 @@ pub fn way(ground: &Ground<'_>, written: &WrittenRequest) -> Result<Way, String>
     walk.clusters();
     walk.filters();
     let Walk { steps, .. } = walk;
-    Ok(Way { told: ending.told(), ending, good, steps, notes: report.simulation.notes })
+    let (hosts, wanting) = nearest(&report);
+    Ok(Way { told: ending.told(), headline, nodes, ending, good, steps, hosts, wanting, notes: report.simulation.notes })
+}
+
+/// Where no route takes a request: hosts that are served, as URLs begin, and resources that want the host and are not served.
+fn nearest(report: &RouteReport) -> (Vec<String>, Vec<Wanting>) {
+    let url = |of: &HostThere| {
+        let usual = if of.tls { 443 } else { 80 };
+        let port = if of.port == usual { String::new() } else { format!(":{}", of.port) };
+        format!("{}://{}{port}", if of.tls { "https" } else { "http" }, of.host)
+    };
+    let wanting = report.wanting.iter().map(|of| Wanting {
+        resource: of.resource.to_string(),
+        state: of.state.into(),
+        why: of.why.clone(),
+        span: of.span.as_ref().map(span),
+    });
+    (report.hosts.iter().take(MOST_HOSTS).map(url).collect(), wanting.collect())
 }
 
 struct Walk<'a> {
@@ -93,7 +94,7 @@ impl<'a> Walk<'a> {
         self.steps.push(step);
         let mut step = self.step("Filter chain", simulation.filter_chain.as_deref().unwrap_or("none"), "filter_chain");
         step.lost = simulation.filter_chain.is_none();
-        let failed = |chain: &simulate::TriedRouteChain| {
+        let failed = |chain: &simulate::TriedChain| {
             let failed = chain.failed.as_ref()?;
             Some(Tried {
                 name: chain.name.clone(),
@@ -138,8 +139,9 @@ impl<'a> Walk<'a> {
         let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.as_str());
         let tried = |tried: &simulate::TriedRoute| {
             let mut failed = tried.failed.clone().unwrap_or_default();
-            if failed.matcher == "runtime_fraction" && failed.seen.is_none() {
-                failed.seen = Some("one of the others".into());
+            if failed.matcher == "runtime_fraction" {
+                failed.matcher = "the share of requests".into();
+                failed.seen = failed.seen.or_else(|| Some("a request outside that share".into()));
             }
             // A path matcher is told with the route already.
             let own = tried.path == format!("{} {}", failed.matcher, failed.expected);

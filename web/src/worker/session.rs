@@ -2,10 +2,10 @@
 //!
 //! What must not be here: how a document becomes rows (`tree`), what belongs to a selection (`thread`), and how other answers are put.
 
-use crate::asking::asking;
 use crate::compare::{Changes, Loaded};
 use crate::drawing;
-use crate::request::{self, Ground};
+use crate::request;
+use crate::routes;
 use crate::share;
 use crate::thread;
 use crate::tree::Tree;
@@ -18,16 +18,21 @@ use chancery_core::diagnostic::{Policy, codes};
 use chancery_core::dialect::{ambassador, contour};
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{
-    self, Finding, Positions, ResourceRef, RouteRow, View, Viewed, completions, count_routes, findings, graph, hover, ledger, routes,
+    self, Completions, Finding, Ground, Positions, ResourceRef, RouteRow, View, Viewed, asking, completions, count_routes, findings, graph, hover,
+    ledger, routes as route_rows,
 };
+use chancery_core::ir::Cluster;
 use chancery_core::redact::HeldBack;
 use chancery_core::resource::{Input, Inputs, SourceId};
 use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
 use chancery_core::text::{Node, Object, Value, to_json, to_yaml};
-use chancery_web::protocol::{Answer, Compiled, Doc, Named, Other, Question, Rows, SourceFile, Spot, Target, Thread, Way, Work, WrittenRequest};
+use chancery_web::protocol::{
+    Answer, Compiled, Doc, Named, Other, Part, Question, Rows, SourceFile, Spot, Target, Thread, Way, Work, WrittenRequest,
+};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The dialects of the page.
 pub static DIALECTS: &[&Dialect] = &[&ambassador::DIALECT, &contour::DIALECT];
@@ -52,6 +57,8 @@ pub struct Session {
     selected: Option<Target>,
     /// The whole graph, when it was asked for.
     graph: Option<explain::Graph>,
+    /// The same as a story, by which requests are named.
+    story: Option<explain::Graph>,
     /// The top of each box of the graph as last drawn: what was there keeps its order.
     tops: BTreeMap<String, i32>,
 }
@@ -69,6 +76,7 @@ impl Default for Session {
             before: BTreeMap::new(),
             selected: None,
             graph: None,
+            story: None,
             tops: BTreeMap::new(),
             held_back: Default::default(),
         }
@@ -160,20 +168,11 @@ impl Session {
     fn dispatch(&mut self, question: Question) -> String {
         match question {
             Question::Compile(work) => said(&self.compile(&work)),
-            Question::Rows { doc, from, count } => fine(&self.rows(doc, from, count)),
-            Question::Form { doc, form } => {
-                self.tree(doc).write(form);
-                fine(&self.rows(doc, 0, 0))
+            Question::Rows { .. } | Question::Form { .. } | Question::Toggle { .. } | Question::Fold { .. } | Question::Find { .. } => {
+                self.about_tree(question)
             }
-            Question::Toggle { doc, node } => {
-                self.tree(doc).toggle(node);
-                fine(&self.rows(doc, 0, 0))
-            }
-            Question::Fold { doc, open } => {
-                self.tree(doc).fold(open);
-                fine(&self.rows(doc, 0, 0))
-            }
-            Question::Find { doc, text, after, back } => fine(&self.tree(doc).find(&text, after, back)),
+            Question::Graph(_) | Question::Picture(_) | Question::Seek { .. } => self.about_graph(question),
+            Question::Try(_) | Question::Curl(_) | Question::Suggest(_) | Question::Judge(_) => self.about_requests(question),
             Question::Select(target) => {
                 self.selected = Some(target);
                 fine(&self.thread())
@@ -185,28 +184,15 @@ impl Session {
                 });
                 fine(&Thread::default())
             }
-            Question::Routes => fine(&self.routes()),
+            Question::Routes => {
+                let rows = self.routes();
+                fine(&routes::listed(rows, self.story()))
+            }
             Question::RoutesFor { host, path } => fine(&Gateway::new(self.envoy_config()).routes_for(host.as_deref(), &path)),
-            Question::Graph(focus) => {
-                self.whole_graph();
-                let drawing = self.graph.as_ref().map(|graph| drawing::draw(graph, &focus, &mut self.tops));
-                fine(&drawing)
-            }
-            Question::Picture(focus) => fine(&drawing::picture_of(self.whole_graph(), &focus)),
-            Question::Seek { text, focus } => fine(&drawing::seek(self.whole_graph(), &focus, &text)),
+            Question::Parts => fine(&self.parts()),
             Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
-            Question::Hover(spot) => {
-                let found = self.spot(&spot).and_then(|(source, offset)| hover(&self.compilation, &self.positions(), source, offset));
-                let makes = if found.is_some() { self.makes(spot) } else { Vec::new() };
-                fine(&found.map(|found| serde_json::json!({ "found": found, "makes": makes })))
-            }
-            Question::Complete { spot, text } => {
-                let lines = chancery_core::text::LineIndex::new(&text);
-                let offset = lines.offset_utf16(&text, spot.line.saturating_sub(1), spot.column).unwrap_or_default();
-                let mut found = completions(&self.dialects(), &text, offset);
-                found.from = lines.position(&text, found.from).column_utf16;
-                fine(&found)
-            }
+            Question::Hover(spot) => fine(&self.hover(spot)),
+            Question::Complete { spot, text } => fine(&self.complete(&spot, &text)),
             Question::Text { doc, yaml } => {
                 let root = self.tree(doc).root();
                 fine(&if yaml { to_yaml(root) } else { to_json(root, true) })
@@ -215,6 +201,55 @@ impl Session {
                 Some(code) => fine(&code.page),
                 None => refused("there is no such code"),
             },
+            Question::Share(sharing) => fine(&share::shared(&self.compilation, &self.options, &sharing)),
+            Question::Keep(kept) => fine(&share::kept(kept)),
+            Question::Open(text) => said(&share::opened(&text)),
+            Question::Compare(other) => said(&self.compare(other)),
+        }
+    }
+
+    /// Questions about a document as a tree.
+    fn about_tree(&mut self, question: Question) -> String {
+        let doc = match question {
+            Question::Rows { doc, from, count } => return fine(&self.rows(doc, from, count)),
+            Question::Find { doc, text, after, back } => return fine(&self.tree(doc).find(&text, after, back)),
+            Question::Form { doc, form } => {
+                self.tree(doc).write(form);
+                doc
+            }
+            Question::Toggle { doc, node } => {
+                self.tree(doc).toggle(node);
+                doc
+            }
+            Question::Fold { doc, open } => {
+                self.tree(doc).fold(open);
+                doc
+            }
+            _ => return refused("this question is about no document"),
+        };
+        fine(&self.rows(doc, 0, 0))
+    }
+
+    /// Questions about the graph.
+    fn about_graph(&mut self, question: Question) -> String {
+        match question {
+            Question::Graph(focus) => {
+                self.whole_graph();
+                let drawing = self.graph.as_ref().map(|graph| drawing::draw(graph, &focus, &mut self.tops));
+                fine(&drawing)
+            }
+            Question::Picture(focus) => {
+                let tops = self.tops.clone();
+                fine(&drawing::picture_of(self.whole_graph(), &focus, tops))
+            }
+            Question::Seek { text, focus } => fine(&drawing::seek(self.whole_graph(), &focus, &text)),
+            _ => refused("this question is not about the graph"),
+        }
+    }
+
+    /// Questions about requests.
+    fn about_requests(&mut self, question: Question) -> String {
+        match question {
             Question::Try(written) => said(&self.way(&written)),
             Question::Curl(text) => match WrittenRequest::is_curl(&text) {
                 true => said(&WrittenRequest::from_curl(&text).map(Some)),
@@ -225,11 +260,39 @@ impl Session {
                 fine(&asking(&rows, pointer.as_deref(), self.tree(Doc::Envoy).root()))
             }
             Question::Judge(saved) => fine(&self.judge(&saved)),
-            Question::Share(sharing) => fine(&share::shared(&self.compilation, &self.options, &sharing)),
-            Question::Keep(kept) => fine(&share::kept(kept)),
-            Question::Open(text) => said(&share::opened(&text)),
-            Question::Compare(other) => said(&self.compare(other)),
+            _ => refused("this question is not about a request"),
         }
+    }
+
+    fn hover(&mut self, spot: Spot) -> Option<serde_json::Value> {
+        let found = self.spot(&spot).and_then(|(source, offset)| hover(&self.compilation, &self.positions(), source, offset))?;
+        let makes = self.makes(spot);
+        Some(serde_json::json!({ "found": found, "makes": makes }))
+    }
+
+    fn complete(&self, spot: &Spot, text: &str) -> Completions {
+        let lines = chancery_core::text::LineIndex::new(text);
+        let offset = lines.offset_utf16(text, spot.line.saturating_sub(1), spot.column).unwrap_or_default();
+        let mut found = completions(&self.dialects(), text, offset);
+        found.from = lines.position(text, found.from).column_utf16;
+        found
+    }
+
+    /// Routes and clusters by their names.
+    fn parts(&self) -> Vec<Part> {
+        let written = self.routes().into_iter().filter(|row| !row.made_by.is_empty());
+        let route = |row: RouteRow| {
+            let detail = format!("route of {} at {}", row.domains.join(", "), row.address);
+            Part { sort: "route".into(), label: row.path, detail, pointer: row.pointer }
+        };
+        let clusters = self.gateway().into_iter().flat_map(|gateway| gateway.ir.clusters.iter().enumerate());
+        let cluster = |(at, cluster): (usize, &Arc<Cluster>)| Part {
+            sort: "cluster".into(),
+            label: cluster.name.value.to_string(),
+            detail: "cluster".into(),
+            pointer: format!("/static_resources/clusters/{at}"),
+        };
+        written.map(route).chain(clusters.map(cluster)).collect()
     }
 
     fn envoy_config(&mut self) -> &EnvoyConfig {
@@ -240,8 +303,19 @@ impl Session {
     fn way(&mut self, written: &WrittenRequest) -> Result<Way, String> {
         self.tree(Doc::Envoy);
         self.envoy_config();
-        let (Some(config), Some(tree), Some(side)) = (&self.config, self.trees.get(&Doc::Envoy), self.side()) else { return Ok(Way::default()) };
-        request::way(&Ground { side, positions: &self.positions(), config, map: tree.map() }, written)
+        self.story();
+        let (Some(config), Some(tree), Some(side), Some(story)) = (&self.config, self.trees.get(&Doc::Envoy), self.side(), &self.story) else {
+            return Ok(Way::default());
+        };
+        request::way(&Ground { side, positions: &self.positions(), config, map: tree.map() }, tree.root(), story, written)
+    }
+
+    /// The story of what was written.
+    fn story(&mut self) -> &explain::Graph {
+        if self.story.is_none() {
+            self.story = Some(drawing::written_story(self.whole_graph()));
+        }
+        self.story.get_or_insert_default()
     }
 
     fn judge(&mut self, saved: &[SavedRequest]) -> Vec<Verdict> {
@@ -280,7 +354,7 @@ impl Session {
     }
 
     fn routes(&self) -> Vec<RouteRow> {
-        self.gateway().map(routes).unwrap_or_default()
+        self.gateway().map(route_rows).unwrap_or_default()
     }
 
     fn positions(&self) -> Positions<'_> {
@@ -319,6 +393,7 @@ impl Session {
         let took = js_sys::Date::now() - start;
         self.before.append(&mut self.trees);
         self.graph = None;
+        self.story = None;
         self.config = None;
         let (compilation, positions) = (&self.compilation, self.positions());
         let names = compilation.objects.iter().filter_map(|object| {
@@ -327,6 +402,7 @@ impl Session {
         });
         Ok(Compiled {
             dialect: self.side().map(|side| side.dialect().name.into()).unwrap_or_default(),
+            read_as: compilation.sides.iter().map(|side| side.dialect.controller.into()).collect(),
             dialects: DIALECTS.iter().map(|dialect| dialect.name.into()).collect(),
             gateway: self.gateway_names().get(self.shown.1).cloned().unwrap_or_default(),
             gateways: self.gateway_names(),
@@ -409,7 +485,10 @@ impl Session {
             }
         }
         self.whole_graph();
-        (thread.nodes, thread.groups) = self.graph.as_ref().map(|graph| drawing::lit(graph, &self.compilation, &core)).unwrap_or_default();
+        self.story();
+        if let (Some(graph), Some(told)) = (&self.graph, &self.story) {
+            (thread.nodes, thread.groups) = drawing::lit(graph, told, &self.compilation, &core);
+        }
         thread.rows = rows;
         thread
     }

@@ -63,7 +63,10 @@ pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) 
         title = describe(tree.root(), &pointer).join(" › ");
         if let Some(made) = tree.map().lookup(&pointer) {
             if made.pointer != pointer {
-                told.push(format!("It is part of {}.", describe(tree.root(), &made.pointer).last().cloned().unwrap_or_else(|| "the whole".into())));
+                told.push(format!(
+                    "It is part of {}.",
+                    describe(tree.root(), &made.pointer).last().cloned().unwrap_or_else(|| "the document".into())
+                ));
             }
             for origin in made.origins {
                 let why = OriginView::of(*origin, side, &positions).why;
@@ -73,7 +76,7 @@ pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) 
             }
         }
         if told.is_empty() {
-            told.push("No resource has a part in it: the controller always writes it so.".into());
+            told.push("No resource decides this: the controller always writes it.".into());
         }
     } else if of.is_empty() {
         title = "No resource stands here".into();

@@ -50,6 +50,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "schema",
             "compilation",
             "ir",
+            "re2",
             "backend",
             "dialect/kubernetes",
             "envoy_config",

@@ -3,7 +3,7 @@
 //! What must not be here: what Envoy gets (`envoy`).
 
 use super::path::cycles;
-use super::{Edge, Graph, GraphNode, NodeKind, Relation};
+use super::{Edge, Graph, GraphNode, NodeKind, Relation, Rule};
 use crate::compilation::Compilation;
 use crate::diagnostic::{Place, Severity};
 use crate::explain::relation::{Absence, references};
@@ -65,7 +65,8 @@ pub(super) struct Builder<'a> {
     scope: Option<Str>,
 }
 
-fn id_of(resource: &ResourceRef) -> String {
+/// The id of a resource's node.
+pub(crate) fn id_of(resource: &ResourceRef) -> String {
     match &resource.namespace {
         Some(namespace) => format!("{}/{}/{namespace}", resource.kind, resource.name),
         None => format!("{}/{}", resource.kind, resource.name),
@@ -83,6 +84,13 @@ impl Builder<'_> {
         let gateway = self.scope.clone().filter(|_| kind.is_envoy());
         self.graph.nodes.push(GraphNode { gateway, ..GraphNode::new(id, kind, label()) });
         at
+    }
+
+    /// What a route asks of a request.
+    pub fn rule(&mut self, at: usize, rule: Rule) {
+        if let Some(node) = self.graph.nodes.get_mut(at) {
+            node.rule = Some(rule);
+        }
     }
 
     /// An id for a part of the gateway that is drawn.
@@ -239,7 +247,7 @@ impl Builder<'_> {
         graph.cycles = cycles(graph.nodes.len(), &refers).into_iter().map(|cycle| cycle.into_iter().map(id).collect()).collect();
         graph.edges = edges
             .into_iter()
-            .map(|edge| Edge { from: id(edge.from), to: id(edge.to), relation: edge.relation, label: edge.label, at: edge.at })
+            .map(|edge| Edge { from: id(edge.from), to: id(edge.to), relation: edge.relation, label: edge.label, at: edge.at, share: None })
             .collect();
         graph
     }

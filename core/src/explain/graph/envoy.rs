@@ -3,7 +3,7 @@
 //! What must not be here: the input.
 
 use super::build::Builder;
-use super::{NodeKind, Relation};
+use super::{NodeKind, Relation, Rule};
 use crate::ir::{
     Certificate, CertificateSource, Cluster, ClusterDiscovery, FilterChain, Forward, HeaderName, Ir, Listener, NetworkFilter, PathMatch, Route,
     RouteAction, SecretReference, StringMatch, UpstreamClusters, ValidationContext, VirtualHost,
@@ -98,7 +98,9 @@ impl Builder<'_> {
             None => format!("route:{path}"),
         };
         let id = self.free(self.scoped(id));
+        let rule = rule_of(route, path.clone());
         let at = self.node(&id, NodeKind::Route, || route_label(route, path));
+        self.rule(at, rule);
         self.made(&route.origins, at);
         for cluster in clusters_of(route) {
             self.forward(at, cluster, seen);
@@ -199,6 +201,43 @@ fn route_label(route: &Route, path: String) -> String {
     }
     more.extend(route.matcher.query.iter().map(|query| matched(&format!("?{}", query.value.name), &query.value.value, false)));
     if more.is_empty() { path } else { format!("{path}\n{}", more.join(", ")) }
+}
+
+/// The header by which Envoy tells http from https behind one port.
+const TRANSPORT: &str = "x-forwarded-proto";
+
+/// The route as a rule of a story.
+fn rule_of(route: &Route, path: String) -> Rule {
+    let mut rule = Rule { path, takes: 100, ..Rule::default() };
+    for header in route.matcher.headers.iter().map(|header| &header.value) {
+        match &*header.name {
+            TRANSPORT => rule.transport = matched("", &header.value, header.invert),
+            ":authority" => {}
+            name => rule.conditions.push(matched(name.strip_prefix(':').unwrap_or(name), &header.value, header.invert)),
+        }
+    }
+    rule.conditions.extend(route.matcher.query.iter().map(|query| matched(&format!("?{}", query.value.name), &query.value.value, false)));
+    if route.matcher.grpc {
+        rule.conditions.push("gRPC".into());
+    }
+    if let Some(fraction) = &route.matcher.fraction {
+        rule.takes = fraction.percent.value.min(100);
+    }
+    match &route.action {
+        RouteAction::Forward(forward) => {
+            rule.shares = match &forward.clusters {
+                UpstreamClusters::One(name) => Vec::from([(name.value.to_string(), 100)]),
+                UpstreamClusters::Weighted(all) => {
+                    let total = all.iter().map(|cluster| u64::from(cluster.weight.value)).sum::<u64>().max(1);
+                    let share = |weight: u32| u32::try_from((u64::from(weight) * 100 + total / 2) / total).unwrap_or(100);
+                    all.iter().map(|cluster| (cluster.name.value.to_string(), share(cluster.weight.value))).collect()
+                }
+            };
+        }
+        RouteAction::Redirect(_) => rule.action = Some("redirects".into()),
+        RouteAction::Respond(answer) => rule.action = Some(format!("answers {}", answer.status.value)),
+    }
+    rule
 }
 
 fn matched(name: &str, value: &StringMatch, invert: bool) -> String {

@@ -12,11 +12,14 @@ mod focus;
 mod fold;
 mod path;
 mod running;
+mod story;
 
 pub use build::graph;
+pub(crate) use build::id_of;
 pub use focus::Focus;
 pub use path::{Step, why};
 pub use running::graph_of;
+pub use story::{Rule, story};
 
 use super::{OriginView, ResourceRef, Span};
 use crate::text::Str;
@@ -113,6 +116,15 @@ pub struct GraphNode {
     /// How many nodes it stands for, of one that was folded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folded: Option<u32>,
+    /// What it asks of a request, of routes.
+    #[serde(skip)]
+    pub rule: Option<Rule>,
+    /// Its column in a story, from the left; nothing for what only supports the others.
+    #[serde(skip)]
+    pub lane: Option<u8>,
+    /// In a story, the ids of the nodes that it stands for.
+    #[serde(skip)]
+    pub stands_for: Vec<String>,
     /// Where it stands.
     #[serde(flatten)]
     pub span: Option<Span>,
@@ -132,6 +144,9 @@ impl GraphNode {
             errors: 0,
             warnings: 0,
             folded: None,
+            rule: None,
+            lane: None,
+            stands_for: Vec::new(),
             span: None,
         }
     }
@@ -186,6 +201,9 @@ pub struct Edge {
     pub label: &'static str,
     /// The field that refers.
     pub at: Option<OriginView>,
+    /// In a story, the share of the requests that go this way, in percent; nothing for all of them.
+    #[serde(skip)]
+    pub share: Option<u32>,
 }
 
 /// Nodes and edges.

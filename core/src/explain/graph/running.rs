@@ -50,7 +50,7 @@ impl Builder<'_> {
 
     fn edge(&mut self, from: &str, to: &str) {
         if self.drawn.insert((from.to_string(), to.to_string())) {
-            self.graph.edges.push(Edge { from: from.into(), to: to.into(), relation: Relation::Forwards, label: "", at: None });
+            self.graph.edges.push(Edge { from: from.into(), to: to.into(), relation: Relation::Forwards, label: "", at: None, share: None });
         }
     }
 

@@ -8,12 +8,13 @@
 //! What must not be here: where things go (`layout`) and what refers to what (`graph`).
 
 mod flow;
+mod list;
 mod svg;
 mod words;
 
-pub use svg::svg;
+pub use svg::{line_width, svg};
 
-use super::layout::{Item, Link, Point, Spacing, layout};
+use super::layout::{Item, Layout, Link, Point, Spacing, layout};
 use super::{Graph, GraphNode, NodeKind, Relation};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -33,6 +34,9 @@ pub struct Frame {
     pub title: String,
     /// Why it is not there; empty for what is.
     pub reason: String,
+    /// What else there is to say: the conditions of a rule.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
     /// The left end.
     pub x: i32,
     /// The top.
@@ -66,6 +70,9 @@ pub struct Thread {
     pub relation: Relation,
     /// Its field, or what it is for.
     pub label: String,
+    /// The share of the requests that go this way, in percent; nothing for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<u32>,
     /// Whether it is part of a circle.
     pub cycle: bool,
     /// Its points; [`super::layout::curve`] draws through them.
@@ -96,6 +103,8 @@ pub struct PictureOptions {
     pub before: BTreeMap<String, i32>,
     /// Boxes of one line; where nothing is said, from 150 boxes on.
     pub compact: Option<bool>,
+    /// One lane from top to bottom, for a narrow page.
+    pub narrow: bool,
 }
 
 /// From so many boxes on they have one line.
@@ -104,39 +113,23 @@ const MANY: usize = 150;
 /// Draws a graph.
 #[must_use]
 pub fn picture(graph: &Graph, options: &PictureOptions) -> Picture {
-    let compact = options.compact.unwrap_or(graph.nodes.len() > MANY);
+    let compact = options.compact.unwrap_or(graph.nodes.len() > MANY && !options.narrow);
     let places: HashMap<&str, usize> = graph.nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
     let ends: Vec<Option<(usize, usize)>> =
         graph.edges.iter().map(|edge| Some((*places.get(edge.from.as_str())?, *places.get(edge.to.as_str())?))).collect();
-    let supporting = flow::supporting(graph, &ends);
+    let is_story = graph.nodes.iter().any(|node| node.lane.is_some());
+    let supporting = match is_story {
+        true => graph.nodes.iter().map(|node| node.lane.is_none()).collect(),
+        false => flow::supporting(graph, &ends),
+    };
     let shown = flow::told_once(graph, &ends);
     let mut frames: Vec<Frame> = graph.nodes.iter().zip(&supporting).map(|(node, below)| words::frame(node, *below, compact)).collect();
     even_widths(&mut frames);
-    let items: Vec<Item> = graph
-        .nodes
-        .iter()
-        .zip(&frames)
-        .map(|(node, frame)| Item {
-            width: frame.width,
-            height: frame.height,
-            column: column(node, frame.supporting),
-            band: u8::from(frame.supporting),
-            before: options.before.get(&node.id).copied(),
-        })
-        .collect();
-    let cycle = in_cycles(graph);
-    let mut threads: Vec<Thread> = shown
-        .into_iter()
-        .filter_map(|edge| {
-            let (of, (from, to)) = (graph.edges.get(edge)?, (*ends.get(edge)?)?);
-            let label = of.at.as_ref().and_then(|at| at.path.clone()).unwrap_or_else(|| of.label.into());
-            let cycle = cycle.contains(&(of.from.as_str(), of.to.as_str()));
-            Some(Thread { from, to, edge, relation: of.relation, label, cycle, points: Vec::new() })
-        })
-        .collect();
-    let links: Vec<Link> = threads.iter().map(|thread| Link { from: thread.from, to: thread.to }).collect();
-    let spacing = if compact { Spacing { row: 6, ..Spacing::default() } } else { Spacing::default() };
-    let placed = layout(&items, &links, &spacing);
+    let mut threads = threads(graph, shown, &ends);
+    let placed = match options.narrow {
+        true => list::place(&frames, &threads),
+        false => place(graph, &frames, &threads, options, compact),
+    };
     for (frame, corner) in frames.iter_mut().zip(&placed.items) {
         (frame.x, frame.y) = (corner.x, corner.y);
     }
@@ -147,10 +140,40 @@ pub fn picture(graph: &Graph, options: &PictureOptions) -> Picture {
     Picture { frames, threads, width: placed.width, height: placed.height, supporting, compact }
 }
 
+/// The lines that are worth drawing, without their courses.
+fn threads(graph: &Graph, shown: Vec<usize>, ends: &[Option<(usize, usize)>]) -> Vec<Thread> {
+    let cycle = in_cycles(graph);
+    let thread = |edge: usize| {
+        let (of, (from, to)) = (graph.edges.get(edge)?, (*ends.get(edge)?)?);
+        let label = of.at.as_ref().and_then(|at| at.path.clone()).unwrap_or_else(|| of.label.into());
+        let cycle = cycle.contains(&(of.from.as_str(), of.to.as_str()));
+        Some(Thread { from, to, edge, relation: of.relation, label, share: of.share, cycle, points: Vec::new() })
+    };
+    shown.into_iter().filter_map(thread).collect()
+}
+
+/// Columns from left to right.
+fn place(graph: &Graph, frames: &[Frame], threads: &[Thread], options: &PictureOptions, compact: bool) -> Layout {
+    let item = |(node, frame): (&GraphNode, &Frame)| Item {
+        width: frame.width,
+        height: frame.height,
+        column: column(node, frame.supporting),
+        band: u8::from(frame.supporting),
+        before: options.before.get(&node.id).copied(),
+    };
+    let items: Vec<Item> = graph.nodes.iter().zip(frames).map(item).collect();
+    let links: Vec<Link> = threads.iter().map(|thread| Link { from: thread.from, to: thread.to }).collect();
+    let row = if compact { 6 } else { Spacing::default().row };
+    layout(&items, &links, &Spacing { row, ..Spacing::default() })
+}
+
 /// The first column that a node may stand in: the order in which a request passes, with room for resources between.
 fn column(node: &GraphNode, supporting: bool) -> Option<u32> {
     if supporting {
         return None;
+    }
+    if let Some(lane) = node.lane {
+        return Some(u32::from(lane));
     }
     match node.kind {
         NodeKind::Resource | NodeKind::Missing | NodeKind::Created | NodeKind::Secret => None,

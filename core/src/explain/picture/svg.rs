@@ -23,7 +23,7 @@ text{font-family:Inter,'Helvetica Neue',Helvetica,Arial,'Liberation Sans',Roboto
 .bg{fill:#fafbfc}.t{font-weight:600}.c{fill:#697586;letter-spacing:.2px}.r{fill:#b3372f;font-style:italic}.band{fill:#697586;letter-spacing:.6px;font-weight:600}\
 .rule{stroke:#dfe4ea}\
 .b{fill:#fff;stroke:#cbd3dc}.i{fill:none;stroke:#697586;stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round}.d{fill:#697586;stroke:none}\
-.l{fill:none;stroke:#93a0b0;stroke-width:1.3}.a{fill:#93a0b0}\
+.l{fill:none;stroke:#7b8899;stroke-width:1.3}.a{fill:#7b8899}.s{fill:#1b2430;paint-order:stroke;stroke:#fafbfc;stroke-width:3px}\
 .selects{stroke-dasharray:5 4}.owns{stroke-dasharray:2 3}.makes{stroke-dasharray:1 4;stroke-linecap:round;stroke-width:1.7}.uses{stroke-dasharray:8 3 2 3}\
 .lost{stroke:#cf5b52}.cycle{stroke:#cf5b52;stroke-width:2}\
 .listener .b{stroke:#7fa3cc}.listener .i{stroke:#35689f}.listener .d{fill:#35689f}\
@@ -40,7 +40,7 @@ text{font-family:Inter,'Helvetica Neue',Helvetica,Arial,'Liberation Sans',Roboto
 .g:hover .b{stroke-width:2}.l:hover{stroke-width:2.6}\
 @media (prefers-color-scheme:dark){\
 text{fill:#e4e9ef}.bg{fill:#12161c}.c,.band{fill:#93a0b0}.r{fill:#f0857c}.rule{stroke:#2a323d}\
-.b{fill:#1b212a;stroke:#3c4755}.i{stroke:#93a0b0}.d{fill:#93a0b0}.l{stroke:#566373}.a{fill:#566373}\
+.b{fill:#1b212a;stroke:#3c4755}.i{stroke:#93a0b0}.d{fill:#93a0b0}.l{stroke:#7b8899}.a{fill:#7b8899}.s{stroke:#12161c}\
 .lost,.cycle{stroke:#e0685e}\
 .listener .b{stroke:#3f618a}.listener .i{stroke:#86b4e6}.listener .d{fill:#86b4e6}\
 .filter_chain .b{stroke:#4c5a94}.filter_chain .i{stroke:#a3b0ee}.filter_chain .d{fill:#a3b0ee}\
@@ -77,7 +77,7 @@ pub fn svg(picture: &Picture) -> String {
         let y = top - 26;
         let _ = writeln!(
             out,
-            "<path class=\"rule\" d=\"M0 {y}H{}\"/><text class=\"band\" x=\"0\" y=\"{}\" font-size=\"10\">SUPPORTING</text>",
+            "<path class=\"rule\" d=\"M0 {y}H{}\"/><text class=\"band\" x=\"0\" y=\"{}\" font-size=\"11\">SUPPORTING</text>",
             picture.width,
             y + 16
         );
@@ -101,6 +101,12 @@ pub fn svg(picture: &Picture) -> String {
     out
 }
 
+/// How wide a line is: by the share of the requests that go this way.
+#[must_use]
+pub fn line_width(share: Option<u32>) -> f64 {
+    share.map_or(1.3, |share| 1.2 + 2.8 * f64::from(share.min(100)) / 100.0)
+}
+
 fn line(out: &mut String, picture: &Picture, thread: &Thread) {
     let is_lost = |at: usize| picture.frames.get(at).is_some_and(|frame| frame.kind == NodeKind::Missing && !frame.assumed);
     let mut class = String::from(match thread.relation {
@@ -119,7 +125,17 @@ fn line(out: &mut String, picture: &Picture, thread: &Thread) {
     let name = |at: usize| picture.frames.get(at).map_or("", |frame| frame.title.as_str());
     let by = if thread.label.is_empty() { String::new() } else { format!(" ({})", thread.label) };
     let said = format!("{} {} {}{by}", name(thread.from), thread.relation.verb(), name(thread.to));
-    let _ = writeln!(out, "<path class=\"{class}\" marker-end=\"url(#a)\" d=\"{}\"><title>{}</title></path>", curve(&thread.points), escaped(&said));
+    let width = thread.share.map(|share| format!(" stroke-width=\"{:.1}\"", line_width(Some(share)))).unwrap_or_default();
+    let _ = writeln!(
+        out,
+        "<path class=\"{class}\"{width} marker-end=\"url(#a)\" d=\"{}\"><title>{}</title></path>",
+        curve(&thread.points),
+        escaped(&said)
+    );
+    if let (Some(share), Some(end)) = (thread.share, thread.points.last()) {
+        let _ =
+            writeln!(out, "<text class=\"s\" x=\"{}\" y=\"{}\" font-size=\"{CAPTION}\" text-anchor=\"end\">{share} %</text>", end.x - 10, end.y - 5);
+    }
 }
 
 fn boxed(out: &mut String, frame: &Frame, compact: bool) {
@@ -152,6 +168,9 @@ fn boxed(out: &mut String, frame: &Frame, compact: bool) {
             escaped(&frame.caption),
             escaped(&frame.title)
         );
+        if !frame.note.is_empty() {
+            let _ = write!(out, "<text class=\"c\" x=\"{TEXT_AT}\" y=\"48\" font-size=\"{CAPTION}\">{}</text>", escaped(&frame.note));
+        }
         if !frame.reason.is_empty() {
             let _ = write!(out, "<text class=\"r\" x=\"{TEXT_AT}\" y=\"47\" font-size=\"{CAPTION}\">{}</text>", escaped(&frame.reason));
         }
@@ -161,7 +180,7 @@ fn boxed(out: &mut String, frame: &Frame, compact: bool) {
         let text = if count > 99 { "99".into() } else { count.to_string() };
         let _ = write!(
             out,
-            "<circle class=\"{class}\" cx=\"{width}\" cy=\"0\" r=\"8\"/><text class=\"n\" x=\"{width}\" y=\"3.4\" font-size=\"10\" text-anchor=\"middle\">{text}</text>"
+            "<circle class=\"{class}\" cx=\"{width}\" cy=\"0\" r=\"8\"/><text class=\"n\" x=\"{width}\" y=\"3.4\" font-size=\"11\" text-anchor=\"middle\">{text}</text>"
         );
     }
     out.push_str("</g>\n");

@@ -11,42 +11,48 @@ use alloc::string::{String, ToString};
 pub(super) const TEXT_AT: i32 = 34;
 /// Room after the text.
 const PAD: i32 = 12;
-/// The widest box.
+/// The widest box, and the widest of a story.
 const WIDEST: i32 = 268;
+const WIDEST_OF_STORY: i32 = 216;
 /// Size of letters: of titles, of captions, of reasons.
 pub(super) const TITLE: i32 = 13;
-pub(super) const CAPTION: i32 = 10;
+pub(super) const CAPTION: i32 = 11;
 
 pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool) -> Frame {
     let (mut caption, mut title) = texts(node);
     let mut reason = node.reason.clone().unwrap_or_default();
-    let height = match (compact, reason.is_empty()) {
+    let mut note = note(node);
+    let height = match (compact, reason.is_empty() && note.is_empty()) {
         (true, _) => 24,
         (false, true) => 42,
         (false, false) => 56,
     };
     if compact {
         // One line: the icon tells Envoy's kinds, a word those of resources.
-        if let Some(resource) = &node.resource {
+        if let Some(resource) = node.resource.as_ref().filter(|_| !is_rule(node)) {
             title = format!("{} {title}", resource.kind);
         }
     }
-    let room = WIDEST - TEXT_AT - PAD;
+    let widest = if node.lane.is_some() { WIDEST_OF_STORY } else { WIDEST };
+    let room = widest - TEXT_AT - PAD;
     title = cut(&title, TITLE, room);
     caption = cut(&caption, CAPTION, room);
     if !compact {
         reason = cut(&reason, CAPTION, room);
+        note = cut(&note, CAPTION, room);
     }
-    let text = if compact { measure(&title, TITLE) } else { measure(&title, TITLE).max(measure(&caption, CAPTION)).max(measure(&reason, CAPTION)) };
+    let small = if compact { 0 } else { [&caption, &reason, &note].into_iter().map(|text| measure(text, CAPTION)).max().unwrap_or_default() };
+    let text = measure(&title, TITLE).max(small);
     Frame {
         id: node.id.clone(),
         kind: node.kind,
         caption,
         title,
         reason,
+        note,
         x: 0,
         y: 0,
-        width: (TEXT_AT + text + PAD).clamp(if compact { 90 } else { 120 }, WIDEST),
+        width: (TEXT_AT + text + PAD).clamp(if compact { 90 } else { 120 }, widest),
         height,
         assumed: node.is_assumed(),
         faint: matches!(node.state, Some("ignored" | "shadowed")),
@@ -56,8 +62,26 @@ pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool) -> Frame 
     }
 }
 
+/// What a rule asks of a request besides its path, and what happens instead of forwarding.
+fn note(node: &GraphNode) -> String {
+    match is_rule(node) {
+        true => node.label.lines().nth(2).unwrap_or_default().into(),
+        false => String::new(),
+    }
+}
+
+/// Whether it is a rule of a story: its label has the path, who makes it, and the conditions.
+fn is_rule(node: &GraphNode) -> bool {
+    node.kind == NodeKind::Route && node.lane.is_some() && node.folded.is_none()
+}
+
 /// Caption and title.
 fn texts(node: &GraphNode) -> (String, String) {
+    if is_rule(node) {
+        let mut lines = node.label.lines();
+        let path = lines.next().unwrap_or_default();
+        return (lines.next().unwrap_or_default().into(), path.into());
+    }
     if let Some(resource) = &node.resource {
         let mut caption = resource.kind.to_string();
         if let Some(namespace) = resource.namespace.as_deref().filter(|namespace| !namespace.is_empty() && *namespace != "default") {
@@ -70,7 +94,12 @@ fn texts(node: &GraphNode) -> (String, String) {
             (_, Some(state @ ("invalid" | "ignored" | "shadowed"))) => caption = format!("{caption} \u{b7} {state}"),
             _ => {}
         }
-        let title = if resource.name.is_empty() { "(no name)".into() } else { resource.name.to_string() };
+        let title = match resource.name.is_empty() {
+            true => "(no name)".into(),
+            // A story names the port as well.
+            false if node.lane.is_some() && node.label.starts_with(&format!("{}:", resource.name)) => node.label.clone(),
+            false => resource.name.to_string(),
+        };
         return (caption, title);
     }
     let kind = match node.kind {

@@ -2,10 +2,12 @@
 //!
 //! What must not be here: what differs.
 
+use super::asked::witness;
 use super::findings::words;
 use crate::compare::{Against, Tab, call_tabs, follow};
-use crate::state::{App, View};
-use chancery_web::protocol::{Change, Comparison, Difference, FieldChange, From, RequestChange, Requests, WrittenRequest};
+use crate::state::App;
+use crate::view::View;
+use chancery_web::protocol::{Change, Comparison, Difference, FieldChange, From, RequestChange, Requests};
 use leptos::prelude::*;
 
 /// Things that are listed at most of one sort.
@@ -18,7 +20,7 @@ const MOST_FIELDS: usize = 12;
 #[component]
 pub fn CompareView(app: App) -> impl IntoView {
     let compare = app.compare;
-    follow(app);
+    follow(app.compare);
     let choose = move |event| {
         let value = event_target_value(&event);
         compare.with.set(match value.as_str() {
@@ -44,9 +46,9 @@ pub fn CompareView(app: App) -> impl IntoView {
         Some(Err(why)) => view! { <p class="empty wrong-request">{words(&why)}</p> }.into_any(),
         None => {
             let word = match compare.with.get() {
-                Against::Pinned => "Nothing is pinned yet. Pin this state, then edit: what changes is told here.",
+                Against::Pinned => "Nothing is pinned yet. Pin this state, then edit: what changes is listed here.",
                 Against::Text => {
-                    "Paste what Envoy's /config_dump tells, a bootstrap, a snapshot, a link, or resources. A dropped JSON file does the same."
+                    "Paste the answer of Envoy's /config_dump, a bootstrap, a snapshot, a link, or resources. A dropped JSON file does the same."
                 }
                 Against::Tab(_) => "That tab is gone.",
                 Against::Opened => "",
@@ -57,13 +59,13 @@ pub fn CompareView(app: App) -> impl IntoView {
     view! {
         <div class="bar">
             <label class="bar-label" for="compare-with">"Against"</label>
-            <select id="compare-with" class="field" on:change=choose on:focus=move |_| call_tabs(app)>
+            <select id="compare-with" class="field" on:change=choose on:focus=move |_| call_tabs(app.compare)>
                 <option value="opened" selected=move || chosen() == "opened">"as it was opened"</option>
                 <option value="pinned" selected=move || chosen() == "pinned">"the pinned state"</option>
                 {tabs}
                 <option value="text" selected=move || chosen() == "text">"a config dump or other text"</option>
             </select>
-            <button class="button" title="Remember this state, to compare with" on:click=move |_| app.pin()>"Pin this state"</button>
+            <button class="button" title="Remember this state, to compare with" on:click=move |_| app.shelf.pin()>"Pin this state"</button>
         </div>
         {move || (compare.with.get() == Against::Text).then(|| view! {
             <div class="wide">
@@ -93,8 +95,8 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
         (_, true, true) => (true, "Nothing differs.".to_string()),
         (_, false, true) => (true, "Envoy gets the same, though resources differ.".into()),
         (Some(0), ..) => (true, "Envoy gets something else, and no request becomes anything else.".into()),
-        (Some(1), ..) => (false, "Requests change in one way.".into()),
-        (Some(ways), ..) => (false, format!("Requests change in {ways} ways.")),
+        (Some(1), ..) => (false, "One thing changes for requests.".into()),
+        (Some(ways), ..) => (false, format!("{ways} things change for requests.")),
         (None, ..) => (false, "Envoy gets something else.".into()),
     };
     let (told, nothing) = (told + &against, resources.is_empty() && envoy.is_empty());
@@ -138,7 +140,8 @@ fn ChangedRequests(app: App, requests: Requests) -> impl IntoView {
 
 #[component]
 fn OneRequest(app: App, change: RequestChange) -> impl IntoView {
-    let RequestChange { requests, differences, witness, before, after } = change;
+    let asked = witness(&change);
+    let RequestChange { requests, differences, before, after, .. } = change;
     let told = FieldChange {
         path: String::new(),
         before: Some(before.told),
@@ -153,19 +156,8 @@ fn OneRequest(app: App, change: RequestChange) -> impl IntoView {
     };
     let source = line_of(app, told.after_from.clone());
     let attempt = move |_| {
-        // None at all is not the URL's.
-        let sni = witness.sni.clone().or(witness.tls.then(String::new));
-        app.requests.fill(WrittenRequest {
-            method: witness.method.clone(),
-            url: witness.url.clone(),
-            headers: witness.headers.clone(),
-            port: witness.port_after,
-            sni,
-            source: witness.source.clone(),
-            client_certificate: witness.client_certificate,
-            http2: false,
-        });
-        app.show(View::Try);
+        app.requests.fill(asked.clone());
+        app.screen.show(View::Try);
     };
     view! {
         <li class="change changed">
@@ -220,7 +212,7 @@ fn OneChange(app: App, change: Change) -> impl IntoView {
 
 fn line(app: App, span: chancery_web::protocol::Span) -> impl IntoView {
     let label = format!("{}:{}", span.file, span.line);
-    view! { <button class="chip source" on:click=move |_| app.go(&span)>{label}</button> }
+    view! { <button class="chip source" on:click=move |_| app.selection.go(&span)>{label}</button> }
 }
 
 #[component]

@@ -4,7 +4,7 @@
 
 use crate::link::ask;
 use crate::state::App;
-use chancery_web::protocol::{Finding, LedgerRow, Question};
+use chancery_web::protocol::{Finding, LedgerRow, Question, Span};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::collections::{HashMap, HashSet};
@@ -18,8 +18,30 @@ fn rank(severity: &str) -> usize {
 /// So many are shown at first: nobody reads more, and each would be drawn anew at a keystroke.
 const MANY: usize = 300;
 
+/// A finding, and the other places where the same is found.
+#[derive(Clone, PartialEq)]
+struct Merged {
+    finding: Finding,
+    places: Vec<Span>,
+}
+
 /// Findings of one resource.
-type Group = (String, Vec<Finding>);
+type Group = (String, Vec<Merged>);
+
+/// Findings that say the same of several places, as one.
+fn merged<'f>(findings: impl Iterator<Item = &'f Finding>) -> Vec<Merged> {
+    let mut out: Vec<Merged> = Vec::new();
+    let mut known: HashMap<(&str, &str, &str), usize> = HashMap::new();
+    for finding in findings {
+        let at = *known.entry((&finding.severity, &finding.code, &finding.message)).or_insert(out.len());
+        match out.get_mut(at) {
+            // What can be fixed is fixed at its own place.
+            Some(same) if finding.fix.is_none() => same.places.extend(finding.span.clone()),
+            _ => out.push(Merged { finding: finding.clone(), places: Vec::new() }),
+        }
+    }
+    out
+}
 
 /// The first of all findings, and how many there are besides.
 fn first(mut groups: Vec<Group>, most: usize) -> (Vec<Group>, usize) {
@@ -41,19 +63,20 @@ fn grouped(findings: &[Finding], wanted: &str, hidden: &[&'static str]) -> Vec<G
         let text = format!("{} {} {}", finding.message, finding.code, finding.object.as_ref().map(ToString::to_string).unwrap_or_default());
         !hidden.contains(&finding.severity.as_str()) && (wanted.is_empty() || text.to_lowercase().contains(&wanted))
     };
-    for finding in findings.iter().filter(fits) {
+    for one in merged(findings.iter().filter(fits)) {
+        let finding = &one.finding;
         let of = finding.object.as_ref().or(finding.resource.as_ref());
-        let name = of.map_or_else(|| finding.span.as_ref().map_or("The whole".into(), |span| span.file.clone()), ToString::to_string);
+        let name = of.map_or_else(|| finding.span.as_ref().map_or("The whole input".into(), |span| span.file.clone()), ToString::to_string);
         let at = *places.entry(name.clone()).or_insert(groups.len());
         match groups.get_mut(at) {
-            Some((_, all)) => all.push(finding.clone()),
-            None => groups.push((name, vec![finding.clone()])),
+            Some((_, all)) => all.push(one),
+            None => groups.push((name, vec![one])),
         }
     }
     for (_, all) in &mut groups {
-        all.sort_by_key(|finding| rank(&finding.severity));
+        all.sort_by_key(|one| rank(&one.finding.severity));
     }
-    groups.sort_by_key(|(_, all)| all.first().map_or(9, |finding| rank(&finding.severity)));
+    groups.sort_by_key(|(_, all)| all.first().map_or(9, |one| rank(&one.finding.severity)));
     groups
 }
 
@@ -64,8 +87,8 @@ pub fn FindingsView(app: App) -> impl IntoView {
     let hidden = RwSignal::new(Vec::<&'static str>::new());
     let ledger = RwSignal::new(Vec::<LedgerRow>::new());
     Effect::new(move |_| {
-        app.generation.track();
-        app.in_a_pause(move || {
+        app.engine.generation.track();
+        app.engine.in_a_pause(move || {
             spawn_local(async move {
                 if let Ok(rows) = ask::<Vec<LedgerRow>>(Question::Ledger).await {
                     let _ = ledger.try_set(rows);
@@ -75,11 +98,11 @@ pub fn FindingsView(app: App) -> impl IntoView {
     });
     let everything = RwSignal::new(false);
     let groups = Memo::new(move |_| {
-        let found = app.compiled.with(|compiled| wanted.with(|wanted| hidden.with(|hidden| grouped(&compiled.findings, wanted, hidden))));
+        let found = app.engine.compiled.with(|compiled| wanted.with(|wanted| hidden.with(|hidden| grouped(&compiled.findings, wanted, hidden))));
         first(found, if everything.get() { usize::MAX } else { MANY })
     });
     let filters = SEVERITIES.map(|severity| {
-        let count = move || app.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity == severity).count());
+        let count = move || app.engine.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity == severity).count());
         let shown = move || hidden.with(|hidden| !hidden.contains(&severity));
         let toggle = move |_| {
             hidden.update(|hidden| match hidden.iter().position(|known| *known == severity) {
@@ -95,7 +118,7 @@ pub fn FindingsView(app: App) -> impl IntoView {
         }
     });
     let nothing = move || {
-        let any = app.compiled.with(|compiled| !compiled.findings.is_empty());
+        let any = app.engine.compiled.with(|compiled| !compiled.findings.is_empty());
         let word = if any { "No finding fits the filter." } else { "Nothing is wrong with this configuration." };
         groups.with(|(groups, _)| groups.is_empty()).then(|| view! { <p class="empty">{word}</p> })
     };
@@ -120,22 +143,23 @@ pub fn FindingsView(app: App) -> impl IntoView {
 }
 
 #[component]
-fn GroupCard(app: App, name: String, all: Vec<Finding>) -> impl IntoView {
+fn GroupCard(app: App, name: String, all: Vec<Merged>) -> impl IntoView {
     view! {
         <section class="group">
             <h2 class="group-name">{name}</h2>
-            {all.into_iter().map(|finding| view! { <Card app=app finding=finding /> }).collect_view()}
+            {all.into_iter().map(|one| view! { <Card app=app one=one /> }).collect_view()}
         </section>
     }
 }
 
 #[component]
-fn Card(app: App, finding: Finding) -> impl IntoView {
+fn Card(app: App, one: Merged) -> impl IntoView {
+    let Merged { finding, places } = one;
     let Finding { code, severity, message, span, help, fix, related, .. } = finding;
     let selected = {
         let span = span.clone();
         move || {
-            app.thread.with(|thread| {
+            app.selection.thread.with(|thread| {
                 thread.as_ref().is_some_and(|thread| {
                     thread.spans.iter().any(|its| span.as_ref().is_some_and(|span| its.file == span.file && its.line == span.line))
                 })
@@ -144,12 +168,12 @@ fn Card(app: App, finding: Finding) -> impl IntoView {
     };
     let source = span.map(|span| {
         let label = format!("{}:{}", span.file, span.line);
-        view! { <button class="chip source" on:click=move |_| app.go(&span)>{label}</button> }
+        view! { <button class="chip source" on:click=move |_| app.selection.go(&span)>{label}</button> }
     });
     let related = related.into_iter().filter_map(|related| {
         let span = related.span?;
         let label = format!("{}:{}", span.file, span.line);
-        Some(view! { <p class="related">{related.message} " " <button class="chip source" on:click=move |_| app.go(&span)>{label}</button></p> })
+        Some(view! { <p class="related">{related.message} " " <button class="chip source" on:click=move |_| app.selection.go(&span)>{label}</button></p> })
     });
     let page = code.clone();
     view! {
@@ -161,14 +185,30 @@ fn Card(app: App, finding: Finding) -> impl IntoView {
                 {related.collect_view()}
                 <div class="finding-foot">
                     {source}
+                    {(!places.is_empty()).then(|| view! { <Places app=app places=places /> })}
                     {fix.map(|fix| {
                         let label = fix.message.clone();
-                        view! { <button class="chip fix" on:click=move |_| app.fix(&fix)><span>{words(&label)}</span></button> }
+                        view! { <button class="chip fix" on:click=move |_| app.engine.fix(&fix)><span>{words(&label)}</span></button> }
                     })}
                     <button class="link" on:click=move |_| app.open_page(page.clone())>{code}</button>
                 </div>
             </div>
         </article>
+    }
+}
+
+/// The other places of a finding, which open.
+#[component]
+fn Places(app: App, places: Vec<Span>) -> impl IntoView {
+    let open = RwSignal::new(false);
+    let count = places.len() + 1;
+    let place = move |span: Span| {
+        let label = format!("{}:{}", span.file, span.line);
+        view! { <button class="chip source" on:click=move |_| app.selection.go(&span)>{label}</button> }
+    };
+    move || match open.get() {
+        true => places.clone().into_iter().map(place).collect_view().into_any(),
+        false => view! { <button class="chip" on:click=move |_| open.set(true)>{format!("{count} places")}</button> }.into_any(),
     }
 }
 
@@ -217,7 +257,7 @@ fn Idle(app: App, ledger: RwSignal<Vec<LedgerRow>>) -> impl IntoView {
                     <span class=format!("state {}", row.state)>{row.state.clone()}</span>
                     <span class="idle-name">{row.resource.to_string()}</span>
                     <span class="idle-why">{words(&said)}</span>
-                    <button class="chip source" on:click=move |_| if let Some(span) = &span { app.go(span) }>{label}</button>
+                    <button class="chip source" on:click=move |_| if let Some(span) = &span { app.selection.go(span) }>{label}</button>
                 </li>
             }
         };

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: the worker's side of any of them.
 
+mod asked;
 mod compare;
 mod findings;
 mod graph;
@@ -11,16 +12,19 @@ mod routes;
 mod stages;
 mod tree;
 
-use crate::state::{App, View};
-use chancery_web::protocol::Doc;
+pub use asked::AddressBar;
+
+use crate::state::App;
+use crate::view::View;
+use chancery_web::protocol::{Doc, Finding, Span};
 use leptos::prelude::*;
 
 /// The view that is chosen.
 #[component]
 pub fn Views(app: App) -> impl IntoView {
     view! {
-        <div class="view" id="view" role="tabpanel" aria-label=move || app.view.get().label()>
-            {move || match app.view.get() {
+        <div class="view" id="view" role="tabpanel" aria-label=move || app.screen.view.get().label()>
+            {move || match app.screen.view.get() {
                 View::Graph => view! { <graph::GraphView app=app /> }.into_any(),
                 View::Routes => view! { <routes::RoutesView app=app /> }.into_any(),
                 View::Envoy => view! { <tree::TreeView app=app doc=Doc::Envoy /> }.into_any(),
@@ -33,14 +37,46 @@ pub fn Views(app: App) -> impl IntoView {
     }
 }
 
+/// The worst finding, with its fix, while nothing is selected.
+#[component]
+fn Hint(app: App) -> impl IntoView {
+    let rank = |finding: &Finding| ["error", "warning"].iter().position(|known| *known == finding.severity);
+    let worst = move || {
+        app.engine.compiled.with(|compiled| {
+            let serious = compiled.findings.iter().filter(|finding| rank(finding).is_some());
+            serious.min_by_key(|finding| (rank(finding), finding.fix.is_none())).cloned()
+        })
+    };
+    move || match worst() {
+        None => view! { <p class="told-hint">"Click a line, a route or a field to follow it from YAML to Envoy and back."</p> }.into_any(),
+        Some(finding) => {
+            let Finding { severity, message, span, fix, .. } = finding;
+            let source = span.map(|span| source(app, span));
+            let fix = fix.map(|fix| {
+                let label = fix.message.clone();
+                view! { <button class="chip fix" on:click=move |_| app.engine.fix(&fix)><span>{findings::words(&label)}</span></button> }
+            });
+            view! {
+                <p class="told-hint told-worst">
+                    <span class=format!("mark {severity}") role="img" aria-label=severity.clone()></span><span>{findings::words(&message)}</span> {fix} {source}
+                </p>
+            }
+            .into_any()
+        }
+    }
+}
+
+/// A place in the text, which a click goes to.
+fn source(app: App, span: Span) -> impl IntoView {
+    let label = format!("{}:{}", span.file, span.line);
+    view! { <button class="chip source" on:click=move |_| app.selection.go(&span)>{label}</button> }
+}
+
 /// What is selected, and why it is what it is.
 #[component]
 pub fn Told(app: App) -> impl IntoView {
-    let content = move || match app.thread.get() {
-        None => view! {
-            <p class="told-hint">"Click a line, a route or a field to follow it from YAML to Envoy and back."</p>
-        }
-        .into_any(),
+    let content = move || match app.selection.thread.get() {
+        None => view! { <Hint app=app /> }.into_any(),
         Some(thread) => {
             let places = thread.envoy.len();
             let sentences = thread.told.clone();
@@ -49,21 +85,14 @@ pub fn Told(app: App) -> impl IntoView {
             view! {
                 <div class="told-head">
                     <strong class="told-title" title=thread.title.replace('`', "")>{findings::words(&thread.title)}</strong>
-                    {count.map(|count| view! { <button class="chip thread" on:click=move |_| app.view.set(View::Envoy)>{count}</button> })}
-                    {spans
-                        .into_iter()
-                        .take(4)
-                        .map(|span| {
-                            let label = format!("{}:{}", span.file, span.line);
-                            view! { <button class="chip source" on:click=move |_| app.go(&span)>{label}</button> }
-                        })
-                        .collect_view()}
-                    <button class="quiet told-close" title="Let go (Escape)" aria-label="Let go of the selection" on:click=move |_| app.release()>"×"</button>
+                    {count.map(|count| view! { <button class="chip thread" on:click=move |_| app.screen.view.set(View::Envoy)>{count}</button> })}
+                    {spans.into_iter().take(4).map(|span| source(app, span)).collect_view()}
+                    <button class="quiet told-close" title="Clear the selection (Escape)" aria-label="Clear the selection" on:click=move |_| app.selection.release()>"×"</button>
                 </div>
                 {sentences.into_iter().take(3).map(|sentence| view! { <p class="told-sentence">{findings::words(&sentence)}</p> }).collect_view()}
             }
             .into_any()
         }
     };
-    view! { <section class="told" class:held=move || app.thread.with(Option::is_some) aria-live="polite" aria-label="Selection">{content}</section> }
+    view! { <section class="told" class:held=move || app.selection.thread.with(Option::is_some) aria-live="polite" aria-label="Selection">{content}</section> }
 }

@@ -4,9 +4,9 @@
 
 use super::findings::words;
 use super::tree::open_place;
-use crate::requests::{Requests, follow};
+use crate::requests::Requests;
 use crate::state::App;
-use chancery_web::protocol::{Doc, Sent, Span, Step, Target, Tried, Way, WrittenRequest};
+use chancery_web::protocol::{Doc, Sent, Span, Step, Target, Tried, Wanting, Way, WrittenRequest};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
@@ -20,7 +20,6 @@ const MANY: usize = 8;
 #[component]
 pub fn RequestView(app: App) -> impl IntoView {
     let requests = app.requests;
-    follow(app);
     let answer = move || {
         match requests.way.get() {
         None => view! { <p class="empty">"Write a URL, or paste a " <code>"curl"</code> " command, to see what Envoy does with it. A Listener, a Host and a Mapping, or an HTTPProxy, make a first route."</p> }.into_any(),
@@ -59,18 +58,18 @@ fn Form(app: App) -> impl IntoView {
         let text = event.clipboard_data().and_then(|data| data.get_data("text").ok()).unwrap_or_default();
         if is_curl(&text) {
             event.prevent_default();
-            requests.take_curl(app, text);
+            requests.take_curl(text);
         }
     };
     let entered = move |event: KeyboardEvent| {
         let text = requests.form.with_untracked(|form| form.url.clone());
         if event.key() == "Enter" && is_curl(&text) {
-            requests.take_curl(app, text);
+            requests.take_curl(text);
         }
     };
     let keep = move |_| match requests.way.get_untracked() {
-        Some(Ok(way)) => requests.keep(app, way.ending),
-        _ => app.say("There is no request to keep yet"),
+        Some(Ok(way)) => requests.keep(way.ending),
+        _ => app.screen.say("There is no request to keep yet"),
     };
     view! {
         <div class="bar request-bar">
@@ -156,7 +155,7 @@ fn Kept(app: App) -> impl IntoView {
                 true => view! { <span class="kept-told">{verdict.now}</span> }.into_any(),
                 false => view! {
                     <span class="kept-told"><span class="kept-now">{verdict.now}</span> <span class="kept-expected">{format!("expected: {}", verdict.expected)}</span></span>
-                    {verdict.ending.is_some().then(|| view! { <button class="chip" title="From now on it is to end as it does now" on:click=move |_| requests.accept(app, at)>"Accept"</button> })}
+                    {verdict.ending.is_some().then(|| view! { <button class="chip" title="From now on it is to end as it does now" on:click=move |_| requests.accept(at)>"Accept"</button> })}
                 }
                 .into_any(),
             });
@@ -165,7 +164,7 @@ fn Kept(app: App) -> impl IntoView {
                     <span class="kept-mark" role="img" aria-label=word>{mark}</span>
                     <button class="kept-line" on:click=move |_| requests.fill(request.clone())>{label.clone()}</button>
                     {told}
-                    <button class="quiet kept-forget" title="Forget it" aria-label=format!("Forget {label}") on:click=move |_| requests.forget(app, at)>"×"</button>
+                    <button class="quiet kept-forget" title="Forget it" aria-label=format!("Forget {label}") on:click=move |_| requests.forget(at)>"×"</button>
                 </li>
             }
         };
@@ -191,28 +190,56 @@ fn Kept(app: App) -> impl IntoView {
 
 #[component]
 fn Answer(app: App, way: Way) -> impl IntoView {
-    let Way { told, good, steps, notes, .. } = way;
+    let Way { told, headline, ending, good, steps, hosts, wanting, notes, .. } = way;
+    let forwards = ending.outcome == chancery_web::protocol::Outcome::Forward;
+    let (first, second) = if forwards { (headline, format!("The request {told}")) } else { (format!("The request {told}"), String::new()) };
     view! {
-        <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "→" } else { "✗" }}</span><span>"The request "{told}</span></p>
+        <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "→" } else { "✗" }}</span><span>{first}</span></p>
+        {(!second.is_empty()).then(|| view! { <p class="verdict-second">{second}</p> })}
+        <Nearest app=app hosts=hosts wanting=wanting />
         <ol class="way">{steps.into_iter().map(|step| view! { <Stair app=app step=step /> }).collect_view()}</ol>
         {notes.into_iter().map(|note| view! { <p class="notice-line warn way-note">{words(&note)}</p> }).collect_view()}
     }
 }
 
+/// Where no route takes the request: what wants its host and is not served, and the hosts that are.
+#[component]
+fn Nearest(app: App, hosts: Vec<String>, wanting: Vec<Wanting>) -> impl IntoView {
+    let wanted = move |of: Wanting| {
+        view! {
+            <li class="wanting">
+                <span class=format!("state {}", of.state)>{of.state.clone()}</span> <strong>{of.resource}</strong> " wants this host. "
+                {of.why.iter().map(|why| words(&format!("{why} "))).collect_view()}
+                {of.span.map(|span| source(app, span))}
+            </li>
+        }
+    };
+    let host = move |url: String| {
+        let ask = {
+            let url = url.clone();
+            move |_| app.requests.type_url(format!("{}/", url.replacen('*', "www", 1)))
+        };
+        view! { <button class="chip" title="Try a request for this host" on:click=ask>{url}</button> }
+    };
+    let served = (!hosts.is_empty()).then(|| view! { <p class="nearest">"Hosts that are served: " {hosts.into_iter().map(host).collect_view()}</p> });
+    let wanting = (!wanting.is_empty()).then(|| view! { <ul>{wanting.into_iter().map(wanted).collect_view()}</ul> });
+    view! { {wanting} {served} }
+}
+
 /// Whether a place of the bootstrap belongs to the selection.
 fn is_lit(app: App, pointer: Option<&String>) -> bool {
-    pointer.is_some_and(|pointer| app.thread.with(|thread| thread.as_ref().is_some_and(|thread| thread.envoy.iter().any(|place| place == pointer))))
+    pointer.is_some_and(|pointer| app.selection.has_place(|place| place == pointer))
 }
 
 fn select(app: App, pointer: Option<String>) {
     if let Some(pointer) = pointer {
-        app.select(Target::Place { doc: Doc::Envoy, pointer });
+        app.selection.select(Target::Place { doc: Doc::Envoy, pointer });
     }
 }
 
 fn source(app: App, span: Span) -> impl IntoView {
     let label = format!("{}:{}", span.file, span.line);
-    view! { <button class="chip source" on:click=move |_| app.go(&span)>{label}</button> }
+    view! { <button class="chip source" on:click=move |_| app.selection.go(&span)>{label}</button> }
 }
 
 #[component]
@@ -283,7 +310,7 @@ fn Losers(app: App, tried: Vec<Tried>) -> impl IntoView {
     };
     view! {
         {move || (!open.get()).then(|| view! {
-            <button class="link stair-more" on:click=move |_| open.set(true)>{if far == 1 { "1 route more fails by its path".to_string() } else { format!("{far} routes more fail by their path") }}</button>
+            <button class="link stair-more" on:click=move |_| open.set(true)>{if far == 1 { "1 more route whose path does not match".to_string() } else { format!("{far} more routes whose path does not match") }}</button>
         })}
         <ul class="tried-list">{rows}</ul>
     }

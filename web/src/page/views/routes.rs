@@ -68,84 +68,139 @@ fn sections(rows: &[RouteRow], wanted: &Wanted, built_in: bool) -> (Vec<Section>
     (out, hidden)
 }
 
+/// The routes that are shown, and the filter. Copies are the same.
+#[derive(Clone, Copy)]
+struct Filter {
+    rows: RwSignal<Vec<RouteRow>>,
+    text: RwSignal<String>,
+    /// Whether what looks like a request is to be found as text.
+    as_words: RwSignal<bool>,
+    wanted: RwSignal<Wanted>,
+    built_in: RwSignal<bool>,
+    request: Memo<Option<(Option<String>, String)>>,
+}
+
+impl Filter {
+    fn new(app: App) -> Self {
+        let (text, as_words) = (RwSignal::new(String::new()), RwSignal::new(false));
+        let filter = Self {
+            rows: RwSignal::new(Vec::new()),
+            text,
+            as_words,
+            wanted: RwSignal::new(Wanted::Words(String::new())),
+            built_in: RwSignal::new(false),
+            request: Memo::new(move |_| text.with(|text| request_of(text)).filter(|_| !as_words.get())),
+        };
+        filter.follow(app);
+        filter
+    }
+
+    /// Follows compiles, and asks which routes take a request that is typed.
+    fn follow(self, app: App) {
+        let Self { rows, text, wanted, request, .. } = self;
+        Effect::new(move |_| {
+            app.engine.generation.track();
+            spawn_local(async move {
+                if let Ok(answer) = ask::<Vec<RouteRow>>(Question::Routes).await {
+                    let _ = rows.try_set(answer);
+                }
+            });
+        });
+        Effect::new(move |_| {
+            app.engine.generation.track();
+            let asked = request.get();
+            let Some((host, path)) = asked.clone() else { return wanted.set(Wanted::Words(text.get())) };
+            spawn_local(async move {
+                if let Ok(places) = ask::<HashSet<String>>(Question::RoutesFor { host, path }).await
+                    && request.try_get_untracked() == Some(asked)
+                {
+                    wanted.set(Wanted::Taking(places));
+                }
+            });
+        });
+    }
+
+    fn type_text(self, text: String) {
+        self.text.set(text);
+        self.as_words.set(false);
+    }
+
+    /// How many routes the controller adds by itself.
+    fn built_in_count(self) -> usize {
+        self.rows.with(|rows| rows.iter().filter(|row| row.made_by.is_empty()).count())
+    }
+
+    /// Why there is nothing to show.
+    fn nothing(self, app: App) -> &'static str {
+        match (self.rows.with(Vec::is_empty), self.built_in_count() > 0) {
+            _ if app.engine.generation.get() == 0 => "The first compile is under way.",
+            (true, _) => "Envoy has no route: nothing in the editor makes one.",
+            (false, true) if self.text.with(String::is_empty) => {
+                "Envoy has only routes that the controller adds by itself. The button above shows them."
+            }
+            (false, _) => "No route fits the filter.",
+        }
+    }
+}
+
 /// The view.
 #[component]
 pub fn RoutesView(app: App) -> impl IntoView {
-    let rows = RwSignal::new(Vec::<RouteRow>::new());
-    let text = RwSignal::new(String::new());
-    let as_words = RwSignal::new(false);
-    let wanted = RwSignal::new(Wanted::Words(String::new()));
-    let built_in = RwSignal::new(false);
-    Effect::new(move |_| {
-        app.generation.track();
-        spawn_local(async move {
-            if let Ok(answer) = ask::<Vec<RouteRow>>(Question::Routes).await {
-                let _ = rows.try_set(answer);
-            }
-        });
-    });
-    let request = Memo::new(move |_| text.with(|text| request_of(text)).filter(|_| !as_words.get()));
-    Effect::new(move |_| {
-        app.generation.track();
-        let asked = request.get();
-        let Some((host, path)) = asked.clone() else { return wanted.set(Wanted::Words(text.get())) };
-        spawn_local(async move {
-            if let Ok(places) = ask::<HashSet<String>>(Question::RoutesFor { host, path }).await
-                && request.try_get_untracked() == Some(asked)
-            {
-                wanted.set(Wanted::Taking(places));
-            }
-        });
-    });
-    let shown = Memo::new(move |_| rows.with(|rows| wanted.with(|wanted| sections(rows, wanted, built_in.get()))));
-    let count = move || rows.with(|rows| rows.iter().filter(|row| row.made_by.is_empty()).count());
+    let filter = Filter::new(app);
+    let shown = Memo::new(move |_| filter.rows.with(|rows| filter.wanted.with(|wanted| sections(rows, wanted, filter.built_in.get()))));
     let body = move || {
         let (sections, hidden) = shown.get();
         if sections.is_empty() {
-            let word = if rows.with(Vec::is_empty) {
-                "Envoy has no route yet. A Listener, a Host and a Mapping make one."
-            } else {
-                "No route fits the filter."
-            };
-            return view! { <p class="empty">{word}</p> }.into_any();
+            return view! { <p class="empty">{filter.nothing(app)}</p> }.into_any();
         }
-        let mut last = String::new();
-        let sections = sections.into_iter().map(|(listener, host, rows)| {
-            let heading = (listener != last).then(|| listener.clone());
-            last = listener;
-            view! {
-                {heading.map(|heading| view! { <h2 class="group-name">{heading}</h2> })}
-                <h3 class="host-name">{host}</h3>
-                <table class="routes">
-                    <thead><tr><th class="order">"#"</th><th>"Match"</th><th>"Action"</th><th>"Policies"</th><th>"Made by"</th></tr></thead>
-                    <tbody>{rows.into_iter().map(|row| view! { <RouteLine app=app row=row /> }).collect_view()}</tbody>
-                </table>
-            }
-        });
         let more = (hidden > 0).then(|| view! { <p class="empty">{format!("{hidden} more routes: type into the filter to find them.")}</p> });
-        view! { <div>{sections.collect_view()} {more}</div> }.into_any()
+        view! { <div>{tables(app, sections)} {more}</div> }.into_any()
+    };
+    let built_in = move || {
+        let count = filter.built_in_count();
+        let toggle = move |_| filter.built_in.update(|shown| *shown = !*shown);
+        (count > 0).then(|| view! {
+            <button class="quiet" aria-pressed=move || filter.built_in.get().to_string() title="Routes that the controller adds by itself" on:click=toggle>{format!("{count} built in")}</button>
+        })
+    };
+    let asked = move || {
+        filter.request.get().map(|(host, path)| {
+            let asked = format!("{}{path}", host.unwrap_or_default());
+            view! {
+                <p class="asked">"The routes whose path takes " <code>{asked}</code> "; the first of a host whose other conditions hold gets it. "
+                <button class="link" on:click=move |_| filter.as_words.set(true)>"Find it as text"</button></p>
+            }
+        })
     };
     view! {
         <div class="bar">
             <input
                 class="field grow" type="search" placeholder="A request, as shop.example.com/cart/1, or a word" aria-label="Filter routes"
-                prop:value=move || text.get() on:input=move |event| { text.set(event_target_value(&event)); as_words.set(false); }
+                prop:value=move || filter.text.get() on:input=move |event| filter.type_text(event_target_value(&event))
             />
-            {move || (count() > 0).then(|| view! {
-                <button class="quiet" aria-pressed=move || built_in.get().to_string() title="Routes that the controller adds by itself" on:click=move |_| built_in.update(|shown| *shown = !*shown)>
-                    {move || format!("{} built in", count())}
-                </button>
-            })}
+            {built_in}
         </div>
-        {move || request.get().map(|(host, path)| {
-            let asked = format!("{}{path}", host.unwrap_or_default());
-            view! {
-                <p class="asked">"The routes whose path takes " <code>{asked}</code> "; the first of a host whose other conditions hold gets it. "
-                <button class="link" on:click=move |_| as_words.set(true)>"Find it as text"</button></p>
-            }
-        })}
-        <div class="scroll" class:threaded=move || app.thread.with(Option::is_some) tabindex="0" aria-label="Routes">{body}</div>
+        {asked}
+        <div class="scroll" class:threaded=move || app.selection.thread.with(Option::is_some) tabindex="0" aria-label="Routes">{body}</div>
     }
+}
+
+/// A table for each virtual host, under the names of listeners.
+fn tables(app: App, sections: Vec<Section>) -> impl IntoView {
+    let mut last = String::new();
+    let table = |(listener, host, rows): Section| {
+        let heading = (listener != last).then(|| listener.clone());
+        last = listener;
+        view! {
+            {heading.map(|heading| view! { <h2 class="group-name">{heading}</h2> })}
+            <h3 class="host-name">{host}</h3>
+            <table class="routes">
+                <thead><tr><th class="order">"#"</th><th>"Match"</th><th>"Action"</th><th>"Policies"</th><th>"Made by"</th></tr></thead>
+                <tbody>{rows.into_iter().map(|row| view! { <RouteLine app=app row=row /> }).collect_view()}</tbody>
+            </table>
+        }
+    };
+    sections.into_iter().map(table).collect_view()
 }
 
 #[component]
@@ -154,7 +209,7 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
     let lit = {
         let pointer = pointer.clone();
         move || {
-            app.thread.with(|thread| {
+            app.selection.thread.with(|thread| {
                 thread.as_ref().is_some_and(|thread| {
                     thread.envoy.iter().any(|place| place.starts_with(&pointer) && !place[pointer.len()..].starts_with(|c: char| c.is_ascii_digit()))
                 })
@@ -164,20 +219,23 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
     let made_by: Vec<String> = row.made_by.iter().map(ToString::to_string).collect();
     let select = {
         let pointer = pointer.clone();
-        move || app.select(Target::Place { doc: Doc::Envoy, pointer: pointer.clone() })
+        move || app.selection.select(Target::Place { doc: Doc::Envoy, pointer: pointer.clone() })
     };
     let by_key = select.clone();
     let attempt = (row.action != "tcp").then(|| {
         let pointer = pointer.clone();
-        view! { <button class="quiet" title="Try a request that it takes" on:click=move |event| { event.stop_propagation(); app.requests.attempt(app, pointer.clone()); }>"Try"</button> }
+        view! { <button class="quiet" title="Try a request that it takes" on:click=move |event| { event.stop_propagation(); app.requests.attempt(pointer.clone()); }>"Try"</button> }
     });
-    let shadow = row.shadowed_by.map(|by| view! { <span class="shadow-note">{format!("never reached: route {by} takes all its requests")}</span> });
+    let shadow = row.shadowed_by.map(|by| {
+        let by = if by > 0 { format!("route {by}") } else { "a built-in route".into() };
+        view! { <span class="shadow-note">{format!("never reached: {by} takes all its requests")}</span> }
+    });
     view! {
         <tr
             class=format!("route {}", row.action) class:shadowed=row.shadowed_by.is_some() class:lit=lit tabindex="0"
             on:click=move |_| select() on:keydown=move |event| if event.key() == "Enter" { by_key() }
         >
-            <td class="order">{row.order}</td>
+            <td class="order">{(row.order > 0).then_some(row.order)}</td>
             <td class="match">
                 <span class="path">{row.path.clone()}</span>
                 {row.conditions.iter().map(|condition| view! { <span class="condition">{condition.clone()}</span> }).collect_view()}

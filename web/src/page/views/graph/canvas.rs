@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what can be done with it.
 
-use super::LARGE;
+use super::board::{Board, LARGE};
 use chancery_web::protocol::{Drawing, Frame, Line};
 use leptos::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,8 +14,11 @@ const TILE: i32 = 600;
 /// Of more lines, all are drawn through.
 const MOST_DASHED: usize = 400;
 
-/// At a smaller scale nobody could read, and boxes are drawn without what they say.
-const LEGIBLE: f64 = 0.25;
+/// At a smaller scale captions of 11 units would be too small to read, and are not drawn.
+const WITH_CAPTIONS: f64 = 0.999;
+
+/// At a smaller scale titles of 13 units would be too small to read, and are not drawn.
+const WITH_TITLES: f64 = 0.85;
 
 /// Lines that are drawn at once at most: more could not be told apart.
 const MOST_LINES: usize = 3_000;
@@ -35,6 +38,7 @@ const ICONS: &[(&str, &str)] = &[
     ("listener", "M2 8h5M5 5l3 3-3 3M9 3v10M12 5v6"),
     ("filter chain", "M2 8h12M5 5v6M8 4v8M11 5v6"),
     ("virtual host", "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2M2 8h12M8 2c3 4 3 8 0 12M8 2c-3 4-3 8 0 12"),
+    ("rule", "M3 13c0-6 10-4 10-10M10 5l3-3 2 3"),
     ("route", "M3 13c0-6 10-4 10-10M10 5l3-3 2 3"),
     ("cluster", "M8 2l5 3v6l-5 3-5-3V5zM8 8l5-3M8 8v6M8 8L3 5"),
     ("endpoint", "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v2M8 13v2M1 8h2M13 8h2"),
@@ -54,7 +58,8 @@ fn hue(frame: &Frame) -> &'static str {
         "listener" | "filter chain" => "hue-in",
         "virtual host" => "hue-host",
         "route" => "hue-route",
-        "cluster" | "endpoint" => "hue-out",
+        "rule" => "hue-route",
+        "cluster" | "endpoint" | "Service" => "hue-out",
         "secret" => "hue-secret",
         _ => "hue-own",
     }
@@ -105,7 +110,12 @@ struct Drawn {
     ends: [String; 2],
     class: String,
     course: String,
+    /// What it says, and the field that makes it.
     told: String,
+    /// The share of the requests that go this way, and where that is written.
+    share: Option<u32>,
+    at: (i32, i32),
+    width: String,
 }
 
 impl Drawn {
@@ -118,6 +128,9 @@ impl Drawn {
             class: format!("line {}{cycle}{lost}", line.relation.replace(' ', "-")),
             course: line.course.clone(),
             told: format!("{} {} {}{label}", from.title, line.relation, to.title),
+            share: line.share,
+            at: line.end,
+            width: format!("{:.1}", line.width),
         }
     }
 }
@@ -134,38 +147,21 @@ fn lines(drawing: &Drawing) -> Vec<Patch<Drawn>> {
     patches(lines, false)
 }
 
-/// The boxes and lines.
-#[component]
-pub fn Canvas(
-    lit: Memo<Vec<String>>,
-    drawing: RwSignal<Drawing>,
-    sight: RwSignal<Sight>,
-    cursor: RwSignal<Option<String>>,
-    choose: Callback<Frame>,
-    room: RwSignal<(f64, f64)>,
-) -> impl IntoView {
-    // Moving it moves a layer that is painted already; only another scale has it painted again.
-    let moved = move || {
-        let Sight { x, y, scale } = sight.get();
-        format!("translate({}px, {}px)", (-x * scale).round(), (-y * scale).round())
-    };
-    let scale = Memo::new(move |_| sight.get().scale);
-    let extent = move |side: fn(&Drawing) -> i32| drawing.with(|drawing| (f64::from(side(drawing)) * scale.get()).ceil().to_string());
-    let lit = Memo::new(move |_| lit.with(|lit| lit.iter().cloned().collect::<HashSet<_>>()));
-    // Of many boxes only those in sight are there; the tiles keep that from changing with every step of the mouse.
-    let sighted = Memo::new(move |_| {
-        let many = drawing.with(|drawing| drawing.frames.len() > LARGE);
-        let (Sight { x, y, scale }, (width, height)) = (sight.get(), room.get());
+/// What is in sight, of a large graph: its tiles keep that from changing with every step of the mouse.
+fn in_sight(board: Board) -> Memo<Option<Sighted>> {
+    Memo::new(move |_| {
+        let many = board.drawing.with(|drawing| drawing.frames.len() > LARGE);
+        let (Sight { x, y, scale }, (width, height)) = (board.sight.get(), board.room.get());
         let tile = |value: f64| (value / f64::from(TILE)).floor() as i32;
         // A little more than is seen: boxes are told apart by their middles.
         let near = 200.0;
         many.then(|| ((tile(x - near), tile(y - near)), (tile(x + width / scale + near), tile(y + height / scale + near))))
-    });
-    // Dashes take longer to paint than all the rest.
-    let is_plain = Memo::new(move |_| drawing.with(|drawing| drawing.lines.len() > MOST_DASHED));
-    let boxes = Memo::new(move |_| drawing.with(boxes));
-    let lines = Memo::new(move |_| drawing.with(lines));
-    let shown_lines = Memo::new(move |_| {
+    })
+}
+
+/// How many lines of each patch are drawn: those in sight, up to a limit.
+fn drawn_lines(lines: Memo<Vec<Patch<Drawn>>>, sighted: Memo<Option<Sighted>>) -> Memo<HashMap<u64, usize>> {
+    Memo::new(move |_| {
         let (sighted, mut left) = (sighted.get(), MOST_LINES);
         let mut shown = HashMap::new();
         lines.with(|lines| {
@@ -176,41 +172,101 @@ pub fn Canvas(
             }
         });
         shown
-    });
+    })
+}
+
+/// The lines.
+#[component]
+fn Lines(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>>) -> impl IntoView {
+    let lines = Memo::new(move |_| board.drawing.with(lines));
+    let shown = drawn_lines(lines, sighted);
     let line = move |line: Drawn| {
         let [from, to] = line.ends;
+        let (start, end) = (from.clone(), to.clone());
         let is_lit = move || lit.with(|lit| lit.contains(&from) && lit.contains(&to));
-        view! { <path class=line.class class:lit=is_lit d=line.course><title>{line.told}</title></path> }
+        let is_way = move || board.way.with(|way| way.contains(&start) && way.contains(&end));
+        let share =
+            line.share.map(|share| view! { <text class="share" x=line.at.0 - 12 y=line.at.1 - 5 text-anchor="end">{format!("{share} %")}</text> });
+        // The wide one cannot be seen, and is easily pointed at.
+        view! {
+            <g class="edge" class:lit=is_lit class:way=is_way>
+                <path class="reach" d=line.course.clone()></path>
+                <path class=line.class d=line.course marker-end="url(#arrow)" stroke-width=line.width></path>
+                <title>{line.told}</title>
+                {share}
+            </g>
+        }
     };
     let of_lines = move |patch: Patch<Drawn>| {
-        let some = Memo::new(move |_| shown_lines.with(|shown| shown.get(&patch.key).copied().unwrap_or_default()));
+        let some = Memo::new(move |_| shown.with(|shown| shown.get(&patch.key).copied().unwrap_or_default()));
         view! { <g>{move || patch.content.iter().take(some.get()).cloned().map(line).collect_view()}</g> }
     };
+    view! { <g class="lines"><For each=move || lines.get() key=|patch| patch.key children=of_lines /></g> }
+}
+
+/// The boxes.
+#[component]
+fn Boxes(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>>, choose: Callback<Frame>) -> impl IntoView {
+    let boxes = Memo::new(move |_| board.drawing.with(boxes));
     let of_boxes = move |patch: Patch<Frame>| {
-        let compact = drawing.with_untracked(|drawing| drawing.compact);
+        let compact = board.drawing.with_untracked(|drawing| drawing.compact);
         let is_seen = Memo::new(move |_| is_in(patch.tiles[0], sighted.get()));
-        let draw = move |frame: Frame| view! { <Box frame=frame lit=lit cursor=cursor choose=choose compact=compact /> };
+        let draw = move |frame: Frame| view! { <Box frame=frame lit=lit board=board choose=choose compact=compact /> };
         view! { <g>{move || is_seen.get().then(|| patch.content.iter().cloned().map(draw).collect_view())}</g> }
     };
+    view! { <For each=move || boxes.get() key=|patch| patch.key children=of_boxes /> }
+}
+
+/// The line above what only supports the rest.
+fn band(drawing: &Drawing) -> Option<impl IntoView + use<>> {
+    let width = drawing.width;
+    drawing.supporting.map(|top| {
+        view! { <g><line class="rule" x1="0" x2=width y1=top - 14 y2=top - 14></line><text class="band" x="0" y=top - 20>"Supporting"</text></g> }
+    })
+}
+
+/// The boxes and lines.
+#[component]
+pub fn Canvas(board: Board, choose: Callback<Frame>) -> impl IntoView {
+    let Board { drawing, sight, .. } = board;
+    // Moving it moves a layer that is painted already; only another scale has it painted again.
+    let moved = move || {
+        let Sight { x, y, scale } = sight.get();
+        format!("translate({}px, {}px)", (-x * scale).round(), (-y * scale).round())
+    };
+    let scale = Memo::new(move |_| sight.get().scale);
+    let extent = move |side: fn(&Drawing) -> i32| drawing.with(|drawing| (f64::from(side(drawing)) * scale.get()).ceil().to_string());
+    let lit = Memo::new(move |_| board.lit.with(|lit| lit.iter().cloned().collect::<HashSet<_>>()));
+    let sighted = in_sight(board);
+    // Dashes take longer to paint than all the rest.
+    let is_plain = Memo::new(move |_| drawing.with(|drawing| drawing.lines.len() > MOST_DASHED));
     view! {
-        <svg class="canvas" class:far=move || scale.get() < LEGIBLE class:plain=is_plain aria-hidden="true" width=move || extent(|drawing| drawing.width) height=move || extent(|drawing| drawing.height) style:transform=moved>
+        <svg
+            class="canvas" class:small=move || scale.get() < WITH_CAPTIONS class:far=move || scale.get() < WITH_TITLES class:plain=is_plain aria-hidden="true"
+            width=move || extent(|drawing| drawing.width) height=move || extent(|drawing| drawing.height) style:transform=moved
+        >
+            <defs>
+                <marker id="arrow" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">
+                    <path class="arrow" d="M0 .8L8 4 0 7.2z"></path>
+                </marker>
+            </defs>
             <g transform=move || format!("scale({})", scale.get())>
-                {move || drawing.with(|drawing| drawing.supporting.map(|top| view! {
-                    <g><line class="rule" x1="0" x2=drawing.width y1=top - 14 y2=top - 14></line><text class="band" x="0" y=top - 20>"Supporting"</text></g>
-                }))}
-                <g class="lines"><For each=move || lines.get() key=|patch| patch.key children=of_lines /></g>
-                <For each=move || boxes.get() key=|patch| patch.key children=of_boxes />
+                {move || drawing.with(band)}
+                <Lines board=board lit=lit sighted=sighted />
+                <Boxes board=board lit=lit sighted=sighted choose=choose />
             </g>
         </svg>
     }
 }
 
 #[component]
-fn Box(frame: Frame, lit: Memo<HashSet<String>>, cursor: RwSignal<Option<String>>, choose: Callback<Frame>, compact: bool) -> impl IntoView {
+fn Box(frame: Frame, lit: Memo<HashSet<String>>, board: Board, choose: Callback<Frame>, compact: bool) -> impl IntoView {
     let id = frame.id.clone();
     let is_lit = move || lit.with(|lit| lit.contains(&id));
     let id = frame.id.clone();
-    let is_cursor = move || cursor.with(|cursor| cursor.as_ref() == Some(&id));
+    let is_cursor = move || board.cursor.with(|cursor| cursor.as_ref() == Some(&id));
+    let id = frame.id.clone();
+    let is_way = move || board.way.with(|way| way.contains(&id));
     let wrong = frame.errors > 0 || (frame.missing && !frame.faint);
     let class = format!(
         "box {}{}{}{}{}",
@@ -224,41 +280,43 @@ fn Box(frame: Frame, lit: Memo<HashSet<String>>, cursor: RwSignal<Option<String>
         let (class, count) = if frame.errors > 0 { ("error", frame.errors) } else { ("warning", frame.warnings) };
         view! { <g class=format!("box-badge {class}")><circle cx=frame.width y="0" r="9"></circle><text x=frame.width y="4" text-anchor="middle">{count}</text></g> }
     });
-    let reason = if frame.folded { "click to see each" } else { &frame.reason };
-    let told = format!("{}: {}{}{reason}", frame.caption, frame.title, if reason.is_empty() { "" } else { " — " });
+    let told = if frame.folded { format!("{}: {}", frame.tip, "click to see each") } else { frame.tip.clone() };
     let chosen = frame.clone();
     let (title_y, text_x) = if compact { (frame.height / 2 + 4, 30) } else { (34, 34) };
-    let reason = (!frame.reason.is_empty() && !compact).then(|| view! { <text class="box-reason" x=text_x y=50>{frame.reason.clone()}</text> });
+    let third = if frame.reason.is_empty() { ("box-note", &frame.note) } else { ("box-reason", &frame.reason) };
+    let third = (!third.1.is_empty() && !compact).then(|| view! { <text class=third.0 x=text_x y=50>{third.1.clone()}</text> });
     view! {
-        <g class=class class:lit=is_lit class:cursor=is_cursor transform=format!("translate({} {})", frame.x, frame.y) on:click=move |_| choose.run(chosen.clone())>
+        <g class=class class:lit=is_lit class:way=is_way class:cursor=is_cursor transform=format!("translate({} {})", frame.x, frame.y) on:click=move |_| choose.run(chosen.clone())>
             <title>{told}</title>
             <rect class="box-frame" width=frame.width height=frame.height rx="6"></rect>
             <svg class="icon" x="9" y=if compact { (frame.height - 14) / 2 } else { 10 } width="14" height="14" viewBox="0 0 16 16"><path d=icon(&frame.kind)></path></svg>
             {(!compact).then(|| view! { <text class="box-caption" x=text_x y="18">{frame.caption.clone()}</text> })}
             <text class="box-title" x=text_x y=title_y>{frame.title.clone()}</text>
-            {reason}
+            {third}
             {badge}
         </g>
     }
 }
 
-/// Where one is, in a large graph.
+/// The room of the map, in pixels.
+const MAP: (f64, f64) = (220.0, 56.0);
+
+/// Where one is, in a graph that is larger than the pane.
 #[component]
-pub fn Minimap(drawing: RwSignal<Drawing>, sight: RwSignal<Sight>, room: RwSignal<(f64, f64)>, touched: RwSignal<bool>) -> impl IntoView {
-    let large = Memo::new(move |_| drawing.with(|drawing| drawing.frames.len() > 60));
+pub fn Minimap(board: Board) -> impl IntoView {
+    let Board { drawing, sight, room, touched, .. } = board;
+    let extent = move || drawing.with(|drawing| (f64::from(drawing.width.max(1)), f64::from(drawing.height.max(1))));
+    let large = Memo::new(move |_| {
+        let ((full, tall), (width, height), scale) = (extent(), room.get(), sight.get().scale);
+        full * scale > width || tall * scale > height
+    });
     let dots = move || {
-        drawing.with(|drawing| {
-            let mut path = String::new();
-            for frame in &drawing.frames {
-                path.push_str(&format!("M{} {}h{}v{}h-{}z", frame.x, frame.y, frame.width, frame.height, frame.width));
-            }
-            path
-        })
+        let dot = |frame: &Frame| format!("M{} {}h{}v{}h-{}z", frame.x, frame.y, frame.width, frame.height, frame.width);
+        drawing.with(|drawing| drawing.frames.iter().map(dot).collect::<String>())
     };
     let go = move |event: leptos::ev::MouseEvent| {
-        let (full, tall) = drawing.with_untracked(|drawing| (f64::from(drawing.width), f64::from(drawing.height)));
-        let ratio = (180.0 / full).min(120.0 / tall);
-        let (width, height) = room.get_untracked();
+        let ((full, tall), (width, height)) = (untrack(extent), room.get_untracked());
+        let ratio = (MAP.0 / full).min(MAP.1 / tall);
         touched.set(true);
         sight.update(|sight| {
             sight.x = f64::from(event.offset_x()) / ratio - width / sight.scale / 2.0;
@@ -267,9 +325,9 @@ pub fn Minimap(drawing: RwSignal<Drawing>, sight: RwSignal<Sight>, room: RwSigna
     };
     move || {
         large.get().then(|| {
-            let (full, tall) = drawing.with(|drawing| (drawing.width, drawing.height));
+            let (full, tall) = extent();
             view! {
-                <svg class="minimap" viewBox=format!("0 0 {full} {tall}") preserveAspectRatio="xMinYMin meet" aria-hidden="true" on:click=go on:pointerdown=move |event| event.stop_propagation()>
+                <svg class="minimap" width=MAP.0 height=MAP.1 viewBox=format!("0 0 {full} {tall}") preserveAspectRatio="xMinYMin meet" aria-hidden="true" on:click=go>
                     <path class="minimap-dots" d=dots></path>
                     <rect
                         class="minimap-sight" x=move || sight.get().x y=move || sight.get().y

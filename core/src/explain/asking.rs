@@ -2,15 +2,20 @@
 //!
 //! What must not be here: whether another route takes it before; trying it tells.
 
-use chancery_core::explain::{RouteRow, get};
-use chancery_core::re2::language::{Language, TextShape, texts};
-use chancery_core::text::Node;
-use chancery_web::protocol::WrittenRequest;
+use super::{RouteRow, get};
+use crate::re2::language::{Language, TextShape, texts};
+use crate::simulate::WrittenRequest;
+use crate::text::Node;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
-/// So many states of an expression are gone through for a text that it matches.
+/// At most this many states of an expression are gone through for a text that it matches.
 const MOST_STATES: usize = 10_000;
 
-/// A request that something takes: for the route at a place, or for the first that was written and goes somewhere.
+/// A request that a route takes: the route at `pointer`, or else the first one that somebody wrote and that forwards. `root` is Envoy's bootstrap.
+/// `None` where no route takes HTTP.
+#[must_use]
 pub fn asking(rows: &[RouteRow], pointer: Option<&str>, root: &Node) -> Option<WrittenRequest> {
     let several = rows.iter().any(|row| rows.first().is_some_and(|first| first.address != row.address));
     if let Some(pointer) = pointer {

@@ -1,0 +1,117 @@
+//! What becomes of a request in one line, in the user's words: `90 % cart:8080, 10 % cart-next:8080, as /1`.
+//!
+//! What must not be here: the steps on the way.
+
+use super::graph::id_of;
+use super::{Graph, GraphNode, NodeKind, RouteReport, get};
+use crate::simulate::{Ending, Outcome, Request, Simulation, percent};
+use crate::text::Node;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Places in the columns of a story.
+const HOST: u8 = 1;
+const RULE: u8 = 2;
+const SERVICE: u8 = 3;
+
+/// Where the requests that are like this one go: clusters by name, each with its share in percent, the largest first. Routes that take a fraction of
+/// the requests come before the one that takes the rest. `root` is Envoy's bootstrap.
+#[must_use]
+pub fn shares(simulation: &Simulation, root: &Node) -> Vec<(String, f64)> {
+    let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.as_str());
+    let (mut left, mut out) = (100.0, Vec::<(String, f64)>::new());
+    let mut add = |name: String, share: f64| match out.iter_mut().find(|(known, _)| *known == name) {
+        Some((_, known)) => *known += share,
+        None => out.push((name, share)),
+    };
+    for tried in simulation.tried.iter().filter(|tried| !tried.matched) {
+        let by_share = tried.failed.as_ref().is_some_and(|failed| failed.matcher == "runtime_fraction");
+        let (Some(host), true) = (host, by_share) else { continue };
+        let Some(route) = get(root, &format!("{host}/routes/{}", tried.index)) else { continue };
+        if let (Some(cluster), Some(takes)) = (route.at(&["route", "cluster"]).and_then(Node::as_str), fraction(route)) {
+            let share = left * takes;
+            left -= share;
+            add(cluster.to_string(), share);
+        }
+    }
+    for cluster in &simulation.clusters {
+        add(cluster.name.clone(), left * cluster.percent / 100.0);
+    }
+    out.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    out
+}
+
+/// The fraction of requests that a route takes, from 0 to 1.
+fn fraction(route: &Node) -> Option<f64> {
+    let of = route.at(&["match", "runtime_fraction", "default_value"])?;
+    let numerator = of.get("numerator").and_then(Node::as_f64).unwrap_or_default();
+    let denominator = match of.get("denominator").and_then(Node::as_str) {
+        Some("TEN_THOUSAND") => 10_000.0,
+        Some("MILLION") => 1_000_000.0,
+        _ => 100.0,
+    };
+    Some((numerator / denominator).clamp(0.0, 1.0))
+}
+
+/// The line. `story` names clusters as the user does.
+#[must_use]
+pub fn headline(report: &RouteReport, request: &Request, root: &Node, story: &Graph) -> String {
+    let simulation = &report.simulation;
+    if simulation.outcome != Outcome::Forward {
+        return Ending::of(simulation).told();
+    }
+    let all = shares(simulation, root);
+    let one = |(cluster, share): &(String, f64)| {
+        let name = service_name(story, cluster);
+        if all.len() > 1 { format!("{} % {name}", percent(*share)) } else { name }
+    };
+    let to = all.iter().map(one).collect::<Vec<_>>().join(", ");
+    let path = simulation.upstream.as_ref().map(|upstream| upstream.path.as_str()).filter(|path| *path != request.path);
+    path.map_or_else(|| to.clone(), |path| format!("{to}, as {path}"))
+}
+
+/// What the user calls a cluster: the Service with its port, or the address; the name of the cluster where nobody does.
+#[must_use]
+pub fn service_name(story: &Graph, cluster: &str) -> String {
+    let of = story.nodes.iter().find(|node| node.lane == Some(SERVICE) && stands_for_cluster(node, cluster));
+    of.map_or_else(
+        || cluster.to_string(),
+        |node| match &node.resource {
+            Some(resource) if !node.label.starts_with(&format!("{}:", resource.name)) => resource.name.to_string(),
+            _ => node.label.lines().next().unwrap_or_default().to_string(),
+        },
+    )
+}
+
+fn stands_for_cluster(node: &GraphNode, cluster: &str) -> bool {
+    node.stands_for.iter().any(|id| id.rsplit_once("cluster:").is_some_and(|(_, name)| name == cluster))
+}
+
+/// The nodes of a story that the request passes, by their ids.
+#[must_use]
+pub fn way(report: &RouteReport, root: &Node, story: &Graph) -> Vec<String> {
+    let simulation = &report.simulation;
+    let made = |of: &str| {
+        let origins = report.origins.iter().filter(|origin| origin.of == of).filter_map(|origin| origin.origin.resource.clone());
+        origins.map(|resource| id_of(&resource)).collect::<BTreeSet<_>>()
+    };
+    let clusters = shares(simulation, root);
+    let route = simulation.route.as_ref().map(|route| route.path.clone()).unwrap_or_default();
+    let path = route.rsplit(' ').next().unwrap_or_default().to_string();
+    let (listener, host, rule) = (made("listener"), made("virtual_host"), made("route"));
+    let is = |node: &GraphNode, of: &BTreeSet<String>| {
+        node.resource.as_ref().is_some_and(|resource| of.contains(&id_of(resource))) || node.stands_for.iter().any(|id| of.contains(id))
+    };
+    let passes = |node: &&GraphNode| match node.lane {
+        Some(SERVICE) => clusters.iter().any(|(cluster, _)| stands_for_cluster(node, cluster)),
+        Some(RULE) => {
+            node.kind == NodeKind::Route && is(node, &rule) && node.label.lines().next().is_some_and(|of| of.trim_end_matches('*').ends_with(&path))
+        }
+        Some(HOST) => is(node, &host),
+        Some(_) => is(node, &listener) || simulation.listener.as_ref().is_some_and(|name| node.id.ends_with(&format!("listener:{name}"))),
+        None => false,
+    };
+    story.nodes.iter().filter(passes).map(|node| node.id.clone()).collect()
+}

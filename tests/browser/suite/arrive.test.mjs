@@ -1,0 +1,261 @@
+// The first thing that a person does: paste, drop or open what is their own.
+
+import assert from "node:assert/strict";
+import { after, before, describe } from "node:test";
+import { launch, line, load, open, ready, serve, show, test } from "../browser.mjs";
+
+let browser, server;
+before(async () => {
+  browser = await launch();
+  server = await serve();
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+const visit = async (options) => {
+  const opened = await open(browser, server.url, options);
+  await ready(opened.page);
+  return opened;
+};
+
+const proxy = `apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: site, namespace: shop}
+spec:
+  virtualhost: {fqdn: site.example.com}
+  routes:
+  - conditions: [{prefix: /blog}]
+    services: [{name: blog, port: 80}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: blog, namespace: shop}
+spec: {ports: [{port: 80}]}
+`;
+
+const mapping = (name) => `apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: ${name}, namespace: shop}
+spec: {hostname: shop.example.com, prefix: /${name}/, service: ${name}}
+`;
+
+// Pastes into the editor, over everything or where the cursor is.
+const paste = async (page, text, all = true) => {
+  await page.locator(".cm-content").click();
+  if (all) await page.keyboard.press("Control+a");
+  await page.locator(".cm-content").evaluate((element, text) => {
+    const data = new DataTransfer();
+    data.setData("text/plain", text);
+    element.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  }, text);
+};
+
+const arrived = (page, text) => page.locator(".arrived", { hasText: text }).waitFor();
+
+describe("what a person brings", () => {
+  test("takes the place of an untouched example, in its own dialect, with nothing selected", async () => {
+    const { page, errors, close } = await visit();
+    await line(page, "prefix: /api/").click();
+    await page.locator(".told.held").waitFor();
+    await paste(page, proxy);
+    await arrived(page, "Read as Contour: 2 resources.");
+    await page.locator(".told-hint").waitFor();
+    assert.equal(await page.locator(".status select[aria-label='Dialect']").inputValue(), "contour");
+    assert.match(await page.locator(".status").textContent(), /2 resources.*0 errors/);
+    assert.equal(await page.locator(".graph.threaded").count(), 0, "nothing recedes");
+    await page.locator(".box", { hasText: "/blog" }).first().waitFor();
+    await page.click(".arrived >> text=Undo");
+    await page.locator(".status", { hasText: "6 resources" }).waitFor();
+    assert.equal(await page.locator(".status select[aria-label='Dialect']").inputValue(), "ambassador");
+    assert.deepEqual(errors, []);
+    await close();
+  });
+
+  test("is read as another dialect where the person says so, and the choice stays", async () => {
+    const { page, close } = await visit();
+    await paste(page, proxy);
+    await arrived(page, "Read as Contour");
+    await page.selectOption('[aria-label="Read as"]', "ambassador");
+    await arrived(page, "Read as Emissary");
+    await paste(page, proxy.replaceAll("blog", "news"));
+    await page.locator(".status select[aria-label='Dialect'] option", { hasText: "detect it" }).waitFor({ state: "attached" });
+    assert.equal(await page.locator(".status select[aria-label='Dialect']").inputValue(), "ambassador");
+    await close();
+  });
+
+  test("is detected anew after everything was cleared", async () => {
+    const { page, close } = await visit();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("Clear everything");
+    await page.keyboard.press("Enter");
+    await arrived(page, "Everything is cleared.");
+    await paste(page, proxy);
+    await arrived(page, "Read as Contour: 2 resources.");
+    await close();
+  });
+
+  test("that is dropped takes the place of the example; the next file stands beside it", async () => {
+    const { page, close } = await visit();
+    await load(page, { "site.yaml": proxy });
+    await arrived(page, "Read as Contour: 2 resources.");
+    assert.deepEqual(await page.locator(".file-name").allTextContents(), ["site.yaml"]);
+    await load(page, { "more.yaml": mapping("more") });
+    await arrived(page, "3 resources");
+    assert.deepEqual(await page.locator(".file-name").allTextContents(), ["site.yaml", "more.yaml"]);
+    await close();
+  });
+
+  test("is chosen with a button, and what cannot be read is named", async () => {
+    const { page, close } = await visit();
+    await page.getByRole("button", { name: "Open", exact: true }).click();
+    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), page.getByRole("button", { name: "Choose files" }).click()]);
+    await chooser.setFiles([
+      { name: "site.yaml", mimeType: "application/yaml", buffer: Buffer.from(proxy) },
+      { name: "logo.png", mimeType: "image/png", buffer: Buffer.from([137, 80, 78, 71]) },
+    ]);
+    await arrived(page, "Not read: logo.png (neither YAML nor JSON).");
+    await page.locator(".status", { hasText: "2 resources" }).waitFor();
+    await close();
+  });
+
+  test("may be what kubectl and Helm print", async () => {
+    const { page, close } = await visit();
+    const object = (name) => `- apiVersion: getambassador.io/v3alpha1
+  kind: Mapping
+  metadata: {name: ${name}, namespace: shop, uid: 1234, resourceVersion: "7"}
+  spec: {hostname: shop.example.com, prefix: /${name}/, service: ${name}}
+`;
+    await paste(page, `apiVersion: v1\nitems:\n${object("a")}${object("b")}kind: List\nmetadata: {resourceVersion: ""}\n`);
+    await arrived(page, "Read as Emissary: 2 resources.");
+    await paste(page, `---\n# Source: shop/templates/a.yaml\n${mapping("a")}---\n# Source: shop/templates/b.yaml\n${mapping("b")}---\n# Source: shop/templates/c.yaml\n${mapping("c")}`);
+    await arrived(page, "Read as Emissary: 3 resources.");
+    await close();
+  });
+
+  test("may be a curl command, which is tried, or what an Envoy has, which is compared with", async () => {
+    const { page, close } = await visit();
+    await paste(page, "curl -H 'x-beta: 1' http://shop.example.com/cart/1");
+    await page.locator("#tab-try[aria-selected='true']").waitFor();
+    await page.locator(".verdict.good").waitFor();
+    assert.match(await page.locator(".url").inputValue(), /shop\.example\.com/);
+    await page.locator(".status", { hasText: "6 resources" }).waitFor();
+    await paste(page, JSON.stringify({ static_resources: { listeners: [], clusters: [] } }));
+    await page.locator("#tab-compare[aria-selected='true']").waitFor();
+    await page.locator(".status", { hasText: "6 resources" }).waitFor();
+    await close();
+  });
+
+  test("may be a link of this page, or a snapshot", async () => {
+    const { page, close } = await visit();
+    await load(page, { "site.yaml": proxy });
+    await page.click("text=Share");
+    await page.waitForFunction(() => document.querySelector(".share-link")?.value.includes("snapshot="));
+    const link = await page.inputValue(".share-link");
+    await close();
+    const other = await visit();
+    await paste(other.page, link);
+    await line(other.page, "site.example.com").waitFor();
+    await other.page.locator(".status", { hasText: "2 resources" }).waitFor();
+    assert.equal(await other.page.locator(".status select[aria-label='Dialect']").inputValue(), "contour");
+    await other.close();
+  });
+
+  test("is an edit where it goes into a text of one's own", async () => {
+    const { page, close } = await visit();
+    await load(page, { "site.yaml": proxy });
+    await arrived(page, "Read as Contour");
+    await paste(page, "# a note\n", false);
+    await line(page, "# a note").waitFor();
+    await line(page, "site.example.com").waitFor();
+    assert.equal(await page.locator(".arrived").count(), 0, "the line is gone once the person goes on");
+    await close();
+  });
+});
+
+describe("the keys", () => {
+  test("step through findings without typing, and the editor can be left with the keyboard", async () => {
+    const { page, close } = await visit();
+    await page.locator(".brand").click();
+    const before = await page.evaluate(() => document.querySelector(".cm-content").textContent);
+    for (const key of ["j", "j", "k", "j"]) await page.keyboard.press(key);
+    await page.locator(".cm-line.thread-line", { hasText: "timout_ms" }).waitFor();
+    assert.equal(await page.evaluate(() => document.querySelector(".cm-content").textContent.includes("jj")), false);
+    await line(page, "timout_ms").click();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.closest(".cm-editor") === null), true);
+    assert.ok(before.length > 100);
+    await close();
+  });
+
+  test("walk the graph, which says where they are", async () => {
+    const { page, close } = await visit();
+    await page.locator(".box").first().waitFor();
+    await page.locator(".graph").focus();
+    await page.keyboard.press("ArrowRight");
+    await page.locator(".visually-hidden[role=status]", { hasText: "Listener" }).waitFor({ state: "attached" });
+    await page.keyboard.press("ArrowRight");
+    await page.locator(".visually-hidden[role=status]", { hasText: "Host" }).waitFor({ state: "attached" });
+    await close();
+  });
+});
+
+describe("what is empty says why", () => {
+  test("problems only, where there are none", async () => {
+    const { page, close } = await visit();
+    await page.locator(".box").first().waitFor();
+    await page.getByRole("button", { name: "Problems only" }).click();
+    await page.locator(".graph .empty", { hasText: "There are no problems to show" }).or(page.locator(".box")).first().waitFor();
+    const boxes = await page.locator(".box").count();
+    const text = await page.locator(".graph").textContent();
+    assert.ok(boxes > 0 || /nothing is wrong, and nothing is missing/.test(text));
+    assert.doesNotMatch(text, /nothing to draw/);
+    await close();
+  });
+});
+
+describe("the palette", () => {
+  test("finds routes and clusters, and offers nothing that does not fit", async () => {
+    const { page, close } = await visit();
+    const found = async (text) => {
+      await page.keyboard.press("Control+k");
+      await page.locator(".palette-input:focus").waitFor();
+      await page.keyboard.type(text);
+      await page.locator(".choice", { hasText: text }).first().waitFor();
+      return page.locator(".choice-label").allTextContents();
+    };
+    assert.ok((await found("/cart")).includes("prefix /cart/"));
+    await page.keyboard.press("Escape");
+    assert.ok((await found("cluster_web")).some((label) => label.startsWith("cluster_web")));
+    await page.keyboard.press("Enter");
+    await page.locator("#tab-envoy[aria-selected='true']").waitFor();
+    await page.locator(".row.lit").first().waitFor();
+    assert.ok(!(await found("cart")).includes("Clear everything"));
+    await close();
+  });
+});
+
+describe("a reload", () => {
+  test("keeps the pinned state and the view", async () => {
+    const { page, close } = await visit();
+    await show(page, "compare");
+    await page.getByRole("button", { name: "Pin this state" }).click();
+    await page.waitForFunction(() => localStorage.getItem("chancery.pinned"));
+    await page.reload();
+    await ready(page);
+    assert.equal(await page.locator("#tab-compare").getAttribute("aria-selected"), "true");
+    assert.equal(await page.inputValue("#compare-with"), "pinned");
+    await close();
+  });
+});
+
+describe("one view in another page", () => {
+  test("stands alone: no tabs, no editor", async () => {
+    const { page, close } = await open(browser, server.url, { path: "?embed=graph" });
+    await page.locator(".box").first().waitFor();
+    for (const hidden of [".tabs", ".cm-editor", ".head", ".status"]) assert.equal(await page.locator(hidden).isVisible(), false, hidden);
+    await close();
+  });
+});

@@ -1,0 +1,153 @@
+// What can be read of the graph: letters, lines and room, with few and with many resources, on a wide page and on a phone.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, describe } from "node:test";
+import { launch, load, open, ready, serve, test } from "../browser.mjs";
+
+let browser, server;
+before(async () => {
+  browser = await launch();
+  server = await serve();
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+const entry = `apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http, namespace: shop}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: shop, namespace: shop}
+spec: {hostname: shop.example.com, requestPolicy: {insecure: {action: Route}}}
+`;
+const mappings = (count) =>
+  Array.from({ length: count }, (_, at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}, namespace: shop}\nspec: {hostname: shop.example.com, prefix: /m${at}/, service: "m${at}:8080"}\n`).join("");
+const proxies = (count) =>
+  Array.from({ length: count }, (_, at) => `---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: p${at}, namespace: shop}\nspec:\n  virtualhost: {fqdn: p${at}.example.com}\n  routes:\n  - conditions: [{prefix: /}]\n    services: [{name: s${at}, port: 80}]\n`).join("");
+
+// Everything that is wrong with what is drawn.
+const measure = (page) =>
+  page.evaluate(() => {
+    const wrong = [];
+    const seen = (element) => getComputedStyle(element).display !== "none" && element.getClientRects().length > 0;
+    const canvas = document.querySelector(".canvas");
+    const scale = canvas.querySelector(":scope > g").getScreenCTM().a;
+    for (const text of canvas.querySelectorAll("text")) {
+      const size = parseFloat(getComputedStyle(text).fontSize) * scale;
+      if (seen(text) && size < 11) wrong.push(`${text.textContent}: ${size} px`);
+    }
+    const boxes = [...canvas.querySelectorAll(".box")].map((box) => {
+      const frame = box.querySelector(".box-frame");
+      for (const text of box.querySelectorAll(".box-title, .box-caption, .box-note")) {
+        const over = text.getBBox().x + text.getBBox().width - frame.getBBox().width;
+        if (seen(text) && over > 1) wrong.push(`${text.textContent} is ${over} units wider than its box`);
+      }
+      return { name: box.textContent, rect: frame.getBoundingClientRect() };
+    });
+    for (const [at, a] of boxes.entries()) {
+      for (const b of boxes.slice(at + 1)) {
+        const apart = a.rect.right <= b.rect.left || b.rect.right <= a.rect.left || a.rect.bottom <= b.rect.top || b.rect.bottom <= a.rect.top;
+        if (!apart) wrong.push(`${a.name} overlaps ${b.name}`);
+      }
+    }
+    const parse = (colour) => colour.match(/[\d.]+/g).map(Number);
+    const light = (colour) => {
+      const [r, g, b] = parse(colour).map((value) => (value / 255 <= 0.03928 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const ground = light(getComputedStyle(document.body).backgroundColor);
+    for (const line of canvas.querySelectorAll(".line")) {
+      const stroke = light(getComputedStyle(line).stroke);
+      const contrast = (Math.max(stroke, ground) + 0.05) / (Math.min(stroke, ground) + 0.05);
+      if (contrast < 3) wrong.push(`a line has a contrast of ${contrast.toFixed(2)}`);
+      if (getComputedStyle(line).markerEnd === "none") wrong.push("a line has no arrowhead");
+    }
+    return { wrong: wrong.slice(0, 10), boxes: boxes.length, lines: canvas.querySelectorAll(".line").length };
+  });
+
+const inputs = [
+  ["3 resources of Emissary", entry + mappings(1), /\/m0\//],
+  ["40 resources of Emissary", entry + mappings(38), /38 × Mapping/],
+  ["1,000 resources of Emissary", entry + mappings(998), /998 × Mapping/],
+  ["3 resources of Contour", proxies(3).slice(4), /HTTPProxy/],
+  ["40 resources of Contour", proxies(40).slice(4), /HTTPProxy/],
+];
+
+describe("the graph can be read", () => {
+  for (const [name, text, shows] of inputs) {
+    for (const [width, height, theme] of [[1440, 900, "light"], [390, 844, "dark"]]) {
+      test(`${name} at ${width} × ${height}, ${theme}`, async () => {
+        const { page, errors, close } = await open(browser, server.url, { width, height, theme });
+        await ready(page);
+        await load(page, { "mine.yaml": text });
+        await page.locator(".arrived", { hasText: "Read as" }).waitFor();
+        await page.click("#tab-graph");
+        await page.locator(".box", { hasText: shows }).first().waitFor({ timeout: 60_000 });
+        const { wrong, boxes, lines } = await measure(page);
+        assert.deepEqual(wrong, []);
+        assert.ok(boxes >= 3 && lines >= 2, `${boxes} boxes, ${lines} lines`);
+        assert.deepEqual(errors, []);
+        await close();
+      });
+    }
+  }
+
+  test("from afar, what would be too small is left out", async () => {
+    const { page, close } = await open(browser, server.url);
+    await ready(page);
+    await page.locator(".box").first().waitFor();
+    for (let at = 0; at < 4; at += 1) {
+      await page.getByRole("button", { name: "Zoom out" }).click();
+      assert.deepEqual((await measure(page)).wrong, []);
+    }
+    await close();
+  });
+});
+
+describe("the story", () => {
+  test("is what was written: one row a rule, shares as numbers, no part of Envoy; the machine is one click deeper", async () => {
+    const { page, close } = await open(browser, server.url);
+    await ready(page);
+    await page.locator(".box", { hasText: "/cart/" }).first().waitFor();
+    const boxes = (await page.locator(".box .box-title").allTextContents()).sort();
+    assert.deepEqual(boxes, ["/*", "/api/*", "/cart/*", "api:8080", "cart-next:8080", "cart:8080", "http", "shop", "web:80"]);
+    assert.deepEqual((await page.locator(".share").allTextContents()).sort(), ["10 %", "90 %"]);
+    assert.equal(await page.locator(".asked-answer").textContent(), "90 % cart:8080, 10 % cart-next:8080, as /");
+    assert.deepEqual((await page.locator(".box.way .box-title").allTextContents()).sort(), ["/cart/*", "cart-next:8080", "cart:8080", "http", "shop"]);
+    await page.getByRole("button", { name: "Machine" }).click();
+    await page.locator(".box", { hasText: "cluster" }).first().waitFor();
+    assert.ok((await page.locator(".box").count()) > 20);
+    await close();
+  });
+
+  test("keeps the places of boxes under an edit", async () => {
+    const { page, close } = await open(browser, server.url);
+    await ready(page);
+    await page.locator(".box", { hasText: "/cart/" }).first().waitFor();
+    const order = () => page.locator(".box").evaluateAll((boxes) => boxes.map((box) => [box.querySelector(".box-title").textContent, box.getBoundingClientRect().top]).sort((a, b) => a[1] - b[1]).map(([title]) => title).filter((title) => title.startsWith("/")));
+    const before = await order();
+    await page.locator(".told-worst .fix").click();
+    await page.locator(".status", { hasText: "0 warnings" }).waitFor();
+    await page.waitForFunction(() => document.querySelectorAll(".box-badge").length === 0);
+    assert.deepEqual(await order(), before);
+    await close();
+  });
+
+  test("is exported as it is shown", async () => {
+    const { page, close } = await open(browser, server.url);
+    await ready(page);
+    await page.locator(".box", { hasText: "/cart/" }).first().waitFor();
+    const shown = (await page.locator(".box .box-title").allTextContents()).sort();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "SVG" }).click()]);
+    const svg = await readFile(await download.path(), "utf8");
+    const written = [...svg.matchAll(/<text class="t"[^>]*>([^<]*)</g)].map(([, title]) => title).sort();
+    assert.deepEqual(written, shown);
+    assert.match(svg, /90 %/);
+    await close();
+  });
+});

@@ -1,0 +1,138 @@
+//! Compiling: what is under way, and what came of the last time.
+//!
+//! What must not be here: what follows from a compile; who wants to know watches `generation`.
+
+use crate::bridge;
+use crate::desk::Desk;
+use crate::link::{self, Silence, ask};
+use crate::screen::Screen;
+use chancery_web::protocol::{Compiled, Finding, Fix, Question};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use std::time::Duration;
+
+/// A compile that takes longer than this is ended.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Nothing must have been compiled for this long for a pause.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A compile that takes longer than this is reported.
+const SLOW: Duration = Duration::from_millis(300);
+
+/// What the worker is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Nothing to do.
+    Idle,
+    /// It works, and it takes a while.
+    Slow,
+    /// It took too long and was ended.
+    Ended,
+}
+
+/// The compiles. Copies are the same.
+#[derive(Clone, Copy)]
+pub struct Engine {
+    /// The last compile.
+    pub compiled: RwSignal<Compiled>,
+    /// Grows with each compile.
+    pub generation: RwSignal<u32>,
+    /// What the worker is doing.
+    pub progress: RwSignal<Progress>,
+    desk: Desk,
+    screen: Screen,
+    /// Whether a compile is under way, and whether another is due.
+    compiling: StoredValue<(bool, bool)>,
+}
+
+impl Engine {
+    /// Before the first compile.
+    pub fn new(desk: Desk, screen: Screen) -> Self {
+        Self {
+            compiled: RwSignal::new(Compiled::default()),
+            generation: RwSignal::new(0),
+            progress: RwSignal::new(Progress::Idle),
+            desk,
+            screen,
+            compiling: StoredValue::new((false, false)),
+        }
+    }
+
+    /// Compiles what there is now. Of those asked for while one is under way, only the last is done.
+    pub fn compile(self) {
+        let (busy, _) = self.compiling.get_value();
+        self.compiling.set_value((true, busy));
+        if busy {
+            return;
+        }
+        spawn_local(async move {
+            loop {
+                self.compiling.set_value((true, false));
+                self.once().await;
+                if !self.compiling.get_value().1 {
+                    break;
+                }
+            }
+            self.compiling.set_value((false, false));
+        });
+    }
+
+    async fn once(self) {
+        let started = self.generation.get_untracked();
+        let waiting = move || self.generation.get_untracked() == started && self.compiling.get_value().0;
+        let slow = move || {
+            if waiting() {
+                self.progress.set(Progress::Slow);
+            }
+        };
+        let end = move || {
+            if waiting() {
+                link::end();
+            }
+        };
+        set_timeout(slow, SLOW);
+        let limit = set_timeout_with_handle(end, LIMIT).ok();
+        let answer = ask::<Compiled>(Question::Compile(self.desk.work())).await;
+        if let Some(limit) = limit {
+            limit.clear();
+        }
+        match answer {
+            Ok(compiled) => self.done(compiled),
+            Err(Silence::Ended) => self.progress.set(Progress::Ended),
+            Err(Silence::Refused(why)) => self.screen.say(why),
+        }
+    }
+
+    fn done(self, compiled: Compiled) {
+        self.progress.set(Progress::Idle);
+        let shown: Vec<&Finding> = compiled.findings.iter().filter(|finding| finding.span.is_some()).collect();
+        bridge::set_findings(&serde_json::to_string(&shown).unwrap_or_default());
+        self.compiled.set(compiled);
+        self.generation.update(|generation| *generation += 1);
+    }
+
+    /// How many findings of this severity there are.
+    pub fn count(self, severity: &str) -> usize {
+        self.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity == severity).count())
+    }
+
+    /// Asks for what who is still writing need not have at every keystroke, and what would keep them waiting: at once after the first compile,
+    /// else when nothing was compiled for a moment, and nothing is being compiled.
+    pub fn in_a_pause(self, act: impl FnOnce() + 'static) {
+        let generation = self.generation.get_untracked();
+        let act = move || {
+            let busy = self.compiling.try_get_value().is_none_or(|(busy, _)| busy);
+            if self.generation.try_get_untracked() == Some(generation) && !busy {
+                act();
+            }
+        };
+        set_timeout(act, if generation <= 1 { Duration::ZERO } else { PAUSE });
+    }
+
+    /// Applies the fix of a finding.
+    pub fn fix(self, fix: &Fix) {
+        self.desk.open_file(&fix.span.file);
+        bridge::fix(&serde_json::to_string(fix).unwrap_or_default());
+    }
+}

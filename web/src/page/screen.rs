@@ -1,0 +1,113 @@
+//! What is shown of the page: view, theme, what lies over it, and a word to the person.
+//!
+//! What must not be here: what the views show.
+
+use crate::address::Address;
+use crate::storage;
+use crate::view::{Overlay, View};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use std::time::Duration;
+
+/// How long a word is shown.
+const WORD: Duration = Duration::from_secs(6);
+
+/// What is shown. Copies are the same.
+#[derive(Clone, Copy)]
+pub struct Screen {
+    /// Which view is shown.
+    pub view: RwSignal<View>,
+    /// What lies over the page.
+    pub overlay: RwSignal<Option<Overlay>>,
+    /// `light`, `dark`, or nothing for the system's.
+    pub theme: RwSignal<Option<String>>,
+    /// The width of the editor, in per cent.
+    pub split: RwSignal<f64>,
+    /// On a narrow page: whether the editor is shown rather than a view.
+    pub writing: RwSignal<bool>,
+    /// A word that is shown for a moment.
+    pub toast: RwSignal<Option<String>>,
+    /// Whether the page stands in another one, and whether a view is shown alone.
+    pub embedded: Option<bool>,
+    /// Whether the text cannot be changed.
+    pub read_only: bool,
+}
+
+impl Screen {
+    /// As the address and the settings ask for.
+    pub fn new(address: &Address) -> Self {
+        let settings = storage::settings();
+        let kept = settings.view.as_deref().and_then(View::named).filter(|_| address.embed.is_none());
+        Self {
+            view: RwSignal::new(address.view.or(kept).unwrap_or(View::Graph)),
+            overlay: RwSignal::new(None),
+            theme: RwSignal::new(address.theme.clone().or(settings.theme)),
+            split: RwSignal::new(settings.split),
+            writing: RwSignal::new(address.embed.is_none()),
+            toast: RwSignal::new(None),
+            embedded: address.embed.as_ref().map(|view| view != "all"),
+            read_only: address.read_only,
+        }
+    }
+
+    /// Keeps how the page is set, and gives the document its theme.
+    pub fn follow(self) {
+        Effect::new(move |_| {
+            let settings = storage::Settings { theme: self.theme.get(), split: self.split.get(), view: Some(self.view.get().name().into()) };
+            if self.embedded.is_none() {
+                storage::keep_settings(&settings);
+            }
+        });
+        Effect::new(move |_| {
+            if let Some(root) = document().document_element() {
+                let _ = match self.theme.get() {
+                    Some(theme) => root.set_attribute("data-theme", &theme),
+                    None => root.remove_attribute("data-theme"),
+                };
+            }
+        });
+    }
+
+    /// Shows a view.
+    pub fn show(self, view: View) {
+        self.view.set(view);
+        self.writing.set(false);
+    }
+
+    /// Puts something over the page.
+    pub fn lay_over(self, overlay: Overlay) {
+        self.overlay.set(Some(overlay));
+    }
+
+    /// From the system's theme to the other, and back.
+    pub fn turn_theme(self) {
+        let dark = match self.theme.get_untracked() {
+            Some(theme) => theme == "dark",
+            None => window().match_media("(prefers-color-scheme: dark)").ok().flatten().is_some_and(|query| query.matches()),
+        };
+        self.theme.set(Some(if dark { "light" } else { "dark" }.into()));
+    }
+
+    /// Shows a word for a moment.
+    pub fn say(self, word: impl Into<String>) {
+        let word = word.into();
+        self.toast.set(Some(word.clone()));
+        let quiet = move || {
+            if self.toast.get_untracked().as_ref() == Some(&word) {
+                self.toast.set(None);
+            }
+        };
+        set_timeout(quiet, WORD);
+    }
+
+    /// Puts text where it can be pasted from.
+    pub fn copy(self, text: &str, what: &'static str) {
+        let promise = window().navigator().clipboard().write_text(text);
+        spawn_local(async move {
+            match wasm_bindgen_futures::JsFuture::from(promise).await {
+                Ok(_) => self.say(format!("{what} is copied")),
+                Err(_) => self.say("The browser did not let this page copy"),
+            }
+        });
+    }
+}

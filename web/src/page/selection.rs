@@ -1,0 +1,153 @@
+//! What is selected, what belongs to it, and the selections before and after.
+//!
+//! What must not be here: what belongs together; the worker knows.
+
+use crate::bridge;
+use crate::desk::Desk;
+use crate::engine::Engine;
+use crate::link::ask;
+use crate::screen::Screen;
+use chancery_web::protocol::{Question, Span, Target, Thread};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+/// The selection. Copies are the same.
+#[derive(Clone, Copy)]
+pub struct Selection {
+    /// What is selected.
+    pub target: RwSignal<Option<Target>>,
+    /// All that belongs to it.
+    pub thread: RwSignal<Option<Thread>>,
+    desk: Desk,
+    engine: Engine,
+    screen: Screen,
+    /// Selections before and after the present one.
+    past: StoredValue<(Vec<Target>, Vec<Target>)>,
+}
+
+impl Selection {
+    /// Nothing is selected.
+    pub fn new(desk: Desk, engine: Engine, screen: Screen) -> Self {
+        Self { target: RwSignal::new(None), thread: RwSignal::new(None), desk, engine, screen, past: StoredValue::new((Vec::new(), Vec::new())) }
+    }
+
+    /// The cursor went to a line.
+    pub fn cursor(self, file: String, line: u32) {
+        let target = Target::Line { file, line };
+        self.remember(target.clone());
+        self.follow(target, false);
+    }
+
+    /// Selects something, and shows the line that made it.
+    pub fn select(self, target: Target) {
+        self.remember(target.clone());
+        self.follow(target, true);
+    }
+
+    fn remember(self, target: Target) {
+        if let Some(before) = self.target.get_untracked().filter(|before| *before != target) {
+            self.past.update_value(|(past, future)| {
+                past.push(before);
+                future.clear();
+            });
+        }
+        self.target.set(Some(target));
+    }
+
+    fn follow(self, target: Target, jump: bool) {
+        spawn_local(async move {
+            let Ok(thread) = ask::<Thread>(Question::Select(target.clone())).await else { return };
+            // Something else was selected meanwhile.
+            if self.target.get_untracked().as_ref() != Some(&target) {
+                return;
+            }
+            if jump && let Some(span) = thread.spans.first() {
+                self.desk.open_file(&span.file);
+            }
+            bridge::set_thread(&thread.spans, jump);
+            self.thread.set(Some(thread));
+        });
+    }
+
+    /// Asks anew what belongs to the selection: the work has changed.
+    pub fn refresh(self) {
+        if let Some(target) = self.target.get_untracked() {
+            self.follow(target, false);
+        }
+    }
+
+    /// Selects nothing, of work that is new.
+    pub fn forget(self) {
+        self.target.set(None);
+        self.thread.set(None);
+        self.past.set_value((Vec::new(), Vec::new()));
+        bridge::set_thread(&[], false);
+        spawn_local(async move {
+            let _ = ask::<Thread>(Question::Release).await;
+        });
+    }
+
+    /// Lets the selection go.
+    pub fn release(self) {
+        self.target.set(None);
+        self.thread.set(None);
+        bridge::set_thread(&[], false);
+        spawn_local(async move {
+            let _ = ask::<Thread>(Question::Release).await;
+            self.engine.generation.update(|generation| *generation += 1);
+        });
+    }
+
+    /// Walks the selections.
+    pub fn walk(self, back: bool) {
+        let Some(now) = self.target.get_untracked() else { return };
+        let mut next = None;
+        self.past.update_value(|(past, future)| {
+            let (from, to) = if back { (past, future) } else { (future, past) };
+            next = from.pop();
+            if next.is_some() {
+                to.push(now);
+            }
+        });
+        if let Some(target) = next {
+            self.target.set(Some(target.clone()));
+            self.follow(target, true);
+        }
+    }
+
+    /// Goes to a place in the text, and selects its line.
+    pub fn go(self, span: &Span) {
+        self.reveal(span, true);
+    }
+
+    fn reveal(self, span: &Span, focus: bool) {
+        self.desk.open_file(&span.file);
+        self.screen.writing.set(true);
+        bridge::go(span.line, span.column, focus);
+        self.cursor(span.file.clone(), span.line);
+    }
+
+    /// Whether one of these places of the bootstrap belongs to it.
+    pub fn has_place(self, fits: impl Fn(&str) -> bool) -> bool {
+        self.thread.with(|thread| thread.as_ref().is_some_and(|thread| thread.envoy.iter().any(|place| fits(place))))
+    }
+
+    /// Steps through findings.
+    pub fn step(self, forward: bool) {
+        let spans: Vec<Span> =
+            self.engine.compiled.with_untracked(|compiled| compiled.findings.iter().filter_map(|finding| finding.span.clone()).collect());
+        let at = match self.target.get_untracked() {
+            Some(Target::Line { file, line }) => spans.iter().position(|span| span.file == file && span.line == line),
+            _ => None,
+        };
+        let next = match (at, forward) {
+            (Some(at), true) => (at + 1) % spans.len().max(1),
+            (Some(at), false) => (at + spans.len() - 1) % spans.len().max(1),
+            (None, _) => 0,
+        };
+        // The keyboard stays where it is: the next key is another step.
+        if let Some(span) = spans.get(next) {
+            self.reveal(span, false);
+        }
+    }
+}

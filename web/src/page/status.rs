@@ -1,0 +1,139 @@
+//! The strip at the foot of the page, and the line that says what was understood of what came.
+//!
+//! What must not be here: what is counted.
+
+use crate::engine::Progress;
+use crate::state::App;
+use crate::view::View;
+use chancery_web::protocol::Compiled;
+use leptos::prelude::*;
+
+fn counted(count: usize, one: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {one}{s}")
+}
+
+/// The switch between gateways, where there are several.
+#[component]
+fn Gateways(app: App) -> impl IntoView {
+    let choose = move |event| {
+        app.desk.gateway.set(Some(event_target_value(&event)));
+        app.engine.compile();
+    };
+    move || {
+        let (names, shown) = app.engine.compiled.with(|compiled| (compiled.gateways.clone(), compiled.gateway.clone()));
+        (names.len() > 1).then(|| {
+            let options = names.into_iter().map(|name| {
+                let chosen = name == shown;
+                view! { <option value=name.clone() selected=chosen>{name.clone()}</option> }
+            });
+            let options = options.collect_view();
+            view! {
+                <label class="status-item dialect">
+                    <span class="visually-hidden">"Gateway"</span>
+                    <select aria-label="Gateway" on:change=choose>{options}</select>
+                </label>
+            }
+        })
+    }
+}
+
+/// The dialects to choose from, for a list of choices: the one that is shown is chosen.
+fn dialect_options(app: App) -> impl IntoView {
+    let names = app.engine.compiled.with(|compiled| compiled.dialects.clone());
+    let option = |name: String| {
+        let its = name.clone();
+        let chosen = move || app.engine.compiled.with(|compiled| compiled.dialect == its);
+        view! { <option value=name.clone() selected=chosen>{name.clone()}</option> }
+    };
+    names.into_iter().map(option).collect_view()
+}
+
+/// What was understood of the input: `Contour`, or `Emissary and Contour`.
+fn read_as(compiled: &Compiled) -> String {
+    match &compiled.read_as[..] {
+        [] => compiled.dialect.clone(),
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        [one, ..] => one.clone(),
+    }
+}
+
+/// One line on what came, with the ways back.
+#[component]
+pub fn Arrived(app: App) -> impl IntoView {
+    let arrival = app.shelf.arrival;
+    let told = move |unread: &[String], cleared: bool| {
+        if cleared {
+            return "Everything is cleared.".to_string();
+        }
+        let read = app.engine.compiled.with(|compiled| format!("Read as {}: {}.", read_as(compiled), counted(compiled.resources, "resource")));
+        if unread.is_empty() { read } else { format!("{read} Not read: {}.", unread.join(", ")) }
+    };
+    let choose = move |event| app.read_as(Some(event_target_value(&event)));
+    move || {
+        arrival.get().map(|of| {
+            let cleared = of.cleared;
+            let others = (!cleared).then(|| view! {
+                <label class="arrived-as">"or read as " <select aria-label="Read as" on:change=choose>{move || dialect_options(app)}</select></label>
+            });
+            view! {
+                <p class="arrived" role="status">
+                    <span class="arrived-told">{move || told(&of.unread, cleared)}</span>
+                    <button class="link" on:click=move |_| app.undo()>{if cleared { "Bring it back" } else { "Undo" }}</button>
+                    {others}
+                    <button class="quiet arrived-close" aria-label="Close this line" on:click=move |_| arrival.set(None)>"×"</button>
+                </p>
+            }
+        })
+    }
+}
+
+fn progress(app: App) -> String {
+    match app.engine.progress.get() {
+        Progress::Idle if app.engine.generation.get() == 0 => "compiling…".into(),
+        Progress::Idle => app
+            .engine
+            .compiled
+            .with(|compiled| format!("compiled in {}", if compiled.took < 1.0 { "under 1 ms".into() } else { format!("{:.0} ms", compiled.took) })),
+        Progress::Slow => "compiling…".into(),
+        Progress::Ended => "stopped after 10 s without an answer; the next edit tries again".into(),
+    }
+}
+
+/// The dialect: the one that is detected, or one that the person chooses.
+#[component]
+fn Dialects(app: App) -> impl IntoView {
+    let choose = move |event| app.read_as(Some(event_target_value(&event)).filter(|name| !name.is_empty()));
+    let detect = move || app.desk.chosen.get().then(|| view! { <option value="">"detect it"</option> });
+    let beside = move || app.engine.compiled.with(|compiled| (compiled.read_as.len() > 1).then(|| format!("of {}", read_as(compiled))));
+    view! {
+        <label class="status-item dialect"><span class="visually-hidden">"Dialect"</span><select aria-label="Dialect" on:change=choose>{detect}{move || dialect_options(app)}</select></label>
+        {move || beside().map(|beside| view! { <span class="status-item wide-only">{beside}</span> })}
+    }
+}
+
+/// The strip at the foot of the page.
+#[component]
+pub fn Status(app: App) -> impl IntoView {
+    let severity = move |severity: &'static str| {
+        let count = move || app.engine.count(severity);
+        view! {
+            <button class="status-item" class:nothing=move || count() == 0 on:click=move |_| app.screen.show(View::Findings)>
+                <span class=format!("mark {severity}") aria-hidden="true"></span>{move || counted(count(), severity)}
+            </button>
+        }
+    };
+    let compiled = app.engine.compiled;
+    view! {
+        <footer class="status">
+            <Dialects app=app/>
+            <Gateways app=app/>
+            <span class="status-item">{move || counted(compiled.with(|compiled| compiled.resources), "resource")}</span>
+            {severity("error")} {severity("warning")}
+            <span class="status-item wide-only">{move || counted(compiled.with(|compiled| compiled.routes), "route")}</span>
+            <span class="status-item wide-only">{move || counted(compiled.with(|compiled| compiled.clusters), "cluster")}</span>
+            <span class="status-item grow" class:wrong=move || app.engine.progress.get() == Progress::Ended role="status">{move || progress(app)}</span>
+            <span class="status-item local" title="Everything is worked out in this page; nothing is sent anywhere.">"local only"</span>
+        </footer>
+    }
+}

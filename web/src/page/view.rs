@@ -1,0 +1,82 @@
+//! The views, and what can lie over the page: names alone.
+//!
+//! What must not be here: how any of them looks.
+
+/// The views.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// What refers to what.
+    Graph,
+    /// What Envoy does with requests, in order.
+    Routes,
+    /// The bootstrap.
+    Envoy,
+    /// The stages before it.
+    Ir,
+    /// What is wrong, and what had no effect.
+    Findings,
+    /// What becomes of a request.
+    Try,
+    /// What differs from another state.
+    Compare,
+}
+
+impl View {
+    /// All of them, in the order of their tabs.
+    pub const ALL: [View; 7] = [View::Graph, View::Routes, View::Envoy, View::Ir, View::Findings, View::Try, View::Compare];
+
+    /// What the tab says.
+    pub fn label(self) -> &'static str {
+        match self {
+            View::Graph => "Graph",
+            View::Routes => "Routes",
+            View::Envoy => "Envoy",
+            View::Ir => "Stages",
+            View::Findings => "Findings",
+            View::Try => "Try",
+            View::Compare => "Compare",
+        }
+    }
+
+    /// The word in addresses.
+    pub fn name(self) -> &'static str {
+        match self {
+            View::Graph => "graph",
+            View::Routes => "routes",
+            View::Envoy => "envoy",
+            View::Ir => "ir",
+            View::Findings => "findings",
+            View::Try => "try",
+            View::Compare => "compare",
+        }
+    }
+
+    /// The view of a word in an address.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|view| view.name() == name)
+    }
+}
+
+/// What lies over the page.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Overlay {
+    /// The examples.
+    Gallery,
+    /// The ways to bring work in.
+    Open,
+    /// The keys.
+    Help,
+    /// Work that was put aside.
+    Sessions,
+    /// The work as a link or a file.
+    Share,
+    /// Search for anything, and commands.
+    Palette,
+    /// The page of a code.
+    Page {
+        /// The code.
+        code: String,
+        /// Markdown.
+        text: String,
+    },
+}

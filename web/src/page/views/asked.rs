@@ -1,0 +1,116 @@
+//! The address bar above everything: a request that has already run, and what the last edits change for requests.
+//!
+//! What must not be here: where a request goes.
+
+use super::findings::words;
+use crate::link::ask;
+use crate::state::App;
+use crate::view::View;
+use chancery_web::protocol::{Comparison, Other, Question, RequestChange, Requests, WrittenRequest};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use std::time::Duration;
+
+/// At most this many consequences are named at once.
+const MOST: usize = 2;
+
+/// How long after an edit its consequences are looked for.
+const LATER: Duration = Duration::from_millis(300);
+
+/// The bar.
+#[component]
+pub fn AddressBar(app: App) -> impl IntoView {
+    let requests = app.requests;
+    let method = move || requests.form.with(|form| if form.method.is_empty() { "GET".to_string() } else { form.method.clone() });
+    let typed = move |event| requests.type_url(event_target_value(&event));
+    let answer = move || match requests.way.get() {
+        None => view! { <span class="asked-answer">"write a URL"</span> }.into_any(),
+        Some(Err(why)) => view! { <span class="asked-answer bad">{words(&why)}</span> }.into_any(),
+        Some(Ok(way)) => view! { <span class="asked-answer" class:good=way.good class:bad=!way.good>{way.headline}</span> }.into_any(),
+    };
+    view! {
+        <section class="asked-bar" aria-label="Request">
+            <span class="asked-method">{method}</span>
+            <input
+                class="field asked-url" type="text" inputmode="url" spellcheck="false" autocomplete="off" aria-label="Request to try"
+                placeholder="http://shop.example.com/cart/" prop:value=move || requests.form.with(|form| form.url.clone()) on:input=typed
+            />
+            <span class="asked-arrow" aria-hidden="true">"→"</span>
+            <span class="asked-out" role="status">{answer}</span>
+            <button class="quiet" title="Each step of this request" on:click=move |_| app.screen.show(View::Try)>"Steps"</button>
+        </section>
+        <Consequences app=app />
+    }
+}
+
+/// One change, as `/cart/*: timeout 3s → 10s`.
+fn told(change: &RequestChange) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
+    let what = match change.differences.first() {
+        Some(difference) => format!("{} {} → {}", difference.what, value(&difference.before), value(&difference.after)),
+        None => format!("{} → {}", change.before.told, change.after.told),
+    };
+    let more = change.differences.len().saturating_sub(1);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}: {what}{more}", change.requests)
+}
+
+/// A request that changes, to be tried.
+pub fn witness(change: &RequestChange) -> WrittenRequest {
+    let witness = &change.witness;
+    WrittenRequest {
+        method: witness.method.clone(),
+        url: witness.url.clone(),
+        headers: witness.headers.clone(),
+        port: witness.port_after,
+        // None at all is not the URL's.
+        sni: witness.sni.clone().or(witness.tls.then(String::new)),
+        source: witness.source.clone(),
+        client_certificate: witness.client_certificate,
+        http2: false,
+    }
+}
+
+/// What the edits change for requests, against the pinned state or the work as it was opened.
+#[component]
+fn Consequences(app: App) -> impl IntoView {
+    let found = RwSignal::new(None::<Requests>);
+    Effect::new(move |_| {
+        if app.engine.generation.get() == 0 {
+            return;
+        }
+        let other = app.compare.pinned.get().unwrap_or_else(|| app.desk.opened.get());
+        if other.files == app.desk.files.get_untracked() {
+            return found.set(None);
+        }
+        let compare = move || {
+            spawn_local(async move {
+                let answer = ask::<Comparison>(Question::Compare(Other::Work(other))).await;
+                let _ = found.try_set(answer.ok().and_then(|comparison| comparison.requests));
+            });
+        };
+        // What is kept and drawn in the same pause comes first.
+        app.engine.in_a_pause(move || set_timeout(move || app.engine.in_a_pause(compare), LATER));
+    });
+    let item = move |change: RequestChange| {
+        let label = told(&change);
+        let attempt = move |_| {
+            app.requests.fill(witness(&change));
+            app.screen.show(View::Try);
+        };
+        view! { <button class="link consequence" on:click=attempt>{words(&label)}</button> }
+    };
+    move || {
+        found.get().map(|Requests { changes, compared, .. }| {
+            let (count, since) = (changes.len(), if app.compare.pinned.with(Option::is_some) { "the pinned state" } else { "it was opened" });
+            let tried = if compared == 1 { "1 request".to_string() } else { format!("{compared} requests") };
+            let rest = match count.saturating_sub(MOST) {
+                _ if count == 0 => format!("Nothing changes for the {tried} that were tried since {since}."),
+                0 => format!("; {tried} tried since {since}"),
+                more => format!("; and {more} more of {tried} tried"),
+            };
+            let all = (count > 0).then(|| view! { <button class="quiet" on:click=move |_| app.screen.show(View::Compare)>"Compare"</button> });
+            view! { <p class="consequences" role="status">{changes.into_iter().take(MOST).map(item).collect_view()}<span>{rest}</span>{all}</p> }
+        })
+    }
+}

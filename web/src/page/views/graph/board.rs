@@ -1,0 +1,419 @@
+//! The graph as it is looked at: which part, from where, and what the person does with it.
+//!
+//! What must not be here: what is drawn.
+
+use super::canvas::Sight;
+use crate::bridge;
+use crate::link::ask;
+use crate::state::App;
+use chancery_web::protocol::{Drawing, Frame, GraphFocus, Question, Target, Thread};
+use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
+use leptos::html::Div;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use std::collections::HashSet;
+
+/// A graph of more boxes is large: it is drawn anew in a pause, and only what is in sight of it is there.
+pub const LARGE: usize = 250;
+
+/// The least and the largest scale.
+const SCALES: (f64, f64) = (0.03, 3.0);
+
+/// A pane of less pixels has one lane from top to bottom.
+const NARROW: f64 = 480.0;
+
+/// Pixels around the picture.
+const AROUND: f64 = 24.0;
+
+/// The graph as it is looked at. Copies are the same.
+#[derive(Clone, Copy)]
+pub struct Board {
+    pub app: App,
+    pub drawing: RwSignal<Drawing>,
+    pub focus: RwSignal<GraphFocus>,
+    pub sight: RwSignal<Sight>,
+    pub host: NodeRef<Div>,
+    /// The box that the keyboard is on, by its id.
+    pub cursor: RwSignal<Option<String>>,
+    /// What is looked for.
+    pub wanted: RwSignal<String>,
+    /// Whether it is shown as text.
+    pub listed: RwSignal<bool>,
+    /// Whether the person moved it: then it stays where it is.
+    pub touched: RwSignal<bool>,
+    /// How large the pane is. It is measured when that may have changed: asking while it is being drawn would have it laid out each time.
+    pub room: RwSignal<(f64, f64)>,
+    /// The boxes that belong to the selection.
+    pub lit: Memo<Vec<String>>,
+    /// The boxes that the request of the address bar passes, while nothing is selected.
+    pub way: Memo<HashSet<String>>,
+    /// Whether a drawing is under way.
+    pub is_drawing: RwSignal<bool>,
+    /// What was looked for in what is folded, and whether it is drawn by now.
+    sought: StoredValue<Option<(String, bool)>>,
+    /// Pointers that are down, and where: one moves the graph, two zoom.
+    held: StoredValue<Vec<(i32, (f64, f64))>>,
+}
+
+impl Board {
+    /// Of the page's work.
+    pub fn new(app: App) -> Self {
+        let drawing = RwSignal::new(Drawing::default());
+        let lit = Memo::new(move |_| {
+            let drawn = drawing.with(|drawing| drawing.frames.iter().map(|frame| frame.id.clone()).collect::<HashSet<_>>());
+            app.selection.thread.with(|thread| thread.as_ref().map(|thread| lit(thread, &drawn)).unwrap_or_default())
+        });
+        let way = Memo::new(move |_| match app.selection.thread.with(Option::is_some) {
+            true => HashSet::new(),
+            false => app.requests.way.with(|way| way.iter().flatten().flat_map(|way| way.nodes.iter().cloned()).collect()),
+        });
+        Self {
+            app,
+            way,
+            drawing,
+            focus: RwSignal::new(GraphFocus { written_only: true, ..GraphFocus::default() }),
+            sight: RwSignal::new(Sight { x: 0.0, y: 0.0, scale: 1.0 }),
+            host: NodeRef::new(),
+            cursor: RwSignal::new(None),
+            wanted: RwSignal::new(String::new()),
+            listed: RwSignal::new(false),
+            touched: RwSignal::new(false),
+            room: RwSignal::new((800.0, 600.0)),
+            lit,
+            is_drawing: RwSignal::new(true),
+            sought: StoredValue::new(None),
+            held: StoredValue::new(Vec::new()),
+        }
+    }
+
+    /// Follows compiles, the selection and the size of the pane.
+    pub fn follow(self) {
+        let Self { app, drawing, focus, host, .. } = self;
+        Effect::new(move |_| {
+            app.screen.split.track();
+            app.screen.writing.track();
+            drawing.track();
+            host.track();
+            request_animation_frame(move || self.measure());
+        });
+        let resized = window_event_listener(leptos::ev::resize, move |_| self.measure());
+        on_cleanup(move || resized.remove());
+        Effect::new(move |seen: Option<u32>| {
+            let generation = app.engine.generation.get();
+            focus.track();
+            // A large one would keep the findings of the next keystroke waiting.
+            let large = drawing.with_untracked(|drawing| drawing.folded > 0 || drawing.frames.len() > LARGE);
+            match large && seen.is_some_and(|seen| seen != generation) {
+                true => app.engine.in_a_pause(move || self.draw()),
+                false => self.draw(),
+            }
+            generation
+        });
+        // The selection comes into sight.
+        Effect::new(move |_| {
+            if let Some(id) = self.lit.with(|lit| lit.first().cloned()) {
+                request_animation_frame(move || self.show(&id, false));
+            }
+        });
+    }
+
+    fn measure(self) {
+        if let Some(host) = self.host.try_get_untracked().flatten() {
+            let now = (f64::from(host.client_width()), f64::from(host.client_height()));
+            if self.room.try_get_untracked() != Some(now) {
+                self.room.set(now);
+                let narrow = now.0 < NARROW;
+                if self.focus.with_untracked(|focus| focus.narrow) != narrow {
+                    self.refocus(|focus| focus.narrow = narrow);
+                }
+            }
+        }
+    }
+
+    fn size(self) -> (f64, f64) {
+        self.room.try_get_untracked().unwrap_or((800.0, 600.0))
+    }
+
+    /// Width and height of the picture.
+    fn extent(self) -> Option<(f64, f64)> {
+        self.drawing.try_with_untracked(|drawing| (f64::from(drawing.width.max(1)), f64::from(drawing.height.max(1))))
+    }
+
+    /// The first sight: never so small that it could not be read. What does not fit begins at its upper left, or at what is wrong.
+    fn settle(self) {
+        self.measure();
+        let (width, height) = self.size();
+        // Another view may be shown by now.
+        let Some((full, tall)) = self.extent() else { return };
+        let spare = |room: f64, need: f64| ((room - need) / 2.0).clamp(AROUND, 60.0);
+        self.sight.set(Sight { x: -spare(width, full), y: -spare(height, tall), scale: 1.0 });
+        let wrong = self.drawing.with_untracked(|drawing| {
+            let mut wrong = drawing.frames.iter().filter(|frame| frame.errors > 0 || (frame.missing && !frame.faint));
+            wrong.next().map(|frame| frame.id.clone())
+        });
+        if let Some(id) = self.lit.with_untracked(|lit| lit.first().cloned()).or(wrong) {
+            self.show(&id, false);
+        }
+    }
+
+    /// All of it, however small.
+    pub fn fit_all(self) {
+        let (width, height) = self.size();
+        let Some((full, tall)) = self.extent() else { return };
+        let scale = ((width - 2.0 * AROUND) / full).min((height - 2.0 * AROUND) / tall).clamp(SCALES.0, 1.25);
+        self.touched.set(true);
+        self.sight.set(Sight { x: (full - width / scale) / 2.0, y: (tall - height / scale) / 2.0, scale });
+    }
+
+    /// Brings a box into sight; `closer` where it must be legible.
+    pub fn show(self, id: &str, closer: bool) {
+        let found = self.drawing.try_with_untracked(|drawing| drawing.frames.iter().find(|frame| frame.id == id).cloned()).flatten();
+        let Some(frame) = found else { return };
+        let (width, height) = self.size();
+        self.sight.update(|sight| {
+            if closer {
+                sight.scale = sight.scale.max(1.0);
+            }
+            let (x, y) = (f64::from(frame.x), f64::from(frame.y));
+            let (wide, high) = (f64::from(frame.width), f64::from(frame.height));
+            let (left, top) = ((x - sight.x) * sight.scale, (y - sight.y) * sight.scale);
+            if left < 0.0 || top < 0.0 || left + wide * sight.scale > width || top + high * sight.scale > height {
+                sight.x = x + wide / 2.0 - width / sight.scale / 2.0;
+                sight.y = y + high / 2.0 - height / sight.scale / 2.0;
+            }
+        });
+    }
+
+    fn draw(self) {
+        let Some(focus) = self.focus.try_get_untracked() else { return };
+        self.is_drawing.set(true);
+        spawn_local(async move {
+            let answer = ask::<Option<Drawing>>(Question::Graph(focus)).await;
+            let _ = self.is_drawing.try_set(false);
+            let Ok(Some(answer)) = answer else { return };
+            let first = self.drawing.try_with_untracked(|drawing| drawing.frames.is_empty()).unwrap_or(true);
+            let _ = self.drawing.try_set(answer);
+            if let Some((id, false)) = self.sought.try_get_value().flatten() {
+                self.sought.set_value(Some((id.clone(), true)));
+                self.cursor.set(Some(id.clone()));
+                request_animation_frame(move || self.show(&id, true));
+            } else if first || !self.touched.try_get_untracked().unwrap_or(true) {
+                request_animation_frame(move || self.settle());
+            }
+        });
+    }
+
+    /// Another part of the graph is looked at.
+    pub fn refocus(self, change: impl FnOnce(&mut GraphFocus)) {
+        self.touched.set(false);
+        self.focus.update(change);
+    }
+
+    /// Makes it larger or smaller around a point of the pane.
+    pub fn zoom(self, factor: f64, at: (f64, f64)) {
+        self.touched.set(true);
+        self.sight.update(|sight| {
+            let scale = (sight.scale * factor).clamp(SCALES.0, SCALES.1);
+            sight.x += at.0 / sight.scale - at.0 / scale;
+            sight.y += at.1 / sight.scale - at.1 / scale;
+            sight.scale = scale;
+        });
+    }
+
+    /// The middle of the pane.
+    pub fn middle(self) -> (f64, f64) {
+        let (width, height) = self.size();
+        (width / 2.0, height / 2.0)
+    }
+
+    /// Moves it by pixels.
+    fn pan(self, x: f64, y: f64) {
+        self.touched.set(true);
+        self.sight.update(|sight| {
+            sight.x += x / sight.scale;
+            sight.y += y / sight.scale;
+        });
+    }
+
+    /// A box is clicked: a group opens, anything else is selected.
+    pub fn choose(self, frame: &Frame) {
+        if frame.folded {
+            return self.focus.update(|focus| focus.open.push(frame.id.clone()));
+        }
+        self.cursor.set(Some(frame.id.clone()));
+        if let Some(span) = &frame.span {
+            self.app.selection.select(Target::Line { file: span.file.clone(), line: span.line });
+        }
+    }
+
+    /// Where a place of the window is in the pane.
+    fn inside(self, (x, y): (f64, f64)) -> (f64, f64) {
+        let (left, top) = self.host.get_untracked().map(|host| host.get_bounding_client_rect()).map_or((0.0, 0.0), |rect| (rect.left(), rect.top()));
+        (x - left, y - top)
+    }
+
+    /// The wheel moves it, and zooms with Ctrl, or where it turns in steps.
+    pub fn wheel(self, event: &WheelEvent) {
+        event.prevent_default();
+        if event.ctrl_key() || event.meta_key() || event.delta_mode() != 0 || event.delta_y().abs() >= 80.0 {
+            self.zoom(0.998_f64.powf(event.delta_y()), self.inside((f64::from(event.client_x()), f64::from(event.client_y()))));
+        } else {
+            self.pan(event.delta_x(), event.delta_y());
+        }
+    }
+
+    /// A pointer is up, or gone.
+    pub fn up(self, event: &PointerEvent) {
+        self.held.update_value(|held| held.retain(|(id, _)| *id != event.pointer_id()));
+    }
+
+    /// A pointer is down.
+    pub fn down(self, event: &PointerEvent) {
+        self.held.update_value(|held| held.push((event.pointer_id(), place(event))));
+    }
+
+    /// A pointer moves.
+    pub fn moved(self, event: &PointerEvent) {
+        let (id, now) = (event.pointer_id(), place(event));
+        if event.buttons() != 1 {
+            return self.up(event);
+        }
+        let all = self.held.get_value();
+        let Some((_, before)) = all.iter().find(|(its, _)| *its == id) else { return };
+        match all.iter().find(|(its, _)| *its != id) {
+            Some((_, other)) => {
+                let from_other = |of: (f64, f64)| (of.0 - other.0).hypot(of.1 - other.1).max(1.0);
+                self.zoom(from_other(now) / from_other(*before), self.inside(((now.0 + other.0) / 2.0, (now.1 + other.1) / 2.0)));
+            }
+            None => self.pan(before.0 - now.0, before.1 - now.1),
+        }
+        self.held.update_value(|held| held.iter_mut().filter(|(its, _)| *its == id).for_each(|(_, at)| *at = now));
+    }
+
+    /// The keys: arrows walk along the lines, Enter selects, plus and minus zoom.
+    pub fn key(self, event: &KeyboardEvent) {
+        let key = event.key();
+        match (key.as_str(), self.next(&key)) {
+            (_, Some(frame)) => {
+                self.cursor.set(Some(frame.id.clone()));
+                self.show(&frame.id, true);
+            }
+            ("Enter", None) => {
+                if let Some(frame) = self.at_cursor() {
+                    self.choose(&frame);
+                }
+            }
+            ("+" | "=", None) => self.zoom(1.25, self.middle()),
+            ("-", None) => self.zoom(0.8, self.middle()),
+            ("0", None) => self.fit_all(),
+            _ => return,
+        }
+        event.prevent_default();
+        event.stop_propagation();
+    }
+
+    fn at_cursor(self) -> Option<Frame> {
+        let id = self.cursor.get()?;
+        self.drawing.with(|drawing| drawing.frames.iter().find(|frame| frame.id == id).cloned())
+    }
+
+    /// The box that the keyboard is on, in words.
+    pub fn spoken(self) -> String {
+        let Some(frame) = self.at_cursor() else { return String::new() };
+        let onward = self.drawing.with(|drawing| {
+            let at = drawing.frames.iter().position(|of| of.id == frame.id);
+            let ends = drawing.lines.iter().filter(|line| Some(line.from) == at).filter_map(|line| drawing.frames.get(line.to));
+            ends.map(|to| to.title.clone()).collect::<Vec<_>>().join(", ")
+        });
+        let onward = if onward.is_empty() { String::new() } else { format!("; leads to {onward}") };
+        format!("{}: {}{}{onward}", frame.caption, frame.title, if frame.reason.is_empty() { String::new() } else { format!(", {}", frame.reason) })
+    }
+
+    /// Where an arrow leads.
+    fn next(self, key: &str) -> Option<Frame> {
+        self.drawing.with_untracked(|drawing| {
+            let at = self.cursor.with_untracked(|cursor| drawing.frames.iter().position(|frame| Some(&frame.id) == cursor.as_ref()));
+            let ahead = |at: usize| drawing.lines.iter().find(|line| line.from == at).map(|line| line.to);
+            let behind = |at: usize| drawing.lines.iter().find(|line| line.to == at).map(|line| line.from);
+            match (key, at) {
+                ("ArrowRight" | "ArrowLeft" | "ArrowUp" | "ArrowDown", None) => drawing.frames.first().cloned(),
+                ("ArrowRight", Some(at)) => drawing.frames.get(ahead(at)?).cloned(),
+                ("ArrowLeft", Some(at)) => drawing.frames.get(behind(at)?).cloned(),
+                ("ArrowDown", Some(at)) => neighbour(drawing, at, true),
+                ("ArrowUp", Some(at)) => neighbour(drawing, at, false),
+                _ => None,
+            }
+        })
+    }
+
+    /// Looks for a box by a part of its name; what is folded is opened.
+    pub fn find(self, text: String) {
+        self.wanted.set(text.clone());
+        if text.is_empty() {
+            return;
+        }
+        let focus = self.focus.get_untracked();
+        spawn_local(async move {
+            let Ok(Some(id)) = ask::<Option<String>>(Question::Seek { text: text.clone(), focus }).await else { return };
+            // More was typed meanwhile, or another view is shown.
+            if self.wanted.try_get_untracked() != Some(text) {
+                return;
+            }
+            if self.drawing.with_untracked(|drawing| drawing.frames.iter().any(|frame| frame.id == id)) {
+                self.cursor.set(Some(id.clone()));
+                self.show(&id, true);
+                return;
+            }
+            let before = self.sought.get_value();
+            self.sought.set_value(Some((id.clone(), false)));
+            self.focus.update(|focus| {
+                focus.open.retain(|open| before.as_ref().is_none_or(|(id, _)| id != open));
+                focus.open.push(id);
+            });
+        });
+    }
+
+    /// Only what is around the box that is chosen, or all again.
+    pub fn around(self) {
+        let chosen = self.cursor.get_untracked().or_else(|| self.lit.with_untracked(|lit| lit.first().cloned()));
+        let focused = self.focus.with_untracked(|focus| !focus.from.is_empty());
+        match chosen {
+            _ if focused => self.refocus(|focus| focus.from.clear()),
+            Some(id) => self.refocus(|focus| focus.from = vec![id]),
+            None => self.app.screen.say("Choose a box first: its neighbours are shown then"),
+        }
+    }
+
+    /// Hands the picture to the person as a file.
+    pub fn save(self, png: bool) {
+        let focus = self.focus.get_untracked();
+        spawn_local(async move {
+            match ask::<String>(Question::Picture(focus)).await {
+                Ok(svg) if png => bridge::save_png("chancery.png", &svg),
+                Ok(svg) => bridge::save("chancery.svg", "image/svg+xml", &svg),
+                Err(_) => {}
+            }
+        });
+    }
+}
+
+fn place(event: &PointerEvent) -> (f64, f64) {
+    (f64::from(event.client_x()), f64::from(event.client_y()))
+}
+
+/// The boxes of a selection: of what is folded, the box that stands for it.
+fn lit(thread: &Thread, drawn: &HashSet<String>) -> Vec<String> {
+    let groups = thread.groups.iter();
+    let mut lit: Vec<String> =
+        thread.nodes.iter().zip(groups).map(|(node, group)| if drawn.contains(node) { node } else { group }).cloned().collect();
+    lit.retain(|id| drawn.contains(id));
+    lit.dedup();
+    lit
+}
+
+/// The next box of the same column.
+fn neighbour(drawing: &Drawing, at: usize, down: bool) -> Option<Frame> {
+    let now = drawing.frames.get(at)?;
+    let column = drawing.frames.iter().filter(|frame| (frame.x - now.x).abs() < 40 && if down { frame.y > now.y } else { frame.y < now.y });
+    column.min_by_key(|frame| (frame.y - now.y).abs()).cloned()
+}
