@@ -6,6 +6,7 @@
 //!
 //! Nothing here decides what a gateway does, and nothing here knows any dialect's name.
 
+mod assume;
 mod conflict;
 mod detect;
 #[cfg(test)]
@@ -15,7 +16,7 @@ pub use detect::{Detection, detect, is_claimed};
 
 use crate::backend::envoy::v3::Emitted;
 use crate::compilation::{Compilation, Dialect, Draft, GatewayId, GatewayRef, Ledger, Options, Side, Task};
-use crate::diagnostic::{Diagnostic, Findings, codes};
+use crate::diagnostic::{Diagnostic, Findings, Place, codes};
 use crate::read::{self, DocumentCache, ReadOptions};
 use crate::resource::{Inputs, Objects, ResourceKey};
 use alloc::boxed::Box;
@@ -46,10 +47,19 @@ use core::any::Any;
 pub struct Compiler {
     dialects: Vec<&'static Dialect>,
     documents: DocumentCache,
-    /// By the name of the dialect.
-    memories: BTreeMap<&'static str, Box<dyn Any + Send>>,
+    /// By the name of the dialect, and what it is given.
+    memories: BTreeMap<(&'static str, Given), Box<dyn Any + Send>>,
     /// What was emitted, for back ends.
     pub emitted: EmittedByGateway,
+}
+
+/// The objects that a dialect is given.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Given {
+    /// All, those included that are assumed to exist.
+    WithAssumed,
+    /// Those of the input alone.
+    AsWritten,
 }
 
 /// What was emitted for each gateway, so that what did not change need not be emitted again.
@@ -92,8 +102,9 @@ impl Compiler {
         let detection = if asked.is_none() { detect(inputs, &self.dialects) } else { Detection::default() };
         let dialects = asked.map_or_else(|| detection.dialects(), |asked| Vec::from([asked]));
         let reading = dialects.iter().map(|dialect| (dialect.read_options)(options)).reduce(ReadOptions::join).unwrap_or_default();
-        let (objects, found) = read::read(inputs, &reading, &mut self.documents);
+        let (mut objects, found) = read::read(inputs, &reading, &mut self.documents);
         let mut diagnostics = found.into_vec();
+        diagnostics.extend(assume::assume(&mut objects, &dialects, options, &mut self.documents));
         diagnostics.extend(detection.notice(&objects, &self.dialects));
         let sides = dialects.iter().map(|dialect| self.side(&objects, &diagnostics, options, dialect)).collect();
         let mut compilation = Compilation { inputs: inputs.clone(), objects, diagnostics, sides };
@@ -102,8 +113,20 @@ impl Compiler {
         compilation
     }
 
+    /// What a dialect's controller makes of the objects. What it writes into the cluster is what it would write without those that are assumed.
     fn side(&mut self, objects: &Objects, found: &[Diagnostic], options: &Options, dialect: &'static Dialect) -> Side {
-        let memory = self.memories.entry(dialect.name).or_insert_with(dialect.memory);
+        let mut side = self.side_of(objects, found, options, dialect, Given::WithAssumed);
+        if objects.assumed().next().is_some() {
+            side.diagnostics.retain(|finding| !matches!(&finding.place, Place::Node { object, .. } if objects.is_assumed(*object)));
+            if side.answers.statuses.is_some() {
+                side.answers = self.side_of(&objects.written(), found, options, dialect, Given::AsWritten).answers;
+            }
+        }
+        side
+    }
+
+    fn side_of(&mut self, objects: &Objects, found: &[Diagnostic], options: &Options, dialect: &'static Dialect, given: Given) -> Side {
+        let memory = self.memories.entry((dialect.name, given)).or_insert_with(dialect.memory);
         // Stages may look at what was found before them, and add to it.
         let mut diagnostics: Findings = found.iter().cloned().collect();
         let mut ledger = Ledger::new(objects);

@@ -3,8 +3,9 @@
 //! `CHANCERY_CORPUS` names a folder of cases (`*/input.yaml`, `options.json`, `want/resources.json`). Without it, nothing is compared.
 
 use chancery_core::compilation::Ledger;
+use chancery_core::compilation::{Assumptions, Missing};
 use chancery_core::diagnostic::{Diagnostic, Severity};
-use chancery_core::dialect::ambassador::{MissingSecrets, Options, fetch};
+use chancery_core::dialect::ambassador::{Options, fetch};
 use chancery_core::read::{DocumentCache, read};
 use chancery_core::resource::Inputs;
 use chancery_core::text::{Limits, Node, parse};
@@ -27,7 +28,7 @@ fn options(node: &Node) -> Options {
     }
     options.single_namespace = node.get("single_namespace").and_then(Node::as_bool).unwrap_or(false);
     if text("missing_secrets") == Some("assume") {
-        options.missing_secrets = MissingSecrets::Assume;
+        options.missing = Assumptions::of_secrets(Missing::Assume);
     }
     for entry in node.get("env").and_then(Node::as_object).into_iter().flatten() {
         options.env.insert(entry.key.clone(), entry.value.as_str().unwrap_or_default().into());

@@ -29,6 +29,7 @@ static TOY: Dialect = Dialect {
     kinds: Vec::new,
     listing: Vec::new,
     reads: |key| key.group == "doors.example.com" && key.kind == "Door",
+    wanted: |_, _| Vec::new(),
     options: &[OptionSpec {
         name: "door-prefix",
         kind: OptionKind::Text { placeholder: "PATH", default: "/" },

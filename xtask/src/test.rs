@@ -46,13 +46,14 @@ const PARTS: &[Part] = &[
     ("conformance", conformance),
     ("drift", drift),
     ("diff", diff),
+    ("provenance", provenance),
     ("cluster", cluster),
 ];
 
 /// Parts that run only where they are named: they want minutes more. `page` has the page as people get it, optimised as a whole, twice over,
-/// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does. `drift` and `diff` go
-/// through the corpora; a part of each is among the tests. `cluster` builds an API server from Go modules first.
-const NAMED: [&str; 5] = ["browser", "page", "drift", "diff", "cluster"];
+/// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does. `drift`, `diff` and `provenance`
+/// go through the corpora; a part of each is among the tests. `cluster` builds an API server from Go modules first.
+const NAMED: [&str; 6] = ["browser", "page", "drift", "diff", "provenance", "cluster"];
 
 /// Parts that run beside those before them.
 const BESIDE: [&str; 2] = ["no_std", "wasm"];
@@ -224,6 +225,11 @@ fn drift() -> Result<Ended, String> {
 /// Edits of inputs of the corpora: no change that `route` sees is denied by `diff`.
 fn diff() -> Result<Ended, String> {
     over_corpora("honest::", "CHANCERY_DIFF", "1000")
+}
+
+/// What each line makes and what makes each value, over the corpora.
+fn provenance() -> Result<Ended, String> {
+    over_corpora("provenance::", "CHANCERY_PROVENANCE", "400")
 }
 
 /// What follows a cluster, on a real API server.

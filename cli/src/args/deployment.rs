@@ -5,7 +5,7 @@
 use crate::Unusable;
 use crate::output::reason;
 use crate::settings::Settings;
-use chancery_core::compilation::{Dialect, OptionKind, OptionSpec, Options};
+use chancery_core::compilation::{Dialect, OptionKind, OptionSpec, Options, for_people};
 use chancery_core::dialect;
 use chancery_live::files::Excludes;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -32,8 +32,13 @@ pub struct Deployment {
 }
 
 impl Deployment {
-    /// How to compile.
+    /// How to compile what a person shows, which is often a part of what a cluster holds.
     pub fn options(&self) -> Result<Options, Unusable> {
+        Ok(self.whole_cluster_options()?.or(for_people()))
+    }
+
+    /// How to compile what is known to be a whole cluster.
+    pub fn whole_cluster_options(&self) -> Result<Options, Unusable> {
         self.options.clone().map_err(Unusable)
     }
 
@@ -106,7 +111,8 @@ fn arg(spec: &'static OptionSpec, dialects: &[&'static Dialect]) -> Arg {
         OptionKind::Choice(words) => {
             let values = words.iter().map(|(word, doc)| PossibleValue::new(word).help(doc));
             let arg = arg.value_name("WHAT").value_parser(PossibleValuesParser::new(values));
-            words.first().iter().fold(arg, |arg, (word, _)| arg.default_value(word))
+            let usual = for_people().text(spec.name).and_then(|word| words.iter().find(|(known, _)| known == word)).or(words.first());
+            usual.iter().fold(arg, |arg, (word, _)| arg.default_value(word))
         }
         OptionKind::List { placeholder } => arg.value_name(placeholder).action(ArgAction::Append).allow_hyphen_values(true),
         OptionKind::Map => arg.value_name("KEY=VALUE").action(ArgAction::Append),

@@ -28,7 +28,10 @@ pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome 
     if args.watch {
         return watch::run(args, deployment, style);
     }
-    let mut given = input::given(&args.inputs.inputs, deployment)?;
+    let (mut given, why) = input::given_even_empty(&args.inputs.inputs, deployment)?;
+    if let Some(why) = why {
+        return nothing_to_check(&given, why, args.format);
+    }
     if args.fix {
         let fixed = fix::run(&given, &|given| Ok(checked(args, given)?.1), args.diff, style)?;
         if args.diff {
@@ -66,10 +69,7 @@ fn report(args: &CheckArgs, given: &Given, deployment: &Deployment, style: &Styl
     let positions = compilation.positions();
     match args.format {
         CheckFormat::Human => print(&human::report(&findings, &compilation, &positions, args.quiet, style))?,
-        CheckFormat::Json => print_json(&serde_json::json!({ "diagnostics": findings }))?,
-        CheckFormat::Sarif => print_json(&sarif::findings(&findings))?,
-        CheckFormat::Github => print(&github::commands(&findings))?,
-        CheckFormat::Junit => print(&junit::suites(&findings, &compilation, args.strict))?,
+        format => document(format, &findings, &compilation, args.strict)?,
     }
     Ok(u8::from(failed))
 }
@@ -103,4 +103,22 @@ fn is_asked(args: &CheckArgs, finding: &Finding) -> bool {
     let is_here =
         args.namespace.is_empty() || object.is_none() || namespace.is_some_and(|namespace| args.namespace.iter().any(|asked| asked == namespace));
     is_bad_enough && is_here
+}
+
+/// Findings for a program.
+fn document(format: CheckFormat, findings: &[Finding], compilation: &Compilation, strict: bool) -> Result<(), Unusable> {
+    match format {
+        CheckFormat::Human => Ok(()),
+        CheckFormat::Json => print_json(&serde_json::json!({ "diagnostics": findings })),
+        CheckFormat::Sarif => print_json(&sarif::findings(findings)),
+        CheckFormat::Github => print(&github::commands(findings)),
+        CheckFormat::Junit => print(&junit::suites(findings, compilation, strict)),
+    }
+}
+
+/// An input without resources is not usable. Who asked for a document gets a whole one all the same, without findings.
+fn nothing_to_check(given: &input::Given, why: Unusable, format: CheckFormat) -> Outcome {
+    let (_, compilation) = given.compile()?;
+    document(format, &[], &compilation, false)?;
+    Err(why)
 }

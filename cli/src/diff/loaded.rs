@@ -8,10 +8,12 @@ use crate::style::some;
 use crate::{Unusable, input};
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compare::{Side, SideSource};
-use chancery_core::compilation::{Compilation, GatewayId};
+use chancery_core::compilation::{Assumptions, Compilation, GatewayId};
 use chancery_core::envoy_config::{EnvoyConfig, Running};
 use chancery_core::explain::Positions;
 use chancery_core::ir::SecretReference;
+use chancery_core::text::Str;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// One side, read.
@@ -24,6 +26,7 @@ pub enum Loaded {
 
 /// What was compiled.
 pub struct Compiled {
+    given: input::Given,
     /// The whole.
     pub compilation: Compilation,
     /// Its gateways that run, in the order of [`Compilation::gateways`]; at least one.
@@ -52,7 +55,7 @@ impl Compiled {
 
 impl Loaded {
     /// `stands_alone` where it is compared with what an Envoy tells of itself, which has endpoints and certificates.
-    fn compiled(given: &input::Given, stands_alone: bool) -> Result<Self, Unusable> {
+    fn compiled(given: input::Given, stands_alone: bool) -> Result<Self, Unusable> {
         let (mut compiler, compilation) = given.compile()?;
         if compilation.objects.iter().all(|object| object.broken) && !compilation.objects.is_empty() {
             let name = compilation.inputs.inputs.first().map(|input| input.name.clone()).unwrap_or_default();
@@ -74,7 +77,7 @@ impl Loaded {
         if proxies.is_empty() {
             return Err(input::nothing_runs(&compilation));
         }
-        Ok(Loaded::Compiled(Box::new(Compiled { compilation, proxies })))
+        Ok(Loaded::Compiled(Box::new(Compiled { given, compilation, proxies })))
     }
 
     /// A file, a folder, a revision of git, a snapshot, a dump or a bootstrap.
@@ -88,9 +91,30 @@ impl Loaded {
                 return Err(format!("{} is cut off or broken: it begins as what a running Envoy tells, and does not end so", path.display()).into());
             }
         } else if let Some((revision, inner)) = input::revision_of(path) {
-            return Self::compiled(&input::revision(&revision, &inner, deployment)?, stands_alone);
+            return Self::compiled(input::revision(&revision, &inner, deployment)?, stands_alone);
         }
-        Self::compiled(&input::given(&[path.to_path_buf()], deployment)?, stands_alone)
+        Self::compiled(input::given(&[path.to_path_buf()], deployment)?, stands_alone)
+    }
+
+    /// The kinds of which it holds an object.
+    pub fn kinds(&self) -> BTreeSet<(Str, Str)> {
+        match self {
+            Loaded::Compiled(of) => of.compilation.objects.kinds(),
+            Loaded::Running(_) => BTreeSet::new(),
+        }
+    }
+
+    /// The same where these kinds count as held: nothing is assumed to be there that the other side shows to be missing.
+    pub fn holding(self, kinds: &BTreeSet<(Str, Str)>, stands_alone: bool) -> Result<Self, Unusable> {
+        let is_alike = self.kinds() == *kinds;
+        match self {
+            Loaded::Compiled(of) if !is_alike && !Assumptions::of(&of.given.options).is_error() => {
+                let Compiled { mut given, .. } = *of;
+                given.options.held.clone_from(kinds);
+                Self::compiled(given, stands_alone)
+            }
+            other => Ok(other),
+        }
     }
 
     /// Places in its input, where it has one.

@@ -15,6 +15,7 @@ use chancery_core::envoy_config::Running;
 use compared::{Differences, GatewayDifference, GatewayState, at_once, compare};
 use loaded::{Loaded, running};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Runs `diff`.
@@ -27,6 +28,8 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let alone = is_running(&args.before) || is_running(&after);
     let (before, after) = at_once(|| Loaded::read(&args.before, deployment, alone), || Loaded::read(&after, deployment, alone));
     let (before, after) = (before?, after?);
+    let kinds: BTreeSet<_> = before.kinds().into_iter().chain(after.kinds()).collect();
+    let (before, after) = (before.holding(&kinds, alone)?, after.holding(&kinds, alone)?);
     let differences = compare(&before, &after, !args.no_requests)?;
     show(&differences, None, args.format, style)?;
     let counts = match args.exit_code {

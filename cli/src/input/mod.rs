@@ -183,12 +183,19 @@ pub fn warn_of_unread(of: &Compilation) {
 /// Reads everything. A snapshot, or a link that holds one, brings its own options. An input without resources is an error, unless a person
 /// says that it is meant.
 pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusable> {
-    let given = read_all(paths, deployment)?;
-    if !deployment.allow_empty && says_nothing(&given.inputs) {
-        let names: Vec<&str> = given.inputs.inputs.iter().map(|input| input.name.as_str()).collect();
-        return Err(nothing_in(&names).into());
+    match given_even_empty(paths, deployment)? {
+        (given, None) => Ok(given),
+        (_, Some(why)) => Err(why),
     }
-    Ok(given)
+}
+
+/// The same, with why the input is not taken where it has no resources: for outputs that a program reads, which are whole all the same.
+pub fn given_even_empty(paths: &[PathBuf], deployment: &Deployment) -> Result<(Given, Option<Unusable>), Unusable> {
+    let given = read_all(paths, deployment)?;
+    let is_empty = !deployment.allow_empty && says_nothing(&given.inputs);
+    let names: Vec<&str> = given.inputs.inputs.iter().map(|input| input.name.as_str()).collect();
+    let why = is_empty.then(|| Unusable(nothing_in(&names)));
+    Ok((given, why))
 }
 
 fn read_all(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusable> {

@@ -9,7 +9,7 @@ use crate::args::{BootstrapArgs, Deployment, LiveArgs, ServeArgs, WatchArgs};
 use crate::output::{print_json, reason, shown, to_json};
 use crate::style::Style;
 use crate::{Outcome, Unusable};
-use chancery_core::compilation::Dialect;
+use chancery_core::compilation::{Assumptions, Dialect, Missing};
 use chancery_core::dialect;
 use chancery_live::Failure;
 use chancery_live::bootstrap::Bootstrap;
@@ -63,6 +63,9 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
     };
     let (settings, sources) = prepare(&args.live, deployment)?;
     let writing = args.write_status.then(|| Writing { cluster: cluster(&args.live), take_over: args.take_over, lease: args.lease.clone() });
+    if Assumptions::of(&settings.options).of_others() != Missing::Error {
+        return Err("`serve` sends what it compiles to Envoys, so nothing may be assumed: leave --missing away, or say --missing error".into());
+    }
     host::serve(settings, sources, &servers, writing.as_ref(), show(args.format.is_json(), style)).map_err(told)?;
     Ok(0)
 }
@@ -85,7 +88,7 @@ pub fn bootstrap(args: &BootstrapArgs) -> Outcome {
 
 fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<(Settings, Vec<Box<dyn Source>>), Unusable> {
     let mut sources: Vec<Box<dyn Source>> = Vec::new();
-    let options = deployment.options()?;
+    let options = deployment.whole_cluster_options()?;
     let asked = options.dialect.as_ref().and_then(|name| Dialect::named(name, dialect::ALL));
     let reading = Reading { excludes: deployment.excludes()?, asked };
     for path in &args.paths {

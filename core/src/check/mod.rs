@@ -31,7 +31,7 @@ pub use settle::ANNOTATION;
 
 use crate::compilation::{Compilation, SideRef};
 use crate::compile::EmittedByGateway;
-use crate::diagnostic::{Diagnostic, Policy};
+use crate::diagnostic::{Diagnostic, Place, Policy};
 use crate::explain::refused_by_envoy;
 use crate::ir::Ir;
 use alloc::vec::Vec;
@@ -42,8 +42,11 @@ use whole::Whole;
 pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut EmittedByGateway) {
     let found: Vec<Vec<Diagnostic>> = compilation.sides().map(|side| check_side(side, policy, emitted)).collect();
     for (side, mut found) in compilation.sides.iter_mut().zip(found) {
+        // What nobody wrote has no faults.
+        found.retain(|finding| !matches!(&finding.place, Place::Node { object, .. } if compilation.objects.is_assumed(*object)));
         side.diagnostics.append(&mut found);
     }
+    reference::nearest_names(compilation);
     reference::secrets_elsewhere(compilation);
     compilation.sides.iter_mut().for_each(foreign::join);
     settle::settle(compilation, policy);

@@ -4,8 +4,8 @@
 
 use super::whole::Whole;
 use crate::compilation::Compilation;
-use crate::diagnostic::{Diagnostic, Place, Related, codes};
-use crate::explain::relation::references;
+use crate::diagnostic::{Diagnostic, Place, Related, Severity, codes};
+use crate::explain::relation::{Reference, references};
 use crate::resource::{Object, ObjectId, nearest};
 use crate::text::Str;
 use alloc::format;
@@ -72,6 +72,33 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let meant = near.map(Into::into).or(qualified);
         let help = meant.map_or_else(|| "add it to the input, or correct the name".into(), |meant: String| format!("did you mean `{meant}`?"));
         whole.tell(finding.help(help));
+    }
+}
+
+/// Where something is not found, asks whether the object of nearly that name was meant.
+pub(super) fn nearest_names(compilation: &mut Compilation) {
+    let objects = &compilation.objects;
+    let mut names: HashMap<(&Str, Option<&Str>), Vec<&str>> = HashMap::new();
+    for object in objects.iter().filter(|object| !object.broken) {
+        names.entry((&object.key.kind, object.key.namespace.as_ref())).or_default().push(&object.key.name);
+    }
+    let mut meant: HashMap<(ObjectId, u32), String> = HashMap::new();
+    let is_missing = |reference: &Reference| reference.to.as_ref().is_err_and(|absence| !absence.assumed);
+    for reference in compilation.sides().flat_map(references).filter(is_missing) {
+        let key = &reference.key;
+        let near = names.get(&(&key.kind, key.namespace.as_ref())).and_then(|names| nearest(&key.name, names.iter().copied()));
+        if let (Some(near), Some(at)) = (near, place(&Place::origin(reference.at))) {
+            meant.insert(at, near.to_string());
+        }
+    }
+    if meant.is_empty() {
+        return;
+    }
+    let unhelped = compilation.sides.iter_mut().flat_map(|side| &mut side.diagnostics).filter(|finding| finding.help.is_none());
+    for finding in unhelped.filter(|finding| finding.severity != Severity::Notice) {
+        if let Some(near) = place(&finding.place).and_then(|at| meant.get(&at)) {
+            finding.help = Some(format!("did you mean `{near}`?"));
+        }
     }
 }
 

@@ -116,7 +116,7 @@ impl Answers {
         self.statuses.as_ref().map(|statuses| array(statuses.iter().map(StatusOf::node)))
     }
 
-    /// What the API server refused: `[{kind, namespace, name, errors}]`.
+    /// What the API server refused: `[{kind, namespace, name, errors}]`; what stands in no namespace has no such field.
     pub fn admission_document(&self) -> Option<Node> {
         (!self.refused.is_empty()).then(|| array(self.refused.iter().map(Refused::node)))
     }
@@ -175,8 +175,8 @@ impl StatusOf {
 impl Refused {
     fn node(&self) -> Node {
         let errors = array(self.errors.iter().map(|error| text(error)));
-        let namespace = text(self.key.namespace.as_deref().unwrap_or_default());
-        object([("errors", errors), ("kind", text(&self.key.kind)), ("name", text(&self.key.name)), ("namespace", namespace)])
+        let namespace = self.key.namespace.as_ref().map(|namespace| ("namespace", text(namespace)));
+        object([("errors", errors), ("kind", text(&self.key.kind)), ("name", text(&self.key.name))].into_iter().chain(namespace))
     }
 }
 

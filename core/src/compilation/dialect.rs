@@ -2,7 +2,7 @@
 //!
 //! What must not be here: any dialect; each has its descriptor in its own folder, and hosts say which of them they want.
 
-use super::{Answers, Gateway, Ledger, OptionSpec, Options, SettingChange, SideRef, Stages};
+use super::{Answers, Gateway, Ledger, OptionSpec, Options, SettingChange, SideRef, Stages, Wanted};
 use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::read::ReadOptions;
 use crate::resource::{Objects, ResourceKey};
@@ -29,6 +29,8 @@ pub struct Dialect {
     pub listing: fn() -> Vec<ListedKind>,
     /// Whether it reads an object of this kind.
     pub reads: fn(&ResourceKey) -> bool,
+    /// What its objects ask for that other objects must bring; what the input does not hold may be assumed to exist.
+    pub wanted: fn(&Objects, &Options) -> Vec<Wanted>,
     /// The options that change its answer.
     pub options: &'static [OptionSpec],
     /// Defaults that people ask about.

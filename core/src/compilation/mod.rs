@@ -10,6 +10,7 @@
 mod answers;
 mod dialect;
 mod ledger;
+mod missing;
 mod options;
 mod relation;
 mod served;
@@ -19,6 +20,7 @@ mod words;
 pub use answers::{Answers, Created, Life, OwnConfiguration, Refused, Serving, SettingChange, StatusOf, Takes};
 pub use dialect::{Claim, Dialect, Draft, Hints, KnownAnnotations, KnownDefault, Output, Task};
 pub use ledger::{Ledger, LedgerEntry, State, Why};
+pub use missing::{Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, Wanted, for_people};
 pub use options::{OptionError, OptionKind, OptionSpec, OptionValue, Options};
 pub use relation::{Absent, Relation};
 pub use stages::{Loaded, Stages};

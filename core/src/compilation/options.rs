@@ -18,6 +18,9 @@ pub struct Options {
     /// The values that differ from defaults, by the names of options.
     #[serde(flatten)]
     pub(super) values: BTreeMap<Str, OptionValue>,
+    /// Kinds (group and name) that count as held by the input although it holds none: another side of a comparison does.
+    #[serde(skip)]
+    pub held: BTreeSet<(Str, Str)>,
     /// How findings are judged. It changes nothing of what is compiled.
     #[serde(skip_serializing_if = "Policy::is_default")]
     pub findings: Policy,
@@ -139,6 +142,15 @@ impl Options {
     #[must_use]
     pub fn of_any_dialect(self) -> Self {
         Self { dialect: None, ..self }
+    }
+
+    /// The same options, and for what they leave open those of `others`.
+    #[must_use]
+    pub fn or(mut self, others: Self) -> Self {
+        for (name, value) in others.values {
+            self.values.entry(name).or_insert(value);
+        }
+        Self { dialect: self.dialect.or(others.dialect), ..self }
     }
 
     /// Whether a flag is on.

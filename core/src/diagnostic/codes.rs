@@ -50,6 +50,7 @@ codes! {
     UNUSABLE_SECRET = "unusable-secret", Warning, "the controller can use nothing in the Secret";
     BAD_PEM = "bad-pem", Warning, "a certificate or key is not valid PEM";
     ASSUMED_SECRET = "assumed-secret", Notice, "a missing Secret is assumed to exist";
+    ASSUMED_OBJECT = "assumed-object", Notice, "a missing object is assumed to exist";
     BAD_DURATION = "bad-duration", Error, "a timeout of a Knative Ingress is not a duration";
     UNKNOWN_FIELD = "unknown-field", Warning, "a field that the kind does not have";
     WRONG_TYPE = "wrong-type", Error, "a value of the wrong type";

@@ -7,7 +7,7 @@ use crate::resource::{ObjectId, Origin, ResourceKey};
 use crate::text::Str;
 use alloc::string::String;
 use alloc::vec::Vec;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// One object referring to another.
 pub(crate) struct Reference {
@@ -40,14 +40,17 @@ pub(crate) fn references(side: SideRef<'_>) -> Vec<Reference> {
         let kind = if object.key.kind.ends_with("Resolver") { Str::new_static("Resolver") } else { object.key.kind.clone() };
         by_name.entry((kind, object.key.name.clone())).or_default().push((object.key.namespace.clone(), object.id));
     }
+    let assumed: HashSet<&ResourceKey> = side.objects().assumed().map(|object| &object.key).collect();
     let mut out = Vec::new();
     for relation in side.relations() {
         let candidates = by_name.get(&(relation.to.kind.clone(), relation.to.name.clone())).map_or(&[][..], Vec::as_slice);
         let same = candidates.iter().find(|(namespace, _)| *namespace == relation.to.namespace);
         let anywhere = candidates.first().filter(|_| relation.anywhere);
         let optional = !matches!(relation.absent, Absent::Hole(_));
+        let is_assumed = || assumed.contains(&relation.to) || assumed.contains(&ResourceKey { namespace: None, ..relation.to.clone() });
         let to = match (same.or(anywhere), relation.absent) {
             (Some((_, id)), _) => Ok(*id),
+            (None, _) if is_assumed() => Err(Absence { reason: "not in the input; it is assumed to exist".into(), assumed: true }),
             (None, Absent::Hole(reason)) => Err(Absence { reason, assumed: false }),
             (None, Absent::Assumed(reason)) => Err(Absence { reason, assumed: true }),
             (None, Absent::Nothing) => continue,

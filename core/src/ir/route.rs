@@ -244,6 +244,9 @@ pub enum PathRewrite {
 pub struct RegexRewrite {
     /// What is replaced.
     pub pattern: Regex,
+    /// What the pattern was made of besides.
+    #[serde(skip)]
+    pub pattern_also: Also,
     /// With what; `\1` is the first group.
     pub substitution: Str,
 }

@@ -35,6 +35,8 @@ pub enum Delivery {
     ByReference,
     /// By SDS under this name.
     Named(Str),
+    /// By SDS under this name, which the controller serves only where others ask for it as well.
+    Awaited(Str),
     /// In place.
     Inline,
 }

@@ -7,6 +7,7 @@
 
 use super::ReadOptions;
 use super::decode::{Item, decode, for_each_place};
+use super::unwritten::Made;
 use crate::diagnostic::{Diagnostic, Findings, Place};
 use crate::order::Order as _;
 use crate::resource::{Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
@@ -25,6 +26,8 @@ pub struct DocumentCache {
     /// Numbers that were given out and that nobody has now, the smallest last.
     free: Vec<u32>,
     next: u32,
+    /// Objects that nobody wrote.
+    pub(super) made: Vec<Made>,
 }
 
 struct CachedInput {
@@ -142,7 +145,7 @@ impl DocumentCache {
         CachedChunk { range: TextRange::empty(0), objects: Numbered::new(objects), findings: decoded.findings }
     }
 
-    fn take_number(&mut self) -> ObjectId {
+    pub(super) fn take_number(&mut self) -> ObjectId {
         let index = self.free.pop().unwrap_or_else(|| {
             self.next += 1;
             self.next - 1
@@ -150,7 +153,7 @@ impl DocumentCache {
         ObjectId::from_index(index as usize)
     }
 
-    fn release(&mut self, ids: impl Iterator<Item = ObjectId>) {
+    pub(super) fn release(&mut self, ids: impl Iterator<Item = ObjectId>) {
         let before = self.free.len();
         self.free.extend(ids.filter_map(ObjectId::index).map(|index| index as u32));
         if self.free.len() > before {
@@ -170,6 +173,7 @@ impl DocumentCache {
                         id: *id,
                         source: Source { source, offset, number: number as u32 },
                         parent: item.parent.and_then(|(index, node)| Some((items.get(index)?.0, node))),
+                        assumed: false,
                         content: item.content.clone(),
                     });
                 }
@@ -244,7 +248,7 @@ fn place(mut finding: Diagnostic, source: SourceId, offset: u32, items: &[(Objec
     finding
 }
 
-fn hash(text: &str) -> u64 {
+pub(super) fn hash(text: &str) -> u64 {
     let mut hasher = FixedState::default().build_hasher();
     hasher.write(text.as_bytes());
     hasher.finish()

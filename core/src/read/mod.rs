@@ -13,11 +13,13 @@ mod cache;
 mod decode;
 mod identity;
 mod problem;
+mod unwritten;
 
 #[cfg(test)]
 mod tests;
 
 pub use cache::DocumentCache;
+pub use unwritten::Unwritten;
 
 use crate::diagnostic::Findings;
 use crate::resource::{Inputs, Objects, ResourceKey};

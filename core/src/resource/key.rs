@@ -23,6 +23,13 @@ impl ResourceKey {
     }
 }
 
+impl ResourceKey {
+    /// Its group and kind.
+    pub fn kind_and_group(&self) -> (Str, Str) {
+        (self.group.clone(), self.kind.clone())
+    }
+}
+
 impl fmt::Display for ResourceKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} `{}`", self.kind, self.name)?;

@@ -3,6 +3,7 @@
 
 use super::{ResourceKey, Secret};
 use crate::text::{Document, FieldPath, Node, NodeId, Segment, Str, TextRange, Value};
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -114,6 +115,8 @@ pub struct Object {
     pub source: Source,
     /// The object whose annotation holds this one, and the annotation's node.
     pub parent: Option<(ObjectId, NodeId)>,
+    /// Nobody wrote it: it is assumed to exist, as another object refers to it. It stands where that reference stands.
+    pub assumed: bool,
     /// What was read.
     pub content: Arc<Content>,
 }
@@ -217,18 +220,19 @@ impl Object {
     }
 }
 
-/// All input objects, in the order of the text. Numbers say nothing about the order: an object keeps its number while the text around it
+/// All input objects, in the order of the text, and those that are assumed to exist beside them. Numbers say nothing about the order: an object keeps its number while the text around it
 /// changes.
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
     slots: Vec<Option<Object>>,
     order: Vec<ObjectId>,
+    assumed: Vec<ObjectId>,
 }
 
 impl Objects {
     /// Room for this many.
     pub fn with_capacity(slots: usize) -> Self {
-        Self { slots: Vec::with_capacity(slots), order: Vec::with_capacity(slots) }
+        Self { slots: Vec::with_capacity(slots), order: Vec::with_capacity(slots), assumed: Vec::new() }
     }
 
     /// The number that the next object gets, unless a memory gives it an earlier one.
@@ -243,7 +247,8 @@ impl Objects {
             self.slots.resize_with(index + 1, || None);
         }
         if let Some(slot @ None) = self.slots.get_mut(index) {
-            self.order.push(object.id);
+            let order = if object.assumed { &mut self.assumed } else { &mut self.order };
+            order.push(object.id);
             *slot = Some(object);
         }
     }
@@ -253,7 +258,35 @@ impl Objects {
         self.slots.get(id.index()?)?.as_ref()
     }
 
-    /// All of them in order.
+    /// What controllers work on: the objects of the input in order, and then those that are assumed to exist.
+    pub fn all(&self) -> impl Iterator<Item = &Object> + Clone {
+        self.iter().chain(self.assumed())
+    }
+
+    /// Objects that nobody wrote and that are assumed to exist.
+    pub fn assumed(&self) -> impl Iterator<Item = &Object> + Clone {
+        self.assumed.iter().filter_map(|id| self.get(*id))
+    }
+
+    /// The kinds (group and name) of the objects of the input.
+    pub fn kinds(&self) -> BTreeSet<(Str, Str)> {
+        self.iter().map(|object| object.key.kind_and_group()).collect()
+    }
+
+    /// The objects of the input alone.
+    #[must_use]
+    pub fn written(&self) -> Self {
+        let mut slots = self.slots.clone();
+        slots.iter_mut().for_each(|slot| *slot = slot.take().filter(|object| !object.assumed));
+        Self { slots, order: self.order.clone(), assumed: Vec::new() }
+    }
+
+    /// Whether this is an object that nobody wrote.
+    pub fn is_assumed(&self, id: ObjectId) -> bool {
+        self.get(id).is_some_and(|object| object.assumed)
+    }
+
+    /// All objects of the input in order.
     pub fn iter(&self) -> impl Iterator<Item = &Object> + Clone {
         self.order.iter().filter_map(|id| self.get(*id))
     }

@@ -87,6 +87,13 @@ impl Spans {
         self.spans.get(id.0 as usize)
     }
 
+    /// The same nodes, all of them at one place: for what nobody wrote, and what somebody asks for there.
+    #[must_use]
+    pub fn all_at(&self, range: TextRange) -> Self {
+        let at = |span: &NodeSpan| NodeSpan { key: TextRange::empty(range.start), value: range, parent: span.parent };
+        Self { spans: self.spans.iter().map(at).collect() }
+    }
+
     /// How many nodes were written.
     pub fn len(&self) -> usize {
         self.spans.len()

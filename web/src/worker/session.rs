@@ -12,7 +12,7 @@ use crate::tree::Tree;
 use chancery_core::backend::OutputMap;
 use chancery_core::check::check;
 use chancery_core::compare::SideSource;
-use chancery_core::compilation::{Compilation, Dialect, GatewayRef, Options, SideRef};
+use chancery_core::compilation::{Compilation, Dialect, GatewayRef, Options, SideRef, for_people};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::{Policy, codes};
 use chancery_core::dialect::{ambassador, contour};
@@ -118,8 +118,8 @@ pub fn inputs(files: &[SourceFile]) -> Inputs {
 /// How work is to be compiled.
 pub fn options(work: &Work) -> Result<Options, String> {
     let mut options = match &work.options {
-        None => Options::default(),
-        Some(serde_json::Value::String(words)) => Options::from_words(words, DIALECTS).map_err(|error| error.to_string())?,
+        None => for_people(),
+        Some(serde_json::Value::String(words)) => Options::from_words(words, DIALECTS).map_err(|error| error.to_string())?.or(for_people()),
         Some(data) => serde_json::from_value(data.clone()).map_err(|error| error.to_string())?,
     };
     if let Some(dialect) = &work.dialect {

@@ -17,7 +17,7 @@ mod stages;
 mod duration;
 
 pub use config::Config;
-pub use options::{MissingSecrets, Options};
+pub use options::Options;
 pub use stages::Stages;
 
 use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Outcome, Task};
@@ -36,6 +36,7 @@ pub static DIALECT: Dialect = Dialect {
     kinds: kinds::known,
     listing,
     reads,
+    wanted: |_, _| Vec::new(),
     options: options::SPECS,
     defaults: defaults::DEFAULTS,
     hints: Hints { why_idle: defaults::why_idle, why_unreached: defaults::why_unreached },

@@ -2,19 +2,9 @@
 //!
 //! Nothing here is read from the process: hosts pass everything in. Defaults are those of the real deployment.
 
-use crate::compilation::{self, OptionKind, OptionSpec};
+use crate::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
-
-/// What is done about objects that are referred to and that nobody supplied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MissingSecrets {
-    /// They are taken to exist, and a notice says so.
-    Assume,
-    /// They do not exist: right where the whole cluster is known.
-    #[default]
-    Error,
-}
 
 /// The controller's environment.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +15,8 @@ pub struct Options {
     pub ambassador_namespace: Str,
     /// `AMBASSADOR_SINGLE_NAMESPACE`: only the controller's own namespace is watched.
     pub single_namespace: bool,
-    /// What is done about Secrets that nobody supplied.
-    pub missing_secrets: MissingSecrets,
+    /// What is done about what nobody supplied.
+    pub missing: Assumptions,
     /// Other variables of the pod: they switch features, and are expanded wherever the configuration says `$NAME` or `${NAME}`.
     pub env: BTreeMap<Str, Str>,
 }
@@ -37,7 +27,7 @@ impl Default for Options {
             ambassador_id: Str::new_static("default"),
             ambassador_namespace: Str::new_static("default"),
             single_namespace: false,
-            missing_secrets: MissingSecrets::default(),
+            missing: Assumptions::default(),
             env: BTreeMap::new(),
         }
     }
@@ -46,7 +36,6 @@ impl Default for Options {
 const ID: &str = "ambassador-id";
 const NAMESPACE: &str = "ambassador-namespace";
 const SINGLE_NAMESPACE: &str = "single-namespace";
-const MISSING_SECRETS: &str = "missing-secrets";
 const ENV: &str = "env";
 
 /// The options by which people say so.
@@ -59,12 +48,8 @@ pub const SPECS: &[OptionSpec] = &[
         common: false,
     },
     OptionSpec { name: SINGLE_NAMESPACE, kind: OptionKind::Flag, doc: "The controller watches its own namespace only", common: false },
-    OptionSpec {
-        name: MISSING_SECRETS,
-        kind: OptionKind::Choice(&[("error", "They do not exist"), ("assume", "They are taken to exist, and a notice says so")]),
-        doc: "What to do about Secrets that are not in the input",
-        common: true,
-    },
+    MISSING_OPTION,
+    MISSING_SECRETS_OPTION,
     OptionSpec { name: ENV, kind: OptionKind::Map, doc: "Variable of the controller's pod; may be given several times", common: false },
 ];
 
@@ -72,12 +57,11 @@ impl Options {
     /// The controller's environment, by the options that are given.
     pub fn of(options: &compilation::Options) -> Self {
         let default = Self::default();
-        let assume = options.text(MISSING_SECRETS).is_some_and(|what| what == "assume");
         Self {
             ambassador_id: options.text(ID).cloned().unwrap_or(default.ambassador_id),
             ambassador_namespace: options.text(NAMESPACE).cloned().unwrap_or(default.ambassador_namespace),
             single_namespace: options.flag(SINGLE_NAMESPACE),
-            missing_secrets: if assume { MissingSecrets::Assume } else { MissingSecrets::Error },
+            missing: Assumptions::of(options),
             env: options.map(ENV).cloned().unwrap_or_default(),
         }
     }

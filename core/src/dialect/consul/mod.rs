@@ -47,6 +47,7 @@ pub static DIALECT: Dialect = Dialect {
     kinds: Vec::new,
     listing,
     reads: |key| entry::Kind::named(&key.kind).is_some() || matches!(key.kind.as_str(), "service" | "catalog"),
+    wanted: |_, _| Vec::new(),
     options: options::SPECS,
     defaults: &[],
     hints: Hints { why_idle: |_| "no proxy makes anything of it", why_unreached: |_| None },

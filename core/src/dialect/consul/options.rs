@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what it changes.
 
-use crate::compilation::{self, OptionKind, OptionSpec};
+use crate::compilation::{self, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 
@@ -21,6 +21,8 @@ const PEER: &str = "peer";
 
 /// The options by which people say so.
 pub const SPECS: &[OptionSpec] = &[
+    MISSING_OPTION,
+    MISSING_SECRETS_OPTION,
     OptionSpec {
         name: POLICY,
         kind: OptionKind::Choice(&[("allow", "Everybody may"), (DENY, "Nobody may")]),

@@ -240,7 +240,7 @@ impl<'a> Cluster<'a> {
         let mut cluster = Self::default();
         let memo = Memo::default();
         let admission = Admission { skip_validation, memo: &memo };
-        for object in objects.iter() {
+        for object in objects.all() {
             if let Some((holder, _)) = object.parent {
                 if file != Some(&object.key.kind) {
                     ledger.set(object.id, State::Ignored(Why::UnknownKind, "Contour does not read configuration in annotations".into()));

@@ -14,6 +14,7 @@ pub mod memory;
 pub mod model;
 pub mod options;
 mod outputs;
+pub mod permission;
 pub mod processor;
 pub mod provision;
 pub mod relations;
@@ -21,6 +22,7 @@ pub mod settings;
 pub mod source;
 mod stages;
 pub mod status;
+mod wanted;
 
 pub use memory::Memory;
 pub use options::{Controller, Options};
@@ -54,6 +56,7 @@ pub static DIALECT: Dialect = Dialect {
     kinds: kinds::known,
     listing: kinds::listing,
     reads: |key| kinds::find(&key.group, &key.kind).is_some(),
+    wanted: |objects, _| wanted::wanted(objects),
     options: options::SPECS,
     defaults: defaults::DEFAULTS,
     hints: Hints { why_idle: defaults::why_idle, why_unreached: |_| None },
@@ -96,7 +99,7 @@ fn installed() -> GatewayId {
 fn serve(cluster: &Cluster<'_>, options: &Options, memory: &mut Memory, answers: &mut Answers, ledger: &mut Ledger, sink: &mut Findings) -> Gateway {
     let settings = Settings::load(cluster, options, ledger, sink).and_then(|settings| {
         answers.configuration = Some(settings.configuration());
-        settings.start(cluster, sink).map(|()| settings)
+        settings.start(cluster, sink).map(|()| settings.with_assumed_gateway(cluster))
     });
     answers.life = Some(settings::life::life(cluster, options, settings.as_ref()));
     let outcome = match settings {

@@ -2,7 +2,7 @@
 //!
 //! Nothing here is read from the process: hosts pass everything in. Defaults are those of the real deployment.
 
-use crate::compilation::{self, OptionKind, OptionSpec};
+use crate::compilation::{self, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
 use crate::text::Str;
 use alloc::vec::Vec;
 
@@ -37,6 +37,8 @@ const PROVISIONER: &str = "gateway-provisioner";
 
 /// The options by which people say so.
 pub const SPECS: &[OptionSpec] = &[
+    MISSING_OPTION,
+    MISSING_SECRETS_OPTION,
     OptionSpec {
         name: ARGUMENTS,
         kind: OptionKind::List { placeholder: "FLAG" },

@@ -18,7 +18,7 @@ const fn field(kind: &'static str, path: &'static str, relation: &'static str, t
     Referring { kind, path, relation, to, form }
 }
 
-const FIELDS: &[Referring] = &[
+pub(super) const FIELDS: &[Referring] = &[
     field("HTTPProxy", "spec.includes.*", "include", PROXY, Form::Reference),
     field("HTTPProxy", "spec.tcpproxy.include", "include", PROXY, Form::Reference),
     field("HTTPProxy", "spec.tcpproxy.includes", "include", PROXY, Form::Reference),
@@ -49,5 +49,7 @@ const FIELDS: &[Referring] = &[
 
 /// All references by field.
 pub fn relations(objects: &Objects) -> Vec<Relation> {
-    relations::relations(objects, &[FIELDS, gateway_api::relations::FIELDS])
+    let mut all = relations::relations(objects, &[FIELDS, gateway_api::relations::FIELDS]);
+    all.extend(super::permission::relations(objects, &all));
+    all
 }

@@ -296,6 +296,7 @@ fn secret_material(object: &Admitted<'_>) -> Material {
         secret_type: secret::secret_type(object.object),
         data: data.gathered(),
         origin: Origin::field(object.object.id, object.root.id),
+        assumed: object.object.assumed,
     }
 }
 
@@ -309,6 +310,7 @@ fn config_map_material(object: &Admitted<'_>) -> Option<(Name, Arc<Material>)> {
         secret_type: Str::new_static("Opaque"),
         data,
         origin: Origin::field(object.object.id, object.root.id),
+        assumed: object.object.assumed,
     };
     Some((object.full_name(), Arc::new(material)))
 }

@@ -13,6 +13,7 @@ pub mod hostname;
 pub mod order;
 pub mod relations;
 pub mod status;
+pub mod wanted;
 
 /// The group of all its kinds.
 pub const GROUP: &str = "gateway.networking.k8s.io";

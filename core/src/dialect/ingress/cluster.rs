@@ -62,7 +62,7 @@ impl<'a> Cluster<'a> {
         let mut cluster = Self::default();
         let memo = Memo::default();
         let admission = Admission { skip_validation: false, memo: &memo };
-        for object in objects.iter() {
+        for object in objects.all() {
             if object.broken {
                 ledger.set(object.id, State::Invalid("it cannot be read".into()));
                 continue;

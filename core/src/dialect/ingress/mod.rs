@@ -31,6 +31,7 @@ pub mod source;
 mod stages;
 pub mod status;
 pub mod validate;
+mod wanted;
 
 pub use options::Options;
 
@@ -63,6 +64,7 @@ pub static DIALECT: Dialect = Dialect {
     kinds: kinds::known,
     listing: kinds::listing,
     reads: |key| kinds::find(&key.group, &key.kind).is_some(),
+    wanted: |objects, options| wanted::wanted(objects, &Options::of(options)),
     options: options::SPECS,
     defaults: &[],
     hints: Hints { why_idle: outputs::why_idle, why_unreached: |_| None },

@@ -2,7 +2,7 @@
 //!
 //! Nothing here is read from the process: hosts pass everything in.
 
-use crate::compilation::{self, OptionKind, OptionSpec};
+use crate::compilation::{self, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
 use crate::text::{Limits, Str, parse};
 use alloc::collections::BTreeMap;
 
@@ -32,6 +32,8 @@ const ENV: &str = "env";
 
 /// The options by which people say so.
 pub const SPECS: &[OptionSpec] = &[
+    MISSING_OPTION,
+    MISSING_SECRETS_OPTION,
     OptionSpec {
         name: EXISTING_GATEWAY,
         kind: OptionKind::File { placeholder: "FILE" },

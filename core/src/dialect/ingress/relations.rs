@@ -17,7 +17,7 @@ const fn field(kind: &'static str, path: &'static str, relation: &'static str, t
     Referring { kind, path, relation, to, form }
 }
 
-const FIELDS: &[Referring] = &[
+pub(super) const FIELDS: &[Referring] = &[
     field("Ingress", "spec.rules.*.http.paths.*.backend.service.name", "service", SERVICE, Form::Name),
     field("Ingress", "spec.rules.*.http.paths.*.backend.serviceName", "service", SERVICE, Form::Name),
     field("Ingress", "spec.defaultBackend.service.name", "service", SERVICE, Form::Name),

@@ -7,6 +7,9 @@ use crate::resource::{Object, Origin};
 use crate::text::{Node, Str};
 use alloc::vec::Vec;
 
+/// The kinds that say so: of each the other counts as well.
+pub const KINDS: &[(&str, &str)] = &[("", "Endpoints"), ("discovery.k8s.io", "EndpointSlice")];
+
 /// Addresses that share their ports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Subset {

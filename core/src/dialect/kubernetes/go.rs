@@ -2,8 +2,8 @@
 //!
 //! What must not be here: controllers.
 
+use super::regexp;
 use crate::dialect::kubernetes::reason::Reason;
-use crate::re2;
 use crate::schema::go_quoted;
 use alloc::format;
 use alloc::string::String;
@@ -35,7 +35,7 @@ pub fn atoi(text: &str) -> Result<i64, Reason> {
 
 /// Whether Go's `regexp` takes an expression; else what it says.
 pub fn check_regex(regex: &str) -> Result<(), Reason> {
-    re2::check(regex).map_err(|why| format!("error parsing regexp: {why}").into())
+    regexp::check(regex).map_err(|why| format!("error parsing regexp: {why}").into())
 }
 
 /// An expression that matches this text alone (`regexp.QuoteMeta`).

@@ -16,12 +16,14 @@ pub(crate) mod metadata;
 pub mod pem;
 pub mod pod;
 pub mod reason;
+pub mod regexp;
 pub mod relations;
 pub(crate) mod report;
 pub mod secret;
 pub mod selector;
 pub mod service;
 pub mod status;
+pub mod wanted;
 
 use crate::diagnostic::{Code, Diagnostic, Place, codes};
 use crate::resource::Object;

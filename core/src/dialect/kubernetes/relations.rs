@@ -43,24 +43,34 @@ pub fn relations(objects: &Objects, fields: &[&[Referring]]) -> Vec<Relation> {
     let mut out = Vec::new();
     for object in objects.iter().filter(|object| !object.broken) {
         for field in fields.iter().copied().flatten().filter(|field| field.kind == object.key.kind.as_str()) {
-            walk(&object.root, field.path, &mut |node| out.extend(relation(object, field, node)));
+            walk(&object.root, &object.root, field.path, &mut |_, node| out.extend(relation(object, field, node)));
         }
     }
     out
 }
 
-fn walk(node: &Node, path: &str, found: &mut dyn FnMut(&Node)) {
+/// Finds what stands at a path, with what holds it.
+pub(super) fn walk<'n>(holder: &'n Node, node: &'n Node, path: &str, found: &mut dyn FnMut(&'n Node, &'n Node)) {
     if path.is_empty() {
-        return found(node);
+        return found(holder, node);
     }
     let (step, rest) = path.split_once('.').unwrap_or((path, ""));
     match step {
-        "*" => node.as_array().into_iter().flatten().for_each(|item| walk(item, rest, found)),
-        step => node.get(step).into_iter().for_each(|next| walk(next, rest, found)),
+        "*" => node.as_array().into_iter().flatten().for_each(|item| walk(node, item, rest, found)),
+        step => node.get(step).into_iter().for_each(|next| walk(node, next, rest, found)),
     }
 }
 
 fn relation(object: &Object, field: &Referring, node: &Node) -> Option<Relation> {
+    let (to, at) = key_of(object, field, node)?;
+    let written = Str::new(at.as_str().unwrap_or_default());
+    let absent = Absent::Hole(format!("no such {} in the input", to.kind));
+    let at = Some(Origin::field(object.id, at.id));
+    Some(Relation { from: object.id, at, relation: field.relation, to, written, anywhere: matches!(field.form, Form::Cluster), absent })
+}
+
+/// The object that a field means, and the node that names it.
+pub(super) fn key_of<'n>(object: &Object, field: &Referring, node: &'n Node) -> Option<(ResourceKey, &'n Node)> {
     let here = object.key.namespace.clone().unwrap_or_default();
     let text = |key: &str| node.get(key).and_then(Node::as_str).filter(|text| !text.is_empty());
     let (mut group, mut kind) = field.to;
@@ -80,17 +90,5 @@ fn relation(object: &Object, field: &Referring, node: &Node) -> Option<Relation>
         }
         Form::Cluster => (Str::default(), Str::new(node.as_str()?), node),
     };
-    if name.is_empty() {
-        return None;
-    }
-    let written = Str::new(at.as_str().unwrap_or_default());
-    Some(Relation {
-        from: object.id,
-        at: Some(Origin::field(object.id, at.id)),
-        relation: field.relation,
-        to: ResourceKey::new(group, kind, namespace, name),
-        written,
-        anywhere: matches!(field.form, Form::Cluster),
-        absent: Absent::Hole(format!("no such {kind} in the input")),
-    })
+    (!name.is_empty()).then(|| (ResourceKey::new(group, kind, namespace, name), at))
 }

@@ -216,6 +216,10 @@ impl Builder<'_> {
                         node.resource = Some(resource);
                         node.state = assumed.then_some("assumed");
                     }
+                    // What is made of an assumed object is made of its ghost.
+                    if let Some(object) = self.compilation.objects.assumed().find(|object| object.key == reference.key) {
+                        self.ids.insert(object.id, at);
+                    }
                     Some(at)
                 }
             };

@@ -43,6 +43,9 @@ pub(super) fn forward(forward: &Forward, cx: &Context<'_>, t: &mut Trace) -> pb:
     }
     if let Some(rewrite) = &forward.path_rewrite {
         t.field(if action.regex_rewrite.is_some() { "regex_rewrite" } else { "prefix_rewrite" }, rewrite);
+        if let PathRewrite::Regex(of) = &rewrite.value {
+            t.at("regex_rewrite", |t| t.here(&of.pattern_also.0));
+        }
     }
     action
 }
@@ -211,6 +214,9 @@ fn redirect_path(path: &Sourced<RedirectPath>, cx: &Context<'_>, t: &mut Trace) 
         RedirectPath::Regex(rewrite) => ("regex_rewrite", PathRewriteSpecifier::RegexRewrite(regex_rewrite(rewrite, cx))),
     };
     t.field(name, path);
+    if let RedirectPath::Regex(rewrite) = &path.value {
+        t.at(name, |t| t.here(&rewrite.pattern_also.0));
+    }
     specifier
 }
 

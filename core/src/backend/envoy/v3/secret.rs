@@ -42,7 +42,7 @@ fn in_secret(source: Option<&CertificateSource>) -> Option<&SecretReference> {
 fn served<'a>(delivery: &'a Delivery, mut sources: impl Iterator<Item = &'a CertificateSource>) -> Option<Option<&'a Str>> {
     match delivery {
         Delivery::ByReference => sources.any(|source| in_secret(Some(source)).is_some()).then_some(None),
-        Delivery::Named(name) => Some(Some(name)),
+        Delivery::Named(name) | Delivery::Awaited(name) => Some(Some(name)),
         Delivery::Inline => None,
     }
 }
@@ -161,7 +161,8 @@ pub(super) fn all(ir: &Ir) -> BTreeMap<String, (SecretContent<'_>, Vec<Origin>)>
     }
     found.extend(ir.certificates.iter().filter_map(|of| Some((SecretContent::certificate(of)?, of.origin))));
     for tls in ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters).filter_map(|cluster| cluster.tls.as_ref()) {
-        found.extend(tls.certificates.iter().filter_map(|of| Some((SecretContent::certificate(of)?, of.origin))));
+        let served = tls.certificates.iter().filter(|of| !matches!(of.delivery, Delivery::Awaited(_)));
+        found.extend(served.filter_map(|of| Some((SecretContent::certificate(of)?, of.origin))));
         found.extend(tls.validation.iter().filter_map(|of| Some((SecretContent::validation(of)?, of.origin))));
     }
     for (held, origin) in found {

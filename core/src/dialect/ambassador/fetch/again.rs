@@ -30,17 +30,17 @@ pub(super) struct Before {
 
 impl Before {
     pub(super) fn new(objects: &Objects, config: &Config, ledger: &Ledger, findings: &[Diagnostic]) -> Self {
-        let objects = objects.iter().map(|object| (object.id, object.content.clone())).collect();
+        let objects = objects.all().map(|object| (object.id, object.content.clone())).collect();
         Self { objects, config: config.clone(), ledger: ledger.clone(), findings: findings.to_vec() }
     }
 
     /// The objects that say something else than they did, with their places; `None` where there are others, or many.
     fn edited<'o>(&self, objects: &'o Objects) -> Option<Vec<(usize, &'o Object)>> {
-        if objects.len() != self.objects.len() {
+        if objects.all().count() != self.objects.len() {
             return None;
         }
         let mut edited = Vec::new();
-        for (at, (object, (id, content))) in objects.iter().zip(&self.objects).enumerate() {
+        for (at, (object, (id, content))) in objects.all().zip(&self.objects).enumerate() {
             if object.id != *id || edited.len() > FEW {
                 return None;
             }

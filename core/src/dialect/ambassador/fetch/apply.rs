@@ -69,7 +69,7 @@ impl Memory {
     }
 
     pub(super) fn learn(&mut self, objects: &Objects, options: &Options) {
-        for object in objects.iter().filter(|object| object.parent.is_none() && !object.broken) {
+        for object in objects.all().filter(|object| object.parent.is_none() && !object.broken) {
             self.verdicts.learn(object, || judge(object, options));
         }
     }
@@ -107,7 +107,7 @@ pub(super) fn apply<'a>(objects: &'a Objects, verdicts: &'a Known<Verdict>, ledg
     let mut held: Vec<Applied<'a>> = Vec::with_capacity(objects.len());
     let mut by_key: HashTable<usize> = HashTable::with_capacity(objects.len());
     let hasher = DefaultHashBuilder::default();
-    for object in objects.iter().filter(|object| object.parent.is_none()) {
+    for object in objects.all().filter(|object| object.parent.is_none()) {
         let Some(verdict) = verdicts.get(object).filter(|_| !object.broken) else {
             ledger.set(object.id, State::Invalid("it cannot be read".into()));
             continue;

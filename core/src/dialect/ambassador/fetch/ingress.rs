@@ -175,7 +175,7 @@ impl Maker<'_> {
             ("ambassador_id", self.ambassador_id(backend.node)),
             ("hostname", made_text(backend.node, "*")),
             ("prefix", made_text(backend.node, "/")),
-            ("service", made_text(service.node, format!("{}.{}:{port}", service.text, self.namespace()))),
+            ("service", made_text(backend.node, format!("{}.{}:{port}", service.text, self.namespace()))),
         ]
         .into_iter()
         .collect();
@@ -199,7 +199,7 @@ impl Maker<'_> {
             ("prefix", made_text(prefix_node, prefix)),
             ("prefix_exact", made(type_node, Value::Bool(is_exact))),
             ("precedence", made(type_node, Value::Int(is_exact.into()))),
-            ("service", made_text(service.node, format!("{}.{}:{port}", service.text, self.namespace()))),
+            ("service", made_text(backend.node, format!("{}.{}:{port}", service.text, self.namespace()))),
         ]
         .into_iter()
         .collect();

@@ -32,7 +32,7 @@ use crate::compilation::{Ledger, State};
 use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Resource, Rules};
 use crate::read::ReadOptions;
-use crate::resource::{ObjectId, Objects};
+use crate::resource::{ObjectId, Objects, ResourceKey};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use apply::Applied;
@@ -86,7 +86,9 @@ pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, le
     let mut config = load(resources, options, sink);
     config.helm_chart = helm_chart;
     config.endpoints = Arc::new(services::discovery(&seen));
-    secrets.finish(&mut config, users, options, sink);
+    let secret = ResourceKey::new("", "Secret", "", "");
+    let assume = options.missing.assumes(&secret, &[("", "Secret")], objects);
+    secrets.finish(&mut config, users, assume, sink);
     memory.before = Some(again::Before::new(objects, &config, ledger, &sink[found_before..]));
     config
 }

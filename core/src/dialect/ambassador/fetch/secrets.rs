@@ -2,7 +2,7 @@
 //!
 //! Source of behaviour: Emissary `cmd/entrypoint/secrets.go` and `fetch/secret.py`.
 
-use super::super::{MissingSecrets, Options, kinds};
+use super::super::{Options, kinds};
 use super::annotations::Annotations;
 use super::emit::{self, Parts, made_text};
 use super::role::Role;
@@ -268,9 +268,9 @@ impl Found<'_> {
 
 impl Secrets<'_> {
     /// Says in the configuration which Secrets are used by what, and which are taken to exist.
-    pub(super) fn finish(self, config: &mut Config, users: Vec<(ObjectId, Str)>, options: &Options, sink: &mut Findings) {
+    pub(super) fn finish(self, config: &mut Config, users: Vec<(ObjectId, Str)>, assume: bool, sink: &mut Findings) {
         config.supplied_secrets = self.supplied.into_iter().collect();
-        config.assume_missing = options.missing_secrets == MissingSecrets::Assume;
+        config.assume_missing = assume;
         let mut rkeys: BTreeMap<ObjectId, Vec<Str>> = BTreeMap::new();
         for (object, rkey) in users {
             rkeys.entry(object).or_default().push(rkey);

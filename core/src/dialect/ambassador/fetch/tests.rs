@@ -2,8 +2,9 @@
 
 extern crate std;
 
-use super::super::{MissingSecrets, Options};
+use super::super::Options;
 use super::{Memory, fetch, fetch_again, read_options};
+use crate::compilation::{Assumptions, Missing};
 use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::{Diagnostic, Findings, Severity};
 use crate::dialect::ambassador::config::{Config, Payload, Presence};
@@ -262,7 +263,7 @@ fn dotted_secrets_depend_on_the_module() {
 fn an_unseen_secret_is_assumed_or_missing() {
     let host = object("Host", "h", "{hostname: a.example.com, tlsSecret: {name: cert}}");
     assert_eq!(get(&host).config.secret("default", "cert"), Presence::Missing);
-    let assume = Options { missing_secrets: MissingSecrets::Assume, ..Options::default() };
+    let assume = Options { missing: Assumptions::of_secrets(Missing::Assume), ..Options::default() };
     let fetched = with(&assume, &host);
     assert_eq!(fetched.config.secret("default", "cert"), Presence::Assumed);
     assert!(fetched.codes().contains(&"assumed-secret"));

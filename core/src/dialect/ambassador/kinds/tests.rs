@@ -22,6 +22,7 @@ fn object(node: &Node, document: Arc<Document>) -> Object {
         id: ObjectId::from_index(0),
         source: Source { source: SourceId(0), offset: 0, number: 0 },
         parent: None,
+        assumed: false,
         content: Arc::new(Content {
             root: Arc::new(node.clone()),
             document,

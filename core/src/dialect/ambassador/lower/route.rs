@@ -109,7 +109,7 @@ impl<'m> Lowering<'m, '_> {
                 let regex_value = self.regex(&Sourced::new(pattern.value, pattern.origin.or(regex.origin)), on)?;
                 let pattern = Regex { max_program_size: None, ..regex_value };
                 let substitution = regex.value.substitution.clone().unwrap_or_default().value;
-                Some(Sourced::new(RedirectPath::Regex(RegexRewrite { pattern, substitution }), regex.origin))
+                Some(Sourced::new(RedirectPath::Regex(RegexRewrite { pattern, pattern_also: Also::default(), substitution }), regex.origin))
             }
             _ => None,
         };
@@ -254,7 +254,7 @@ impl<'m> Lowering<'m, '_> {
                 let pattern = rewrite.value.pattern.clone().unwrap_or_default();
                 let pattern = self.regex(&Sourced::new(pattern.value, pattern.origin.or(rewrite.origin)), on)?;
                 let substitution = rewrite.value.substitution.clone().unwrap_or_default().value;
-                Some(Sourced::new(PathRewrite::Regex(RegexRewrite { pattern, substitution }), rewrite.origin))
+                Some(Sourced::new(PathRewrite::Regex(RegexRewrite { pattern, pattern_also: Also::default(), substitution }), rewrite.origin))
             }
             None => Some(mapping.rewrite.clone()).filter(|rewrite| !rewrite.value.is_empty()).map(|rewrite| rewrite.map(PathRewrite::Prefix)),
         };

@@ -449,7 +449,12 @@ impl Model<'_> {
             let before = self.posts.reports();
             let resource = &loaded.resource;
             let own = (Identity::of(resource), resource.namespace.clone(), resource.labels.clone());
-            let mapping = HttpMapping::new(self, own.0, own.1, own.2, spec_of(resource)).ok().map(Arc::new);
+            let mut spec: spec::Mapping = spec_of(resource);
+            // An Ingress says the parts of the address apart: name and port.
+            if resource.rule == Rule::Conversion {
+                spec.service = spec.service.map(Sourced::whole);
+            }
+            let mapping = HttpMapping::new(self, own.0, own.1, own.2, spec).ok().map(Arc::new);
             loaded.quiet = self.posts.reports() == before;
             let last = core::mem::replace(&mut loaded.group, u32::MAX);
             loaded.mapping.clone_from(&mapping);

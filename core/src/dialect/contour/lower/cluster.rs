@@ -2,12 +2,16 @@
 //!
 //! What must not be here: names; endpoints.
 
-use super::tls::h2;
+use super::tls::{certificate, h2};
 use super::{Lowering, name, timeout};
+use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::dialect::contour::model::{
     CircuitBreakers, Cluster, DnsCluster, ExtensionCluster, HealthCheckTimes, HttpHealthCheck, Jwks, Route, Routes, SlowStart, TcpProxy, Timeout,
 };
-use crate::ir::{CircuitBreaker, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HealthCheck, HealthChecker, LbPolicy, Priority, UpstreamHttp};
+use crate::ir::{
+    Certificate, CircuitBreaker, ClusterDiscovery, Delivery, DnsFamily, DnsKind, Endpoint, HealthCheck, HealthChecker, LbPolicy, Priority,
+    UpstreamHttp,
+};
 use crate::order::Order as _;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
@@ -42,6 +46,7 @@ impl Lowering<'_> {
         // Lists in order are put together, and the first of a name stays before the others.
         found.order_by(|a, b| a.0.cmp(&b.0));
         found.dedup_by(|later, first| later.0 == first.0);
+        self.client_certificate = found.iter().find_map(|(_, cluster)| cluster.client_certificate.as_ref()).map(certificate);
         let mut out: Vec<(Str, Arc<crate::ir::Cluster>)> = Vec::with_capacity(found.len());
         for (name, cluster) in found {
             let lowered = self.lowered_cluster(&cluster, &name);
@@ -135,13 +140,14 @@ impl Lowering<'_> {
         let origin = of.origins.first().copied();
         let derived = origin.map(|origin| origin.by(Rule::Derived));
         let secure = of.protocol.value == "h2";
-        if let Some(certificate) = of.client_certificate.as_ref().filter(|_| secure) {
-            let message = "the client certificate of an ExtensionService is never served, so that Envoy would wait for it";
-            self.refuse(message, certificate.origin);
-        }
         let tls = secure.then(|| {
             let alpn = Some(h2(&of.protocol));
-            let tls = self.upstream_tls(of.validation.as_ref(), &of.sni, None, of.upstream_tls.as_deref(), alpn);
+            let certificate = of.client_certificate.as_ref();
+            let mut tls = self.upstream_tls(of.validation.as_ref(), &of.sni, certificate, of.upstream_tls.as_deref(), alpn);
+            tls.certificates.iter_mut().for_each(await_certificate);
+            if let Some(certificate) = certificate.filter(|_| self.client_certificate.is_none()) {
+                self.never_served(certificate.origin);
+            }
             Sourced::new(tls, of.protocol.origin)
         });
         let explicit = |protocols: &[&str]| protocols.contains(&of.protocol.value.as_str()).then(|| Sourced::new((), of.protocol.origin));
@@ -164,6 +170,12 @@ impl Lowering<'_> {
             origins: of.origins.clone(),
             ..crate::ir::Cluster::default()
         }
+    }
+
+    fn never_served(&mut self, origin: Option<Origin>) {
+        let message = "no route needs the client certificate, so Contour does not serve it: connections to ExtensionServices fail";
+        let help = "Envoy waits for the certificate; Contour serves it as soon as an HTTPProxy or an Ingress has a route to a Service";
+        let _ = self.findings.report(Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin)).help(help));
     }
 
     fn dns_cluster(&mut self, of: &DnsCluster, name: Str) -> Option<crate::ir::Cluster> {
@@ -231,6 +243,13 @@ fn clusters_of(routes: &Routes) -> Vec<Named> {
     clusters.order_by(|a, b| a.0.cmp(&b.0));
     clusters.dedup_by(|later, first| later.0 == first.0);
     clusters
+}
+
+/// Contour serves the certificates of routes' clusters, and not that of an ExtensionService's.
+fn await_certificate(certificate: &mut Sourced<Certificate>) {
+    if let Delivery::Named(name) = &certificate.value.delivery {
+        certificate.value.delivery = Delivery::Awaited(name.clone());
+    }
 }
 
 fn health_check(times: &HealthCheckTimes, checker: HealthChecker) -> HealthCheck {

@@ -33,7 +33,9 @@ impl<'a> Slices<'a> {
 impl Lowering<'_> {
     /// Where a Service has no endpoints, there is no locality either.
     pub(super) fn endpoints_of_service(&mut self, service: &Service) -> Vec<Locality> {
-        self.locality(service, Sourced::built_in(1)).into_iter().collect()
+        // A cluster has one Service, so that without a weight it has all of the load.
+        let weight = if service.weight.value == 0 { service.weight.map(|_| 1) } else { service.weight };
+        self.locality(service, weight).into_iter().collect()
     }
 
     /// A locality for each Service that has endpoints. Where no Service has a weight, all have the same.

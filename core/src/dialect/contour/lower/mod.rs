@@ -30,7 +30,7 @@ use super::settings::Settings;
 use super::source::Source;
 use crate::diagnostic::{Diagnostic, DistinctFindings, Findings, Place, Reported, codes};
 use crate::dialect::kubernetes::cursor::Cursor;
-use crate::ir::{Bootstrap, EnvoyDelivery, HeaderName, Ir, Spelling};
+use crate::ir::{Bootstrap, Certificate, EnvoyDelivery, HeaderName, Ir, Spelling};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
@@ -46,9 +46,10 @@ pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, memory: &m
     let materials = tls::Materials::new(source);
     let slices = endpoint::Slices::new(source);
     memory.begin();
-    let mut lowering = Lowering { graph, source, settings, materials, slices, memory, findings: DistinctFindings::default() };
-    let (listeners, beside) = lowering.listeners();
+    let mut lowering = Lowering { graph, source, settings, materials, slices, memory, findings: DistinctFindings::default(), client_certificate: None };
+    let (listeners, mut beside) = lowering.listeners();
     let clusters = lowering.clusters();
+    beside.certificates.extend(lowering.client_certificate.take());
     lowering.memory.end();
     sink.append(&mut lowering.findings.take());
     Ir {
@@ -75,6 +76,8 @@ struct Lowering<'a> {
     slices: endpoint::Slices<'a>,
     memory: &'a mut Memory,
     findings: DistinctFindings,
+    /// The certificate that clusters of routes show, if any does.
+    client_certificate: Option<Sourced<Certificate>>,
 }
 
 impl<'a> Lowering<'a> {

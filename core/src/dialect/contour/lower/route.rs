@@ -16,7 +16,7 @@ use crate::ir::{
     RouteConfiguration, RouteMatch, StatusCode, StringMatch, UpstreamClusters, WeightedCluster,
 };
 use crate::order::Order as _;
-use crate::resource::{Origin, Rule, Sourced};
+use crate::resource::{Also, Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::boxed::Box;
 use alloc::format;
@@ -241,8 +241,8 @@ impl Lowering<'_> {
             let path = match &rewrite.value {
                 PathRewrite::Full(path) if !path.is_empty() => RedirectPath::Full(path.clone()),
                 PathRewrite::Prefix(prefix) if !prefix.is_empty() => RedirectPath::Prefix(prefix.clone()),
-                PathRewrite::RemovePrefixRegex(expression) if !expression.is_empty() => RedirectPath::Regex(slash_for(expression)),
-                PathRewrite::Full(_) | PathRewrite::Prefix(_) | PathRewrite::RemovePrefixRegex(_) => return None,
+                PathRewrite::RemovePrefixRegex(expression, also) if !expression.is_empty() => RedirectPath::Regex(slash_for(expression, also)),
+                PathRewrite::Full(_) | PathRewrite::Prefix(_) | PathRewrite::RemovePrefixRegex(..) => return None,
             };
             Some(Sourced::new(path, rewrite.origin))
         };
@@ -326,18 +326,18 @@ fn authorization(route: &model::Route) -> Option<(Str, Sourced<PerFilter>)> {
 }
 
 /// What an expression matches becomes a slash.
-fn slash_for(expression: &Str) -> RegexRewrite {
-    RegexRewrite { pattern: regex(expression.clone()), substitution: "/".into() }
+fn slash_for(expression: &Str, also: &Also) -> RegexRewrite {
+    RegexRewrite { pattern: regex(expression.clone()), pattern_also: also.clone(), substitution: "/".into() }
 }
 
 fn path_rewrite(of: &Sourced<PathRewrite>) -> Option<Sourced<crate::ir::PathRewrite>> {
     let rewrite = match &of.value {
         PathRewrite::Prefix(prefix) if !prefix.is_empty() => crate::ir::PathRewrite::Prefix(prefix.clone()),
         PathRewrite::Full(path) if !path.is_empty() => {
-            crate::ir::PathRewrite::Regex(RegexRewrite { pattern: regex("^/.*$".into()), substitution: path.clone() })
+            crate::ir::PathRewrite::Regex(RegexRewrite { pattern: regex("^/.*$".into()), pattern_also: Also::default(), substitution: path.clone() })
         }
-        PathRewrite::RemovePrefixRegex(expression) if !expression.is_empty() => crate::ir::PathRewrite::Regex(slash_for(expression)),
-        PathRewrite::Full(_) | PathRewrite::Prefix(_) | PathRewrite::RemovePrefixRegex(_) => return None,
+        PathRewrite::RemovePrefixRegex(expression, also) if !expression.is_empty() => crate::ir::PathRewrite::Regex(slash_for(expression, also)),
+        PathRewrite::Full(_) | PathRewrite::Prefix(_) | PathRewrite::RemovePrefixRegex(..) => return None,
     };
     Some(Sourced::new(rewrite, of.origin))
 }

@@ -24,7 +24,7 @@ pub(super) struct Materials<'a>(BTreeMap<&'a [u8], SecretReference>);
 impl<'a> Materials<'a> {
     pub(super) fn new(source: &'a Source<'_>) -> Self {
         let mut all: BTreeMap<&'a [u8], SecretReference> = BTreeMap::new();
-        for material in source.config_maps.values().chain(source.secrets.values()) {
+        for material in source.config_maps.values().chain(source.secrets.values()).filter(|material| !material.assumed) {
             for (key, value) in &material.data {
                 let reference = own_reference(material, key);
                 let first = all.entry(value.expose()).or_insert_with(|| reference.clone());

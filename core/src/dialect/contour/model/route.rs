@@ -4,7 +4,7 @@
 
 use super::{Cluster, Conditions, CookieRewrite, HeadersPolicy, IpFilter, RateLimitPolicy, RouteTimeouts, Timeout};
 use crate::ir;
-use crate::resource::{Origin, Sourced};
+use crate::resource::{Also, Origin, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -115,8 +115,8 @@ pub enum PathRewrite {
     Prefix(Str),
     /// The whole path is replaced.
     Full(Str),
-    /// What this expression matches is removed.
-    RemovePrefixRegex(Str),
+    /// What this expression matches is removed. It was made of what is matched, too.
+    RemovePrefixRegex(Str, Also),
 }
 
 /// A copy of requests.

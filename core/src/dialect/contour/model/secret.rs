@@ -31,6 +31,8 @@ pub struct Material {
     pub data: BTreeMap<Str, Secret<Vec<u8>>>,
     /// The object.
     pub origin: Origin,
+    /// Nobody wrote it: it counts as good, whatever is asked of it.
+    pub assumed: bool,
 }
 
 impl Material {

@@ -35,6 +35,8 @@ pub struct Service {
     pub circuit_breakers: CircuitBreakers,
     /// `externalName`; empty for others.
     pub external_name: Sourced<Str>,
+    /// The weight of its endpoints. A `backendRef` of Gateway API sets it; everybody else leaves it at 1.
+    pub weight: Sourced<u32>,
     /// The Service.
     pub origin: Origin,
 }

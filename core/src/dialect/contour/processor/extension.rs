@@ -128,6 +128,7 @@ impl Processing<'_> {
             protocol: Sourced::default(),
             circuit_breakers: Default::default(),
             external_name: Sourced::default(),
+            weight: Sourced::built_in(1),
             origin: Origin::field(service.object.id, service.root.id),
         };
         Ok((Arc::new(upstream), weight_of(target)))

@@ -162,7 +162,7 @@ impl Processing<'_> {
             request_headers,
             response_headers,
             client_certificate,
-            ..self.cluster(upstream, Sourced::new(0, Origin::built_in()), path.backend.origin())
+            ..self.cluster(upstream, Sourced::new(0, Origin::built_in()), path.backend.origin().whole())
         }));
         Ok(route)
     }

@@ -40,6 +40,7 @@ impl Processing<'_> {
                 per_host_max_connections: limit("projectcontour.io/per-host-max-connections"),
             },
             external_name,
+            weight: Sourced::built_in(1),
             origin: Origin::field(service.object.id, service.root.id),
         })
     }

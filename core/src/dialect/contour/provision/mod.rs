@@ -30,7 +30,7 @@ const CONTOUR: &str = include_str!("manifests/contour.yaml");
 const ENVOY: &str = include_str!("manifests/envoy.yaml");
 
 /// The controller whose GatewayClasses are the provisioner's.
-const CONTROLLER: &str = "projectcontour.io/gateway-controller";
+pub(super) const CONTROLLER: &str = "projectcontour.io/gateway-controller";
 
 /// What the provisioner makes.
 #[derive(Default)]

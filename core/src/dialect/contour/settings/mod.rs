@@ -27,8 +27,9 @@ use super::options::{NAMESPACE, Options};
 use crate::compilation::{Failure, Ledger, OwnConfiguration, State};
 use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::status::{object, text};
 use crate::resource::ObjectId;
-use crate::text::{Node, Str};
+use crate::text::{Node, Str, Value};
 use alloc::format;
 use alloc::vec::Vec;
 pub use provisioned::ProvisionedContour;
@@ -87,6 +88,17 @@ impl Settings {
         }
         let disabled_features = flags.all("disable-feature").to_vec();
         Ok(Self { root, spec, object, watch_namespaces: flags.namespaces("watch-namespaces"), disabled_features })
+    }
+
+    /// The same with a Gateway that is assumed to exist, where no other is named: it is assumed to be Contour's.
+    #[must_use]
+    pub fn with_assumed_gateway(mut self, cluster: &Cluster<'_>) -> Self {
+        let assumed = cluster.all(Kind::Gateway).find(|gateway| gateway.object.assumed).filter(|_| !self.at("gateway.gatewayRef").exists());
+        if let (Some(gateway), Value::Object(root)) = (assumed, &mut self.root.value) {
+            let reference = object(alloc::vec![("name", text(gateway.name())), ("namespace", text(gateway.namespace()))]);
+            root.insert("gateway", object(alloc::vec![("gatewayRef", reference)]));
+        }
+        self
     }
 
     /// A setting, by its path in a ContourConfiguration's `spec`.

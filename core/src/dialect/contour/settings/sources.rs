@@ -112,7 +112,8 @@ pub fn spec(flags: &Flags, file: &Node) -> Node {
         let default = || row.default.node();
         let written = || Some(row.file).filter(|path| !path.is_empty()).and_then(|path| get(file, path)).cloned();
         // What is written as empty takes the default away.
-        if let Some(value) = flag.or_else(written).or_else(default).filter(|value| value.as_str() != Some("")) {
+        let value = flag.or_else(written).or_else(default).filter(|value| value.as_str() != Some(""));
+        if let Some(value) = value.filter(|value| is_known_word(row.path, value)) {
             put(&mut spec, row.path, value);
         }
     }
@@ -133,6 +134,14 @@ pub fn spec(flags: &Flags, file: &Node) -> Node {
     services(&mut spec, file);
     tidy(&mut spec);
     spec
+}
+
+/// Settings that take some words, of which Contour takes any other for nothing, so that the default counts.
+const WORDS: &[(&str, &[&str])] = &[("envoy.listener.serverHeaderTransformation", &["overwrite", "append_if_absent", "pass_through"])];
+
+fn is_known_word(path: &str, value: &Node) -> bool {
+    let words = WORDS.iter().find(|(known, _)| *known == path);
+    words.is_none_or(|(_, words)| value.as_str().is_some_and(|value| words.contains(&value)))
 }
 
 /// The value of a flag, of the type that its default has.

@@ -112,6 +112,7 @@ impl<'a> Attachment<'_, 'a> {
             let (request_headers, response_headers) = if is_stream { (None, None) } else { self.backend_filters(at) };
             let weight = at.field("weight").u32().unwrap_or_else(|| Sourced::new(1, at.field("weight").origin()));
             backends.total_weight = backends.total_weight.wrapping_add(weight.value);
+            upstream.weight = weight;
             let cluster = Cluster {
                 request_headers,
                 response_headers,

@@ -12,7 +12,7 @@ use crate::dialect::contour::processor::route::answer;
 use crate::dialect::gateway_api::status;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
-use crate::resource::{Origin, Rule, Sourced};
+use crate::resource::{Also, Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
@@ -164,7 +164,7 @@ fn remove_prefix(rewrite: &mut Option<Sourced<PathRewrite>>, matches: &[Conditio
     let Some(first) = matches.iter().find(|conditions| conditions.path.value.is_prefix()) else { return };
     if rewrite.value == PathRewrite::Prefix(Str::new_static("/")) {
         let expression = format!("^{}/*", go::quote_meta(first.path.value.text()));
-        rewrite.value = PathRewrite::RemovePrefixRegex(expression.into());
+        rewrite.value = PathRewrite::RemovePrefixRegex(expression.into(), Also(first.path.origin.into_iter().collect()));
         rewrite.origin = rewrite.origin.map(|origin| origin.by(Rule::Derived));
     }
 }

@@ -1,0 +1,90 @@
+//! Assumes what an input refers to and does not hold, as far as the options allow: adds those objects beside the written ones.
+//!
+//! Every dialect then finds them as it finds all objects. What several fields ask of one object is laid together.
+//!
+//! What must not be here: which fields ask for what (dialects), and when something is assumed (`compilation::Assumptions`).
+
+use crate::compilation::{Assumptions, Dialect, Options, Wanted};
+use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::read::{DocumentCache, Unwritten};
+use crate::resource::{Objects, ResourceKey};
+use crate::text::{Entry, Node, Value};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Adds what is assumed to exist; a notice for each.
+pub(super) fn assume(objects: &mut Objects, dialects: &[&'static Dialect], options: &Options, documents: &mut DocumentCache) -> Vec<Diagnostic> {
+    let assumptions = Assumptions::of(options);
+    let mut notices = Vec::new();
+    documents.add_unwritten(
+        objects,
+        |objects| {
+            if assumptions.is_error() { Vec::new() } else { next(objects, dialects, options, &assumptions, &mut notices) }
+        },
+    );
+    notices
+}
+
+/// What the objects that there are ask for, and what is not there.
+fn next(
+    objects: &Objects,
+    dialects: &[&'static Dialect],
+    options: &Options,
+    assumptions: &Assumptions,
+    notices: &mut Vec<Diagnostic>,
+) -> Vec<Unwritten> {
+    let held: BTreeSet<&ResourceKey> = objects.all().map(|object| &object.key).collect();
+    let mut by_key: BTreeMap<ResourceKey, Vec<Wanted>> = BTreeMap::new();
+    for wanted in dialects.iter().flat_map(|dialect| (dialect.wanted)(objects, options)).filter(|wanted| !held.contains(&wanted.key)) {
+        by_key.entry(wanted.key.clone()).or_default().push(wanted);
+    }
+    // One answer for all of a kind.
+    let mut kinds: BTreeMap<&'static [(&'static str, &'static str)], bool> = BTreeMap::new();
+    by_key.retain(|key, wanted| {
+        wanted.first().is_some_and(|first| *kinds.entry(first.kinds).or_insert_with(|| assumptions.assumes(key, first.kinds, objects)))
+    });
+    by_key.into_values().filter_map(|wanted| made(objects, wanted, notices)).collect()
+}
+
+/// The object that all of these ask for.
+fn made(objects: &Objects, wanted: Vec<Wanted>, notices: &mut Vec<Diagnostic>) -> Option<Unwritten> {
+    let first = wanted.first()?;
+    let from = objects.get(first.from)?;
+    let (source, range) = (from.source, from.document.spans.get(first.at)?.value);
+    let said: BTreeSet<&String> = wanted.iter().filter_map(|one| one.notice.as_ref()).collect();
+    if let Some(message) = said.first() {
+        let is_secret = first.key.group.is_empty() && first.key.kind == "Secret";
+        let code = if is_secret { &codes::ASSUMED_SECRET } else { &codes::ASSUMED_OBJECT };
+        let notice = Diagnostic::new(code, (*message).clone(), Place::value(first.from, first.at)).about(from.key.clone());
+        notices.push(notice);
+    }
+    let root = wanted.iter().map(|one| one.object.clone()).reduce(laid_together)?;
+    Some(Unwritten { root, source, range })
+}
+
+/// Two trees as one: objects field by field, lists with the items of both.
+fn laid_together(one: Node, other: Node) -> Node {
+    let value = match (one.value, other.value) {
+        (Value::Object(mut one), Value::Object(other)) => {
+            for Entry { key, value } in other {
+                let value = match one.remove(&key) {
+                    Some(known) => laid_together(known, value),
+                    None => value,
+                };
+                one.insert(key, value);
+            }
+            Value::Object(one)
+        }
+        (Value::Array(mut one), Value::Array(other)) => {
+            for item in other {
+                if !one.contains(&item) {
+                    one.push(item);
+                }
+            }
+            Value::Array(one)
+        }
+        (one, _) => one,
+    };
+    Node::synthesised(value)
+}

@@ -1,0 +1,74 @@
+//! What Contour's objects ask for, and the objects that would do.
+//!
+//! What must not be here: whether anything is assumed.
+
+use super::relations::FIELDS;
+use crate::compilation::Wanted;
+use crate::dialect::gateway_api;
+use crate::dialect::kubernetes::status::{list, number, object, text};
+use crate::dialect::kubernetes::wanted::{Asked, asked, endpoints, named, of_kubernetes, wanted as all_of};
+use crate::resource::{Objects, ResourceKey};
+use crate::text::Node;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::vec::Vec;
+
+/// The name of what nobody refers to by name: permissions.
+const PERMISSION: &str = "assumed";
+
+/// What the objects ask for.
+pub fn wanted(objects: &Objects) -> Vec<Wanted> {
+    let asked = asked(objects.all(), &[FIELDS, gateway_api::relations::FIELDS]);
+    let mut all = all_of(&asked, |key, asked| {
+        let gateway = || gateway_api::wanted::of_gateway_api(key, asked, super::provision::CONTROLLER);
+        of_kubernetes(key, asked).or_else(gateway).or_else(|| extension_service(key))
+    });
+    all.extend(endpoints(&asked, objects));
+    all.extend(permissions(&asked, objects));
+    all
+}
+
+/// An ExtensionService in front of a Service of its own name.
+fn extension_service(key: &ResourceKey) -> Option<Node> {
+    if key.kind != "ExtensionService" {
+        return None;
+    }
+    let service = object(alloc::vec![("name", text(&key.name)), ("port", number(80))]);
+    Some(named(key, "v1alpha1", alloc::vec![("spec", object(alloc::vec![("services", list(alloc::vec![service]))]))]))
+}
+
+/// What lets objects be used from other namespaces, where nobody wrote them.
+fn permissions(asked: &[Asked<'_>], objects: &Objects) -> Vec<Wanted> {
+    let written: BTreeSet<&ResourceKey> = objects.iter().map(|object| &object.key).collect();
+    let is_elsewhere = |one: &&Asked<'_>| one.key.namespace != one.by.key.namespace && !written.contains(&one.key) && one.key.group.is_empty();
+    asked.iter().filter(is_elsewhere).filter_map(permission).collect()
+}
+
+fn permission(asked: &Asked<'_>) -> Option<Wanted> {
+    let here = asked.by.key.namespace.as_ref()?;
+    let namespace = asked.key.namespace.clone()?;
+    let is_secret = asked.key.kind == "Secret";
+    let (group, kind, version, spec) = match asked.by.key.group.as_str() {
+        gateway_api::GROUP => {
+            let from = [("group", gateway_api::GROUP), ("kind", &*asked.by.key.kind), ("namespace", &**here)];
+            let to = [("group", ""), ("kind", &*asked.key.kind), ("name", &*asked.key.name)];
+            let one = |fields: [(&'static str, &str); 3]| list(alloc::vec![object(fields.map(|(name, value)| (name, text(value))).into())]);
+            (gateway_api::GROUP, "ReferenceGrant", "v1beta1", object(alloc::vec![("from", one(from)), ("to", one(to))]))
+        }
+        _ if is_secret => {
+            let targets = list(alloc::vec![text("*")]);
+            let delegation = object(alloc::vec![("secretName", text(&asked.key.name)), ("targetNamespaces", targets)]);
+            let spec = object(alloc::vec![("delegations", list(alloc::vec![delegation]))]);
+            ("projectcontour.io", "TLSCertificateDelegation", "v1", spec)
+        }
+        _ => return None,
+    };
+    let key = ResourceKey::new(group, kind, namespace, PERMISSION);
+    let kinds: &[(&str, &str)] = match kind {
+        "ReferenceGrant" => &[(gateway_api::GROUP, "ReferenceGrant")],
+        _ => &[("projectcontour.io", "TLSCertificateDelegation")],
+    };
+    let message = format!("no {kind} is in the input; the {} is assumed to be permitted in other namespaces", asked.key);
+    let object = named(&key, version, alloc::vec![("spec", spec)]);
+    Some(Wanted { from: asked.by.id, at: asked.at, key, kinds, object, notice: Some(message) })
+}

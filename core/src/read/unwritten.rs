@@ -1,0 +1,66 @@
+//! Objects that nobody wrote: made from a tree, at the place of the field that asks for them.
+//!
+//! They are numbered as objects of the text are, and kept as long as they are the same, so that later stages know them again.
+//!
+//! What must not be here: which objects are made, and why.
+
+use super::ReadOptions;
+use super::cache::{DocumentCache, hash};
+use super::decode::decode;
+use crate::resource::{Content, Object, ObjectId, Objects, Source};
+use crate::text::{Document, Node, TextRange, to_json};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// How often objects that were made may ask for more.
+const ROUNDS: usize = 4;
+
+/// An object to be made.
+#[derive(Clone, Debug)]
+pub struct Unwritten {
+    /// What is in it.
+    pub root: Node,
+    /// The document in which it is asked for.
+    pub source: Source,
+    /// Where in that document.
+    pub range: TextRange,
+}
+
+/// An object that was made, with what it was made from.
+pub(super) struct Made {
+    text: String,
+    range: TextRange,
+    id: ObjectId,
+    content: Arc<Content>,
+}
+
+impl DocumentCache {
+    /// Adds the objects that `next` gives for those that there are, until it gives none.
+    pub fn add_unwritten(&mut self, objects: &mut Objects, mut next: impl FnMut(&Objects) -> Vec<Unwritten>) {
+        let mut before = core::mem::take(&mut self.made);
+        for _ in 0..ROUNDS {
+            let wanted = next(objects);
+            if wanted.is_empty() {
+                break;
+            }
+            for Unwritten { root, source, range } in wanted {
+                let text = to_json(&root, false);
+                let known = before.iter().position(|made| made.range == range && made.text == text).map(|at| before.swap_remove(at));
+                let Some(made) = known.or_else(|| self.make(text, range)) else { continue };
+                objects.push(Object { id: made.id, source, parent: None, assumed: true, content: made.content.clone() });
+                self.made.push(made);
+            }
+        }
+        self.release(before.into_iter().map(|made| made.id));
+    }
+
+    fn make(&mut self, text: String, range: TextRange) -> Option<Made> {
+        let read: Arc<str> = Arc::from(text.as_str());
+        let decoded = decode(&read, hash(&text) ^ u64::from(range.start), &ReadOptions::default());
+        let mut content = Content::clone(&*decoded.objects.into_iter().next()?.content);
+        content.document = Arc::new(Document { spans: content.document.spans.all_at(range), ..Document::default() });
+        content.text = None;
+        Some(Made { text, range, id: self.take_number(), content: Arc::new(content) })
+    }
+}

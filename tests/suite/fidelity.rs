@@ -1,0 +1,107 @@
+//! Rules of Contour that its own tests do not show at first sight, each by the smallest input that shows it.
+
+use chancery_core::backend::envoy::Document;
+use chancery_tests::fixture::CLUSTER;
+use chancery_tests::work::{Work, inputs, options};
+use serde_json::Value;
+
+fn work(text: &str, words: &str) -> Work {
+    Work::new(&inputs([("input.yaml", text)]), &options(&format!("dialect=contour {words}")).expect("options"))
+}
+
+fn resources(text: &str, words: &str) -> Value {
+    serde_json::from_str(&work(text, words).text(Document::Resources)).expect("resources")
+}
+
+fn named<'v>(all: &'v Value, key: &str, name: &str) -> &'v Value {
+    let items = all.as_array().expect("a list");
+    items.iter().find(|item| item[key].as_str().is_some_and(|own| own.starts_with(name))).unwrap_or_else(|| panic!("no {name} in {all:#}"))
+}
+
+fn service(name: &str) -> String {
+    format!(
+        "---\napiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {{ports: [{{port: 80}}]}}\n---\napiVersion: discovery.k8s.io/v1\n\
+         kind: EndpointSlice\nmetadata: {{name: {name}, labels: {{kubernetes.io/service-name: {name}}}}}\naddressType: IPv4\n\
+         endpoints: [{{addresses: [10.0.0.1]}}]\nports: [{{port: 8080}}]\n"
+    )
+}
+
+#[test]
+fn the_endpoints_of_a_backend_of_gateway_api_have_the_weight_of_its_reference() {
+    let text = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: web}\nspec:\n  parentRefs: [{name: edge}]\n  rules:\n  - backendRefs:\n    - {name: one, port: 80, weight: 7}\n    - {name: two, port: 80, weight: 0}\n    - {name: three, port: 80}\n";
+    let text = format!("{text}{}{}{}", service("one"), service("two"), service("three"));
+    let endpoints = resources(&text, "missing=auto")["endpoints"].clone();
+    let weight = |name: &str| named(&endpoints, "cluster_name", name)["endpoints"][0]["load_balancing_weight"].as_u64();
+    assert_eq!(weight("default/one"), Some(7));
+    assert_eq!(weight("default/two"), Some(1), "nothing but one Service has the load of a cluster");
+    assert_eq!(weight("default/three"), Some(1));
+}
+
+#[test]
+fn the_cluster_of_an_extension_service_shows_the_client_certificate() {
+    let text = "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {name: contour, namespace: projectcontour}\nspec: {envoy: {clientCertificate: {name: client, namespace: projectcontour}}}\n---\napiVersion: projectcontour.io/v1alpha1\nkind: ExtensionService\nmetadata: {name: auth}\nspec: {services: [{name: one, port: 80}]}\n";
+    let words = "missing=assume controller-arg=--contour-config-name=contour";
+    let text = format!("{text}{}", service("one"));
+    let certificates = |all: &Value, name: &str| {
+        let cluster = named(&all["clusters"], "name", name).clone();
+        cluster["transport_socket"]["typed_config"]["common_tls_context"]["tls_certificate_sds_secret_configs"].as_array().map_or(0, Vec::len)
+    };
+    let alone = resources(&text, words);
+    assert_eq!(certificates(&alone, "extension/default/auth"), 1);
+    assert_eq!(alone["secrets"].as_array().map_or(0, Vec::len), 0, "Contour serves the certificates of routes' clusters alone: {alone:#}");
+    assert!(work(&text, words).findings().iter().any(|finding| finding.message.contains("client certificate")));
+    let proxy = "---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: web}\nspec: {virtualhost: {fqdn: a.test}, routes: [{services: [{name: one, port: 80}]}]}\n";
+    let beside = resources(&format!("{text}{proxy}"), words);
+    assert_eq!(certificates(&beside, "extension/default/auth"), 1);
+    assert_eq!(beside["secrets"].as_array().map_or(0, Vec::len), 1);
+}
+
+#[test]
+fn a_word_that_contour_does_not_know_counts_as_none() {
+    let file = |word: &str| {
+        let text = format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: contour, namespace: projectcontour}}\ndata:\n  contour.yaml: |\n    serverHeaderTransformation: {word}\n"
+        );
+        let work = work(&text, "controller-arg=--config-path=/config/contour.yaml");
+        let configuration = work.compilation.sides[0].answers.configuration_document().expect("a configuration");
+        let spec = chancery_core::text::to_json(&configuration, false);
+        serde_json::from_str::<Value>(&spec).expect("JSON")["effective"]["envoy"]["listener"]["serverHeaderTransformation"].clone()
+    };
+    assert_eq!(file("pass_through"), "pass_through");
+    assert_eq!(file("passthrough"), "overwrite");
+}
+
+#[test]
+fn a_refusal_of_what_stands_in_no_namespace_names_none() {
+    let text = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: edge}\nspec: {controllerName: nobody}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: edge}\nspec: {gatewayClassName: edge, listeners: []}\n";
+    let refused = work(text, "").compilation.sides[0].answers.admission_document().expect("refusals");
+    let refused: Value = serde_json::from_str(&chancery_core::text::to_json(&refused, false)).expect("JSON");
+    assert_eq!(named(&refused, "kind", "GatewayClass").get("namespace"), None, "{refused:#}");
+    assert_eq!(
+        refused.as_array().and_then(|all| all.iter().find(|one| one["kind"] == "Gateway")).map(|one| one["namespace"].clone()),
+        Some("default".into())
+    );
+}
+
+#[test]
+fn what_go_says_of_an_expression_stands_in_the_status() {
+    let text = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: web}\nspec:\n  virtualhost: {fqdn: a.test}\n  routes:\n  - conditions: [{regex: '/[a'}]\n    services: [{name: one, port: 80}]\n";
+    let status = work(&format!("{text}{}", service("one")), "").compilation.sides[0].answers.status_document().expect("statuses");
+    let status = chancery_core::text::to_json(&status, false);
+    assert!(status.contains("error parsing regexp: missing closing ]: `[a`"), "{status}");
+}
+
+#[test]
+fn the_permission_on_which_a_reference_rests_is_in_use() {
+    let proxy = "---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: web, namespace: shop}\nspec: {virtualhost: {fqdn: a.test, tls: {secretName: default/cert}}, routes: [{services: [{name: one, port: 80}]}]}\n";
+    let delegation = |name: &str, of: &str| {
+        format!(
+            "---\napiVersion: projectcontour.io/v1\nkind: TLSCertificateDelegation\nmetadata: {{name: {name}, namespace: default}}\nspec: {{delegations: [{{secretName: {of}, targetNamespaces: [shop]}}]}}\n"
+        )
+    };
+    let service = service("one").replace("metadata: {", "metadata: {namespace: shop, ");
+    let text = format!("{CLUSTER}{proxy}{}{}{service}", delegation("used", "cert"), delegation("idle", "another"));
+    let work = work(&text, "");
+    let state = |name: &str| work.ledger().into_iter().find(|row| *row.resource.name == *name).map(|row| row.state);
+    assert_eq!((state("used"), state("idle")), (Some("emitted"), Some("ignored")), "{:#?}", work.ledger());
+}

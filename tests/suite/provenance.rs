@@ -1,0 +1,189 @@
+//! Provenance is complete: where a scalar of an input is another, each value of Envoy's configuration that is another names the line of that
+//! scalar among its origins, and the line names the value among what it makes.
+//!
+//! Examples are edited always; with `CHANCERY_PROVENANCE=N` and `CHANCERY_CORPUS`, N edits of inputs of each dialect that the corpus has
+//! (`cargo xtask test provenance`).
+//!
+//! What must not be here: what an origin says.
+
+use crate::{envoy as corpus, examples};
+use chancery_core::compilation::Options;
+use chancery_core::explain::{Explanation, View, Viewed, explain_line, explain_pointer};
+use chancery_core::resource::SourceId;
+use chancery_tests::chance::Chance;
+use chancery_tests::work::{Work, inputs};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::env;
+
+/// An edit that changes more values than this changes the whole, such as a name.
+const MOST_CHANGES: usize = 12;
+
+/// What came of it.
+#[derive(Default)]
+struct Tally {
+    edits: usize,
+    asked: usize,
+    wrong: Vec<String>,
+}
+
+/// The keys whose values name what an object is, or are key material.
+const NOT_EDITED: &[&str] =
+    &["apiVersion", "kind", "namespace", "ambassador_id", "apiGroup", "group", "controllerName", "uid", "creationTimestamp", "generation"];
+
+/// Another value of the same form, for numbers, times, truth values and paths.
+fn other(value: &str) -> Option<String> {
+    if let Ok(number) = value.parse::<u64>() {
+        return Some((number + 1).to_string());
+    }
+    let digits = value.len() - value.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    match (value.split_at(digits), value) {
+        ((number, "ms" | "s" | "m"), _) if !number.is_empty() => Some(format!("{}{}", number.parse::<u64>().ok()? + 1, &value[digits..])),
+        (_, "true") => Some("false".into()),
+        (_, "false") => Some("true".into()),
+        (_, path) if path.starts_with('/') => Some(format!("{}q/", path.trim_end_matches('/'))),
+        _ => None,
+    }
+}
+
+/// The lines that hold a scalar below an object's first level, each with the line as it is with another value.
+fn edits(text: &str) -> Vec<(usize, String)> {
+    let edit = |(at, line): (usize, &str)| {
+        let (key, written) = line.split_once(": ")?;
+        let name = key.trim_start_matches([' ', '-']);
+        if !key.starts_with(' ') || NOT_EDITED.contains(&name) || !name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_') {
+            return None;
+        }
+        let value = written.trim();
+        let quote = value.chars().next().filter(|c| matches!(c, '"' | '\'')).map(String::from).unwrap_or_default();
+        let bare = value.strip_prefix(&quote)?.strip_suffix(&quote)?;
+        let is_plain = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"./_-".contains(&byte));
+        Some((at, format!("{key}: {quote}{}{quote}", other(bare).filter(|_| is_plain)?)))
+    };
+    text.lines().enumerate().filter_map(edit).collect()
+}
+
+/// The scalars of a document by their pointers.
+fn flat(value: &Value, pointer: &str, out: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(object) => {
+            object.iter().for_each(|(key, value)| flat(value, &format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")), out))
+        }
+        Value::Array(items) => items.iter().enumerate().for_each(|(at, value)| flat(value, &format!("{pointer}/{at}"), out)),
+        scalar => drop(out.insert(pointer.to_string(), scalar.to_string())),
+    }
+}
+
+fn scalars(text: &str, options: &Options) -> BTreeMap<String, String> {
+    let mut out = BTreeMap::new();
+    let mut work = Work::new(&inputs([("input.yaml", text)]), options);
+    if work.compilation.gateways().count() == 1 {
+        flat(&work.envoy(), "", &mut out);
+    }
+    out
+}
+
+/// Names are made of all that an element holds, and stand for it: they are no field's own value.
+fn is_name(pointer: &str) -> bool {
+    let last = pointer.rsplit('/').next().unwrap_or_default();
+    matches!(last, "name" | "cluster" | "runtime_key") || ["alt_stat_name", "stat_prefix"].iter().any(|name| pointer.contains(name))
+}
+
+/// The values that are others after an edit: those that are new, not those that stand elsewhere.
+fn changed(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {
+    let count = |of: &BTreeMap<String, String>| {
+        of.values().fold(BTreeMap::<String, i64>::new(), |mut counts, value| {
+            *counts.entry(value.clone()).or_default() += 1;
+            counts
+        })
+    };
+    let (old, new) = (count(before), count(after));
+    let more = |of: &BTreeMap<String, i64>, than: &BTreeMap<String, i64>, value: &String| of.get(value).unwrap_or(&0) > than.get(value).unwrap_or(&0);
+    let is_changed = |(pointer, value): &(&String, &String)| {
+        let other = &after[*pointer];
+        *value != other && more(&new, &old, other) && more(&old, &new, value) && !is_name(pointer)
+    };
+    before.iter().filter(is_changed).map(|(pointer, _)| pointer.clone()).collect()
+}
+
+fn names(explanation: &Explanation, line: usize) -> bool {
+    explanation.origins.iter().filter_map(|origin| origin.span.as_ref()).any(|span| span.line as usize == line)
+}
+
+fn try_one(name: &str, text: &str, options: &Options, times: usize, tally: &mut Tally) {
+    let mut chance = Chance::new(23);
+    let before = scalars(text, options);
+    let mut edits = edits(text);
+    chance.shuffle(&mut edits);
+    let lines: Vec<&str> = text.lines().collect();
+    for (at, line) in edits.into_iter().take(times * 3) {
+        let mut all = lines.clone();
+        all[at] = &line;
+        let after = scalars(&all.join("\n"), options);
+        if before.is_empty() || !before.keys().eq(after.keys()) {
+            continue;
+        }
+        let changed = changed(&before, &after);
+        if changed.is_empty() || changed.len() > MOST_CHANGES {
+            continue;
+        }
+        tally.edits += 1;
+        let mut work = Work::new(&inputs([("input.yaml", text)]), options);
+        let compilation = &work.compilation;
+        let positions = compilation.positions();
+        let gateway = compilation.gateways().next().expect("a gateway");
+        let documents = [(gateway, Viewed::new(gateway.ir, View::Envoy, work.compiler.emitted.of(gateway)))];
+        let report = explain_line(compilation, &positions, &documents, SourceId(0), at as u32 + 1, None);
+        for pointer in changed {
+            tally.asked += 1;
+            let forward = names(&explain_pointer(gateway, &positions, &documents[0].1, &pointer), at + 1);
+            let made = report.iter().flat_map(|report| &report.made);
+            let back = made.into_iter().any(|made| pointer == made.pointer || pointer.starts_with(&format!("{}/", made.pointer)));
+            if !forward || !back {
+                let how = if forward { "the line does not name it" } else { "it does not name the line" };
+                tally.wrong.push(format!("{name}:{}: {}: {pointer}: {how}", at + 1, lines[at].trim()));
+            }
+        }
+    }
+}
+
+fn settle(what: &str, tally: &Tally) {
+    let Tally { edits, asked, wrong } = tally;
+    println!("{what}: {edits} edits, {asked} changed values, {} without their origin", wrong.len());
+    assert!(
+        wrong.is_empty(),
+        "{} of {asked} changed values and the lines that changed them do not name each other:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+fn text_of(inputs: &chancery_core::resource::Inputs) -> String {
+    inputs.inputs.iter().map(|input| input.text.as_ref().to_string()).collect::<Vec<_>>().join("\n---\n")
+}
+
+#[test]
+fn every_value_that_an_edit_of_an_example_changes_names_the_line_that_changed_it() {
+    let mut tally = Tally::default();
+    for example in examples::examples() {
+        try_one(&example.name, &text_of(&example.inputs), &example.options, 6, &mut tally);
+    }
+    assert!(tally.asked > 40, "the test tests something: {} edits, {} values", tally.edits, tally.asked);
+    settle("examples", &tally);
+}
+
+#[test]
+fn every_value_that_an_edit_of_the_corpus_changes_names_the_line_that_changed_it() {
+    let Some(most) = env::var("CHANCERY_PROVENANCE").ok().and_then(|text| text.parse::<usize>().ok()) else { return };
+    for (dialect, mut cases) in corpus::all_cases() {
+        Chance::new(15).shuffle(&mut cases);
+        let mut tally = Tally::default();
+        for (name, inputs, options) in cases {
+            if tally.edits >= most {
+                break;
+            }
+            try_one(&name, &text_of(&inputs), &options, 2, &mut tally);
+        }
+        settle(&dialect, &tally);
+    }
+}
