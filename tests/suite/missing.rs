@@ -45,7 +45,7 @@ fn a_fragment_is_served_and_each_assumption_is_one_notice() {
     for name in
         ["Secret `shop-tls` (shop)", "Service `shop` (shop)", "Service `cart` (shop)", "ExtensionService `auth` (auth)", "Service `auth` (auth)"]
     {
-        assert_eq!(told.iter().filter(|message| message.contains(name)).count(), 1, "{name}: {told:#?}");
+        assert_eq!(told.iter().filter(|message| message.starts_with(&format!("the {name}"))).count(), 1, "{name}: {told:#?}");
     }
     assert_eq!(told.len(), 5, "{told:#?}");
     let envoy = work.envoy().to_string();

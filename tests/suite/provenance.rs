@@ -89,6 +89,14 @@ fn is_name(pointer: &str) -> bool {
     matches!(last, "name" | "cluster" | "runtime_key") || ["alt_stat_name", "stat_prefix"].iter().any(|name| pointer.contains(name))
 }
 
+/// Whether the element of a list of routes that a value stands in is another after an edit: it leads to another cluster.
+fn has_moved(pointer: &str, before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> bool {
+    let Some((start, rest)) = pointer.rsplit_once("/routes/") else { return false };
+    let route = format!("{start}/routes/{}/", rest.split('/').next().unwrap_or_default());
+    let of_route = before.range(route.clone()..).take_while(|(pointer, _)| pointer.starts_with(&route));
+    of_route.filter(|(pointer, _)| pointer.ends_with("/cluster")).any(|(pointer, value)| after.get(pointer) != Some(value))
+}
+
 /// The values that are others after an edit: those that are new, not those that stand elsewhere.
 fn changed(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {
     let count = |of: &BTreeMap<String, String>| {
@@ -101,7 +109,7 @@ fn changed(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
     let more = |of: &BTreeMap<String, i64>, than: &BTreeMap<String, i64>, value: &String| of.get(value).unwrap_or(&0) > than.get(value).unwrap_or(&0);
     let is_changed = |(pointer, value): &(&String, &String)| {
         let other = &after[*pointer];
-        *value != other && more(&new, &old, other) && more(&old, &new, value) && !is_name(pointer)
+        *value != other && more(&new, &old, other) && more(&old, &new, value) && !is_name(pointer) && !has_moved(pointer, before, after)
     };
     before.iter().filter(is_changed).map(|(pointer, _)| pointer.clone()).collect()
 }
@@ -132,11 +140,11 @@ fn try_one(name: &str, text: &str, options: &Options, times: usize, tally: &mut 
         let compilation = &work.compilation;
         let positions = compilation.positions();
         let gateway = compilation.gateways().next().expect("a gateway");
-        let documents = [(gateway, Viewed::new(gateway.ir, View::Envoy, work.compiler.emitted.of(gateway)))];
+        let documents = [(gateway.named(), Viewed::new(gateway.ir, View::Envoy, work.compiler.emitted.of(gateway)))];
         let report = explain_line(compilation, &positions, &documents, SourceId(0), at as u32 + 1, None);
         for pointer in changed {
             tally.asked += 1;
-            let forward = names(&explain_pointer(gateway, &positions, &documents[0].1, &pointer), at + 1);
+            let forward = names(&explain_pointer(gateway.named(), &positions, &documents[0].1, &pointer), at + 1);
             let made = report.iter().flat_map(|report| &report.made);
             let back = made.into_iter().any(|made| pointer == made.pointer || pointer.starts_with(&format!("{}/", made.pointer)));
             if !forward || !back {

@@ -225,7 +225,10 @@ fn authorization_service(authz: &ExtAuthz, cx: &Context<'_>, t: &mut Trace) -> f
     let list = |name: &str, names: &[Sourced<NameMatch>], t: &mut Trace| (!names.is_empty()).then(|| t.at(name, |t| patterns(names, cx, t)));
     HttpService {
         server_uri: Some(t.at("server_uri", |t| pb::base::HttpUri {
-            uri: text(uri),
+            uri: {
+                t.at("uri", |t| t.here(path_prefix.as_ref().and_then(|prefix| prefix.origin)));
+                text(uri)
+            },
             timeout: Some(t.optional("timeout", &authz.timeout).map(duration).unwrap_or_default()),
             http_upstream_type: Some(pb::base::http_uri::HttpUpstreamType::Cluster(text(t.field("cluster", &authz.cluster)))),
         })),

@@ -136,9 +136,11 @@ impl<'m> Lowering<'m, '_> {
     fn forward_route(&mut self, group: &Group, http: &HttpGroup, mapping: &Member<HttpMapping>) -> Result<Route, Reported> {
         let on = &mapping.identity;
         let cluster = self.model.envoy_name(&mapping.cluster);
-        // A share is a sum, and the last one is what the others leave.
-        let weights = http.mappings.iter().filter_map(|member| member.spec.weight.as_ref()?.origin).map(|origin| origin.by(Rule::Derived));
-        let percent_also = if http.mappings.len() > 1 { Also(weights.collect()) } else { Also::default() };
+        // A share is a sum, and the last one is what the others leave: those that match the same.
+        let weights = http.mappings.iter().filter_map(|member| member.spec.weight.as_ref()?.origin);
+        let prefixes = http.mappings.iter().filter_map(|member| member.spec.prefix.as_ref()?.origin);
+        let parts = weights.chain(prefixes).map(|origin| origin.by(Rule::Derived));
+        let percent_also = if http.mappings.len() > 1 { Also(parts.collect()) } else { Also::default() };
         let runtime_key = Some(format!("routing.traffic_shift.{cluster}").into());
         let fraction = RuntimeFraction { percent: mapping.share, percent_also, runtime_key };
         let matcher = self.matcher(http, mapping, fraction)?;
