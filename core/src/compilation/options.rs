@@ -5,7 +5,7 @@
 
 use crate::diagnostic::Policy;
 use crate::text::Str;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
