@@ -157,7 +157,7 @@ fn of_every_input_only_what_it_holds_none_of_is_assumed_and_no_status_changes() 
         let kinds = ["Service", "Secret", "ConfigMap"];
         let holds = |kind: &str| written.iter().any(|(group, held)| group.is_empty() && held == kind);
         if auto.compilation.sides.iter().any(|side| side.dialect.name == "contour") && kinds.iter().all(|kind| !holds(kind)) {
-            let missing: Vec<_> = auto.findings().into_iter().filter(|finding| NOT_FOUND.contains(&&*finding.code)).collect();
+            let missing: Vec<_> = auto.findings().into_iter().filter(|finding| NOT_FOUND.contains(&finding.code)).collect();
             assert!(missing.is_empty(), "{name}: {missing:#?}");
         }
     }

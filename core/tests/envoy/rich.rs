@@ -188,7 +188,11 @@ fn routes() -> Vec<Arc<Route>> {
         ..route(
             "",
             RouteAction::Forward(std::sync::Arc::new(Forward {
-                path_rewrite: Some(s(PathRewrite::Regex(RegexRewrite { pattern: regex("/(.*)"), substitution: str("/x/\\1") }))),
+                path_rewrite: Some(s(PathRewrite::Regex(RegexRewrite {
+                    pattern: regex("/(.*)"),
+                    pattern_also: Also::default(),
+                    substitution: str("/x/\\1"),
+                }))),
                 host_rewrite: Some(s(HostRewrite::Header(head("x-host")))),
                 ..forward("eds")
             })),
@@ -220,7 +224,7 @@ fn routes() -> Vec<Arc<Route>> {
         matcher: RouteMatch { path: s(PathMatch::PathSeparatedPrefix(str("/seg"))), ..RouteMatch::default() },
         ..route("", to(RedirectPath::Prefix(str("/new"))))
     };
-    let pattern = RegexRewrite { pattern: Regex { max_program_size: None, ..regex("a") }, substitution: str("b") };
+    let pattern = RegexRewrite { pattern: Regex { max_program_size: None, ..regex("a") }, pattern_also: Also::default(), substitution: str("b") };
     [
         rich,
         weighted,

@@ -46,7 +46,8 @@ pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, memory: &m
     let materials = tls::Materials::new(source);
     let slices = endpoint::Slices::new(source);
     memory.begin();
-    let mut lowering = Lowering { graph, source, settings, materials, slices, memory, findings: DistinctFindings::default(), client_certificate: None };
+    let mut lowering =
+        Lowering { graph, source, settings, materials, slices, memory, findings: DistinctFindings::default(), client_certificate: None };
     let (listeners, mut beside) = lowering.listeners();
     let clusters = lowering.clusters();
     beside.certificates.extend(lowering.client_certificate.take());
