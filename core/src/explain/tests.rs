@@ -331,7 +331,7 @@ fn a_story_has_one_row_a_rule_with_shares_and_no_part_of_envoy() {
     let lane = |lane: u8| told.nodes.iter().filter(|node| node.lane == Some(lane)).map(title).collect::<Vec<_>>();
     assert_eq!(lane(0), ["Listener http.default"]);
     assert_eq!(lane(1), ["Host all.default"]);
-    assert_eq!(lane(2), ["/cart/*", "/quote/*"]);
+    assert_eq!(lane(2), ["/quote/*", "/cart/*"]);
     assert_eq!(lane(3).len(), 3, "{:?}", lane(3));
     let cart = told.nodes.iter().find(|node| title(node) == "/cart/*").expect("the rule");
     let shares: Vec<u32> = told.edges.iter().filter(|edge| edge.from == cart.id).filter_map(|edge| edge.share).collect();
