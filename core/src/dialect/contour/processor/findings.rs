@@ -22,6 +22,9 @@ impl Processing<'_> {
         for (key, condition) in &self.found {
             self.tell(key, condition, sink);
         }
+        for finding in &self.logged {
+            sink.report(finding.clone());
+        }
     }
 
     fn tell(&self, key: &ResourceKey, condition: &DetailedCondition, sink: &mut Findings) {

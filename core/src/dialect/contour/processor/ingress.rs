@@ -5,7 +5,9 @@
 use super::delegation::variables;
 use super::route::wildcard_condition;
 use super::{Processing, header, policy, tls_version};
+use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
 use crate::dialect::contour::cluster::Admitted;
+use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::model::{Cluster, Conditions, Material, PathCondition, RetryPolicy, Route, RouteTimeouts, Service, Timeout};
 use crate::dialect::contour::source::{PortRef, full_name};
 use crate::dialect::kubernetes::cursor::Cursor;
@@ -14,6 +16,7 @@ use crate::dialect::kubernetes::reason::Reason;
 use crate::resource::{Also, Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -42,7 +45,17 @@ impl Processing<'_> {
         for tls in ingress.spec().field("tls").items() {
             let secret_name = tls.field("secretName");
             let name = full_name(secret_name.str(), home);
-            let Ok(secret) = self.source.tls_secret(&name, namespace) else { continue };
+            let secret = match self.source.tls_secret(&name, namespace) {
+                Ok(secret) => secret,
+                Err(problem) => {
+                    // One that is not there at all is a dangling reference.
+                    if self.source.get(Kind::Secret, &name.0, &name.1).is_some() {
+                        let message = format!("Contour serves these hosts without TLS: {}", problem.message());
+                        self.logged(&codes::INVALID_TLS, message, secret_name, ingress);
+                    }
+                    continue;
+                }
+            };
             for host in tls.field("hosts").items() {
                 let Ok(listener) = self.single_listener("https") else { return };
                 let version = |name: &str, default| {
@@ -51,6 +64,8 @@ impl Processing<'_> {
                 };
                 let (min, max) = (version("tls-minimum-protocol-version", "1.2"), version("tls-maximum-protocol-version", "1.3"));
                 if max < min {
+                    let message = "Contour drops TLS of this Ingress: the minimum TLS version is above the maximum";
+                    self.logged(&codes::INVALID_TLS, message.into(), tls, ingress);
                     return;
                 }
                 let secure = self.secure_host(&listener, &Sourced::new(Str::new(host.str()), host.origin()));
@@ -71,18 +86,36 @@ impl Processing<'_> {
             (Sourced::new(Str::new(host.str()), host.origin()), paths)
         });
         for (host, paths) in default.into_iter().chain(rules) {
-            let Ok(client_certificate) = self.client_certificate() else { continue };
+            let client_certificate = match self.client_certificate() {
+                Ok(certificate) => certificate,
+                Err(problem) => {
+                    self.logged(&codes::INVALID_TLS, format!("Contour drops this rule: {problem}"), spec, ingress);
+                    continue;
+                }
+            };
             for (at, backend) in paths {
                 let path = IngressPath { at, host: host.clone(), backend };
-                if self.ingress_path(ingress, &path, client_certificate.clone()).is_none() {
+                if let Err(problem) = self.ingress_path(ingress, &path, client_certificate.clone()) {
+                    let message = format!("Contour drops this path and those after it in the rule: {problem}");
+                    self.logged(&codes::INVALID_ROUTE, message, if at.exists() { at.field("path") } else { backend }, ingress);
                     break;
                 }
             }
         }
     }
 
-    /// `None` ends the rule.
-    fn ingress_path(&mut self, ingress: &Admitted<'_>, path: &IngressPath<'_>, certificate: Option<Sourced<Arc<Material>>>) -> Option<()> {
+    /// Notes what the reference only logs.
+    fn logged(&mut self, code: &'static Code, message: String, at: Cursor<'_>, ingress: &Admitted<'_>) {
+        let mut finding = Diagnostic::new(code, message, Place::origin(at.origin()));
+        finding.severity = Severity::Warning;
+        self.logged.push(finding.about(ingress.object.key.clone()));
+    }
+
+    /// A path whose Service cannot be used is left out alone.
+    ///
+    /// # Errors
+    /// What ends the rule.
+    fn ingress_path(&mut self, ingress: &Admitted<'_>, path: &IngressPath<'_>, certificate: Option<Sourced<Arc<Material>>>) -> Result<(), Reason> {
         let service = path.backend.field("service");
         let name = (ingress.namespace().clone(), Str::new(service.field("name").str()));
         let port = service.field("port");
@@ -90,26 +123,43 @@ impl Processing<'_> {
             "" => port.field("number").int().unwrap_or_default(),
             wanted => match self.source.service(&name, PortRef::Name(wanted)) {
                 Ok((_, port)) => i64::from(port.port),
-                Err(_) => return Some(()),
+                Err(problem) => {
+                    self.without_service(ingress, path, &name, &problem);
+                    return Ok(());
+                }
             },
         };
-        let Ok(upstream) = self.service(&name, PortRef::Number(number), 0) else { return Some(()) };
+        let upstream = match self.service(&name, PortRef::Number(number), 0) {
+            Ok(upstream) => upstream,
+            Err(problem) => {
+                self.without_service(ingress, path, &name, &problem);
+                return Ok(());
+            }
+        };
         let upstream = self.with_default_limits(upstream);
-        let route = Arc::new(self.ingress_route(ingress, path, upstream, certificate).ok()?);
+        let route = Arc::new(self.ingress_route(ingress, path, upstream, certificate)?);
         let host = if path.host.value.is_empty() { Sourced::new(Str::new_static("*"), path.host.origin) } else { path.host.clone() };
         let root = ingress.root();
         let annotations = root.field("metadata").field("annotations");
         let tls_only = annotations.field("ingress.kubernetes.io/force-ssl-redirect").str() == "true";
         if tls_only || annotations.field("kubernetes.io/ingress.allow-http").str() != "false" {
-            let listener = self.single_listener("http").ok()?;
+            let Ok(listener) = self.single_listener("http") else { return Ok(()) };
             self.host(&listener, &host).add(route.clone());
         }
-        let listener = self.single_listener("https").ok()?;
-        let secure = self.graph.listeners.get_mut(&listener)?.secure_hosts.get_mut(&host.value);
+        let Ok(listener) = self.single_listener("https") else { return Ok(()) };
+        let secure = self.graph.listeners.get_mut(&listener).and_then(|listener| listener.secure_hosts.get_mut(&host.value));
         if let Some(secure) = secure.filter(|_| host.value != "*") {
             secure.host.add(route);
         }
-        Some(())
+        Ok(())
+    }
+
+    /// Notes that a path is left out. A Service that is not there at all is a dangling reference, which is found for every kind.
+    fn without_service(&mut self, ingress: &Admitted<'_>, path: &IngressPath<'_>, name: &(Str, Str), problem: &Reason) {
+        if self.source.get(Kind::Service, &name.0, &name.1).is_some() {
+            let message = format!("Contour drops this path: {problem}");
+            self.logged(&codes::INVALID_BACKEND, message, path.backend, ingress);
+        }
     }
 
     fn ingress_route(

@@ -29,6 +29,7 @@ use super::cluster::Name;
 use super::model::{CircuitBreakers, Cluster, ClusterTimeouts, Graph, Listener, Material, SecureVirtualHost, Service, UpstreamTls, VirtualHost};
 use super::source::{LookupError, Source, quoted};
 use super::status::{DetailedCondition, ProxyConditions, Statuses};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
 use crate::dialect::kubernetes::reason::Reason;
@@ -50,6 +51,8 @@ pub struct Processing<'a> {
     pub statuses: Statuses,
     /// What is found of HTTPProxies.
     pub proxies: ProxyConditions,
+    /// What Contour writes only into its log: parts of Ingresses that it drops.
+    pub logged: Vec<Diagnostic>,
     /// What is wrong with other objects.
     pub found: Vec<(ResourceKey, DetailedCondition)>,
     /// What an administrator set for all.
@@ -159,6 +162,7 @@ pub fn process<'a>(source: &'a Source<'a>, memory: &'a mut Memory) -> Processing
         graph: Graph::default(),
         statuses: Statuses::default(),
         proxies: ProxyConditions::default(),
+        logged: Vec::new(),
         found: Vec::new(),
         common: Common::new(source),
         memory,
