@@ -4,6 +4,7 @@ mod demo;
 mod diff;
 mod docs;
 mod folders;
+mod missing;
 mod secrets;
 
 use insta::assert_snapshot;
@@ -674,52 +675,4 @@ fn what_is_no_envoys_says_which_outputs_there_are() {
     assert!(parts["properties"]["backendAddressPools"].is_array(), "{parts}");
     // Its own annotation is no other controller's.
     assert!(!folder.run(&["check", "--dialect", "ingress", "ingress.yaml"]).out.contains("foreign-annotation"));
-}
-
-/// One HTTPProxy, whose Service and Secret are elsewhere.
-const FRAGMENT: &str = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: shop}\nspec:\n  virtualhost: {fqdn: shop.example.com, tls: {secretName: cert}}\n  routes:\n  - services: [{name: shop, port: 80}]\n";
-
-#[test]
-fn a_fragment_is_looked_at_and_a_whole_cluster_is_judged() {
-    let folder = Folder::with(&[("shop.yaml", FRAGMENT)]);
-    let fragment = folder.run(&["check", "shop.yaml"]);
-    assert_eq!(fragment.code, 0, "{}", fragment.out);
-    assert_eq!(fragment.out.matches("is assumed to exist").count(), 2, "{}", fragment.out);
-    let route = folder.run(&["route", "https://shop.example.com/", "shop.yaml"]);
-    assert!(route.out.contains("cluster default/shop/80"), "{}", route.out);
-    let whole = folder.run(&["check", "--missing", "error", "shop.yaml"]);
-    assert!(whole.code == 1 && whole.out.contains("Secret not found") && !whole.out.contains("assumed"), "{}", whole.out);
-}
-
-#[test]
-fn nothing_that_is_assumed_is_served() {
-    let folder = Folder::with(&[("shop.yaml", FRAGMENT)]);
-    for missing in ["auto", "assume"] {
-        let run = folder.run(&["serve", "--missing", missing, "shop.yaml"]);
-        assert!(run.code == 2 && run.err.contains("nothing may be assumed"), "{} {}", run.out, run.err);
-    }
-}
-
-#[test]
-fn a_secret_that_is_taken_away_is_not_assumed_to_be_still_there() {
-    let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: cert}\ntype: Opaque\ndata: {}\n";
-    let folder = Folder::with(&[
-        ("before.yaml", &format!("{FRAGMENT}{secret}")),
-        ("after.yaml", FRAGMENT),
-        ("other.yaml", &FRAGMENT.replace("name: shop,", "name: cart,")),
-    ]);
-    let run = folder.run(&["diff", "--format", "json", "before.yaml", "after.yaml"]);
-    let diff: serde_json::Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{} {}", run.out, run.err));
-    assert_eq!(diff["envoy"].as_array().map(Vec::len), Some(0), "neither side has a usable Secret: {diff:#}");
-    let run = folder.run(&["diff", "--exit-code", "after.yaml", "other.yaml"]);
-    assert_eq!(run.code, 1, "two fragments: {}", run.out);
-}
-
-#[test]
-fn an_empty_input_is_not_usable_and_a_document_about_it_is_whole() {
-    let folder = Folder::with(&[("empty.yaml", "# nothing\n")]);
-    let run = folder.run(&["check", "--format", "json", "empty.yaml"]);
-    assert_eq!((run.code, run.out.trim()), (2, "{\n  \"diagnostics\": []\n}"), "{}", run.err);
-    assert!(run.err.contains("there is no resource in empty.yaml"), "{}", run.err);
-    assert_eq!(folder.run(&["check", "--allow-empty", "empty.yaml"]).code, 0);
 }

@@ -129,7 +129,7 @@ fn Legend(board: Board) -> impl IntoView {
             </button>
         }
     };
-    let entries = move || drawing.with(|drawing| drawing.kinds.clone()).into_iter().map(entry.clone()).collect_view();
+    let entries = move || drawing.with(|drawing| drawing.kinds.clone()).into_iter().map(entry).collect_view();
     view! { <div class="legend-bar" role="group" aria-label="Kinds">{entries}</div> }
 }
 
