@@ -65,8 +65,8 @@ describe("the element", () => {
   test("compiles with the options that it names", async () => {
     const { page, close } = await visit("options/");
     const frame = page.frameLocator("chancery-playground iframe");
-    await frame.locator(".finding", { hasText: "taken to exist" }).waitFor();
-    await page.evaluate(() => document.querySelector("chancery-playground").removeAttribute("options"));
+    await frame.locator(".finding", { hasText: "assumed to exist" }).waitFor();
+    await page.evaluate(() => document.querySelector("chancery-playground").setAttribute("options", "missing-secrets=error"));
     await frame.locator(".finding", { hasText: "no Secret" }).waitFor();
     await close();
   });
