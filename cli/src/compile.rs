@@ -32,7 +32,7 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
             kinds.push(*kind)
         }
     });
-    // What nobody asked for by name is what there is.
+    // Without --output, the document is the one that the input makes.
     if kinds.is_empty() {
         kinds.push(default_kind(&compilation));
     }
@@ -237,8 +237,9 @@ fn envoy_document(kind: Kind) -> Option<envoy::Document> {
     }
 }
 
-/// Says on standard error which gateways there is nothing for, and that there are several.
+/// Says on standard error which gateways there is nothing for, that there are several, and what the answer lacks or assumes.
 fn notices(compilation: &Compilation) {
+    input::warn_of_gaps(compilation);
     if compilation.sides.len() > 1 {
         let names: Vec<&str> = compilation.sides.iter().map(|side| side.dialect.name).collect();
         message(&format!("the input is of several dialects: there is one answer for each ({}); --dialect chooses one", names.join(", ")));

@@ -118,7 +118,7 @@ impl PlaceOf<'_> {
     }
 }
 
-/// The object that is meant by `KIND/NAME` or `KIND/NAME.NAMESPACE`; nothing where the first word is no kind of the input.
+/// Finds the object for `KIND/NAME` or `KIND/NAME.NAMESPACE`. `None`: the input has no object of that kind.
 fn object_of<'c>(target: &str, compilation: &'c Compilation) -> Result<Option<&'c Object>, Unusable> {
     let Some((kind, name)) = target.split_once('/').filter(|(kind, _)| !kind.is_empty()) else { return Ok(None) };
     let of_kind: Vec<&Object> = compilation.objects.iter().filter(|object| object.key.kind.eq_ignore_ascii_case(kind)).collect();

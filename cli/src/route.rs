@@ -30,7 +30,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
         // Either of several gateways may get the request: each says what it does with it.
         None => {
             let (mut compiler, compilation) = given.compile()?;
-            input::warn_of_unread(&compilation);
+            input::warn_of_gaps(&compilation);
             let positions = compilation.positions();
             for gateway in compilation.gateways() {
                 let report = route(gateway, &positions, &request, compiler.emitted.of(gateway));

@@ -50,7 +50,7 @@ pub fn run(args: &TestArgs, deployment: &Deployment, style: &Style) -> Outcome {
         let inputs = if inputs.is_empty() { inputs_of(file, deployment)? } else { inputs.clone() };
         let given = input::given(&inputs, deployment)?;
         let (mut compiler, compilation) = given.compile()?;
-        input::warn_of_unread(&compilation);
+        input::warn_of_gaps(&compilation);
         if compilation.gateways().next().is_none() {
             return Err(input::nothing_runs(&compilation));
         }

@@ -64,7 +64,7 @@ impl Loaded {
             )
             .into());
         }
-        input::warn_of_unread(&compilation);
+        input::warn_of_gaps(&compilation);
         let mut proxies = Vec::new();
         for gateway in compilation.gateways() {
             let lookup = |reference: &SecretReference| gateway.of().key_material(reference);

@@ -12,7 +12,7 @@ pub use reader::STDIN;
 use crate::Unusable;
 use crate::args::Deployment;
 use crate::output::{hold, hold_back, message};
-use crate::style::some;
+use crate::style::{count, some};
 use chancery_core::compilation::{Compilation, Dialect, Gateway, Options};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::{Code, codes};
@@ -167,8 +167,19 @@ pub fn nothing_runs(compilation: &Compilation) -> Unusable {
     Unusable(format!("there is no Envoy to speak of: {why}"))
 }
 
-/// Says on standard error where texts could not be read: what is told of the rest does not count what stands there.
-pub fn warn_of_unread(of: &Compilation) {
+/// Says on standard error where texts could not be read.
+/// Also says where the answer rests on objects that are assumed to exist: a fragment is not the whole.
+pub fn warn_of_gaps(of: &Compilation) {
+    warn_of_unread(of);
+    let assumed = of.all_diagnostics().filter(|finding| [&codes::ASSUMED_SECRET, &codes::ASSUMED_OBJECT].contains(&finding.code)).count();
+    if assumed > 0 {
+        let them = count(assumed, "object");
+        message(&format!("{them} not in the input, assumed to exist; `chancery check` lists what is assumed, `--missing error` assumes nothing"));
+    }
+}
+
+/// Says on standard error where texts could not be read: the answer for the rest does not count what they hold.
+fn warn_of_unread(of: &Compilation) {
     const UNREAD: [&Code; 6] = [&codes::SYNTAX, &codes::TEMPLATE, &codes::ALIAS_BOMB, &codes::TOO_LARGE, &codes::NOT_JSON, &codes::INCOMPLETE_OBJECT];
     let positions = of.positions();
     let unread = of.all_diagnostics().filter(|finding| UNREAD.contains(&finding.code));

@@ -135,7 +135,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A file of a folder: what nobody named is read only if it is for a controller.
+    /// A file found in a folder. It is read only if it holds resources of a controller.
     fn found(&mut self, path: &Path) -> Result<(), Unusable> {
         if !self.is_new(path) {
             return Ok(());

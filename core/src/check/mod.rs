@@ -42,7 +42,7 @@ use whole::Whole;
 pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut EmittedByGateway) {
     let found: Vec<Vec<Diagnostic>> = compilation.sides().map(|side| check_side(side, policy, emitted)).collect();
     for (side, mut found) in compilation.sides.iter_mut().zip(found) {
-        // What nobody wrote has no faults.
+        // Assumed objects have no faults.
         found.retain(|finding| !matches!(&finding.place, Place::Node { object, .. } if compilation.objects.is_assumed(*object)));
         side.diagnostics.append(&mut found);
     }

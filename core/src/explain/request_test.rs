@@ -24,7 +24,7 @@ pub struct RequestTests {
 /// One test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestTest {
-    /// What it is called; the request where nobody named it.
+    /// Its name; the request where it has no name.
     pub name: String,
     /// The line of the file on which it begins, from 1.
     pub line: u32,

@@ -26,7 +26,7 @@ pub struct DocumentCache {
     /// Numbers that were given out and that nobody has now, the smallest last.
     free: Vec<u32>,
     next: u32,
-    /// Objects that nobody wrote.
+    /// Assumed objects.
     pub(super) made: Vec<Made>,
 }
 

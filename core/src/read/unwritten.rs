@@ -1,4 +1,4 @@
-//! Objects that nobody wrote: made from a tree, at the place of the field that asks for them.
+//! Assumed objects: made from a tree, placed at the field that refers to them.
 //!
 //! They are numbered as objects of the text are, and kept as long as they are the same, so that later stages know them again.
 //!

@@ -263,7 +263,7 @@ impl Objects {
         self.iter().chain(self.assumed())
     }
 
-    /// Objects that nobody wrote and that are assumed to exist.
+    /// Objects that are assumed to exist.
     pub fn assumed(&self) -> impl Iterator<Item = &Object> + Clone {
         self.assumed.iter().filter_map(|id| self.get(*id))
     }
@@ -281,7 +281,7 @@ impl Objects {
         Self { slots, order: self.order.clone(), assumed: Vec::new() }
     }
 
-    /// Whether this is an object that nobody wrote.
+    /// Whether the object is assumed, and not in the input.
     pub fn is_assumed(&self, id: ObjectId) -> bool {
         self.get(id).is_some_and(|object| object.assumed)
     }

@@ -87,7 +87,7 @@ impl Spans {
         self.spans.get(id.0 as usize)
     }
 
-    /// The same nodes, all of them at one place: for what nobody wrote, and what somebody asks for there.
+    /// The same nodes, all at one place: assumed objects stand at the field that refers to them.
     #[must_use]
     pub fn all_at(&self, range: TextRange) -> Self {
         let at = |span: &NodeSpan| NodeSpan { key: TextRange::empty(range.start), value: range, parent: span.parent };

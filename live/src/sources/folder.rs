@@ -174,7 +174,7 @@ impl Reader {
             return Ok(());
         }
         let bytes = std::fs::read(path)?;
-        // What nobody named is read only if it is for a controller.
+        // A file that was not named is read only if it holds resources of a controller.
         if *path == *self.root || is_claimed(&String::from_utf8_lossy(&bytes), self.reading.asked, dialect::ALL) {
             self.outlet.put(name, bytes);
         } else if self.stamps.contains_key(name) {

@@ -143,7 +143,7 @@ impl App {
         self.engine.compile();
     }
 
-    /// Takes what a person brought: it replaces an example that nobody has touched, and else stands beside the other files.
+    /// Takes new files: they replace an unchanged example, and otherwise join the open files.
     pub fn bring(self, files: Vec<SourceFile>, unread: Vec<String>) {
         let before = self.shelf.session();
         if self.desk.is_untouched() && before.requests.is_empty() {

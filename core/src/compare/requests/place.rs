@@ -55,7 +55,7 @@ pub(super) fn any_port(ports: [Option<u32>; 2]) -> u32 {
     ports.into_iter().flatten().next().unwrap_or(80)
 }
 
-/// A host that nobody has.
+/// A host that no configuration has.
 pub(super) const UNKNOWN_HOST: &str = "elsewhere.invalid";
 
 /// A host that a domain takes.

@@ -15,7 +15,7 @@ pub struct Options {
     pub ambassador_namespace: Str,
     /// `AMBASSADOR_SINGLE_NAMESPACE`: only the controller's own namespace is watched.
     pub single_namespace: bool,
-    /// What is done about what nobody supplied.
+    /// What to do about missing objects.
     pub missing: Assumptions,
     /// Other variables of the pod: they switch features, and are expanded wherever the configuration says `$NAME` or `${NAME}`.
     pub env: BTreeMap<Str, Str>,

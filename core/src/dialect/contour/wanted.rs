@@ -13,7 +13,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// The name of what nobody refers to by name: permissions.
+/// The placeholder name of permissions, which no field refers to by name.
 const PERMISSION: &str = "assumed";
 
 /// What the objects ask for.
@@ -37,7 +37,7 @@ fn extension_service(key: &ResourceKey) -> Option<Node> {
     Some(named(key, "v1alpha1", alloc::vec![("spec", object(alloc::vec![("services", list(alloc::vec![service]))]))]))
 }
 
-/// What lets objects be used from other namespaces, where nobody wrote them.
+/// Permissions to use objects of other namespaces, where the objects are not in the input.
 fn permissions(asked: &[Asked<'_>], objects: &Objects) -> Vec<Wanted> {
     let written: BTreeSet<&ResourceKey> = objects.iter().map(|object| &object.key).collect();
     let is_elsewhere = |one: &&Asked<'_>| one.key.namespace != one.by.key.namespace && !written.contains(&one.key) && one.key.group.is_empty();

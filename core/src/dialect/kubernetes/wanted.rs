@@ -114,7 +114,7 @@ pub fn of_kubernetes(key: &ResourceKey, asked: &[&Asked<'_>]) -> Option<Node> {
         ("", "Service") => {
             let ports: BTreeSet<Str> = asked.iter().flat_map(|one| one.ports()).collect();
             let ports: Vec<Node> = ports.iter().map(|port| service_port(port, ports.len() > 1)).collect();
-            // One that nobody asks for a port of has the usual one.
+            // Without a reference to a port, it has the default port.
             let ports = if ports.is_empty() { alloc::vec![service_port("80", false)] } else { ports };
             Some(named(key, "v1", alloc::vec![("spec", object(alloc::vec![("ports", list(ports))]))]))
         }

@@ -64,11 +64,11 @@ pub struct Config {
     stores: Vec<(Str, Arc<Filed>)>,
     /// The first Helm chart that a Service names.
     pub helm_chart: Option<Str>,
-    /// What is taken to exist although nobody supplied it, with the fields that refer to it.
+    /// Secrets that are assumed to exist, with the fields that refer to them.
     pub assumed: BTreeMap<ResourceKey, Vec<Origin>>,
     /// Secrets that were supplied, whether or not they are passed on.
     pub supplied_secrets: BTreeSet<ResourceKey>,
-    /// Whether what nobody supplied is taken to exist.
+    /// Whether missing Secrets are assumed to exist.
     pub assume_missing: bool,
     /// Addresses by the name under which endpoint discovery asks for them, e.g. `k8s/default/quote/80`.
     pub endpoints: Arc<BTreeMap<Str, Vec<super::Target>>>,

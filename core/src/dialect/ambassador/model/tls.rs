@@ -86,7 +86,7 @@ impl FoundSecret {
 }
 
 impl Model<'_> {
-    /// Looks a Secret up. With `--missing-secrets assume`, one that nobody supplied is taken to hold everything but a
+    /// Looks a Secret up. A Secret that is assumed to exist holds everything but a
     /// root certificate.
     pub fn find_secret(&mut self, name: &str, namespace: &str) -> (FoundSecret, SecretReference) {
         if let Some(saved) = self.saved_secrets.get(format!("{name}.{namespace}").as_str()) {

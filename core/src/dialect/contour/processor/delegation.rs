@@ -36,7 +36,7 @@ pub(super) struct Root<'p> {
     pub default_jwt_provider: Option<Sourced<Str>>,
 }
 
-/// HTTPProxies that nobody has come by yet.
+/// HTTPProxies that were not visited yet.
 pub(super) type Orphans = HashSet<ObjectId>;
 
 /// Contour's variables within an HTTPProxy of this namespace.
