@@ -13,7 +13,7 @@ use chancery_core::resource::SourceId;
 use chancery_tests::chance::Chance;
 use chancery_tests::work::{Work, inputs};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 
 /// An edit that changes more values than this changes the whole, such as a name.
@@ -118,6 +118,16 @@ fn names(explanation: &Explanation, line: usize) -> bool {
     explanation.origins.iter().filter_map(|origin| origin.span.as_ref()).any(|span| span.line as usize == line)
 }
 
+/// Whether what stands at a place after an edit was made by another resource: an order changed, and not this value.
+fn is_of_another(before: &Explanation, pointer: &str, edited: &mut Work) -> bool {
+    let positions = edited.compilation.positions();
+    let Some(gateway) = edited.compilation.gateways().next() else { return false };
+    let viewed = Viewed::new(gateway.ir, View::Envoy, edited.compiler.emitted.of(gateway));
+    let after = explain_pointer(gateway.named(), &positions, &viewed, pointer);
+    let makers = |of: &Explanation| of.origins.iter().filter_map(|origin| origin.resource.as_ref().map(ToString::to_string)).collect::<BTreeSet<_>>();
+    makers(before).is_disjoint(&makers(&after))
+}
+
 fn try_one(name: &str, text: &str, options: &Options, times: usize, tally: &mut Tally) {
     let mut chance = Chance::new(23);
     let before = scalars(text, options);
@@ -127,7 +137,8 @@ fn try_one(name: &str, text: &str, options: &Options, times: usize, tally: &mut 
     for (at, line) in edits.into_iter().take(times * 3) {
         let mut all = lines.clone();
         all[at] = &line;
-        let after = scalars(&all.join("\n"), options);
+        let end = if text.ends_with('\n') { "\n" } else { "" };
+        let after = scalars(&(all.join("\n") + end), options);
         if before.is_empty() || !before.keys().eq(after.keys()) {
             continue;
         }
@@ -136,6 +147,7 @@ fn try_one(name: &str, text: &str, options: &Options, times: usize, tally: &mut 
             continue;
         }
         tally.edits += 1;
+        let mut edited = Work::new(&inputs([("input.yaml", all.join("\n").as_str())]), options);
         let mut work = Work::new(&inputs([("input.yaml", text)]), options);
         let compilation = &work.compilation;
         let positions = compilation.positions();
@@ -143,8 +155,12 @@ fn try_one(name: &str, text: &str, options: &Options, times: usize, tally: &mut 
         let documents = [(gateway.named(), Viewed::new(gateway.ir, View::Envoy, work.compiler.emitted.of(gateway)))];
         let report = explain_line(compilation, &positions, &documents, SourceId(0), at as u32 + 1, None);
         for pointer in changed {
+            let explained = explain_pointer(gateway.named(), &positions, &documents[0].1, &pointer);
+            if is_of_another(&explained, &pointer, &mut edited) {
+                continue;
+            }
             tally.asked += 1;
-            let forward = names(&explain_pointer(gateway.named(), &positions, &documents[0].1, &pointer), at + 1);
+            let forward = names(&explained, at + 1);
             let made = report.iter().flat_map(|report| &report.made);
             let back = made.into_iter().any(|made| pointer == made.pointer || pointer.starts_with(&format!("{}/", made.pointer)));
             if !forward || !back {

@@ -5,7 +5,7 @@
 //! pointer or an origin means.
 
 use crate::order::Order as _;
-use crate::resource::{ObjectId, Origin, Sourced};
+use crate::resource::{Also, ObjectId, Origin, Sourced};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -137,6 +137,30 @@ impl Trace {
             self.note(name, value.origin.as_slice());
         }
         &value.value
+    }
+
+    /// As [`Trace::field`], for a value that was computed from other fields as well.
+    #[inline]
+    pub fn joined<'a, T>(&mut self, name: &str, value: &'a Sourced<T>, also: &Also) -> &'a T {
+        self.name_all(name, value.origin, also);
+        &value.value
+    }
+
+    /// The field comes from all of these.
+    pub fn name_all(&mut self, name: &str, first: Option<Origin>, also: &Also) {
+        if !self.on {
+            return;
+        }
+        if also.0.is_empty() {
+            return self.note(name, first.as_slice());
+        }
+        let mut all: Vec<Origin> = first.into_iter().collect();
+        for origin in &also.0 {
+            if !all.contains(origin) {
+                all.push(*origin);
+            }
+        }
+        self.note(name, &all);
     }
 
     /// As [`Trace::field`], for a field that has no place in the output where it is its type's default.

@@ -8,6 +8,7 @@ use crate::text::{Node, Str};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use hashbrown::HashSet;
 
 /// What was heard.
 #[derive(Default)]
@@ -17,8 +18,8 @@ pub(super) struct Things {
     /// The things that it is in: how long the path is there, and the place of the name.
     open: Vec<(usize, usize)>,
     names: Vec<Option<Str>>,
-    /// Objects, with the place of the name of what they are in, and whether it is theirs as a whole.
-    told: Vec<(ObjectId, usize, bool)>,
+    /// Origins, with the place of the name of what they are in, and whether they made it as a whole.
+    told: Vec<(Origin, usize, bool)>,
 }
 
 impl Things {
@@ -65,7 +66,7 @@ impl Things {
 
     /// What is here comes from these.
     pub fn here(&mut self, origins: &[Origin]) {
-        let objects = origins.iter().map(|origin| origin.object()).filter(|object| *object != ObjectId::BUILT_IN);
+        let written = origins.iter().filter(|origin| origin.object() != ObjectId::BUILT_IN);
         let (name, whole) = match self.open.last() {
             Some((length, name)) => (*name, *length == self.path.len()),
             None => {
@@ -75,7 +76,7 @@ impl Things {
                 (self.names.len() - 1, false)
             }
         };
-        self.told.extend(objects.map(|object| (object, name, whole)));
+        self.told.extend(written.map(|origin| (*origin, name, whole)));
     }
 
     /// How much was told: what `forget` needs.
@@ -91,8 +92,14 @@ impl Things {
     }
 
     /// Objects with the names of what they are in, and whether it is theirs as a whole, in the order of the IR.
+    ///
+    /// The field that made a thing as a whole (a Mapping's `service`) does not count again for what is derived from it, such as a name:
+    /// who else makes the same thing derives the same.
     pub fn iter(&self) -> impl Iterator<Item = (ObjectId, &Str, bool)> {
-        self.told.iter().filter_map(|(object, name, whole)| Some((*object, self.names.get(*name)?.as_ref()?, *whole)))
+        let place = |origin: &Origin, name: &usize| (origin.object(), origin.node(), *name);
+        let makers: HashSet<_> = self.told.iter().filter(|(.., whole)| *whole).map(|(origin, name, _)| place(origin, name)).collect();
+        let counts = move |(origin, name, whole): &&(Origin, usize, bool)| *whole || !makers.contains(&place(origin, name));
+        self.told.iter().filter(counts).filter_map(|(origin, name, whole)| Some((origin.object(), self.names.get(*name)?.as_ref()?, *whole)))
     }
 }
 

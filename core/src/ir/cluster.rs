@@ -1,7 +1,7 @@
 //! Clusters and endpoints.
 
 use super::{EndpointAddress, Origins, UpstreamTls};
-use crate::resource::Sourced;
+use crate::resource::{Also, Sourced};
 use crate::text::Str;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -11,6 +11,12 @@ use core::time::Duration;
 pub struct Cluster {
     /// Unique in the gateway.
     pub name: Sourced<Str>,
+    /// Fields from which its name was derived besides the origin of `name`.
+    #[serde(skip)]
+    pub name_also: Also,
+    /// The same of the name of its endpoints; `None`: they have the cluster's name.
+    #[serde(skip)]
+    pub assignment_also: Option<Also>,
     /// Name in statistics.
     pub alt_stat_name: Option<Sourced<Str>>,
     /// How endpoints are found.

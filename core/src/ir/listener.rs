@@ -1,7 +1,7 @@
 //! Listeners, filter chains and network filters.
 
 use super::{AccessLog, DownstreamTls, HeaderKeyFormat, HttpFilter, Origins, RouteConfiguration};
-use crate::resource::Sourced;
+use crate::resource::{Also, Sourced};
 use crate::text::Str;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -56,6 +56,9 @@ pub struct Address {
     pub address: Sourced<Str>,
     /// Port.
     pub port: Sourced<u16>,
+    /// Fields that ask for this port besides.
+    #[serde(skip)]
+    pub port_also: Also,
     /// TCP, or UDP for QUIC.
     pub protocol: SocketProtocol,
     /// An IPv6 socket takes IPv4 too.

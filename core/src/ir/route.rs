@@ -210,6 +210,9 @@ pub struct WeightedCluster {
     pub name: Sourced<Str>,
     /// Share of the sum of weights.
     pub weight: Sourced<u32>,
+    /// Weights of other clusters from which this one was computed.
+    #[serde(skip)]
+    pub weight_also: Also,
     /// Headers of requests to it.
     pub request_headers: HeaderMutations,
     /// Headers of its responses.
@@ -456,6 +459,9 @@ pub enum PerFilter {
         script: Str,
         /// What it is given.
         context: Vec<(Str, Json)>,
+        /// Fields from which it was made besides the filter's own origin.
+        #[serde(skip)]
+        context_also: Also,
     },
 }
 

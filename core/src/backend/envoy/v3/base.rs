@@ -36,7 +36,7 @@ pub(super) fn duration(value: &Duration) -> pb::Duration {
 pub(super) fn socket_address(of: &Address, t: &mut Trace) -> pb::base::Address {
     let mut address = t.at("socket_address", |t| {
         t.field("address", &of.address);
-        t.field("port_value", &of.port);
+        t.joined("port_value", &of.port, &of.port_also);
         socket(&of.address, *of.port, of.protocol)
     });
     if let Some(pb::base::address::Address::SocketAddress(socket)) = &mut address.address {

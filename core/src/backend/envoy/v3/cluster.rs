@@ -20,7 +20,7 @@ pub(super) const HTTP_OPTIONS: &str = "envoy.extensions.upstreams.http.v3.HttpPr
 pub(super) fn cluster(cluster: &Cluster, cx: &Context<'_>, t: &mut Trace) -> pb::cluster::Cluster {
     t.here(&cluster.origins);
     let mut out = pb::cluster::Cluster {
-        name: text(t.field("name", &cluster.name)),
+        name: text(t.joined("name", &cluster.name, &cluster.name_also)),
         alt_stat_name: t.optional("alt_stat_name", &cluster.alt_stat_name).map(text).unwrap_or_default(),
         connect_timeout: Some(duration(t.field("connect_timeout", &cluster.connect_timeout))),
         lb_policy: lb_policy(&cluster.lb_policy, t),
@@ -42,7 +42,7 @@ pub(super) fn cluster(cluster: &Cluster, cx: &Context<'_>, t: &mut Trace) -> pb:
         ..Default::default()
     };
     let respect_dns_ttl = cluster.respect_dns_ttl.as_ref().filter(|respect| respect.value);
-    discovery(&cluster.discovery, respect_dns_ttl.is_some() && !cx.spelling.dns_ttl_on_cluster, cx, &mut out, t);
+    discovery(cluster, respect_dns_ttl.is_some() && !cx.spelling.dns_ttl_on_cluster, cx, &mut out, t);
     if let Some(respect) = respect_dns_ttl {
         dns_ttl(respect, cx, &mut out, t);
     }
@@ -101,10 +101,14 @@ fn dns_family(family: &Sourced<DnsFamily>, t: &mut Trace) -> i32 {
     out as i32
 }
 
-fn discovery(discovery: &ClusterDiscovery, cluster_type: bool, cx: &Context<'_>, out: &mut pb::cluster::Cluster, t: &mut Trace) {
-    let kind = match discovery {
+fn discovery(cluster: &Cluster, cluster_type: bool, cx: &Context<'_>, out: &mut pb::cluster::Cluster, t: &mut Trace) {
+    let named = |name: &str, t: &mut Trace| t.name_all(name, cluster.name.origin, cluster.assignment_also.as_ref().unwrap_or(&cluster.name_also));
+    let kind = match &cluster.discovery {
         ClusterDiscovery::Dns { kind, assignment_name, endpoints } => {
-            out.load_assignment = Some(t.at("load_assignment", |t| load_assignment_of(assignment_name, endpoints, t)));
+            out.load_assignment = Some(t.at("load_assignment", |t| {
+                named("cluster_name", t);
+                load_assignment_of(assignment_name, endpoints, t)
+            }));
             if !cluster_type {
                 t.field("type", kind);
             }
@@ -114,14 +118,21 @@ fn discovery(discovery: &ClusterDiscovery, cluster_type: bool, cx: &Context<'_>,
             }
         }
         ClusterDiscovery::Static { assignment_name, endpoints } => {
-            out.load_assignment = Some(t.at("load_assignment", |t| load_assignment_of(assignment_name, endpoints, t)));
+            out.load_assignment = Some(t.at("load_assignment", |t| {
+                named("cluster_name", t);
+                load_assignment_of(assignment_name, endpoints, t)
+            }));
             DiscoveryType::Static
         }
         ClusterDiscovery::Eds { service_name, localities } if cx.stands_alone => {
-            out.load_assignment = Some(t.at("load_assignment", |t| load_assignment(service_name, localities, t)));
+            out.load_assignment = Some(t.at("load_assignment", |t| {
+                named("cluster_name", t);
+                load_assignment(service_name, localities, t)
+            }));
             if are_addresses(localities) { DiscoveryType::Static } else { t.own("type", DiscoveryType::StrictDns) }
         }
         ClusterDiscovery::Eds { service_name, .. } => {
+            t.at("eds_cluster_config", |t| named("service_name", t));
             out.eds_cluster_config =
                 Some(t.own("eds_cluster_config", EdsClusterConfig { service_name: text(service_name), eds_config: Some(config_source(cx)) }));
             t.own("type", DiscoveryType::Eds)

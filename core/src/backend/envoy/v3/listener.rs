@@ -140,7 +140,7 @@ fn tcp_clusters(proxy: &TcpProxy, cx: &Context<'_>, t: &mut Trace) -> ClusterSpe
         several => ClusterSpecifier::WeightedClusters(t.at("weighted_clusters", |t| WeightedCluster {
             clusters: t.list("clusters", several, |cluster, t| ClusterWeight {
                 name: text(t.field("name", &cluster.name)),
-                weight: *t.implicit("weight", &cluster.weight),
+                weight: if *cluster.weight == 0 { 0 } else { *t.joined("weight", &cluster.weight, &cluster.weight_also) },
                 ..Default::default()
             }),
         })),

@@ -56,10 +56,13 @@ fn one(config: &PerFilter, cx: &Context<'_>, t: &mut Trace) -> Any {
             Any::pack(RateLimitPerRoute { vh_rate_limits: option as i32, ..Default::default() })
         }
         PerFilter::Jwt(provider) => Any::pack(PerRouteConfig { requirement_specifier: Some(RequirementSpecifier::RequirementName(text(provider))) }),
-        PerFilter::Lua { script, context } => Any::pack(LuaPerRoute {
-            r#override: Some(lua_per_route::Override::Name(text(script))),
-            filter_context: Some(json_object(context)),
-            ..Default::default()
-        }),
+        PerFilter::Lua { script, context, context_also } => {
+            t.here(&context_also.0);
+            Any::pack(LuaPerRoute {
+                r#override: Some(lua_per_route::Override::Name(text(script))),
+                filter_context: Some(json_object(context)),
+                ..Default::default()
+            })
+        }
     }
 }

@@ -63,7 +63,7 @@ fn clusters(clusters: &UpstreamClusters, cx: &Context<'_>, t: &mut Trace) -> Clu
 fn weighted(cluster: &WeightedCluster, cx: &Context<'_>, t: &mut Trace) -> pb::route::weighted_cluster::ClusterWeight {
     pb::route::weighted_cluster::ClusterWeight {
         name: text(t.field("name", &cluster.name)),
-        weight: Some(*t.field("weight", &cluster.weight)),
+        weight: Some(*t.joined("weight", &cluster.weight, &cluster.weight_also)),
         request_headers_to_add: headers_to_add("request_headers_to_add", &cluster.request_headers, cx, t),
         request_headers_to_remove: headers_to_remove("request_headers_to_remove", &cluster.request_headers, t),
         response_headers_to_add: headers_to_add("response_headers_to_add", &cluster.response_headers, cx, t),

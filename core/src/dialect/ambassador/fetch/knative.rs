@@ -67,7 +67,7 @@ fn splits(applied: &Applied<'_>, rule: &Node, sink: &mut Findings) -> Vec<text::
         let timeout = timeout(applied, path, sink);
         let (prefix, prefix_node) = text(path, "path").unwrap_or(("/", path.id));
         for split in items(Some(path), "splits") {
-            let Some((service, service_node)) = text(split, "serviceName") else { continue };
+            let Some((service, _)) = text(split, "serviceName") else { continue };
             let namespace = text(split, "serviceNamespace").map_or(namespace, |(namespace, _)| namespace);
             let port = split.get("servicePort").map(|port| &port.value);
             let port = match port {
@@ -82,7 +82,7 @@ fn splits(applied: &Applied<'_>, rule: &Node, sink: &mut Findings) -> Vec<text::
             }
             let weight = split.get("percent").cloned().unwrap_or_else(|| made(split.id, Value::Int(100)));
             let fields = [
-                ("service", made_text(service_node, format!("{service}.{namespace}:{port}"))),
+                ("service", made_text(split.id, format!("{service}.{namespace}:{port}"))),
                 ("add_request_headers", made(split.id, Value::Object(headers))),
                 ("weight", weight),
                 ("prefix", made_text(prefix_node, prefix)),

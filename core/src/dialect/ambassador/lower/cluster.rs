@@ -49,6 +49,7 @@ impl Lowering<'_, '_> {
         });
         crate::ir::Cluster {
             name: Sourced::new(cluster.envoy_name.clone(), origin.map(|origin| origin.by(Rule::Derived))),
+            name_also: cluster.name_also.clone(),
             alt_stat_name: Some(cluster.stats_name.clone()).filter(|name| !name.value.is_empty()),
             discovery,
             lb_policy: cluster.lb_policy.clone().map(|policy| lb_policy(&policy)),

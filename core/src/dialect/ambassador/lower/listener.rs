@@ -15,7 +15,7 @@ use crate::ir::{
     NetworkFilter, Route, RouteConfiguration, SocketProtocol, TcpProxy, TrafficDirection, VirtualHost, WeightedCluster,
 };
 use crate::order::Order as _;
-use crate::resource::{Origin, Rule, Sourced};
+use crate::resource::{Also, Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
@@ -35,6 +35,16 @@ struct Chain<'m> {
 enum Member<'m> {
     Http(&'m Host),
     Tcp(&'m Group, &'m TcpGroup),
+}
+
+impl Member<'_> {
+    /// Where a TCPMapping says the port that it is served on.
+    fn port(&self) -> Option<Origin> {
+        match self {
+            Member::Http(_) => None,
+            Member::Tcp(_, tcp) => tcp.port.origin,
+        }
+    }
 }
 
 impl<'m> Chain<'m> {
@@ -94,6 +104,8 @@ impl<'m> Lowering<'m, '_> {
             return None;
         }
         let port = listener.port;
+        let members = chains.values().flat_map(|chain| chain.members.values());
+        let port_also = Also(members.filter_map(Member::port).collect());
         let stack = listener.stack.origin;
         let filters = listener.stack.value.iter().filter_map(|protocol| match protocol {
             Protocol::Proxy => Some(Sourced::new(ListenerFilter::ProxyProtocol, stack)),
@@ -112,6 +124,7 @@ impl<'m> Lowering<'m, '_> {
             address: Address {
                 address: listener.bind_address.clone(),
                 port,
+                port_also,
                 protocol: if udp { SocketProtocol::Udp } else { SocketProtocol::Tcp },
                 ipv4_compat: false,
             },
@@ -186,12 +199,15 @@ impl<'m> Lowering<'m, '_> {
             Some(context) => Some(self.downstream_tls(context, &group.identity).ok()?),
             None => None,
         };
+        // Each share is a sum, and the last one is what the others leave.
+        let weights = tcp.mappings.iter().filter_map(|member| member.spec.weight.as_ref()?.origin);
+        let weight_also = if tcp.mappings.len() > 1 { Also(weights.map(|origin| origin.by(Rule::Derived)).collect()) } else { Also::default() };
         let clusters: Vec<WeightedCluster> = tcp
             .mappings
             .iter()
             .map(|mapping| {
                 let name = Sourced::new(self.model.envoy_name(&mapping.cluster), mapping.service.origin);
-                WeightedCluster { name, weight: mapping.share, ..WeightedCluster::default() }
+                WeightedCluster { name, weight: mapping.share, weight_also: weight_also.clone(), ..WeightedCluster::default() }
             })
             .collect();
         let (usable, zero): (Vec<_>, Vec<_>) = clusters.into_iter().partition(|cluster| cluster.weight.value > 0);

@@ -40,6 +40,11 @@ impl<'m> Routes<'m> {
     }
 }
 
+/// Where the members of a group say their prefixes.
+fn prefixes_of(http: &HttpGroup) -> impl Iterator<Item = Origin> {
+    http.mappings.iter().filter_map(|member| member.spec.prefix.as_ref()?.origin)
+}
+
 impl<'m> Lowering<'m, '_> {
     pub(super) fn routes(&mut self, memory: &mut Memory) -> Routes<'m> {
         let model = self.model;
@@ -138,8 +143,7 @@ impl<'m> Lowering<'m, '_> {
         let cluster = self.model.envoy_name(&mapping.cluster);
         // A share is a sum, and the last one is what the others leave: those that match the same.
         let weights = http.mappings.iter().filter_map(|member| member.spec.weight.as_ref()?.origin);
-        let prefixes = http.mappings.iter().filter_map(|member| member.spec.prefix.as_ref()?.origin);
-        let parts = weights.chain(prefixes).map(|origin| origin.by(Rule::Derived));
+        let parts = weights.chain(prefixes_of(http)).map(|origin| origin.by(Rule::Derived));
         let percent_also = if http.mappings.len() > 1 { Also(parts.collect()) } else { Also::default() };
         let runtime_key = Some(format!("routing.traffic_shift.{cluster}").into());
         let fraction = RuntimeFraction { percent: mapping.share, percent_also, runtime_key };
@@ -185,7 +189,9 @@ impl<'m> Lowering<'m, '_> {
             query.push(Sourced::new(QueryMatch { name: parameter.value.name.clone(), value, ignore_case: false }, parameter.origin));
         }
         let case_sensitive = Some(case_sensitive.unwrap_or_else(|| Sourced::built_in(true)));
-        Ok(RouteMatch { path, path_also: Also::default(), case_sensitive, headers, query, fraction: Some(fraction), grpc: false })
+        // Mappings share requests because they have the same prefix: that of each member keeps the route as it is.
+        let path_also = if http.mappings.len() > 1 { Also(prefixes_of(http).collect()) } else { Also::default() };
+        Ok(RouteMatch { path, path_also, case_sensitive, headers, query, fraction: Some(fraction), grpc: false })
     }
 
     /// `None`: the matcher takes everything and is not sent.

@@ -12,7 +12,7 @@ use super::{HttpMapping, Model, TcpMapping};
 use crate::diagnostic::{Code, codes};
 use crate::dialect::ambassador::spec;
 use crate::ir::{Endpoint, HealthCheck, Origins};
-use crate::resource::{Origin, Rule, Sourced};
+use crate::resource::{Also, Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -45,6 +45,8 @@ impl core::ops::Deref for ClusterEntry {
 pub struct Cluster {
     /// Its long name.
     pub name: Str,
+    /// Fields that are part of its name besides the service.
+    pub name_also: Also,
     /// Name in statistics.
     pub stats_name: Sourced<Str>,
     /// How endpoints are found.
@@ -107,6 +109,7 @@ pub struct Wanted<'m> {
 /// What a Mapping says about its cluster; other resources say less.
 #[derive(Default)]
 pub struct Settings<'m> {
+    tag: Option<&'m Sourced<Str>>,
     breakers: Option<&'m Breakers>,
     load_balancer: Option<&'m Sourced<LbSettings>>,
     dns_type: Option<&'m Sourced<Str>>,
@@ -135,6 +138,7 @@ impl<'m> Wanted<'m> {
             tls: spec.tls.as_ref(),
             host_rewrite: spec.host_rewrite.as_ref(),
             settings: Settings {
+                tag: spec.cluster_tag.as_ref(),
                 breakers: mapping.breakers.as_ref(),
                 load_balancer: mapping.load_balancer.as_ref(),
                 dns_type: spec.dns_type.as_ref(),
@@ -164,6 +168,7 @@ impl<'m> Wanted<'m> {
             tls: spec.tls.as_ref(),
             host_rewrite: None,
             settings: Settings {
+                tag: spec.cluster_tag.as_ref(),
                 breakers: mapping.breakers.as_ref(),
                 enable_ipv4: spec.enable_ipv4.as_ref(),
                 enable_ipv6: spec.enable_ipv6.as_ref(),
@@ -280,6 +285,7 @@ impl Model<'_> {
         let derived = wanted.service.origin.map(|origin| origin.by(Rule::Derived));
         let stats_name = settings.stats_name.filter(|name| !name.value.is_empty()).cloned();
         Cluster {
+            name_also: name_also(wanted, &named),
             name: named.name.into(),
             stats_name: stats_name.unwrap_or_else(|| Sourced::new(safe(&named.service).into(), derived)),
             targets,
@@ -417,6 +423,16 @@ impl Model<'_> {
         debug_assert!(cluster.is_some(), "no cluster {key}: every resource that is lowered has added its own");
         cluster.map_or_else(|| key.into(), |cluster| cluster.envoy_name.clone())
     }
+}
+
+/// The fields besides the service that [`Model::name_cluster`] put into a name.
+fn name_also(wanted: &Wanted<'_>, named: &Named) -> Also {
+    let settings = &wanted.settings;
+    let tls = [wanted.tls, wanted.host_rewrite].into_iter().filter(|_| named.tls.is_some()).flatten();
+    let texts = settings.tag.into_iter().chain(tls).filter(|text| !text.value.is_empty()).map(|text| text.origin);
+    let breakers = settings.breakers.iter().flat_map(|breakers| &breakers.value).map(|breaker| breaker.origin.map(Origin::whole));
+    let balancer = settings.load_balancer.iter().map(|balancer| balancer.origin.map(Origin::whole));
+    Also(texts.chain(breakers).chain(balancer).flatten().map(|origin| origin.by(Rule::Derived)).collect())
 }
 
 fn balancer_field(balancer: &LbSettings) -> String {

@@ -92,6 +92,7 @@ pub fn added_header(name: HeaderName, header: &Sourced<spec::AddedHeader>) -> So
     let append = header.value.append.as_ref().is_none_or(|append| append.value);
     let action = if append { AppendAction::Append } else { AppendAction::Overwrite };
     let value = header.value.value.clone().unwrap_or_default();
-    let origin: Option<Origin> = value.origin.or(header.origin);
+    // With `append`, the header is made of two fields.
+    let origin: Option<Origin> = if header.value.append.is_some() { header.origin.map(Origin::whole) } else { value.origin.or(header.origin) };
     Sourced::new(HeaderToAdd { name, value: value.value, action }, origin)
 }

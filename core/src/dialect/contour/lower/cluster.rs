@@ -112,6 +112,8 @@ impl Lowering<'_> {
         let lb_policy = lb_policy(&of.lb_policy);
         crate::ir::Cluster {
             name: Sourced::new(name, derived),
+            name_also: name::cluster_also(of),
+            assignment_also: Some(name::assignment_also(of)),
             alt_stat_name: Some(Sourced::new(name::statistics(service), derived)),
             discovery,
             dns_family: Some(dns_family),

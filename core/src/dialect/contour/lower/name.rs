@@ -3,6 +3,7 @@
 //! What must not be here: anything but names.
 
 use crate::dialect::contour::model::{Cluster, DnsCluster, Material, Service, Timeout};
+use crate::resource::{Also, ObjectId, Origin, Rule};
 use crate::schema::duration;
 use crate::text::Str;
 use alloc::format;
@@ -46,6 +47,29 @@ pub(super) fn cluster(cluster: &Cluster) -> Str {
     }
     let service = &cluster.upstream;
     hashname(&[&service.namespace, &service.name, &format!("{}", service.port.port), &hash(of.as_bytes())])
+}
+
+/// The fields besides the reference to the Service that [`cluster`] put into a name.
+pub(super) fn cluster_also(cluster: &Cluster) -> Also {
+    let whole = |origin: Option<Origin>| origin.map(Origin::whole);
+    let hashed = [
+        cluster.lb_policy.origin,
+        whole(cluster.http_health.as_ref().and_then(|check| check.origin)),
+        whole(cluster.validation.as_ref().and_then(|validation| validation.origin)),
+        cluster.protocol.origin,
+        cluster.sni.origin,
+        cluster.timeouts.idle_connection.origin,
+        whole(cluster.slow_start.as_ref().and_then(|slow| slow.origin)),
+    ];
+    let Also(mut origins) = assignment_also(cluster);
+    origins.extend(hashed.into_iter().flatten().filter(|origin| origin.object() != ObjectId::BUILT_IN).map(|origin| origin.by(Rule::Derived)));
+    Also(origins)
+}
+
+/// The fields besides the reference to the Service that [`assignment`] put into a name.
+pub(super) fn assignment_also(cluster: &Cluster) -> Also {
+    let others = cluster.origins.get(1..).unwrap_or_default().iter().copied();
+    Also(others.chain([cluster.upstream.ports]).map(|origin| origin.by(Rule::Derived)).collect())
 }
 
 /// The cluster's name in statistics.

@@ -6,7 +6,7 @@ use super::Lowering;
 use super::matching::regex;
 use crate::dialect::contour::model::{CookieRewrite, CorsPolicy, IpFilter, LocalRateLimit, MatchType, RateLimitDescriptor, RateLimitEntry, Timeout};
 use crate::ir::{AppendAction, Cors, HeaderMutations, HeaderToAdd, Json, PerFilter, RateLimitAction, Rbac, RbacAction, StringMatch, TokenBucket};
-use crate::resource::Sourced;
+use crate::resource::{Also, Sourced};
 use crate::text::Str;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -115,7 +115,8 @@ pub(super) fn cookies(route: &[Sourced<CookieRewrite>], cluster: &[Sourced<Cooki
     let rule = |rule: BTreeMap<&'static str, Json>| Json::Object(rule.into_iter().map(|(name, value)| (Str::new_static(name), value)).collect());
     let rules = Json::Object(rules.into_iter().map(|(name, of)| (name, rule(of))).collect());
     let context = vec![(Str::new_static("cookie_rewrite_rules"), rules)];
-    Some(Sourced::new(PerFilter::Lua { script: Str::new_static(COOKIE_SCRIPT), context }, origin))
+    let context_also = Also(route.iter().chain(cluster).skip(1).filter_map(|cookie| cookie.origin).collect());
+    Some(Sourced::new(PerFilter::Lua { script: Str::new_static(COOKIE_SCRIPT), context, context_also }, origin))
 }
 
 /// Whether a set of keys has any. Where it cannot be read, Envoy says so.

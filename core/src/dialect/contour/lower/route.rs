@@ -152,6 +152,7 @@ impl Lowering<'_> {
             let rewrite = cluster.request_headers.as_ref().and_then(|headers| headers.host_rewrite.clone());
             clusters.push(WeightedCluster {
                 name: cluster_name(cluster),
+                weight_also: Also::default(),
                 weight: if unweighted { cluster.weight.map(|_| 1) } else { cluster.weight },
                 request_headers: self.mutations(cluster.request_headers.as_ref()),
                 response_headers: self.mutations(cluster.response_headers.as_ref()),

@@ -37,8 +37,8 @@ pub struct Service {
     pub external_name: Sourced<Str>,
     /// The weight of its endpoints. A `backendRef` of Gateway API sets it; everybody else leaves it at 1.
     pub weight: Sourced<u32>,
-    /// The Service.
-    pub origin: Origin,
+    /// Where the Service says its ports, among which the reference's was found.
+    pub ports: Origin,
 }
 
 /// Limits; 0 leaves Envoy's default.

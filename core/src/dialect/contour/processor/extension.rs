@@ -5,6 +5,7 @@
 use super::policy;
 use super::record::Record;
 use super::route::weight_of;
+use super::service::ports_of;
 use super::{Processing, circuit_breakers, is_delegation};
 use crate::diagnostic::Reported;
 use crate::dialect::contour::cluster::Admitted;
@@ -12,7 +13,7 @@ use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::model::{ExtensionCluster, PeerValidation, Service};
 use crate::dialect::contour::source::{PortRef, full_name, quoted};
 use crate::dialect::kubernetes::cursor::Cursor;
-use crate::resource::{Origin, Sourced};
+use crate::resource::Sourced;
 use crate::schema::go_quoted;
 use crate::text::Str;
 use alloc::format;
@@ -129,7 +130,7 @@ impl Processing<'_> {
             circuit_breakers: Default::default(),
             external_name: Sourced::default(),
             weight: Sourced::built_in(1),
-            origin: Origin::field(service.object.id, service.root.id),
+            ports: ports_of(service),
         };
         Ok((Arc::new(upstream), weight_of(target)))
     }

@@ -13,6 +13,12 @@ use crate::text::Str;
 use alloc::format;
 use core::net::IpAddr;
 
+/// Where a Service says its ports.
+pub(super) fn ports_of(service: &Admitted<'_>) -> Origin {
+    let ports = service.root.get("spec").and_then(|spec| spec.get("ports"));
+    Origin::field(service.object.id, ports.unwrap_or(&service.root).id).whole()
+}
+
 impl Processing<'_> {
     /// A Service's port as an upstream; `health_port` is 0 where health is checked on the port itself.
     pub(super) fn service(&self, name: &Name, port: PortRef<'_>, health_port: i64) -> Result<Service, Reason> {
@@ -41,7 +47,7 @@ impl Processing<'_> {
             },
             external_name,
             weight: Sourced::built_in(1),
-            origin: Origin::field(service.object.id, service.root.id),
+            ports: ports_of(service),
         })
     }
 

@@ -97,7 +97,7 @@ impl Attachment<'_, '_> {
             self.refused("InvalidMethodMatch", message, at.origin());
             return None;
         }
-        Some(Sourced::new(PathCondition::Exact(format!("/{service}/{method}").into()), at.origin()).by(Rule::Derived))
+        Some(Sourced::new(PathCondition::Exact(format!("/{service}/{method}").into()), at.origin()).whole().by(Rule::Derived))
     }
 }
 
@@ -109,7 +109,7 @@ fn exact_header(name: Str, at: Cursor<'_>) -> HeaderCondition {
         invert: false,
         ignore_case: false,
         missing_as_empty: false,
-        origin: Sourced::new((), at.origin()),
+        origin: Sourced::new((), at.origin()).whole(),
     }
 }
 
