@@ -21,6 +21,8 @@ pub struct Relation {
     pub written: Str,
     /// An object of that name counts whatever its namespace.
     pub anywhere: bool,
+    /// What refers does the same without the object.
+    pub optional: bool,
     /// What it means that the object is not in the input.
     pub absent: Absent,
 }

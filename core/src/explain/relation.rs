@@ -46,7 +46,7 @@ pub(crate) fn references(side: SideRef<'_>) -> Vec<Reference> {
         let candidates = by_name.get(&(relation.to.kind.clone(), relation.to.name.clone())).map_or(&[][..], Vec::as_slice);
         let same = candidates.iter().find(|(namespace, _)| *namespace == relation.to.namespace);
         let anywhere = candidates.first().filter(|_| relation.anywhere);
-        let optional = !matches!(relation.absent, Absent::Hole(_));
+        let optional = relation.optional || !matches!(relation.absent, Absent::Hole(_));
         let is_assumed = || assumed.contains(&relation.to) || assumed.contains(&ResourceKey { namespace: None, ..relation.to.clone() });
         let to = match (same.or(anywhere), relation.absent) {
             (Some((_, id)), _) => Ok(*id),

@@ -168,12 +168,17 @@ fn routes() -> Vec<Arc<Route>> {
                     .map(|(name, weight)| WeightedCluster {
                         name: st(name),
                         weight: s(weight),
+                        weight_also: Also::default(),
                         request_headers: mutations(),
                         response_headers: mutations(),
                         host_rewrite: Some(st("cluster.example")),
                         per_filter: vec![(
                             str("envoy.filters.http.lua"),
-                            s(PerFilter::Lua { script: str("named.lua"), context: vec![(str("a"), Json::Bool(true))] }),
+                            s(PerFilter::Lua {
+                                script: str("named.lua"),
+                                context: vec![(str("a"), Json::Bool(true))],
+                                context_also: Also::default(),
+                            }),
                         )],
                     })
                     .into(),
@@ -491,7 +496,7 @@ fn downstream() -> Sourced<DownstreamTls> {
 fn listener(name: &str, port: u16, protocol: SocketProtocol, filters: &[ListenerFilter], chains: Vec<FilterChain>) -> Arc<Listener> {
     Arc::new(Listener {
         name: st(name),
-        address: Address { address: st("127.0.0.1"), port: s(port), protocol, ipv4_compat: false },
+        address: Address { address: st("127.0.0.1"), port: s(port), protocol, ..Address::default() },
         filters: filters.iter().map(|filter| s(filter.clone())).collect(),
         chains,
         per_connection_buffer_limit: Some(s(65536)),

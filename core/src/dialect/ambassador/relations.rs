@@ -109,5 +109,5 @@ fn add(config: &Config, resource: &Resource, node: &Node, relation: &'static str
         kind => Absent::Hole(format!("no such {kind} in the input")),
     };
     let anywhere = matches!(kind, "TLSContext" | "Resolver");
-    out.push(Relation { from: resource.object, at: resource.origin(node), relation, to, written, anywhere, absent });
+    out.push(Relation { from: resource.object, at: resource.origin(node), relation, to, written, anywhere, optional: false, absent });
 }

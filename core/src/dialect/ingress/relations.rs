@@ -44,6 +44,7 @@ pub fn relations(objects: &Objects) -> Vec<Relation> {
             to: ResourceKey::new(REWRITE_GROUP, "AzureApplicationGatewayRewrite", namespace, name),
             written: Str::new(name),
             anywhere: false,
+            optional: false,
             absent: Absent::Hole("no such AzureApplicationGatewayRewrite in the input".into()),
         });
     }

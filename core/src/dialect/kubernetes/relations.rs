@@ -66,7 +66,16 @@ fn relation(object: &Object, field: &Referring, node: &Node) -> Option<Relation>
     let written = Str::new(at.as_str().unwrap_or_default());
     let absent = Absent::Hole(format!("no such {} in the input", to.kind));
     let at = Some(Origin::field(object.id, at.id));
-    Some(Relation { from: object.id, at, relation: field.relation, to, written, anywhere: matches!(field.form, Form::Cluster), absent })
+    Some(Relation {
+        from: object.id,
+        at,
+        relation: field.relation,
+        to,
+        written,
+        anywhere: matches!(field.form, Form::Cluster),
+        optional: false,
+        absent,
+    })
 }
 
 /// The object that a field means, and the node that names it.

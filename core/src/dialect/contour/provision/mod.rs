@@ -114,6 +114,9 @@ pub fn provision(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger) 
                 Err(failure)
             }
         };
+        if let Some(class) = class {
+            ledger.emitted(class.object.id, format!("class of Gateway {}", gateway.name()));
+        }
         made.gateways.push(ProvisionedGateway { id: GatewayId::named(gateway.namespace(), gateway.name()), owner, outcome });
         for object in objects {
             ledger.emitted(owner, format!("{} {}", field(&object, "kind"), name(&object, "name")));
