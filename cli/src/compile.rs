@@ -36,6 +36,9 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
     if kinds.is_empty() {
         kinds.push(default_kind(&compilation));
     }
+    // Nothing is compiled again, and the document needs memory.
+    let memories = compiler.forget();
+    std::thread::spawn(move || drop(memories));
     let on_terminal = args.out.is_none() && args.out_dir.is_none() && std::io::stdout().is_terminal();
     let pretty = args.pretty || (on_terminal && !args.compact);
     let writers: Vec<Writer<'_>> = compilation.sides().map(|side| Writer { args, side, pretty }).collect();

@@ -90,6 +90,14 @@ impl Compiler {
         Self { dialects: dialects.to_vec(), documents, memories, emitted }
     }
 
+    /// Takes out what earlier compiles established: the next one begins anew. What was emitted stays.
+    ///
+    /// For hosts that compile once and write a large document: that memory is better spent on the document. Dropping it takes time, which can be
+    /// spent on another thread.
+    pub fn forget(&mut self) -> impl Send + use<> {
+        (core::mem::take(&mut self.documents), core::mem::take(&mut self.memories))
+    }
+
     /// The dialects that it knows.
     pub fn dialects(&self) -> &[&'static Dialect] {
         &self.dialects

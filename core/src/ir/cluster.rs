@@ -3,6 +3,7 @@
 use super::{EndpointAddress, Origins, UpstreamTls};
 use crate::resource::{Also, Sourced};
 use crate::text::Str;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -36,7 +37,7 @@ pub struct Cluster {
     /// HTTP options of connections to it.
     pub http: UpstreamHttp,
     /// TLS to it.
-    pub tls: Option<Sourced<UpstreamTls>>,
+    pub tls: Option<Sourced<Box<UpstreamTls>>>,
     /// TCP keepalive.
     pub keepalive: Option<Sourced<TcpKeepalive>>,
     /// Active health checks.

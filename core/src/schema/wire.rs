@@ -114,6 +114,7 @@ fn write_object(object: &Object, members: &Members, strict: Option<Check<'_>>) -
         };
         written.insert(entry.key.clone(), value);
     }
+    written.shrink_to_fit();
     Some(written)
 }
 

@@ -204,8 +204,14 @@ impl<'a> Builder<'a> {
             *range
         };
         let value = match frame.content {
-            Content::Array(items) => Value::Array(items),
-            Content::Object { object, .. } => Value::Object(object),
+            Content::Array(mut items) => {
+                items.shrink_to_fit();
+                Value::Array(items)
+            }
+            Content::Object { mut object, .. } => {
+                object.shrink_to_fit();
+                Value::Object(object)
+            }
         };
         if frame.is_key {
             let kind = value.kind_name();
@@ -255,6 +261,7 @@ impl<'a> Builder<'a> {
         // No alias can follow, so no anchor need be kept.
         self.frames.iter_mut().for_each(|frame| frame.anchor = 0);
         while self.end(None).is_ok() && !self.frames.is_empty() {}
+        self.spans.shrink_to_fit();
         self.comments.order_by_key(|comment| comment.range);
         self.problems.order_by_key(|problem| problem.range.start);
         Document { root: self.root, spans: Spans { spans: self.spans }, comments: self.comments, problems: self.problems }

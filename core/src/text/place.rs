@@ -46,10 +46,10 @@ pub(super) fn missing_value(text: &str, at: TextRange, expects: Expects, after: 
     }
     let (after, mut end) = (after.min(at.start) as usize, at.start as usize);
     loop {
-        // The line up to here, once as it is and once without its comment.
+        // The line up to here, without its comment, and then as it is: what looks like a comment may be in quotes.
         let start = memchr::memrchr(b'\n', &text.as_bytes()[after..end]).map_or(after, |line| after + line + 1);
         let line = &text[start..end];
-        let ends = [Some(line.len()), line.find(" #"), line.trim_start().starts_with('#').then_some(0)];
+        let ends = [line.find(" #"), line.trim_start().starts_with('#').then_some(0), Some(line.len())];
         for line in ends.into_iter().flatten().map(|len| line[..len].trim_end()) {
             if line.as_bytes().last() == Some(&mark) {
                 return TextRange::empty((start + line.len()) as u32);

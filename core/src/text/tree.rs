@@ -235,6 +235,11 @@ impl Object {
         }
     }
 
+    /// Gives back memory that no entry needs.
+    pub fn shrink_to_fit(&mut self) {
+        self.entries.shrink_to_fit();
+    }
+
     /// Takes `key` out and gives back its value; the other entries keep their order.
     pub fn remove(&mut self, key: &str) -> Option<Node> {
         let at = self.position(key)?;

@@ -70,7 +70,7 @@ pub fn clusters() -> Vec<Arc<Cluster>> {
                 max_connection_duration: Some(ms(2000)),
                 ..UpstreamHttp::default()
             },
-            tls: Some(s(upstream)),
+            tls: Some(s(Box::new(upstream))),
             keepalive: Some(s(TcpKeepalive { probes: Some(s(1)), time: Some(s(2)), interval: Some(s(3)) })),
             lb_policy: s(LbPolicy::LeastRequest),
             ..cluster("dns", dns(DnsKind::Strict, "dns"))

@@ -102,6 +102,13 @@ fn what_repeats_without_end_ends_quickly() {
     }
 }
 
+#[test]
+fn what_stands_in_a_comment_is_no_missing_value() {
+    for text in ["- #- \n\n", "a: #b: \n\n", "- # -\n- #-\n", "\"a #b\":\n", "a:\n  # c:\nd: #"] {
+        assert_eq!(read(text), parse_fully(text, &Limits::default()), "the readers disagree on {text:?}");
+    }
+}
+
 /// Bits that YAML is made of, in any order.
 fn any_text() -> impl Strategy<Value = String> {
     let bit = prop::sample::select(alloc::vec![

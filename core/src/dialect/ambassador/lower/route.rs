@@ -315,7 +315,7 @@ impl<'m> Lowering<'m, '_> {
         Some(Sourced::new(policy, balancer.origin))
     }
 
-    fn cors(&mut self, cors: &Sourced<spec::Cors>, group: &Group) -> Sourced<Cors> {
+    fn cors(&mut self, cors: &Sourced<Box<spec::Cors>>, group: &Group) -> Sourced<Cors> {
         let joined = |field: &Option<Sourced<TextOrList>>| {
             let text = field.clone().map(|field| {
                 field.map(|value| match value {
@@ -350,7 +350,7 @@ impl<'m> Lowering<'m, '_> {
         Sourced::new(value, cors.origin)
     }
 
-    fn retry(&mut self, policy: &Sourced<spec::RetryPolicy>, on: &Identity) -> Sourced<RetryPolicy> {
+    fn retry(&mut self, policy: &Sourced<Box<spec::RetryPolicy>>, on: &Identity) -> Sourced<RetryPolicy> {
         let spec = &policy.value;
         let per_try_timeout = spec.per_try_timeout.as_ref().filter(|time| !time.value.is_empty()).and_then(|time| {
             let parsed = duration::parse_proto(&time.value);

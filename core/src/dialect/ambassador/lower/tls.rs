@@ -10,6 +10,7 @@ use crate::dialect::ambassador::spec::TlsConfig;
 use crate::ir::{Certificate, DownstreamTls, TlsParameters, TlsVersion, UpstreamTls, ValidationContext};
 use crate::resource::Sourced;
 use crate::text::Str;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -37,10 +38,10 @@ impl Lowering<'_, '_> {
     }
 
     /// TLS towards an upstream; `None`: the context says nothing at all, and TLS is not originated.
-    pub(super) fn upstream_tls(&mut self, id: &Sourced<ContextId>) -> Option<Sourced<UpstreamTls>> {
+    pub(super) fn upstream_tls(&mut self, id: &Sourced<ContextId>) -> Option<Sourced<Box<UpstreamTls>>> {
         let context = self.model.context(id.value);
         if context.is_null {
-            return Some(Sourced::new(UpstreamTls::default(), id.origin));
+            return Some(Sourced::new(Box::default(), id.origin));
         }
         if let Some(required) = &context.spec.cert_required {
             self.refuse("cert_required is not allowed where TLS is originated", &context.identity, required.origin);
@@ -52,7 +53,7 @@ impl Lowering<'_, '_> {
             alpn: alpn(&context.spec),
             sni: context.spec.sni.clone(),
         };
-        (tls != UpstreamTls::default()).then(|| Sourced::new(tls, id.origin))
+        (tls != UpstreamTls::default()).then(|| Sourced::new(Box::new(tls), id.origin))
     }
 }
 

@@ -117,6 +117,7 @@ fn with_proto(route: &Route, add: bool) -> Route {
         let value = StringMatch::Exact("https".into());
         let name = const { HeaderName::fixed("x-forwarded-proto") };
         let header = HeaderMatch { name, value, invert: false, ignore_case: false, missing_as_empty: false };
+        route.matcher.headers.reserve_exact(1);
         route.matcher.headers.push(Sourced::built_in(header));
     }
     route

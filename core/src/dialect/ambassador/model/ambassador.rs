@@ -16,6 +16,7 @@ use crate::dialect::ambassador::spec::{self, AmbassadorModule, Decode, Decoder, 
 use crate::ir::{ClientCertDetails, Compressor, GrpcStats, GrpcStatsMethods, IpRange, IpSource, Rbac, RbacAction};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::{Node, Str, Value};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -38,9 +39,9 @@ pub struct Ambassador {
     /// Circuit breakers of Mappings without any.
     pub circuit_breakers: Option<Breakers>,
     /// CORS of Mappings without any.
-    pub cors: Option<Sourced<spec::Cors>>,
+    pub cors: Option<Sourced<Box<spec::Cors>>>,
     /// Retry policy of Mappings without one.
-    pub retry_policy: Option<Sourced<spec::RetryPolicy>>,
+    pub retry_policy: Option<Sourced<Box<spec::RetryPolicy>>>,
     /// `forward_client_cert_details`, if valid.
     pub client_cert_details: Option<Sourced<ClientCertDetails>>,
     /// Largest RE2 program.

@@ -14,6 +14,7 @@ use crate::dialect::ambassador::spec;
 use crate::ir::{Endpoint, HealthCheck, Origins};
 use crate::resource::{Also, Origin, Rule, Sourced};
 use crate::text::Str;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -66,7 +67,7 @@ pub struct Cluster {
     /// Milliseconds; `None`: the Module decides.
     pub max_connection_lifetime_ms: Option<Sourced<i64>>,
     /// Own keepalive; `None`: the Module's.
-    pub keepalive: Option<Sourced<spec::KeepAlive>>,
+    pub keepalive: Option<Sourced<Box<spec::KeepAlive>>>,
     /// Limits.
     pub breakers: Option<Breakers>,
     /// gRPC, so HTTP/2.
@@ -116,7 +117,7 @@ pub struct Settings<'m> {
     enable_ipv4: Option<&'m Sourced<bool>>,
     enable_ipv6: Option<&'m Sourced<bool>>,
     grpc: Option<Sourced<bool>>,
-    keepalive: Option<&'m Sourced<spec::KeepAlive>>,
+    keepalive: Option<&'m Sourced<Box<spec::KeepAlive>>>,
     connect_timeout_ms: Option<&'m Sourced<i64>>,
     idle_timeout_ms: Option<&'m Sourced<i64>>,
     max_connection_lifetime_ms: Option<&'m Sourced<i64>>,

@@ -14,6 +14,7 @@ use crate::dialect::ambassador::spec::{self, LabelSpecifier};
 use crate::order::Order as _;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -94,9 +95,9 @@ pub struct Group {
 #[derive(Clone, Debug)]
 pub enum GroupKind {
     /// Of Mappings.
-    Http(alloc::boxed::Box<HttpGroup>),
+    Http(Box<HttpGroup>),
     /// Of TCPMappings.
-    Tcp(alloc::boxed::Box<TcpGroup>),
+    Tcp(Box<TcpGroup>),
 }
 
 /// A Mapping in its group.
@@ -173,11 +174,11 @@ pub struct Shared {
     /// Which circuit breaker counts.
     pub priority: Option<Sourced<Str>>,
     /// Rewriting by a regular expression.
-    pub regex_rewrite: Option<Sourced<spec::RegexMap>>,
+    pub regex_rewrite: Option<Sourced<Box<spec::RegexMap>>>,
     /// CORS.
-    pub cors: Option<Sourced<spec::Cors>>,
+    pub cors: Option<Sourced<Box<spec::Cors>>>,
     /// Retries.
-    pub retry_policy: Option<Sourced<spec::RetryPolicy>>,
+    pub retry_policy: Option<Sourced<Box<spec::RetryPolicy>>>,
     /// Upgrades.
     pub allow_upgrade: Option<Sourced<Vec<Sourced<Str>>>>,
     /// Whether a member says `host_redirect`, even `false`.
@@ -278,7 +279,7 @@ impl Slot {
                 let mut group = HttpGroup::new(mapping.clone());
                 let (key, identity, heaviest) = (mapping.group.clone(), mapping.identity.clone(), Some(mapping.clone()));
                 group.take(mapping, &identity, posts);
-                self.group = Some(Arc::new(Group { key, identity, heaviest, kind: GroupKind::Http(alloc::boxed::Box::new(group)) }));
+                self.group = Some(Arc::new(Group { key, identity, heaviest, kind: GroupKind::Http(Box::new(group)) }));
             }
             Some(group) => Arc::make_mut(group).add(mapping, posts),
         }
@@ -367,7 +368,7 @@ impl Model<'_> {
                     host: mapping.spec.host.clone().filter(|text| !text.value.is_empty()),
                     mappings: vec![Member::new(Arc::new(mapping))],
                 };
-                slot.insert(Group { key, identity, heaviest: None, kind: GroupKind::Tcp(alloc::boxed::Box::new(group)) });
+                slot.insert(Group { key, identity, heaviest: None, kind: GroupKind::Tcp(Box::new(group)) });
             }
             indexmap::map::Entry::Occupied(mut slot) => {
                 let Group { kind, identity, .. } = slot.get_mut();
@@ -425,8 +426,8 @@ impl Model<'_> {
     /// Says which clusters are asked for, and whether these answers hold for as long as the members do.
     fn finalize_http_group(&mut self, group: &mut Group) -> (Vec<Ask>, bool) {
         let Group { identity, kind, .. } = group;
-        let (mut asks, mut steady) = (Vec::new(), true);
-        let GroupKind::Http(group) = kind else { return (asks, steady) };
+        let GroupKind::Http(group) = kind else { return (Vec::new(), true) };
+        let (mut asks, mut steady) = (Vec::with_capacity(group.mappings.len() + usize::from(group.shadow.is_some())), true);
         group.shared = shared(&group.mappings);
         self.complete_labels(group, identity);
         let mut ask = |this: &mut Self, member: &mut Member<HttpMapping>, marker: Option<Str>| {
@@ -601,6 +602,8 @@ impl HttpGroup {
             posts.error(&mapping.identity, Post::new(&codes::GROUP_CONFLICT, message, None));
             false
         } else {
+            // Most groups have one member.
+            self.mappings.reserve_exact(usize::from(self.mappings.is_empty()));
             self.mappings.push(Member::new(mapping));
             true
         }

@@ -172,24 +172,19 @@ impl HttpMapping {
         mut spec: spec::Mapping,
     ) -> Result<Self, Reported> {
         let defaults = &model.ambassador.mapping_defaults;
-        if spec.remove_request_headers.is_none() {
-            spec.remove_request_headers.clone_from(&defaults.remove_request_headers);
-        }
-        if spec.remove_response_headers.is_none() {
-            spec.remove_response_headers.clone_from(&defaults.remove_response_headers);
-        }
-        if spec.stats_name.is_none() {
-            spec.stats_name.clone_from(&defaults.stats_name);
-        }
         if spec.add_request_headers.is_none() {
             spec.add_request_headers.clone_from(&defaults.add_request_headers);
         }
-        if spec.add_response_headers.is_none() {
-            spec.add_response_headers.clone_from(&defaults.add_response_headers);
+        // A field that few Mappings have is written only where there is something to write.
+        macro_rules! inherit {
+            ($($field:ident from $defaults:expr),*) => {
+                $(if spec.$field.is_none() && $defaults.$field.is_some() {
+                    spec.$field.clone_from(&$defaults.$field);
+                })*
+            };
         }
-        if spec.add_linkerd_headers.is_none() {
-            spec.add_linkerd_headers.clone_from(&model.ambassador.settings.add_linkerd_headers);
-        }
+        inherit!(remove_request_headers from defaults, remove_response_headers from defaults, stats_name from defaults);
+        inherit!(add_response_headers from defaults, add_linkerd_headers from model.ambassador.settings);
         let (headers, host, host_problem) = match_headers(&spec);
         let query = match_query(&spec);
         add_websocket(&mut spec);
@@ -332,7 +327,8 @@ impl HttpMapping {
 
 /// `use_websocket` is an old way to say `allow_upgrade: [websocket]`.
 fn add_websocket(spec: &mut spec::Mapping) {
-    if let Some(websocket) = spec.use_websocket.take() {
+    if let Some(websocket) = spec.use_websocket {
+        spec.use_websocket = None;
         let upgrades = spec.allow_upgrade.get_or_insert_with(|| Sourced::new(Vec::new(), websocket.origin));
         if !upgrades.value.iter().any(|name| name.value == "websocket") {
             upgrades.value.push(Sourced::new("websocket".into(), websocket.origin));
@@ -380,6 +376,7 @@ fn match_headers(spec: &spec::Mapping) -> Headers {
         let regex = spec.method_regex.as_ref().is_some_and(|regex| regex.value);
         headers.push(Sourced::new(KeyValue { name: ":method".into(), value: Some(method.value.clone()), regex }, method.origin));
     }
+    headers.shrink_to_fit();
     (headers, host.filter(|(_, regex)| !regex).map(|(host, _)| host), problem)
 }
 

@@ -6,6 +6,7 @@
 use crate::order::Order as _;
 use crate::resource::{ObjectId, Origin, Rule, Sourced};
 use crate::text::{Node, Str, Value};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// What a value of the wrong type was.
@@ -162,34 +163,132 @@ impl<T: Decode> Decode for Map<T> {
     }
 }
 
+impl<T: Decode> Decode for Box<T> {
+    const EXPECTED: &'static str = T::EXPECTED;
+    fn decode(node: &Node, decoder: &mut Decoder<'_>) -> Option<Self> {
+        T::decode(node, decoder).map(Self::new)
+    }
+}
+
+/// Fields that few resources have, in a box that is not there where none is set. They are read and written as if they stood beside the others.
+#[derive(Clone, Debug)]
+pub struct Rare<T>(Option<Box<T>>);
+
+/// A struct whose fields may all be unset.
+pub trait Unset: Default + 'static {
+    /// The keys that are read into it.
+    const KEYS: &'static [&'static str];
+
+    /// The one without any field.
+    fn unset() -> &'static Self;
+
+    /// Reads a field, if there is one of this key.
+    fn read(&mut self, key: &str, value: &Node, decoder: &mut Decoder<'_>);
+}
+
+impl<T> Rare<T> {
+    /// None of the fields.
+    pub const fn none() -> Self {
+        Self(None)
+    }
+}
+
+impl<T: Unset> Rare<T> {
+    /// Reads a field, if there is one of this key.
+    pub fn read(&mut self, key: &str, value: &Node, decoder: &mut Decoder<'_>) {
+        if T::KEYS.contains(&key) {
+            (**self).read(key, value, decoder);
+        }
+    }
+}
+
+impl<T> Default for Rare<T> {
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
+impl<T: Unset> core::ops::Deref for Rare<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        match &self.0 {
+            Some(fields) => fields,
+            None => T::unset(),
+        }
+    }
+}
+
+impl<T: Unset> core::ops::DerefMut for Rare<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl<T: Unset + PartialEq> PartialEq for Rare<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
 /// Declares structs whose fields are all `Option<Sourced<T>>`, read from the keys of their names (or of the string given).
+/// `struct A with B` has the fields of `B` in a box of their own ([`Rare`]).
 macro_rules! spec {
-    ($($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* $field:ident $(= $key:literal)?: $type:ty,)* })*) => {$(
+    ($($(#[$meta:meta])* pub struct $name:ident $(with $rare:ident)? { $($(#[$field_meta:meta])* $field:ident $(= $key:literal)?: $type:ty,)* })*) => {$(
         $(#[$meta])*
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct $name {
             $($(#[$field_meta])* pub $field: Option<$crate::resource::Sourced<$type>>,)*
+            $(pub rare: $crate::dialect::ambassador::spec::decode::Rare<$rare>,)?
         }
 
         impl $crate::dialect::ambassador::spec::decode::Decode for $name {
             const EXPECTED: &'static str = "object";
             fn decode(node: &$crate::text::Node, decoder: &mut $crate::dialect::ambassador::spec::decode::Decoder<'_>) -> Option<Self> {
+                use $crate::dialect::ambassador::spec::decode::Unset as _;
                 let object = node.as_object()?;
                 let mut spec = Self::default();
                 for entry in object.iter() {
-                    match entry.key.as_str() {
-                        $($crate::dialect::ambassador::spec::decode::spec_key!($field $(= $key)?) => spec.$field = decoder.read(&entry.value),)*
-                        _ => {}
-                    }
+                    spec.read(&entry.key, &entry.value, decoder);
                 }
                 Some(spec)
             }
         }
 
-        impl $name {
-            /// The keys that are read.
-            pub const KEYS: &'static [&'static str] = &[$($crate::dialect::ambassador::spec::decode::spec_key!($field $(= $key)?)),*];
+        impl $crate::dialect::ambassador::spec::decode::Unset for $name {
+            const KEYS: &'static [&'static str] = &[$($crate::dialect::ambassador::spec::decode::spec_key!($field $(= $key)?)),*];
+
+            fn unset() -> &'static Self {
+                static UNSET: $name = $name {
+                    $($field: None,)*
+                    $(rare: $crate::dialect::ambassador::spec::decode::Rare::<$rare>::none(),)?
+                };
+                &UNSET
+            }
+
+            fn read(&mut self, key: &str, value: &$crate::text::Node, decoder: &mut $crate::dialect::ambassador::spec::decode::Decoder<'_>) {
+                match key {
+                    $($crate::dialect::ambassador::spec::decode::spec_key!($field $(= $key)?) => self.$field = decoder.read(value),)*
+                    _ => {
+                        $(<$crate::dialect::ambassador::spec::decode::Rare<$rare>>::read(&mut self.rare, key, value, decoder);)?
+                    }
+                }
+            }
         }
+
+        $(
+            impl core::ops::Deref for $name {
+                type Target = $rare;
+                fn deref(&self) -> &$rare {
+                    &self.rare
+                }
+            }
+
+            impl core::ops::DerefMut for $name {
+                fn deref_mut(&mut self) -> &mut $rare {
+                    &mut self.rare
+                }
+            }
+        )?
     )*};
 }
 

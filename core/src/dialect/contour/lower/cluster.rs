@@ -15,6 +15,7 @@ use crate::ir::{
 use crate::order::Order as _;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -105,7 +106,7 @@ impl Lowering<'_> {
         let alpn = Some(h2(&of.protocol)).filter(|_| of.protocol.value == "h2");
         let tls = matches!(of.protocol.value.as_str(), "tls" | "h2").then(|| {
             let tls = self.upstream_tls(of.validation.as_ref(), &of.sni, of.client_certificate.as_ref(), of.upstream_tls.as_deref(), alpn);
-            Sourced::new(tls, of.protocol.origin)
+            Sourced::new(Box::new(tls), of.protocol.origin)
         });
         let health_checks = self.health_checks(of);
         let checked = of.http_health.as_ref().map(|of| of.origin).or_else(|| of.tcp_health.as_ref().map(|of| of.origin));
@@ -150,7 +151,7 @@ impl Lowering<'_> {
             if let Some(certificate) = certificate.filter(|_| self.client_certificate.is_none()) {
                 self.never_served(certificate.origin);
             }
-            Sourced::new(tls, of.protocol.origin)
+            Sourced::new(Box::new(tls), of.protocol.origin)
         });
         let explicit = |protocols: &[&str]| protocols.contains(&of.protocol.value.as_str()).then(|| Sourced::new((), of.protocol.origin));
         crate::ir::Cluster {
@@ -186,7 +187,7 @@ impl Lowering<'_> {
         let endpoint = Sourced::new(Endpoint::new(of.address.value.clone(), self.port(of.port)?.value), of.address.origin);
         let tls = (of.scheme.value == "https").then(|| {
             let tls = self.upstream_tls(of.validation.as_ref(), &of.address, None, of.upstream_tls.as_deref(), None);
-            Sourced::new(tls, of.scheme.origin)
+            Sourced::new(Box::new(tls), of.scheme.origin)
         });
         Some(crate::ir::Cluster {
             name: Sourced::new(name.clone(), origin.map(|origin| origin.by(Rule::Derived))),
