@@ -62,6 +62,8 @@ pub enum Claim {
     Annotation(&'static str),
     /// An Ingress of this class.
     IngressClass(&'static str),
+    /// A key, in any case, with a value that begins so; any value where it is empty.
+    Field(&'static str, &'static str),
     /// An `apiVersion` that begins so, where no dialect claims the input by itself.
     SharedVersion(&'static str),
     /// The key of an annotation that begins so, where no dialect claims the input by itself.

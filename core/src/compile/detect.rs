@@ -53,6 +53,8 @@ impl core::fmt::Display for Claim {
             Claim::Version(group) | Claim::SharedVersion(group) => write!(f, "`apiVersion: {group}...`"),
             Claim::Annotation(prefix) | Claim::SharedAnnotation(prefix) => write!(f, "an annotation `{prefix}...`"),
             Claim::IngressClass(class) => write!(f, "the class `{class}`"),
+            Claim::Field(key, "") => write!(f, "the key `{key}`"),
+            Claim::Field(key, value) => write!(f, "`{key}: {value}...`"),
         }
     }
 }
@@ -84,9 +86,8 @@ pub fn is_claimed(text: &str, asked: Option<&'static Dialect>, dialects: &[&'sta
         return true;
     }
     let known = || dialects.iter().filter(|dialect| !dialect.claims.is_empty());
-    let is_version =
-        |claim: &&Claim| matches!(claim, Claim::Version(_) | Claim::SharedVersion(_) | Claim::Annotation(_) | Claim::SharedAnnotation(_));
-    if known().flat_map(|dialect| dialect.claims).filter(is_version).any(|claim| claims(claim, text)) {
+    let says_enough = |claim: &&Claim| !matches!(claim, Claim::IngressClass(_));
+    if known().flat_map(|dialect| dialect.claims).filter(says_enough).any(|claim| claims(claim, text)) {
         return true;
     }
     if memmem::find(text.as_bytes(), b"kind").is_none() || memmem::find(text.as_bytes(), b"apiVersion").is_none() {
@@ -107,7 +108,25 @@ fn claims(claim: &Claim, text: &str) -> bool {
         Claim::Version(group) | Claim::SharedVersion(group) => begins_version(text, group),
         Claim::Annotation(prefix) | Claim::SharedAnnotation(prefix) => begins_key(text, prefix),
         Claim::IngressClass(class) => is_class(text, class),
+        Claim::Field(key, value) => has_field(text, key, value),
     }
+}
+
+/// Whether there is a key, in any case, with a value that begins so: as YAML, JSON and HCL write it.
+fn has_field(text: &str, key: &str, value: &str) -> bool {
+    // The value is looked for where there is one, as it is written in one case.
+    let rare = if value.is_empty() { key } else { value };
+    memmem::find_iter(text.as_bytes(), rare).any(|at| {
+        let before = line_before(text, at);
+        let after = text.get(at + rare.len()..).unwrap_or_default().trim_start_matches(['"', '\'']).trim_start_matches(' ');
+        let last = |of: &str| of.rsplit(['{', ',', '[']).next().unwrap_or_default().trim_matches([' ', '\t', '-', '"', '\'']).len();
+        if value.is_empty() {
+            return last(before) == 0 && after.starts_with([':', '=', '{']);
+        }
+        let written = before.trim_end_matches([' ', '"', '\'', ':', '=']);
+        let name = written.rsplit(['{', ',', ' ', '\t', '"', '\'']).next().unwrap_or_default();
+        written.len() < before.len() && name.eq_ignore_ascii_case(key) && last(written) == name.len()
+    })
 }
 
 /// Whether a group stands in an `apiVersion`.

@@ -36,8 +36,8 @@ impl Things {
         let list = self.path.rsplit('/').next().unwrap_or_default();
         // Clusters of a route are no clusters, but their names.
         let is_thing = match list {
-            "listeners" | "virtual_hosts" | "routes" | "filters" | "chains" => true,
-            _ => matches!(self.path.as_str(), "/clusters" | "/bootstrap/clusters"),
+            "listeners" | "virtual_hosts" | "routes" | "filters" | "chains" | "filter_chains" | "http_filters" => true,
+            _ => matches!(self.path.as_str(), "/clusters" | "/bootstrap/clusters" | "/verbatim/clusters" | "/verbatim/endpoints"),
         };
         let before = self.enter("");
         if is_thing {
@@ -109,8 +109,10 @@ fn name_of(list: &str, node: &Node) -> Option<Str> {
         "listeners" => format!("listener {}", item_name(node)?).into(),
         "clusters" => format!("cluster {}", item_name(node)?).into(),
         "virtual_hosts" => format!("virtual host {}", item_name(node)?).into(),
+        "endpoints" => format!("endpoints of {}", item_name(node)?).into(),
+        "routes" if node.get("virtual_hosts").is_some() => format!("route table {}", item_name(node)?).into(),
         "routes" => format!("route {}", path_of(node).unwrap_or("without a path")).into(),
-        "chains" => format!("filter chain {}", item_name(node).unwrap_or_default()).trim_end().into(),
+        "chains" | "filter_chains" => format!("filter chain {}", item_name(node).unwrap_or_default()).trim_end().into(),
         _ => match item_name(node) {
             Some(name) => format!("HTTP filter {name}").into(),
             None if node.get("http").is_some() => Str::new_static("HTTP connection manager"),

@@ -41,7 +41,7 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions) -
     let quotes = Quotes::new(text);
     let findings = problem::findings(&document, text, &quotes);
     let root = document.root.take();
-    let secret = broken && options.shape == Shape::Kubernetes && redact::may_be_secret(text);
+    let secret = broken && (options.shape == Shape::Kubernetes || options.identify.is_some()) && redact::may_be_secret(text);
     let mut decoder = Decoder { text, quotes, fingerprint, options, broken, secret, document: Arc::new(document), objects: Vec::new(), findings };
     match root {
         Some(root) => decoder.root(root),
@@ -102,7 +102,7 @@ impl Decoder<'_> {
             }
             return self.push(root, Identity::unknown(), true);
         }
-        if self.options.shape == Shape::Plain {
+        if self.is_plain(&root) {
             let mut identity = Identity::unknown();
             if let Some(identify) = self.options.identify {
                 identity.key = (identify.key)(&root);
@@ -161,10 +161,19 @@ impl Decoder<'_> {
         }
     }
 
+    /// Whether an object is not one of Kubernetes. Where a dialect says what plain objects are, those that name their `apiVersion` are.
+    fn is_plain(&self, root: &Node) -> bool {
+        let is_plain = self.options.shape == Shape::Plain;
+        match self.options.identify {
+            Some(identify) => root.get("apiVersion").is_none() && (is_plain || !(identify.key)(root).kind.is_empty()),
+            None => is_plain,
+        }
+    }
+
     /// Takes out of a tree what must not come out again.
     fn kept_back(&self, root: &mut Node) -> KeptBack {
         // What does not say what it is is of no use to anybody, and may be anything.
-        let unnamed = self.options.shape == Shape::Kubernetes && root.get("kind").and_then(Node::as_str).is_none();
+        let unnamed = !self.is_plain(root) && root.get("kind").and_then(Node::as_str).is_none();
         let mut kept = keep_back(root, self.secret || unnamed);
         // What an alias stands for is written elsewhere, where it may not be a Secret's.
         let is_alias = |node: NodeId| self.document.spans.get(node).is_some_and(|span| span.value.slice(self.text).starts_with('*'));

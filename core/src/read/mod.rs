@@ -32,7 +32,7 @@ pub enum Shape {
     /// As `kubectl apply -f` takes them: `apiVersion`, `kind`, `metadata.name`.
     #[default]
     Kubernetes,
-    /// Any objects; their dialect says what they are.
+    /// Any objects; their dialect says what they are. Those that name an `apiVersion` are Kubernetes's even so, where it does.
     Plain,
 }
 
@@ -72,8 +72,8 @@ impl ReadOptions {
     pub fn join(mut self, other: Self) -> Self {
         self.embedded.extend(other.embedded);
         self.files.extend(other.files);
-        let (shape, identify) = if self.shape == Shape::Plain { (other.shape, other.identify) } else { (self.shape, self.identify) };
-        Self { shape, identify, ..self }
+        let shape = if self.shape == Shape::Plain { other.shape } else { self.shape };
+        Self { shape, identify: self.identify.or(other.identify), ..self }
     }
 }
 

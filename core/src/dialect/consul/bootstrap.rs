@@ -7,11 +7,29 @@ use super::instance::Instance;
 use super::names::DEFAULT;
 use super::validate::says;
 use super::weak::{self, find};
-use crate::ir::{Plain, Tree};
+use crate::ir::{self, EndpointAddress, Plain, Tree};
+use crate::resource::Sourced;
 use crate::text::{self, Limits, Str};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+/// With what an Envoy starts that is given everything else in one file: who it is, and whom it asks for certificates.
+pub(super) fn start(instance: &Instance) -> ir::Bootstrap {
+    let socket = |(host, port): (&str, i64)| EndpointAddress::socket(host, u16::try_from(port).unwrap_or_default());
+    ir::Bootstrap {
+        node_cluster: instance.destination(),
+        node_id: instance.id.clone(),
+        admin: Some(ir::Admin { address: Sourced::built_in(socket(ADMIN)), access_log_path: Str::new_static("/dev/null") }),
+        xds_cluster: Some(ir::XdsCluster {
+            name: Str::new_static(AGENT_CLUSTER),
+            assignment_name: Str::new_static(AGENT_CLUSTER),
+            address: socket(AGENT),
+            connect_timeout: core::time::Duration::from_secs(1),
+        }),
+        ..ir::Bootstrap::default()
+    }
+}
 
 /// Where Envoy's own administration listens.
 const ADMIN: (&str, i64) = ("127.0.0.1", 19000);

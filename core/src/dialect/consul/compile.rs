@@ -3,6 +3,7 @@
 //! What must not be here: any of the stages.
 
 use super::chain::{self, Chain, Request, Set};
+use super::documents::What;
 use super::entry::Kind;
 use super::instance::Instance;
 use super::proxycfg::{self, Mailbox, Source};
@@ -10,10 +11,10 @@ use super::stages::Stages;
 use super::state::{DATACENTER, State};
 use super::xds::{self, Context, Failure};
 use super::{Options, bootstrap, documents, registration, service};
-use crate::compilation::{Answers, Draft, Gateway, GatewayId, Outcome, State as LedgerState, Task};
-use crate::diagnostic::Place;
+use crate::compilation::{Answers, Draft, Gateway, GatewayId, Ledger, Outcome, State as LedgerState, Task, Why};
+use crate::diagnostic::{Findings, Place, Severity};
 use crate::ir::{EnvoyDelivery, Ir, Tree, Verbatim};
-use crate::resource::Inputs;
+use crate::resource::{Inputs, ObjectId, Objects};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -41,17 +42,33 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
             }
         };
         proxies.insert(instance.id.clone(), [service::answer(&merged), bootstrap::bootstrap(&merged)]);
-        let ir = Ir { delivery: EnvoyDelivery { verbatim, ..EnvoyDelivery::default() }, ..Ir::default() };
+        let ir = Ir { delivery: EnvoyDelivery { verbatim, bootstrap: bootstrap::start(&merged), ..EnvoyDelivery::default() }, ..Ir::default() };
         gateways.push(Gateway { id: GatewayId::new(instance.id.clone()), owner: instance.object, outcome: Outcome::Runs(Arc::new(ir)) });
     }
     sink.append(&mut state.diagnostics);
+    write_down(objects, sink, ledger);
+    let chains = chains(&state);
+    Draft { stages: Arc::new(Stages { options, state, chains, proxies }), answers: Answers::default(), gateways }
+}
+
+/// Writes down what became of every object before proxies get anything of it.
+fn write_down(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
+    let mut refused: BTreeMap<ObjectId, Str> = BTreeMap::new();
+    for finding in sink.iter().filter(|finding| finding.severity == Severity::Error) {
+        if let Place::Node { object, .. } = &finding.place {
+            refused.entry(*object).or_insert_with(|| Str::from(finding.message.as_str()));
+        }
+    }
     for object in objects.iter() {
-        let refused = sink.iter().find(|finding| matches!(&finding.place, Place::Node { object: at, .. } if *at == object.id));
-        let becomes = refused.map_or(LedgerState::Loaded, |finding| LedgerState::Invalid(finding.message.as_str().into()));
+        let becomes = match refused.get(&object.id) {
+            Some(why) => LedgerState::Invalid(why.clone()),
+            None if documents::what(&object.root).0 == What::Foreign => {
+                LedgerState::Ignored(Why::UnknownKind, Str::new_static("Consul does not read this kind"))
+            }
+            None => LedgerState::Loaded,
+        };
         ledger.set(object.id, becomes);
     }
-    let chains = chains(&state);
-    Draft { stages: Arc::new(Stages { state, chains, proxies }), answers: Answers::default(), gateways }
 }
 
 /// What a peered cluster holds.

@@ -7,6 +7,7 @@ use crate::diagnostic::Findings;
 use crate::read::{DocumentCache, Identify, ReadOptions, Shape, read};
 use crate::resource::{Inputs, Object, ObjectId, Objects, REDACTED, ResourceKey};
 use crate::text::{Node, NodeId, Str, Value};
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 /// What a document is.
@@ -18,8 +19,39 @@ pub(crate) enum What {
     Service,
     /// A registration in the catalog.
     Catalog,
+    /// An object of Kubernetes that another controller reads.
+    Foreign,
     /// None of them.
     Nothing,
+}
+
+/// The group of Consul's resources in Kubernetes.
+pub(crate) const GROUP: &str = "consul.hashicorp.com";
+
+/// The group of an object of Kubernetes; nothing for documents of Consul's own.
+pub(crate) fn group(root: &Node) -> Option<&str> {
+    let version = root.get("apiVersion")?.as_str()?;
+    Some(version.split_once('/').map_or("", |(group, _)| group))
+}
+
+/// A config entry by Consul's own fields. A resource of Kubernetes has them in its `spec`, and its name in its metadata; nodes stay the same.
+pub(crate) fn entry(root: &Node, kind: Kind) -> Cow<'_, Node> {
+    if group(root).is_none() {
+        return Cow::Borrowed(root);
+    }
+    let spec = root.get("spec").and_then(Node::as_object);
+    let of_intentions = kind == Kind::ServiceIntentions;
+    let name = if of_intentions { root.at(&["spec", "destination", "name"]) } else { root.at(&["metadata", "name"]) };
+    let mut fields = crate::text::Object::new();
+    let id = root.get("kind").map_or_else(NodeId::default, |kind| kind.id);
+    fields.insert(Str::new_static("Kind"), Node { id, value: Value::String(Str::new_static(kind.name())) });
+    if let Some(name) = name.filter(|_| kind != Kind::Mesh) {
+        fields.insert(Str::new_static("Name"), name.clone());
+    }
+    for field in spec.into_iter().flatten().filter(|field| !(of_intentions && field.key == "destination")) {
+        fields.insert(field.key.clone(), field.value.clone());
+    }
+    Cow::Owned(Node { id: root.id, value: Value::Object(fields) })
 }
 
 /// A value at a key in any case; an exact one counts first.
@@ -35,6 +67,11 @@ fn text_at(root: &Node, path: &[&str]) -> Str {
 
 /// What a document is, and its name.
 pub(crate) fn what(root: &Node) -> (What, Str) {
+    if let Some(group) = group(root) {
+        let kind = text_at(root, &["kind"]);
+        let what = if group == GROUP { What::Entry(Kind::of_resource(&kind).ok_or(kind)) } else { What::Foreign };
+        return (what, text_at(root, &["metadata", "name"]));
+    }
     if any_case(root, "Node").is_some() && any_case(root, "Kind").is_none() {
         return (What::Catalog, text_at(root, &["Service", "Service"]));
     }
@@ -64,7 +101,7 @@ fn key_of(root: &Node) -> ResourceKey {
         What::Entry(Err(kind)) => key(kind, &name),
         What::Service => key("service", &name),
         What::Catalog => key("catalog", &name),
-        What::Nothing => key("", &name),
+        What::Foreign | What::Nothing => key("", &name),
     }
 }
 

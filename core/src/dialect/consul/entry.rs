@@ -28,6 +28,19 @@ macro_rules! kinds {
                 }
             }
 
+            /// In a line.
+            pub fn doc(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => $doc,)*
+                }
+            }
+
+            fn ident(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => stringify!($kind),)*
+                }
+            }
+
             /// Its fields.
             pub(crate) fn shape(self) -> &'static Struct {
                 match self {
@@ -62,6 +75,26 @@ impl Kind {
     /// The kind of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+
+    /// The kind of a resource of Kubernetes, such as `ServiceDefaults`.
+    pub fn of_resource(name: &str) -> Option<Self> {
+        Self::resources().find(|kind| kind.resource() == name)
+    }
+
+    /// The kinds that are resources in Kubernetes. Gateways of APIs and their routes are those of the Gateway API there.
+    pub fn resources() -> impl Iterator<Item = Kind> {
+        let other =
+            |kind: &Kind| matches!(kind, Kind::ApiGateway | Kind::BoundApiGateway | Kind::InlineCertificate | Kind::HttpRoute | Kind::TcpRoute);
+        Self::ALL.iter().copied().filter(move |kind| !other(kind))
+    }
+
+    /// Its name as a resource of Kubernetes.
+    pub fn resource(self) -> &'static str {
+        match self {
+            Kind::JwtProvider => "JWTProvider",
+            _ => self.ident(),
+        }
     }
 }
 

@@ -9,6 +9,8 @@
 mod bexpr;
 mod bootstrap;
 pub mod chain;
+mod checks;
+mod codes;
 mod compile;
 mod documents;
 pub mod entry;
@@ -33,34 +35,58 @@ pub mod xds;
 
 pub use options::Options;
 
-use crate::compilation::{Dialect, Hints};
+use crate::compilation::{Claim, Dialect, Hints};
 use crate::schema::ListedKind;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use entry::Kind;
 
 /// Consul as a dialect.
 pub static DIALECT: Dialect = Dialect {
     name: "consul",
     controller: "Consul",
-    claims: &[],
+    claims: CLAIMS,
     read_options: |_| documents::read_options(),
     kinds: Vec::new,
     listing,
-    reads: |key| entry::Kind::named(&key.kind).is_some() || matches!(key.kind.as_str(), "service" | "catalog"),
+    reads: |key| key.group == documents::GROUP || Kind::named(&key.kind).is_some() || matches!(key.kind.as_str(), "service" | "catalog"),
     wanted: |_, _| Vec::new(),
     options: options::SPECS,
     defaults: &[],
-    hints: Hints { why_idle: |_| "no proxy makes anything of it", why_unreached: |_| None },
+    hints: Hints { why_idle: |_| "no proxy gets anything from it", why_unreached: |_| None },
     annotations: &[],
-    codes: &[],
+    codes: codes::ALL,
     outputs: stages::OUTPUTS,
-    checks: &[],
+    checks: checks::ALL,
     memory: || Box::new(()),
     compile: |task| compile::compile(task),
     setting_changes: |_, _| Vec::new(),
 };
 
+/// By what an input is known to be Consul's: the kinds of config entries, registrations of proxies, and resources of Kubernetes.
+const CLAIMS: &[Claim] = &[
+    Claim::Version("consul.hashicorp.com/"),
+    Claim::Field("Kind", "service-"),
+    Claim::Field("Kind", "proxy-defaults"),
+    Claim::Field("Kind", "mesh"),
+    Claim::Field("Kind", "ingress-gateway"),
+    Claim::Field("Kind", "terminating-gateway"),
+    Claim::Field("Kind", "api-gateway"),
+    Claim::Field("Kind", "exported-services"),
+    Claim::Field("Kind", "jwt-provider"),
+    Claim::Field("Kind", "http-route"),
+    Claim::Field("Kind", "tcp-route"),
+    Claim::Field("Kind", "inline-certificate"),
+    Claim::Field("kind", "connect-proxy"),
+    Claim::Field("sidecar_service", ""),
+];
+
 /// The kinds that it reads.
 fn listing() -> Vec<ListedKind> {
-    Vec::new()
+    let kind = |name, group, versions, doc| ListedKind { name, group, plural: None, versions, config_key: None, own: true, doc };
+    let entries = Kind::ALL.iter().map(|of| kind(of.name(), "", Vec::new(), of.doc()));
+    let registrations = [("service", "A service definition, with its sidecar"), ("catalog", "A registration in the catalog")];
+    let registrations = registrations.into_iter().map(|(name, doc)| kind(name, "", Vec::new(), doc));
+    let resources = Kind::resources().map(|of| kind(of.resource(), documents::GROUP, Vec::from(["v1alpha1"]), of.doc()));
+    entries.chain(registrations).chain(resources).collect()
 }

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: how it comes to that.
 
+use super::Options;
 use super::entry::Entry;
 use super::instance::Instance;
 use super::state::State;
@@ -16,6 +17,8 @@ use alloc::vec::Vec;
 /// What was compiled.
 #[derive(Debug, Default)]
 pub struct Stages {
+    /// How Consul runs.
+    pub options: Options,
     /// The cluster.
     pub state: State,
     /// The discovery chains of all services that are spoken of.
@@ -54,7 +57,8 @@ impl compilation::Stages for Stages {
     }
 }
 
-fn stages(of: SideRef<'_>) -> Option<&Stages> {
+/// The stages of a side, if it is Consul's.
+pub(super) fn stages(of: SideRef<'_>) -> Option<&Stages> {
     let stages: &dyn core::any::Any = &*of.side.stages;
     stages.downcast_ref()
 }

@@ -2,16 +2,17 @@
 //!
 //! What must not be here: what proxies see of it.
 
-use super::documents::{What, each, key};
+use super::codes;
+use super::documents::{self, What, any_case, each, group, key};
 use super::entry::{Entries, Entry, Kind};
 use super::go::quote;
 use super::instance::{Address, Instance, VIRTUAL};
 use super::schema::{Fault, decode};
 use super::validate::{normalise, says, validate};
 use super::{graph, registration};
-use crate::diagnostic::{Diagnostic, Findings, Place, codes};
+use crate::diagnostic::{Code, Diagnostic, Findings, Place, codes as shared};
 use crate::ir::{Fields, Plain, Tree};
-use crate::resource::{Object, ObjectId, Objects};
+use crate::resource::{Object, ObjectId, Objects, nearest};
 use crate::text::{NodeId, Str};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -45,15 +46,15 @@ impl State {
             match what {
                 What::Entry(Ok(kind)) => state.entry(object, id, kind),
                 What::Entry(Err(kind)) => {
-                    let message = format!("invalid config entry kind: {kind}");
-                    state.report(object, NodeId::default(), message);
+                    state.unknown_kind(object, &kind);
                 }
                 What::Service => state.service(object, id),
                 What::Catalog => state.catalog(object, id),
+                What::Foreign => {}
                 What::Nothing => {
                     let help = "a config entry has a `Kind`, a service definition a `service`, a registration in the catalog a `Node`";
                     let place = Place::value(id, object.root.id);
-                    let finding = Diagnostic::new(&codes::INCOMPLETE_OBJECT, "the document does not say what it is", place);
+                    let finding = Diagnostic::new(&shared::INCOMPLETE_OBJECT, "the document does not say what it is", place);
                     state.diagnostics.report(finding.about(object.key.clone()).help(help));
                 }
             }
@@ -66,30 +67,62 @@ impl State {
     /// An error at a node, or at the whole.
     fn report(&mut self, object: &Object, node: NodeId, message: impl Into<String>) {
         let node = if node.is_some() { node } else { object.root.id };
-        let finding = Diagnostic::new(&codes::INVALID_VALUE, message, Place::value(object.id, node));
+        let is_entry = matches!(documents::what(&object.root).0, What::Entry(_));
+        let code = if is_entry { &codes::ENTRY_REFUSED } else { &codes::REGISTRATION_REFUSED };
+        let finding = Diagnostic::new(code, message, Place::value(object.id, node));
         self.diagnostics.report(finding.about(object.key.clone()));
     }
 
     fn faults(&mut self, object: &Object, unfit: Vec<Fault>, unknown: Vec<Fault>) {
         for fault in unfit {
-            let finding = Diagnostic::new(&codes::WRONG_TYPE, fault.text, Place::value(object.id, fault.node));
+            let finding = Diagnostic::new(&shared::WRONG_TYPE, fault.text, Place::value(object.id, fault.node));
             self.diagnostics.report(finding.about(object.key.clone()));
         }
         for fault in unknown {
             let message = format!("there is no field `{}`: the whole entry is refused", fault.text);
-            let mut finding = Diagnostic::new(&codes::INVALID_VALUE, message, Place::key(object.id, fault.node));
-            if let Some(meant) = fault.meant {
-                finding = finding.help(format!("`{meant}` is probably meant"));
-            }
-            self.diagnostics.report(finding.about(object.key.clone()));
+            self.unknown_field(object, &codes::UNKNOWN_ENTRY_FIELD, message, &fault);
         }
     }
 
+    fn dropped(&mut self, object: &Object, fault: Fault) {
+        let message = format!("there is no field `{}`: Kubernetes drops it", fault.text);
+        self.unknown_field(object, &shared::UNKNOWN_FIELD, message, &fault);
+    }
+
+    fn unknown_field(&mut self, object: &Object, code: &'static Code, message: String, fault: &Fault) {
+        let mut finding = Diagnostic::new(code, message, Place::key(object.id, fault.node));
+        if let Some(meant) = fault.meant {
+            finding = finding.help(format!("`{meant}` is probably meant"));
+        }
+        self.diagnostics.report(finding.about(object.key.clone()));
+    }
+
+    fn unknown_kind(&mut self, object: &Object, kind: &Str) {
+        let at = ["kind", "Kind"].into_iter().find_map(|key| any_case(&object.root, key)).map_or(object.root.id, |node| node.id);
+        let finding = Diagnostic::new(&codes::UNKNOWN_ENTRY_KIND, format!("invalid config entry kind: {kind}"), Place::value(object.id, at));
+        let names = if group(&object.root).is_some() {
+            Kind::resources().map(Kind::resource).collect::<Vec<_>>()
+        } else {
+            Kind::ALL.iter().map(|kind| kind.name()).collect()
+        };
+        let meant = nearest(kind, names).map(|meant| format!("`{meant}` is probably meant"));
+        let finding = finding.about(object.key.clone());
+        self.diagnostics.report(match meant {
+            Some(meant) => finding.help(meant),
+            None => finding,
+        });
+    }
+
     fn entry(&mut self, object: &Object, id: ObjectId, kind: Kind) {
-        let read = decode(&object.root, kind.shape(), id, false);
+        let written = documents::entry(&object.root, kind);
+        let read = decode(&written, kind.shape(), id, false);
         // The mesh has no name, but may be given one; namespace and partition are the only ones that there are.
         let ignored = |fault: &Fault| kind == Kind::Mesh && fault.text.eq_ignore_ascii_case("Name");
-        let unknown: Vec<Fault> = read.unknown.into_iter().filter(|fault| !ignored(fault)).collect();
+        let mut unknown: Vec<Fault> = read.unknown.into_iter().filter(|fault| !ignored(fault)).collect();
+        if group(&object.root).is_some() {
+            // Kubernetes drops what its schema does not have.
+            core::mem::take(&mut unknown).into_iter().for_each(|fault| self.dropped(object, fault));
+        }
         if !read.unfit.is_empty() || !unknown.is_empty() {
             return self.faults(object, read.unfit, unknown);
         }
@@ -294,7 +327,7 @@ impl State {
         let whole = instance.object.map(|object| Place::value(object, NodeId::default()));
         let place = place.or(whole).unwrap_or(Place::Whole);
         let message = format!("{}: {message}", quote(&instance.id));
-        self.diagnostics.report(Diagnostic::new(&codes::INVALID_VALUE, message, place).about(key("xds", &instance.id)));
+        self.diagnostics.report(Diagnostic::new(&codes::PROXY_WITHOUT_CONFIGURATION, message, place).about(key("xds", &instance.id)));
     }
 }
 

@@ -7,7 +7,7 @@
 //! Here is only how; which pieces make up a document is `document`'s.
 
 use super::memory::{Entry, Memo};
-use super::runs;
+use super::{runs, verbatim};
 use crate::backend::Rope;
 use crate::backend::envoy::Layout;
 use crate::backend::output_map::{Fragment, List, OutputMap, Trace};
@@ -16,7 +16,7 @@ use crate::text::to_json;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_envoy_api::describe::{Reflect, Value};
+use chancery_envoy_api::describe::{Describe, Reflect, Value};
 use chancery_envoy_api::json::{self, Style};
 use chancery_envoy_api::rules::{self, validate};
 
@@ -123,7 +123,10 @@ impl Composer {
     }
 
     /// A message that is passed on in Envoy's own words.
-    pub(super) fn verbatim(&mut self, of: &Tree) {
+    pub(super) fn passed_on<M: json::Readable + Describe>(&mut self, of: &Tree) {
+        if let Some(broken) = &mut self.broken {
+            add_broken(broken, self.trace.path(), &verbatim::broken::<M>(of));
+        }
         if let Some(rope) = &mut self.rope {
             let text = to_json(&of.node(), self.layout == Layout::Pretty);
             let begin = alloc::format!("\n{}", "  ".repeat(self.level));

@@ -8,7 +8,7 @@ use super::listener::{filter_chain, http_filter, listener, tcp_filter};
 use super::memory::Emitted;
 use super::message::{assignments, by_name, route_tables, served_listeners};
 use super::route::{route, route_configuration, virtual_host};
-use super::{Context, Options, bootstrap, cluster, endpoint, secret};
+use super::{Context, Options, bootstrap, cluster, endpoint, pb, secret, verbatim};
 use crate::backend::envoy::Document;
 use crate::backend::{OutputMap, Rope};
 use crate::ir::{Cluster, HttpConnectionManager, Ir, Listener, NetworkFilter, RouteConfiguration, Tree, VirtualHost};
@@ -16,7 +16,10 @@ use crate::resource::Origin;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_envoy_api::describe::Describe;
 use chancery_envoy_api::envoy::extensions::filters::network::http_connection_manager::v3::http_connection_manager::RouteSpecifier;
+use chancery_envoy_api::json::Readable;
+use core::borrow::Borrow;
 
 /// The document as text. What `memory` holds is not made again; the bytes do not depend on it.
 #[must_use]
@@ -94,16 +97,23 @@ fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer, memory: &mut Emi
         |c| {
             c.member("static_resources", |c| {
                 c.object(|c| {
-                    c.list("listeners", &ir.listeners, |c, of| whole_listener(of, cx, c, memory));
+                    let verbatim = &ir.delivery.verbatim;
+                    if !ir.listeners.is_empty() || !verbatim.listeners.is_empty() {
+                        c.list_of("listeners", |c| {
+                            ir.listeners.iter().for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
+                            passed_on::<pb::listener::Listener, _>(&verbatim::listeners(verbatim, cx), c);
+                        });
+                    }
                     // The management server's own cluster comes last.
                     let server = bootstrap::server_cluster(ir, cx, &mut crate::backend::output_map::Trace::off());
                     let own = bootstrap::own_clusters(ir);
-                    if ir.clusters.is_empty() && own.is_empty() && server.is_none() {
+                    if ir.clusters.is_empty() && verbatim.clusters.is_empty() && own.is_empty() && server.is_none() {
                         return;
                     }
                     c.list_of("clusters", |c| {
                         clusters(&ir.clusters, cx, c, memory);
                         own.into_iter().for_each(|of| clusters(core::slice::from_ref(of), cx, c, memory));
+                        passed_on::<pb::cluster::Cluster, _>(&verbatim::clusters(verbatim, cx), c);
                         if server.is_some() {
                             c.element(|c| c.whole(|t| bootstrap::server_cluster(ir, cx, t).unwrap_or_default()));
                         }
@@ -119,19 +129,19 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer,
     c.object(|c| {
         c.list_of("listeners", |c| {
             served_listeners(ir).for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
-            verbatim(&own.listeners, c);
+            passed_on::<pb::listener::Listener, _>(&own.listeners, c);
         });
         c.list_of("routes", |c| {
             route_tables(ir).into_iter().for_each(|of| c.element(|c| table(of, cx, c, memory)));
-            verbatim(&own.routes, c);
+            passed_on::<pb::route::RouteConfiguration, _>(&own.routes, c);
         });
         c.list_of("clusters", |c| {
             clusters(&ir.clusters, cx, c, memory);
-            verbatim(&own.clusters, c);
+            passed_on::<pb::cluster::Cluster, _>(&own.clusters, c);
         });
         c.list_of("endpoints", |c| {
             assignments(ir).into_iter().for_each(|(name, of)| c.element(|c| c.whole(|t| endpoint::load_assignment(name, of, t))));
-            verbatim(&own.endpoints, c);
+            passed_on::<pb::endpoint::ClusterLoadAssignment, _>(&own.endpoints, c);
         });
         c.list_even_empty("secrets", secret::all(ir).values(), |c, (held, origins)| {
             c.whole(|t| {
@@ -143,8 +153,9 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer,
     });
 }
 
-fn verbatim(all: &[Arc<Tree>], c: &mut Composer) {
-    all.iter().for_each(|of| c.element(|c| c.verbatim(of)));
+/// Resources in Envoy's own words.
+fn passed_on<M: Readable + Describe, T: Borrow<Tree>>(all: &[T], c: &mut Composer) {
+    all.iter().for_each(|of| c.element(|c| c.passed_on::<M>(of.borrow())));
 }
 
 fn clusters(all: &[Arc<Cluster>], cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {

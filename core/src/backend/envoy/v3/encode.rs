@@ -9,15 +9,16 @@
 use super::encoded::{Encoded, Fingerprint, Latest, Piece, Service};
 use super::message::{assignments, route_tables, served_listeners, whole_listener};
 use super::route::{route, route_configuration, virtual_host};
-use super::{Context, Emitted, Lookup, Options, bootstrap, cluster, endpoint, secret};
+use super::{Context, Emitted, Lookup, Options, bootstrap, cluster, endpoint, pb, secret, verbatim};
 use crate::backend::envoy::Document;
 use crate::backend::output_map::Trace;
-use crate::ir::{Ir, RouteConfiguration};
+use crate::ir::{Ir, RouteConfiguration, Tree};
 use crate::text::Str;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_envoy_api::describe::Reflect;
+use chancery_envoy_api::describe::{Describe, Reflect};
+use chancery_envoy_api::json::Readable;
 use chancery_envoy_api::prost::Message;
 use chancery_envoy_api::prost::encoding::{WireType, encode_key, encode_varint};
 use chancery_envoy_api::rules::{self, validate};
@@ -89,6 +90,7 @@ pub fn encode(ir: &Ir, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -> Enc
     for (index, layer) in ir.delivery.runtimes.iter().enumerate() {
         encoder.whole(Service::Runtimes, index, &layer.name, &bootstrap::runtime(layer, off));
     }
+    encoder.passed_on(ir);
     let Encoder { memory, next, out, .. } = encoder;
     memory.latest = next;
     out
@@ -108,6 +110,27 @@ impl Encoder<'_> {
         if !self.withhold(service, index, name, "", &broken, false) {
             let value = message.encode_to_vec();
             self.serve(service, index, name, Fingerprint::of(&[&value]), || value);
+        }
+    }
+
+    /// Resources in Envoy's own words, after the others.
+    fn passed_on(&mut self, ir: &Ir) {
+        let own = &ir.delivery.verbatim;
+        let (listeners, tables) = (served_listeners(ir).count(), route_tables(ir).len());
+        self.each::<pb::cluster::Cluster>(Service::Clusters, ir.clusters.len(), &own.clusters);
+        self.each::<pb::endpoint::ClusterLoadAssignment>(Service::Endpoints, assignments(ir).len(), &own.endpoints);
+        self.each::<pb::listener::Listener>(Service::Listeners, listeners, &own.listeners);
+        self.each::<pb::route::RouteConfiguration>(Service::Routes, tables, &own.routes);
+    }
+
+    fn each<M: Message + Readable + Describe>(&mut self, service: Service, first: usize, all: &[Arc<Tree>]) {
+        for (at, of) in all.iter().enumerate() {
+            let name = ["name", "cluster_name"].into_iter().find_map(|key| of.find(key)).map(Tree::str).unwrap_or_default();
+            let broken = verbatim::broken::<M>(of);
+            if !self.withhold(service, first + at, &name, "", &broken, false) {
+                let value = verbatim::message::<M>(of).encode_to_vec();
+                self.serve(service, first + at, &name, Fingerprint::of(&[&value]), || value);
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use super::hcm::{connection_manager, rds};
 use super::listener::{HTTP_FILTER, filter, filter_chain, listener, tcp_filter};
 use super::route::{route, route_configuration, virtual_host};
 use super::route_match::route_match;
-use super::{Context, Options, bootstrap as start, cluster, endpoint, pb, secret};
+use super::{Context, Options, bootstrap as start, cluster, endpoint, pb, secret, verbatim};
 use crate::backend::envoy::Document;
 use crate::backend::output_map::Trace;
 use crate::ir::{ClusterDiscovery, HttpConnectionManager, Ir, Listener, Locality, NetworkFilter, RouteConfiguration, RouteMatch};
@@ -22,13 +22,12 @@ pub fn bootstrap(ir: &Ir, options: &Options<'_>) -> pb::bootstrap::Bootstrap {
     let t = &mut Trace::off();
     let mut clusters: Vec<_> = ir.clusters.iter().map(|of| cluster::cluster(of, cx, t)).collect();
     clusters.extend(start::own_clusters(ir).into_iter().map(|of| cluster::cluster(of, cx, t)));
+    clusters.extend(verbatim::clusters(&ir.delivery.verbatim, cx).iter().map(verbatim::message));
     clusters.extend(start::server_cluster(ir, cx, t));
+    let mut listeners: Vec<_> = ir.listeners.iter().map(|of| whole_listener(of, cx, t)).collect();
+    listeners.extend(verbatim::listeners(&ir.delivery.verbatim, cx).iter().map(verbatim::message));
     let mut out = start::frame(ir, cx, t);
-    out.static_resources = Some(pb::bootstrap::bootstrap::StaticResources {
-        listeners: ir.listeners.iter().map(|of| whole_listener(of, cx, t)).collect(),
-        clusters,
-        secrets: Vec::new(),
-    });
+    out.static_resources = Some(pb::bootstrap::bootstrap::StaticResources { listeners, clusters, secrets: Vec::new() });
     out
 }
 
@@ -60,14 +59,20 @@ pub struct Resources {
 pub fn resources(ir: &Ir, options: &Options<'_>) -> Resources {
     let cx = &Context::new(ir, &Options { document: Document::Resources, ..*options });
     let t = &mut Trace::off();
-    Resources {
+    let mut out = Resources {
         listeners: served_listeners(ir).map(|of| whole_listener(of, cx, t)).collect(),
         routes: route_tables(ir).into_iter().map(|of| whole_table(of, cx, t)).collect(),
         clusters: ir.clusters.iter().map(|of| cluster::cluster(of, cx, t)).collect(),
         endpoints: assignments(ir).into_iter().map(|(name, of)| endpoint::load_assignment(name, of, t)).collect(),
         secrets: secret::all(ir).values().map(|(held, _)| held.secret(options.secrets)).collect(),
         runtimes: ir.delivery.runtimes.iter().map(|layer| start::runtime(layer, t)).collect(),
-    }
+    };
+    let own = &ir.delivery.verbatim;
+    out.listeners.extend(own.listeners.iter().map(|of| verbatim::message(of)));
+    out.routes.extend(own.routes.iter().map(|of| verbatim::message(of)));
+    out.clusters.extend(own.clusters.iter().map(|of| verbatim::message(of)));
+    out.endpoints.extend(own.endpoints.iter().map(|of| verbatim::message(of)));
+    out
 }
 
 /// Listeners that xDS serves.

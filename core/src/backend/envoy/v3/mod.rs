@@ -35,6 +35,7 @@ mod runs;
 mod secret;
 mod tls;
 mod tracing;
+mod verbatim;
 
 pub use document::{Violation, emit, output_map, violations};
 #[cfg(feature = "wire")]

@@ -1,0 +1,171 @@
+//! Resources that are passed on in Envoy's own words: as messages, and as they stand in a document of their own.
+//!
+//! In a bootstrap tables of routes and endpoints stand where they are used, and certificates are named. What must not be here: what a
+//! message means, and who wrote it.
+
+use super::Context;
+use crate::ir::{Tree, Verbatim};
+use crate::text::{Str, to_json};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_envoy_api::describe::Describe;
+use chancery_envoy_api::json::{self, Problem, ProblemKind, Read, Readable};
+use chancery_envoy_api::rules;
+use core::net::IpAddr;
+
+/// A resource as a message, as far as it fits one.
+pub(super) fn message<M: Readable>(of: &Tree) -> M {
+    read::<M>(of).message
+}
+
+fn read<M: Readable>(of: &Tree) -> Read<M> {
+    // JSON that was just written can be read.
+    json::from_str(&to_json(&of.node(), false)).unwrap_or_else(|_| Read { message: M::default(), problems: Vec::new() })
+}
+
+/// What Envoy refuses of a resource: fields that the message does not have, and values that break its rules.
+pub(super) fn broken<M: Readable + Describe>(of: &Tree) -> Vec<rules::Violation> {
+    let Read { message, problems } = read::<M>(of);
+    let misfits = problems.into_iter().filter(|problem| problem.kind != ProblemKind::UnknownType);
+    let misfit = |problem: Problem| rules::Violation {
+        pointer: problem.pointer,
+        message_type: M::INFO.full_name,
+        field: "",
+        rule: "json",
+        message: problem.message,
+    };
+    misfits.map(misfit).chain(rules::validate(&message)).collect()
+}
+
+/// Listeners as a bootstrap has them: their routes stand in them, their certificates are named.
+pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
+    let tables: BTreeMap<&str, &Tree> = of.routes.iter().map(|table| (table.get("name").text(), &**table)).collect();
+    let mut all: Vec<Tree> = of.listeners.iter().map(|listener| (**listener).clone()).collect();
+    for listener in &mut all {
+        let mut names = Names { owner: listener.get("name").str(), count: 0, source: source(cx) };
+        inline(listener, &tables, &mut names);
+    }
+    all
+}
+
+/// Clusters as a bootstrap has them: their endpoints stand in them, their certificates are named.
+pub(super) fn clusters(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
+    let endpoints: BTreeMap<&str, &Tree> = of.endpoints.iter().map(|all| (all.get("cluster_name").text(), &**all)).collect();
+    let mut all: Vec<Tree> = of.clusters.iter().map(|cluster| (**cluster).clone()).collect();
+    for cluster in &mut all {
+        let mut names = Names { owner: cluster.get("name").str(), count: 0, source: source(cx) };
+        with_endpoints(cluster, &endpoints);
+        inline(cluster, &BTreeMap::new(), &mut names);
+    }
+    all
+}
+
+/// Puts endpoints that are asked for by name into their cluster.
+fn with_endpoints(cluster: &mut Tree, endpoints: &BTreeMap<&str, &Tree>) {
+    let Some(asks) = cluster.take("eds_cluster_config") else { return };
+    let name = cluster.get("name").str();
+    let service = asks.get("service_name").str();
+    let known = endpoints.get(if service.is_empty() { name.as_str() } else { service.as_str() });
+    let assignment = known.map_or_else(|| Tree::object([("cluster_name", Tree::from(&name))]), |known| (*known).clone());
+    let groups = assignment.get("endpoints").items().iter();
+    let hosts = groups.flat_map(|group| group.get("lb_endpoints").items());
+    let mut addresses = hosts.map(|host| host.at(&["endpoint", "address", "socket_address", "address"]).text());
+    let kind = if addresses.all(|address| address.is_empty() || address.parse::<IpAddr>().is_ok()) { "STATIC" } else { "STRICT_DNS" };
+    cluster.set("type", Tree::from(kind).or_from(cluster.get("type").origin));
+    cluster.set("load_assignment", assignment);
+}
+
+/// The names of certificates that have none of their own.
+struct Names {
+    owner: Str,
+    count: usize,
+    source: Tree,
+}
+
+impl Names {
+    fn next(&mut self) -> String {
+        self.count += 1;
+        format!("{}:certificate:{}", self.owner, self.count)
+    }
+
+    fn secret(&self, name: String) -> Tree {
+        Tree::object([("name", Tree::from(name)), ("sds_config", self.source.clone())])
+    }
+}
+
+/// Whom Envoy asks for certificates.
+fn source(cx: &Context<'_>) -> Tree {
+    let empty = || Tree { value: crate::ir::Plain::Object(Default::default()), origin: None };
+    let how = match cx.server {
+        Some(server) => {
+            let service = Tree::object([("envoy_grpc", Tree::object([("cluster_name", Tree::from(server))]))]);
+            let services = Tree::from(Vec::from([service]));
+            let api = [("api_type", Tree::from("GRPC")), ("transport_api_version", "V3".into()), ("grpc_services", services)];
+            ("api_config_source", Tree::object(api))
+        }
+        None => ("ads", empty()),
+    };
+    Tree::object([how, ("resource_api_version", "V3".into())])
+}
+
+/// Puts tables of routes where they are asked for by name, and names certificates instead of showing them.
+fn inline(of: &mut Tree, tables: &BTreeMap<&str, &Tree>, names: &mut Names) {
+    if let Some(asks) = of.take("rds") {
+        let name = asks.get("route_config_name");
+        let table = tables.get(name.text()).map_or_else(|| Tree::object([("name", name.clone())]), |table| (*table).clone());
+        of.set("route_config", table);
+    }
+    if of.find("tls_certificates").is_some() || of.find("validation_context").is_some() {
+        certificates(of, names);
+        validation(of, names);
+    }
+    if let crate::ir::Plain::Object(fields) = &mut of.value {
+        fields.0.iter_mut().for_each(|(_, value)| inline(value, tables, names));
+    }
+    of.items_mut().iter_mut().for_each(|item| inline(item, tables, names));
+}
+
+/// What stands in angle brackets is a name for what is made when the proxy runs.
+fn placeholder(text: &str) -> Option<&str> {
+    text.strip_prefix('<')?.strip_suffix('>').filter(|name| !name.contains(['<', '>', '\n']))
+}
+
+fn certificates(of: &mut Tree, names: &mut Names) {
+    let is_named = |certificate: &Tree| placeholder(certificate.at(&["private_key", "inline_string"]).text()).is_some();
+    if !of.get("tls_certificates").items().iter().any(is_named) {
+        return;
+    }
+    for certificate in of.take("tls_certificates").unwrap_or_default().items() {
+        let name = placeholder(certificate.at(&["certificate_chain", "inline_string"]).text());
+        let name = name.map_or_else(|| names.next(), |name| String::from(name.strip_suffix(":cert").unwrap_or(name)));
+        let secret = names.secret(name).or_from(certificate.origin);
+        match of.get_mut("tls_certificate_sds_secret_configs") {
+            Some(all) => all.push(secret),
+            None => of.set("tls_certificate_sds_secret_configs", Vec::from([secret]).into()),
+        }
+    }
+}
+
+fn validation(of: &mut Tree, names: &Names) {
+    let context = of.get("validation_context");
+    let domains = context.at(&["custom_validator_config", "typed_config", "trust_domains"]).items();
+    let bundles: Vec<&str> = domains.iter().filter_map(|domain| placeholder(domain.at(&["trust_bundle", "inline_string"]).text())).collect();
+    let authority = placeholder(context.at(&["trusted_ca", "inline_string"]).text());
+    let name = match authority {
+        Some(name) => String::from(name),
+        None if !bundles.is_empty() => bundles.join(","),
+        None => return,
+    };
+    let mut rest = of.take("validation_context").unwrap_or_default();
+    rest.take("trusted_ca");
+    rest.take("custom_validator_config");
+    let secret = names.secret(name).or_from(rest.origin);
+    if rest.fields().is_empty() {
+        of.set("validation_context_sds_secret_config", secret);
+    } else {
+        let both = [("default_validation_context", rest), ("validation_context_sds_secret_config", secret)];
+        of.set("combined_validation_context", Tree::object(both));
+    }
+}

@@ -1,0 +1,71 @@
+//! Gateways: those that nothing is said of, entries without a gateway, and services that are not there.
+
+use super::Mesh;
+use crate::dialect::consul::codes;
+use crate::dialect::consul::entry::{Entry, Kind};
+use crate::dialect::consul::validate::says;
+use crate::ir::Tree;
+use crate::text::Str;
+use alloc::collections::BTreeSet;
+use alloc::format;
+
+const KINDS: [Kind; 3] = [Kind::IngressGateway, Kind::TerminatingGateway, Kind::ApiGateway];
+
+pub(super) fn check(mesh: &mut Mesh<'_>) {
+    let state = mesh.state;
+    let mut told: BTreeSet<(Kind, Str)> = BTreeSet::new();
+    for instance in state.here() {
+        let Some(kind) = KINDS.into_iter().find(|kind| kind.name() == instance.kind) else { continue };
+        let key = (kind, instance.service.clone());
+        if !state.entries.contains_key(&key) && told.insert(key) {
+            let message = format!("there is no {} `{}`, so the gateway does nothing", kind.name(), instance.service);
+            mesh.report(&codes::GATEWAY_WITHOUT_ENTRY, message, instance.tree.get("Service"), instance.object);
+        }
+    }
+    for kind in KINDS {
+        for entry in mesh.entries(kind) {
+            if !state.here().any(|instance| instance.kind == kind.name() && instance.service == entry.name) {
+                let message = format!("no {} `{}` is registered, so nothing comes of this", kind.name(), entry.name);
+                mesh.report(&codes::ENTRY_WITHOUT_GATEWAY, message, entry.tree.get("Name"), Some(entry.object));
+            }
+        }
+    }
+    for entry in mesh.entries(Kind::IngressGateway) {
+        for listener in entry.tree.get("Listeners").items() {
+            listener.get("Services").items().iter().for_each(|service| known(mesh, entry, service));
+        }
+    }
+    for entry in mesh.entries(Kind::TerminatingGateway) {
+        let services = entry.tree.get("Services").items();
+        for service in services.iter().filter(|service| !state.here().any(|instance| service.get("Name").is(&instance.service))) {
+            let name = service.get("Name").str();
+            if name != "*" && !says(state.tree(Kind::ServiceDefaults, &name).get("Destination")) {
+                missing(mesh, entry, service);
+            }
+        }
+    }
+    for entry in mesh.entries(Kind::ExportedServices) {
+        for service in entry.tree.get("Services").items() {
+            let name = service.get("Name").str();
+            if name != "*" && !mesh.is_served(&name) {
+                let message = format!("`{name}` is exported, and has no instances");
+                let help = mesh.meant(&name);
+                mesh.report_with(&codes::EXPORT_WITHOUT_SERVICE, message, service.get("Name"), Some(entry.object), help);
+            }
+        }
+    }
+}
+
+fn known(mesh: &mut Mesh<'_>, entry: &Entry, service: &Tree) {
+    let name = service.get("Name").str();
+    if name != "*" && !mesh.is_served(&name) {
+        missing(mesh, entry, service);
+    }
+}
+
+fn missing(mesh: &mut Mesh<'_>, entry: &Entry, service: &Tree) {
+    let name = service.get("Name").str();
+    let message = format!("the gateway serves `{name}`, which has no instances");
+    let help = mesh.meant(&name);
+    mesh.report_with(&codes::GATEWAY_WITHOUT_SERVICE, message, service.get("Name"), Some(entry.object), help);
+}

@@ -1,0 +1,144 @@
+//! What is hardly meant: configuration that Consul takes and that does nothing, or something else than it says.
+//!
+//! What must not be here: what Consul refuses (`validate`, `graph`).
+
+mod chains;
+mod fields;
+mod gateways;
+mod intentions;
+mod proxies;
+
+use super::entry::{Entry, Kind};
+use super::instance::{Health, Instance};
+use super::registration::is_gateway;
+use super::stages::{Stages, stages};
+use super::state::State;
+use super::validate::says;
+use crate::compilation::SideRef;
+use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::ir::Tree;
+use crate::resource::{ObjectId, Objects, nearest};
+use crate::text::{NodeId, Str};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// All checks.
+pub(super) const ALL: &[fn(SideRef<'_>) -> Vec<Diagnostic>] = &[check];
+
+fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
+    let Some(stages) = stages(of) else { return Vec::new() };
+    let mut mesh = Mesh::new(stages, of.objects());
+    for check in [fields::check, proxies::check, intentions::check, chains::check, gateways::check] {
+        check(&mut mesh);
+    }
+    mesh.found
+}
+
+/// What checks look at.
+struct Mesh<'a> {
+    stages: &'a Stages,
+    state: &'a State,
+    objects: &'a Objects,
+    /// The services with instances, each in its datacenter, those behind terminating gateways included.
+    present: BTreeSet<(Str, Str)>,
+    /// The same without datacenters.
+    names: BTreeSet<Str>,
+    found: Vec<Diagnostic>,
+}
+
+impl<'a> Mesh<'a> {
+    fn new(stages: &'a Stages, objects: &'a Objects) -> Self {
+        let state = &stages.state;
+        let services = state.instances.iter().filter(|instance| !is_gateway(&instance.kind));
+        let mut present: BTreeSet<(Str, Str)> = services.map(|instance| (instance.node.datacenter.clone(), instance.destination())).collect();
+        for gateway in state.here().filter(|instance| instance.kind == "terminating-gateway") {
+            present.extend(state.behind(&gateway.service).into_iter().map(|service| (state.datacenter.clone(), service)));
+        }
+        let names = present.iter().map(|(_, service)| service.clone()).collect();
+        Self { stages, state, objects, present, names, found: Vec::new() }
+    }
+
+    /// The entries of a kind, by name.
+    fn entries(&self, kind: Kind) -> impl Iterator<Item = &'a Arc<Entry>> + use<'a> {
+        self.state.entries.values().filter(move |entry| entry.kind == kind)
+    }
+
+    /// Whether a service has instances in a datacenter; in that of the agent where none is named.
+    fn has_instances(&self, service: &Str, datacenter: &Str) -> bool {
+        let datacenter = if datacenter.is_empty() { &self.state.datacenter } else { datacenter };
+        self.present.contains(&(datacenter.clone(), service.clone()))
+    }
+
+    /// Whether requests to a service go on to others.
+    fn has_chain(&self, service: &Str) -> bool {
+        let has = |kind| self.state.entries.contains_key(&(kind, service.clone()));
+        let resolver = self.state.tree(Kind::ServiceResolver, service);
+        has(Kind::ServiceRouter) || has(Kind::ServiceSplitter) || says(resolver.get("Redirect")) || says(resolver.get("Failover"))
+    }
+
+    /// Whether requests to a service can arrive anywhere.
+    fn is_served(&self, service: &Str) -> bool {
+        self.names.contains(service) || self.has_chain(service)
+    }
+
+    /// The protocol of a service.
+    fn protocol(&self, service: &str) -> Str {
+        let own = self.state.tree(Kind::ServiceDefaults, service).get("Protocol");
+        let all = self.state.tree(Kind::ProxyDefaults, "global").at(&["Config", "protocol"]);
+        let found = if says(own) { own } else { all };
+        if says(found) { found.str() } else { Str::new_static("tcp") }
+    }
+
+    /// A finding at a value; at the whole object where nobody wrote the value.
+    fn report(&mut self, code: &'static Code, message: impl Into<String>, at: &Tree, object: Option<ObjectId>) {
+        self.report_with(code, message, at, object, None);
+    }
+
+    fn report_with(&mut self, code: &'static Code, message: impl Into<String>, at: &Tree, object: Option<ObjectId>, help: Option<String>) {
+        let whole = object.and_then(|object| self.objects.get(object)).map(|object| Place::value(object.id, object.root.id));
+        let place = if at.origin.is_some() { Place::origin(at.origin) } else { whole.unwrap_or(Place::Whole) };
+        self.report_at(code, message.into(), place, object, help);
+    }
+
+    fn report_key(&mut self, code: &'static Code, message: String, (object, node): (ObjectId, NodeId), help: Option<String>) {
+        self.report_at(code, message, Place::key(object, node), Some(object), help);
+    }
+
+    fn report_at(&mut self, code: &'static Code, message: String, place: Place, object: Option<ObjectId>, help: Option<String>) {
+        let mut finding = Diagnostic::new(code, message, place);
+        if let Some(object) = object.and_then(|object| self.objects.get(object)) {
+            finding = finding.about(object.key.clone());
+        }
+        if let Some(help) = help {
+            finding = finding.help(help);
+        }
+        self.found.push(finding);
+    }
+
+    /// A service that may be meant by a name.
+    fn meant(&self, service: &str) -> Option<String> {
+        let found = nearest(service, self.names.iter().map(Str::as_str))?;
+        Some(format!("`{found}` is probably meant"))
+    }
+
+    /// The instances of services, without proxies and gateways, by service.
+    fn typical(&self) -> BTreeMap<&'a Str, Vec<&'a Arc<Instance>>> {
+        let mut all: BTreeMap<&Str, Vec<&Arc<Instance>>> = BTreeMap::new();
+        for instance in self.state.here().filter(|instance| instance.kind.is_empty()) {
+            all.entry(&instance.service).or_default().push(instance);
+        }
+        all
+    }
+
+    /// The proxies of the agent.
+    fn proxies(&self) -> impl Iterator<Item = &'a Arc<Instance>> + use<'a> {
+        self.state.here().filter(|instance| instance.local && instance.kind == "connect-proxy")
+    }
+}
+
+fn is_critical(instance: &Instance) -> bool {
+    instance.checks.iter().any(|check| check.status == Health::Critical)
+}
