@@ -8,7 +8,7 @@ use crate::args::{Deployment, Format, RouteArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
-use chancery_core::explain::{RouteReport, route, route_unknown};
+use chancery_core::explain::{RouteReport, entrances, follow, route_unknown};
 use chancery_core::simulate::{self, HeaderChange, Protocol, Request, Simulation};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -32,8 +32,8 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             let (mut compiler, compilation) = given.compile()?;
             input::warn_of_gaps(&compilation);
             let positions = compilation.positions();
-            for gateway in compilation.gateways() {
-                let report = route(gateway, &positions, &request, compiler.emitted.of(gateway));
+            for gateway in entrances(&compilation, &request) {
+                let report = follow(gateway, &positions, &request, &mut compiler.emitted);
                 reports.insert(gateway.label().unwrap_or_default(), report);
             }
             if compilation.app_gateways().next().is_some() {
@@ -44,11 +44,12 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             }
         }
     }
+    let several = reports.keys().any(|gateway| !gateway.is_empty());
     let told = |report: &RouteReport| Teller { report, style, all: args.all, out: String::new() }.tell(&request);
     match (args.format, reports.len()) {
-        (Format::Json, 1) => reports.values().try_for_each(print_json)?,
+        (Format::Json, 1) if !several => reports.values().try_for_each(print_json)?,
         (Format::Json, _) => print_json(&reports)?,
-        (Format::Human, 1) => reports.values().try_for_each(|report| print(&told(report)))?,
+        (Format::Human, 1) if !several => reports.values().try_for_each(|report| print(&told(report)))?,
         (Format::Human, _) => {
             let all: Vec<String> = reports.iter().map(|(gateway, report)| format!("{}\n\n{}", style.heading(gateway), told(report))).collect();
             print(&all.join("\n"))?;
@@ -125,10 +126,35 @@ impl Teller<'_> {
         self.unserved(request);
         self.upstream();
         self.besides();
+        self.notes();
+        self.then();
+        self.out
+    }
+
+    /// The gateways that the request goes on to.
+    fn then(&mut self) {
+        for hop in &self.report.then {
+            let teller = Teller { report: &hop.report, style: self.style, all: self.all, out: String::new() };
+            let _ = writeln!(self.out, "\n{}\n{}", self.style.heading(&hop.gateway), teller.steps());
+        }
+    }
+
+    /// What becomes of the request in this gateway.
+    fn steps(mut self) -> String {
+        self.connection();
+        self.host();
+        self.tried();
+        self.end();
+        self.upstream();
+        self.besides();
+        self.notes();
+        self.out
+    }
+
+    fn notes(&mut self) {
         for note in &self.report.simulation.notes {
             let _ = writeln!(self.out, "\n{} {}", self.style.yellow("note:"), plain(note));
         }
-        self.out
     }
 
     /// A step of the way: what it is, its name, where it comes from.
@@ -159,6 +185,10 @@ impl Teller<'_> {
         let more = if places.len() > 2 { format!(" and {}", count(places.len() - 2, "more line")) } else { String::new() };
         places.truncate(2);
         if places.is_empty() { String::new() } else { format!("  {}", self.style.dim(plain(&format!("{}{more}", places.join(", "))))) }
+    }
+
+    fn has_origin(&self, of: &str) -> bool {
+        self.report.origins.iter().any(|origin| origin.of == of)
     }
 
     fn connection(&mut self) {
@@ -307,7 +337,7 @@ impl Teller<'_> {
         };
         let good = matches!(simulation.outcome, simulate::Outcome::Forward | simulate::Outcome::Redirect);
         let what = if good { self.style.bold(what) } else { self.style.yellow(what) };
-        let origin = self.origin("route");
+        let origin = if good { self.origin("route") } else { self.origin(if self.has_origin("filter") { "filter" } else { "route" }) };
         for condition in &simulation.conditions {
             let otherwise = condition.otherwise.map(|status| format!("  (otherwise {status})")).unwrap_or_default();
             let _ = writeln!(self.out, "\n{} if {}{}", self.style.yellow("?"), plain(&condition.wants), self.style.dim(otherwise));

@@ -15,6 +15,7 @@ mod graph;
 mod headline;
 pub mod layout;
 mod ledger;
+mod onward;
 mod origin;
 pub mod picture;
 mod place;
@@ -41,6 +42,7 @@ pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
 pub use headline::{headline, service_name, shares, way};
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
+pub use onward::{Hop, entrances, follow};
 pub use origin::OriginView;
 pub use place::{Excerpt, Positions, Span};
 pub use pointer::{describe, get, name_of, resolve};

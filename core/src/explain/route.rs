@@ -4,6 +4,7 @@
 //!
 //! What must not be here: how requests are routed, and rendering.
 
+use super::onward::Hop;
 use super::unserved::{self, HostThere, UnservedResource};
 use super::{OriginView, Positions};
 use crate::backend::OutputMap;
@@ -29,6 +30,9 @@ pub struct RouteReport {
     /// Where no route takes it: resources that want its host and are not served.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wanting: Vec<UnservedResource>,
+    /// The gateways that the request goes on to, where others of the same input listen where it goes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub then: Vec<Hop>,
 }
 
 /// Where something that was told comes from.
@@ -105,7 +109,7 @@ pub fn report(simulation: Simulation, of: impl Fn(&str) -> (bool, Vec<OriginView
         let (around, all) = of(&place.pointer);
         all.into_iter().map(move |origin| OriginOf { of: place.of.clone(), pointer: place.pointer.clone(), around, origin })
     });
-    RouteReport { origins: origins.collect(), simulation, hosts: Vec::new(), wanting: Vec::new() }
+    RouteReport { origins: origins.collect(), simulation, hosts: Vec::new(), wanting: Vec::new(), then: Vec::new() }
 }
 
 /// What made a place, or the nearest that it lies in.

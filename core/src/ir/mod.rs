@@ -73,6 +73,9 @@ pub struct EnvoyDelivery {
     /// Resources that are served in Envoy's own words, after the others.
     #[serde(skip_serializing_if = "Verbatim::is_empty")]
     pub verbatim: Verbatim,
+    /// The name in the certificate that the proxy shows to others, where it has one: the URI of its alternative names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Str>,
     /// Layers of runtime values that the management server serves.
     pub runtimes: Vec<RuntimeLayer>,
     /// Whom the proxy asks for what is served by name.

@@ -31,6 +31,8 @@ pub struct Request {
     pub alpn: Vec<String>,
     /// Whether the client shows a certificate.
     pub client_certificate: bool,
+    /// The name in the client's certificate: the URI of its alternative names.
+    pub identity: Option<String>,
     /// Where the connection comes from.
     pub source: Option<IpAddr>,
     /// Which address it goes to, where several listeners have the port.
@@ -100,6 +102,7 @@ impl Request {
             sni: (tls && !is_address).then(|| host.to_ascii_lowercase()),
             alpn: Vec::new(),
             client_certificate: false,
+            identity: None,
             source: None,
             destination: None,
             protocol: Protocol::Http1,

@@ -5,7 +5,7 @@
 use super::action::{inline, location, status};
 use super::connection::{ChosenListener, chain_name, filter_chain, is_tls, listener};
 use super::describe::{cluster, listener_name};
-use super::filters::{Answer, Scopes, Stage, walk};
+use super::filters::{Answer, Scopes, Stage, access, walk};
 use super::manager::{Prepared, is_upgrade, prepare};
 use super::matcher::{Subject, check, path_words};
 use super::request::host_of;
@@ -90,11 +90,32 @@ impl<'a> Run<'_, 'a> {
             _ => {}
         }
         self.handshake(chain);
+        if self.refuses_connection(chain, &pointer) {
+            return;
+        }
         let manager = managers_of(chain).next();
         match manager {
             Some((at, manager)) => self.http(manager, &format!("{pointer}/filters/{at}/typed_config"), &chosen),
             None => self.tcp(chain),
         }
+    }
+
+    /// Whether the rules of a network filter close the connection.
+    fn refuses_connection(&mut self, chain: &pb::listener::FilterChain, pointer: &str) -> bool {
+        use pb::listener::filter::ConfigType;
+        for (at, filter) in chain.filters.iter().enumerate() {
+            let Some(ConfigType::TypedConfig(config)) = &filter.config_type else { continue };
+            let Some(rules) = config.downcast_ref::<pb::network_rbac::Rbac>() else { continue };
+            match access::connection(rules, self.request, self.port) {
+                Ok(condition) => self.out.conditions.extend(condition),
+                Err(why) => {
+                    self.place("filter", format!("{pointer}/filters/{at}"));
+                    self.ends(Outcome::Reset, format!("{}: {why}; Envoy closes the connection", filter.name));
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     fn tcp(&mut self, chain: &pb::listener::FilterChain) {
@@ -212,6 +233,7 @@ impl<'a> Run<'_, 'a> {
         self.out.filters = walked.steps;
         self.out.conditions.extend(walked.conditions);
         self.out.notes.extend(walked.notes);
+        self.place_of_answer();
         let Some(Answer { status, why, location, body, grpc_status, as_it_is }) = walked.answer else { return false };
         self.answers(status, why);
         if location.is_some() {
@@ -222,6 +244,15 @@ impl<'a> Run<'_, 'a> {
         self.out.grpc_status = grpc_status;
         self.is_grpc &= !as_it_is;
         true
+    }
+
+    /// Where the filter stands that answers, if one does.
+    fn place_of_answer(&mut self) {
+        let Some(at) = self.out.filters.iter().position(|step| step.verdict == "answers") else { return };
+        let manager = self.out.places.iter().find(|place| place.of == "http_connection_manager").map(|place| place.pointer.clone());
+        if let Some(manager) = manager {
+            self.place("filter", format!("{manager}/http_filters/{at}"));
+        }
     }
 
     /// Clients of gRPC get Envoy's own answers as 200 with a status of gRPC's (`Utility::sendLocalReply` in `source/common/http/utility.cc`).

@@ -10,7 +10,7 @@ use super::proxycfg::{self, Mailbox, Source};
 use super::stages::Stages;
 use super::state::{DATACENTER, State};
 use super::xds::{self, Context, Failure};
-use super::{Options, bootstrap, documents, registration, service};
+use super::{Options, bootstrap, documents, names, registration, service};
 use crate::compilation::{Answers, Draft, Gateway, GatewayId, Ledger, Outcome, State as LedgerState, Task, Why};
 use crate::diagnostic::{Findings, Place, Severity};
 use crate::ir::{EnvoyDelivery, Ir, Tree, Verbatim};
@@ -42,7 +42,15 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
             }
         };
         proxies.insert(instance.id.clone(), [service::answer(&merged), bootstrap::bootstrap(&merged)]);
-        let ir = Ir { delivery: EnvoyDelivery { verbatim, bootstrap: bootstrap::start(&merged), ..EnvoyDelivery::default() }, ..Ir::default() };
+        let ir = Ir {
+            delivery: EnvoyDelivery {
+                verbatim,
+                identity: Some(names::identity(&merged)),
+                bootstrap: bootstrap::start(&merged),
+                ..EnvoyDelivery::default()
+            },
+            ..Ir::default()
+        };
         gateways.push(Gateway { id: GatewayId::new(instance.id.clone()), owner: instance.object, outcome: Outcome::Runs(Arc::new(ir)) });
     }
     sink.append(&mut state.diagnostics);

@@ -23,6 +23,7 @@ mod names;
 mod options;
 pub mod proxycfg;
 mod registration;
+mod relations;
 mod schema;
 mod service;
 mod stages;

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: what is called so.
 
+use super::instance::Instance;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
@@ -61,6 +62,15 @@ pub(crate) fn spiffe_service(service: &str, datacenter: &str, trust_domain: &str
 /// The identity of a mesh gateway.
 pub(crate) fn spiffe_gateway(datacenter: &str, trust_domain: &str) -> String {
     format!("spiffe://{trust_domain}/gateway/mesh/dc/{datacenter}")
+}
+
+/// The identity that a proxy shows.
+pub(crate) fn identity(proxy: &Instance) -> Str {
+    let datacenter = &proxy.node.datacenter;
+    Str::from(match proxy.kind.as_str() {
+        "mesh-gateway" => spiffe_gateway(datacenter, TRUST_DOMAIN),
+        _ => spiffe_service(&proxy.destination(), datacenter, TRUST_DOMAIN),
+    })
 }
 
 /// An upstream: which service, where.

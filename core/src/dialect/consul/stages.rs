@@ -2,10 +2,10 @@
 //!
 //! What must not be here: how it comes to that.
 
-use super::Options;
 use super::entry::Entry;
 use super::instance::Instance;
 use super::state::State;
+use super::{Options, relations};
 use crate::compilation::{self, Loaded, Output, Relation, SideRef};
 use crate::ir::{SecretReference, Tree};
 use crate::resource::{ObjectId, Objects, Rule};
@@ -48,8 +48,8 @@ impl compilation::Stages for Stages {
         all.into_iter().collect()
     }
 
-    fn relations(&self, _objects: &Objects) -> Vec<Relation> {
-        Vec::new()
+    fn relations(&self, objects: &Objects) -> Vec<Relation> {
+        relations::relations(&self.state, objects)
     }
 
     fn key_material(&self, _objects: &Objects, _reference: &SecretReference) -> Option<Vec<u8>> {

@@ -38,6 +38,7 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
         builder.scope = gateway.label().map(Str::from);
         builder.listeners(gateway.ir);
         builder.clusters(gateway.ir);
+        builder.passed_on(&gateway.ir.delivery.verbatim);
     }
     builder.finish()
 }

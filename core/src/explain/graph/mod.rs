@@ -10,6 +10,7 @@ mod build;
 mod envoy;
 mod focus;
 mod fold;
+mod passed_on;
 mod path;
 mod running;
 mod story;

@@ -6,6 +6,7 @@
 
 use super::{Share, Stage, Verdict};
 use crate::backend::envoy::v3::pb;
+use crate::simulate::Request;
 use crate::simulate::connection::contains;
 use crate::simulate::matcher::takes;
 use crate::simulate::path::without_query;
@@ -18,6 +19,7 @@ use pb::hcm::HttpFilter;
 use pb::http_filter::ext_authz::v3::{ExtAuthz, ExtAuthzPerRoute, ext_authz::Services, ext_authz_per_route::Override};
 use pb::http_filter::health_check::v3::HealthCheck;
 use pb::http_filter::rbac::v3::{Rbac, RbacPerRoute};
+use pb::network_rbac::Rbac as NetworkRbac;
 use pb::rbac::{Permission, Policy, Principal, permission::Rule, principal::Identifier, rbac::Action};
 
 pub(super) fn health_check(filter: &HttpFilter, of: &HealthCheck, stage: &Stage<'_, '_>) -> Verdict {
@@ -92,24 +94,13 @@ pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Ver
             None => Verdict::passes("checks nothing here"),
         };
     };
-    let mut unknown = false;
-    let mut found: Option<&String> = None;
-    for (name, policy) in &rules.policies {
-        match takes_policy(policy, stage) {
-            Some(true) => {
-                found = Some(name);
-                break;
-            }
-            Some(false) => {}
-            None => unknown = true,
-        }
-    }
+    let (found, unknown) = policy(rules, &Asked::of(stage));
     let word = if rules.policies.len() == 1 { "its policy" } else { "one of its policies" };
     match (rules.action(), found, unknown) {
         (Action::Log, ..) => Verdict::passes("notes who passes"),
         (Action::Allow, Some(name), _) => Verdict::passes(format!("the policy {name} allows it")),
         (Action::Allow, None, true) => Verdict::asks(filter, format!("{word} allows {}", who(rules)), Some(403)),
-        (Action::Allow, None, false) => Verdict::answers(403, format!("no policy allows it: {} only", who(rules))),
+        (Action::Allow, None, false) => Verdict::answers(403, nobody(rules)),
         (Action::Deny, Some(name), _) => Verdict::answers(403, format!("the policy {name} denies it")),
         (Action::Deny, None, true) => Verdict::asks(filter, format!("{word} does not deny {}", who(rules)), Some(403)),
         (Action::Deny, None, false) => Verdict::passes("no policy denies it"),
@@ -155,51 +146,98 @@ fn all(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     any(each.map(|one| one.map(|one| !one))).map(|one| !one)
 }
 
-fn takes_policy(policy: &Policy, stage: &Stage<'_, '_>) -> Option<bool> {
+/// What rules look at.
+struct Asked<'s, 'a> {
+    request: &'s Request,
+    port: u32,
+    client: Option<IpAddr>,
+    /// Where HTTP is read.
+    stage: Option<&'s Stage<'s, 'a>>,
+}
+
+impl<'s, 'a> Asked<'s, 'a> {
+    fn of(stage: &'s Stage<'s, 'a>) -> Self {
+        Self { request: stage.request, port: stage.port, client: stage.prepared.client, stage: Some(stage) }
+    }
+}
+
+/// What rules of a network filter say of a connection: that it is closed, with why, or on what condition it is not.
+pub(in crate::simulate) fn connection(of: &NetworkRbac, request: &Request, port: u32) -> Result<Option<Condition>, String> {
+    let Some(rules) = &of.rules else { return Ok(None) };
+    let (found, unknown) = policy(rules, &Asked { request, port, client: request.source, stage: None });
+    let condition = |wants: String| Condition { filter: "rbac".into(), wants, cluster: None, otherwise: None };
+    match (rules.action(), found, unknown) {
+        (Action::Allow, None, true) => Ok(Some(condition(format!("a policy allows {}", who(rules))))),
+        (Action::Deny, None, true) => Ok(Some(condition(format!("no policy denies {}", who(rules))))),
+        (Action::Allow, None, false) => Err(nobody(rules)),
+        (Action::Deny, Some(name), _) => Err(format!("the policy {name} denies it")),
+        _ => Ok(None),
+    }
+}
+
+/// Why rules that allow something do not allow this.
+fn nobody(rules: &pb::rbac::Rbac) -> String {
+    if rules.policies.is_empty() { "there is no policy, so nobody may".into() } else { format!("no policy allows it: {} only", who(rules)) }
+}
+
+/// The first policy that applies, and whether another may.
+fn policy<'r>(rules: &'r pb::rbac::Rbac, asked: &Asked<'_, '_>) -> (Option<&'r String>, bool) {
+    let mut unknown = false;
+    for (name, policy) in &rules.policies {
+        match takes_policy(policy, asked) {
+            Some(true) => return (Some(name), unknown),
+            Some(false) => {}
+            None => unknown = true,
+        }
+    }
+    (None, unknown)
+}
+
+fn takes_policy(policy: &Policy, asked: &Asked<'_, '_>) -> Option<bool> {
     let expression = (policy.condition.is_some() || policy.checked_condition.is_some()).then_some(None);
-    let permissions = any(policy.permissions.iter().map(|of| permits(of, stage)));
-    let principals = any(policy.principals.iter().map(|of| is_meant(of, stage)));
+    let permissions = any(policy.permissions.iter().map(|of| permits(of, asked)));
+    let principals = any(policy.principals.iter().map(|of| is_meant(of, asked)));
     all([permissions, principals].into_iter().chain(expression))
 }
 
-fn permits(of: &Permission, stage: &Stage<'_, '_>) -> Option<bool> {
+fn permits(of: &Permission, asked: &Asked<'_, '_>) -> Option<bool> {
     match of.rule.as_ref()? {
-        Rule::AndRules(set) => all(set.rules.iter().map(|of| permits(of, stage))),
-        Rule::OrRules(set) => any(set.rules.iter().map(|of| permits(of, stage))),
-        Rule::NotRule(of) => permits(of, stage).map(|permitted| !permitted),
+        Rule::AndRules(set) => all(set.rules.iter().map(|of| permits(of, asked))),
+        Rule::OrRules(set) => any(set.rules.iter().map(|of| permits(of, asked))),
+        Rule::NotRule(of) => permits(of, asked).map(|permitted| !permitted),
         Rule::Any(any) => Some(*any),
-        Rule::Header(of) => Some(stage.takes_headers(core::slice::from_ref(of))),
-        Rule::UrlPath(of) => takes_path(of, stage),
-        Rule::DestinationIp(range) => stage.request.destination.map(|address| contains(range, address)),
-        Rule::DestinationPort(port) => Some(*port == stage.port),
+        Rule::Header(of) => asked.stage.map(|stage| stage.takes_headers(core::slice::from_ref(of))),
+        Rule::UrlPath(of) => takes_path(of, asked.stage?),
+        Rule::DestinationIp(range) => asked.request.destination.map(|address| contains(range, address)),
+        Rule::DestinationPort(port) => Some(*port == asked.port),
         Rule::DestinationPortRange(range) => {
-            let port = i32::try_from(stage.port).unwrap_or_default();
+            let port = i32::try_from(asked.port).unwrap_or_default();
             Some(range.start <= port && port < range.end)
         }
         Rule::RequestedServerName(of) => {
-            let name = stage.request.sni.as_deref().filter(|_| stage.request.tls).unwrap_or_default();
+            let name = asked.request.sni.as_deref().filter(|_| asked.request.tls).unwrap_or_default();
             Some(takes(of, &name.to_ascii_lowercase()))
         }
         Rule::Metadata(_) | Rule::SourcedMetadata(_) | Rule::Matcher(_) | Rule::UriTemplate(_) => None,
     }
 }
 
-fn is_meant(of: &Principal, stage: &Stage<'_, '_>) -> Option<bool> {
+fn is_meant(of: &Principal, asked: &Asked<'_, '_>) -> Option<bool> {
     let within = |range: &pb::base::CidrRange, address: Option<IpAddr>| address.map(|address| contains(range, address));
     match of.identifier.as_ref()? {
-        Identifier::AndIds(set) => all(set.ids.iter().map(|of| is_meant(of, stage))),
-        Identifier::OrIds(set) => any(set.ids.iter().map(|of| is_meant(of, stage))),
-        Identifier::NotId(of) => is_meant(of, stage).map(|meant| !meant),
+        Identifier::AndIds(set) => all(set.ids.iter().map(|of| is_meant(of, asked))),
+        Identifier::OrIds(set) => any(set.ids.iter().map(|of| is_meant(of, asked))),
+        Identifier::NotId(of) => is_meant(of, asked).map(|meant| !meant),
         Identifier::Any(any) => Some(*any),
-        Identifier::SourceIp(range) => within(range, stage.prepared.client),
-        Identifier::RemoteIp(range) => within(range, stage.prepared.client),
-        Identifier::DirectRemoteIp(range) => within(range, stage.request.source),
-        Identifier::Header(of) => Some(stage.takes_headers(core::slice::from_ref(of))),
-        Identifier::UrlPath(of) => takes_path(of, stage),
-        Identifier::Authenticated(of) => match (stage.request.tls, &of.principal_name) {
+        Identifier::SourceIp(range) => within(range, asked.client),
+        Identifier::RemoteIp(range) => within(range, asked.client),
+        Identifier::DirectRemoteIp(range) => within(range, asked.request.source),
+        Identifier::Header(of) => asked.stage.map(|stage| stage.takes_headers(core::slice::from_ref(of))),
+        Identifier::UrlPath(of) => takes_path(of, asked.stage?),
+        Identifier::Authenticated(of) => match (asked.request.tls, &of.principal_name) {
             (false, _) => Some(false),
             (true, None) => Some(true),
-            (true, Some(_)) => None,
+            (true, Some(name)) => asked.request.identity.as_ref().map(|identity| takes(name, identity)),
         },
         Identifier::Metadata(_) | Identifier::SourcedMetadata(_) | Identifier::FilterState(_) | Identifier::Custom(_) => None,
     }

@@ -6,7 +6,7 @@
 //!
 //! What must not be here: what becomes of a request that passes, and rendering.
 
-mod access;
+pub(super) mod access;
 mod browsers;
 mod limits;
 mod scopes;

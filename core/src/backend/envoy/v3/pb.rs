@@ -7,11 +7,11 @@ pub use chancery_envoy_api::envoy::config::{
 };
 pub use chancery_envoy_api::envoy::extensions::{
     access_loggers::{file::v3 as file_log, grpc::v3 as grpc_log},
-    clusters::{common::dns::v3 as dns_family, dns::v3 as dns_cluster},
+    clusters::{aggregate::v3 as aggregate, common::dns::v3 as dns_family, dns::v3 as dns_cluster},
     compression::{brotli::compressor::v3 as brotli, gzip::compressor::v3 as gzip, zstd::compressor::v3 as zstd},
     filters::http as http_filter,
     filters::listener as listener_filter,
-    filters::network::{http_connection_manager::v3 as hcm, tcp_proxy::v3 as tcp_proxy},
+    filters::network::{http_connection_manager::v3 as hcm, rbac::v3 as network_rbac, tcp_proxy::v3 as tcp_proxy},
     formatter, internal_redirect,
     transport_sockets::{quic::v3 as quic, tls::v3 as tls},
     upstreams::http::v3 as upstream_http,

@@ -30,7 +30,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
 }
 
 /// What an entry leads to: services with what names them.
-fn targets(entry: &Entry) -> Vec<&Tree> {
+pub(in crate::dialect::consul) fn targets(entry: &Entry) -> Vec<&Tree> {
     let tree = &entry.tree;
     let routes = tree.get("Routes").items().iter().map(|route| route.get("Destination"));
     let failover = tree.get("Failover").fields().iter().flat_map(|(_, of)| core::iter::once(of).chain(of.get("Targets").items()));

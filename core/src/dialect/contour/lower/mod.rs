@@ -60,6 +60,7 @@ pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, memory: &m
         clusters,
         delivery: EnvoyDelivery {
             verbatim: Default::default(),
+            identity: None,
             runtimes: lowering.runtimes(),
             config_source: bootstrap::config_source(),
             bootstrap: Bootstrap { tracer: lowering.tracer(), ..bootstrap::bootstrap() },

@@ -1,0 +1,104 @@
+//! The connection that a gateway opens to an upstream, as the next one on the way sees it.
+//!
+//! What must not be here: who listens there.
+
+use super::simulation::{Outcome, Simulation};
+use super::{Gateway, Request};
+use crate::backend::envoy::v3::pb;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use pb::cluster::Cluster;
+use pb::cluster::cluster::ClusterDiscoveryType;
+
+/// Where a request goes on to, and what it is there.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Onward {
+    /// The cluster.
+    pub(crate) cluster: String,
+    /// The address of the endpoint.
+    pub(crate) address: IpAddr,
+    /// The request as the endpoint gets it.
+    pub(crate) request: Request,
+}
+
+/// How deep clusters of clusters are followed.
+const DEPTH: usize = 8;
+
+impl<'a> Gateway<'a> {
+    /// The connection to the first endpoint of the cluster with the largest share. `identity` is the name in the certificate that the proxy shows.
+    pub(crate) fn onward(&self, request: &Request, of: &Simulation, identity: Option<&str>) -> Option<Onward> {
+        if of.outcome != Outcome::Forward {
+            return None;
+        }
+        let largest = of.clusters.iter().reduce(|best, share| if share.weight > best.weight { share } else { best })?;
+        let cluster = self.first_with_endpoints(&largest.name, DEPTH)?;
+        let (address, port) = self.first_endpoint(cluster)?;
+        let mut next = forwarded(request, of);
+        next.port = Some(port);
+        next.url_port = None;
+        next.destination = Some(address);
+        if let Some(tls) = tls_of(cluster) {
+            next.tls = true;
+            next.sni = Some(tls.sni.clone()).filter(|name| !name.is_empty());
+            next.alpn = tls.common_tls_context.as_ref().map(|common| common.alpn_protocols.clone()).unwrap_or_default();
+            next.client_certificate = identity.is_some();
+            next.identity = identity.map(ToOwned::to_owned);
+        } else if of.upstream.is_some() {
+            (next.tls, next.sni, next.alpn, next.client_certificate, next.identity) = (false, None, Vec::new(), false, None);
+        }
+        Some(Onward { cluster: cluster.name.clone(), address, request: next })
+    }
+
+    /// A cluster, or the first with endpoints of those that it stands for.
+    fn first_with_endpoints(&self, name: &str, depth: usize) -> Option<&'a Cluster> {
+        let cluster = &self.cluster(name)?.message;
+        let Some(ClusterDiscoveryType::ClusterType(kind)) = &cluster.cluster_discovery_type else { return Some(cluster) };
+        let aggregate = kind.typed_config.as_ref()?.downcast_ref::<pb::aggregate::ClusterConfig>()?;
+        aggregate
+            .clusters
+            .iter()
+            .filter_map(|name| self.first_with_endpoints(name, depth.checked_sub(1)?))
+            .find(|of| self.first_endpoint(of).is_some())
+    }
+
+    /// The first endpoint that is not known to be unhealthy.
+    fn first_endpoint(&self, of: &'a Cluster) -> Option<(IpAddr, u32)> {
+        use pb::base::{HealthStatus, address::Address, socket_address::PortSpecifier};
+        use pb::endpoint::lb_endpoint::HostIdentifier;
+        let hosts = self.endpoints(of)?.endpoints.iter().flat_map(|group| &group.lb_endpoints);
+        let mut hosts = hosts.filter(|host| !matches!(host.health_status(), HealthStatus::Unhealthy | HealthStatus::Draining));
+        hosts.find_map(|host| {
+            let Some(HostIdentifier::Endpoint(endpoint)) = &host.host_identifier else { return None };
+            let Some(Address::SocketAddress(socket)) = &endpoint.address.as_ref()?.address else { return None };
+            match socket.port_specifier {
+                Some(PortSpecifier::PortValue(port)) => Some((socket.address.parse().ok()?, port)),
+                _ => None,
+            }
+        })
+    }
+}
+
+/// The request as the gateway sends it on: changed where it reads HTTP, else the same.
+fn forwarded(request: &Request, of: &Simulation) -> Request {
+    let mut next = request.clone();
+    let Some(upstream) = &of.upstream else { return next };
+    next.method.clone_from(&upstream.method);
+    next.authority.clone_from(&upstream.authority);
+    next.path.clone_from(&upstream.path);
+    upstream.headers_removed.iter().for_each(|name| {
+        next.headers.remove(name);
+    });
+    for change in &upstream.headers_added {
+        let Some(value) = &change.value else { continue };
+        if change.action == "set" { next.headers.set(&change.name.to_ascii_lowercase(), value) } else { next.headers.add(&change.name, value) }
+    }
+    next
+}
+
+fn tls_of(of: &Cluster) -> Option<&pb::tls::UpstreamTlsContext> {
+    match of.transport_socket.as_ref()?.config_type.as_ref()? {
+        pb::base::transport_socket::ConfigType::TypedConfig(config) => config.downcast_ref(),
+    }
+}
