@@ -11,6 +11,7 @@ use crate::backend::OutputMap;
 use crate::backend::envoy::{self, v3::Emitted};
 use crate::compilation::{GatewayRef, SideRef};
 use crate::envoy_config::EnvoyConfig;
+use crate::resource::{ObjectId, Origin};
 use crate::simulate::{Gateway, Place, Request, Simulation};
 use alloc::format;
 use alloc::string::String;
@@ -112,8 +113,30 @@ pub fn report(simulation: Simulation, of: impl Fn(&str) -> (bool, Vec<OriginView
     RouteReport { origins: origins.collect(), simulation, hosts: Vec::new(), wanting: Vec::new(), then: Vec::new() }
 }
 
+/// Whether a place is a filter: what people wrote of it are the rules in it.
+fn is_filter(pointer: &str) -> bool {
+    pointer.rsplit('/').nth(1).is_some_and(|list| list.ends_with("filters"))
+}
+
+/// The origins within a place, the first of each object.
+fn within(map: &OutputMap, pointer: &str) -> Vec<Origin> {
+    let mut found: Vec<Origin> = Vec::new();
+    for origin in map.descendants(pointer).iter().flat_map(|made| made.origins) {
+        if origin.object() != ObjectId::BUILT_IN && !found.iter().any(|known| known.object() == origin.object()) {
+            found.push(*origin);
+        }
+    }
+    found
+}
+
 /// What made a place, or the nearest that it lies in.
 fn origins(map: &OutputMap, pointer: &str, side: SideRef<'_>, positions: &Positions<'_>) -> (bool, Vec<OriginView>) {
     let Some(made) = map.lookup(pointer) else { return (true, Vec::new()) };
+    if made.pointer != pointer && is_filter(pointer) {
+        let within = within(map, pointer);
+        if !within.is_empty() {
+            return (false, within.iter().map(|origin| OriginView::of(*origin, side, positions)).collect());
+        }
+    }
     (made.pointer != pointer, made.origins.iter().map(|origin| OriginView::of(*origin, side, positions)).collect())
 }

@@ -45,7 +45,7 @@ impl References<'_> {
         let Some(object) = self.objects.get(to).filter(|_| from != to) else { return };
         let to = object.key.clone();
         let written = to.name.clone();
-        self.out.push(Relation { from, at, relation, to, written, anywhere: false, absent: Absent::Nothing });
+        self.out.push(Relation { from, at, relation, to, written, anywhere: false, optional: false, absent: Absent::Nothing });
     }
 
     /// To an entry, if there is one.
@@ -66,7 +66,7 @@ impl References<'_> {
             None => {
                 let to = super::documents::key("service", &name);
                 let absent = Absent::Assumed(String::from("not registered in the input"));
-                self.out.push(Relation { from, at: named.origin, relation, to, written: name, anywhere: true, absent });
+                self.out.push(Relation { from, at: named.origin, relation, to, written: name, anywhere: true, optional: false, absent });
             }
         }
     }

@@ -8,7 +8,7 @@ use super::{Share, Stage, Verdict};
 use crate::backend::envoy::v3::pb;
 use crate::simulate::Request;
 use crate::simulate::connection::contains;
-use crate::simulate::matcher::takes;
+use crate::simulate::matcher::{string_words, takes};
 use crate::simulate::path::without_query;
 use crate::simulate::simulation::Condition;
 use alloc::format;
@@ -107,9 +107,9 @@ pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Ver
     }
 }
 
-/// Whom rules mean, as far as they are addresses.
+/// Whom rules mean, as far as they are addresses or names in certificates.
 fn who(rules: &pb::rbac::Rbac) -> String {
-    let mut ranges = Vec::new();
+    let (mut ranges, mut names) = (Vec::new(), Vec::new());
     let mut open: Vec<&Principal> = rules.policies.values().flat_map(|policy| &policy.principals).collect();
     while let Some(principal) = open.pop() {
         match &principal.identifier {
@@ -117,15 +117,24 @@ fn who(rules: &pb::rbac::Rbac) -> String {
             Some(Identifier::SourceIp(range) | Identifier::DirectRemoteIp(range) | Identifier::RemoteIp(range)) => {
                 ranges.push(format!("{}/{}", range.address_prefix, range.prefix_len.unwrap_or_default()));
             }
+            Some(Identifier::Authenticated(of)) => names.extend(of.principal_name.as_ref().map(string_words)),
             _ => {}
         }
     }
-    ranges.sort_unstable();
-    ranges.dedup();
-    match ranges.len() {
-        0 => "the client".into(),
-        1..=4 => format!("clients from {}", ranges.join(", ")),
-        more => format!("clients from {} and {} more ranges", ranges.iter().take(3).cloned().collect::<Vec<_>>().join(", "), more - 3),
+    let ranges = few(ranges, "range").map(|words| format!("clients from {words}"));
+    let names = few(names, "name").map(|words| format!("clients with a certificate for {words}"));
+    let all: Vec<String> = ranges.into_iter().chain(names).collect();
+    if all.is_empty() { "the client".into() } else { all.join(", or ") }
+}
+
+/// Some of many, in words.
+fn few(mut all: Vec<String>, what: &str) -> Option<String> {
+    all.sort_unstable();
+    all.dedup();
+    match all.len() {
+        0 => None,
+        1..=4 => Some(all.join(", ")),
+        more => Some(format!("{} and {} more {what}s", all.iter().take(3).cloned().collect::<Vec<_>>().join(", "), more - 3)),
     }
 }
 
