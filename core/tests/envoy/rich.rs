@@ -605,6 +605,7 @@ pub fn rich(spelling: Spelling) -> Ir {
         tables: vec![Arc::new(RouteConfiguration { name: str("alone"), ..RouteConfiguration::default() })],
         certificates: vec![],
         delivery: EnvoyDelivery {
+            identity: None,
             config_source: ConfigSource::Aggregated,
             runtimes: vec![RuntimeLayer { name: str("dynamic"), values: vec![(str("a/b"), s(Json::String(str("~"))))] }],
             bootstrap: bootstrap(),

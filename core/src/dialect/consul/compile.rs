@@ -6,8 +6,8 @@ use super::chain::{self, Chain, Request, Set};
 use super::documents::What;
 use super::entry::Kind;
 use super::instance::Instance;
-use super::proxycfg::{self, Mailbox, Source};
-use super::stages::Stages;
+use super::proxycfg::{self, Mailbox, Proxy, Source};
+use super::stages::{Known, Stages};
 use super::state::{DATACENTER, State};
 use super::xds::{self, Context, Failure};
 use super::{Options, bootstrap, documents, names, registration, service};
@@ -32,7 +32,9 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
     for instance in &local {
         let merged = service::merged(instance, &state.entries);
         let source = Source { home: &state, peers: &peers, default_deny: options.default_deny };
-        let verbatim = match resources(&merged, &source) {
+        let proxy = proxycfg::Proxy::of(&merged);
+        let mail = proxy.as_ref().map(|proxy| Mailbox::settle(proxy.machine(), &source)).unwrap_or_default();
+        let verbatim = match proxy.as_ref().map(|proxy| resources(&merged, proxy, &mail, &source)).unwrap_or_else(|| Ok(Verbatim::default())) {
             Ok(verbatim) => verbatim,
             // There one bad value ends the whole proxy; here it gets nothing, and an error says why.
             Err(failure) => {
@@ -41,7 +43,8 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
                 Verbatim::default()
             }
         };
-        proxies.insert(instance.id.clone(), [service::answer(&merged), bootstrap::bootstrap(&merged)]);
+        let (service, bootstrap) = (service::answer(&merged), bootstrap::bootstrap(&merged));
+        proxies.insert(instance.id.clone(), Known { object: instance.object, service, bootstrap, mail });
         let ir = Ir {
             delivery: EnvoyDelivery {
                 verbatim,
@@ -55,6 +58,12 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
     }
     sink.append(&mut state.diagnostics);
     write_down(objects, sink, ledger);
+    for (gateway, instance) in gateways.iter().zip(&local).filter(|(_, instance)| registration::is_gateway(&instance.kind)) {
+        let is_empty = matches!(&gateway.outcome, Outcome::Runs(ir) if ir.delivery.verbatim.is_empty());
+        if let Some(object) = gateway.owner.filter(|_| !is_empty) {
+            ledger.emitted(object, format!("the proxy {}", instance.id));
+        }
+    }
     let chains = chains(&state);
     Draft { stages: Arc::new(Stages { options, state, chains, proxies }), answers: Answers::default(), gateways }
 }
@@ -86,10 +95,8 @@ fn peer(text: &Str, name: &str) -> State {
 }
 
 /// What a proxy gets.
-fn resources(instance: &Instance, source: &Source<'_>) -> Result<Verbatim, Failure> {
-    let Some(proxy) = proxycfg::Proxy::of(instance) else { return Ok(Verbatim::default()) };
-    let mail = Mailbox::settle(proxy.machine(), source);
-    xds::resources(&Context { instance, mail: &mail, proxy: &proxy, default_deny: source.default_deny })
+fn resources(instance: &Instance, proxy: &Proxy, mail: &Mailbox, source: &Source<'_>) -> Result<Verbatim, Failure> {
+    xds::resources(&Context { instance, mail, proxy, default_deny: source.default_deny })
 }
 
 /// Whether it has an Envoy.

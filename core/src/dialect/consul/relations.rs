@@ -6,6 +6,7 @@ use super::checks::targets;
 use super::entry::{Entry, Kind};
 use super::instance::Instance;
 use super::registration::is_gateway;
+use super::stages::Stages;
 use super::state::State;
 use super::validate::says;
 use crate::compilation::{Absent, Relation};
@@ -14,10 +15,12 @@ use crate::resource::{ObjectId, Objects, Origin};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// All references.
-pub(super) fn relations(state: &State, objects: &Objects) -> Vec<Relation> {
+pub(super) fn relations(stages: &Stages, objects: &Objects) -> Vec<Relation> {
+    let state = &stages.state;
     let mut services: BTreeMap<Str, ObjectId> = BTreeMap::new();
     let typical = state.instances.iter().filter(|instance| instance.kind.is_empty());
     let proxies = state.instances.iter().filter(|instance| !instance.kind.is_empty());
@@ -29,6 +32,10 @@ pub(super) fn relations(state: &State, objects: &Objects) -> Vec<Relation> {
     let mut all = References { state, objects, services, out: Vec::new() };
     state.instances.iter().for_each(|instance| all.instance(instance));
     state.entries.values().for_each(|entry| all.entry(entry));
+    for known in stages.proxies.values() {
+        let Some(proxy) = known.object else { continue };
+        known.mail.registrations().into_iter().for_each(|instance| all.add(proxy, None, "instance", instance));
+    }
     all.out
 }
 
@@ -98,7 +105,10 @@ impl References<'_> {
             for service in [name.as_str(), "*"] {
                 self.to_entry(from, None, "intentions", Kind::ServiceIntentions, service);
             }
-            self.to_service(from, instance.proxy.get("DestinationServiceName"), "proxy");
+            let named = instance.proxy.get("DestinationServiceName").origin;
+            let is_behind = |other: &&Arc<Instance>| other.kind.is_empty() && other.service == name && other.node.name == instance.node.name;
+            let behind: Vec<ObjectId> = self.state.instances.iter().filter(is_behind).filter_map(|other| other.object).collect();
+            behind.into_iter().for_each(|service| self.add(from, named, "proxy", service));
         }
         for kind in [Kind::IngressGateway, Kind::TerminatingGateway, Kind::ApiGateway] {
             if instance.kind == kind.name() {

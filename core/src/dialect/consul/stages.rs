@@ -4,6 +4,7 @@
 
 use super::entry::Entry;
 use super::instance::Instance;
+use super::proxycfg::Mailbox;
 use super::state::State;
 use super::{Options, relations};
 use crate::compilation::{self, Loaded, Output, Relation, SideRef};
@@ -23,8 +24,21 @@ pub struct Stages {
     pub state: State,
     /// The discovery chains of all services that are spoken of.
     pub chains: Tree,
-    /// What is said of each proxy, by its id: its registration, and its bootstrap.
-    pub proxies: BTreeMap<Str, [Tree; 2]>,
+    /// What is known of each proxy, by its id.
+    pub proxies: BTreeMap<Str, Known>,
+}
+
+/// What is known of a proxy besides what its Envoy gets.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// What registered it.
+    pub object: Option<ObjectId>,
+    /// Its registration, with central configuration.
+    pub service: Tree,
+    /// What its Envoy is started with.
+    pub bootstrap: Tree,
+    /// What it has been told.
+    pub mail: Mailbox,
 }
 
 /// A config entry or an instance as people see it.
@@ -49,7 +63,7 @@ impl compilation::Stages for Stages {
     }
 
     fn relations(&self, objects: &Objects) -> Vec<Relation> {
-        relations::relations(&self.state, objects)
+        relations::relations(self, objects)
     }
 
     fn key_material(&self, _objects: &Objects, _reference: &SecretReference) -> Option<Vec<u8>> {
@@ -64,11 +78,11 @@ pub(super) fn stages(of: SideRef<'_>) -> Option<&Stages> {
 }
 
 /// What is said of the only proxy, or of each by its id.
-fn of_proxies(of: SideRef<'_>, which: impl Fn(&[Tree; 2]) -> &Tree) -> Option<Node> {
+fn of_proxies(of: SideRef<'_>, which: impl Fn(&Known) -> Node) -> Option<Node> {
     let stages = stages(of)?;
     let mut all = of.side.gateways.iter().filter_map(|gateway| {
         let found = stages.proxies.get(gateway.id.as_str())?;
-        Some((Str::new(gateway.id.as_str()), which(found).node()))
+        Some((Str::new(gateway.id.as_str()), which(found)))
     });
     let first = all.next()?;
     let Some(second) = all.next() else { return Some(first.1) };
@@ -80,6 +94,15 @@ fn of_proxies(of: SideRef<'_>, which: impl Fn(&[Tree; 2]) -> &Tree) -> Option<No
 pub const OUTPUTS: &[Output] = &[
     Output { name: "entries", doc: "Config entries as they are stored", document: |of| stages(of).map(|stages| stages.state.answer().node()) },
     Output { name: "chain", doc: "The discovery chain of each service", document: |of| stages(of).map(|stages| stages.chains.node()) },
-    Output { name: "service", doc: "A proxy's registration with its central configuration", document: |of| of_proxies(of, |[service, _]| service) },
-    Output { name: "bootstrap", doc: "What a proxy's Envoy is started with", document: |of| of_proxies(of, |[_, bootstrap]| bootstrap) },
+    Output {
+        name: "service",
+        doc: "A proxy's registration with its central configuration",
+        document: |of| of_proxies(of, |known| known.service.node()),
+    },
+    Output { name: "bootstrap", doc: "What a proxy's Envoy is started with", document: |of| of_proxies(of, |known| known.bootstrap.node()) },
+    Output {
+        name: "watches",
+        doc: "What a proxy watches, why, and what it brought",
+        document: |of| of_proxies(of, |known| known.mail.answer().node()),
+    },
 ];

@@ -10,6 +10,7 @@ mod ingress;
 mod mesh;
 mod source;
 mod terminating;
+mod watched;
 
 pub use api_gateway::{ApiGateway, Ready};
 pub(crate) use api_gateway::{reference, services_of};
@@ -112,7 +113,11 @@ pub enum Reply {
 
 /// What a proxy has been told.
 #[derive(Clone, Debug, Default)]
-pub struct Mailbox(BTreeMap<Watch, Reply>);
+pub struct Mailbox {
+    replies: BTreeMap<Watch, Reply>,
+    /// The watch whose reply made another one wanted.
+    because: BTreeMap<Watch, Watch>,
+}
 
 /// What all machines are: they say what they want to know, by what they know.
 pub trait Machine {
@@ -123,10 +128,10 @@ pub trait Machine {
 impl Mailbox {
     /// Takes an event in, and gives back what is wanted now and not known.
     pub fn deliver(&mut self, machine: &dyn Machine, watch: Watch, reply: Reply) -> BTreeSet<Watch> {
-        self.0.insert(watch, reply);
+        self.replies.insert(watch, reply);
         let wanted = machine.wanted(self);
-        self.0.retain(|watch, _| wanted.contains(watch));
-        wanted.into_iter().filter(|watch| !self.0.contains_key(watch)).collect()
+        self.replies.retain(|watch, _| wanted.contains(watch));
+        wanted.into_iter().filter(|watch| !self.replies.contains_key(watch)).collect()
     }
 
     /// Runs a machine until it wants to know nothing more.
@@ -135,24 +140,27 @@ impl Mailbox {
         let mut open = machine.wanted(&mail);
         while let Some(watch) = open.pop_first() {
             let reply = source.answer(&watch);
-            open = mail.deliver(machine, watch, reply);
+            let before = core::mem::take(&mut open);
+            open = mail.deliver(machine, watch.clone(), reply);
+            let new = open.iter().filter(|other| !before.contains(other));
+            mail.because.extend(new.map(|other| (other.clone(), watch.clone())));
         }
         mail
     }
 
     /// Whether something has been told.
     pub fn knows(&self, watch: &Watch) -> bool {
-        self.0.contains_key(watch)
+        self.replies.contains_key(watch)
     }
 
     /// Instances.
     pub fn instances(&self, watch: &Watch) -> &[Arc<Instance>] {
-        if let Some(Reply::Instances(instances)) = self.0.get(watch) { instances } else { &[] }
+        if let Some(Reply::Instances(instances)) = self.replies.get(watch) { instances } else { &[] }
     }
 
     /// Whether anything is known of the datacenter of a target.
     pub fn reaches(&self, target: &Target, datacenter: &Str) -> bool {
-        !matches!(self.0.get(&Watch::Health(Health::of(target, datacenter))), Some(Reply::NoDatacenter))
+        !matches!(self.replies.get(&Watch::Health(Health::of(target, datacenter))), Some(Reply::NoDatacenter))
     }
 
     /// The instances of a target.
@@ -163,7 +171,7 @@ impl Mailbox {
     /// The fields of an entry, or nothing.
     pub fn entry(&self, kind: Kind, name: &Str) -> &Tree {
         const NOTHING: &Tree = &Tree::NULL;
-        match self.0.get(&Watch::Entry(kind, name.clone())) {
+        match self.replies.get(&Watch::Entry(kind, name.clone())) {
             Some(Reply::Entry(Some(entry))) => &entry.tree,
             _ => NOTHING,
         }
@@ -171,17 +179,17 @@ impl Mailbox {
 
     /// An entry, whole.
     pub fn whole_entry(&self, kind: Kind, name: &Str) -> Option<&Arc<Entry>> {
-        if let Some(Reply::Entry(entry)) = self.0.get(&Watch::Entry(kind, name.clone())) { entry.as_ref() } else { None }
+        if let Some(Reply::Entry(entry)) = self.replies.get(&Watch::Entry(kind, name.clone())) { entry.as_ref() } else { None }
     }
 
     /// Entries.
     pub fn entries(&self, kind: Kind) -> &[Arc<Entry>] {
-        if let Some(Reply::Entries(entries)) = self.0.get(&Watch::Entries(kind)) { entries } else { &[] }
+        if let Some(Reply::Entries(entries)) = self.replies.get(&Watch::Entries(kind)) { entries } else { &[] }
     }
 
     /// The chains that have been told, by upstream.
     pub fn chains(&self) -> impl Iterator<Item = (&UpstreamId, &Chain)> {
-        self.0.iter().filter_map(|(watch, reply)| match (watch, reply) {
+        self.replies.iter().filter_map(|(watch, reply)| match (watch, reply) {
             (Watch::Chain(id, _), Reply::Chain(Some(chain))) => Some((id, &**chain)),
             _ => None,
         })
@@ -194,22 +202,22 @@ impl Mailbox {
 
     /// Names.
     pub fn names(&self, watch: &Watch) -> BTreeSet<Str> {
-        if let Some(Reply::Names(names)) = self.0.get(watch) { names.clone() } else { BTreeSet::new() }
+        if let Some(Reply::Names(names)) = self.replies.get(watch) { names.clone() } else { BTreeSet::new() }
     }
 
     /// Upstreams.
     pub fn upstreams(&self, watch: &Watch) -> BTreeSet<UpstreamId> {
-        if let Some(Reply::Upstreams(upstreams)) = self.0.get(watch) { upstreams.clone() } else { BTreeSet::new() }
+        if let Some(Reply::Upstreams(upstreams)) = self.replies.get(watch) { upstreams.clone() } else { BTreeSet::new() }
     }
 
     /// What is exported, and to whom.
     pub fn exports(&self) -> BTreeMap<Str, BTreeSet<Str>> {
-        if let Some(Reply::Exports(exports)) = self.0.get(&Watch::Exports) { exports.clone() } else { BTreeMap::new() }
+        if let Some(Reply::Exports(exports)) = self.replies.get(&Watch::Exports) { exports.clone() } else { BTreeMap::new() }
     }
 
     /// Values.
     pub fn trees(&self, watch: &Watch) -> &[Tree] {
-        if let Some(Reply::Trees(trees)) = self.0.get(watch) { trees } else { &[] }
+        if let Some(Reply::Trees(trees)) = self.replies.get(watch) { trees } else { &[] }
     }
 }
 
