@@ -33,7 +33,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             input::warn_of_gaps(&compilation);
             let positions = compilation.positions();
             for gateway in entrances(&compilation, &request) {
-                let report = follow(gateway, &positions, &request, &mut compiler.emitted);
+                let report = follow(gateway, &positions, &request, compiler.emitted.of(gateway));
                 reports.insert(gateway.label().unwrap_or_default(), report);
             }
             if compilation.app_gateways().next().is_some() {

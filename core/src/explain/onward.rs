@@ -5,9 +5,8 @@
 
 use super::Positions;
 use super::route::{Ground, RouteReport};
-use crate::backend::envoy;
+use crate::backend::envoy::{self, v3::Emitted};
 use crate::compilation::{Compilation, GatewayRef};
-use crate::compile::EmittedByGateway;
 use crate::envoy_config::EnvoyConfig;
 use crate::ir::{Ir, Tree};
 use crate::simulate::{Gateway, Onward, Request};
@@ -39,7 +38,7 @@ pub fn entrances<'a>(compilation: &'a Compilation, request: &Request) -> Vec<Gat
 }
 
 /// What becomes of a request, from the gateway that gets it to where its way ends.
-pub fn follow(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut EmittedByGateway) -> RouteReport {
+pub fn follow(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
     let mut seen = HashSet::new();
     let (mut first, mut next) = pass(gateway, positions, request, emitted);
     while let Some(onward) = next.take().filter(|_| first.then.len() < MOST) {
@@ -48,7 +47,7 @@ pub fn follow(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Requ
         if !seen.insert((to.id.to_string(), onward.request.port)) {
             break;
         }
-        let (report, further) = pass(to, positions, &onward.request, emitted);
+        let (report, further) = pass(to, positions, &onward.request, &mut Emitted::default());
         first.then.push(Hop { gateway: to.id.to_string(), report });
         next = further;
     }
@@ -56,9 +55,9 @@ pub fn follow(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Requ
 }
 
 /// What becomes of a request in one gateway, and where it goes on to.
-fn pass(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut EmittedByGateway) -> (RouteReport, Option<Onward>) {
+fn pass(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> (RouteReport, Option<Onward>) {
     let config = EnvoyConfig::of(gateway.ir);
-    let map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), emitted.of(gateway));
+    let map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), emitted);
     let report = Ground { side: gateway.of(), positions, config: &config, map: &map }.route(request);
     let identity = gateway.ir.delivery.identity.as_deref();
     let onward = Gateway::new(&config).onward(request, &report.simulation, identity);
