@@ -21,7 +21,7 @@ const MOST: usize = 12;
 pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (request, paths) = request(args)?;
     let given = input::given(&paths, deployment)?;
-    let mut reports = BTreeMap::new();
+    let (mut reports, mut several) = (BTreeMap::new(), false);
     match given.running()? {
         // Of what is in a dump nobody knows the lines.
         Some(running) => {
@@ -32,6 +32,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             let (mut compiler, compilation) = given.compile()?;
             input::warn_of_gaps(&compilation);
             let positions = compilation.positions();
+            several = compilation.gateways().count() > 1;
             for gateway in entrances(&compilation, &request) {
                 let report = follow(gateway, &positions, &request, compiler.emitted.of(gateway));
                 reports.insert(gateway.label().unwrap_or_default(), report);
@@ -44,7 +45,6 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             }
         }
     }
-    let several = reports.keys().any(|gateway| !gateway.is_empty());
     let told = |report: &RouteReport| Teller { report, style, all: args.all, out: String::new() }.tell(&request);
     match (args.format, reports.len()) {
         (Format::Json, 1) if !several => reports.values().try_for_each(print_json)?,
