@@ -1,24 +1,26 @@
-// Starts the page, and beside it the worker, so that both load at the same time. Once all is there, the page is kept for when there is no
-// network.
+// Starts the page, and beside it the worker that it will likely need, so that both load at the same time. Once all is there, the page is kept for
+// when there is no network.
 import init from "./chancery-page.js";
+import { prepare, shared } from "./start.js";
 
-// A document that holds several of these pages has compiled their programs once for all (`web/npm`).
-const shared = () => {
+const address = new URLSearchParams(location.search);
+const likely = () => {
+  const [example] = (address.get("example") ?? "").split("/");
+  const named = new URLSearchParams(location.hash.slice(1)).get("dialect") ?? address.get("dialect");
   try {
-    return window.parent[Symbol.for(`chancery ${new URL(".", import.meta.url).href}`)];
+    return named ?? (address.get("example") ? (address.get("example").includes("/") ? example : "ambassador") : localStorage.getItem("chancery.worker"));
   } catch {
-    // Of another origin.
+    return named;
   }
 };
-const compiled = shared();
-const program = (name) => fetch(new URL(name, import.meta.url));
+const dialect = /^[a-z]+$/.exec(likely() ?? "")?.[0] ?? "ambassador";
+prepare(dialect);
 
-const worker = new Worker("./worker.js", { type: "module", name: compiled ? "given" : "" });
-compiled?.worker.then((program) => worker.postMessage(program), () => worker.postMessage(null));
-globalThis.chanceryWorker = worker;
-init({ module_or_path: compiled ? compiled.page.catch(() => program("chancery-page_bg.wasm")) : program("chancery-page_bg.wasm") });
+const program = (name) => fetch(new URL(name, import.meta.url));
+init({ module_or_path: shared ? shared.program("chancery-page_bg.wasm").catch(() => program("chancery-page_bg.wasm")) : program("chancery-page_bg.wasm") });
 
 // Built for people to use, `version` is set; while the page is being worked on, nothing is kept.
 if ("serviceWorker" in navigator && window.self === window.top && document.documentElement.dataset.version) {
   addEventListener("load", () => navigator.serviceWorker.register("./service-worker.js").catch(() => {}));
+  navigator.serviceWorker.ready.then(({ active }) => active.postMessage(dialect));
 }

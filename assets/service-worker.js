@@ -1,8 +1,8 @@
-// Keeps the page for when there is no network. All of it is fetched once, when it is first opened; a new version, which `VERSION` tells
-// apart, takes over at the next visit. What must not be here: anything about what is edited.
+// Keeps the page for when there is no network. It is fetched once, when it is first opened, and each worker when it is first needed; a new version,
+// which `VERSION` tells apart, takes over at the next visit. What must not be here: anything about what is edited.
 
 const VERSION = "development";
-const FILES = ["./", "./style.css", "./icon.svg", "./boot.js", "./worker.js", "./editor.js", "./format.js", "./chancery-page.js", "./chancery-page_bg.wasm", "./chancery-worker.js", "./chancery-worker_bg.wasm"];
+const FILES = ["./", "./style.css", "./icon.svg", "./boot.js", "./start.js", "./worker.js", "./editor.js", "./format.js", "./chancery-page.js", "./chancery-page_bg.wasm"];
 const NAME = `chancery ${VERSION}`;
 
 self.addEventListener("install", (event) => {
@@ -14,10 +14,22 @@ self.addEventListener("activate", (event) => {
   event.waitUntil(old.then(() => self.clients.claim()));
 });
 
+const worker = (dialect) => [`./chancery-worker-${dialect}.js`, `./chancery-worker-${dialect}_bg.wasm`];
+
+// The worker that was loaded before this one was there.
+self.addEventListener("message", ({ data }) => caches.open(NAME).then((cache) => cache.addAll(worker(data))).catch(() => {}));
+
+// A worker that is needed now is kept for later.
+const keep = async (cache, request) => {
+  const answer = await fetch(request);
+  if (answer.ok && new URL(request.url).pathname.includes("/chancery-worker-")) await cache.put(request, answer.clone());
+  return answer;
+};
+
 self.addEventListener("fetch", (event) => {
   const url = new URL(event.request.url);
   if (event.request.method !== "GET" || url.origin !== self.location.origin) return;
   // Embedding and sharing say things behind the address; the page is the same.
   const key = event.request.mode === "navigate" ? "./" : event.request;
-  event.respondWith(caches.open(NAME).then(async (cache) => (await cache.match(key, { ignoreSearch: true })) ?? fetch(event.request)));
+  event.respondWith(caches.open(NAME).then(async (cache) => (await cache.match(key, { ignoreSearch: true })) ?? keep(cache, event.request)));
 });

@@ -1,15 +1,16 @@
-// The worker's thread: loads the core, and hands questions in and answers out, each `[number, JSON]`. One that is named `given` is handed
-// the compiled program first, or null where there is none.
-import init, { answer } from "./chancery-worker.js";
+// The worker's thread: loads the core, and hands questions in and answers out, each `[number, JSON]`. Its name is the dialect that it knows, or `all`;
+// behind that, `given` says that it is handed the compiled program first, or null where there is none.
+const [dialect, given] = self.name.split(" ");
 
 const early = [];
-const serve = ({ data: [number, question] }) => postMessage([number, answer(question)]);
-const given = new Promise((done) => {
-  if (self.name !== "given") done(null);
-  self.onmessage = ({ data }) => (Array.isArray(data) ? early.push({ data }) : done(data));
+let serve = (message) => early.push(message);
+const handed = new Promise((done) => {
+  if (!given) done(null);
+  self.onmessage = (message) => (Array.isArray(message.data) ? serve(message) : done(message.data));
 });
 
-const program = await given;
+const { default: init, answer } = await import(`./chancery-worker-${dialect}.js`);
+const program = await handed;
 await init(program ? { module_or_path: program } : undefined);
-self.onmessage = serve;
+serve = ({ data: [number, question] }) => postMessage([number, answer(question)]);
 early.forEach(serve);

@@ -6,15 +6,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The dialects that the page has.
-const DIALECTS: [&str; 2] = ["ambassador", "contour"];
-
 fn main() -> io::Result<()> {
     let folder = Path::new(&env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?).join("../assets/examples");
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut out = String::from("/// All examples.\npub const ALL: &[Example] = &[\n");
-    let is_shown = |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| DIALECTS.contains(&name));
-    for dialect in sorted(&folder)?.into_iter().filter(|path| path.is_dir() && is_shown(path)) {
+    for dialect in sorted(&folder)?.into_iter().filter(|path| path.is_dir()) {
         println!("cargo::rerun-if-changed={}", dialect.display());
         for path in sorted(&dialect)?.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "yaml")) {
             let word = |path: &Path| path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -12,7 +12,7 @@ mod detect;
 #[cfg(test)]
 mod tests;
 
-pub use detect::{Detection, detect, is_claimed};
+pub use detect::{Detection, detect, is_claimed, recognise};
 
 use crate::backend::envoy::v3::Emitted;
 use crate::compilation::{Compilation, Dialect, Draft, GatewayId, GatewayRef, Ledger, Options, Side, Task};

@@ -28,6 +28,8 @@ pub struct SourceFile {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
+    /// Nothing; the answer says that the worker is there.
+    Hello,
     /// Compile this; answered by [`Compiled`].
     Compile(Work),
     /// Rows of a document; answered by [`Rows`].
@@ -77,7 +79,7 @@ pub enum Question {
     Release,
     /// The routes; answered by a list of [`RouteRow`].
     Routes,
-    /// The routes that take a path, whatever else they look at; answered by their pointers in Envoy's configuration.
+    /// The routes that take a path, whatever else they look at; answered by their keys.
     RoutesFor {
         /// Of the virtual host that it chooses; without, of all.
         host: Option<String>,
@@ -136,6 +138,13 @@ pub enum Question {
     Open(String),
     /// How the present state differs from another; answered by [`Comparison`].
     Compare(Other),
+}
+
+impl Question {
+    /// Whether it can be answered before anything was compiled.
+    pub fn needs_no_work(&self) -> bool {
+        matches!(self, Question::Hello | Question::Compile(_) | Question::Curl(_) | Question::Keep(_) | Question::Open(_) | Question::Page { .. })
+    }
 }
 
 /// A place in a file.
@@ -208,8 +217,10 @@ pub enum Answer<T> {
 pub struct Compiled<F = Vec<Finding>> {
     /// The dialect.
     pub dialect: String,
-    /// All dialects there are.
-    pub dialects: Vec<String>,
+    /// The dialects that the input needs, where this worker lacks one of them; nothing else is answered then.
+    pub needs: Vec<String>,
+    /// What the document of the gateway that is shown is called: `Envoy`, or `Gateway`.
+    pub output: String,
     /// The controllers whose configuration the input holds.
     pub read_as: Vec<String>,
     /// The gateway that is shown, by its id.
@@ -230,6 +241,8 @@ pub struct Compiled<F = Vec<Finding>> {
     pub findings: F,
     /// Resources by name and place.
     pub names: Vec<Named>,
+    /// The files as a browser may keep them, where that is little.
+    pub kept: Option<Vec<SourceFile>>,
 }
 
 /// A part of Envoy's configuration, by what people call it.
@@ -432,9 +445,24 @@ pub struct Thread {
     pub rows: Vec<(Doc, u32)>,
 }
 
+/// A gateway by its dialect and its id.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Which {
+    /// The dialect.
+    pub dialect: String,
+    /// The id.
+    pub id: String,
+}
+
 /// A route in its place, as `chancery_core::explain::RouteRow` tells it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RouteRow {
+    /// By what it is told apart from the routes of all gateways.
+    pub key: String,
+    /// What its gateway is called, where there are several.
+    pub of: Option<String>,
+    /// Its gateway, unless it is the one that is shown.
+    pub gateway: Option<Which>,
     /// JSON pointer of the route in the bootstrap.
     pub pointer: String,
     /// Name of the listener.

@@ -6,6 +6,7 @@
 //!
 //! What must not be here: reading and rendering.
 
+mod app_gateway;
 mod fields;
 mod order;
 mod parts;
@@ -14,11 +15,12 @@ mod requests;
 mod resources;
 mod settled;
 
+pub use app_gateway::compare_app_gateways;
 pub use fields::FieldChange;
 pub use requests::{Answer, Difference, ListenerPairing, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
 
 use crate::backend::OutputMap;
-use crate::compilation::{self, GatewayRef, Takes};
+use crate::compilation::{self, GatewayRef, SideRef, Takes};
 use crate::envoy_config::EnvoyConfig;
 use crate::explain::{OriginView, Positions};
 use crate::text::{Node, to_json};
@@ -43,6 +45,15 @@ pub struct SideSource<'a> {
     pub positions: &'a Positions<'a>,
     /// Where in the bootstrap each origin went.
     pub map: &'a OutputMap,
+}
+
+/// An input that was compiled.
+#[derive(Clone, Copy)]
+pub struct Written<'a> {
+    /// A side of it; which one changes nothing.
+    pub of: SideRef<'a>,
+    /// Places in it.
+    pub positions: &'a Positions<'a>,
 }
 
 /// What became of something.
@@ -142,6 +153,12 @@ pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Comparison {
 /// Compares the resources of two inputs. Which of their gateways the sources name changes nothing.
 #[must_use]
 pub fn compare_resources(before: &SideSource<'_>, after: &SideSource<'_>) -> Vec<Change> {
+    resources::compare(&before.written(), &after.written())
+}
+
+/// Compares the resources of two inputs, whatever their gateways are.
+#[must_use]
+pub fn compare_written(before: &Written<'_>, after: &Written<'_>) -> Vec<Change> {
     resources::compare(before, after)
 }
 
@@ -168,7 +185,11 @@ pub fn compare_settings(before: &compilation::Side, after: &compilation::Side) -
     changes.map(|change| SettingView { path: change.path, before: json(change.before), after: json(change.after), takes: change.takes }).collect()
 }
 
-impl SideSource<'_> {
+impl<'a> SideSource<'a> {
+    fn written(&self) -> Written<'a> {
+        Written { of: self.gateway.of(), positions: self.positions }
+    }
+
     /// What made a place in the bootstrap.
     fn origins(&self, pointer: &str) -> Vec<OriginView> {
         let made = self.map.lookup(pointer);

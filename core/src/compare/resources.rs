@@ -3,7 +3,7 @@
 //! What must not be here: what Envoy gets.
 
 use super::fields::differences;
-use super::{Change, ChangeKind, FieldChange, SideSource};
+use super::{Change, ChangeKind, FieldChange, Written};
 use crate::explain::{OriginView, ResourceRef};
 use crate::order::Order as _;
 use crate::resource::{Object, Origin, ResourceKey};
@@ -15,10 +15,10 @@ use alloc::vec::Vec;
 /// Objects by key; of several with one key, in their order.
 type ByKey<'a> = BTreeMap<(&'a ResourceKey, usize), &'a Object>;
 
-fn by_key<'a>(of: &SideSource<'a>) -> ByKey<'a> {
+fn by_key<'a>(of: &Written<'a>) -> ByKey<'a> {
     let mut seen: BTreeMap<&ResourceKey, usize> = BTreeMap::new();
     let mut all = BTreeMap::new();
-    for object in of.gateway.compilation.objects.iter() {
+    for object in of.of.compilation.objects.iter() {
         let number = seen.entry(&object.key).or_default();
         all.insert((&object.key, *number), object);
         *number += 1;
@@ -26,7 +26,7 @@ fn by_key<'a>(of: &SideSource<'a>) -> ByKey<'a> {
     all
 }
 
-pub(super) fn compare(before: &SideSource<'_>, after: &SideSource<'_>) -> Vec<Change> {
+pub(super) fn compare(before: &Written<'_>, after: &Written<'_>) -> Vec<Change> {
     let (old, new) = (by_key(before), by_key(after));
     let mut changes = Vec::new();
     let (mut removed, mut added) = (Vec::new(), Vec::new());
@@ -77,12 +77,12 @@ fn simple(object: &Object, change: ChangeKind) -> Change {
     Change { change, kind, name: name(object), was: None, note: None, fields: Vec::new(), before: Vec::new(), after: Vec::new() }
 }
 
-fn whole(object: &Object, of: &SideSource<'_>) -> Vec<OriginView> {
+fn whole(object: &Object, of: &Written<'_>) -> Vec<OriginView> {
     Vec::from([view(object, object.root.id, of)])
 }
 
-fn view(object: &Object, node: NodeId, of: &SideSource<'_>) -> OriginView {
-    OriginView::of(Origin::field(object.id, node), of.gateway.of(), of.positions)
+fn view(object: &Object, node: NodeId, of: &Written<'_>) -> OriginView {
+    OriginView::of(Origin::field(object.id, node), of.of, of.positions)
 }
 
 /// All but the name.
@@ -99,7 +99,7 @@ fn same_secrets(a: &Object, b: &Object) -> bool {
     a.secrets.len() == b.secrets.len() && a.secrets.iter().zip(&b.secrets).all(|((_, a), (_, b))| a == b)
 }
 
-fn changed(old: &Object, new: &Object, before: &SideSource<'_>, after: &SideSource<'_>) -> Change {
+fn changed(old: &Object, new: &Object, before: &Written<'_>, after: &Written<'_>) -> Change {
     let mut fields: Vec<FieldChange> = differences(&old.root, &new.root)
         .iter()
         .map(|found| FieldChange {

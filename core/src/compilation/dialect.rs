@@ -13,6 +13,17 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::any::Any;
 
+/// By what a configuration language is recognised, apart from all that compiles it: a host may know languages whose compilers it has not loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct Language {
+    /// The word by which flags and outputs name it.
+    pub name: &'static str,
+    /// What people call its controller.
+    pub controller: &'static str,
+    /// By what an input is known to be written in it.
+    pub claims: &'static [Claim],
+}
+
 /// A configuration language and its controller.
 pub struct Dialect {
     /// The word by which flags and outputs name it.

@@ -64,17 +64,25 @@ impl core::fmt::Display for Claim {
 /// What only one dialect writes makes an input that dialect's, and an input may be of several. Where there is nothing of the kind, what is
 /// written for several decides for the first that reads it; and where there is nothing of that either, the first of the list is assumed.
 pub fn detect(inputs: &Inputs, dialects: &[&'static Dialect]) -> Detection {
+    let found = recognise(inputs, dialects.iter().map(|dialect| dialect.claims));
+    let found: Vec<_> = found.into_iter().filter_map(|(at, claim)| Some((*dialects.get(at)?, claim))).collect();
+    let assumed = dialects.first().copied().filter(|_| found.is_empty());
+    Detection { found, assumed }
+}
+
+/// Which languages of a list an input is written in, by their places, each with the first claim that holds. The list has the claims of each. Nothing
+/// where the input does not say.
+pub fn recognise(inputs: &Inputs, languages: impl Iterator<Item = &'static [Claim]> + Clone) -> Vec<(usize, Claim)> {
     let holds = |claim: &&Claim| inputs.inputs.iter().any(|input| claims(claim, &input.text));
     let by = |is_shared: bool| {
-        let first = move |dialect: &&'static Dialect| dialect.claims.iter().filter(|claim| claim.is_shared() == is_shared).find(holds).copied();
-        dialects.iter().filter_map(move |dialect| Some((*dialect, first(dialect)?)))
+        let first = move |claims: &[Claim]| claims.iter().filter(|claim| claim.is_shared() == is_shared).find(holds).copied();
+        languages.clone().enumerate().filter_map(move |(at, claims)| Some((at, first(claims)?)))
     };
     let mut found: Vec<_> = by(false).collect();
     if found.is_empty() {
         found.extend(by(true).next());
     }
-    let assumed = dialects.first().copied().filter(|_| found.is_empty());
-    Detection { found, assumed }
+    found
 }
 
 /// Whether a text that nobody named holds something that one of these dialects reads, or that is certainly meant for one. A folder also holds what

@@ -10,11 +10,14 @@ pub mod gateway_api;
 pub mod ingress;
 pub mod kubernetes;
 
-use crate::compilation::Dialect;
+use crate::compilation::{Dialect, Language};
 use crate::diagnostic::{Code, codes as common};
 
 /// All dialects, in the order in which outputs show them.
 pub static ALL: &[&Dialect] = &[&ambassador::DIALECT, &contour::DIALECT, &ingress::DIALECT, &consul::DIALECT];
+
+/// By what each of them is recognised, in the same order.
+pub const LANGUAGES: &[Language] = &[ambassador::LANGUAGE, contour::LANGUAGE, ingress::LANGUAGE, consul::LANGUAGE];
 
 /// All codes of findings: those that dialects share, then those that each has alone.
 pub fn codes() -> impl Iterator<Item = &'static Code> + Clone {

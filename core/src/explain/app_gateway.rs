@@ -2,11 +2,15 @@
 //!
 //! What must not be here: how requests are routed, and rendering.
 
+mod routes;
+
+pub use routes::{asking_app_gateway, routes_of_app_gateway, row_of_app_gateway_takes};
+
 use super::{OriginOf, OriginView, Positions, Viewed};
 use crate::backend::appgw::route::{Ending, Journey, Passed, Request as Asked, try_request};
 use crate::compilation::AppGatewayRef;
 use crate::ir::appgw::FrontendType;
-use crate::simulate::Request;
+use crate::simulate::{self, ClusterShare, Outcome, Request};
 use crate::text::Node;
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -65,6 +69,43 @@ fn pointer_of(root: &Node, list: &str, name: &str) -> Option<String> {
     let parts = root.at(&["properties", list])?.as_array()?;
     let at = parts.iter().position(|part| part.get("name").and_then(Node::as_str) == Some(name))?;
     Some(format!("/properties/{list}/{at}"))
+}
+
+impl Journey {
+    /// How it ends, in the words of every gateway.
+    #[must_use]
+    pub fn outcome(&self) -> simulate::Ending {
+        match &self.ending {
+            Ending::Forwarded { pool, host, path, .. } => simulate::Ending {
+                outcome: Outcome::Forward,
+                clusters: Vec::from([ClusterShare { name: pool.to_string(), weight: 100, percent: 100.0 }]),
+                authority: host.as_ref().map(|host| host.to_string()),
+                path: Some(path.to_string()),
+                ..simulate::Ending::default()
+            },
+            Ending::Redirected { code, location } => simulate::Ending {
+                outcome: Outcome::Redirect,
+                status: Some(u32::from(*code)),
+                location: Some(location.clone()),
+                ..simulate::Ending::default()
+            },
+            Ending::Refused { code: None, .. } => simulate::Ending { outcome: Outcome::NoListener, ..simulate::Ending::default() },
+            Ending::Refused { code: Some(code), .. } => {
+                let outcome = if self.taken.is_some() { Outcome::DirectResponse } else { Outcome::NoRoute };
+                simulate::Ending { outcome, status: Some(u32::from(*code)), ..simulate::Ending::default() }
+            }
+        }
+    }
+
+    /// The same in a sentence's end: `goes to pool-a as /shop/`.
+    #[must_use]
+    pub fn told(&self) -> String {
+        match &self.ending {
+            Ending::Refused { code: Some(code), why } => format!("is answered {code}: {why}"),
+            Ending::Refused { code: None, why } => format!("is not answered: {why}"),
+            Ending::Forwarded { .. } | Ending::Redirected { .. } => self.outcome().told(),
+        }
+    }
 }
 
 impl Passed {

@@ -59,6 +59,9 @@ fn fraction(route: &Node) -> Option<f64> {
 #[must_use]
 pub fn headline(report: &RouteReport, request: &Request, root: &Node, story: &Graph) -> String {
     let simulation = &report.simulation;
+    if request.tls && matches!(simulation.outcome, Outcome::Reset | Outcome::NoFilterChain) {
+        return no_tls(simulation);
+    }
     if simulation.outcome != Outcome::Forward {
         return Ending::of(simulation).told();
     }
@@ -70,6 +73,17 @@ pub fn headline(report: &RouteReport, request: &Request, root: &Node, story: &Gr
     let to = all.iter().map(one).collect::<Vec<_>>().join(", ");
     let path = simulation.upstream.as_ref().map(|upstream| upstream.path.as_str()).filter(|path| *path != request.path);
     path.map_or_else(|| to.clone(), |path| format!("{to}, as {path}"))
+}
+
+/// Why a TLS connection ends here, and what to do about it.
+fn no_tls(simulation: &Simulation) -> String {
+    let port = simulation.connection.as_ref().and_then(|connection| connection.address.rsplit_once(':')).map_or("this port", |(_, port)| port);
+    match simulation.outcome {
+        Outcome::Reset => format!("Envoy closes the connection: port {port} has no TLS. Ask with http://, or give the host a certificate"),
+        _ => {
+            format!("Envoy closes the connection: port {port} has no TLS for this host. Give the host a certificate, or ask for a host that has one")
+        }
+    }
 }
 
 /// What the user calls a cluster: the Service with its port, or the address; the name of the cluster where nobody does.

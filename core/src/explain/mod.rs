@@ -34,7 +34,7 @@ mod unserved;
 mod view;
 mod words;
 
-pub use app_gateway::{AppGatewayReport, route_app_gateway};
+pub use app_gateway::{AppGatewayReport, asking_app_gateway, route_app_gateway, routes_of_app_gateway, row_of_app_gateway_takes};
 pub use asking::asking;
 pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};

@@ -80,14 +80,14 @@ describe("try a request", () => {
     await page.waitForFunction(() => document.querySelector(".method").value === "POST");
     assert.equal(await page.inputValue(".url"), "https://shop.example.com/api/");
     assert.match(await page.inputValue(".wide-headers textarea"), /x-version: 2/);
-    await verdict(page, "is cut off");
+    await verdict(page, "port 8080 has no TLS. Ask with http://");
     await ask(page, "http://shop.example.com/api/");
     await verdict(page, "goes to cluster_api_backend_8080_shop");
     await page.fill(".wide-headers textarea", "x-forwarded-proto: https\nhost: nobody.example.com");
-    await verdict(page, "has no");
+    await verdict(page, "matches no virtual host");
     await page.getByLabel("Source address").fill("here");
     await page.keyboard.press("Tab");
-    await page.locator(".wrong-request", { hasText: "here is no IP address" }).waitFor();
+    await page.locator(".wrong-request", { hasText: "here is not an IP address" }).waitFor();
     await close();
   });
 
@@ -122,7 +122,7 @@ describe("try a request", () => {
     await ask(page, "http://nobody.example.com/");
     await verdict(page, "has no");
     await ask(page, "ftp://nobody");
-    await page.locator(".wrong-request", { hasText: "the scheme ftp is not HTTP's" }).waitFor();
+    await page.locator(".wrong-request", { hasText: "the scheme ftp is not http or https" }).waitFor();
     await close();
   });
 });

@@ -60,7 +60,10 @@ describe("safety", () => {
     const init = () => {
       window.ended = 0;
       window.Worker = class extends EventTarget {
-        postMessage() {}
+        postMessage([number, question]) {
+          // It is there, and works on what it is given for ever.
+          if (question === '"hello"') setTimeout(() => this.onmessage({ data: [number, '{"fine":null}'] }));
+        }
         terminate() {
           window.ended += 1;
         }
@@ -68,8 +71,18 @@ describe("safety", () => {
     };
     const { page, close } = await open(browser, server.url, { init });
     await page.locator(".status", { hasText: "compiling" }).waitFor();
-    await page.locator(".status .wrong", { hasText: "ended after 10 s" }).waitFor({ timeout: 20_000 });
+    await page.locator(".status .wrong", { hasText: "stopped after 10 s" }).waitFor({ timeout: 20_000 });
     assert.equal(await page.evaluate(() => window.ended), 1);
+    await close();
+  });
+
+  test("a worker that cannot be loaded is reported", async () => {
+    const { page, close } = await open(browser, server.url, { path: "?example=contour/hello", init: () => (window.Worker = class extends Worker {
+      constructor(address, options) {
+        super(address, { ...options, name: "none" });
+      }
+    }) });
+    await page.locator(".status .wrong", { hasText: "could not be loaded" }).waitFor();
     await close();
   });
 

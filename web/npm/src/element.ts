@@ -153,6 +153,8 @@ export class ChanceryPlayground extends HTMLElement {
     const page = this.getAttribute("page");
     const address = page ? new URL(page, document.baseURI) : new URL("../page/index.html", import.meta.url);
     address.searchParams.set("embed", this.embed);
+    const dialect = this.getAttribute("dialect");
+    if (dialect) address.searchParams.set("dialect", dialect);
     if (this.theme) address.searchParams.set("theme", this.theme);
     if (this.readonly) address.searchParams.set("readonly", "");
     return address.href;
@@ -235,7 +237,7 @@ export class ChanceryPlayground extends HTMLElement {
 /** Compiles the programs of a page once, for all frames of this document: its `boot.js` looks for them here. */
 function share(page: URL): void {
   const name = Symbol.for(`chancery ${page.href}`);
-  const holder = globalThis as unknown as Record<symbol, Record<string, Promise<WebAssembly.Module>>>;
+  const holder = globalThis as unknown as Record<symbol, { program: (of: string) => Promise<WebAssembly.Module> }>;
   if (page.origin !== location.origin || holder[name]) return;
   const compile = (program: string): Promise<WebAssembly.Module> => {
     const compiled = WebAssembly.compileStreaming(fetch(new URL(program, page)));
@@ -243,7 +245,13 @@ function share(page: URL): void {
     compiled.catch(() => delete holder[name]);
     return compiled;
   };
-  holder[name] = { page: compile("chancery-page_bg.wasm"), worker: compile("chancery-worker_bg.wasm") };
+  const known = new Map<string, Promise<WebAssembly.Module>>();
+  const program = (of: string): Promise<WebAssembly.Module> => {
+    const compiled = known.get(of) ?? compile(of);
+    known.set(of, compiled);
+    return compiled;
+  };
+  holder[name] = { program };
 }
 
 /** Text without the blanks that all its lines begin with, as it stands in a page that is indented. */

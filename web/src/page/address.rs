@@ -19,6 +19,8 @@ pub struct Address {
     pub read_only: bool,
     /// The name of an example.
     pub example: Option<String>,
+    /// The dialect that is shown first.
+    pub dialect: Option<String>,
     /// What was shared, if the fragment holds something.
     pub shared: Option<String>,
 }
@@ -31,10 +33,12 @@ pub fn read() -> Address {
     let embed = get("embed").map(|view| if view.is_empty() { "all".into() } else { view });
     let hash = location.hash().unwrap_or_default();
     let part = UrlSearchParams::new_with_str(hash.trim_start_matches('#')).ok();
+    let dialect = part.as_ref().and_then(|part| part.get("dialect"));
     let named = part.and_then(|part| part.get("view")).or_else(|| get("view")).or_else(|| embed.clone());
     Address {
         view: named.and_then(|name| View::named(&name)),
         theme: get("theme").filter(|theme| matches!(theme.as_str(), "light" | "dark")),
+        dialect,
         read_only: get("readonly").is_some_and(|value| value != "false"),
         example: get("example"),
         shared: Some(hash).filter(|hash| hash.contains("snapshot=")),

@@ -7,7 +7,7 @@ use crate::overlay::Overlays;
 use crate::state::App;
 use crate::status::{Arrived, Status};
 use crate::view::{Overlay, View};
-use crate::views::{AddressBar, Told, Views};
+use crate::views::{AddressBar, Told, Views, output};
 use crate::{address, bridge, compare, embed};
 use chancery_web::protocol::{Span, Target};
 use leptos::ev::{KeyboardEvent, PointerEvent};
@@ -132,11 +132,12 @@ fn ViewTabs(app: App) -> impl IntoView {
                 _ => None,
             }
         };
+        let label = move || if view == View::Envoy { output(app) } else { view.label().into() };
         view! {
             <button
                 class="tab" role="tab" id=format!("tab-{}", view.name()) aria-controls="view" aria-selected=move || (app.screen.view.get() == view).to_string()
-                title=format!("{} ({})", view.label(), at + 1) on:click=move |_| app.screen.show(view)
-            >{view.label()} {badge}</button>
+                title=move || format!("{} ({})", label(), at + 1) on:click=move |_| app.screen.show(view)
+            >{label} {badge}</button>
         }
     };
     view! {

@@ -50,6 +50,7 @@ impl Desk {
         Work {
             files: self.files.get_untracked(),
             dialect: self.dialect.get_untracked(),
+            chosen: self.chosen.get_untracked(),
             options: self.options.get_untracked(),
             gateway: self.gateway.get_untracked(),
         }

@@ -6,7 +6,9 @@ use crate::bridge;
 use crate::desk::Desk;
 use crate::link::{self, Silence, ask};
 use crate::screen::Screen;
-use chancery_web::protocol::{Compiled, Finding, Fix, Question};
+use chancery_web::languages;
+use chancery_web::protocol::{Compiled, Finding, Fix, Question, Work};
+use futures::channel::oneshot;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::time::Duration;
@@ -29,6 +31,8 @@ pub enum Progress {
     Slow,
     /// It took too long and was ended.
     Ended,
+    /// It could not be loaded.
+    Lost,
 }
 
 /// The compiles. Copies are the same.
@@ -44,6 +48,8 @@ pub struct Engine {
     screen: Screen,
     /// Whether a compile is under way, and whether another is due.
     compiling: StoredValue<(bool, bool)>,
+    /// Who waits for the next compile.
+    waiting: StoredValue<Vec<oneshot::Sender<()>>>,
 }
 
 impl Engine {
@@ -56,6 +62,7 @@ impl Engine {
             desk,
             screen,
             compiling: StoredValue::new((false, false)),
+            waiting: StoredValue::new(Vec::new()),
         }
     }
 
@@ -78,6 +85,18 @@ impl Engine {
         });
     }
 
+    /// Compiles what there is now, and does something once that is shown.
+    pub fn compile_then(self, act: impl FnOnce() + 'static) {
+        let (send, receive) = oneshot::channel();
+        self.waiting.update_value(|waiting| waiting.push(send));
+        self.compile();
+        spawn_local(async move {
+            if receive.await.is_ok() {
+                act();
+            }
+        });
+    }
+
     async fn once(self) {
         let started = self.generation.get_untracked();
         let waiting = move || self.generation.get_untracked() == started && self.compiling.get_value().0;
@@ -86,22 +105,32 @@ impl Engine {
                 self.progress.set(Progress::Slow);
             }
         };
-        let end = move || {
-            if waiting() {
-                link::end();
-            }
-        };
         set_timeout(slow, SLOW);
-        let limit = set_timeout_with_handle(end, LIMIT).ok();
-        let answer = ask::<Compiled>(Question::Compile(self.desk.work())).await;
-        if let Some(limit) = limit {
-            limit.clear();
+        let work = self.desk.work();
+        if started == 0 {
+            link::require_for(&work);
+        }
+        let mut answer = self.answer(work.clone()).await;
+        if let Some(other) = answer.as_ref().ok().and_then(|compiled| languages::worker(&compiled.needs)) {
+            link::require(other);
+            answer = self.answer(work).await;
         }
         match answer {
             Ok(compiled) => self.done(compiled),
-            Err(Silence::Ended) => self.progress.set(Progress::Ended),
+            Err(Silence::Ended) => self.progress.set(if link::is_lost() { Progress::Lost } else { Progress::Ended }),
             Err(Silence::Refused(why)) => self.screen.say(why),
         }
+    }
+
+    /// Compiles once. Loading a worker takes as long as it takes; a compile does not.
+    async fn answer(self, work: Work) -> Result<Compiled, Silence> {
+        link::loaded().await;
+        let limit = set_timeout_with_handle(link::end, LIMIT).ok();
+        let answer = ask::<Compiled>(Question::Compile(work)).await;
+        if let Some(limit) = limit {
+            limit.clear();
+        }
+        answer
     }
 
     fn done(self, compiled: Compiled) {
@@ -110,6 +139,14 @@ impl Engine {
         bridge::set_findings(&serde_json::to_string(&shown).unwrap_or_default());
         self.compiled.set(compiled);
         self.generation.update(|generation| *generation += 1);
+        if !self.compiling.get_value().1 {
+            self.waiting.update_value(|waiting| {
+                waiting.drain(..).for_each(|waiting| {
+                    // Who went away need not know.
+                    let _ = waiting.send(());
+                });
+            });
+        }
     }
 
     /// How many findings of this severity there are.

@@ -25,7 +25,7 @@ impl Example {
     pub fn work(&self) -> Work {
         let file = SourceFile { name: format!("{}.yaml", self.name), text: self.text.into() };
         let words = self.text.lines().find_map(|line| line.strip_prefix("# Options: ")).map(|words| words.trim().into());
-        Work { files: vec![file], dialect: Some(self.dialect.into()), options: words.map(serde_json::Value::String), gateway: None }
+        Work { files: vec![file], dialect: Some(self.dialect.into()), options: words.map(serde_json::Value::String), ..Work::default() }
     }
 
     /// What its first comment says.

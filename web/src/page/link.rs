@@ -1,21 +1,41 @@
-//! The line to the worker: questions out, answers in, and an end to a worker that hangs.
+//! The line to the worker: questions out, answers in, another worker where another is needed, and an end to one that hangs.
 //!
 //! What must not be here: what is asked.
 
-use chancery_web::protocol::{Answer, Question};
+use chancery_web::languages;
+use chancery_web::protocol::{Answer, Question, Work};
 use futures::channel::oneshot;
-use js_sys::{Array, Reflect};
+use js_sys::Array;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use wasm_bindgen::prelude::*;
-use web_sys::{MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{MessageEvent, Worker};
+
+#[wasm_bindgen(raw_module = "./start.js")]
+extern "C" {
+    /// The worker of a dialect, or of all: the one that was started beside the page, or a new one.
+    #[wasm_bindgen(js_name = take)]
+    fn take_worker(dialect: &str) -> Worker;
+    /// Which one was started beside the page.
+    fn prepared() -> String;
+}
 
 type Waiting = oneshot::Sender<String>;
 
 #[derive(Default)]
 struct Link {
     worker: Option<Worker>,
+    /// Which worker it is, or is to be.
+    called: &'static str,
+    /// Whether it has answered anything.
+    is_there: bool,
+    /// Whether it has been given something to compile.
+    has_work: bool,
+    /// Whether it could not be loaded.
+    is_lost: bool,
+    /// What is asked about work before there is any: it is sent after that.
+    held: Vec<Array>,
     next: u32,
     waiting: HashMap<u32, Waiting>,
 }
@@ -33,26 +53,64 @@ pub enum Silence {
     Refused(String),
 }
 
-fn start() -> Option<Worker> {
-    // The first one was started beside the page.
-    let early = Reflect::get(&js_sys::global(), &"chanceryWorker".into()).ok().and_then(|worker| worker.dyn_into::<Worker>().ok());
-    let _ = Reflect::set(&js_sys::global(), &"chanceryWorker".into(), &JsValue::UNDEFINED);
-    let worker = early.or_else(|| {
-        let options = WorkerOptions::new();
-        options.set_type(WorkerType::Module);
-        Worker::new_with_options("./worker.js", &options).ok()
-    })?;
+fn start(called: &str) -> Worker {
+    let worker = take_worker(called);
     let heard = Closure::<dyn Fn(MessageEvent)>::new(|event: MessageEvent| {
         let pair = Array::from(&event.data());
         let (Some(number), Some(text)) = (pair.get(0).as_f64(), pair.get(1).as_string()) else { return };
-        let waiting = LINK.with_borrow_mut(|link| link.waiting.remove(&(number as u32)));
+        let waiting = LINK.with_borrow_mut(|link| {
+            link.is_there = true;
+            link.waiting.remove(&(number as u32))
+        });
         if let Some(waiting) = waiting {
             let _ = waiting.send(text);
         }
     });
     worker.set_onmessage(Some(heard.as_ref().unchecked_ref()));
     heard.forget();
-    Some(worker)
+    let failed = Closure::<dyn Fn()>::new(|| {
+        let is_lost = LINK.with_borrow_mut(|link| {
+            link.is_lost |= !link.is_there;
+            link.is_lost
+        });
+        if is_lost {
+            end();
+        }
+    });
+    worker.set_onerror(Some(failed.as_ref().unchecked_ref()));
+    failed.forget();
+    worker
+}
+
+/// Whether the last worker could not be loaded.
+pub fn is_lost() -> bool {
+    LINK.with_borrow(|link| link.is_lost)
+}
+
+/// Asks for this worker from now on. Who waits for another one is told that it has ended.
+pub fn require(called: &'static str) {
+    let is_other = LINK.with_borrow_mut(|link| {
+        let is_other = link.worker.is_some() && link.called != called;
+        link.called = called;
+        is_other
+    });
+    if is_other {
+        end();
+    }
+}
+
+/// The same for work; any worker will do for what holds nothing.
+pub fn require_for(work: &Work) {
+    if let Some(worker) = languages::worker(&languages::needed(&languages::inputs(&work.files), work).0) {
+        require(worker);
+    }
+}
+
+/// Until the worker is loaded: what it is asked before waits.
+pub async fn loaded() {
+    if !LINK.with_borrow(|link| link.is_there && link.worker.is_some()) {
+        let _ = ask_raw(&Question::Hello).await;
+    }
 }
 
 /// Asks, and waits for the answer.
@@ -72,11 +130,25 @@ async fn ask_raw(question: &Question) -> Result<String, Silence> {
         link.next += 1;
         let number = link.next;
         if link.worker.is_none() {
-            link.worker = start();
+            if link.called.is_empty() {
+                link.called = languages::named(&prepared()).unwrap_or(languages::ALL);
+            }
+            link.is_there = false;
+            link.is_lost = false;
+            link.has_work = false;
+            link.worker = Some(start(link.called));
+        }
+        let message = Array::of2(&number.into(), &json.as_str().into());
+        link.waiting.insert(number, send);
+        link.has_work |= matches!(question, Question::Compile(_));
+        if !link.has_work && !question.needs_no_work() {
+            return link.held.push(message);
         }
         if let Some(worker) = &link.worker {
-            link.waiting.insert(number, send);
-            let _ = worker.post_message(&Array::of2(&number.into(), &json.as_str().into()));
+            let _ = worker.post_message(&message);
+            if link.has_work {
+                link.held.drain(..).for_each(|held| drop(worker.post_message(&held)));
+            }
         }
     });
     receive.await.map_err(|_| Silence::Ended)
@@ -89,5 +161,6 @@ pub fn end() {
             worker.terminate();
         }
         link.waiting.clear();
+        link.held.clear();
     });
 }

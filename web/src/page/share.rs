@@ -19,7 +19,9 @@ pub fn Share(app: App) -> impl IntoView {
         let sharing = Sharing { requests: app.requests.saved.get(), with_secrets: with_secrets.get(), page: address::page() };
         spawn_local(async move {
             if let Ok(mut answer) = ask::<Shared>(Question::Share(sharing)).await {
-                answer.link = format!("{}&view={}", answer.link, app.screen.view.get_untracked().name());
+                answer.link = app.engine.compiled.with_untracked(|compiled| {
+                    format!("{}&view={}&dialect={}", answer.link, app.screen.view.get_untracked().name(), compiled.dialect)
+                });
                 shared.set(answer);
             }
         });

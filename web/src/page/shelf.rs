@@ -9,7 +9,7 @@ use crate::link::ask;
 use crate::requests::Requests;
 use crate::screen::Screen;
 use crate::storage::{self, Session};
-use chancery_web::protocol::{Kept, Question};
+use chancery_web::protocol::{Kept, Question, SavedRequest, SourceFile, Work};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -58,6 +58,16 @@ impl Shelf {
         self.unkept.set_value(false);
         if self.screen.embedded.is_none() {
             kept_as(self.session(), |session| storage::keep_work(&session));
+        }
+    }
+
+    /// Keeps the work with its files as they may be kept.
+    pub fn keep_files(self, files: Vec<SourceFile>) {
+        self.unkept.set_value(false);
+        if self.screen.embedded.is_none() {
+            let Session { when, work, requests, chosen } = self.session();
+            let requests = requests.into_iter().map(|saved| SavedRequest { request: saved.request.without_credentials(), ..saved }).collect();
+            storage::keep_work(&Session { when, work: Work { files, ..work }, requests, chosen });
         }
     }
 

@@ -11,14 +11,14 @@ use crate::compare::Compare;
 use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::examples::{self, Example};
-use crate::link::{Silence, ask};
+use crate::link::{self, Silence, ask};
 use crate::requests::Requests;
 use crate::screen::Screen;
 use crate::selection::Selection;
 use crate::shelf::{Arrival, Shelf};
 use crate::storage::{self, Session};
 use crate::view::{Overlay, View};
-use chancery_web::protocol::{Doc, Opened, Question, SavedRequest, SourceFile, Work};
+use chancery_web::protocol::{Doc, Opened, Question, SavedRequest, SourceFile, Which, Work};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -83,8 +83,12 @@ impl App {
                 self.show_mistake();
             }
             self.shelf.changed();
+            // The page may be left at any moment, and then it is too late to ask the worker what may be kept.
+            if let Some(files) = self.engine.compiled.with_untracked(|compiled| compiled.kept.clone()) {
+                self.shelf.keep_files(files);
+            }
             self.engine.in_a_pause(move || {
-                self.shelf.keep();
+                self.shelf.leave();
                 self.selection.refresh();
             });
         });
@@ -109,10 +113,11 @@ impl App {
             match ask::<Opened>(Question::Open(text)).await {
                 Ok(opened) => {
                     self.shelf.put_aside();
-                    let chosen = opened.work.dialect.is_some();
-                    self.load(opened.work, opened.requests, chosen);
+                    let (address, chosen) = (address::read(), opened.work.dialect.is_some());
+                    let work = Work { dialect: opened.work.dialect.or(address.dialect), ..opened.work };
+                    self.load(work, opened.requests, chosen);
                     self.screen.overlay.set(None);
-                    if let Some(view) = address::read().view {
+                    if let Some(view) = address.view {
                         self.screen.show(view);
                     }
                     return;
@@ -137,6 +142,8 @@ impl App {
     /// Replaces the work.
     pub fn load(self, work: Work, requests: Vec<SavedRequest>, chosen: bool) {
         self.selection.forget();
+        let work = Work { chosen, ..work };
+        link::require_for(&work);
         self.desk.load(work, chosen);
         self.requests.load(requests);
         self.shelf.arrival.set(None);
@@ -178,6 +185,18 @@ impl App {
         self.desk.chosen.set(dialect.is_some());
         self.desk.dialect.set(dialect);
         self.engine.compile();
+    }
+
+    /// Does something while a gateway is shown; nothing names the one that is shown already.
+    pub fn in_gateway(self, gateway: Option<Which>, act: impl FnOnce() + 'static) {
+        match gateway {
+            None => act(),
+            Some(Which { dialect, id }) => {
+                self.desk.dialect.set(Some(dialect));
+                self.desk.gateway.set(Some(id));
+                self.engine.compile_then(act);
+            }
+        }
     }
 
     /// Starts anew with nothing; what was there can be brought back.

@@ -5,6 +5,7 @@
 use crate::engine::Progress;
 use crate::state::App;
 use crate::view::View;
+use chancery_web::languages;
 use chancery_web::protocol::Compiled;
 use leptos::prelude::*;
 
@@ -40,13 +41,11 @@ fn Gateways(app: App) -> impl IntoView {
 
 /// The dialects to choose from, for a list of choices: the one that is shown is chosen.
 fn dialect_options(app: App) -> impl IntoView {
-    let names = app.engine.compiled.with(|compiled| compiled.dialects.clone());
-    let option = |name: String| {
-        let its = name.clone();
-        let chosen = move || app.engine.compiled.with(|compiled| compiled.dialect == its);
-        view! { <option value=name.clone() selected=chosen>{name.clone()}</option> }
+    let option = |name: &'static str| {
+        let chosen = move || app.engine.compiled.with(|compiled| compiled.dialect == name);
+        view! { <option value=name selected=chosen>{name}</option> }
     };
-    names.into_iter().map(option).collect_view()
+    languages::names().map(option).collect_view()
 }
 
 /// What was understood of the input: `Contour`, or `Emissary and Contour`.
@@ -96,6 +95,7 @@ fn progress(app: App) -> String {
             .compiled
             .with(|compiled| format!("compiled in {}", if compiled.took < 1.0 { "under 1 ms".into() } else { format!("{:.0} ms", compiled.took) })),
         Progress::Slow => "compiling…".into(),
+        Progress::Lost => "the compiler could not be loaded; the next edit tries again".into(),
         Progress::Ended => "stopped after 10 s without an answer; the next edit tries again".into(),
     }
 }
@@ -132,7 +132,7 @@ pub fn Status(app: App) -> impl IntoView {
             {severity("error")} {severity("warning")}
             <span class="status-item wide-only">{move || counted(compiled.with(|compiled| compiled.routes), "route")}</span>
             <span class="status-item wide-only">{move || counted(compiled.with(|compiled| compiled.clusters), "cluster")}</span>
-            <span class="status-item grow" class:wrong=move || app.engine.progress.get() == Progress::Ended role="status">{move || progress(app)}</span>
+            <span class="status-item grow" class:wrong=move || matches!(app.engine.progress.get(), Progress::Ended | Progress::Lost) role="status">{move || progress(app)}</span>
             <span class="status-item local" title="Everything is worked out in this page; nothing is sent anywhere.">"local only"</span>
         </footer>
     }

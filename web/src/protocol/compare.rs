@@ -20,9 +20,12 @@ pub enum Other {
 pub struct Work {
     /// The files.
     pub files: Vec<SourceFile>,
-    /// The dialect, if the person chose one.
+    /// The dialect, if the person or an example names one.
     #[serde(default)]
     pub dialect: Option<String>,
+    /// Whether it is read as that dialect whatever is written in the files.
+    #[serde(default)]
+    pub chosen: bool,
     /// Options, as a snapshot has them, or in the words of the command line.
     #[serde(default)]
     pub options: Option<serde_json::Value>,

@@ -2,16 +2,19 @@
 //!
 //! What must not be here: the comparison; that is `chancery_core::compare`.
 
-use crate::session::{DIALECTS, inputs, options};
+use crate::languages::{inputs, needed};
+use crate::protocol::{Comparison, Other};
+use crate::worker::session::options;
 use chancery_core::backend::{OutputMap, envoy};
-use chancery_core::compare::{Change, RequestOptions, Requests, Side, SideSource, compare, requests};
-use chancery_core::compilation::Compilation;
-use chancery_core::compile::Compiler;
+use chancery_core::compare::{
+    Change, ChangeKind, RequestOptions, Requests, Side, SideSource, Written, compare, compare_app_gateways, compare_envoy, compare_written, requests,
+};
+use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayId, GatewayRef, Options};
+use chancery_core::compile::{Compiler, EmittedByGateway};
 use chancery_core::envoy_config::{EnvoyConfig, Running};
-use chancery_core::explain::{Snapshot, share};
+use chancery_core::explain::{Positions, Snapshot, share};
 use chancery_core::redact::HeldBack;
 use chancery_core::resource::{Input, Inputs};
-use chancery_web::protocol::{Comparison, Other};
 
 /// What differs, as the core tells it.
 pub type Changes = Comparison<Vec<Change>, Option<Requests>>;
@@ -28,25 +31,64 @@ pub struct Loaded {
 }
 
 enum State {
-    Compiled { compilation: Box<Compilation>, map: OutputMap, config: EnvoyConfig },
+    Compiled(Box<Proxies>),
     Running(Running),
 }
 
+/// What was compiled, with what each of its Envoys gets.
+pub struct Proxies {
+    compilation: Compilation,
+    all: Vec<Proxy>,
+}
+
+/// What one Envoy gets.
+struct Proxy {
+    dialect: &'static str,
+    id: GatewayId,
+    config: EnvoyConfig,
+    map: OutputMap,
+}
+
+impl Proxies {
+    /// What all Envoys of a compilation get.
+    pub fn new(compilation: Compilation, emitted: &mut EmittedByGateway) -> Self {
+        let proxy = |gateway: GatewayRef<'_>| Proxy {
+            dialect: gateway.side.dialect.name,
+            id: gateway.id.clone(),
+            config: EnvoyConfig::of(gateway.ir),
+            map: envoy::v3::output_map(gateway.ir, &envoy::Options::default(), emitted.of(gateway)),
+        };
+        let all = compilation.gateways().map(proxy).collect();
+        Self { compilation, all }
+    }
+
+    fn sides<'a>(&'a self, positions: &'a Positions<'a>) -> impl Iterator<Item = (&'a Proxy, Side<'a>)> {
+        let side = |(proxy, gateway): (&'a Proxy, GatewayRef<'a>)| {
+            (proxy, Side { config: &proxy.config, source: Some(SideSource { gateway, positions, map: &proxy.map }) })
+        };
+        self.all.iter().zip(self.compilation.gateways()).map(side)
+    }
+}
+
+/// A change of a gateway as a whole.
+fn whole(change: ChangeKind, name: &str) -> Change {
+    Change { change, kind: "gateway".into(), name: name.into(), was: None, note: None, fields: Vec::new(), before: Vec::new(), after: Vec::new() }
+}
+
 impl Loaded {
-    /// Reads it.
-    pub fn new(of: Other) -> Result<Self, String> {
-        let compiled = |inputs: &Inputs, options| {
-            let mut compiler = Compiler::new(DIALECTS);
-            let compilation = compiler.compile(inputs, options);
-            let (mut config, mut map) = (EnvoyConfig::default(), OutputMap::default());
-            if let Some(gateway) = compilation.gateways().next() {
-                config = EnvoyConfig::of(gateway.ir);
-                map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), compiler.emitted.of(gateway));
-            }
-            State::Compiled { config, map, compilation: compilation.into() }
+    /// Reads it. Resources that come without options are read with the present ones.
+    pub fn new(of: Other, present: &Options, dialects: &'static [&'static Dialect]) -> Result<Self, String> {
+        let compiled = |inputs: &Inputs, options: &Options| {
+            let mut compiler = Compiler::new(dialects);
+            let compilation = compiler.compile(inputs, &options.clone().of_any_dialect());
+            State::Compiled(Proxies::new(compilation, &mut compiler.emitted).into())
         };
         let (state, called) = match &of {
-            Other::Work(work) => (compiled(&inputs(&work.files), &options(work)?), String::new()),
+            Other::Work(work) => {
+                let inputs = inputs(&work.files);
+                let wanted = needed(&inputs, work).1;
+                (compiled(&inputs, &options(work, wanted, dialects)?), String::new())
+            }
             Other::Text(text) => {
                 let snapshot = match share::open(text.trim()).filter(|_| !text.trim().contains('\n')) {
                     Some(snapshot) => Some(snapshot.map_err(|why| format!("The link {why}."))?),
@@ -61,8 +103,8 @@ impl Loaded {
                     (State::Running(running), format!("the running Envoy{version}"))
                 } else {
                     let input = Input { name: "pasted.yaml".into(), text: text.as_str().into() };
-                    let state = compiled(&Inputs { inputs: [input].into() }, &Default::default());
-                    if matches!(&state, State::Compiled { compilation, .. } if compilation.objects.iter().all(|object| object.key.kind.is_empty())) {
+                    let state = compiled(&Inputs { inputs: [input].into() }, present);
+                    if matches!(&state, State::Compiled(of) if of.compilation.objects.iter().all(|object| object.key.kind.is_empty())) {
                         return Err(
                             "The text holds no resource, and is neither an answer of /config_dump, nor a bootstrap, a snapshot or a link.".into()
                         );
@@ -72,7 +114,7 @@ impl Loaded {
             }
         };
         let held_back = match &state {
-            State::Compiled { compilation, .. } => compilation.held_back(),
+            State::Compiled(of) => of.compilation.held_back(),
             State::Running(running) => running.held_back.clone(),
         };
         Ok(Self { of, state, called, held_back })
@@ -88,20 +130,19 @@ impl Loaded {
         self.of == *of
     }
 
-    /// How the present state differs from it.
-    pub fn compare(&self, now: &SideSource<'_>, config: &EnvoyConfig) -> Changes {
-        let now = Side { config, source: Some(SideSource { gateway: now.gateway, positions: now.positions, map: now.map }) };
-        let (found, changed) = match &self.state {
-            State::Compiled { compilation, map, config } => {
-                let positions = compilation.positions();
-                let source = compilation.gateways().next().map(|gateway| SideSource { gateway, positions: &positions, map });
-                let before = Side { config, source };
-                (compare(&before, &now), Some(requests(&before, &now, &RequestOptions::default())))
+    /// How the present state differs from it. A running Envoy is compared with the gateway that is shown.
+    pub fn compare(&self, now: &Proxies, shown: Option<usize>) -> Changes {
+        let positions = now.compilation.positions();
+        let (resources, envoy, changed) = match &self.state {
+            State::Compiled(before) => against(before, now),
+            // What it has of its own, as listeners of administration, would be reported as lost.
+            State::Running(running) => {
+                let after = now.sides(&positions).nth(shown.unwrap_or_default());
+                let found = after.map(|(_, after)| compare(&Side { config: &running.config, source: None }, &after)).unwrap_or_default();
+                (found.resources, found.envoy, None)
             }
-            // What it has of its own, as listeners of administration, would be told of as lost.
-            State::Running(running) => (compare(&Side { config: &running.config, source: None }, &now), None),
         };
-        Comparison { with: self.called.clone(), resources: found.resources, envoy: found.envoy, requests: changed, notes: self.notes() }
+        Comparison { with: self.called.clone(), resources, envoy, requests: changed, notes: self.notes() }
     }
 
     fn notes(&self) -> Vec<String> {
@@ -111,5 +152,57 @@ impl Loaded {
         let unknown = running.unknown_types.iter().map(|name| format!("The type {name} is not known, and was not looked into."));
         let without = (!running.has_endpoints).then(|| "Endpoints are not in the dump: /config_dump?include_eds adds them.".to_string());
         refused.chain(warming).chain(unknown).chain(without).collect()
+    }
+}
+
+/// Two compilations: resources, what gateways get, and what becomes of requests. Where each has one gateway, these are compared whatever they are
+/// called; else those of one controller with the same id.
+fn against(before: &Proxies, now: &Proxies) -> (Vec<Change>, Vec<Change>, Option<Requests>) {
+    let (old_positions, new_positions) = (before.compilation.positions(), now.compilation.positions());
+    let sides = before.compilation.sides().next().zip(now.compilation.sides().next());
+    let written = sides.map(|(old, new)| (Written { of: old, positions: &old_positions }, Written { of: new, positions: &new_positions }));
+    let resources = written.map(|(old, new)| compare_written(&old, &new)).unwrap_or_default();
+    let (old, new): (Vec<_>, Vec<_>) = (before.sides(&old_positions).collect(), now.sides(&new_positions).collect());
+    let only = old.len() == 1 && new.len() == 1;
+    let is_same = |one: &Proxy, other: &Proxy| only || (one.dialect == other.dialect && one.id == other.id);
+    let label = |of: &Side<'_>| of.source.and_then(|source| source.gateway.label()).filter(|_| !only);
+    let (mut envoy, mut all) = (Vec::new(), None::<Requests>);
+    for (proxy, after) in &new {
+        let prefix = label(after);
+        let Some((_, before)) = old.iter().find(|(of, _)| is_same(of, proxy)) else {
+            envoy.push(whole(ChangeKind::Added, prefix.as_deref().unwrap_or(proxy.id.as_str())));
+            continue;
+        };
+        let changes = compare_envoy(before, after).into_iter();
+        envoy.extend(changes.map(|change| Change { name: prefixed(prefix.as_deref(), &change.name), ..change }));
+        add(&mut all, requests(before, after, &RequestOptions::default()), prefix.as_deref());
+    }
+    let gone = old.iter().filter(|(of, _)| !new.iter().any(|(proxy, _)| is_same(of, proxy)));
+    envoy.extend(gone.map(|(proxy, _)| whole(ChangeKind::Removed, proxy.id.as_str())));
+    for after in now.compilation.app_gateways() {
+        let same = |of: &AppGatewayRef<'_>| of.named.id == after.named.id && of.named.of.dialect() == after.named.of.dialect();
+        match before.compilation.app_gateways().find(same) {
+            Some(before) => envoy.extend(compare_app_gateways(before, after)),
+            None => envoy.push(whole(ChangeKind::Added, after.named.id.as_str())),
+        }
+    }
+    (resources, envoy, all)
+}
+
+fn prefixed(prefix: Option<&str>, name: &str) -> String {
+    prefix.map_or_else(|| name.to_string(), |prefix| format!("{prefix}: {name}"))
+}
+
+/// Adds what changes for the requests of one gateway to that of the others.
+fn add(all: &mut Option<Requests>, mut more: Requests, prefix: Option<&str>) {
+    more.changes.iter_mut().for_each(|change| change.requests = prefixed(prefix, &change.requests));
+    more.limits.iter_mut().for_each(|limit| *limit = prefixed(prefix, limit));
+    match all {
+        None => *all = Some(more),
+        Some(all) => {
+            all.changes.append(&mut more.changes);
+            all.limits.append(&mut more.limits);
+            all.compared += more.compared;
+        }
     }
 }

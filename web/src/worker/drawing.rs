@@ -2,12 +2,12 @@
 //!
 //! What must not be here: where boxes go, and what refers to what.
 
-use crate::session::span;
+use crate::protocol::{Drawing, Frame, GraphFocus, Line, Span};
+use crate::worker::session::span;
 use chancery_core::compilation::Compilation;
 use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, line_width, picture, svg};
 use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Thread, layout, story};
 use chancery_core::order::Gather as _;
-use chancery_web::protocol::{Drawing, Frame, GraphFocus, Line, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 fn kind_of(node: &GraphNode) -> String {

@@ -2,11 +2,11 @@
 //!
 //! What must not be here: where the request goes; that is `chancery_core::simulate`.
 
-use crate::session::span;
+use crate::protocol::{Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
+use crate::worker::session::span;
 use chancery_core::explain::{self, Graph, Ground, HostThere, RouteReport};
 use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, percent};
 use chancery_core::text::Node;
-use chancery_web::protocol::{Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
 
 /// At most this many hosts are named where none takes the request.
 const MOST_HOSTS: usize = 8;
@@ -180,7 +180,8 @@ impl<'a> Walk<'a> {
         };
         let mut step = self.step(what, &name, "route");
         step.lost = !matches!(simulation.outcome, Outcome::Forward | Outcome::Redirect);
-        if simulation.outcome != Outcome::Forward {
+        // Why a connection is closed says that it is.
+        if !matches!(simulation.outcome, Outcome::Forward | Outcome::Reset | Outcome::NoFilterChain) {
             step.told.push(format!("the request {}", ending.told()));
         }
         step.told.extend(simulation.conditions.iter().map(|condition| format!("if {}", condition.wants)));

@@ -2,14 +2,74 @@
 //!
 //! What must not be here: the routes themselves.
 
-use chancery_core::explain::{Graph, RouteRow, service_name};
+use crate::protocol::Which;
+use chancery_core::compilation::{Compilation, GatewayId, NamedGateway};
+use chancery_core::envoy_config::EnvoyConfig;
+use chancery_core::explain::{Graph, RouteRow, routes, routes_of_app_gateway, row_of_app_gateway_takes, service_name};
+use chancery_core::simulate::Gateway;
+use serde::Serialize;
 use std::collections::HashMap;
 
 /// The condition by which twins differ.
 const TRANSPORT: &str = "x-forwarded-proto is";
 
-/// The rows of the page. `story` names clusters as the user does.
-pub fn listed(rows: Vec<RouteRow>, story: &Graph) -> Vec<RouteRow> {
+/// A row of the page, with the gateway that it is of.
+#[derive(Serialize)]
+pub struct Listed {
+    #[serde(flatten)]
+    row: RouteRow,
+    /// By what it is told apart from all others.
+    key: String,
+    /// What its gateway is called, where there are several.
+    of: Option<String>,
+    /// Its gateway, unless it is the one that is shown.
+    gateway: Option<Which>,
+}
+
+fn key(dialect: &str, id: &GatewayId, pointer: &str) -> String {
+    format!("{dialect} {} {pointer}", id.as_str())
+}
+
+/// The rows of all gateways, in the order of the gateways. `story` names clusters as the user does.
+pub fn all(compilation: &Compilation, shown: (usize, usize), story: &Graph) -> Vec<Listed> {
+    let mut out = Vec::new();
+    for (side_at, side) in compilation.sides().enumerate() {
+        for (at, gateway) in side.side.gateways.iter().enumerate() {
+            let (dialect, id) = (side.dialect().name, &gateway.id);
+            let envoy = side.gateways().find(|of| of.id == id);
+            let rows = match envoy {
+                Some(gateway) => listed(routes(gateway), story),
+                None => side.app_gateways().find(|of| of.named.id == id).map(routes_of_app_gateway).unwrap_or_default(),
+            };
+            let of = NamedGateway { of: side, id }.label();
+            let which = || Which { dialect: dialect.into(), id: id.to_string() };
+            out.extend(rows.into_iter().map(|row| Listed {
+                key: key(dialect, id, &row.pointer),
+                of: of.clone(),
+                gateway: (shown != (side_at, at)).then(which),
+                row,
+            }));
+        }
+    }
+    out
+}
+
+/// The keys of the rows whose path takes a request.
+pub fn taking(compilation: &Compilation, host: Option<&str>, path: &str) -> Vec<String> {
+    let of_envoys = compilation.gateways().flat_map(|of| {
+        let config = EnvoyConfig::of(of.ir);
+        let pointers = Gateway::new(&config).routes_for(host, path).into_iter();
+        pointers.map(|pointer| key(of.side.dialect.name, of.id, &pointer)).collect::<Vec<_>>()
+    });
+    let of_others = compilation.app_gateways().flat_map(|of| {
+        let rows = routes_of_app_gateway(of).into_iter().filter(|row| row_of_app_gateway_takes(row, host, path));
+        rows.map(|row| key(of.named.of.dialect().name, of.named.id, &row.pointer)).collect::<Vec<_>>()
+    });
+    of_envoys.chain(of_others).collect()
+}
+
+/// The rows of an Envoy.
+fn listed(rows: Vec<RouteRow>, story: &Graph) -> Vec<RouteRow> {
     let mut out: Vec<RouteRow> = Vec::new();
     // By where their virtual host is: the number of the last rule, and the number of each route.
     let mut numbers: HashMap<String, (u32, HashMap<u32, u32>)> = HashMap::new();

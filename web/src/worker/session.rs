@@ -2,53 +2,54 @@
 //!
 //! What must not be here: how a document becomes rows (`tree`), what belongs to a selection (`thread`), and how other answers are put.
 
-use crate::compare::{Changes, Loaded};
-use crate::drawing;
-use crate::request;
-use crate::routes;
-use crate::share;
-use crate::thread;
-use crate::tree::Tree;
+use crate::languages::{inputs, is_found, needed};
+use crate::protocol::{Answer, Compiled, Doc, Named, Other, Part, Question, Rows, Spot, Target, Thread, Way, Work, WrittenRequest};
+use crate::worker::app_gateway;
+use crate::worker::compare::{Changes, Loaded, Proxies};
+use crate::worker::drawing;
+use crate::worker::request;
+use crate::worker::routes;
+use crate::worker::share;
+use crate::worker::thread;
+use crate::worker::tree::Tree;
 use chancery_core::backend::OutputMap;
 use chancery_core::check::check;
-use chancery_core::compare::SideSource;
-use chancery_core::compilation::{Compilation, Dialect, GatewayRef, Options, SideRef, for_people};
+use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, Options, SideRef, for_people};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::{Policy, codes};
-use chancery_core::dialect::{ambassador, contour};
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{
-    self, Completions, Finding, Ground, Positions, ResourceRef, RouteRow, View, Viewed, asking, completions, count_routes, findings, graph, hover,
-    ledger, routes as route_rows,
+    self, Completions, Finding, Ground, Positions, ResourceRef, RouteRow, View, Viewed, asking, asking_app_gateway, completions, count_routes,
+    findings, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
 };
 use chancery_core::ir::Cluster;
 use chancery_core::redact::HeldBack;
-use chancery_core::resource::{Input, Inputs, SourceId};
+use chancery_core::resource::SourceId;
 use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
 use chancery_core::text::{Node, Object, Value, to_json, to_yaml};
-use chancery_web::protocol::{
-    Answer, Compiled, Doc, Named, Other, Part, Question, Rows, SourceFile, Spot, Target, Thread, Way, Work, WrittenRequest,
-};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The dialects of the page.
-pub static DIALECTS: &[&Dialect] = &[&ambassador::DIALECT, &contour::DIALECT];
-
 /// The worker's memory.
 pub struct Session {
+    /// The dialects of this worker.
+    dialects: &'static [&'static Dialect],
     compiler: Compiler,
     compilation: Compilation,
     /// The gateway that is shown: its side and its place there.
     shown: (usize, usize),
     /// What it was compiled with.
     options: Options,
+    /// The same for others: with a dialect only where a person chose it, or where the input does not say.
+    shared: Options,
     /// What Envoy gets of it, when it was asked for.
     config: Option<EnvoyConfig>,
     /// What no answer may have.
     held_back: HeldBack,
+    /// What all Envoys get of it, when it was compared.
+    proxies: Option<Proxies>,
     /// What was compared with last.
     other: Option<Loaded>,
     trees: BTreeMap<Doc, Tree>,
@@ -63,14 +64,18 @@ pub struct Session {
     tops: BTreeMap<String, i32>,
 }
 
-impl Default for Session {
-    fn default() -> Self {
+impl Session {
+    /// With nothing compiled, for these dialects.
+    pub fn new(dialects: &'static [&'static Dialect]) -> Self {
         Self {
-            compiler: Compiler::new(DIALECTS),
+            dialects,
+            compiler: Compiler::new(dialects),
             compilation: Compilation::default(),
             shown: (0, 0),
             options: Options::default(),
+            shared: Options::default(),
             config: None,
+            proxies: None,
             other: None,
             trees: BTreeMap::new(),
             before: BTreeMap::new(),
@@ -92,8 +97,8 @@ fn refused(why: &str) -> String {
 }
 
 /// A core's span as the page has it.
-pub fn span(of: &explain::Span) -> chancery_web::protocol::Span {
-    chancery_web::protocol::Span {
+pub fn span(of: &explain::Span) -> crate::protocol::Span {
+    crate::protocol::Span {
         file: of.file.to_string(),
         line: of.line,
         end_line: of.end_line,
@@ -110,20 +115,15 @@ fn said<T: Serialize>(answer: &Result<T, String>) -> String {
     }
 }
 
-/// Files as the core takes them.
-pub fn inputs(files: &[SourceFile]) -> Inputs {
-    Inputs { inputs: files.iter().map(|file| Input { name: file.name.as_str().into(), text: file.text.as_str().into() }).collect() }
-}
-
 /// How work is to be compiled.
-pub fn options(work: &Work) -> Result<Options, String> {
+pub fn options(work: &Work, wanted: Option<&str>, dialects: &[&'static Dialect]) -> Result<Options, String> {
     let mut options = match &work.options {
         None => for_people(),
-        Some(serde_json::Value::String(words)) => Options::from_words(words, DIALECTS).map_err(|error| error.to_string())?.or(for_people()),
+        Some(serde_json::Value::String(words)) => Options::from_words(words, dialects).map_err(|error| error.to_string())?.or(for_people()),
         Some(data) => serde_json::from_value(data.clone()).map_err(|error| error.to_string())?,
     };
-    if let Some(dialect) = &work.dialect {
-        options.choose(dialect, DIALECTS).map_err(|error| error.to_string())?;
+    if let Some(dialect) = wanted {
+        options.choose(dialect, dialects).map_err(|error| error.to_string())?;
     }
     Ok(options)
 }
@@ -133,6 +133,21 @@ fn gateway_at(compilation: &Compilation, (side, at): (usize, usize)) -> Option<G
     let side = compilation.sides().nth(side)?;
     let id = &side.side.gateways.get(at)?.id;
     side.gateways().find(|gateway| gateway.id == id)
+}
+
+/// The Application Gateway at a place.
+fn app_gateway_at(compilation: &Compilation, (side, at): (usize, usize)) -> Option<AppGatewayRef<'_>> {
+    let side = compilation.sides().nth(side)?;
+    let id = &side.side.gateways.get(at)?.id;
+    side.app_gateways().find(|gateway| gateway.named.id == id)
+}
+
+/// How many routes and clusters, or pools, all gateways have.
+fn counts(compilation: &Compilation) -> (usize, usize) {
+    let of_envoys = compilation.gateways().map(|gateway| (count_routes(gateway), gateway.ir.clusters.len()));
+    let pools = |gateway: AppGatewayRef<'_>| gateway.parts.properties.as_ref().and_then(|of| of.pools.as_ref()).map_or(0, Vec::len);
+    let of_others = compilation.app_gateways().map(|gateway| (routes_of_app_gateway(gateway).len(), pools(gateway)));
+    of_envoys.chain(of_others).fold((0, 0), |(routes, clusters), (more, others)| (routes + more, clusters + others))
 }
 
 /// Which gateway is to be shown: the one that is asked for, or the first.
@@ -167,6 +182,7 @@ impl Session {
 
     fn dispatch(&mut self, question: Question) -> String {
         match question {
+            Question::Hello => fine(&()),
             Question::Compile(work) => said(&self.compile(&work)),
             Question::Rows { .. } | Question::Form { .. } | Question::Toggle { .. } | Question::Fold { .. } | Question::Find { .. } => {
                 self.about_tree(question)
@@ -185,10 +201,10 @@ impl Session {
                 fine(&Thread::default())
             }
             Question::Routes => {
-                let rows = self.routes();
-                fine(&routes::listed(rows, self.story()))
+                self.story();
+                fine(&self.story.as_ref().map(|story| routes::all(&self.compilation, self.shown, story)).unwrap_or_default())
             }
-            Question::RoutesFor { host, path } => fine(&Gateway::new(self.envoy_config()).routes_for(host.as_deref(), &path)),
+            Question::RoutesFor { host, path } => fine(&routes::taking(&self.compilation, host.as_deref(), &path)),
             Question::Parts => fine(&self.parts()),
             Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
             Question::Hover(spot) => fine(&self.hover(spot)),
@@ -197,11 +213,14 @@ impl Session {
                 let root = self.tree(doc).root();
                 fine(&if yaml { to_yaml(root) } else { to_json(root, true) })
             }
-            Question::Page { code } => match codes::find(&code) {
-                Some(code) => fine(&code.page),
-                None => refused("there is no such code"),
-            },
-            Question::Share(sharing) => fine(&share::shared(&self.compilation, &self.options, &sharing)),
+            Question::Page { code } => {
+                let own = self.dialects.iter().flat_map(|dialect| dialect.codes).find(|known| known.name == code).copied();
+                match codes::find(&code).or(own) {
+                    Some(code) => fine(&code.page),
+                    None => refused("there is no such code"),
+                }
+            }
+            Question::Share(sharing) => fine(&share::shared(&self.compilation, &self.shared, &sharing)),
             Question::Keep(kept) => fine(&share::kept(kept)),
             Question::Open(text) => said(&share::opened(&text)),
             Question::Compare(other) => said(&self.compare(other)),
@@ -257,7 +276,10 @@ impl Session {
             },
             Question::Suggest(pointer) => {
                 let rows = self.routes();
-                fine(&asking(&rows, pointer.as_deref(), self.tree(Doc::Envoy).root()))
+                fine(&match self.app_gateway() {
+                    Some(_) => asking_app_gateway(&rows, pointer.as_deref()),
+                    None => asking(&rows, pointer.as_deref(), self.tree(Doc::Envoy).root()),
+                })
             }
             Question::Judge(saved) => fine(&self.judge(&saved)),
             _ => refused("this question is not about a request"),
@@ -301,6 +323,9 @@ impl Session {
     }
 
     fn way(&mut self, written: &WrittenRequest) -> Result<Way, String> {
+        if let Some(gateway) = self.app_gateway() {
+            return app_gateway::way(gateway, &self.positions(), written);
+        }
         self.tree(Doc::Envoy);
         self.envoy_config();
         self.story();
@@ -319,28 +344,33 @@ impl Session {
     }
 
     fn judge(&mut self, saved: &[SavedRequest]) -> Vec<Verdict> {
+        if let Some(gateway) = self.app_gateway() {
+            return saved.iter().map(|saved| app_gateway::judge(gateway, &self.positions(), saved)).collect();
+        }
         let gateway = Gateway::new(self.envoy_config());
         saved.iter().map(|saved| saved.judge(&gateway)).collect()
     }
 
     fn compare(&mut self, other: Other) -> Result<Changes, String> {
-        self.tree(Doc::Envoy);
-        self.envoy_config();
         let loaded = match self.other.take().filter(|loaded| loaded.is(&other)) {
             Some(loaded) => loaded,
-            None => Loaded::new(other)?,
+            None => Loaded::new(other, &self.options, self.dialects)?,
         };
-        let loaded = self.other.insert(loaded);
-        let positions = self.compilation.positions();
-        let gateway = gateway_at(&self.compilation, self.shown);
-        let (Some(config), Some(tree), Some(gateway)) = (&self.config, self.trees.get(&Doc::Envoy), gateway) else { return Ok(Changes::default()) };
-        let now = SideSource { gateway, positions: &positions, map: tree.map() };
-        Ok(loaded.compare(&now, config))
+        let now = self.proxies.get_or_insert_with(|| Proxies::new(self.compilation.clone(), &mut self.compiler.emitted));
+        let shown = gateway_at(&self.compilation, self.shown);
+        let is_shown = |of: GatewayRef<'_>| shown.is_some_and(|shown| shown.id == of.id && shown.side.dialect == of.side.dialect);
+        let shown = self.compilation.gateways().position(is_shown);
+        Ok(self.other.insert(loaded).compare(now, shown))
     }
 
     /// The gateway that is shown, if it runs.
     fn gateway(&self) -> Option<GatewayRef<'_>> {
         gateway_at(&self.compilation, self.shown)
+    }
+
+    /// The Application Gateway that is shown, if it is one.
+    fn app_gateway(&self) -> Option<AppGatewayRef<'_>> {
+        app_gateway_at(&self.compilation, self.shown)
     }
 
     /// The side of the gateway that is shown.
@@ -354,7 +384,8 @@ impl Session {
     }
 
     fn routes(&self) -> Vec<RouteRow> {
-        self.gateway().map(route_rows).unwrap_or_default()
+        let of_envoy = self.gateway().map(route_rows);
+        of_envoy.or_else(|| self.app_gateway().map(routes_of_app_gateway)).unwrap_or_default()
     }
 
     fn positions(&self) -> Positions<'_> {
@@ -377,33 +408,42 @@ impl Session {
 
     fn compile(&mut self, work: &Work) -> Result<Compiled<Vec<Finding>>, String> {
         let start = js_sys::Date::now();
-        self.options = options(work)?;
-        let (inputs, wanted) = (inputs(&work.files), self.options.dialect.clone());
+        let inputs = inputs(&work.files);
+        let (needs, wanted) = needed(&inputs, work);
+        if needs.iter().any(|name| Dialect::named(name, self.dialects).is_none()) {
+            let needs = needs.into_iter().map(String::from).collect();
+            return Ok(Compiled { needs, ..Compiled::default() });
+        }
+        self.options = options(work, wanted, self.dialects)?;
+        let is_told = work.chosen || !is_found(&inputs, wanted);
+        self.shared = if is_told { self.options.clone() } else { self.options.clone().of_any_dialect() };
         // An input of several dialects is compiled for each; one of them is shown, and what is found by all.
         let mut compilation = self.compiler.compile(&inputs, &self.options.clone().of_any_dialect());
-        if wanted.as_ref().is_some_and(|wanted| compilation.side(wanted).is_none()) {
+        if wanted.is_some_and(|wanted| compilation.side(wanted).is_none()) {
             compilation = self.compiler.compile(&inputs, &self.options);
         }
         let policy = Policy { at: self.options.findings.at.or(Some((start / 1000.0) as i64)), ..self.options.findings.clone() };
         check(&mut compilation, &policy, &mut self.compiler.emitted);
         let found = findings(&compilation, &compilation.positions());
         self.held_back = compilation.held_back();
-        self.shown = shown(&compilation, wanted.as_deref(), work.gateway.as_deref());
+        self.shown = shown(&compilation, wanted, work.gateway.as_deref());
         self.compilation = compilation;
         let took = js_sys::Date::now() - start;
         self.before.append(&mut self.trees);
         self.graph = None;
         self.story = None;
         self.config = None;
+        self.proxies = None;
         let (compilation, positions) = (&self.compilation, self.positions());
         let names = compilation.objects.iter().filter_map(|object| {
             let span = positions.object(object.id)?;
             Some(Named { label: ResourceRef::from(&object.key).to_string(), file: span.file.to_string(), line: span.line })
         });
+        let counts = counts(compilation);
         Ok(Compiled {
             dialect: self.side().map(|side| side.dialect().name.into()).unwrap_or_default(),
             read_as: compilation.sides.iter().map(|side| side.dialect.controller.into()).collect(),
-            dialects: DIALECTS.iter().map(|dialect| dialect.name.into()).collect(),
+            needs: Vec::new(),
             gateway: self.gateway_names().get(self.shown.1).cloned().unwrap_or_default(),
             gateways: self.gateway_names(),
             stopped: compilation
@@ -411,10 +451,12 @@ impl Session {
                 .map(|(side, _, failure)| format!("{} does not start: {}", side.dialect.controller, failure.error))
                 .collect(),
             resources: compilation.objects.len(),
-            routes: self.gateway().map_or(0, count_routes),
-            clusters: self.gateway().map_or(0, |gateway| gateway.ir.clusters.len()),
+            routes: counts.0,
+            clusters: counts.1,
+            output: if self.app_gateway().is_some() { "Gateway" } else { "Envoy" }.into(),
             took,
             names: names.collect(),
+            kept: share::kept_if_small(&work.files),
             findings: found,
         })
     }
@@ -439,9 +481,13 @@ impl Session {
                     let viewed = Viewed::new(gateway.ir, View::Envoy, compiler.emitted.of(gateway));
                     Some((viewed.root, viewed.map))
                 }
+                (Doc::Envoy, None) => app_gateway_at(compilation, *shown).map(|gateway| {
+                    let viewed = Viewed::app_gateway(gateway.parts);
+                    (viewed.root, viewed.map)
+                }),
                 (Doc::Ir, Some(gateway)) => Some(explain::dump(gateway.ir)),
                 (Doc::Config, _) => side.map(explain::dump_config),
-                (Doc::Envoy | Doc::Ir, None) => None,
+                (Doc::Ir, None) => None,
             };
             let (root, map) = document.unwrap_or_else(|| (Node::synthesised(Value::Object(Object::new())), OutputMap::default()));
             let tree = Tree::new(root, map);

@@ -2,10 +2,10 @@
 //!
 //! What must not be here: the formats; those are `chancery_core::explain::{Snapshot, share}`.
 
-use crate::session::inputs;
+use crate::languages::inputs;
+use crate::protocol::{Kept, Opened, SavedRequest, Shared, Sharing, SourceFile, Work};
 use chancery_core::compilation::{Compilation, Options};
 use chancery_core::explain::{Snapshot, share, with_stand_ins};
-use chancery_web::protocol::{Kept, Opened, SavedRequest, Shared, Sharing, SourceFile, Work};
 
 /// Hands the present work on.
 pub fn shared(compilation: &Compilation, options: &Options, sharing: &Sharing) -> Shared {
@@ -18,12 +18,25 @@ pub fn shared(compilation: &Compilation, options: &Options, sharing: &Sharing) -
     Shared { long: link.len() > share::LONG_LINK, link, file: chosen.write(), secret }
 }
 
+/// Files of at most this many bytes are handed back with every compile, for the browser to keep.
+const SMALL: usize = 100_000;
+
+/// Files without what may be secret in them.
+fn hidden(files: &[SourceFile]) -> Vec<SourceFile> {
+    let texts = with_stand_ins(&inputs(files)).inputs;
+    texts.into_iter().map(|input| SourceFile { name: input.name.to_string(), text: input.text.to_string() }).collect()
+}
+
+/// The same, where there is little to do.
+pub fn kept_if_small(files: &[SourceFile]) -> Option<Vec<SourceFile>> {
+    (files.iter().map(|file| file.text.len()).sum::<usize>() <= SMALL).then(|| hidden(files))
+}
+
 /// Work without what may be secret in it.
 pub fn kept(kept: Kept) -> Kept {
-    let texts = with_stand_ins(&inputs(&kept.work.files)).inputs;
-    let files = texts.into_iter().map(|input| SourceFile { name: input.name.to_string(), text: input.text.to_string() });
+    let files = hidden(&kept.work.files);
     let without = |saved: SavedRequest| SavedRequest { request: saved.request.without_credentials(), ..saved };
-    Kept { work: Work { files: files.collect(), ..kept.work }, requests: kept.requests.into_iter().map(without).collect() }
+    Kept { work: Work { files, ..kept.work }, requests: kept.requests.into_iter().map(without).collect() }
 }
 
 /// Opens a link, its fragment or a file.

@@ -2,12 +2,12 @@
 //!
 //! What must not be here: finding it out; that is `chancery_core::explain::Thread`.
 
-use crate::session::span;
-use crate::tree::Tree;
+use crate::protocol::{Doc, ResourceRef, Span, Target, Thread};
+use crate::worker::session::span;
+use crate::worker::tree::Tree;
 use chancery_core::compilation::{Compilation, SideRef};
 use chancery_core::explain::{OriginView, Thread as CoreThread, describe, get};
 use chancery_core::text::to_json;
-use chancery_web::protocol::{Doc, ResourceRef, Span, Target, Thread};
 use std::collections::BTreeMap;
 
 /// Documents by which there are.

@@ -2,13 +2,13 @@
 //!
 //! What must not be here: how a row looks.
 
-use crate::lines::{self, Line, children};
+use crate::protocol::{Form, Found, Row, Rows};
+use crate::worker::lines::{self, Line, children};
 use chancery_core::backend::OutputMap;
 use chancery_core::compilation::SideRef;
 use chancery_core::explain::{OriginView, Positions, name_of};
 use chancery_core::resource::Rule;
 use chancery_core::text::{Node, Value, to_json, to_yaml};
-use chancery_web::protocol::{Form, Found, Row, Rows};
 use std::collections::{BTreeSet, HashSet};
 
 /// Rows that are open to begin with, by depth.
@@ -275,7 +275,7 @@ impl Tree {
             text: told(node),
             sort: sort(node).into(),
             open: (end > at + 1).then(|| self.is_open(at)),
-            from: view.as_ref().and_then(|view| view.span.as_ref()).map(crate::session::span),
+            from: view.as_ref().and_then(|view| view.span.as_ref()).map(crate::worker::session::span),
             rule: view.as_ref().map(|view| view.rule.name().into()),
             why: view.map(|view| view.why),
             key,

@@ -151,7 +151,7 @@ fn listener_of<'p>(properties: &'p Properties, rule: &Part<Rule>, asked: &Reques
 }
 
 /// Whether a host matches, with `*` for any characters and `?` for one. In time that grows with the product of both.
-fn glob(pattern: &str, text: &str) -> bool {
+pub(crate) fn glob(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut from) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -231,7 +231,7 @@ fn used(properties: &Properties, listener: &Part<Listener>, rule: &Part<Rule>, a
 }
 
 /// Whether a path matches, without case; a star at the end stands for anything.
-fn matches(pattern: &str, path: &str) -> bool {
+pub(crate) fn matches(pattern: &str, path: &str) -> bool {
     let (pattern, path) = (pattern.to_lowercase(), path.to_lowercase());
     match pattern.strip_suffix('*') {
         Some(beginning) => path.starts_with(beginning),

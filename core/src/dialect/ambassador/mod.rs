@@ -20,18 +20,25 @@ pub use config::Config;
 pub use options::Options;
 pub use stages::Stages;
 
-use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Outcome, Task};
+use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Language, Outcome, Task};
 use crate::resource::ResourceKey;
 use crate::schema::ListedKind;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// Ambassador as a dialect.
-pub static DIALECT: Dialect = Dialect {
+/// By what it is recognised.
+pub const LANGUAGE: Language = Language {
     name: "ambassador",
     controller: "Emissary",
     claims: &[Claim::Version("getambassador.io/"), Claim::Version("ambassador/v"), Claim::Annotation("getambassador.io/")],
+};
+
+/// Ambassador as a dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: LANGUAGE.name,
+    controller: LANGUAGE.controller,
+    claims: LANGUAGE.claims,
     read_options: |_| fetch::read_options(),
     kinds: kinds::known,
     listing,

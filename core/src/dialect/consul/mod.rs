@@ -36,17 +36,24 @@ pub mod xds;
 
 pub use options::Options;
 
-use crate::compilation::{Claim, Dialect, Hints};
+use crate::compilation::{Claim, Dialect, Hints, Language};
 use crate::schema::ListedKind;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use entry::Kind;
 
-/// Consul as a dialect.
-pub static DIALECT: Dialect = Dialect {
+/// By what it is recognised.
+pub const LANGUAGE: Language = Language {
     name: "consul",
     controller: "Consul",
     claims: CLAIMS,
+};
+
+/// Consul as a dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: LANGUAGE.name,
+    controller: LANGUAGE.controller,
+    claims: LANGUAGE.claims,
     read_options: |_| documents::read_options(),
     kinds: Vec::new,
     listing,

@@ -27,7 +27,7 @@ mod wanted;
 pub use memory::Memory;
 pub use options::{Controller, Options};
 
-use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Ledger, Outcome, Task};
+use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Language, Ledger, Outcome, Task};
 use crate::diagnostic::Findings;
 use crate::ir::Ir;
 use crate::read::ReadOptions;
@@ -42,8 +42,8 @@ use settings::Settings;
 use source::Source;
 use stages::Stages;
 
-/// Contour as a dialect.
-pub static DIALECT: Dialect = Dialect {
+/// By what it is recognised.
+pub const LANGUAGE: Language = Language {
     name: "contour",
     controller: "Contour",
     claims: &[
@@ -52,6 +52,13 @@ pub static DIALECT: Dialect = Dialect {
         Claim::SharedAnnotation("projectcontour.io/"),
         Claim::SharedVersion("gateway.networking.k8s.io/"),
     ],
+};
+
+/// Contour as a dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: LANGUAGE.name,
+    controller: LANGUAGE.controller,
+    claims: LANGUAGE.claims,
     read_options: |options| read_options(&Options::of(options)),
     kinds: kinds::known,
     listing: kinds::listing,

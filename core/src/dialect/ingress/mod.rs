@@ -35,7 +35,7 @@ mod wanted;
 
 pub use options::Options;
 
-use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, KnownAnnotations, Ledger, Outcome, Task};
+use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, KnownAnnotations, Language, Ledger, Outcome, Task};
 use crate::diagnostic::Findings;
 use crate::read::ReadOptions;
 use crate::resource::Objects;
@@ -48,8 +48,8 @@ use names::Names;
 use source::Source;
 use stages::Stages;
 
-/// Ingress on Azure as a dialect.
-pub static DIALECT: Dialect = Dialect {
+/// By what it is recognised.
+pub const LANGUAGE: Language = Language {
     name: "ingress",
     controller: "AGIC",
     claims: &[
@@ -60,6 +60,13 @@ pub static DIALECT: Dialect = Dialect {
         Claim::IngressClass("azure-application-gateway"),
         Claim::IngressClass("azure/application-gateway"),
     ],
+};
+
+/// Ingress on Azure as a dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: LANGUAGE.name,
+    controller: LANGUAGE.controller,
+    claims: LANGUAGE.claims,
     read_options: |_| ReadOptions::default(),
     kinds: kinds::known,
     listing: kinds::listing,

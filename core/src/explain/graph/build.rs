@@ -40,6 +40,10 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
         builder.clusters(gateway.ir);
         builder.passed_on(&gateway.ir.delivery.verbatim);
     }
+    for gateway in compilation.app_gateways() {
+        builder.scope = gateway.named.label().map(Str::from);
+        builder.app_gateway(gateway.parts);
+    }
     builder.finish()
 }
 

@@ -6,6 +6,7 @@
 //!
 //! What must not be here: drawing.
 
+mod app_gateway;
 mod build;
 mod envoy;
 mod focus;

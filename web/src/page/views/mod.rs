@@ -48,7 +48,7 @@ fn Hint(app: App) -> impl IntoView {
         })
     };
     move || match worst() {
-        None => view! { <p class="told-hint">"Click a line, a route or a field to follow it from YAML to Envoy and back."</p> }.into_any(),
+        None => view! { <p class="told-hint">"Click a line, a route or a field to follow it from YAML to the gateway and back."</p> }.into_any(),
         Some(finding) => {
             let Finding { severity, message, span, fix, .. } = finding;
             let source = span.map(|span| source(app, span));
@@ -66,6 +66,11 @@ fn Hint(app: App) -> impl IntoView {
     }
 }
 
+/// What the document of the gateway that is shown is called.
+pub fn output(app: App) -> String {
+    app.engine.compiled.with(|compiled| if compiled.output.is_empty() { View::Envoy.label().to_string() } else { compiled.output.clone() })
+}
+
 /// A place in the text, which a click goes to.
 fn source(app: App, span: Span) -> impl IntoView {
     let label = format!("{}:{}", span.file, span.line);
@@ -81,7 +86,7 @@ pub fn Told(app: App) -> impl IntoView {
             let places = thread.envoy.len();
             let sentences = thread.told.clone();
             let spans = thread.spans.clone();
-            let count = (places > 0).then(|| format!("{places} {} in Envoy", if places == 1 { "place" } else { "places" }));
+            let count = (places > 0).then(|| format!("{places} {} in {}", if places == 1 { "place" } else { "places" }, output(app)));
             view! {
                 <div class="told-head">
                     <strong class="told-title" title=thread.title.replace('`', "")>{findings::words(&thread.title)}</strong>

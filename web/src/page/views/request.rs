@@ -3,6 +3,7 @@
 //! What must not be here: where a request goes.
 
 use super::findings::words;
+use super::output;
 use super::tree::open_place;
 use crate::requests::Requests;
 use crate::state::App;
@@ -192,7 +193,11 @@ fn Kept(app: App) -> impl IntoView {
 fn Answer(app: App, way: Way) -> impl IntoView {
     let Way { told, headline, ending, good, steps, hosts, wanting, notes, .. } = way;
     let forwards = ending.outcome == chancery_web::protocol::Outcome::Forward;
-    let (first, second) = if forwards { (headline, format!("The request {told}")) } else { (format!("The request {told}"), String::new()) };
+    let (first, second) = match headline == told {
+        true => (format!("The request {told}"), String::new()),
+        false if forwards => (headline, format!("The request {told}")),
+        false => (headline, String::new()),
+    };
     view! {
         <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "→" } else { "✗" }}</span><span>{first}</span></p>
         {(!second.is_empty()).then(|| view! { <p class="verdict-second">{second}</p> })}
@@ -256,7 +261,7 @@ fn Stair(app: App, step: Step) -> impl IntoView {
                 <button class="stair-name" on:click=move |_| select(app, Some(at.clone()))>{if name.is_empty() { "—".to_string() } else { name }}</button>
                 <span class="stair-end">
                     {spans.into_iter().map(|span| source(app, span)).collect_view()}
-                    <button class="quiet" title="Show it in Envoy's configuration" on:click=move |_| open_place(app, pointer.clone())>"Envoy"</button>
+                    <button class="quiet" title="Show it in the gateway's configuration" on:click=move |_| open_place(app, pointer.clone())>{output(app)}</button>
                 </span>
             }
             .into_any()

@@ -1,7 +1,8 @@
-//! The routes, in the order in which Envoy tries them.
+//! The routes of all gateways, in the order in which each tries them.
 //!
 //! What must not be here: which route takes a request.
 
+use super::output;
 use super::tree::open_place;
 use crate::link::ask;
 use crate::state::App;
@@ -48,7 +49,7 @@ fn sections(rows: &[RouteRow], wanted: &Wanted, built_in: bool) -> (Vec<Section>
     let fits = |row: &&RouteRow| {
         let fits = match wanted {
             Wanted::Words(words) => words.is_empty() || has(row, words),
-            Wanted::Taking(places) => places.contains(&row.pointer),
+            Wanted::Taking(places) => places.contains(&row.key),
         };
         fits && (built_in || !row.made_by.is_empty())
     };
@@ -58,7 +59,8 @@ fn sections(rows: &[RouteRow], wanted: &Wanted, built_in: bool) -> (Vec<Section>
             hidden += 1;
             continue;
         }
-        let outer = format!("{} · {}", row.listener, row.address);
+        let of = row.of.as_ref().map(|of| format!("{of} · ")).unwrap_or_default();
+        let outer = format!("{of}{} · {}", row.listener, row.address);
         let inner = if row.domains.is_empty() { row.chain.clone() } else { format!("{} · {}", row.domains.join(", "), row.chain) };
         match out.last_mut() {
             Some((known, host, all)) if *known == outer && *host == inner => all.push(row.clone()),
@@ -208,28 +210,46 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
     let pointer = row.pointer.clone();
     let lit = {
         let pointer = pointer.clone();
+        let shown = row.gateway.is_none();
         move || {
-            app.selection.thread.with(|thread| {
-                thread.as_ref().is_some_and(|thread| {
-                    thread.envoy.iter().any(|place| place.starts_with(&pointer) && !place[pointer.len()..].starts_with(|c: char| c.is_ascii_digit()))
+            shown
+                && app.selection.thread.with(|thread| {
+                    thread.as_ref().is_some_and(|thread| {
+                        thread
+                            .envoy
+                            .iter()
+                            .any(|place| place.starts_with(&pointer) && !place[pointer.len()..].starts_with(|c: char| c.is_ascii_digit()))
+                    })
                 })
-            })
         }
     };
     let made_by: Vec<String> = row.made_by.iter().map(ToString::to_string).collect();
+    let gateway = StoredValue::new(row.gateway.clone());
     let select = {
         let pointer = pointer.clone();
-        move || app.selection.select(Target::Place { doc: Doc::Envoy, pointer: pointer.clone() })
+        move || {
+            let target = Target::Place { doc: Doc::Envoy, pointer: pointer.clone() };
+            app.in_gateway(gateway.get_value(), move || app.selection.select(target));
+        }
     };
     let by_key = select.clone();
     let attempt = (row.action != "tcp").then(|| {
         let pointer = pointer.clone();
-        view! { <button class="quiet" title="Try a request that it takes" on:click=move |event| { event.stop_propagation(); app.requests.attempt(pointer.clone()); }>"Try"</button> }
+        view! { <button class="quiet" title="Try a request that it takes" on:click=move |event| {
+            event.stop_propagation();
+            let pointer = pointer.clone();
+            app.in_gateway(gateway.get_value(), move || app.requests.attempt(pointer));
+        }>"Try"</button> }
     });
     let shadow = row.shadowed_by.map(|by| {
         let by = if by > 0 { format!("route {by}") } else { "a built-in route".into() };
         view! { <span class="shadow-note">{format!("never reached: {by} takes all its requests")}</span> }
     });
+    let show = move |event: leptos::ev::MouseEvent| {
+        event.stop_propagation();
+        let pointer = pointer.clone();
+        app.in_gateway(gateway.get_value(), move || open_place(app, pointer));
+    };
     view! {
         <tr
             class=format!("route {}", row.action) class:shadowed=row.shadowed_by.is_some() class:lit=lit tabindex="0"
@@ -247,7 +267,7 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
                 {if made_by.is_empty() { "built in".to_string() } else { made_by.join(", ") }}
                 <span class="acts">
                     {attempt}
-                    <button class="quiet" title="Show it in Envoy's configuration" on:click=move |event| { event.stop_propagation(); open_place(app, pointer.clone()); }>"Envoy"</button>
+                    <button class="quiet" title="Show it in the gateway's configuration" on:click=show>{output(app)}</button>
                 </span>
             </td>
         </tr>

@@ -1,0 +1,40 @@
+// Starts workers: one for each dialect, or the one of all. What must not be here: which one is needed.
+
+// A document that holds several of these pages compiles their programs once for all (`web/npm`).
+export const shared = (() => {
+  try {
+    return window.parent[Symbol.for(`chancery ${new URL(".", import.meta.url).href}`)];
+  } catch {
+    // Of another origin.
+  }
+})();
+
+const start = (dialect) => {
+  const worker = new Worker("./worker.js", { type: "module", name: shared ? `${dialect} given` : dialect });
+  shared?.program(`chancery-worker-${dialect}_bg.wasm`).then((program) => worker.postMessage(program), () => worker.postMessage(null));
+  return worker;
+};
+
+let early;
+
+// Starts the worker that is likely to be needed, so that it loads beside the page.
+export const prepare = (dialect) => {
+  early = { dialect, worker: start(dialect) };
+};
+
+// Which one that is.
+export const prepared = () => early?.dialect ?? "";
+
+// The worker of a dialect.
+export const take = (dialect) => {
+  const known = early;
+  early = undefined;
+  if (known?.dialect === dialect) return known.worker;
+  known?.worker.terminate();
+  try {
+    localStorage.setItem("chancery.worker", dialect);
+  } catch {
+    // Where nothing can be kept, the next visit guesses.
+  }
+  return start(dialect);
+};

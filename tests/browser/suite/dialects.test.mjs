@@ -1,0 +1,163 @@
+// Every dialect on the page: found from what is brought, answered by a worker of its own, with views of what its gateways are.
+
+import assert from "node:assert/strict";
+import { after, before, describe } from "node:test";
+import { launch, line, load, open, ready, serve, show, test } from "../browser.mjs";
+
+let browser, server;
+before(async () => {
+  browser = await launch();
+  server = await serve();
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+// A visit, and the programs that it asks for.
+const visit = async (path = "") => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", serviceWorkers: "block" });
+  const page = await context.newPage();
+  const [programs, errors] = [[], []];
+  context.on("request", (request) => request.url().endsWith(".wasm") && programs.push(request.url().split("/").pop()));
+  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  await page.goto(server.url + path);
+  await ready(page);
+  return { page, errors, workers: () => programs.filter((name) => name.startsWith("chancery-worker-")).sort(), close: () => context.close() };
+};
+
+const mapping = `apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http, namespace: shop}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: cart, namespace: shop}
+spec: {hostname: "*", prefix: /cart/, service: cart}
+`;
+
+const proxy = `apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: site, namespace: shop}
+spec:
+  virtualhost: {fqdn: site.example.com}
+  routes:
+  - conditions: [{prefix: /blog}]
+    services: [{name: blog, port: 80}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: blog, namespace: shop}
+spec: {ports: [{port: 80}]}
+`;
+
+describe("a worker for each dialect", () => {
+  for (const [dialect, example] of [["ambassador", "ambassador/hello"], ["contour", "contour/hello"], ["ingress", "ingress/paths"], ["consul", "consul/canary"]]) {
+    test(`${dialect}: nothing of another is loaded`, async () => {
+      const { page, errors, workers, close } = await visit(`?example=${example}`);
+      assert.equal(await page.locator(".status select[aria-label='Dialect']").inputValue(), dialect);
+      assert.deepEqual(workers(), [`chancery-worker-${dialect}_bg.wasm`]);
+      assert.deepEqual(errors, []);
+      await close();
+    });
+  }
+
+  test("what is brought is answered by its own, and what is written in two by the one of all", async () => {
+    const { page, errors, workers, close } = await visit("?example=ambassador/hello");
+    await load(page, { "site.yaml": proxy });
+    await page.locator(".arrived", { hasText: "Read as Contour" }).waitFor();
+    await load(page, { "cart.yaml": mapping });
+    await page.locator(".status", { hasText: "of Emissary and Contour" }).waitFor();
+    assert.deepEqual(workers(), ["all", "ambassador", "contour"].map((name) => `chancery-worker-${name}_bg.wasm`));
+    await show(page, "routes");
+    await page.locator("tr.route", { hasText: "/cart/" }).first().waitFor();
+    await page.locator("tr.route", { hasText: "/blog" }).first().waitFor();
+    // A click on a route of the other gateway shows that gateway.
+    const now = await page.locator(".status select[aria-label='Dialect']").inputValue();
+    await page.locator("tr.route", { hasText: now === "contour" ? "/cart/" : "/blog" }).first().click();
+    const other = now === "contour" ? "ambassador" : "contour";
+    await page.waitForFunction((other) => document.querySelector(".status select[aria-label='Dialect']").value === other, other);
+    await page.locator("tr.route.lit").first().waitFor();
+    assert.deepEqual(errors, []);
+    await close();
+  });
+
+  test("an edit that makes the input one of another dialect is followed", async () => {
+    const { page, workers, close } = await visit();
+    await page.locator(".cm-content").click();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.press("Delete");
+    await page.keyboard.insertText("Kind: service-resolver\nName: api\n");
+    await page.waitForFunction(() => document.querySelector(".status select[aria-label='Dialect']").value === "consul");
+    assert.ok(workers().includes("chancery-worker-consul_bg.wasm"));
+    await line(page, "service-resolver").waitFor();
+    await close();
+  });
+});
+
+describe("several gateways", () => {
+  test("changes are told for all of them", async () => {
+    const { page, close } = await visit("?example=contour/provisioner");
+    await show(page, "compare");
+    await page.locator(".verdict", { hasText: "Nothing differs." }).waitFor();
+    await line(page, "backendRefs: [{name: web").click();
+    await page.keyboard.press("End");
+    for (let at = 0; at < "}]".length; at += 1) await page.keyboard.press("ArrowLeft");
+    await page.keyboard.insertText(", timeouts: {request: 7s}");
+    await page.locator(".verdict", { hasText: "for requests." }).waitFor();
+    const told = await page.locator(".changes").first().textContent();
+    assert.match(told, /shop\/inner/);
+    assert.match(told, /shop\/outer/);
+    await close();
+  });
+
+  test("each proxy of a mesh is shown by a switch", async () => {
+    const { page, close } = await visit("?example=consul/canary");
+    const gateways = page.locator(".status select[aria-label='Gateway']");
+    const all = await gateways.locator("option").allTextContents();
+    assert.ok(all.length > 1, String(all));
+    await show(page, "envoy");
+    await gateways.selectOption(all[1]);
+    await page.waitForFunction((id) => document.querySelector(".status select[aria-label='Gateway']").value === id, all[1]);
+    await close();
+  });
+});
+
+describe("an Application Gateway", () => {
+  test("its document, its rules in order, a request's way, and the graph", async () => {
+    const { page, errors, close } = await visit("?example=ingress/paths");
+    assert.equal((await page.locator("#tab-envoy").textContent()).trim(), "Gateway");
+    await page.locator(".asked-answer.good", { hasText: "10.1.0.4:8080" }).waitFor();
+    await show(page, "routes");
+    const rows = await page.locator("tr.route .path").allTextContents();
+    assert.deepEqual(rows, ["path /api/v2/*", "path /api/*", "any other path"]);
+    assert.deepEqual(await page.locator("tr.route td.order").allTextContents(), ["1", "2", "3"]);
+    await page.fill("[aria-label='Filter routes']", "shop.example.com/api/x");
+    await page.waitForFunction(() => document.querySelectorAll("tr.route").length === 2);
+    await page.fill("[aria-label='Filter routes']", "");
+    await page.locator("tr.route", { hasText: "/api/*" }).click();
+    await page.locator(".cm-line.thread-line").first().waitFor();
+    await show(page, "envoy");
+    await page.locator("#view", { hasText: "properties" }).waitFor();
+    await show(page, "try");
+    await page.locator("#view", { hasText: "Rule" }).waitFor();
+    await show(page, "graph");
+    await page.locator(".box", { hasText: "port 80" }).first().waitFor();
+    await page.locator(".box", { hasText: "/api/v2/*" }).first().waitFor();
+    assert.deepEqual(errors, []);
+    await close();
+  });
+
+  test("what an edit changes is compared rule by rule", async () => {
+    const { page, close } = await visit("?example=ingress/paths");
+    await show(page, "compare");
+    await page.locator(".verdict", { hasText: "Nothing differs." }).waitFor();
+    await line(page, "path: /api/v2/").click();
+    await page.keyboard.press("End");
+    await page.keyboard.type("x/");
+    await page.locator(".change.added", { hasText: "/api/v2/x/*" }).waitFor();
+    await close();
+  });
+});

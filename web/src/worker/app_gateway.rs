@@ -1,0 +1,91 @@
+//! What becomes of a request in an Application Gateway, as steps that can be drawn.
+//!
+//! What must not be here: where the request goes; that is `chancery_core::backend::appgw`.
+
+use crate::protocol::{Sent, Step, Tried, Way};
+use crate::worker::session::span;
+use chancery_core::backend::appgw::route::{Ending, Passed, Taken};
+use chancery_core::compilation::AppGatewayRef;
+use chancery_core::explain::{AppGatewayReport, Positions, route_app_gateway};
+use chancery_core::simulate::{Outcome, SavedRequest, Verdict, WrittenRequest};
+
+/// The way of a request.
+pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, written: &WrittenRequest) -> Result<Way, String> {
+    let report = route_app_gateway(gateway, positions, &written.read()?);
+    let ending = report.journey.outcome();
+    let mut steps: Vec<Step> = report.journey.taken.iter().map(|taken| step(&report, "Listener", "listener", &taken.listener)).collect();
+    steps.push(rules(&report));
+    steps.push(end(&report, &written.method));
+    Ok(Way {
+        told: report.journey.told(),
+        headline: headline(&report),
+        good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect),
+        ending,
+        steps,
+        notes: vec!["This follows Azure's documentation; no Application Gateway was asked. Health of addresses is not known.".into()],
+        ..Way::default()
+    })
+}
+
+/// What became of a request that was kept.
+pub fn judge(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, saved: &SavedRequest) -> Verdict {
+    let expected = saved.expected.told();
+    match saved.request.read() {
+        Ok(request) => {
+            let ending = route_app_gateway(gateway, positions, &request).journey.outcome();
+            Verdict { holds: ending == saved.expected, expected, now: ending.told(), ending: Some(ending) }
+        }
+        Err(why) => Verdict { holds: false, expected, now: why, ending: None },
+    }
+}
+
+fn headline(report: &AppGatewayReport) -> String {
+    match &report.journey.ending {
+        Ending::Forwarded { addresses, port, path, .. } => {
+            let to: Vec<String> = addresses.iter().map(|address| format!("{address}:{port}")).collect();
+            format!("{}, as {path}", to.join(", "))
+        }
+        Ending::Redirected { .. } | Ending::Refused { .. } => report.journey.told(),
+    }
+}
+
+/// A step with the place and the line of the part that it names.
+fn step(report: &AppGatewayReport, what: &str, of: &str, name: &str) -> Step {
+    let origins = report.origins.iter().filter(|origin| origin.of == of);
+    let spans = origins.clone().filter_map(|origin| origin.origin.span.as_ref()).map(span).take(1).collect();
+    let pointer = origins.map(|origin| origin.pointer.clone()).next();
+    Step { what: what.into(), name: name.into(), pointer, spans, ..Step::default() }
+}
+
+/// The rules that were asked, and the one that is used.
+fn rules(report: &AppGatewayReport) -> Step {
+    let passed = report.journey.passed.iter();
+    let passed = passed.map(|(rule, why)| Tried { name: format!("{rule}: {}", why.words()), far: *why != Passed::Host, ..Tried::default() });
+    let tried = passed.collect();
+    match &report.journey.taken {
+        Some(taken) => Step { tried, told: said(taken), ..step(report, "Rule", "rule", &taken.rule) },
+        None => Step { tried, lost: true, ..step(report, "Rule", "rule", "none") },
+    }
+}
+
+fn said(taken: &Taken) -> Vec<String> {
+    let path = taken.path_rule.as_ref().map(|(rule, pattern)| format!("its path rule {rule} takes {pattern}"));
+    let rewrites = taken.rewrites.as_ref().map(|name| format!("the rewrite rule set {name} applies; what it changes is not simulated"));
+    let policy = taken.policy.as_ref().map(|name| format!("the firewall policy {name} applies; what it blocks is not simulated"));
+    path.into_iter().chain(rewrites).chain(policy).collect()
+}
+
+fn end(report: &AppGatewayReport, method: &str) -> Step {
+    let plain = |line: String| Sent { line, ..Sent::default() };
+    match &report.journey.ending {
+        Ending::Forwarded { pool, addresses, is_https, port, host, path } => {
+            let scheme = if *is_https { "https" } else { "http" };
+            let mut sent = vec![plain(format!("{} {path}", if method.is_empty() { "GET" } else { method }))];
+            sent.extend(host.as_ref().map(|host| plain(format!("host: {host}"))));
+            let told = addresses.iter().map(|address| format!("{scheme}://{address}:{port}")).collect();
+            Step { told, sent, ..step(report, "Pool", "pool", pool) }
+        }
+        Ending::Redirected { code, location } => Step { told: vec![format!("answered with {code}")], ..step(report, "Redirect", "", location) },
+        Ending::Refused { .. } => Step { lost: true, told: vec![format!("the request {}", report.journey.told())], ..step(report, "End", "", "") },
+    }
+}
