@@ -76,7 +76,7 @@ describe("a link", () => {
     const { page, close } = await open(browser, server.url);
     await ready(page);
     await load(page, { "secret.yaml": secret });
-    await page.locator(".status", { hasText: "7 resources" }).waitFor();
+    await page.locator(".status", { hasText: "1 resource" }).waitFor();
     const text = async (link) => {
       const { page, close } = await open(browser, link);
       await ready(page);

@@ -33,12 +33,12 @@ fn empty() -> Vec<SourceFile> {
 
 impl Desk {
     /// With this work.
-    pub fn new(work: Work, chosen: bool) -> Self {
+    pub fn new(work: Work) -> Self {
         Self {
             files: RwSignal::new(work.files.clone()),
             active: RwSignal::new(0),
             dialect: RwSignal::new(work.dialect.clone()),
-            chosen: RwSignal::new(chosen),
+            chosen: RwSignal::new(work.chosen),
             gateway: RwSignal::new(work.gateway.clone()),
             options: RwSignal::new(work.options.clone()),
             opened: RwSignal::new(work),
@@ -57,11 +57,11 @@ impl Desk {
     }
 
     /// Replaces the work. What comes names its dialect, or the one that the person chose stays.
-    pub fn load(self, work: Work, chosen: bool) {
+    pub fn load(self, work: Work) {
         self.files.with_untracked(|before| before.iter().for_each(|file| bridge::forget(&file.name)));
         self.opened.set(work.clone());
         self.dialect.set(work.dialect);
-        self.chosen.set(chosen);
+        self.chosen.set(work.chosen);
         self.gateway.set(work.gateway);
         self.options.set(work.options);
         self.files.set(if work.files.is_empty() { empty() } else { work.files });
@@ -72,6 +72,12 @@ impl Desk {
     /// The dialect that the person chose.
     pub fn chosen_dialect(self) -> Option<String> {
         self.dialect.get_untracked().filter(|_| self.chosen.get_untracked())
+    }
+
+    /// Work that takes the place of this, with the dialect that the person chose.
+    pub fn anew(self, files: Vec<SourceFile>) -> Work {
+        let dialect = self.chosen_dialect();
+        Work { files, chosen: dialect.is_some(), dialect, ..Work::default() }
     }
 
     /// Whether what is there is an example as it came, or nothing at all.

@@ -85,7 +85,7 @@ fn listen(app: App, given: StoredValue<Vec<SourceFile>>) {
                 given.set_value(said.files.clone());
                 let chosen = said.dialect.is_some();
                 let options = said.options.map(serde_json::Value::String);
-                app.load(Work { files: said.files, dialect: said.dialect, options, chosen, gateway: None }, Vec::new(), chosen);
+                app.load(Work { files: said.files, dialect: said.dialect, options, chosen, gateway: None }, Vec::new());
             }
             "chancery:set" => {
                 if let Some(view) = said.view.and_then(|name| View::named(&name)) {

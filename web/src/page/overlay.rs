@@ -123,7 +123,7 @@ fn Sessions(app: App) -> impl IntoView {
         let (title, told) = (session.title(), session.told());
         let open = move |_| {
             app.shelf.put_aside();
-            app.load(session.work.clone(), session.requests.clone(), session.chosen);
+            app.load(session.work.clone(), session.requests.clone());
             app.screen.overlay.set(None);
         };
         view! { <button class="card" on:click=open><span class="card-name">{title}</span><span class="card-told">{told}</span><span class="card-foot">{when}</span></button> }

@@ -45,7 +45,7 @@ impl Shelf {
 
     /// The work with the requests that were kept.
     pub fn session(self) -> Session {
-        Session::now(self.desk.work(), self.requests.saved.get_untracked(), self.desk.chosen.get_untracked())
+        Session::now(self.desk.work(), self.requests.saved.get_untracked())
     }
 
     /// The work has changed.
@@ -65,9 +65,9 @@ impl Shelf {
     pub fn keep_files(self, files: Vec<SourceFile>) {
         self.unkept.set_value(false);
         if self.screen.embedded.is_none() {
-            let Session { when, work, requests, chosen } = self.session();
+            let Session { when, work, requests } = self.session();
             let requests = requests.into_iter().map(|saved| SavedRequest { request: saved.request.without_credentials(), ..saved }).collect();
-            storage::keep_work(&Session { when, work: Work { files, ..work }, requests, chosen });
+            storage::keep_work(&Session { when, work: Work { files, ..work }, requests });
         }
     }
 
@@ -97,10 +97,10 @@ impl Shelf {
 
 /// Hands a session on as the browser may keep it: without what may be secret.
 fn kept_as(session: Session, keep: impl FnOnce(Session) + 'static) {
-    let Session { when, work, requests, chosen } = session;
+    let Session { when, work, requests } = session;
     spawn_local(async move {
         if let Ok(Kept { work, requests }) = ask::<Kept>(Question::Keep(Kept { work, requests })).await {
-            keep(Session { when, work, requests, chosen });
+            keep(Session { when, work, requests });
         }
     });
 }

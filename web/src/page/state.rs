@@ -18,6 +18,7 @@ use crate::selection::Selection;
 use crate::shelf::{Arrival, Shelf};
 use crate::storage::{self, Session};
 use crate::view::{Overlay, View};
+use chancery_web::languages;
 use chancery_web::protocol::{Doc, Opened, Question, SavedRequest, SourceFile, Which, Work};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -49,9 +50,9 @@ impl App {
         let asked = address.example.as_deref().and_then(examples::named);
         let kept = storage::work().filter(|kept| asked.is_none() && address.embed.is_none() && !kept.work.files.is_empty());
         let first = asked.or(examples::named(examples::FIRST)).or(examples::ALL.first());
-        let session = kept.unwrap_or_else(|| Session::now(first.map(Example::work).unwrap_or_default(), Vec::new(), false));
+        let session = kept.unwrap_or_else(|| Session::now(first.map(Example::work).unwrap_or_default(), Vec::new()));
         let screen = Screen::new(address);
-        let desk = Desk::new(session.work, session.chosen);
+        let desk = Desk::new(session.work);
         let engine = Engine::new(desk, screen);
         let requests = Requests::new(session.requests, engine, screen);
         let compare = Compare::new(desk, engine);
@@ -113,9 +114,11 @@ impl App {
             match ask::<Opened>(Question::Open(text)).await {
                 Ok(opened) => {
                     self.shelf.put_aside();
-                    let (address, chosen) = (address::read(), opened.work.dialect.is_some());
-                    let work = Work { dialect: opened.work.dialect.or(address.dialect), ..opened.work };
-                    self.load(work, opened.requests, chosen);
+                    let address = address::read();
+                    // A dialect that is not to be found in the files was chosen.
+                    let chosen = !languages::is_found(&languages::inputs(&opened.work.files), opened.work.dialect.as_deref());
+                    let work = Work { dialect: opened.work.dialect.or(address.dialect), chosen, ..opened.work };
+                    self.load(work, opened.requests);
                     self.screen.overlay.set(None);
                     if let Some(view) = address.view {
                         self.screen.show(view);
@@ -140,11 +143,10 @@ impl App {
     }
 
     /// Replaces the work.
-    pub fn load(self, work: Work, requests: Vec<SavedRequest>, chosen: bool) {
+    pub fn load(self, work: Work, requests: Vec<SavedRequest>) {
         self.selection.forget();
-        let work = Work { chosen, ..work };
         link::require_for(&work);
-        self.desk.load(work, chosen);
+        self.desk.load(work);
         self.requests.load(requests);
         self.shelf.arrival.set(None);
         self.engine.compile();
@@ -155,7 +157,7 @@ impl App {
         let before = self.shelf.session();
         if self.desk.is_untouched() && before.requests.is_empty() {
             address::forget_shared();
-            self.load(Work { files, dialect: self.desk.chosen_dialect(), ..Work::default() }, Vec::new(), self.desk.chosen.get_untracked());
+            self.load(self.desk.anew(files), Vec::new());
         } else {
             self.detect_anew();
             self.desk.add(files);
@@ -203,21 +205,21 @@ impl App {
     pub fn clear(self) {
         self.shelf.put_aside();
         let before = self.shelf.session();
-        self.load(Work { dialect: self.desk.chosen_dialect(), ..Work::default() }, Vec::new(), self.desk.chosen.get_untracked());
+        self.load(self.desk.anew(Vec::new()), Vec::new());
         self.shelf.arrival.set(Some(Arrival { before, cleared: true, unread: Vec::new() }));
     }
 
     /// Brings back what was there before something came, or before everything was cleared.
     pub fn undo(self) {
         if let Some(Arrival { before, .. }) = self.shelf.arrival.get_untracked() {
-            self.load(before.work, before.requests, before.chosen);
+            self.load(before.work, before.requests);
         }
     }
 
     /// Shows an example.
     pub fn load_example(self, example: &Example) {
         self.shelf.put_aside();
-        self.load(example.work(), Vec::new(), false);
+        self.load(example.work(), Vec::new());
         self.screen.overlay.set(None);
     }
 

@@ -24,9 +24,6 @@ pub struct Session {
     /// Requests that were kept.
     #[serde(default)]
     pub requests: Vec<SavedRequest>,
-    /// Whether the person chose the dialect.
-    #[serde(default)]
-    pub chosen: bool,
 }
 
 /// How the page is set.
@@ -49,8 +46,8 @@ impl Default for Settings {
 
 impl Session {
     /// Work as it stands now.
-    pub fn now(work: Work, requests: Vec<SavedRequest>, chosen: bool) -> Self {
-        Self { when: js_sys::Date::now(), work, requests, chosen }
+    pub fn now(work: Work, requests: Vec<SavedRequest>) -> Self {
+        Self { when: js_sys::Date::now(), work, requests }
     }
 
     fn bytes(&self) -> usize {
