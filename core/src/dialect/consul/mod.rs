@@ -43,11 +43,7 @@ use alloc::vec::Vec;
 use entry::Kind;
 
 /// By what it is recognised.
-pub const LANGUAGE: Language = Language {
-    name: "consul",
-    controller: "Consul",
-    claims: CLAIMS,
-};
+pub const LANGUAGE: Language = Language { name: "consul", controller: "Consul", claims: CLAIMS };
 
 /// Consul as a dialect.
 pub static DIALECT: Dialect = Dialect {
