@@ -34,6 +34,31 @@ pub(crate) fn group(root: &Node) -> Option<&str> {
     Some(version.split_once('/').map_or("", |(group, _)| group))
 }
 
+/// An object as Consul reads it: there `y` and `n` are words, not truth values.
+pub(crate) fn read_words(object: &Object) -> Cow<'_, Node> {
+    fn is_word(object: &Object, node: &Node) -> Option<Str> {
+        let Value::Bool(_) = node.value else { return None };
+        let text = object.document.spans.get(node.id)?.value.slice(object.text.as_deref()?);
+        matches!(text, "y" | "Y" | "n" | "N").then(|| Str::new(text))
+    }
+    fn any(object: &Object, node: &Node) -> bool {
+        match &node.value {
+            Value::Object(fields) => fields.iter().any(|entry| any(object, &entry.value)),
+            Value::Array(items) => items.iter().any(|item| any(object, item)),
+            _ => is_word(object, node).is_some(),
+        }
+    }
+    fn all(object: &Object, node: &Node) -> Node {
+        let value = match &node.value {
+            Value::Object(fields) => Value::Object(fields.iter().map(|entry| (entry.key.clone(), all(object, &entry.value))).collect()),
+            Value::Array(items) => Value::Array(items.iter().map(|item| all(object, item)).collect()),
+            other => is_word(object, node).map_or_else(|| other.clone(), Value::String),
+        };
+        Node { id: node.id, value }
+    }
+    if any(object, &object.root) { Cow::Owned(all(object, &object.root)) } else { Cow::Borrowed(&object.root) }
+}
+
 /// A config entry by Consul's own fields. A resource of Kubernetes has them in its `spec`, and its name in its metadata; nodes stay the same.
 pub(crate) fn entry(root: &Node, kind: Kind) -> Cow<'_, Node> {
     if group(root).is_none() {

@@ -114,7 +114,8 @@ impl State {
     }
 
     fn entry(&mut self, object: &Object, id: ObjectId, kind: Kind) {
-        let written = documents::entry(&object.root, kind);
+        let root = documents::read_words(object);
+        let written = documents::entry(&root, kind);
         let read = decode(&written, kind.shape(), id, false);
         // The mesh has no name, but may be given one; namespace and partition are the only ones that there are.
         let ignored = |fault: &Fault| kind == Kind::Mesh && fault.text.eq_ignore_ascii_case("Name");
@@ -174,7 +175,7 @@ impl State {
     fn service(&mut self, object: &Object, id: ObjectId) {
         let used: BTreeSet<i64> = self.instances.iter().filter(|instance| instance.local).map(|instance| instance.port).collect();
         let datacenter = self.datacenter.clone();
-        let registered = registration::service(&object.root, id, &datacenter, &used);
+        let registered = registration::service(&documents::read_words(object), id, &datacenter, &used);
         if !registered.faults.is_empty() {
             for fault in registered.faults {
                 self.report(object, fault.node, fault.text);
@@ -189,7 +190,7 @@ impl State {
 
     fn catalog(&mut self, object: &Object, id: ObjectId) {
         let datacenter = self.datacenter.clone();
-        let registered = registration::catalog(&object.root, id, &datacenter);
+        let registered = registration::catalog(&documents::read_words(object), id, &datacenter);
         if let Err(why) = registered.verdict {
             return self.report(object, NodeId::default(), why);
         }

@@ -24,7 +24,9 @@ pub(super) fn message(json: &Tree, kind: &str) -> Result<Tree, Failure> {
     if name.ends_with(".v2") || name.starts_with("envoy.api.v2.") {
         return Err(fail(format!("the type `{name}` is of an old version of Envoy's API")));
     }
-    let _ = kind;
+    if name != kind {
+        return Err(fail(format!("the message is `{name}`, and `{kind}` belongs here")));
+    }
     snake(&mut tree);
     Ok(tree)
 }

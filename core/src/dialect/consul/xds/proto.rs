@@ -75,6 +75,7 @@ pub(super) fn address(address: impl Into<Tree>, port: impl Into<Tree>) -> Tree {
     let port = match port.value {
         // Ports that are none are cut to 32 bits.
         Plain::Int(value) => Tree { value: Plain::Int(value & 0xffff_ffff), origin: port.origin },
+        Plain::Null => Tree { value: Plain::Int(0), origin: port.origin },
         _ => port,
     };
     message! { "socket_address": message! { "address": address.into(), "port_value": port } }
