@@ -7,56 +7,15 @@
 //! What must not be here: rules. Where it is not plain that they say the same, everything is fetched anew.
 
 use super::super::Options;
-use super::apply::{self, Memory, Verdict};
+use super::judge::judge;
+use super::memory::Memory;
 use super::role::Role;
+use super::verdict::Verdict;
 use crate::compilation::Ledger;
-use crate::diagnostic::{Diagnostic, Findings, Place};
+use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Resource};
-use crate::resource::{Content, Object, ObjectId, Objects};
-use alloc::sync::Arc;
+use crate::resource::Objects;
 use alloc::vec::Vec;
-
-/// More edits than this at a time are not looked at one by one.
-const FEW: usize = 64;
-
-/// What was fetched, and of what.
-pub(super) struct Before {
-    /// In the order of the text.
-    objects: Vec<(ObjectId, Arc<Content>)>,
-    config: Config,
-    ledger: Ledger,
-    findings: Vec<Diagnostic>,
-}
-
-impl Before {
-    pub(super) fn new(objects: &Objects, config: &Config, ledger: &Ledger, findings: &[Diagnostic]) -> Self {
-        let objects = objects.all().map(|object| (object.id, object.content.clone())).collect();
-        Self { objects, config: config.clone(), ledger: ledger.clone(), findings: findings.to_vec() }
-    }
-
-    /// The objects that say something else than they did, with their places; `None` where there are others, or many.
-    fn edited<'o>(&self, objects: &'o Objects) -> Option<Vec<(usize, &'o Object)>> {
-        if objects.all().count() != self.objects.len() {
-            return None;
-        }
-        let mut edited = Vec::new();
-        for (at, (object, (id, content))) in objects.all().zip(&self.objects).enumerate() {
-            if object.id != *id || edited.len() > FEW {
-                return None;
-            }
-            if !Arc::ptr_eq(&object.content, content) {
-                edited.push((at, object));
-            }
-        }
-        Some(edited)
-    }
-
-    /// Whether anything was found about an object.
-    fn mentions(&self, object: ObjectId) -> bool {
-        let is_there = |place: &Place| matches!(place, Place::Node { object: at, .. } if *at == object);
-        self.findings.iter().any(|finding| is_there(&finding.place) || finding.related.iter().any(|related| is_there(&related.place)))
-    }
-}
 
 /// What a compile before this one fetched, with what was edited since; `None` where that would not be the same as to fetch anew.
 pub(super) fn fetch(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Findings) -> Option<Config> {
@@ -69,7 +28,7 @@ pub(super) fn fetch(objects: &Objects, options: &Options, memory: &mut Memory, l
         if object.parent.is_some() || object.broken || before.mentions(object.id) {
             return None;
         }
-        let (known, now) = (verdicts.get(object)?, apply::judge(object, options));
+        let (known, now) = (verdicts.get(object)?, judge(object, options));
         let (Some(old), Some(new)) = (&known.resource, &now.resource) else { return None };
         if !stands_where_it_stood(known, &now) || !is_like(old, new) || !config.replace(old, new.clone()) {
             return None;

@@ -4,10 +4,11 @@
 
 use super::super::Options;
 use super::super::kinds::{self, Admission, Via};
-use super::apply::Known;
-use super::emit;
+use super::emit::{self, Emitter};
 use super::role::{self, Role};
-use super::{Seen, findings, ignore};
+use super::seen::{Seen, ignore};
+use super::verdict::{Applied, Known};
+use super::{expand, findings};
 use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Labels, Payload, Resource};
@@ -45,6 +46,27 @@ pub(super) struct Annotations<'a> {
 impl<'a> Annotations<'a> {
     pub(super) fn of(&self, holder: ObjectId) -> &[Item<'a>] {
         self.index.get(&holder).and_then(|at| self.by_holder.get(*at)).map_or(&[], |(_, list)| list)
+    }
+
+    /// Adds what stands in an object's annotation. It is counted from `count`, as the object itself may have made resources.
+    pub(super) fn emit(&self, holder: &Applied<'_>, mut count: u32, emitter: &mut Emitter<'_>) {
+        let base = format!("{}.{}", holder.object.key.name, holder.object.key.namespace.as_deref().unwrap_or_default());
+        let base = expand::expand(&base, emitter.options).filter(|_| expand::may_expand(holder.object)).unwrap_or(base);
+        for (object, unfolded) in self.of(holder.object.id) {
+            emitter.sink.extend(unfolded.findings.iter().cloned());
+            match &unfolded.resource {
+                Some(resource) => {
+                    let mut resource = resource.clone();
+                    emit::number(&mut resource, &base, holder.object, count);
+                    emitter.push(Arc::new(resource));
+                }
+                None if unfolded.counted => {
+                    ignore(emitter.ledger, object.id, Why::OtherController, "another ambassador_id");
+                }
+                None => emitter.ledger.set(object.id, State::Invalid("it has no name".into())),
+            }
+            count += u32::from(unfolded.counted);
+        }
     }
 
     /// Everything that stands in annotations, in the order of the text.

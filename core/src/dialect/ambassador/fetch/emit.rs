@@ -5,10 +5,9 @@
 
 use super::super::Options;
 use super::super::kinds::{Admission, GROUP};
-use super::annotations::Annotations;
-use super::apply::Applied;
-use super::secrets::Passed;
-use super::{expand, findings, ignore};
+use super::seen::ignore;
+use super::verdict::Applied;
+use super::{expand, findings};
 use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Labels, Location, Payload, Resource};
@@ -216,41 +215,6 @@ impl<'e> Emitter<'e> {
         let base = format!("{}.{}", resource.name, resource.namespace);
         number(&mut resource, &base, holder, count);
         self.push(Arc::new(resource));
-    }
-
-    /// What stands in the annotation of a Service.
-    pub(super) fn annotations(&mut self, holder: &Applied<'_>, annotations: &Annotations<'_>) {
-        self.annotations_from(holder, annotations, 1);
-    }
-
-    /// What stands in an object's annotation, when the object itself has made resources up to `count`.
-    pub(super) fn annotations_from(&mut self, holder: &Applied<'_>, annotations: &Annotations<'_>, mut count: u32) {
-        let base = format!("{}.{}", holder.object.key.name, holder.object.key.namespace.as_deref().unwrap_or_default());
-        let base = expand::expand(&base, self.options).filter(|_| expand::may_expand(holder.object)).unwrap_or(base);
-        for (object, unfolded) in annotations.of(holder.object.id) {
-            self.sink.extend(unfolded.findings.iter().cloned());
-            match &unfolded.resource {
-                Some(resource) => {
-                    let mut resource = resource.clone();
-                    number(&mut resource, &base, holder.object, count);
-                    self.push(Arc::new(resource));
-                }
-                None if unfolded.counted => {
-                    ignore(self.ledger, object.id, Why::OtherController, "another ambassador_id");
-                }
-                None => self.ledger.set(object.id, State::Invalid("it has no name".into())),
-            }
-            count += u32::from(unfolded.counted);
-        }
-    }
-
-    /// Secrets that the front end passes on.
-    pub(super) fn secrets(&mut self, passed: &[Passed<'_>]) {
-        for secret in passed {
-            if let Some(resource) = secret.resource(self.options) {
-                self.push(Arc::new(resource));
-            }
-        }
     }
 
     /// Writes down that something was made of an object.

@@ -1,7 +1,7 @@
 //! The findings of this stage, each built by one function.
 
 use super::super::Options;
-use super::apply::Applied;
+use super::verdict::Applied;
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::at_name;
 use crate::resource::{Object, ObjectId, ResourceKey, nearest};

@@ -3,10 +3,11 @@
 //! Source of behaviour: Emissary `fetch/ingress.py`, over what `pkg/kates/k8s_resource_types/ingress.go` makes of all versions.
 
 use super::annotations::Annotations;
-use super::apply::Applied;
 use super::emit::{Emitter, Synthesised, made, made_text};
+use super::findings;
 use super::role::Role;
-use super::{Seen, findings, ignore};
+use super::seen::{Seen, ignore};
+use super::verdict::Applied;
 use crate::compilation::Why;
 use crate::dialect::ambassador::config::Labels;
 use crate::dialect::kubernetes::ingress::{Backend, Ingress, Path, PortValue, Rule, class_controller, wildcard_regex};
@@ -61,7 +62,7 @@ pub(super) fn emit(seen: &Seen<'_>, annotations: &Annotations<'_>, emitter: &mut
     }
     for applied in ingresses {
         let count = one(applied, &ours, &others, &services, emitter);
-        emitter.annotations_from(applied, annotations, count);
+        annotations.emit(applied, count, emitter);
     }
 }
 

@@ -2,11 +2,12 @@
 //!
 //! Source of behaviour: Emissary `fetch/knative.py`.
 
-use super::apply::Applied;
 use super::emit::{Emitter, Synthesised, made, made_text};
+use super::findings;
 use super::ingress::{annotation, id_of};
 use super::role::Role;
-use super::{Seen, findings, ignore};
+use super::seen::{Seen, ignore};
+use super::verdict::Applied;
 use crate::compilation::Why;
 use crate::diagnostic::Findings;
 use crate::text::{self, Node, NodeId, Str, Value};

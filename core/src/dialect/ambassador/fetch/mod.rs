@@ -13,29 +13,33 @@
 mod again;
 mod annotations;
 mod apply;
+mod before;
 mod emit;
 mod expand;
 mod findings;
 mod ingress;
+mod judge;
 mod knative;
+mod memory;
 mod role;
 mod secrets;
+mod seen;
 mod services;
+mod verdict;
 mod watch;
 
 use crate::order::Order as _;
-pub use apply::Memory;
+pub use memory::Memory;
 pub use role::ALSO_READ;
 
 use super::{Options, kinds};
-use crate::compilation::{Ledger, State};
+use crate::compilation::Ledger;
 use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Resource, Rules};
 use crate::read::ReadOptions;
-use crate::resource::{ObjectId, Objects, ResourceKey};
+use crate::resource::{Objects, ResourceKey};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use apply::Applied;
 use emit::Emitter;
 use role::Role;
 
@@ -67,9 +71,9 @@ pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, le
     let secrets = secrets::reconcile(&seen, &annotations, options, ledger, sink);
 
     let mut emitter = Emitter::new(options, ledger, sink, objects.len());
-    emitter.secrets(&secrets.taken);
+    secrets::emit(&secrets.taken, &mut emitter);
     for service in seen.of(Role::Service) {
-        emitter.annotations(service, &annotations);
+        annotations.emit(service, 1, &mut emitter);
     }
     ingress::emit(&seen, &annotations, &mut emitter);
     for kind in role::AMBASSADOR.into_iter().filter_map(kinds::find) {
@@ -78,7 +82,7 @@ pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, le
         }
     }
     knative::emit(&seen, &mut emitter);
-    emitter.secrets(&secrets.redacted);
+    secrets::emit(&secrets.redacted, &mut emitter);
     let helm_chart = services::emit(&seen, &mut emitter);
 
     let (mut resources, users) = emitter.finish();
@@ -89,7 +93,7 @@ pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, le
     let secret = ResourceKey::new("", "Secret", "", "");
     let assume = options.missing.assumes(&secret, &[("", "Secret")], objects);
     secrets.finish(&mut config, users, assume, sink);
-    memory.before = Some(again::Before::new(objects, &config, ledger, &sink[found_before..]));
+    memory.before = Some(before::Before::new(objects, &config, ledger, &sink[found_before..]));
     config
 }
 
@@ -97,22 +101,6 @@ pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, le
 pub fn load(resources: Vec<Arc<Resource>>, options: &Options, sink: &mut Findings) -> Config {
     let rules = Rules { namespace: &options.ambassador_namespace, store: role::store, support: role::support, accepts: &|_| true };
     Config::load_all(resources, &rules, sink)
-}
-
-/// Everything that the controller sees, by kind, each kind in the order of the text.
-struct Seen<'a> {
-    kinds: Vec<(Role, Vec<Applied<'a>>)>,
-}
-
-impl<'a> Seen<'a> {
-    fn of(&self, role: Role) -> &[Applied<'a>] {
-        self.kinds.iter().find(|(known, _)| *known == role).map_or(&[], |(_, applied)| applied)
-    }
-}
-
-/// Writes down that an object was left alone.
-fn ignore(ledger: &mut Ledger, object: ObjectId, why: crate::compilation::Why, detail: &str) {
-    ledger.set(object, State::Ignored(why, detail.into()));
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@
 
 use super::super::{Options, kinds};
 use super::annotations::Annotations;
-use super::emit::{self, Parts, made_text};
+use super::emit::{self, Emitter, Parts, made_text};
+use super::findings;
 use super::role::Role;
-use super::{Seen, findings, ignore};
+use super::seen::{Seen, ignore};
 use crate::compilation::{Ledger, Why};
 use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Payload, Resource, SecretData};
@@ -41,6 +42,15 @@ pub(super) struct Secrets<'a> {
 pub(super) struct Passed<'a> {
     object: &'a Object,
     errors: Vec<String>,
+}
+
+/// Adds Secrets that the front end passes on.
+pub(super) fn emit(passed: &[Passed<'_>], emitter: &mut Emitter<'_>) {
+    for secret in passed {
+        if let Some(resource) = secret.resource(emitter.options) {
+            emitter.push(Arc::new(resource));
+        }
+    }
 }
 
 pub(super) fn reconcile<'a>(

@@ -2,10 +2,11 @@
 //!
 //! Source of behaviour: Emissary `fetch/service.py` (resources) and `cmd/entrypoint/endpoints.go` (discovery).
 
-use super::apply::Applied;
 use super::emit::{self, CURRENT_VERSION, Emitter, Parts, made_text};
+use super::expand;
 use super::role::Role;
-use super::{Seen, expand, ignore};
+use super::seen::{Seen, ignore};
+use super::verdict::Applied;
 use crate::compilation::Why;
 use crate::dialect::ambassador::config::{Location, Payload, ServiceData, Target};
 use crate::dialect::kubernetes::endpoints::{self, Subset};

@@ -3,9 +3,10 @@
 //! Source of behaviour: Emissary `cmd/entrypoint/interesting_types.go`.
 
 use super::super::Options;
-use super::apply::Applied;
+use super::findings;
 use super::role::Role;
-use super::{Seen, findings, ignore};
+use super::seen::{Seen, ignore};
+use super::verdict::Applied;
 use crate::compilation::{Ledger, Why};
 use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::selector::Selector;

@@ -3,13 +3,13 @@
 //! Source of the behaviour: Emissary `python/ambassador/ir/irambassador.py`, `ir/irgzip.py`, `ir/irbuffer.py`,
 //! `ir/iripallowdeny.py`.
 
+use super::breakers::{Breakers, named_breakers};
 use super::filter::{Filter, FilterKind};
-use super::group::named_breakers;
 use super::mapping::{self, LbSettings};
 use super::posts::{Identity, Post, Posts, REFUSED_HELP};
 use super::service::python_repr;
 use super::tls::is_truthy;
-use super::{HttpMapping, Model, mapping::Breakers};
+use super::{HttpMapping, Model};
 use crate::diagnostic::{Reported, codes};
 use crate::dialect::ambassador::config::Config;
 use crate::dialect::ambassador::spec::{self, AmbassadorModule, Decode, Decoder, MappingDefaults};

@@ -2,9 +2,8 @@
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irauth.py`, `envoy/v3/v3httpfilter.py`.
 
+use super::breakers::{Breakers, NamedBreaker};
 use super::cluster::{Asked, Wanted};
-use super::group::NamedBreaker;
-use super::mapping::Breakers;
 use super::posts::{Identity, Post};
 use super::{Map, Model};
 use crate::diagnostic::codes;

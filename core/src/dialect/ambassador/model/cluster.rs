@@ -2,8 +2,8 @@
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/ircluster.py`, `ir/ir.py` (name collisions).
 
-use super::clusters::Ask;
-use super::mapping::{Breakers, LbHash, LbSettings};
+use super::breakers::Breakers;
+use super::mapping::{LbHash, LbSettings};
 use super::posts::{Identity, Post};
 use super::resolver::Targets;
 use super::service::Authority;
@@ -85,6 +85,21 @@ impl Cluster {
     fn stands_alone(&self) -> bool {
         matches!(self.targets, Targets::Name(_))
     }
+}
+
+/// A Mapping that asks for a cluster.
+#[derive(Clone, Debug)]
+pub(super) struct Ask {
+    /// The cluster's number.
+    pub(super) cluster: u32,
+    pub(super) origin: Option<Origin>,
+    pub(super) mapping: Arc<HttpMapping>,
+    /// Part of the cluster's name.
+    pub(super) marker: Option<Str>,
+    /// It asks for the context that originates TLS without a certificate, which somebody has to make.
+    pub(super) without_certificate: bool,
+    /// How it defined the cluster, where that holds for as long as the Mapping does.
+    pub(super) made: Option<Arc<Cluster>>,
 }
 
 /// A cluster as something asks for it.

@@ -3,8 +3,8 @@
 //!
 //! What must not be here: what a cluster is (`cluster`).
 
-use super::HttpMapping;
 use super::cluster::{Cluster, ClusterEntry};
+use super::numbered::put_in_order;
 use crate::order::Order as _;
 use crate::resource::Origin;
 use crate::text::Str;
@@ -17,21 +17,6 @@ use sha1::{Digest, Sha1};
 
 /// Names longer than this are shortened: Envoy takes 60 characters.
 const LONGEST_NAME: usize = 60;
-
-/// A Mapping that asks for a cluster.
-#[derive(Clone, Debug)]
-pub(super) struct Ask {
-    /// The cluster's number.
-    pub(super) cluster: u32,
-    pub(super) origin: Option<Origin>,
-    pub(super) mapping: Arc<HttpMapping>,
-    /// Part of the cluster's name.
-    pub(super) marker: Option<Str>,
-    /// It asks for the context that originates TLS without a certificate, which somebody has to make.
-    pub(super) without_certificate: bool,
-    /// How it defined the cluster, where that holds for as long as the Mapping does.
-    pub(super) made: Option<Arc<Cluster>>,
-}
 
 /// All clusters.
 #[derive(Debug, Default)]
@@ -156,7 +141,7 @@ impl Clusters {
             order.retain(|number| slots.get(*number as usize).is_some_and(|slot| slot.ordered));
         }
         let name = |number: &u32| slots.get(*number as usize).map(|slot| &slot.envoy_name);
-        super::groups::put_in_order(order, fresh, |a, b| name(a).cmp(&name(b)));
+        put_in_order(order, fresh, |a, b| name(a).cmp(&name(b)));
         if !self.ambiguous.is_empty() {
             self.tell_apart();
         }

@@ -3,8 +3,8 @@
 //! Source of the behaviour: Emissary `python/ambassador/ir/irbasemappinggroup.py`, `ir/irhttpmappinggroup.py`,
 //! `ir/irtcpmappinggroup.py`.
 
-use super::clusters::Ask;
-use super::groups::Slot;
+use super::cluster::Ask;
+use super::key::GroupKey;
 use super::mapping::LbSettings;
 use super::posts::{Identity, Post, Posts, text};
 use super::{HttpMapping, Model, TcpMapping, cluster};
@@ -20,63 +20,6 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
-use sha1::{Digest, Sha1};
-
-/// What makes two Mappings members of one group.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct GroupKey(Str);
-
-impl GroupKey {
-    pub(super) fn http(text: &str) -> Self {
-        Self(text.into())
-    }
-
-    /// The reference's group id: 40 hexadecimal digits.
-    pub fn id(&self) -> String {
-        Sha1::digest(self.0.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-/// Where a route stands: the greater comes first. Precedence, then lengths of prefix, headers and query parameters, then texts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RouteWeight {
-    pub(super) numbers: Vec<i64>,
-    pub(super) prefix: Str,
-    pub(super) keys: Vec<Str>,
-}
-
-/// Circuit breaker thresholds and their part of a cluster's name.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NamedBreaker {
-    /// What was written.
-    pub spec: spec::CircuitBreaker,
-    /// E.g. `cbdc10r20`.
-    pub name: Str,
-}
-
-/// Circuit breakers with names; `None` if one has a priority that does not exist.
-pub fn named_breakers(breakers: &[Sourced<spec::CircuitBreaker>]) -> Option<Vec<Sourced<NamedBreaker>>> {
-    breakers
-        .iter()
-        .map(|breaker| {
-            let spec = &breaker.value;
-            let mut name = String::from("cb");
-            match &spec.priority {
-                None => name.push('n'),
-                Some(priority) if priority.value.eq_ignore_ascii_case("default") => name.push('d'),
-                Some(priority) if priority.value.eq_ignore_ascii_case("high") => name.push('h'),
-                Some(_) => return None,
-            }
-            let fields = [('c', &spec.max_connections), ('p', &spec.max_pending_requests), ('r', &spec.max_requests), ('t', &spec.max_retries)];
-            for (letter, value) in fields {
-                if let Some(value) = value {
-                    name.push_str(&format!("{letter}{}", value.value));
-                }
-            }
-            Some(Sourced::new(NamedBreaker { spec: spec.clone(), name: name.into() }, breaker.origin))
-        })
-        .collect()
-}
 
 /// A group.
 #[derive(Clone, Debug)]
@@ -270,25 +213,16 @@ fn mismatch(name: &str, fields: &[(&'static str, Option<Origin>)]) -> Post {
     Post::new(&codes::GROUP_MISMATCH, message, place).help("Mappings that match the same requests must have the same value in these fields")
 }
 
-impl Slot {
-    /// Adds a Mapping to the group, or makes the group.
-    fn add(&mut self, mapping: Arc<HttpMapping>, posts: &mut Posts) {
-        let before = posts.reports();
-        match &mut self.group {
-            None => {
-                let mut group = HttpGroup::new(mapping.clone());
-                let (key, identity, heaviest) = (mapping.group.clone(), mapping.identity.clone(), Some(mapping.clone()));
-                group.take(mapping, &identity, posts);
-                self.group = Some(Arc::new(Group { key, identity, heaviest, kind: GroupKind::Http(Box::new(group)) }));
-            }
-            Some(group) => Arc::make_mut(group).add(mapping, posts),
-        }
-        self.noisy |= posts.reports() > before;
-    }
-}
-
 impl Group {
-    fn add(&mut self, mapping: Arc<HttpMapping>, posts: &mut Posts) {
+    /// A group whose first member is this Mapping.
+    pub(super) fn of(mapping: Arc<HttpMapping>, posts: &mut Posts) -> Self {
+        let mut group = HttpGroup::new(mapping.clone());
+        let (key, identity, heaviest) = (mapping.group.clone(), mapping.identity.clone(), Some(mapping.clone()));
+        group.take(mapping, &identity, posts);
+        Self { key, identity, heaviest, kind: GroupKind::Http(Box::new(group)) }
+    }
+
+    pub(super) fn add(&mut self, mapping: Arc<HttpMapping>, posts: &mut Posts) {
         let Group { kind, identity, heaviest, .. } = self;
         let GroupKind::Http(group) = kind else { return };
         if group.mappings.iter().any(|member| same_member(&member.identity, &mapping.identity)) {
@@ -356,7 +290,7 @@ impl Model<'_> {
         let host = text(mapping.spec.host.as_ref());
         let port = mapping.spec.port.unwrap_or_default();
         let or_star = |text: &str| if text.is_empty() { String::from("*") } else { text.into() };
-        let key = GroupKey(format!("TCP-{}{}{}", or_star(address), port.value, or_star(host)).into());
+        let key = GroupKey::of(&format!("TCP-{}{}{}", or_star(address), port.value, or_star(host)));
         let Self { groups, posts, .. } = self;
         match groups.tcp.entry(key.clone()) {
             indexmap::map::Entry::Vacant(slot) => {

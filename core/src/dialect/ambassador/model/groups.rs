@@ -4,14 +4,16 @@
 //!
 //! What must not be here: what a group is (`group`), and what a Mapping is (`mapping`).
 
-use super::clusters::Ask;
-use super::group::{Group, GroupKey, RouteWeight};
-use super::memory::Environment;
+use super::cluster::Ask;
+use super::environment::Environment;
+use super::group::Group;
+use super::key::{GroupKey, RouteWeight};
+use super::numbered::put_in_order;
+use super::posts::Posts;
 use super::{HttpMapping, Map};
 use crate::dialect::ambassador::config::Resource;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 use hashbrown::HashMap;
 
 /// All groups.
@@ -61,6 +63,18 @@ pub(super) struct Slot {
     pub(super) redo: bool,
     /// Something was complained of while members came in, or a member is not a loaded one.
     pub(super) noisy: bool,
+}
+
+impl Slot {
+    /// Adds a Mapping to the group, or makes the group.
+    pub(super) fn add(&mut self, mapping: Arc<HttpMapping>, posts: &mut Posts) {
+        let before = posts.reports();
+        match &mut self.group {
+            None => self.group = Some(Arc::new(Group::of(mapping, posts))),
+            Some(group) => Arc::make_mut(group).add(mapping, posts),
+        }
+        self.noisy |= posts.reports() > before;
+    }
 }
 
 impl Groups {
@@ -183,18 +197,5 @@ impl Groups {
     /// One more than the largest number.
     pub fn numbers(&self) -> usize {
         self.slots.len()
-    }
-}
-
-/// Puts a few more into what is in order.
-pub(super) fn put_in_order(order: &mut Vec<u32>, more: Vec<u32>, compare: impl Fn(&u32, &u32) -> Ordering) {
-    if more.len() > 16 + order.len() / 64 {
-        order.extend(more);
-        order.sort_unstable_by(compare);
-        return;
-    }
-    for number in more {
-        let at = order.partition_point(|known| compare(known, &number) == Ordering::Less);
-        order.insert(at, number);
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irhttpmapping.py`, `ir/irbasemapping.py`, `ir/irtcpmapping.py`.
 
-use super::group::{GroupKey, NamedBreaker, RouteWeight, named_breakers};
+use super::breakers::{Breakers, named_breakers};
+use super::environment::Environment;
 use super::hostglob::selector_matches;
-use super::memory;
+use super::key::{GroupKey, RouteWeight};
 use super::posts::{Identity, Post, text};
 use super::resolver::ResolverKind;
 use super::service::{self, Qualification, python_repr};
@@ -19,9 +20,6 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// Circuit breakers with the names that go into a cluster's name.
-pub type Breakers = Sourced<Vec<Sourced<NamedBreaker>>>;
 
 /// The kind of Mappings that the controller makes for probes and diagnostics.
 pub const INTERNAL_MAPPING: &str = "InternalMapping";
@@ -311,7 +309,7 @@ impl HttpMapping {
         if self.precedence != 0 {
             key.push_str(&format!("{}", self.precedence));
         }
-        GroupKey::http(&key)
+        GroupKey::of(&key)
     }
 
     fn route_weight(&self) -> RouteWeight {
@@ -437,7 +435,7 @@ pub struct TcpMapping {
 impl Model<'_> {
     /// MappingFactory.load_all, Mappings: all are made first, then they are put into groups.
     pub(super) fn load_mappings(&mut self) {
-        let environment = memory::Environment::of(self);
+        let environment = Environment::of(self);
         let mut groups = core::mem::take(&mut self.groups);
         groups.begin(environment);
         groups.load(&self.shared_resources("mappings").collect::<Vec<_>>());

@@ -3,14 +3,9 @@
 //!
 //! Only what was made without a complaint is kept, so that complaints are made anew each time.
 
+use super::Model;
 use super::clusters::Clusters;
 use super::groups::Groups;
-use super::resolver::ResolverKind;
-use super::{ContextId, Identity, Model, Options};
-use crate::resource::Sourced;
-use crate::text::{Node, Str};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 /// What the model remembers from one compile to the next: a model takes it, and [`Memory::keep`] takes it back.
 #[derive(Default)]
@@ -23,30 +18,5 @@ impl Memory {
     /// Keeps what a model, which nobody needs any more, made.
     pub fn keep(&mut self, model: Model<'_>) {
         *self = Self { groups: model.groups, clusters: model.clusters };
-    }
-}
-
-/// Everything that a Mapping is made from, beside its own resource.
-#[derive(PartialEq)]
-pub(super) struct Environment {
-    options: Options,
-    module: Option<Arc<Node>>,
-    module_identity: Identity,
-    resolvers: Vec<(Str, ResolverKind)>,
-    selectors: Vec<Vec<(Str, Sourced<Str>)>>,
-    /// TLS contexts by name, and whether they can be used; and the number that the next one gets.
-    contexts: (Vec<(Str, ContextId, bool)>, usize),
-}
-
-impl Environment {
-    pub(super) fn of(model: &Model<'_>) -> Self {
-        Self {
-            options: model.options.clone(),
-            module: model.config.get_module("ambassador").map(|module| module.spec.clone()),
-            module_identity: model.ambassador.identity.clone(),
-            resolvers: model.resolvers.iter().map(|(name, resolver)| (name.clone(), resolver.kind)).collect(),
-            contexts: (model.context_names.iter().map(|(name, id)| (name.clone(), *id, model.context(*id).usable())).collect(), model.contexts.len()),
-            selectors: model.hosts.values().filter_map(|host| Some(host.mapping_selector.as_ref()?.value.clone())).collect(),
-        }
     }
 }

@@ -5,14 +5,17 @@
 
 pub mod ambassador;
 pub mod auth;
+pub mod breakers;
 pub mod cluster;
 pub mod clusters;
+mod environment;
 pub mod filter;
 pub mod group;
 pub mod groups;
 pub mod health_check;
 pub mod host;
 pub mod hostglob;
+pub mod key;
 pub mod listener;
 pub mod log_service;
 pub mod mapping;
@@ -23,6 +26,7 @@ pub mod service;
 pub mod tls;
 pub mod tracing;
 
+mod numbered;
 mod posts;
 
 pub use ambassador::Ambassador;

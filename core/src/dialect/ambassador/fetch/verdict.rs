@@ -1,0 +1,61 @@
+//! What is found out about an object by itself, and how it is kept.
+//!
+//! What must not be here: finding it out (`judge`).
+
+use super::role::Role;
+use crate::diagnostic::Findings;
+use crate::dialect::ambassador::config::Resource;
+use crate::resource::Object;
+use crate::text::{Node, Str};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// An object that the API server holds.
+#[derive(Clone, Copy)]
+pub(super) struct Applied<'a> {
+    pub(super) object: &'a Object,
+    pub(super) verdict: &'a Verdict,
+}
+
+/// What was found out about an object by itself.
+pub(super) struct Verdict {
+    pub(super) role: Role,
+    /// Why the API server refuses it. Ambassador's own objects go on all the same, as invalid ones.
+    pub(super) refused: Option<Str>,
+    /// For Ambassador's kinds: its `spec` in the current version.
+    pub(super) spec: Option<Arc<Node>>,
+    /// What the controller's own validation found.
+    pub(super) errors: Vec<String>,
+    /// For Ambassador's kinds: what the compiler loads; `None` for another instance's.
+    pub(super) resource: Option<Arc<Resource>>,
+    pub(super) findings: Findings,
+}
+
+/// What is known of objects, by the index of their number, with a hash of what it was learnt from.
+pub(super) struct Known<T> {
+    pub(super) slots: Vec<Option<(u64, Box<T>)>>,
+}
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new() }
+    }
+}
+
+impl<T> Known<T> {
+    /// Finds out about an object, unless it is known.
+    pub(super) fn learn(&mut self, object: &Object, find_out: impl FnOnce() -> T) {
+        let Some(slot) = object.id.index().and_then(|index| self.slots.get_mut(index)) else { return };
+        if !matches!(slot, Some((fingerprint, _)) if *fingerprint == object.fingerprint) {
+            *slot = Some((object.fingerprint, Box::new(find_out())));
+        }
+    }
+
+    /// What is known of an object.
+    pub(super) fn get(&self, object: &Object) -> Option<&T> {
+        let (_, known) = self.slots.get(object.id.index()?)?.as_ref()?;
+        Some(known)
+    }
+}
