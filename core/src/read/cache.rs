@@ -7,11 +7,11 @@
 
 use super::ReadOptions;
 use super::decode::{Item, decode, for_each_place};
-use super::unwritten::Made;
 use crate::diagnostic::{Diagnostic, Findings, Place};
 use crate::order::Order as _;
-use crate::resource::{Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
+use crate::resource::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 use crate::text::{Str, TextRange, split};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hasher};
@@ -78,6 +78,14 @@ impl core::fmt::Debug for DocumentCache {
         let chunks: usize = self.inputs.iter().map(|input| input.chunks.len()).sum();
         f.debug_struct("DocumentCache").field("inputs", &self.inputs.len()).field("chunks", &chunks).finish()
     }
+}
+
+/// An object that was made, with what it was made from.
+pub(super) struct Made {
+    pub text: String,
+    pub range: TextRange,
+    pub id: ObjectId,
+    pub content: Arc<Content>,
 }
 
 impl DocumentCache {

@@ -5,9 +5,9 @@
 //! What must not be here: which objects are made, and why.
 
 use super::ReadOptions;
-use super::cache::{DocumentCache, hash};
+use super::cache::{DocumentCache, Made, hash};
 use super::decode::decode;
-use crate::resource::{Content, Object, ObjectId, Objects, Source};
+use crate::resource::{Content, Object, Objects, Source};
 use crate::text::{Document, Node, TextRange, to_json};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -25,14 +25,6 @@ pub struct Unwritten {
     pub source: Source,
     /// Where in that document.
     pub range: TextRange,
-}
-
-/// An object that was made, with what it was made from.
-pub(super) struct Made {
-    text: String,
-    range: TextRange,
-    id: ObjectId,
-    content: Arc<Content>,
 }
 
 impl DocumentCache {

@@ -2,9 +2,8 @@
 //!
 //! What must not be here: matches and filters.
 
-use super::RouteKind;
-use super::listener::GatewayListener;
-use super::route::{Attachment, Backends};
+use super::context::{Attachment, GatewayListener};
+use super::kind::RouteKind;
 use crate::dialect::contour::cluster::Admitted;
 use crate::dialect::contour::model::{Cluster, Material, PeerValidation, Service};
 use crate::dialect::contour::processor::service::{app_protocol, known_protocol};
@@ -21,6 +20,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+
+/// Where the requests of a rule go.
+pub(super) struct Backends {
+    pub clusters: Vec<Arc<Cluster>>,
+    pub total_weight: u32,
+}
 
 impl<'a> Attachment<'_, 'a> {
     /// The Service that a reference leads to; where it leads nowhere, the reason becomes a condition. `field` names the reference.

@@ -2,8 +2,8 @@
 //!
 //! What must not be here: where requests go.
 
-use super::RouteKind;
-use super::route::Attachment;
+use super::context::Attachment;
+use super::kind::RouteKind;
 use crate::dialect::contour::model::{HeadersPolicy, Mirror, PathRewrite, Redirect};
 use crate::dialect::contour::processor::header::{Variables, canonical, escape, name_error};
 use crate::dialect::kubernetes::cursor::Cursor;

@@ -2,8 +2,7 @@
 //!
 //! What must not be here: matches, filters and backends in detail.
 
-use super::listener::GatewayListener;
-use super::route::Attachment;
+use super::context::{Attachment, GatewayListener};
 use crate::dialect::contour::model::{RouteTimeouts, Timeout};
 use crate::dialect::contour::processor::policy;
 use crate::dialect::kubernetes::cursor::Cursor;

@@ -2,8 +2,10 @@
 //!
 //! What must not be here: ports (`ports.rs`), routes.
 
+use super::context::{Gateway, GatewayListener};
 use super::fault::Faults;
-use super::{Gateway, RouteKind, ports};
+use super::kind::RouteKind;
+use super::ports;
 use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::model::Material;
 use crate::dialect::contour::processor::Processing;
@@ -13,43 +15,13 @@ use crate::dialect::gateway_api::{GROUP, attachment};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::reason::Reason;
 use crate::dialect::kubernetes::selector::Selector;
-use crate::resource::{Origin, Sourced};
+use crate::resource::Sourced;
 use crate::schema::go_quoted;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-
-/// A listener of the Gateway.
-pub(super) struct GatewayListener<'a> {
-    at: Cursor<'a>,
-    /// Its name.
-    pub name: Str,
-    /// Its port.
-    pub port: i64,
-    /// Its protocol.
-    pub protocol: &'a str,
-    /// The host that it is for; empty for all.
-    pub hostname: Sourced<Str>,
-    /// The listener of the graph that it is part of; empty where there is none.
-    pub graph_name: Str,
-    /// The kinds of routes that it takes.
-    pub kinds: Vec<RouteKind>,
-    /// The namespaces that it takes routes from, if it selects them.
-    selector: Option<Selector>,
-    /// Its certificate, if it terminates TLS.
-    pub secret: Option<Sourced<Arc<Material>>>,
-    /// Routes can attach to it.
-    pub ready: bool,
-}
-
-impl GatewayListener<'_> {
-    /// Where it is written.
-    pub(super) fn origin(&self) -> Origin {
-        self.at.origin()
-    }
-}
 
 /// What is wrong with a listener: a condition that says so, and its place.
 struct Wrong<'a> {

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what happens to them.
 
-use super::route::Attachment;
+use super::context::Attachment;
 use crate::dialect::contour::model::{Conditions, HeaderCondition, MatchType, PathCondition, QueryCondition};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;

@@ -6,132 +6,29 @@
 pub mod ports;
 
 mod backend;
+mod context;
 mod fault;
 mod filter;
 mod grpc;
 mod http;
+mod kind;
 mod listener;
 mod matches;
 mod route;
 mod stream;
 
 use super::Processing;
-use crate::dialect::contour::cluster::{Admitted, Name};
+use crate::dialect::contour::cluster::Admitted;
 use crate::dialect::contour::kinds::Kind;
-use crate::dialect::contour::source::Source;
-use crate::dialect::gateway_api::order::Precedence;
 use crate::dialect::gateway_api::status::{self, Conditions, GatewayStatus, ParentStatus};
 use crate::dialect::gateway_api::{attachment, hostname};
-use crate::dialect::kubernetes::cursor::Cursor;
-use crate::order::Order as _;
 use crate::resource::Origin;
-use crate::text::{Node, Str};
-use alloc::collections::BTreeMap;
+use crate::text::Str;
 use alloc::format;
 use alloc::vec::Vec;
+use context::{Attachment, Found, Gateway, GatewayListener};
 use fault::Faults;
-use listener::GatewayListener;
-use route::Attachment;
-
-/// The Gateway, and what routes need to know of it.
-struct Gateway<'a> {
-    object: &'a Admitted<'a>,
-    /// `controllerName` of its class.
-    controller: &'a str,
-    listeners: Vec<GatewayListener<'a>>,
-    /// ReferenceGrants by their namespaces.
-    grants: BTreeMap<&'a Str, Vec<&'a Admitted<'a>>>,
-    /// BackendTLSPolicies by namespaces and names of what they are for.
-    policies: BTreeMap<(&'a str, &'a str), Vec<(&'a Admitted<'a>, Cursor<'a>)>>,
-    /// None of the addresses that it asks for is there.
-    unassigned: bool,
-}
-
-impl<'a> Gateway<'a> {
-    fn new(source: &Source<'a>, object: &'a Admitted<'a>, class: &'a Admitted<'a>) -> Self {
-        let mut grants: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for grant in watched(source, Kind::ReferenceGrant) {
-            grants.entry(grant.namespace()).or_default().push(grant);
-        }
-        let mut policies: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for policy in watched(source, Kind::BackendTlsPolicy) {
-            for target in policy.spec().field("targetRefs").items() {
-                policies.entry((policy.namespace().as_str(), target.field("name").str())).or_default().push((policy, target));
-            }
-        }
-        let controller = class.spec().field("controllerName").str();
-        Self { object, controller, listeners: Vec::new(), grants, policies, unassigned: false }
-    }
-
-    fn full_name(&self) -> (&'a str, &'a str) {
-        (self.object.namespace(), self.object.name())
-    }
-}
-
-/// A kind of routes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RouteKind {
-    Http,
-    Tls,
-    Grpc,
-    Tcp,
-}
-
-impl RouteKind {
-    /// All of them, in the order in which Contour works on them.
-    const ALL: [RouteKind; 4] = [RouteKind::Http, RouteKind::Tls, RouteKind::Grpc, RouteKind::Tcp];
-
-    const fn name(self) -> &'static str {
-        match self {
-            RouteKind::Http => "HTTPRoute",
-            RouteKind::Tls => "TLSRoute",
-            RouteKind::Grpc => "GRPCRoute",
-            RouteKind::Tcp => "TCPRoute",
-        }
-    }
-
-    /// The kind of this name.
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// Its routes, those that win conflicts first.
-    fn routes<'a>(self, source: &Source<'a>) -> Vec<&'a Admitted<'a>> {
-        match self {
-            RouteKind::Http | RouteKind::Grpc => {
-                let kind = if self == RouteKind::Http { Kind::HttpRoute } else { Kind::GrpcRoute };
-                let mut routes = watched(source, kind);
-                routes.order_by_made_key(|route| Precedence::of(route.root(), route.namespace(), route.name()));
-                routes
-            }
-            RouteKind::Tls => watched(source, Kind::TlsRoute),
-            RouteKind::Tcp => watched(source, Kind::TcpRoute),
-        }
-    }
-}
-
-/// The objects of a kind of Gateway API's, unless Contour was told not to watch it.
-fn watched<'a>(source: &Source<'a>, kind: Kind) -> Vec<&'a Admitted<'a>> {
-    let feature = match kind {
-        Kind::HttpRoute => "httproutes",
-        Kind::GrpcRoute => "grpcroutes",
-        Kind::TlsRoute => "tlsroutes",
-        Kind::TcpRoute => "tcproutes",
-        Kind::ReferenceGrant => "referencegrants",
-        Kind::BackendTlsPolicy => "backendtlspolicies",
-        _ => "",
-    };
-    if source.is_disabled(feature) { Vec::new() } else { source.all(kind).collect() }
-}
-
-/// What is found of routes and policies: statuses, and what is wrong. Contour keeps statuses of routes by their names alone: of two routes of different kinds
-/// that share one, only the later one's is written.
-#[derive(Default)]
-struct Found {
-    routes: BTreeMap<Name, (&'static str, Node)>,
-    policies: BTreeMap<Name, Node>,
-    faults: Faults,
-}
+use kind::RouteKind;
 
 impl<'a> Processing<'a> {
     /// Reads the Gateway and its routes.

@@ -2,77 +2,20 @@
 //!
 //! What must not be here: what one kind of routes alone has.
 
+use super::backend::Backends;
+use super::context::{Attachment, GatewayListener};
 use super::filter::Filters;
-use super::listener::GatewayListener;
-use super::{Found, Gateway, RouteKind};
-use crate::dialect::contour::cluster::Admitted;
-use crate::dialect::contour::model::{Cluster, Conditions, PathRewrite, Route, RouteTimeouts};
-use crate::dialect::contour::processor::Processing;
+use crate::dialect::contour::model::{Conditions, PathRewrite, Route, RouteTimeouts};
 use crate::dialect::contour::processor::route::answer;
-use crate::dialect::gateway_api::status;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
 use crate::resource::{Also, Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// A route at one of its parents.
-pub(super) struct Attachment<'w, 'a> {
-    pub processing: &'w mut Processing<'a>,
-    pub gateway: &'w Gateway<'a>,
-    pub kind: RouteKind,
-    pub route: &'a Admitted<'a>,
-    /// The entry of `parentRefs`.
-    pub parent: Cursor<'a>,
-    /// What is said of it.
-    pub conditions: status::Conditions,
-    /// Statuses, and what is wrong.
-    pub found: &'w mut Found,
-}
-
-/// Where the requests of a rule go.
-pub(super) struct Backends {
-    pub clusters: Vec<Arc<Cluster>>,
-    pub total_weight: u32,
-}
-
 impl Attachment<'_, '_> {
-    /// A condition that says no, or that something was left out.
-    fn say(&mut self, kind: &'static str, holds: bool, reason: &'static str, message: impl Into<String>, origin: Origin) {
-        let message = message.into();
-        self.found.faults.add(self.route, kind, reason, &message, origin);
-        self.conditions.add(kind, holds, reason, message);
-    }
-
-    /// It is not accepted.
-    pub(super) fn refused(&mut self, reason: &'static str, message: impl Into<String>, origin: Origin) {
-        self.say("Accepted", false, reason, message, origin);
-    }
-
-    /// It is not accepted, as it asks for what Contour does not have.
-    pub(super) fn unsupported(&mut self, message: impl Into<String>, origin: Origin) {
-        self.refused("UnsupportedValue", message, origin);
-    }
-
-    /// A reference of it leads nowhere.
-    pub(super) fn unresolved(&mut self, reason: &'static str, message: impl Into<String>, origin: Origin) {
-        self.say("ResolvedRefs", false, reason, message, origin);
-    }
-
-    /// It has a match that cannot be.
-    pub(super) fn mismatched(&mut self, message: &str, origin: Origin) {
-        self.say("ValidMatches", false, "InvalidPathMatch", message, origin);
-    }
-
-    /// It has no backend that would get requests.
-    pub(super) fn weightless(&mut self, origin: Origin) {
-        let message = "At least one Spec.Rules.BackendRef must have a non-zero weight.";
-        self.say("ValidBackendRefs", false, "AllBackendRefsHaveZeroWeights", message, origin);
-    }
-
     /// The routes of a rule, one for each match. `index` is the rule's place.
     pub(super) fn routes(
         &self,

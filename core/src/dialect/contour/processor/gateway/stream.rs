@@ -2,8 +2,8 @@
 //!
 //! What must not be here: HTTP.
 
-use super::listener::GatewayListener;
-use super::route::{Attachment, Backends};
+use super::backend::Backends;
+use super::context::{Attachment, GatewayListener};
 use crate::dialect::contour::model::TcpProxy;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::{Rule, Sourced};
