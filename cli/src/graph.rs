@@ -72,7 +72,7 @@ pub fn whole(given: &Given) -> Result<Graph, Unusable> {
         return Ok(graph_of(&running.config));
     }
     let (_, compilation) = given.compile()?;
-    input::warn_of_gaps(&compilation);
+    input::warn_of_unread(&compilation);
     Ok(core_graph(&compilation, &compilation.positions()))
 }
 

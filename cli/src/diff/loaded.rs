@@ -64,7 +64,6 @@ impl Loaded {
             )
             .into());
         }
-        input::warn_of_gaps(&compilation);
         let mut proxies = Vec::new();
         for gateway in compilation.gateways() {
             let lookup = |reference: &SecretReference| gateway.of().key_material(reference);
@@ -94,6 +93,14 @@ impl Loaded {
             return Self::compiled(input::revision(&revision, &inner, deployment)?, stands_alone);
         }
         Self::compiled(input::given(&[path.to_path_buf()], deployment)?, stands_alone)
+    }
+
+    /// What was compiled, where it is a source.
+    pub fn compilation(&self) -> Option<&Compilation> {
+        match self {
+            Loaded::Compiled(of) => Some(&of.compilation),
+            Loaded::Running(_) => None,
+        }
     }
 
     /// The kinds of which it holds an object.

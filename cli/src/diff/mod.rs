@@ -30,6 +30,7 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (before, after) = (before?, after?);
     let kinds: BTreeSet<_> = before.kinds().into_iter().chain(after.kinds()).collect();
     let (before, after) = (before.holding(&kinds, alone)?, after.holding(&kinds, alone)?);
+    warn_of_gaps(&[&before, &after]);
     let differences = compare(&before, &after, !args.no_requests)?;
     show(&differences, None, args.format, style)?;
     let counts = match args.exit_code {
@@ -40,6 +41,13 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     };
     // Structures of large inputs are not taken apart.
     std::process::exit(i32::from(counts))
+}
+
+/// Says on standard error what the comparison does not count, and what it assumes.
+fn warn_of_gaps(all: &[&Loaded]) {
+    let compiled: Vec<_> = all.iter().filter_map(|of| of.compilation()).collect();
+    compiled.iter().for_each(|of| input::warn_of_unread(of));
+    input::warn_of_assumed(&compiled);
 }
 
 /// What a revision is compared with where nothing else is named: the same path as it is now.
@@ -54,6 +62,7 @@ fn after_of(before: &Path) -> Result<PathBuf, Unusable> {
 pub fn drift(args: &DriftArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let source = Loaded::read(&args.source, deployment, true)?;
     let dump = running(&args.dump, &input::text(&args.dump)?)?;
+    warn_of_gaps(&[&source]);
     let differences = compare(&source, &dump, false)?;
     let Loaded::Running(running) = &dump else { return Ok(2) };
     show(&differences, Some(running), args.format, style)?;

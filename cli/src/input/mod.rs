@@ -15,7 +15,7 @@ use crate::output::{hold, hold_back, message};
 use crate::style::{count, some};
 use chancery_core::compilation::{Compilation, Dialect, Gateway, Options};
 use chancery_core::compile::Compiler;
-use chancery_core::diagnostic::{Code, codes};
+use chancery_core::diagnostic::{Code, Diagnostic, codes};
 use chancery_core::dialect;
 use chancery_core::envoy_config::Running;
 use chancery_core::explain::{Snapshot, not_utf8, share};
@@ -171,7 +171,13 @@ pub fn nothing_runs(compilation: &Compilation) -> Unusable {
 /// Also says where the answer rests on objects that are assumed to exist: a fragment is not the whole.
 pub fn warn_of_gaps(of: &Compilation) {
     warn_of_unread(of);
-    let assumed = of.all_diagnostics().filter(|finding| [&codes::ASSUMED_SECRET, &codes::ASSUMED_OBJECT].contains(&finding.code)).count();
+    warn_of_assumed(&[of]);
+}
+
+/// Says on standard error where the answer rests on objects that are assumed to exist: of several inputs, in the one with most.
+pub fn warn_of_assumed(all: &[&Compilation]) {
+    let is_assumed = |finding: &&Diagnostic| [&codes::ASSUMED_SECRET, &codes::ASSUMED_OBJECT].contains(&finding.code);
+    let assumed = all.iter().map(|of| of.all_diagnostics().filter(is_assumed).count()).max().unwrap_or_default();
     if assumed > 0 {
         let them = count(assumed, "object");
         message(&format!("{them} not in the input, assumed to exist; `chancery check` lists what is assumed, `--missing error` assumes nothing"));
@@ -179,7 +185,7 @@ pub fn warn_of_gaps(of: &Compilation) {
 }
 
 /// Says on standard error where texts could not be read: the answer for the rest does not count what they hold.
-fn warn_of_unread(of: &Compilation) {
+pub fn warn_of_unread(of: &Compilation) {
     const UNREAD: [&Code; 6] = [&codes::SYNTAX, &codes::TEMPLATE, &codes::ALIAS_BOMB, &codes::TOO_LARGE, &codes::NOT_JSON, &codes::INCOMPLETE_OBJECT];
     let positions = of.positions();
     let unread = of.all_diagnostics().filter(|finding| UNREAD.contains(&finding.code));
