@@ -130,9 +130,18 @@ fn key_of(root: &Node) -> ResourceKey {
     }
 }
 
-/// Key material: that of certificates.
+/// Key material: that of certificates, and the tokens by which services are registered.
 fn secrets(root: &mut Node) -> Vec<(NodeId, Str)> {
-    if what(root).0 == What::Entry(Ok(Kind::InlineCertificate)) { take_key(root).into_iter().collect() } else { Vec::new() }
+    let taken = match what(root).0 {
+        What::Entry(Ok(Kind::InlineCertificate)) => take(root, &["PrivateKey", "private_key"]),
+        What::Service => member(root, "service").and_then(|service| take(service, &["token"])),
+        _ => None,
+    };
+    taken.into_iter().collect()
+}
+
+fn member<'a>(root: &'a mut Node, name: &str) -> Option<&'a mut Node> {
+    if let Value::Object(object) = &mut root.value { object.get_mut(name) } else { None }
 }
 
 /// How documents are read.
@@ -145,13 +154,12 @@ pub(crate) fn load(inputs: &Inputs) -> (Objects, Findings) {
     read(inputs, &read_options(), &mut DocumentCache::default())
 }
 
-/// Takes the private key out of a certificate.
-fn take_key(root: &mut Node) -> Option<(NodeId, Str)> {
+/// Takes the text at the first of these keys, in any case, out of an object.
+fn take(root: &mut Node, keys: &[&str]) -> Option<(NodeId, Str)> {
     let Value::Object(object) = &mut root.value else { return None };
+    let is_key = |name: &&Str| keys.iter().any(|key| name.eq_ignore_ascii_case(key));
     let names: Vec<Str> = object.iter().map(|entry| entry.key.clone()).collect();
-    let is_key = |name: &&Str| name.eq_ignore_ascii_case("PrivateKey") || name.eq_ignore_ascii_case("private_key");
-    let name = names.iter().find(is_key)?;
-    let node = object.get_mut(name)?;
+    let node = object.get_mut(names.iter().find(is_key)?)?;
     let Value::String(text) = &mut node.value else { return None };
     Some((node.id, core::mem::replace(text, Str::new_static(REDACTED))))
 }

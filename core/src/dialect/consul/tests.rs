@@ -6,8 +6,10 @@ use super::{documents, registration::is_gateway, service};
 use crate::compilation::{Compilation, GatewayRef, OptionValue, Options};
 use crate::compile::compile;
 use crate::dialect;
+use crate::explain;
 use crate::ir::{Tree, Verbatim};
 use crate::resource::Inputs;
+use crate::simulate::Outcome;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -178,4 +180,39 @@ fn an_extension_that_fails_ends_the_proxy_where_it_is_required() {
     let compilation = with_extension(&format!("{{Name: builtin/ext-authz, Required: true, Arguments: {arguments}}}"));
     assert!(only(&compilation).is_empty());
     assert!(messages(&compilation)[0].contains("no upstream definition found for service \"nobody\""), "{:?}", messages(&compilation));
+}
+
+#[test]
+fn a_token_of_a_registration_is_in_no_view_of_it() {
+    let compilation = run(&["service: {name: web, port: 8080, token: mark-of-a-token, connect: {sidecar_service: {}}}\n"]);
+    assert_eq!(messages(&compilation), Vec::<String>::new());
+    let object = compilation.objects.iter().next().expect("an object");
+    assert!(!format!("{:?}", object.root).contains("mark-of-a-token"), "{:?}", object.root);
+    assert_eq!(object.secrets.len(), 1);
+}
+
+#[test]
+fn the_words_y_and_n_are_words() {
+    let splitter = "{Kind: service-splitter, Name: api, Splits: [{Weight: 100, RequestHeaders: {Set: {x: y}}}]}\n";
+    let compilation = run(&[HTTP, splitter, WEB, API]);
+    assert_eq!(messages(&compilation), Vec::<String>::new());
+    let answers = compilation.sides().next().and_then(|side| (side.dialect().output("entries")?.document)(side)).expect("entries");
+    assert!(crate::text::to_json(&answers, false).contains("\"Set\":{\"x\":\"y\"}"));
+}
+
+#[test]
+fn a_request_is_followed_to_the_intention_that_refuses_it() {
+    let intention = "{Kind: service-intentions, Name: api, Sources: [{Name: web, Action: deny}]}\n";
+    for (text, outcome) in [(intention, Outcome::DirectResponse), ("", Outcome::Forward)] {
+        let api = "service: {name: api, port: 9090, connect: {sidecar_service: {}}}\n";
+        let compilation = run(&[HTTP, text, WEB, api]);
+        let request = crate::simulate::Request::new("GET", "http://localhost:9191/").expect("a request");
+        let positions = compilation.positions();
+        let [entrance] = explain::entrances(&compilation, &request)[..] else { panic!("one proxy has the port") };
+        assert_eq!(entrance.id.as_str(), "web-sidecar-proxy");
+        let report = explain::follow(entrance, &positions, &request, &mut Default::default());
+        assert_eq!(report.simulation.outcome, Outcome::Forward);
+        let [hop] = &report.then[..] else { panic!("one hop: {:?}", report.then) };
+        assert_eq!((hop.gateway.as_str(), hop.report.simulation.outcome), ("api-sidecar-proxy", outcome));
+    }
 }
