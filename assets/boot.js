@@ -19,8 +19,10 @@ prepare(dialect);
 const program = (name) => fetch(new URL(name, import.meta.url));
 init({ module_or_path: shared ? shared.program("chancery-page_bg.wasm").catch(() => program("chancery-page_bg.wasm")) : program("chancery-page_bg.wasm") });
 
-// Built for people to use, `version` is set; while the page is being worked on, nothing is kept.
-if ("serviceWorker" in navigator && window.self === window.top && document.documentElement.dataset.version) {
+// Built for people to use, `version` is set; while the page is being worked on, nothing is kept. With a program around it the page is
+// always at hand, and is that program's.
+const hosted = globalThis.__TAURI__ || document.documentElement.dataset.host;
+if (!hosted && "serviceWorker" in navigator && window.self === window.top && document.documentElement.dataset.version) {
   addEventListener("load", () => navigator.serviceWorker.register("./service-worker.js").catch(() => {}));
   navigator.serviceWorker.ready.then(({ active }) => active.postMessage(dialect));
 }

@@ -106,6 +106,8 @@ pub enum Command {
     Events(AskArgs),
     /// Serve the playground, a page that shows all of this, to this machine only.
     Play(PlayArgs),
+    /// Open the desktop's window, which follows a folder or a cluster.
+    Desktop(DesktopArgs),
     /// Write completions for a shell.
     #[command(after_help = "Example:\n  chancery completions bash > ~/.local/share/bash-completion/completions/chancery")]
     Completions {
@@ -146,6 +148,23 @@ pub struct PlayArgs {
     /// Port on loopback; 8137, or any free port, when not given.
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
+}
+
+/// `desktop`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery desktop gateway/                          a folder, followed
+  chancery desktop --context prod --namespace shop   a cluster, followed")]
+pub struct DesktopArgs {
+    /// A folder or file to open.
+    pub path: Option<PathBuf>,
+    /// A context of the kubeconfig to connect to.
+    #[arg(long, value_name = "NAME", conflicts_with = "path")]
+    pub context: Option<String>,
+    /// Only this namespace.
+    #[arg(long, short, value_name = "NAME", requires = "context")]
+    pub namespace: Option<String>,
 }
 
 /// `compile`

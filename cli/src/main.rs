@@ -9,6 +9,7 @@ mod compile;
 mod config;
 mod convert;
 mod crash;
+mod desktop;
 mod diff;
 mod dump;
 mod explain;
@@ -72,6 +73,7 @@ fn main() {
         Command::Envoys(args) => live::ask::envoys(args, &style),
         Command::Events(args) => live::ask::events(args, &style),
         Command::Play(args) => play::run(args),
+        Command::Desktop(args) => desktop::run(args),
         Command::Completions { shell } => generate::completions(*shell),
         Command::Man(args) => generate::man(args),
     };

@@ -273,6 +273,13 @@ impl Events {
         self.out.subscribe()
     }
 
+    /// What the timeline has, the oldest first, and all events after that: none is missing between them, and none is in both.
+    #[must_use]
+    pub fn follow(&self) -> (Vec<Dated>, broadcast::Receiver<Dated>) {
+        let kept = lock(&self.kept);
+        (kept.iter().cloned().collect(), self.out.subscribe())
+    }
+
     /// What the timeline has, the oldest first.
     #[must_use]
     pub fn timeline(&self) -> Vec<Dated> {

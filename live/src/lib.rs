@@ -18,9 +18,10 @@
 //! | [`rollout`] | a change goes to one Envoy first |
 //! | [`runtime`] | controllers: caches with indexes, mappers, queues, reconcilers |
 //! | [`controllers`] | the controllers that we run |
+//! | [`feed`] | what a page needs to show the inputs as they are now |
 //! | [`http`] | what people and programs ask over HTTP |
 //! | [`bootstrap`] | how an Envoy starts that asks us |
-//! | [`engine`], [`watch`], [`serve`], [`host`] | all of it put together |
+//! | [`engine`], [`watch`], [`serve`], [`session`], [`host`] | all of it put together |
 //!
 //! Here: everything that waits, listens or connects. What must not be here: what a configuration means. Each source gives texts, and the
 //! core compiles them as it does those of a file.
@@ -30,6 +31,7 @@ pub mod bootstrap;
 pub mod controllers;
 pub mod engine;
 pub mod event;
+pub mod feed;
 pub mod files;
 pub mod host;
 pub mod http;
@@ -37,6 +39,7 @@ pub mod proxies;
 pub mod rollout;
 pub mod runtime;
 pub mod serve;
+pub mod session;
 pub mod sources;
 pub mod watch;
 pub mod worker;

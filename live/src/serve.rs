@@ -41,6 +41,8 @@ pub struct Servers {
     pub token: Option<String>,
     /// A change goes to one Envoy of a gateway first.
     pub canary: bool,
+    /// The playground, where this program holds it: the page of people then.
+    pub page: Option<http::playground::Files>,
 }
 
 /// What is written into a cluster.
@@ -119,6 +121,7 @@ pub async fn serve(
         metrics: engine.metrics.clone(),
         intake: engine.intake.clone(),
         token: servers.token.clone(),
+        page: servers.page,
         stop: stopping.clone(),
     };
     let mut parts: JoinSet<Result<(), Failure>> = JoinSet::new();
@@ -195,7 +198,7 @@ async fn bind(servers: &Servers, events: &Events) -> Result<BTreeMap<&'static st
 }
 
 /// Hands builds on: first to Envoys, then to all others.
-fn publisher(
+pub(crate) fn publisher(
     proxies: Proxies,
     latest: watch::Sender<Option<Arc<Build>>>,
     events: Events,

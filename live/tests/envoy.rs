@@ -110,6 +110,7 @@ impl House {
             tls: None,
             token: None,
             canary: true,
+            page: None,
         };
         let settings = Settings { options: Options::of(&ambassador::DIALECT), spacing: Duration::ZERO, recorder: None, events: events.clone() };
         let source = Box::new(Folder::new(folder.path().to_owned(), Reading::default()));

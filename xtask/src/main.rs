@@ -4,6 +4,7 @@
 
 mod bench;
 mod codegen;
+mod desktop;
 mod docs;
 mod page;
 mod play;
@@ -22,6 +23,7 @@ usage: cargo xtask <command>
   play      sets up what is missing, builds the playground, serves it on loopback and prints its address; `play --small` builds it as it is published
   binary    builds target/release/chancery with the playground in it
   element   packs the npm package of <chancery-playground> into target/npm
+  desktop   builds the window and opens it; `desktop PATH` or `desktop --context NAME` opens something in it
   docs      builds the book for users into target/docs/book
   test      sets up what is missing and runs every test; `test PART...` runs these parts only
   setup     installs what is missing; `setup --all` what only some tests want as well
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Some("play") => play::run(&rest),
         Some("binary") => play::binary(),
         Some("element") => play::element(),
+        Some("desktop") => desktop::run(&rest),
         Some("docs") => docs::run(),
         Some("test") => test::run(&rest),
         Some("setup") => setup::run(&rest),

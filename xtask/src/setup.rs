@@ -138,6 +138,24 @@ pub fn browser() -> Result<PathBuf, String> {
     found().ok_or_else(|| "it was installed, and is not on the path".into())
 }
 
+/// What the window is built with and shown on: the system's web view, and a display that nobody sees.
+pub fn window() -> Result<(), String> {
+    step("web view", works("pkg-config", &["--exists", "webkit2gtk-4.1"]), || apt("libwebkit2gtk-4.1-dev"))?;
+    step("Xvfb", works("sh", &["-c", "command -v xvfb-run && command -v xauth"]), || apt("xvfb").and_then(|()| apt("xauth")))?;
+    step("D-Bus", works("sh", &["-c", "command -v dbus-run-session"]), || apt("dbus-daemon"))
+}
+
+/// What drives a window of Tauri.
+const TAURI_DRIVER: &str = "2.0.5";
+
+/// What drives the window in tests.
+pub fn window_driver() -> Result<PathBuf, String> {
+    step("driver of the web view", works("sh", &["-c", "command -v WebKitWebDriver"]), || apt("webkit2gtk-driver"))?;
+    let driver = cargo_bin("tauri-driver");
+    step("tauri-driver", driver.is_file(), || install(&["tauri-driver", "--version", TAURI_DRIVER]))?;
+    Ok(driver)
+}
+
 /// Where cargo puts programs.
 pub fn cargo_bin(name: &str) -> PathBuf {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));

@@ -12,7 +12,7 @@
 //! What must not be here: what a part checks.
 
 use crate::shell::{cargo, output, program, run as call, show, target, timed};
-use crate::{page, setup, tidy};
+use crate::{desktop, page, setup, tidy};
 use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -48,12 +48,14 @@ const PARTS: &[Part] = &[
     ("diff", diff),
     ("provenance", provenance),
     ("cluster", cluster),
+    ("desktop", window),
 ];
 
 /// Parts that run only where they are named: they want minutes more. `page` has the page as people get it, optimised as a whole, twice over,
 /// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does. `drift`, `diff` and `provenance`
-/// go through the corpora; a part of each is among the tests. `cluster` builds an API server from Go modules first.
-const NAMED: [&str; 6] = ["browser", "page", "drift", "diff", "provenance", "cluster"];
+/// go through the corpora; a part of each is among the tests. `cluster` builds an API server from Go modules first. `desktop` builds the window, with what links
+/// the system's web view.
+const NAMED: [&str; 7] = ["browser", "page", "drift", "diff", "provenance", "cluster", "desktop"];
 
 /// Parts that run beside those before them.
 const BESIDE: [&str; 2] = ["no_std", "wasm"];
@@ -235,6 +237,12 @@ fn provenance() -> Result<Ended, String> {
 /// What follows a cluster, on a real API server.
 fn cluster() -> Result<Ended, String> {
     call(cargo().args(["test", "--package", "chancery-live", "--features", "cluster", "--test", "cluster"]))?;
+    Ok(Ended::Passed)
+}
+
+/// What the desktop's window does, driven as a person would.
+fn window() -> Result<Ended, String> {
+    desktop::test()?;
     Ok(Ended::Passed)
 }
 

@@ -231,6 +231,18 @@ export class Editor {
     this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: content } });
   }
 
+  // Takes over a text that somebody else wrote: only what differs is replaced, so that cursor and scroll stay, and nothing is reported.
+  follow(content) {
+    const now = this.view.state.doc.toString();
+    const most = Math.min(now.length, content.length);
+    let [start, end] = [0, 0];
+    while (start < most && now[start] === content[start]) start += 1;
+    while (end < most - start && now[now.length - 1 - end] === content[content.length - 1 - end]) end += 1;
+    this.quiet = true;
+    this.view.dispatch({ changes: { from: start, to: now.length - end, insert: content.slice(start, content.length - end) } });
+    this.quiet = false;
+  }
+
   async #hover(view, position) {
     const line = view.state.doc.lineAt(position);
     const told = JSON.parse(await this.calls.hover(this.current, line.number, position - line.from));

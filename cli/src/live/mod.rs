@@ -60,6 +60,7 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
         tls,
         token,
         canary: args.canary.is_on(),
+        page: crate::play::page(),
     };
     let (settings, sources) = prepare(&args.live, deployment)?;
     let writing = args.write_status.then(|| Writing { cluster: cluster(&args.live), take_over: args.take_over, lease: args.lease.clone() });

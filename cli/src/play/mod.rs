@@ -6,6 +6,7 @@ mod serve;
 
 use crate::Outcome;
 use crate::args::PlayArgs;
+use chancery_live::http::playground::Files;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -16,6 +17,11 @@ mod page {
 
     #[cfg(not(feature = "playground"))]
     pub static FILES: &[(&str, &[u8])] = &[];
+}
+
+/// The files of the page by name, if this program was built with them.
+pub fn page() -> Option<Files> {
+    (!page::FILES.is_empty()).then_some(|path| page::FILES.iter().find(|(name, _)| *name == path).map(|(_, bytes)| *bytes))
 }
 
 /// Serves until it is ended.

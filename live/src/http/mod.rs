@@ -6,7 +6,8 @@
 //! | [`views`] | what is answered, as JSON |
 //! | [`openapi`] | the same, described |
 //! | [`metrics`] | numbers, for OpenMetrics |
-//! | [`page`] | a page for people |
+//! | [`page`] | a page for people, without scripts |
+//! | [`playground`] | the playground, which shows what is served |
 //!
 //! Everything is a look at the last build; nothing can be changed here. What must not be here: key material.
 
@@ -14,10 +15,12 @@ mod guard;
 mod metrics;
 mod openapi;
 mod page;
+pub mod playground;
 mod views;
 
 use crate::Failure;
 use crate::event::{Events, Server};
+use crate::feed::Feed;
 use crate::sources::States;
 use crate::worker::build::Build;
 use crate::worker::intake::Intake;
@@ -83,6 +86,8 @@ pub struct Shared {
     pub intake: Intake,
     /// What whoever asks from another machine must bring.
     pub token: Option<String>,
+    /// The playground, where this program holds it.
+    pub page: Option<playground::Files>,
     /// True from when the server is to end.
     pub stop: watch::Receiver<bool>,
 }
@@ -115,11 +120,13 @@ pub async fn serve(listener: TcpListener, door: Door, shared: Shared) -> Result<
             .iter()
             .filter(|path| path.view.is_some())
             .fold(Router::new(), |router, path| router.route(path.path, get(view)))
-            .route("/", get(page::page))
+            .route("/", if shared.page.is_some() { get(playground::file) } else { get(page::page) })
             .route("/ambassador/v0/diag/", get(page::page))
             .route("/openapi.json", get(openapi::document))
             .route("/metrics", get(metrics::metrics))
-            .route("/api/v1/stream", get(stream)),
+            .route("/api/v1/stream", get(stream))
+            .route("/api/v1/live", get(live))
+            .fallback(get(playground::file)),
     };
     let guard = guard::Guard { is_local, token: if is_local { None } else { shared.token.clone() } };
     let guarded = guarded.layer(axum::middleware::from_fn_with_state(guard, guard::check));
@@ -164,18 +171,35 @@ fn json(status: StatusCode, value: &Value) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], text).into_response()
 }
 
-/// All events: those of the timeline first, then what happens.
-async fn stream(State(shared): State<Shared>) -> Response {
-    let live = BroadcastStream::new(shared.events.listen()).filter_map(async |dated| dated.ok());
-    let past = futures_util::stream::iter(shared.events.timeline());
-    let mut stop = shared.stop.clone();
+/// What a page needs to show the inputs as they are now.
+async fn live(State(shared): State<Shared>) -> Response {
+    let feed = Feed::new(shared.builds.clone(), &shared.events, shared.states.clone(), shared.clients.clone());
+    let messages = futures_util::stream::unfold(feed, async |mut feed| feed.next().await.map(|message| (message, feed)));
+    let about = about(&shared);
+    server_sent(futures_util::stream::once(async { about }).chain(messages), shared.stop)
+}
+
+/// What the page shows: what is served, compiled as here.
+fn about(shared: &Shared) -> String {
+    let sources: std::collections::BTreeSet<String> = shared.states.all().into_iter().map(|of| of.source).collect();
+    let title = sources.into_iter().collect::<Vec<_>>().join(", ");
+    serde_json::json!({"what": "session", "kind": "server", "title": title, "options": shared.options}).to_string()
+}
+
+/// Texts as events that a server sends, until it is to end.
+fn server_sent(texts: impl futures_util::Stream<Item = String> + Send + 'static, mut stop: watch::Receiver<bool>) -> Response {
     let end = Box::pin(async move {
         // An error means that nobody is left who could stop us otherwise.
         let _ = stop.wait_for(|stop| *stop).await;
     });
-    let events = past.chain(live).take_until(end).map(|dated| {
-        let text = serde_json::to_string(&dated).unwrap_or_default();
-        Ok::<_, Infallible>(axum::response::sse::Event::default().data(text))
-    });
+    let events = texts.take_until(end).map(|text| Ok::<_, Infallible>(axum::response::sse::Event::default().data(text)));
     Sse::new(events).keep_alive(KeepAlive::default()).into_response()
+}
+
+/// All events: those of the timeline first, then what happens.
+async fn stream(State(shared): State<Shared>) -> Response {
+    let (past, live) = shared.events.follow();
+    let live = BroadcastStream::new(live).filter_map(async |dated| dated.ok());
+    let events = futures_util::stream::iter(past).chain(live);
+    server_sent(events.map(|dated| serde_json::to_string(&dated).unwrap_or_default()), shared.stop)
 }

@@ -49,6 +49,7 @@ pub const PATHS: &[Path] = &[
     path("/api/v1/config_dump", "What Envoys are to have, as `chancery compile --output xds` writes it", views::config_dump),
     Path { path: "/api/v1/route", summary: "What happens to a request", parameters: REQUEST, view: Some(views::route) },
     other("/api/v1/stream", "Events as they happen (server-sent events)"),
+    other("/api/v1/live", "The inputs and what changes of them, without secrets, for the page (server-sent events)"),
     other("/metrics", "Numbers (OpenMetrics)"),
     other("/healthz", "Whether the process lives"),
     other("/readyz", "Whether there is an answer for Envoys"),

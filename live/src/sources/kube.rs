@@ -19,7 +19,7 @@ use crate::Failure;
 use crate::event::SourceState;
 pub use access::unreachable;
 use access::{Place, ServedKind, WatchedKind};
-pub use connect::connect;
+pub use connect::{Context, connect, contexts, namespaces};
 use kube::Client;
 pub use settings::Settings;
 use std::collections::{BTreeMap, BTreeSet};

@@ -70,6 +70,13 @@ impl States {
         lock(&self.0).values().map(aged).collect()
     }
 
+    /// Notes a state, and tells it where it is another.
+    pub fn note(&self, events: &Events, source: &str, kind: &str, state: SourceState, detail: Option<String>) {
+        if self.set(source, kind, state, detail.as_deref()) {
+            events.tell(Event::Source { kind: kind.to_owned(), state, detail, source: source.to_owned() });
+        }
+    }
+
     /// Notes a state; tells whether it is another.
     fn set(&self, source: &str, kind: &str, state: SourceState, detail: Option<&str>) -> bool {
         let mut all = lock(&self.0);
@@ -133,8 +140,6 @@ impl Outlet {
 
     /// How the source is, or a kind of resources in it.
     pub fn state(&self, kind: &str, state: SourceState, detail: Option<String>) {
-        if self.states.set(&self.name, kind, state, detail.as_deref()) {
-            self.events.tell(Event::Source { kind: kind.to_owned(), state, detail, source: self.name.clone() });
-        }
+        self.states.note(&self.events, &self.name, kind, state, detail);
     }
 }

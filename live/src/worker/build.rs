@@ -16,7 +16,7 @@ use chancery_core::diagnostic::Severity;
 use chancery_core::dialect;
 use chancery_core::explain::{Finding, OriginView, findings, ledger, not_utf8};
 use chancery_core::ir::SecretReference;
-use chancery_core::resource::{ObjectId, Origin, SourceId};
+use chancery_core::resource::{Input, ObjectId, Origin, SourceId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -52,6 +52,8 @@ pub struct Build {
     pub stopped: Vec<(Arc<str>, String)>,
     /// How many inputs there are.
     pub inputs: usize,
+    /// What sources give where a person tries another text.
+    pub beneath: Vec<Input>,
     /// How many changes of inputs went into it.
     pub changes: u64,
     /// How many errors were found.
@@ -162,6 +164,7 @@ impl Builder {
             version: version_of(&gateways),
             gateways,
             inputs: drained.inputs.inputs.len(),
+            beneath: drained.beneath,
             changes: drained.changes,
             errors,
             took: begin.elapsed(),

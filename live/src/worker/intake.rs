@@ -21,6 +21,8 @@ pub struct Drained {
     pub inputs: Inputs,
     /// Places of each that were not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,
+    /// What sources give where a person tries another text.
+    pub beneath: Vec<Input>,
     /// How many changes came since the build before.
     pub changes: u64,
     /// When the first of them came.
@@ -34,6 +36,8 @@ struct State {
     waiting: BTreeSet<usize>,
     /// Names of inputs whose content nothing refers to, as the last build found.
     idle: BTreeSet<String>,
+    /// Texts that a person tries in place of those of sources, by name.
+    drafts: BTreeMap<String, Input>,
     changes: u64,
     since: Option<Instant>,
     dirty: bool,
@@ -93,6 +97,24 @@ impl Intake {
         let mut state = self.state();
         if state.inputs.remove(&(source, name.to_owned())).is_none() {
             return self.metrics.dropped(Noise::Unchanged);
+        }
+        self.changed(state);
+    }
+
+    /// A person tries this text in place of the one that a source gives, until there is `None`. What is not there is not tried.
+    pub fn draft(&self, name: &str, text: Option<&str>) {
+        let mut state = self.state();
+        let same = match (text, state.drafts.get(name)) {
+            (Some(text), Some(known)) => *known.text == *text,
+            (None, None) => true,
+            _ => false,
+        };
+        if same {
+            return;
+        }
+        match text {
+            Some(text) => drop(state.drafts.insert(name.to_owned(), Input { name: name.into(), text: text.into() })),
+            None => drop(state.drafts.remove(name)),
         }
         self.changed(state);
     }
@@ -194,9 +216,12 @@ impl Intake {
         state.urgent = false;
         let changes = std::mem::take(&mut state.changes);
         let since = state.since.take();
-        let inputs = Inputs { inputs: state.inputs.values().map(|(input, _)| input.clone()).collect() };
-        let not_utf8 = state.inputs.values().map(|(_, wrong)| wrong.clone()).collect();
-        Some(Drained { inputs, not_utf8, changes, since })
+        let tried = |name: &str| state.drafts.get(name);
+        let beneath = state.inputs.iter().filter(|((_, name), _)| tried(name).is_some()).map(|(_, (input, _))| input.clone()).collect();
+        let inputs = state.inputs.iter().map(|((_, name), (input, _))| tried(name).unwrap_or(input).clone()).collect();
+        let not_utf8 = state.inputs.iter().map(|((_, name), (_, wrong))| tried(name).map_or_else(|| wrong.clone(), |_| Vec::new())).collect();
+        let inputs = Inputs { inputs };
+        Some(Drained { inputs, not_utf8, beneath, changes, since })
     }
 }
 

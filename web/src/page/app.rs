@@ -3,6 +3,9 @@
 //! What must not be here: any view's inside.
 
 use crate::editor::EditorPane;
+use crate::host::Host;
+use crate::host::picker::{MOST_TABS, Picker};
+use crate::host::strip::Strip;
 use crate::overlay::Overlays;
 use crate::state::App;
 use crate::status::{Arrived, Status};
@@ -40,6 +43,7 @@ fn Page() -> impl IntoView {
             on:dragover=move |event| event.prevent_default() on:drop=dropped
         >
             <Header app=app />
+            <Strip app=app />
             <AddressBar app=app />
             <Arrived app=app />
             <main class="panes" style:grid-template-columns=columns>
@@ -81,7 +85,12 @@ fn follow(app: App) {
 
 #[component]
 fn Header(app: App) -> impl IntoView {
+    let many = Memo::new(move |_| app.desk.files.with(|files| files.len() > MOST_TABS));
     let tabs = move || {
+        let is_live = app.live.is_on();
+        if many.get() {
+            return view! { <Picker app=app /> }.into_any();
+        }
         let files = app.desk.files.with(|files| files.iter().map(|file| file.name.clone()).collect::<Vec<_>>());
         files
             .into_iter()
@@ -93,20 +102,21 @@ fn Header(app: App) -> impl IntoView {
                 };
                 view! {
                     <span class="file" class:active=move || app.desk.active.get() == at>
-                        <button class="file-name" aria-current=move || (app.desk.active.get() == at).to_string() on:click=choose>{name.clone()}</button>
-                        <button class="file-close" aria-label=format!("Close {name}") on:click=move |_| app.close(at)>"×"</button>
+                        <button class="file-name" aria-current=move || (app.desk.active.get() == at).to_string() title=name.clone() on:click=choose>{app.live.short_name(&name)}</button>
+                        {(!is_live).then(|| view! { <button class="file-close" aria-label=format!("Close {name}") on:click=move |_| app.close(at)>"×"</button> })}
                     </span>
                 }
             })
             .collect_view()
+            .into_any()
     };
     view! {
         <header class="head">
             <h1 class="brand"><span class="brand-mark" aria-hidden="true"></span>"Chancery"</h1>
-            <p class="tagline">"Paste gateway YAML, see what Envoy does"</p>
+            {move || (!app.live.is_on()).then(|| view! { <p class="tagline">"Paste gateway YAML, see what Envoy does"</p> })}
             <button class="button" title="Files, a folder, or text from elsewhere" on:click=move |_| app.screen.lay_over(Overlay::Open)>"Open"</button>
             <button class="button" on:click=move |_| app.screen.lay_over(Overlay::Gallery)>"Examples"</button>
-            <nav class="files" aria-label="Files">{tabs}<button class="quiet add" title="New file" aria-label="New file" on:click=move |_| app.add_file()>"+"</button></nav>
+            <nav class="files" aria-label="Files">{tabs}{move || (!app.live.is_on()).then(|| view! { <button class="quiet add" title="New file" aria-label="New file" on:click=move |_| app.add_file()>"+"</button> })}</nav>
             <div class="head-end">
                 <button class="button wide-only" title="Find anything (Ctrl K)" on:click=move |_| app.screen.lay_over(Overlay::Palette)>"Search" <kbd>"Ctrl K"</kbd></button>
                 <button class="button" title="As a link, or as a file" on:click=move |_| app.screen.lay_over(Overlay::Share)>"Share"</button>
@@ -143,7 +153,7 @@ fn ViewTabs(app: App) -> impl IntoView {
     view! {
         <div class="tabs" role="tablist" aria-label="Views">
             <button class="tab tab-editor" role="tab" aria-selected=move || app.screen.writing.get().to_string() on:click=move |_| app.screen.writing.set(true)>"YAML"</button>
-            {View::ALL.into_iter().enumerate().map(tab).collect_view()}
+            {View::ALL.into_iter().chain((app.live.host != Host::None).then_some(View::Live)).enumerate().map(tab).collect_view()}
         </div>
     }
 }
@@ -211,6 +221,7 @@ fn command_key(app: App, event: &KeyboardEvent) -> Option<bool> {
         "ArrowLeft" if event.alt_key() => app.selection.walk(true),
         "ArrowRight" if event.alt_key() => app.selection.walk(false),
         "." if command => mend(app),
+        "s" if command && app.live.is_on_untracked() => app.live.save_shown(),
         _ if command || event.alt_key() => return Some(false),
         _ => return None,
     }
@@ -228,6 +239,7 @@ fn letter_key(app: App, key: &str) -> bool {
             app.screen.writing.set(true);
             bridge::focus();
         }
+        "8" if app.live.host != Host::None => app.screen.show(View::Live),
         digit => match digit.parse::<usize>().ok().and_then(|digit| View::ALL.get(digit.checked_sub(1)?).copied()) {
             Some(view) => app.screen.show(view),
             None => return false,

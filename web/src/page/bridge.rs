@@ -32,6 +32,8 @@ extern "C" {
     fn focus(this: &Editor);
     #[wasm_bindgen(method)]
     fn replace(this: &Editor, text: &str);
+    #[wasm_bindgen(method)]
+    fn follow(this: &Editor, text: &str);
 
     /// Files that were dropped or chosen, as JSON: those that were read, and the names of the others.
     #[wasm_bindgen(js_name = readDropped)]
@@ -111,4 +113,9 @@ pub fn find() {
 /// Replaces the text as one step that can be undone.
 pub fn replace(text: &str) {
     with(|editor| editor.replace(text));
+}
+
+/// Takes over a text that somebody else wrote; the cursor stays where it is.
+pub fn follow(text: &str) {
+    with(|editor| editor.follow(text));
 }

@@ -6,6 +6,7 @@ use crate::bridge;
 use crate::examples;
 use chancery_web::protocol::{SourceFile, Work};
 use leptos::prelude::*;
+use std::collections::BTreeSet;
 
 /// The work. Copies are the same.
 #[derive(Clone, Copy)]
@@ -114,6 +115,25 @@ impl Desk {
                 file.text = text;
             }
         });
+    }
+
+    /// The files are these from now on, of which those named have another text, are new or are gone. What is shown stays, and so does the cursor.
+    pub fn follow(self, files: Vec<SourceFile>, changed: &BTreeSet<String>) {
+        let active = self.files.with_untracked(|known| known.get(self.active.get_untracked()).map(|file| file.name.clone()));
+        let at = files.iter().position(|file| Some(&file.name) == active.as_ref());
+        self.files.set(if files.is_empty() { empty() } else { files });
+        self.active.set(at.unwrap_or_default());
+        for name in changed.iter().filter(|name| Some(*name) != active.as_ref()) {
+            bridge::forget(name);
+        }
+        match (at, active) {
+            (Some(at), Some(name)) if changed.contains(&name) => {
+                let text = self.files.with_untracked(|files| files.get(at).map(|file| file.text.clone())).unwrap_or_default();
+                bridge::follow(&text);
+            }
+            (Some(_), _) => {}
+            (None, _) => self.show_active(),
+        }
     }
 
     /// Adds files, under names of their own, and shows the first of them.

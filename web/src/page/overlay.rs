@@ -43,6 +43,10 @@ pub fn Overlays(app: App) -> impl IntoView {
             Overlay::Help => view! { <Sheet app=app title="Keys".to_string()><Keys /></Sheet> }.into_any(),
             Overlay::Sessions => view! { <Sheet app=app title="Work that was put aside".to_string()><Sessions app=app /></Sheet> }.into_any(),
             Overlay::Share => view! { <Sheet app=app title="Share".to_string()><Share app=app /></Sheet> }.into_any(),
+            Overlay::Files => view! { <Sheet app=app title="Files".to_string()><crate::host::picker::Files app=app /></Sheet> }.into_any(),
+            Overlay::Connect => {
+                view! { <Sheet app=app title="Connect to a cluster".to_string()><crate::host::connect::Connect app=app /></Sheet> }.into_any()
+            }
             Overlay::Palette => view! { <Palette app=app /> }.into_any(),
             Overlay::Page { code, text } => view! { <Sheet app=app title=code>{markdown::shown(&text)}</Sheet> }.into_any(),
         })

@@ -11,6 +11,7 @@ use crate::compare::Compare;
 use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::examples::{self, Example};
+use crate::host::live::Live;
 use crate::link::{self, Silence, ask};
 use crate::requests::Requests;
 use crate::screen::Screen;
@@ -40,6 +41,8 @@ pub struct App {
     pub compare: Compare,
     /// What the browser keeps.
     pub shelf: Shelf,
+    /// What is shown live.
+    pub live: Live,
     /// What the address brought, until it is opened.
     shared: StoredValue<Option<String>>,
 }
@@ -64,6 +67,7 @@ impl App {
             requests,
             compare,
             shelf: Shelf::new(desk, requests, compare, screen),
+            live: Live::new(desk, engine, screen, compare),
             shared: StoredValue::new(address.shared.clone()),
         }
     }
@@ -74,6 +78,7 @@ impl App {
             Some(link) => self.open(link),
             None => self.show_and_compile(),
         }
+        self.live.begin();
         // What was compiled, and requests that are kept, are kept in a pause.
         Effect::new(move |_| {
             self.requests.saved.track();
@@ -83,10 +88,13 @@ impl App {
             if self.engine.generation.get_untracked() == 1 && self.desk.is_untouched() {
                 self.show_mistake();
             }
-            self.shelf.changed();
-            // The page may be left at any moment, and then it is too late to ask the worker what may be kept.
-            if let Some(files) = self.engine.compiled.with_untracked(|compiled| compiled.kept.clone()) {
-                self.shelf.keep_files(files);
+            // What is followed is found again where it lies, and is not kept.
+            if !self.live.is_on_untracked() {
+                self.shelf.changed();
+                // The page may be left at any moment, and then it is too late to ask the worker what may be kept.
+                if let Some(files) = self.engine.compiled.with_untracked(|compiled| compiled.kept.clone()) {
+                    self.shelf.keep_files(files);
+                }
             }
             self.engine.in_a_pause(move || {
                 self.shelf.leave();
@@ -136,6 +144,7 @@ impl App {
 
     /// The text of a file changed.
     pub fn edited(self, name: &str, text: String) {
+        self.live.edited(name, &text);
         self.desk.edited(name, text);
         self.shelf.arrival.set(None);
         address::forget_shared();

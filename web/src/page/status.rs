@@ -133,7 +133,10 @@ pub fn Status(app: App) -> impl IntoView {
             <span class="status-item wide-only">{move || counted(compiled.with(|compiled| compiled.routes), "route")}</span>
             <span class="status-item wide-only">{move || counted(compiled.with(|compiled| compiled.clusters), "cluster")}</span>
             <span class="status-item grow" class:wrong=move || matches!(app.engine.progress.get(), Progress::Ended | Progress::Lost) role="status">{move || progress(app)}</span>
-            <span class="status-item local" title="Everything is worked out in this page; nothing is sent anywhere.">"local only"</span>
+            {move || match app.live.is_on() {
+                true => view! { <span class="status-item local" title="Inputs come from the program around this page; everything is worked out here, and nothing is sent elsewhere.">"live"</span> },
+                false => view! { <span class="status-item local" title="Everything is worked out in this page; nothing is sent anywhere.">"local only"</span> },
+            }}
         </footer>
     }
 }

@@ -19,10 +19,12 @@ pub enum View {
     Try,
     /// What differs from another state.
     Compare,
+    /// What is followed: sources, Envoys, what happened.
+    Live,
 }
 
 impl View {
-    /// All of them, in the order of their tabs.
+    /// Those that every page has, in the order of their tabs.
     pub const ALL: [View; 7] = [View::Graph, View::Routes, View::Envoy, View::Ir, View::Findings, View::Try, View::Compare];
 
     /// What the tab says.
@@ -35,6 +37,7 @@ impl View {
             View::Findings => "Findings",
             View::Try => "Try",
             View::Compare => "Compare",
+            View::Live => "Live",
         }
     }
 
@@ -48,6 +51,7 @@ impl View {
             View::Findings => "findings",
             View::Try => "try",
             View::Compare => "compare",
+            View::Live => "live",
         }
     }
 
@@ -72,6 +76,10 @@ pub enum Overlay {
     Share,
     /// Search for anything, and commands.
     Palette,
+    /// All files.
+    Files,
+    /// Contexts of the kubeconfig.
+    Connect,
     /// The page of a code.
     Page {
         /// The code.

@@ -31,6 +31,7 @@ pub fn Views(app: App) -> impl IntoView {
                 View::Ir => view! { <stages::StagesView app=app /> }.into_any(),
                 View::Findings => view! { <findings::FindingsView app=app /> }.into_any(),
                 View::Try => view! { <request::RequestView app=app /> }.into_any(),
+                View::Live => view! { <crate::host::panel::LiveView app=app /> }.into_any(),
                 View::Compare => view! { <compare::CompareView app=app /> }.into_any(),
             }}
         </div>

@@ -1,0 +1,136 @@
+use super::*;
+use std::sync::Mutex as Plain;
+use std::time::Instant;
+
+const GOOD: &str =
+    "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: quote}\nspec: {hostname: '*', prefix: /quote/, service: quote}\n";
+const SECRET: &str = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {password: hunter2hunter2}\n";
+
+/// A desk, and what its page was told.
+struct Page {
+    desk: Desk,
+    told: Arc<Plain<Vec<Value>>>,
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+}
+
+impl Page {
+    async fn opened() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("gateway");
+        std::fs::create_dir(&path).expect("a folder");
+        std::fs::write(path.join("quote.yaml"), GOOD).expect("a file");
+        std::fs::write(path.join("secret.yaml"), SECRET).expect("a file");
+        let desk = Desk::new(Recent::new(Some(folder.path().join("recent.json"))));
+        let told: Arc<Plain<Vec<Value>>> = Arc::default();
+        let (talking, kept) = (desk.clone(), told.clone());
+        tokio::spawn(async move {
+            talking
+                .tell(move |message| {
+                    kept.lock().expect("a lock").push(serde_json::from_str(&message).expect("JSON"));
+                    true
+                })
+                .await;
+        });
+        desk.open(&path).await.expect("it is followed");
+        Self { desk, told, _folder: folder, path }
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.path.join(name).display().to_string()
+    }
+
+    /// Waits until the page was told something.
+    async fn told(&self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+        let begin = Instant::now();
+        loop {
+            let found = self.told.lock().expect("a lock").iter().find(|message| message["what"] == what && is_it(message)).cloned();
+            if let Some(found) = found {
+                return found;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(20), "no {what}: {:?}", self.told.lock());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    async fn text(&self, name: &str, has: &str) -> Value {
+        let name = self.file(name);
+        let put = |message: &Value| {
+            message["put"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .find(|put| put["name"] == name && put["text"].as_str().is_some_and(|text| text.contains(has)))
+                .cloned()
+        };
+        put(&self.told("inputs", |message| put(message).is_some()).await).expect("it is there")
+    }
+}
+
+fn call(text: Value) -> Call {
+    serde_json::from_value(text).expect("a call")
+}
+
+#[tokio::test]
+async fn a_page_is_told_texts_without_secrets_and_then_what_changes() {
+    let page = Page::opened().await;
+    assert_eq!(page.told("session", |about| about["kind"] == "folder").await["title"], page.path.display().to_string());
+    assert_eq!(page.text("quote.yaml", "quote").await["hidden"], false);
+    let secret = page.text("secret.yaml", "password").await;
+    assert!(secret["hidden"] == true && !secret.to_string().contains("hunter2"), "{secret}");
+    std::fs::write(page.path.join("quote.yaml"), GOOD.replace("/quote/", "/other/")).expect("a file");
+    page.text("quote.yaml", "/other/").await;
+}
+
+#[tokio::test]
+async fn only_files_that_are_followed_are_written() {
+    let page = Page::opened().await;
+    page.text("quote.yaml", "quote").await;
+    let (file, edited) = (page.file("quote.yaml"), GOOD.replace("/quote/", "/mine/"));
+    let save = |name: &str, was: &str| call(json!({"do": "save", "name": name, "text": edited, "was": was}));
+    assert_eq!(page.desk.call(save(&file, "what it never was")).await, Ok(json!({"conflict": true})));
+    assert_eq!(page.desk.call(save(&file, GOOD)).await, Ok(json!({"conflict": false})));
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), edited);
+    let outside = page.path.join("../outside.yaml");
+    std::fs::write(&outside, GOOD).expect("a file");
+    assert!(page.desk.call(save(&outside.display().to_string(), GOOD)).await.is_err_and(|why| why.contains("none of the files")));
+    page.desk.call(Call::Close).await.expect("it is closed");
+    assert!(page.desk.call(save(&file, &edited)).await.is_err());
+}
+
+#[tokio::test]
+async fn only_what_was_opened_before_is_opened_by_a_page() {
+    let page = Page::opened().await;
+    assert!(page.desk.call(Call::Reopen { path: "/etc".into() }).await.is_err());
+    assert_eq!(page.desk.call(Call::Reopen { path: page.path.display().to_string() }).await, Ok(Value::Null));
+    assert!(page.desk.open(Path::new("/does/not/exist")).await.is_err_and(|why| why.contains("/does/not/exist")));
+    for wrong in [
+        json!({"do": "run"}),
+        json!({"do": "serve", "port": 1, "more": 1}),
+        json!({"do": "serve", "port": 70000}),
+        json!({"do": "save", "name": "a"}),
+    ] {
+        assert!(serde_json::from_value::<Call>(wrong.clone()).is_err(), "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn envoys_are_served_what_the_person_tries() {
+    let page = Page::opened().await;
+    page.text("quote.yaml", "quote").await;
+    assert!(page.desk.call(Call::Bootstrap).await.is_err_and(|why| why.contains("not served")));
+    let address = page.desk.call(Call::Serve { port: 0 }).await.expect("a port");
+    let address = address.as_str().expect("an address").to_owned();
+    assert!(page.desk.call(Call::Serve { port: 0 }).await.is_err_and(|why| why.contains("already")));
+    page.told("session", |about| about["xds"] == address && about["options"] == WHOLE).await;
+    let bootstrap = page.desk.call(Call::Bootstrap).await.expect("a bootstrap");
+    assert!(bootstrap.as_str().is_some_and(|text| text.contains(address.rsplit(':').next().expect("a port"))));
+    let version = page.told("event", |event| event["event"] == "build").await["version"].clone();
+    let draft = Call::Draft { name: page.file("quote.yaml"), text: Some(GOOD.replace("service: quote", "service: draft")) };
+    page.desk.call(draft).await.expect("it is taken");
+    page.told("event", |event| event["event"] == "build" && event["version"] != version).await;
+    assert!(!std::fs::read_to_string(page.file("quote.yaml")).expect("a file").contains("draft"), "a draft is not written");
+    page.desk.call(Call::StopServing).await.expect("it stops");
+    let taken = tokio::net::TcpListener::bind(&address).await;
+    assert!(taken.is_ok(), "the port is free again");
+}

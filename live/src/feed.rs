@@ -1,0 +1,254 @@
+//! What a page needs to show the inputs as they are now: their texts, what changes of them, how sources and Envoys are, and what happens.
+//!
+//! A page compiles by itself, so it gets texts and not views of a build. It gets all texts once, then those that a build found changed. What may
+//! be secret is replaced by stand-ins of the same form before a text leaves. Large changes come in several messages, so that no message is
+//! larger than a page can take between two frames. Not here: how messages travel.
+
+use crate::event::{Dated, Event, Events};
+use crate::sources::{States, Status};
+use crate::worker::build::Build;
+use crate::xds::clients::{Client, Clients};
+use chancery_core::explain::with_stand_ins;
+use chancery_core::redact::HeldBack;
+use chancery_core::resource::{Input, Inputs};
+use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+
+/// A message ends after the text that brings it to this many bytes.
+const LARGE: usize = 512 << 10;
+/// The most events that are passed on before it is said how sources and Envoys are.
+const BURST: usize = 64;
+
+/// What a page is told.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+enum Message<'a> {
+    /// Inputs changed.
+    Inputs(Change),
+    /// Something happened.
+    Event(&'a Dated),
+    /// How all sources are.
+    Sources {
+        /// By source and kind.
+        sources: Vec<Status>,
+    },
+    /// All Envoys that are connected.
+    Envoys {
+        /// By node id.
+        envoys: Vec<Client>,
+    },
+}
+
+/// Inputs that changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+struct Change {
+    /// Whether what the page knows is to be forgotten first.
+    begins: bool,
+    /// Whether this is all that belongs to the build.
+    ends: bool,
+    /// The version of the build.
+    version: String,
+    /// Inputs that are new or have another text.
+    put: Vec<Text>,
+    /// Names of inputs that are gone.
+    gone: Vec<String>,
+}
+
+/// An input as a page may see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Text {
+    name: String,
+    text: String,
+    /// Whether something in it is replaced by a stand-in.
+    hidden: bool,
+}
+
+/// Where messages are made from. Each page has one of its own.
+pub struct Feed {
+    builds: watch::Receiver<Option<Arc<Build>>>,
+    events: Receiver<Dated>,
+    states: States,
+    clients: Clients,
+    /// What the page has.
+    known: BTreeMap<String, Arc<str>>,
+    begun: bool,
+    held_back: HeldBack,
+    queue: VecDeque<String>,
+}
+
+impl Feed {
+    /// For a page that knows nothing yet.
+    #[must_use]
+    pub fn new(builds: watch::Receiver<Option<Arc<Build>>>, events: &Events, states: States, clients: Clients) -> Self {
+        let (past, events) = events.follow();
+        let mut feed =
+            Self { builds, events, states, clients, known: BTreeMap::new(), begun: false, held_back: HeldBack::default(), queue: VecDeque::new() };
+        let build = feed.builds.borrow_and_update().clone();
+        if let Some(build) = build {
+            feed.take(&build);
+        }
+        for dated in &past {
+            feed.say(&Message::Event(dated));
+        }
+        feed.say_sources();
+        feed.say_envoys();
+        feed
+    }
+
+    /// The next message, as JSON; `None` when nothing more will come.
+    pub async fn next(&mut self) -> Option<String> {
+        loop {
+            if let Some(message) = self.queue.pop_front() {
+                return Some(message);
+            }
+            tokio::select! {
+                // A build's texts come before what is said of the build.
+                biased;
+                changed = self.builds.changed() => {
+                    changed.ok()?;
+                    let build = self.builds.borrow_and_update().clone();
+                    if let Some(build) = build {
+                        self.take(&build);
+                    }
+                }
+                event = self.events.recv() => match event {
+                    Ok(dated) => self.happened(&dated),
+                    // What was missed shows in how things are now.
+                    Err(RecvError::Lagged(_)) => {
+                        self.say_sources();
+                        self.say_envoys();
+                    }
+                    Err(RecvError::Closed) => return None,
+                },
+            }
+        }
+    }
+
+    /// Passes on an event and those that wait behind it, and how what they are about is now.
+    fn happened(&mut self, first: &Dated) {
+        let (mut sources, mut envoys) = (false, false);
+        let mut next = Some(first.clone());
+        for _ in 0..BURST {
+            let Some(dated) = next else { break };
+            match dated.event {
+                Event::Source { .. } => sources = true,
+                Event::Envoy { .. } | Event::Accepted { .. } | Event::Rejected { .. } => envoys = true,
+                _ => {}
+            }
+            self.say(&Message::Event(&dated));
+            next = self.events.try_recv().ok();
+        }
+        if sources {
+            self.say_sources();
+        }
+        if envoys {
+            self.say_envoys();
+        }
+    }
+
+    fn say_sources(&mut self) {
+        let sources = self.states.all();
+        self.say(&Message::Sources { sources });
+    }
+
+    fn say_envoys(&mut self) {
+        let envoys = self.clients.all();
+        self.say(&Message::Envoys { envoys });
+    }
+
+    fn say(&mut self, message: &Message<'_>) {
+        let text = serde_json::to_string(message).unwrap_or_default();
+        self.queue.push_back(self.held_back.scrub(&text).into_owned());
+    }
+
+    /// What a build has that the page does not.
+    fn take(&mut self, build: &Build) {
+        self.held_back = build.compilation.held_back();
+        let inputs = build.compilation.inputs.inputs.iter().chain(&build.beneath);
+        for change in changes(&mut self.known, !self.begun, &build.version, inputs) {
+            self.say(&Message::Inputs(change));
+        }
+        self.begun = true;
+    }
+}
+
+/// What changed since the inputs were `known`, in messages of bearable size; there is one at least. Of several inputs of one name the last counts.
+fn changes<'i>(known: &mut BTreeMap<String, Arc<str>>, begins: bool, version: &str, inputs: impl IntoIterator<Item = &'i Input>) -> Vec<Change> {
+    let now: BTreeMap<&str, &Input> = inputs.into_iter().map(|input| (input.name.as_str(), input)).collect();
+    let gone: Vec<String> = known.keys().filter(|name| !now.contains_key(name.as_str())).cloned().collect();
+    gone.iter().for_each(|name| drop(known.remove(name)));
+    let mut out = Vec::new();
+    let mut change = Change { begins, gone, version: version.to_owned(), ..Change::default() };
+    let mut size = 0;
+    for (name, input) in now {
+        if known.get(name).is_some_and(|text| Arc::ptr_eq(text, &input.text) || **text == *input.text) {
+            continue;
+        }
+        known.insert(name.to_owned(), input.text.clone());
+        if size >= LARGE {
+            out.push(std::mem::replace(&mut change, Change { version: version.to_owned(), ..Change::default() }));
+            size = 0;
+        }
+        let text = shown(input);
+        size += text.text.len();
+        change.put.push(text);
+    }
+    change.ends = true;
+    out.push(change);
+    out
+}
+
+/// An input as a page may see it.
+fn shown(input: &Input) -> Text {
+    let safe = with_stand_ins(&Inputs { inputs: Vec::from([input.clone()]) });
+    let text = safe.inputs.first().map(|safe| safe.text.to_string()).unwrap_or_default();
+    Text { name: input.name.to_string(), hidden: *text != *input.text, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inputs(all: &[(&str, &str)]) -> Vec<Input> {
+        all.iter().map(|(name, text)| Input { name: (*name).into(), text: (*text).into() }).collect()
+    }
+
+    fn names(change: &Change) -> Vec<&str> {
+        change.put.iter().map(|text| text.name.as_str()).collect()
+    }
+
+    #[test]
+    fn only_what_changed_is_sent_again() {
+        let mut known = BTreeMap::new();
+        let first = changes(&mut known, true, "1", &inputs(&[("a", "kind: A"), ("b", "kind: B")]));
+        assert_eq!((first.len(), first[0].begins, first[0].ends, names(&first[0])), (1, true, true, vec!["a", "b"]));
+        let second = changes(&mut known, false, "2", &inputs(&[("b", "kind: C"), ("c", "kind: D")]));
+        assert_eq!((second[0].begins, names(&second[0]), second[0].gone.as_slice()), (false, vec!["b", "c"], &["a".to_owned()][..]));
+        let third = changes(&mut known, false, "3", &inputs(&[("b", "kind: C"), ("c", "kind: D")]));
+        assert_eq!((third.len(), names(&third[0]).len(), third[0].ends), (1, 0, true), "a page learns that the build is done");
+    }
+
+    #[test]
+    fn large_changes_come_in_several_messages() {
+        let long = format!("kind: A\nspec: {}\n", "x".repeat(LARGE));
+        let all: Vec<(String, &str)> = (0..3).map(|at| (format!("file-{at}"), long.as_str())).collect();
+        let all: Vec<(&str, &str)> = all.iter().map(|(name, text)| (name.as_str(), *text)).collect();
+        let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&all));
+        let shape: Vec<_> = sent.iter().map(|change| (change.begins, change.ends, change.put.len())).collect();
+        assert_eq!(shape, [(true, false, 1), (false, false, 1), (false, true, 1)]);
+    }
+
+    #[test]
+    fn values_of_secrets_do_not_reach_a_page() {
+        let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  password: hunter2hunter2\n";
+        let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&[("s", secret), ("m", "kind: Mapping\n")]));
+        let by_name = |name: &str| sent[0].put.iter().find(|text| text.name == name).expect("it is sent");
+        assert!(by_name("s").hidden && !by_name("s").text.contains("hunter2"), "{}", by_name("s").text);
+        assert!(by_name("s").text.contains("password"), "names of keys stay");
+        assert!(!by_name("m").hidden);
+    }
+}

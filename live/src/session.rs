@@ -1,0 +1,142 @@
+//! Sources that a person looks at: opened and closed while the program runs, with an xDS server that is switched on and off.
+//!
+//! `serve` is a process that lives and dies with its parts; a session is one of many in a program that goes on. Where a source can never be read,
+//! the session stays and says so. Not here: windows, and how messages travel.
+
+use crate::Failure;
+use crate::address::Address;
+use crate::engine::{Engine, Settings};
+use crate::event::{Event, Events, Server, SourceState};
+use crate::feed::Feed;
+use crate::proxies::Proxies;
+use crate::serve::publisher;
+use crate::sources::{Source, States};
+use crate::worker::build::Build;
+use crate::worker::intake::Intake;
+use crate::xds::clients::Clients;
+use crate::xds::server::Xds;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
+
+/// Sources that are followed. Dropped, it ends.
+pub struct Session {
+    events: Events,
+    states: States,
+    intake: Intake,
+    clients: Clients,
+    proxies: Proxies,
+    builds: watch::Receiver<Option<Arc<Build>>>,
+    xds: Option<Serving>,
+    /// Dropped, the engine is stopped.
+    _alive: oneshot::Sender<()>,
+}
+
+/// An xDS server that runs.
+struct Serving {
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Session {
+    /// Follows sources. Must be called within a runtime of tokio.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no thread.
+    pub fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result<Self, Failure> {
+        let events = settings.events.clone();
+        let names: Vec<String> = sources.iter().map(|source| source.name()).collect();
+        let proxies = Proxies::new(false, events.clone());
+        let (latest, builds) = watch::channel(None);
+        let engine = Engine::start(settings, sources, publisher(proxies.clone(), latest, events.clone()))?;
+        let (alive, ended) = oneshot::channel();
+        let session = Self {
+            clients: Clients::new(events.clone()),
+            states: engine.states.clone(),
+            intake: engine.intake.clone(),
+            events,
+            proxies,
+            builds,
+            xds: None,
+            _alive: alive,
+        };
+        tokio::spawn(follow(engine, names.join(", "), ended));
+        Ok(session)
+    }
+
+    /// What a page is told of it.
+    #[must_use]
+    pub fn feed(&self) -> Feed {
+        Feed::new(self.builds.clone(), &self.events, self.states.clone(), self.clients.clone())
+    }
+
+    /// The last build.
+    #[must_use]
+    pub fn build(&self) -> Option<Arc<Build>> {
+        self.builds.borrow().clone()
+    }
+
+    /// Takes a text in place of the one that a source gives, until there is `None`.
+    pub fn draft(&self, name: &str, text: Option<&str>) {
+        self.intake.draft(name, text);
+    }
+
+    /// Serves Envoys by xDS, at a loopback address: certificates are served without TLS.
+    ///
+    /// # Errors
+    ///
+    /// It is served already, the address is not of this machine alone, or it is taken.
+    pub async fn serve_xds(&mut self, port: u16) -> Result<SocketAddr, Failure> {
+        if let Some(serving) = &self.xds {
+            return Err(format!("Envoys are served on {} already: stop that first", serving.address).into());
+        }
+        let bound = Address::At(format!("127.0.0.1:{port}")).bind("the port").await?;
+        let (listener, address) = bound.ok_or("no address to listen on")?;
+        let (stop, stopping) = watch::channel(false);
+        let xds = Xds { proxies: self.proxies.clone(), clients: self.clients.clone(), stop: stopping };
+        // How it ends is known: it is told to.
+        let task = tokio::spawn(async move { drop(xds.serve(listener, None).await) });
+        self.events.tell(Event::Listening { server: Server::Xds, address: address.to_string() });
+        self.xds = Some(Serving { address, stop, task });
+        Ok(address)
+    }
+
+    /// Where Envoys are served.
+    #[must_use]
+    pub fn xds(&self) -> Option<SocketAddr> {
+        self.xds.as_ref().map(|serving| serving.address)
+    }
+
+    /// Serves no Envoys any more. They keep what they have.
+    pub fn stop_xds(&mut self) {
+        self.xds = None;
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // Streams end in order; what does not end is ended with the task.
+        let _ = self.stop.send(true);
+        self.task.abort();
+    }
+}
+
+/// Keeps the engine while somebody looks, and says so if it dies. What it built stays.
+async fn follow(mut engine: Engine, name: String, ended: oneshot::Receiver<()>) {
+    let mut ended = std::pin::pin!(ended);
+    tokio::select! {
+        failure = engine.died() => {
+            if let Some(failure) = failure {
+                engine.states.note(&engine.events, &name, &name, SourceState::Error, Some(failure.0));
+            }
+            // An error means what a value would: nobody looks any more.
+            let _ = ended.await;
+        }
+        _ = &mut ended => {}
+    }
+    // It waits for a build that is under way. One that panics has said so itself.
+    let _ = tokio::task::spawn_blocking(move || engine.stop()).await;
+}

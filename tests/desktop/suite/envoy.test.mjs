@@ -1,0 +1,74 @@
+// A real Envoy that is served from the window: it follows while somebody types. Skipped where CHANCERY_ENVOY names none.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { free, open, press, said, test, until } from "../window.mjs";
+
+const files = (listener, upstream) => `apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http}
+spec: {port: ${listener}, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: all}
+spec: {hostname: "*", requestPolicy: {insecure: {action: Route}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: quote}
+spec:
+  hostname: "*"
+  prefix: /quote/
+  service: 127.0.0.1:${upstream}
+`;
+
+const status = async (port, path) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+
+test("an Envoy of this machine follows what is typed, and what it has is compared", { skip: !process.env.CHANCERY_ENVOY }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "gateway-"));
+  const upstream = createServer((_, response) => response.end("hello"));
+  await new Promise((done) => upstream.listen(0, "127.0.0.1", done));
+  const [listener, admin] = [await free(), await free()];
+  const file = join(folder, "gateway.yaml");
+  await writeFile(file, files(listener, upstream.address().port));
+  const window = await open([folder]);
+  let envoy;
+  try {
+    await until(async () => /3 resources/.test(await said(window, ".status")), "the folder is compiled");
+    await window.click("#tab-live");
+    await until(async () => /Serve Envoys on port/.test(await said(window, ".live-view")), "serving is offered");
+    await window.run("const port = document.querySelector('.live-port'); port.value = '0'; port.dispatchEvent(new Event('input'));");
+    await press(window, "Serve");
+    await until(async () => /Envoys are served on/.test(await said(window, ".live-view")), "Envoys are served");
+    const text = await window.later("window.__TAURI__.core.invoke('call', { call: { do: 'bootstrap' } })");
+    const bootstrap = JSON.parse(text);
+    bootstrap.admin.address.socket_address.port_value = admin;
+    await writeFile(join(folder, "envoy.json"), JSON.stringify(bootstrap));
+    envoy = spawn(process.env.CHANCERY_ENVOY, ["-c", join(folder, "envoy.json"), "--concurrency", "1", "--use-dynamic-base-id", "-l", "off"], { stdio: "ignore" });
+    await until(async () => (await status(listener, "/quote/")) === 200, "Envoy answers");
+    await until(async () => /accepted/.test(await said(window, ".live-view")), "the window shows what Envoy accepted");
+    await window.picture("envoy");
+    await window.edit("/quote/", "/typed/");
+    await until(async () => (await status(listener, "/typed/")) === 200, "Envoy follows what is typed");
+    assert.equal(await status(listener, "/quote/"), 404);
+    assert.match(await readFile(file, "utf8"), /\/quote\//, "nothing is written until it is saved");
+    await window.run("const [address] = [...document.querySelectorAll('.live-view input')].slice(-1); address.value = arguments[0]; address.dispatchEvent(new Event('input'));", `127.0.0.1:${admin}`);
+    await press(window, "Compare");
+    await until(async () => /request|same|nothing/i.test(await said(window, "#view")), "what Envoy has is compared");
+    await window.picture("drift");
+    await window.click("#tab-live");
+    await press(window, "Stop");
+    await until(async () => /Serve Envoys on port/.test(await said(window, ".live-view")), "it is served no longer");
+    assert.equal(await status(listener, "/typed/"), 200, "Envoy keeps what it has");
+  } finally {
+    envoy?.kill();
+    upstream.close();
+    await window.close();
+    await rm(folder, { recursive: true });
+  }
+});

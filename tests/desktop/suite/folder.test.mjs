@@ -1,0 +1,128 @@
+// A folder in the window: it is followed, edited and saved.
+
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { open, press, said, test, until } from "../window.mjs";
+
+const mapping = (field, prefix = "/quote/") => `# Why this is here.
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: quote}
+spec:
+  hostname: "*"
+  prefix: ${prefix}
+  service: quote
+  ${field}: 3000
+`;
+const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {password: hunter2hunter2}\n";
+
+async function opened() {
+  const folder = await mkdtemp(join(tmpdir(), "gateway-"));
+  await writeFile(join(folder, "quote.yaml"), mapping("timout_ms"));
+  await writeFile(join(folder, "secret.yaml"), secret);
+  const window = await open([folder]);
+  const status = () => said(window, ".status");
+  await until(async () => /2 resources/.test(await status()), "the folder is compiled");
+  return { folder, window, status, file: join(folder, "quote.yaml"), close: () => window.close().then(() => rm(folder, { recursive: true })) };
+}
+
+test("a folder is followed: a finding shows, and goes when the file is mended elsewhere", async () => {
+  const { window, status, file, close } = await opened();
+  try {
+    assert.match(await said(window, ".live-strip"), /Folder.*up to date/);
+    assert.match(await status(), /1 warning/);
+    assert.match(await said(window, ".told-worst"), /timout_ms/);
+    await window.picture("folder");
+    await writeFile(file, mapping("timeout_ms"));
+    await until(async () => /0 warnings/.test(await status()), "the finding is gone");
+    assert.match(await said(window, ".cm-content"), /timeout_ms/, "the editor shows the file as it is");
+    await window.click("#tab-live");
+    await until(async () => /no longer/.test(await said(window, ".live-view")), "the timeline tells what was mended");
+    assert.match(await said(window, ".live-view"), /quote\.yaml:9/);
+    await window.picture("timeline");
+    await press(window, "compare with before");
+    await until(async () => /timeout|request/i.test(await said(window, "#view")), "the comparison shows");
+    await window.picture("compare");
+  } finally {
+    await close();
+  }
+});
+
+test("values of Secrets do not reach the page", async () => {
+  const { window, close } = await opened();
+  try {
+    await press(window, "secret.yaml");
+    await until(async () => /password/.test(await said(window, ".cm-content")), "the file is shown");
+    assert.doesNotMatch(await window.run("return document.documentElement.outerHTML"), /hunter2/);
+  } finally {
+    await close();
+  }
+});
+
+test("an edit is saved with its comments, and a change from outside is no victim of it", async () => {
+  const { window, file, status, close } = await opened();
+  try {
+    await press(window, "rename to");
+    await until(async () => /You changed this file/.test(await said(window, ".live-strip")), "the strip says that the file is changed");
+    await window.picture("changed");
+    await press(window, "Save");
+    await until(async () => (await readFile(file, "utf8")) === mapping("timeout_ms"), "the file is written");
+    await until(async () => !/You changed/.test(await said(window, ".live-strip")), "the strip is quiet again");
+    assert.match(await status(), /0 warnings/);
+    await window.type(".cm-content", "# Mine.\n");
+    await until(async () => /You changed this file/.test(await said(window, ".live-strip")), "the person writes");
+    await writeFile(file, mapping("timeout_ms", "/theirs/"));
+    await until(async () => /somebody else/.test(await said(window, ".live-strip")), "the strip tells of the conflict");
+    await window.picture("conflict");
+    assert.match(await said(window, ".cm-content"), /Mine/, "what the person wrote stays");
+    await press(window, "Take theirs");
+    await until(async () => /theirs/.test(await said(window, ".cm-content")), "the other text is shown");
+    assert.equal(await readFile(file, "utf8"), mapping("timeout_ms", "/theirs/"));
+  } finally {
+    await close();
+  }
+});
+
+test("frozen, the page stays as it is, and then shows what changed since", async () => {
+  const { window, file, status, close } = await opened();
+  try {
+    await press(window, "Freeze");
+    await writeFile(file, mapping("timeout_ms"));
+    await until(async () => /1 input changed since/.test(await said(window, ".live-strip")), "the strip counts");
+    assert.match(await status(), /1 warning/);
+    await window.picture("frozen");
+    await press(window, "Go on");
+    await until(async () => /0 warnings/.test(await status()), "the page goes on");
+    await until(async () => (await window.run("return document.querySelector('#tab-compare').ariaSelected")) === "true", "what changed is shown");
+  } finally {
+    await close();
+  }
+});
+
+test("a folder that goes away is told of, and what it held stays", async () => {
+  const { window, folder, status } = await opened();
+  try {
+    await rm(folder, { recursive: true });
+    await until(async () => !/up to date/.test(await said(window, ".live-strip")), "the strip tells");
+    assert.match(await status(), /2 resources/);
+    await window.picture("gone");
+  } finally {
+    await window.close();
+  }
+});
+
+test("without anything to open the window is the playground, and offers what can be opened", async () => {
+  const window = await open([]);
+  try {
+    await until(async () => /Open a folder.*Open a file.*Connect to a cluster/.test(await said(window, ".live-strip")), "the choices show");
+    await until(async () => /[1-9]\d* resources/.test(await said(window, ".status")), "the example is compiled");
+    await window.picture("start");
+    await press(window, "Connect to a cluster");
+    await until(async () => /cannot read the kubeconfig/.test(await said(window, ".sheet")), "it says that there is no kubeconfig");
+    await window.picture("no-kubeconfig");
+  } finally {
+    await window.close();
+  }
+});

@@ -1,0 +1,106 @@
+// A window of the desktop, driven by WebDriver: tauri-driver starts it, and WebKitWebDriver looks into it.
+//
+// What must not be here: expectations.
+
+import { spawn } from "node:child_process";
+import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { test as run } from "node:test";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+// A test that hangs is ended, and has failed.
+export const test = (name, options, body = options) => run(name, { timeout: 180_000, ...(body === options ? {} : options) }, body);
+
+// A port that is free.
+export const free = () =>
+  new Promise((done) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => done(port));
+    });
+  });
+
+// Until `look` gives something; its last word is told where it does not.
+export async function until(look, what, patience = 30_000) {
+  const begin = Date.now();
+  let last;
+  while (Date.now() - begin < patience) {
+    try {
+      last = await look();
+      if (last) return last;
+    } catch (error) {
+      last = error.message;
+    }
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error(`${what}: not within ${patience / 1000} s; last: ${JSON.stringify(last)}`);
+}
+
+const element = "element-6066-11e4-a52e-4f735466cecf";
+
+// Opens a window with these arguments. What the person keeps lies in a folder of its own.
+export async function open(args, env = {}) {
+  const home = await mkdtemp(join(tmpdir(), "chancery-desktop-"));
+  const [port, nativePort] = [await free(), await free()];
+  const where = { HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_DATA_HOME: join(home, "data"), XDG_CACHE_HOME: join(home, "cache"), SHLVL: "1" };
+  const driver = spawn(process.env.CHANCERY_TAURI_DRIVER ?? "tauri-driver", ["--port", port, "--native-port", nativePort], {
+    env: { ...process.env, ...where, ...env },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  const ask = async (method, path, body) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, body: body && JSON.stringify(body), headers: { "content-type": "application/json" } });
+    const { value } = await response.json();
+    if (value?.error) throw new Error(`${value.error}: ${value.message}`);
+    return value;
+  };
+  await until(() => ask("GET", "/status"), "tauri-driver answers");
+  const capabilities = { alwaysMatch: { "tauri:options": { application: process.env.CHANCERY_DESKTOP, args } } };
+  const { sessionId } = await ask("POST", "/session", { capabilities });
+  const at = (path) => `/session/${sessionId}${path}`;
+  const find = async (selector) => (await ask("POST", at("/element"), { using: "css selector", value: selector }))[element];
+  return {
+    run: (script, ...values) => ask("POST", at("/execute/sync"), { script, args: values }),
+    // What a promise of the page comes to.
+    later: (promise) => ask("POST", at("/execute/async"), { script: `const done = arguments[arguments.length - 1]; (${promise}).then(done, (error) => done("failed: " + error));`, args: [] }),
+    // Types one text in place of another in the editor, as its search does.
+    edit: (from, to) =>
+      ask("POST", at("/execute/sync"), {
+        script: `
+          const walker = document.createTreeWalker(document.querySelector(".cm-content"), NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            const at = walker.currentNode.data.indexOf(arguments[0]);
+            if (at < 0) continue;
+            document.querySelector(".cm-content").focus();
+            getSelection().setBaseAndExtent(walker.currentNode, at, walker.currentNode, at + arguments[0].length);
+            document.dispatchEvent(new Event("selectionchange"));
+            return document.execCommand("insertText", false, arguments[1]);
+          }
+          return false;`,
+        args: [from, to],
+      }),
+    text: async (selector) => ask("GET", at(`/element/${await find(selector)}/text`)),
+    click: async (selector) => ask("POST", at(`/element/${await find(selector)}/click`), {}),
+    type: async (selector, text) => ask("POST", at(`/element/${await find(selector)}/value`), { text }),
+    picture: async (name) => {
+      if (!process.env.CHANCERY_PICTURES) return;
+      await mkdir(process.env.CHANCERY_PICTURES, { recursive: true });
+      await writeFile(join(process.env.CHANCERY_PICTURES, `${name}.png`), Buffer.from(await ask("GET", at("/screenshot")), "base64"));
+    },
+    close: async () => {
+      await ask("DELETE", at("")).catch(() => {});
+      driver.kill();
+      await rm(home, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+// The first button that says this.
+export const press = (window, label) =>
+  until(
+    () => window.run("const it = [...document.querySelectorAll('button')].find((one) => one.textContent.trim().startsWith(arguments[0])); it?.click(); return Boolean(it);", label),
+    `there is a button "${label}"`,
+  );
+
+// All that a part of the page says.
+export const said = (window, selector) => window.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector);

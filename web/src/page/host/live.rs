@@ -1,0 +1,454 @@
+//! The inputs as the program around the page knows them, what the person changed of them, and what happens.
+//!
+//! What the program says is taken over at once, unless the person has frozen the page, or has changed the same file: then both texts are kept
+//! until the person decides. What must not be here: how anything looks, and compiling.
+
+use super::history::{History, Undo};
+use super::message::{About, Call, Change, Context, Envoy, Happened, Message, Saved, Source, Text};
+use super::{Host, call, listen};
+use crate::compare::Compare;
+use crate::desk::Desk;
+use crate::engine::Engine;
+use crate::screen::Screen;
+use chancery_web::protocol::{SourceFile, Work};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// The most that the timeline keeps.
+const MOST_HAPPENED: usize = 300;
+/// A draft is handed on when nobody has written for this long.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// A file as the program knows it.
+#[derive(Clone, Default)]
+struct Base {
+    text: String,
+    hidden: bool,
+}
+
+/// How a file of the page stands to the one that the program knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The person changed it.
+    Changed,
+    /// The person changed it, and so did somebody else.
+    Conflict,
+}
+
+/// A line of the timeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// By what it is told apart.
+    pub number: u32,
+    /// What happened.
+    pub happened: Happened,
+    /// The change of the inputs that came with it.
+    pub change: Option<u32>,
+}
+
+/// What is shown live. Copies are the same.
+#[derive(Clone, Copy)]
+pub struct Live {
+    /// The program around the page.
+    pub host: Host,
+    /// What is shown.
+    pub about: RwSignal<About>,
+    /// Why the program says nothing; empty while it does.
+    pub silence: RwSignal<String>,
+    /// How sources are.
+    pub sources: RwSignal<Vec<Source>>,
+    /// Envoys that are connected.
+    pub envoys: RwSignal<Vec<Envoy>>,
+    /// What happened, the newest first.
+    pub timeline: RwSignal<Vec<Line>>,
+    /// Files that the person changed.
+    pub changed: RwSignal<BTreeMap<String, Standing>>,
+    /// How many inputs changed since the person froze the page, if so.
+    pub frozen: RwSignal<Option<BTreeSet<String>>>,
+    /// Contexts to choose from, or why there are none.
+    pub contexts: RwSignal<Option<Result<Vec<Context>, String>>>,
+    /// Whether something is under way that the person waits for.
+    pub busy: RwSignal<bool>,
+    desk: Desk,
+    engine: Engine,
+    screen: Screen,
+    compare: Compare,
+    bases: StoredValue<BTreeMap<String, Base>>,
+    /// Parts of a change that is not whole yet.
+    parts: StoredValue<Option<Change>>,
+    /// Changes that wait for the page to go on.
+    waiting: StoredValue<Vec<Change>>,
+    history: StoredValue<History>,
+    /// The number of the last change, until an event goes with it.
+    last_change: StoredValue<Option<u32>>,
+    lines: StoredValue<u32>,
+    /// How often a draft was due.
+    drafts: StoredValue<u32>,
+}
+
+impl Live {
+    /// Before anything was said.
+    pub fn new(desk: Desk, engine: Engine, screen: Screen, compare: Compare) -> Self {
+        let host = if screen.embedded.is_some() { Host::None } else { Host::find() };
+        Self {
+            host,
+            about: RwSignal::default(),
+            silence: RwSignal::new("connecting".into()),
+            sources: RwSignal::default(),
+            envoys: RwSignal::default(),
+            timeline: RwSignal::default(),
+            changed: RwSignal::default(),
+            frozen: RwSignal::new(None),
+            contexts: RwSignal::new(None),
+            busy: RwSignal::new(false),
+            desk,
+            engine,
+            screen,
+            compare,
+            bases: StoredValue::default(),
+            parts: StoredValue::new(None),
+            waiting: StoredValue::default(),
+            history: StoredValue::default(),
+            last_change: StoredValue::new(None),
+            lines: StoredValue::new(0),
+            drafts: StoredValue::new(0),
+        }
+    }
+
+    /// Listens to the program, if there is one.
+    pub fn begin(self) {
+        if self.host != Host::None {
+            listen(move |text| self.hear(&text), move |why| self.silence.set(why));
+        }
+    }
+
+    /// Whether live inputs are shown.
+    pub fn is_on(self) -> bool {
+        self.about.with(|about| !about.kind.is_empty())
+    }
+
+    /// The same, for what must not run again.
+    pub fn is_on_untracked(self) -> bool {
+        self.about.with_untracked(|about| !about.kind.is_empty())
+    }
+
+    fn hear(self, text: &str) {
+        match serde_json::from_str::<Message>(text) {
+            Ok(Message::Session(about)) => self.turn_to(about),
+            Ok(Message::Inputs(change)) => self.gather(change),
+            Ok(Message::Event(happened)) => self.note(happened),
+            Ok(Message::Sources { sources }) => self.sources.set(sources),
+            Ok(Message::Envoys { envoys }) => self.envoys.set(envoys),
+            Ok(Message::Notice { text }) => self.screen.say(text),
+            Err(error) => self.silence.set(format!("it says what this page does not understand: {error}")),
+        }
+    }
+
+    /// Something else is shown.
+    fn turn_to(self, about: About) {
+        let same = self.about.with_untracked(|known| known.id == about.id && known.kind == about.kind);
+        if !same {
+            self.bases.set_value(BTreeMap::new());
+            self.parts.set_value(None);
+            self.waiting.set_value(Vec::new());
+            self.history.update_value(History::forget);
+            self.changed.set(BTreeMap::new());
+            self.frozen.set(None);
+            self.envoys.set(Vec::new());
+            self.sources.set(Vec::new());
+        }
+        // What happened before is said again.
+        self.timeline.set(Vec::new());
+        self.about.set(about);
+        if same && self.is_on_untracked() {
+            self.desk.options.set(self.options());
+            self.engine.compile();
+        }
+    }
+
+    /// How live inputs are compiled.
+    fn options(self) -> Option<serde_json::Value> {
+        self.about.with_untracked(|about| Some(about.options.clone()).filter(|options| !options.is_null() && *options != ""))
+    }
+
+    fn note(self, happened: Happened) {
+        self.lines.update_value(|number| *number += 1);
+        let mut line = Line { number: self.lines.get_value(), happened, change: None };
+        if line.happened.event == "build" {
+            line.change = self.last_change.get_value();
+            self.last_change.set_value(None);
+        }
+        self.timeline.update(|lines| {
+            lines.insert(0, line);
+            lines.truncate(MOST_HAPPENED);
+        });
+    }
+
+    /// Puts the parts of a change together.
+    fn gather(self, change: Change) {
+        let mut whole = self.parts.try_update_value(Option::take).flatten().unwrap_or_default();
+        if change.begins {
+            whole = Change { begins: true, ..Change::default() };
+        }
+        whole.put.extend(change.put);
+        whole.gone.extend(change.gone);
+        if !change.ends {
+            return self.parts.set_value(Some(whole));
+        }
+        if self.frozen.with_untracked(Option::is_none) {
+            return self.apply(vec![whole]);
+        }
+        self.frozen.update(|names| {
+            if let Some(names) = names {
+                names.extend(whole.put.iter().map(|text| text.name.clone()).chain(whole.gone.iter().cloned()));
+            }
+        });
+        self.waiting.update_value(|waiting| waiting.push(whole));
+    }
+
+    /// Takes changes over and compiles.
+    fn apply(self, changes: Vec<Change>) {
+        let first = self.bases.with_value(BTreeMap::is_empty);
+        let mut now = BTreeMap::new();
+        if !first {
+            now = self.desk.files.with_untracked(|files| files.iter().map(|file| (file.name.clone(), file.text.clone())).collect());
+        }
+        let (mut undo, mut known) = (Undo::new(), self.bases.get_value());
+        for mut change in changes {
+            if change.begins {
+                let put: BTreeSet<&String> = change.put.iter().map(|text| &text.name).collect();
+                change.gone = known.keys().filter(|name| !put.contains(name)).cloned().collect();
+            }
+            for name in change.gone {
+                self.gone(&name, &mut known, &mut now, &mut undo);
+            }
+            for text in change.put {
+                self.put(text, &mut known, &mut now, &mut undo);
+            }
+        }
+        self.bases.set_value(known);
+        if undo.is_empty() && !first {
+            return;
+        }
+        let files: Vec<SourceFile> = now.into_iter().map(|(name, text)| SourceFile { name, text }).collect();
+        if first {
+            self.desk.load(Work { files, options: self.options(), ..Work::default() }, false);
+        } else {
+            let names = undo.keys().cloned().collect::<BTreeSet<_>>();
+            self.last_change.set_value(self.history.try_update_value(|history| history.keep(undo)));
+            self.desk.follow(files, &names);
+        }
+        self.engine.compile();
+    }
+
+    fn put(self, text: Text, known: &mut BTreeMap<String, Base>, now: &mut BTreeMap<String, String>, undo: &mut Undo) {
+        let Text { name, text, hidden } = text;
+        let base = known.insert(name.clone(), Base { text: text.clone(), hidden });
+        let shown = now.get(&name);
+        let is_draft = base.as_ref().is_some_and(|base| shown.is_some_and(|shown| *shown != base.text));
+        if is_draft && shown != Some(&text) {
+            if base.is_some_and(|base| base.text != text) {
+                self.mark(&name, Some(Standing::Conflict));
+            }
+            return;
+        }
+        self.mark(&name, None);
+        if shown != Some(&text) {
+            undo.entry(name.clone()).or_insert_with(|| shown.cloned());
+            now.insert(name, text);
+        }
+    }
+
+    fn gone(self, name: &str, known: &mut BTreeMap<String, Base>, now: &mut BTreeMap<String, String>, undo: &mut Undo) {
+        let Some(base) = known.remove(name) else { return };
+        let Some(shown) = now.get(name) else { return };
+        if *shown != base.text {
+            // What the person wrote stays.
+            self.mark(name, Some(Standing::Conflict));
+            return;
+        }
+        undo.entry(name.into()).or_insert_with(|| Some(shown.clone()));
+        now.remove(name);
+    }
+
+    /// Notes how a file stands to the one that the program knows.
+    fn mark(self, name: &str, standing: Option<Standing>) {
+        self.changed.update(|changed| match standing {
+            Some(standing) => _ = changed.insert(name.into(), standing),
+            None => _ = changed.remove(name),
+        });
+    }
+
+    /// The person changed a file.
+    pub fn edited(self, name: &str, text: &str) {
+        if !self.is_on_untracked() {
+            return;
+        }
+        let is_base = self.bases.with_value(|bases| bases.get(name).is_some_and(|base| base.text == text));
+        let standing = self.changed.with_untracked(|changed| changed.get(name).copied());
+        match (is_base, standing) {
+            (true, Some(_)) => self.mark(name, None),
+            (false, None) => self.mark(name, Some(Standing::Changed)),
+            _ => {}
+        }
+        if self.about.with_untracked(|about| about.xds.is_some()) {
+            self.hand_on(name.to_owned(), Some(text.to_owned()).filter(|_| !is_base));
+        }
+    }
+
+    /// Hands a draft on to Envoys, in a pause.
+    fn hand_on(self, name: String, text: Option<String>) {
+        if self.is_hidden(&name) && text.is_some() {
+            return self.screen.say("Values in this file are hidden, so Envoys keep what the file has");
+        }
+        self.drafts.update_value(|drafts| *drafts += 1);
+        let due = self.drafts.get_value();
+        let send = move || {
+            if self.drafts.get_value() == due {
+                self.ask(Call::Draft { name, text });
+            }
+        };
+        set_timeout(send, PAUSE);
+    }
+
+    /// A file's name as people call it: of a folder, without the folder.
+    pub fn short_name(self, name: &str) -> String {
+        let title = self.about.with(|about| about.title.clone());
+        let below = name.strip_prefix(&title).and_then(|rest| rest.strip_prefix('/')).filter(|_| !title.is_empty());
+        below.or_else(|| name.rsplit('/').next().filter(|_| name == title)).unwrap_or(name).to_owned()
+    }
+
+    /// Whether something in a file is replaced by a stand-in.
+    pub fn is_hidden(self, name: &str) -> bool {
+        self.bases.with_value(|bases| bases.get(name).is_some_and(|base| base.hidden))
+    }
+
+    /// Asks for something whose answer shows by itself.
+    pub fn ask(self, what: Call) {
+        self.busy.set(true);
+        spawn_local(async move {
+            if let Err(why) = call::<serde_json::Value>(&what).await {
+                self.screen.say(why);
+            }
+            self.busy.set(false);
+        });
+    }
+
+    /// Writes a file of the page back.
+    pub fn save(self, name: String) {
+        let text = self.desk.files.with_untracked(|files| files.iter().find(|file| file.name == name).map(|file| file.text.clone()));
+        let was = self.bases.with_value(|bases| bases.get(&name).cloned()).unwrap_or_default();
+        let Some(text) = text else { return };
+        if was.hidden {
+            return self.screen.say("Values in this file are hidden here, so it is not written: edit it where it lies");
+        }
+        spawn_local(async move {
+            let what = Call::Save { name: name.clone(), text: text.clone(), was: was.text };
+            match call::<Saved>(&what).await {
+                Ok(Saved { conflict: true }) => {
+                    self.mark(&name, Some(Standing::Conflict));
+                    self.screen.say(format!("{name} was changed by another program meanwhile, and is left as it is: keep yours or take theirs"));
+                }
+                Ok(Saved { conflict: false }) => {
+                    self.bases.update_value(|bases| drop(bases.insert(name.clone(), Base { text, hidden: false })));
+                    self.mark(&name, None);
+                    self.screen.say(format!("{name} is saved"));
+                }
+                Err(why) => self.screen.say(why),
+            }
+        });
+    }
+
+    /// Writes the file that is shown back, if the person changed it.
+    pub fn save_shown(self) {
+        let name = self.desk.files.with_untracked(|files| files.get(self.desk.active.get_untracked()).map(|file| file.name.clone()));
+        let is_folder = self.about.with_untracked(|about| about.kind == "folder");
+        match name.filter(|name| self.changed.with_untracked(|changed| changed.contains_key(name))) {
+            Some(name) if is_folder && self.host == Host::Window => self.save(name),
+            Some(_) => self.screen.say("This is only looked at: what you change here stays in this page"),
+            None => {}
+        }
+    }
+
+    /// Lets go of what the person changed in a file.
+    pub fn take_theirs(self, name: &str) {
+        let base = self.bases.with_value(|bases| bases.get(name).cloned());
+        let mut files = self.desk.files.get_untracked();
+        match base {
+            Some(base) => files.iter_mut().filter(|file| file.name == name).for_each(|file| file.text.clone_from(&base.text)),
+            None => files.retain(|file| file.name != name),
+        }
+        self.mark(name, None);
+        self.desk.follow(files, &BTreeSet::from([name.to_owned()]));
+        if self.about.with_untracked(|about| about.xds.is_some()) {
+            self.ask(Call::Draft { name: name.into(), text: None });
+        }
+        self.engine.compile();
+    }
+
+    /// Keeps what the person wrote: what somebody else wrote counts as known, and is replaced when it is saved.
+    pub fn keep_mine(self, name: &str) {
+        self.mark(name, Some(Standing::Changed));
+    }
+
+    /// Leaves everything as it is, whatever comes; or goes on, and shows what came meanwhile.
+    pub fn freeze(self) {
+        match self.frozen.get_untracked() {
+            None => self.frozen.set(Some(BTreeSet::new())),
+            Some(names) => {
+                let before = self.desk.work();
+                self.frozen.set(None);
+                self.apply(self.waiting.try_update_value(std::mem::take).unwrap_or_default());
+                if !names.is_empty() {
+                    self.compare.pin(before);
+                    self.screen.show(crate::view::View::Compare);
+                }
+            }
+        }
+    }
+
+    /// Compares with the inputs before a change.
+    pub fn compare_before(self, change: u32) {
+        let before = self.desk.files.with_untracked(|files| self.history.with_value(|history| history.before(change, files)));
+        match before {
+            Some(files) => {
+                self.compare.pin(Work { files, ..self.desk.work() });
+                self.screen.show(crate::view::View::Compare);
+            }
+            None => self.screen.say("That is too long ago: only the last changes are kept"),
+        }
+    }
+
+    /// Asks which contexts there are.
+    pub fn find_contexts(self) {
+        self.contexts.set(None);
+        spawn_local(async move { self.contexts.set(Some(call(&Call::Contexts).await)) });
+    }
+
+    /// Compares with what an Envoy on this machine has.
+    pub fn compare_envoy(self, address: String) {
+        self.busy.set(true);
+        spawn_local(async move {
+            match call::<String>(&Call::Dump { address }).await {
+                Ok(text) => {
+                    self.compare.take(text);
+                    self.screen.show(crate::view::View::Compare);
+                }
+                Err(why) => self.screen.say(why),
+            }
+            self.busy.set(false);
+        });
+    }
+
+    /// Copies the bootstrap of an Envoy that asks us.
+    pub fn copy_bootstrap(self) {
+        spawn_local(async move {
+            match call::<String>(&Call::Bootstrap).await {
+                Ok(text) => self.screen.copy(&text, "The bootstrap"),
+                Err(why) => self.screen.say(why),
+            }
+        });
+    }
+}

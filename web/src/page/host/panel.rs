@@ -1,0 +1,240 @@
+//! The view of what is followed: sources, Envoys, and what happened.
+//!
+//! What must not be here: asking for it.
+
+use super::Host;
+use super::live::{Line, Live};
+use super::message::{Call, Envoy, Happened, Source};
+use super::strip::counted;
+use crate::state::App;
+use chancery_web::protocol::Span;
+use leptos::prelude::*;
+use serde_json::Value;
+
+/// The port that is suggested for serving.
+const PORT: u16 = 8003;
+
+/// The view.
+#[component]
+pub fn LiveView(app: App) -> impl IntoView {
+    view! {
+        <div class="scroll live-view" tabindex="0">
+            <Timeline app=app />
+            <Envoys app=app />
+            <Sources live=app.live />
+        </div>
+    }
+}
+
+fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+    value.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The last word of a type's URL.
+fn short(type_url: &str) -> &str {
+    type_url.rsplit('.').next().unwrap_or(type_url)
+}
+
+/// What happened, as a mark and a sentence.
+fn told(happened: &Happened) -> (&'static str, String) {
+    let rest = &happened.rest;
+    let detail = |detail: &str| if detail.is_empty() { String::new() } else { format!(": {detail}") };
+    match happened.event.as_str() {
+        "build" => build(rest),
+        "source" => {
+            let mark = match text(rest, "state") {
+                "synced" => "match",
+                "error" => "error",
+                _ => "warning",
+            };
+            (mark, format!("{} {}{}", text(rest, "kind"), text(rest, "state"), detail(text(rest, "detail"))))
+        }
+        "listening" => ("match", format!("{} is served on {}", text(rest, "server"), text(rest, "address"))),
+        "envoy" => ("notice", format!("Envoy {} {}", text(rest, "id"), text(rest, "state"))),
+        "accepted" => {
+            let after = rest.get("after_ms").and_then(Value::as_u64).unwrap_or_default();
+            ("match", format!("Envoy {} accepted {} after {after} ms", text(rest, "id"), short(text(rest, "type"))))
+        }
+        "rejected" => (
+            "error",
+            format!("Envoy {} rejected {} {}: {}", text(rest, "id"), short(text(rest, "type")), text(rest, "resource"), text(rest, "message")),
+        ),
+        "withheld" => ("error", format!("{} {} is not sent: {}", short(text(rest, "type")), text(rest, "resource"), text(rest, "message"))),
+        "held" => ("error", format!("a change of {} is held: one Envoy rejects it", text(rest, "gateway"))),
+        "unknown-node" => ("warning", format!("Envoy {} belongs to no gateway: {}", text(rest, "id"), text(rest, "detail"))),
+        other => ("notice", other.to_owned()),
+    }
+}
+
+/// What a build changed.
+fn build(rest: &Value) -> (&'static str, String) {
+    let number = |field: &str| rest.get(field).and_then(Value::as_u64).unwrap_or_default() as usize;
+    let names = rest.get("resources").and_then(Value::as_object);
+    let changed: Vec<String> = rest
+        .get("changed")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .map(|(list, count)| {
+            let named = names.and_then(|names| names.get(list)?.as_array());
+            let one = named.filter(|named| named.len() == 1).and_then(|named| named.first()?.as_str());
+            let list = list.trim_end_matches('s');
+            one.map_or_else(|| counted(count.as_u64().unwrap_or_default() as usize, list), |one| format!("{list} {one}"))
+        })
+        .collect();
+    let changed = if changed.is_empty() { "nothing changes for Envoy".into() } else { format!("changed: {}", changed.join(", ")) };
+    let errors = number("errors");
+    let mark = if errors > 0 { "error" } else { "match" };
+    (mark, format!("{}, {changed}, {}", counted(number("inputs"), "input"), counted(errors, "error")))
+}
+
+/// Findings that came or went with a build.
+fn findings(app: App, rest: &Value, field: &str, word: &'static str) -> impl IntoView + use<> {
+    let all: Vec<Value> = rest.get(field).and_then(Value::as_array).into_iter().flatten().take(6).cloned().collect();
+    all.into_iter()
+        .map(|finding| {
+            let line = finding.get("line").and_then(Value::as_u64).unwrap_or_default() as u32;
+            let file = text(&finding, "file").to_owned();
+            let mark = if word.is_empty() { text(&finding, "severity").to_owned() } else { "match".into() };
+            let place = (!file.is_empty()).then(|| place(app, &file, line));
+            view! { <li><span class=format!("mark {mark}") aria-hidden="true"></span><span>{word}{text(&finding, "message").to_owned()}</span> {place}</li> }
+        })
+        .collect_view()
+}
+
+/// A place in the text, which a click goes to.
+fn place(app: App, file: &str, line: u32) -> impl IntoView + use<> {
+    let span = Span { file: file.into(), line, end_line: line, ..Span::default() };
+    let label = format!("{}:{line}", file.rsplit('/').next().unwrap_or(file));
+    view! { <button class="chip source" title=file.to_owned() on:click=move |_| app.selection.go(&span)>{label}</button> }
+}
+
+/// The time of day.
+fn time(at_ms: f64) -> String {
+    let date = js_sys::Date::new(&at_ms.into());
+    format!("{:02}:{:02}:{:02}", date.get_hours(), date.get_minutes(), date.get_seconds())
+}
+
+#[component]
+fn Timeline(app: App) -> impl IntoView {
+    let row = move |line: Line| {
+        let (mark, told) = told(&line.happened);
+        let is_build = line.happened.event == "build";
+        let compare = line.change.map(|change| view! {
+            <button class="link" title="Compare with the inputs before this change" on:click=move |_| app.live.compare_before(change)>"compare with before"</button>
+        });
+        let more = is_build.then(|| view! { <ul class="live-findings">{findings(app, &line.happened.rest, "found", "")} {findings(app, &line.happened.rest, "mended", "no longer: ")}</ul> });
+        view! {
+            <li class="live-line">
+                <time>{time(line.happened.at_ms)}</time>
+                <span class=format!("mark {mark}") aria-hidden="true"></span>
+                <div class="live-told"><span>{told}</span> {compare} {more}</div>
+            </li>
+        }
+    };
+    view! {
+        <section aria-label="What happened">
+            <h2 class="live-head">"What happened"</h2>
+            {move || app.live.timeline.with(Vec::is_empty).then(|| view! { <p class="share-told">"Nothing yet. Each change of the inputs shows here, with what it does."</p> })}
+            <ul class="live-lines"><For each=move || app.live.timeline.get() key=|line| line.number let:line>{row(line)}</For></ul>
+        </section>
+    }
+}
+
+#[component]
+fn Sources(live: Live) -> impl IntoView {
+    let row = |source: Source| {
+        let mark = match source.state.as_str() {
+            "synced" => "match",
+            "error" => "error",
+            "forbidden" => "warning",
+            _ => "nothing",
+        };
+        view! {
+            <tr><td><span class=format!("mark {mark}") aria-hidden="true"></span></td><td>{source.kind}</td><td>{source.state}</td><td class="live-muted">{source.detail.unwrap_or_default()}</td></tr>
+        }
+    };
+    let rank = |source: &Source| ["error", "forbidden", "synced", "missing"].iter().position(|state| *state == source.state);
+    let rows = move || {
+        let mut all = live.sources.get();
+        all.sort_by_key(rank);
+        all.into_iter().map(row).collect_view()
+    };
+    view! {
+        <section aria-label="Sources">
+            <h2 class="live-head">"Sources"</h2>
+            <table class="live-table"><tbody>{rows}</tbody></table>
+        </section>
+    }
+}
+
+#[component]
+fn Envoys(app: App) -> impl IntoView {
+    let live = app.live;
+    let port = RwSignal::new(PORT.to_string());
+    let serve = move |_| match port.get_untracked().trim().parse() {
+        Ok(port) => live.ask(Call::Serve { port }),
+        Err(_) => app.screen.say("A port is a number from 0 to 65535; 0 is a free one"),
+    };
+    let switch = move || {
+        let xds = live.about.with(|about| about.xds.clone());
+        (live.host == Host::Window).then(|| match xds {
+            None => view! {
+                <p class="live-row">
+                    <label>"Serve Envoys on port " <input class="live-input live-port" inputmode="numeric" prop:value=move || port.get() on:input=move |event| port.set(event_target_value(&event)) /></label>
+                    <button class="button primary" on:click=serve>"Serve"</button>
+                    <span class="live-muted">"Envoys on this machine get what is shown here, edits included."</span>
+                </p>
+            }
+            .into_any(),
+            Some(xds) => view! {
+                <p class="live-row">
+                    <span class="mark match" aria-hidden="true"></span><span>"Envoys are served on " <code>{xds}</code></span>
+                    <button class="button" on:click=move |_| live.copy_bootstrap()>"Copy the bootstrap"</button>
+                    <button class="button" on:click=move |_| live.ask(Call::StopServing)>"Stop"</button>
+                    <span class="live-muted">"Start one: " <code>"envoy -c envoy.json"</code></span>
+                </p>
+            }
+            .into_any(),
+        })
+    };
+    view! {
+        <section aria-label="Envoys">
+            <h2 class="live-head">"Envoys"</h2>
+            {switch}
+            {move || live.envoys.get().into_iter().map(|envoy| view! { <OneEnvoy app=app envoy=envoy /> }).collect_view()}
+            {move || (live.host == Host::Window).then(|| view! { <Drift app=app /> })}
+        </section>
+    }
+}
+
+#[component]
+fn OneEnvoy(app: App, envoy: Envoy) -> impl IntoView {
+    let types = envoy.types.into_iter().map(|(kind, of)| {
+        let (mark, told) = match (&of.rejected, &of.accepted) {
+            (Some(rejected), _) => ("error", format!("rejected: {}", rejected.message)),
+            (None, Some(accepted)) if *accepted == of.sent => ("match", "accepted".into()),
+            _ => ("notice", "sent".to_owned()),
+        };
+        let places: Vec<_> = of.rejected.into_iter().flat_map(|of| of.resources).flat_map(|of| of.places).map(|of| place(app, &of.file, of.line)).collect();
+        view! { <tr><td><span class=format!("mark {mark}") aria-hidden="true"></span></td><td>{short(&kind).to_owned()}</td><td>{told} {places}</td></tr> }
+    });
+    view! {
+        <div class="live-envoy">
+            <p><strong>{envoy.id}</strong> <span class="live-muted">{envoy.gateway.map_or("no gateway".into(), |gateway| format!("gateway {gateway}"))} " " {envoy.agent}</span></p>
+            <table class="live-table"><tbody>{types.collect_view()}</tbody></table>
+        </div>
+    }
+}
+
+/// Compares with what an Envoy has, whoever serves it.
+#[component]
+fn Drift(app: App) -> impl IntoView {
+    let address = RwSignal::new("127.0.0.1:8001".to_string());
+    view! {
+        <p class="live-row">
+            <label>"Compare with the Envoy whose admin interface is at " <input class="live-input" prop:value=move || address.get() on:input=move |event| address.set(event_target_value(&event)) /></label>
+            <button class="button" prop:disabled=move || app.live.busy.get() on:click=move |_| app.live.compare_envoy(address.get_untracked())>"Compare"</button>
+        </p>
+    }
+}

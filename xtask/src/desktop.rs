@@ -1,0 +1,62 @@
+//! `cargo xtask desktop`: the window, with the page built and everything set up that it needs on Debian.
+//!
+//! What must not be here: what the window does.
+
+use crate::shell::{cargo, program, root, run as call, show, target, timed};
+use crate::{page, setup};
+use std::env;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+/// Runs it; the arguments are the window's.
+pub fn run(args: &[String]) -> ExitCode {
+    let ended = (|| {
+        let (built, time) = timed(|| build(&["--profile", "fast"]));
+        let program = built?;
+        println!("Built in {}.", show(time));
+        if args.first().is_some_and(|arg| arg == "--build-only") {
+            return Ok(());
+        }
+        let mut command = on_display(&program);
+        call(command.args(args))
+    })();
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("desktop: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Builds the window with the page in it; gives the program.
+pub fn build(profile: &[&str]) -> Result<PathBuf, String> {
+    setup::toolchain()?;
+    setup::window()?;
+    setup::page()?;
+    page::build(page::For::Tests)?;
+    call(cargo().args(["build", "--quiet", "--package", "chancery-desktop", "--features", "window"]).args(profile))?;
+    let folder = if profile.is_empty() { "debug" } else { "fast" };
+    Ok(target().join(folder).join("chancery-desktop"))
+}
+
+/// A program that opens windows: on the display that is there, or on one that nobody sees.
+fn on_display(name: &std::path::Path) -> Command {
+    if env::var_os("DISPLAY").is_some() || env::var_os("WAYLAND_DISPLAY").is_some() {
+        return program(name);
+    }
+    println!("There is no display: the window opens on one that nobody sees.");
+    let mut command = program("xvfb-run");
+    command.args(["-a", "-s", "-screen 0 1440x900x24", "dbus-run-session", "--"]).arg(name);
+    command
+}
+
+/// Drives the window as a person would.
+pub fn test() -> Result<(), String> {
+    let window = build(&[])?;
+    let driver = setup::window_driver()?;
+    call(cargo().args(["clippy", "--quiet", "--package", "chancery-desktop", "--features", "window", "--", "--deny", "warnings"]))?;
+    let mut command = on_display("npm".as_ref());
+    command.args(["test", "--silent"]).current_dir(root().join("tests/desktop"));
+    call(command.env("CHANCERY_DESKTOP", window).env("CHANCERY_TAURI_DRIVER", driver))
+}
