@@ -231,7 +231,7 @@ impl Desk {
 
     async fn stop_serving(&self) -> Answer {
         if let Some(open) = &mut *self.open.lock().await {
-            open.session.stop_xds();
+            open.session.stop_xds().await;
             open.about.xds = None;
         }
         self.turn();

@@ -111,8 +111,14 @@ impl Session {
     }
 
     /// Serves no Envoys any more. They keep what they have.
-    pub fn stop_xds(&mut self) {
-        self.xds = None;
+    pub async fn stop_xds(&mut self) {
+        if let Some(mut serving) = self.xds.take() {
+            // Streams end in order, if they do so at once; what does not is ended with the task.
+            let _ = serving.stop.send(true);
+            serving.task.abort();
+            // It has ended when it says that it was: the port is free then.
+            let _ = (&mut serving.task).await;
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 /// Runs it; the arguments are the window's.
 pub fn run(args: &[String]) -> ExitCode {
     let ended = (|| {
-        let (built, time) = timed(|| build(&["--profile", "fast"]));
+        let (built, time) = timed(|| build(page::For::Tests, &["--profile", "fast"]));
         let program = built?;
         println!("Built in {}.", show(time));
         if args.first().is_some_and(|arg| arg == "--build-only") {
@@ -30,13 +30,13 @@ pub fn run(args: &[String]) -> ExitCode {
 }
 
 /// Builds the window with the page in it; gives the program.
-pub fn build(profile: &[&str]) -> Result<PathBuf, String> {
+pub fn build(whom: page::For, profile: &[&str]) -> Result<PathBuf, String> {
     setup::toolchain()?;
     setup::window()?;
     setup::page()?;
-    page::build(page::For::Tests)?;
+    page::build(whom)?;
     call(cargo().args(["build", "--quiet", "--package", "chancery-desktop", "--features", "window"]).args(profile))?;
-    let folder = if profile.is_empty() { "debug" } else { "fast" };
+    let folder = profile.last().copied().unwrap_or("debug");
     Ok(target().join(folder).join("chancery-desktop"))
 }
 
@@ -53,7 +53,7 @@ fn on_display(name: &std::path::Path) -> Command {
 
 /// Drives the window as a person would.
 pub fn test() -> Result<(), String> {
-    let window = build(&[])?;
+    let window = build(page::For::Tests, &[])?;
     let driver = setup::window_driver()?;
     call(cargo().args(["clippy", "--quiet", "--package", "chancery-desktop", "--features", "window", "--", "--deny", "warnings"]))?;
     let mut command = on_display("npm".as_ref());

@@ -6,6 +6,7 @@ mod bench;
 mod codegen;
 mod desktop;
 mod docs;
+mod package;
 mod page;
 mod play;
 #[path = "../../cli/src/play/serve.rs"]
@@ -24,6 +25,7 @@ usage: cargo xtask <command>
   binary    builds target/release/chancery with the playground in it
   element   packs the npm package of <chancery-playground> into target/npm
   desktop   builds the window and opens it; `desktop PATH` or `desktop --context NAME` opens something in it
+  package   builds a package for Debian with both programs into target/debian; `package --quick` one that is built soon
   docs      builds the book for users into target/docs/book
   test      sets up what is missing and runs every test; `test PART...` runs these parts only
   setup     installs what is missing; `setup --all` what only some tests want as well
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Some("binary") => play::binary(),
         Some("element") => play::element(),
         Some("desktop") => desktop::run(&rest),
+        Some("package") => package::run(&rest),
         Some("docs") => docs::run(),
         Some("test") => test::run(&rest),
         Some("setup") => setup::run(&rest),

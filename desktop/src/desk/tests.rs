@@ -1,3 +1,5 @@
+//! What a page is told, and what it may ask: without a window.
+
 use super::*;
 use std::sync::Mutex as Plain;
 use std::time::Instant;

@@ -6,7 +6,7 @@ use crate::bridge;
 use crate::examples;
 use chancery_web::protocol::{SourceFile, Work};
 use leptos::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The work. Copies are the same.
 #[derive(Clone, Copy)]
@@ -117,20 +117,33 @@ impl Desk {
         });
     }
 
-    /// The files are these from now on, of which those named have another text, are new or are gone. What is shown stays, and so does the cursor.
-    pub fn follow(self, files: Vec<SourceFile>, changed: &BTreeSet<String>) {
-        let active = self.files.with_untracked(|known| known.get(self.active.get_untracked()).map(|file| file.name.clone()));
-        let at = files.iter().position(|file| Some(&file.name) == active.as_ref());
+    /// The name of the file that is shown.
+    pub fn shown(self) -> Option<String> {
+        self.files.with_untracked(|files| files.get(self.active.get_untracked()).map(|file| file.name.clone()))
+    }
+
+    /// Takes all texts out, by name, to be put back.
+    pub fn take(self) -> BTreeMap<String, String> {
+        let files = self.files.try_update_untracked(std::mem::take).unwrap_or_default();
+        files.into_iter().map(|file| (file.name, file.text)).collect()
+    }
+
+    /// Puts texts back, of which those named are others, new or gone. The file that was shown stays, and so does the cursor.
+    pub fn put_back(self, files: BTreeMap<String, String>, shown: Option<String>, changed: &BTreeSet<String>) {
+        let files: Vec<SourceFile> = files.into_iter().map(|(name, text)| SourceFile { name, text }).collect();
+        if changed.is_empty() {
+            self.files.update_untracked(|there| *there = files);
+            return;
+        }
+        let at = files.iter().position(|file| Some(&file.name) == shown.as_ref());
+        let text = at.and_then(|at| files.get(at)).map(|file| file.text.clone());
         self.files.set(if files.is_empty() { empty() } else { files });
         self.active.set(at.unwrap_or_default());
-        for name in changed.iter().filter(|name| Some(*name) != active.as_ref()) {
+        for name in changed.iter().filter(|name| Some(*name) != shown.as_ref()) {
             bridge::forget(name);
         }
-        match (at, active) {
-            (Some(at), Some(name)) if changed.contains(&name) => {
-                let text = self.files.with_untracked(|files| files.get(at).map(|file| file.text.clone())).unwrap_or_default();
-                bridge::follow(&text);
-            }
+        match (text, shown) {
+            (Some(text), Some(name)) if changed.contains(&name) => bridge::follow(&text),
             (Some(_), _) => {}
             (None, _) => self.show_active(),
         }

@@ -210,12 +210,13 @@ impl Live {
 
     /// Takes changes over and compiles.
     fn apply(self, changes: Vec<Change>) {
-        let first = self.bases.with_value(BTreeMap::is_empty);
-        let mut now = BTreeMap::new();
-        if !first {
-            now = self.desk.files.with_untracked(|files| files.iter().map(|file| (file.name.clone(), file.text.clone())).collect());
-        }
-        let (mut undo, mut known) = (Undo::new(), self.bases.get_value());
+        let mut known = self.bases.try_update_value(std::mem::take).unwrap_or_default();
+        let first = known.is_empty();
+        let shown = self.desk.shown();
+        let mut now = if first { BTreeMap::new() } else { self.desk.take() };
+        // Of a folder without files the page shows an empty one.
+        now.retain(|name, text| known.contains_key(name) || !text.is_empty());
+        let mut undo = Undo::new();
         for mut change in changes {
             if change.begins {
                 let put: BTreeSet<&String> = change.put.iter().map(|text| &text.name).collect();
@@ -229,18 +230,17 @@ impl Live {
             }
         }
         self.bases.set_value(known);
-        if undo.is_empty() && !first {
-            return;
-        }
-        let files: Vec<SourceFile> = now.into_iter().map(|(name, text)| SourceFile { name, text }).collect();
         if first {
+            let files = now.into_iter().map(|(name, text)| SourceFile { name, text }).collect();
             self.desk.load(Work { files, options: self.options(), ..Work::default() }, false);
-        } else {
-            let names = undo.keys().cloned().collect::<BTreeSet<_>>();
-            self.last_change.set_value(self.history.try_update_value(|history| history.keep(undo)));
-            self.desk.follow(files, &names);
+            return self.engine.compile();
         }
-        self.engine.compile();
+        let names: BTreeSet<String> = undo.keys().cloned().collect();
+        self.desk.put_back(now, shown, &names);
+        if !names.is_empty() {
+            self.last_change.set_value(self.history.try_update_value(|history| history.keep(undo)));
+            self.engine.compile();
+        }
     }
 
     fn put(self, text: Text, known: &mut BTreeMap<String, Base>, now: &mut BTreeMap<String, String>, undo: &mut Undo) {
@@ -375,13 +375,14 @@ impl Live {
     /// Lets go of what the person changed in a file.
     pub fn take_theirs(self, name: &str) {
         let base = self.bases.with_value(|bases| bases.get(name).cloned());
-        let mut files = self.desk.files.get_untracked();
+        let shown = self.desk.shown();
+        let mut files = self.desk.take();
         match base {
-            Some(base) => files.iter_mut().filter(|file| file.name == name).for_each(|file| file.text.clone_from(&base.text)),
-            None => files.retain(|file| file.name != name),
+            Some(base) => _ = files.insert(name.into(), base.text),
+            None => _ = files.remove(name),
         }
         self.mark(name, None);
-        self.desk.follow(files, &BTreeSet::from([name.to_owned()]));
+        self.desk.put_back(files, shown, &BTreeSet::from([name.to_owned()]));
         if self.about.with_untracked(|about| about.xds.is_some()) {
             self.ask(Call::Draft { name: name.into(), text: None });
         }
