@@ -48,8 +48,9 @@ export async function open(args, env = {}) {
     env: { ...process.env, ...where, ...env },
     stdio: ["ignore", "inherit", "inherit"],
   });
+  // A page that hangs is told of, and does not hang the test.
   const ask = async (method, path, body) => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, body: body && JSON.stringify(body), headers: { "content-type": "application/json" } });
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, signal: AbortSignal.timeout(60_000), body: body && JSON.stringify(body), headers: { "content-type": "application/json" } });
     const { value } = await response.json();
     if (value?.error) throw new Error(`${value.error}: ${value.message}`);
     return value;
@@ -81,7 +82,6 @@ export async function open(args, env = {}) {
       }),
     text: async (selector) => ask("GET", at(`/element/${await find(selector)}/text`)),
     click: async (selector) => ask("POST", at(`/element/${await find(selector)}/click`), {}),
-    type: async (selector, text) => ask("POST", at(`/element/${await find(selector)}/value`), { text }),
     picture: async (name) => {
       if (!process.env.CHANCERY_PICTURES) return;
       await mkdir(process.env.CHANCERY_PICTURES, { recursive: true });
