@@ -54,6 +54,7 @@ pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Asked, String> 
             Some("--version" | "-V") => return Ok(Asked::Version),
             Some("--context") => wanted.context = Some(value("--context")?),
             Some("--namespace" | "-n") => wanted.namespace = Some(value("--namespace")?),
+            Some("--") => {}
             Some(flag) if flag.starts_with('-') => return Err(format!("there is no flag {flag}")),
             _ if wanted.path.is_some() => return Err("one path is opened at a time".into()),
             _ => wanted.path = Some(word.into()),

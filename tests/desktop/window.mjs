@@ -56,7 +56,8 @@ export async function open(args, env = {}) {
     return value;
   };
   await until(() => ask("GET", "/status"), "tauri-driver answers");
-  const capabilities = { alwaysMatch: { "tauri:options": { application: process.env.CHANCERY_DESKTOP, args } } };
+  // Without arguments the driver gives some of its own, which are none of this program's.
+  const capabilities = { alwaysMatch: { "tauri:options": { application: process.env.CHANCERY_DESKTOP, args: args.length ? args : ["--"] } } };
   const { sessionId } = await ask("POST", "/session", { capabilities });
   const at = (path) => `/session/${sessionId}${path}`;
   const find = async (selector) => (await ask("POST", at("/element"), { using: "css selector", value: selector }))[element];

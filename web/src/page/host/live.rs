@@ -232,7 +232,7 @@ impl Live {
         self.bases.set_value(known);
         if first {
             let files = now.into_iter().map(|(name, text)| SourceFile { name, text }).collect();
-            self.desk.load(Work { files, options: self.options(), ..Work::default() }, false);
+            self.desk.load(Work { files, options: self.options(), ..Work::default() });
             return self.engine.compile();
         }
         let names: BTreeSet<String> = undo.keys().cloned().collect();
@@ -315,7 +315,7 @@ impl Live {
 
     /// A file's name as people call it: of a folder, without the folder.
     pub fn short_name(self, name: &str) -> String {
-        let title = self.about.with(|about| about.title.clone());
+        let title = self.about.with_untracked(|about| about.title.clone());
         let below = name.strip_prefix(&title).and_then(|rest| rest.strip_prefix('/')).filter(|_| !title.is_empty());
         below.or_else(|| name.rsplit('/').next().filter(|_| name == title)).unwrap_or(name).to_owned()
     }
@@ -349,12 +349,15 @@ impl Live {
             match call::<Saved>(&what).await {
                 Ok(Saved { conflict: true }) => {
                     self.mark(&name, Some(Standing::Conflict));
-                    self.screen.say(format!("{name} was changed by another program meanwhile, and is left as it is: keep yours or take theirs"));
+                    self.screen.say(format!(
+                        "{} was changed by another program meanwhile, and is left as it is: keep yours or take theirs",
+                        self.short_name(&name)
+                    ));
                 }
                 Ok(Saved { conflict: false }) => {
                     self.bases.update_value(|bases| drop(bases.insert(name.clone(), Base { text, hidden: false })));
                     self.mark(&name, None);
-                    self.screen.say(format!("{name} is saved"));
+                    self.screen.say(format!("{} is saved", self.short_name(&name)));
                 }
                 Err(why) => self.screen.say(why),
             }
