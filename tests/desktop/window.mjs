@@ -44,9 +44,11 @@ export async function open(args, env = {}) {
   const home = await mkdtemp(join(tmpdir(), "chancery-desktop-"));
   const [port, nativePort] = [await free(), await free()];
   const where = { HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_DATA_HOME: join(home, "data"), XDG_CACHE_HOME: join(home, "cache"), SHLVL: "1" };
-  const driver = spawn(process.env.CHANCERY_TAURI_DRIVER ?? "tauri-driver", ["--port", port, "--native-port", nativePort], {
+  // On a bus of its own: a window that is still closing would take the call otherwise, as the one that is open already.
+  const driver = spawn("dbus-run-session", ["--", process.env.CHANCERY_TAURI_DRIVER ?? "tauri-driver", "--port", port, "--native-port", nativePort], {
     env: { ...process.env, ...where, ...env },
     stdio: ["ignore", "inherit", "inherit"],
+    detached: true,
   });
   // A page that hangs is told of, and does not hang the test.
   const ask = async (method, path, body) => {
@@ -90,7 +92,7 @@ export async function open(args, env = {}) {
     },
     close: async () => {
       await ask("DELETE", at("")).catch(() => {});
-      driver.kill();
+      process.kill(-driver.pid);
       await rm(home, { recursive: true, force: true, maxRetries: 5 });
     },
   };
