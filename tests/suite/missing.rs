@@ -54,6 +54,55 @@ fn a_fragment_is_served_and_each_assumption_is_one_notice() {
     }
 }
 
+/// A Secret of another name, so that the input holds some, and what makes `shop-tls`.
+fn beside_a_secret(fragment: &str, maker: &str) -> String {
+    format!("{fragment}---\napiVersion: v1\nkind: Secret\nmetadata: {{name: other, namespace: shop}}\ntype: Opaque\n---\n{maker}")
+}
+
+#[test]
+fn a_secret_that_an_operator_makes_is_not_missing() {
+    let host = "\
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: https, namespace: shop}
+spec: {port: 8443, protocol: HTTPS, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: shop, namespace: shop}
+spec: {hostname: shop.example.com, tlsSecret: {name: shop-tls}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: shop, namespace: shop}
+spec: {hostname: shop.example.com, prefix: /, service: shop}
+";
+    let makers = [
+        (
+            "Certificate `shop` (shop)",
+            "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: shop, namespace: shop}\nspec: {secretName: shop-tls}\n",
+        ),
+        ("SealedSecret `shop-tls` (shop)", "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {name: shop-tls, namespace: shop}\n"),
+        (
+            "ExternalSecret `shop-tls` (shop)",
+            "apiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {name: shop-tls, namespace: shop}\n",
+        ),
+    ];
+    for (dialect, fragment) in [("contour", FRAGMENT), ("ambassador", host)] {
+        let messages = |text: &str| -> Vec<String> {
+            let options = chancery_tests::work::options(&format!("dialect={dialect} missing=auto")).expect("options");
+            Work::new(&inputs([("input.yaml", text)]), &options).findings().into_iter().map(|finding| finding.message).collect()
+        };
+        for (name, maker) in &makers {
+            let messages = messages(&beside_a_secret(fragment, maker));
+            let told = format!("is not in the input; {name} makes it");
+            assert!(messages.iter().any(|message| message.ends_with(&told)), "{dialect} {told}: {messages:#?}");
+        }
+        let messages = messages(&beside_a_secret(fragment, "{}"));
+        assert!(!messages.iter().any(|message| message.contains("makes it")), "{messages:#?}");
+    }
+}
+
 #[test]
 fn what_is_assumed_is_a_ghost_in_the_graph_and_no_line_of_the_ledger() {
     let work = compiled(FRAGMENT, "missing=auto");

@@ -91,6 +91,11 @@ impl Assumptions {
         self.secrets == Missing::Error && self.others == Missing::Error
     }
 
+    /// Whether a Secret is assumed to exist that an operator makes from an object of the input, such as a cert-manager Certificate.
+    pub fn assumes_provided(&self) -> bool {
+        self.secrets != Missing::Error
+    }
+
     /// Whether an object that the input does not hold is assumed to exist. `kinds` are the kinds (group and name) of which one counts as
     /// one of its own.
     pub fn assumes(&self, key: &ResourceKey, kinds: &[(&str, &str)], objects: &Objects) -> bool {

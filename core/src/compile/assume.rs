@@ -7,9 +7,10 @@
 use crate::compilation::{Assumptions, Dialect, Options, Wanted};
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::read::{DocumentCache, Unwritten};
-use crate::resource::{Objects, ResourceKey};
+use crate::resource::{Objects, ResourceKey, provided_secrets};
 use crate::text::{Entry, Node, Value};
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -39,9 +40,14 @@ fn next(
     for wanted in dialects.iter().flat_map(|dialect| (dialect.wanted)(objects, options)).filter(|wanted| !held.contains(&wanted.key)) {
         by_key.entry(wanted.key.clone()).or_default().push(wanted);
     }
-    // One answer for all of a kind.
+    let provided = if assumptions.assumes_provided() { provided_secrets(objects.iter()) } else { BTreeMap::new() };
+    // One answer for all of a kind, but for Secrets that are made from other objects.
     let mut kinds: BTreeMap<&'static [(&'static str, &'static str)], bool> = BTreeMap::new();
     by_key.retain(|key, wanted| {
+        if let Some(maker) = provided.get(key).and_then(|id| objects.get(*id)) {
+            wanted.iter_mut().for_each(|one| one.notice = Some(format!("the {key} is not in the input; {} makes it", maker.key)));
+            return true;
+        }
         wanted.first().is_some_and(|first| *kinds.entry(first.kinds).or_insert_with(|| assumptions.assumes(key, first.kinds, objects)))
     });
     by_key.into_values().filter_map(|wanted| made(objects, wanted, notices)).collect()

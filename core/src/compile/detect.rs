@@ -5,7 +5,7 @@
 use crate::compilation::{Claim, Dialect};
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::read::{self, DocumentCache, ReadOptions};
-use crate::resource::{Inputs, Objects};
+use crate::resource::{Inputs, Objects, makes_secret};
 use alloc::format;
 use alloc::vec::Vec;
 use memchr::memmem;
@@ -102,7 +102,7 @@ pub fn is_claimed(text: &str, asked: Option<&'static Dialect>, dialects: &[&'sta
         return false;
     }
     let (objects, _) = read::read(&Inputs::one("", text), &ReadOptions::default(), &mut DocumentCache::new());
-    objects.iter().any(|object| known().any(|dialect| dialect.reads(&object.key)))
+    objects.iter().any(|object| makes_secret(&object.key) || known().any(|dialect| dialect.reads(&object.key)))
 }
 
 impl Claim {

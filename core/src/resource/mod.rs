@@ -5,10 +5,12 @@
 mod key;
 mod object;
 mod origin;
+mod provided;
 mod secret;
 
 pub(crate) use key::edit_distance;
 pub use key::{ResourceKey, nearest};
 pub use object::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 pub use origin::{Also, Origin, Rule, Sourced};
+pub use provided::{makes_secret, provided_secrets};
 pub use secret::{REDACTED, Secret};

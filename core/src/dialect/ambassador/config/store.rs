@@ -7,7 +7,7 @@ use super::{Overrides, Resource};
 use crate::compilation::Loaded;
 use crate::diagnostic::{Diagnostic, Findings, Place, codes};
 use crate::order::Order as _;
-use crate::resource::{Origin, ResourceKey};
+use crate::resource::{ObjectId, Origin, ResourceKey};
 use crate::text::{Node, NodeId, Object, Str, Value};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -68,6 +68,8 @@ pub struct Config {
     pub assumed: BTreeMap<ResourceKey, Vec<Origin>>,
     /// Secrets that were supplied, whether or not they are passed on.
     pub supplied_secrets: BTreeSet<ResourceKey>,
+    /// Secrets that are made from other objects, such as cert-manager's, and are assumed to exist.
+    pub provided_secrets: Arc<BTreeMap<ResourceKey, ObjectId>>,
     /// Whether missing Secrets are assumed to exist.
     pub assume_missing: bool,
     /// Addresses by the name under which endpoint discovery asks for them, e.g. `k8s/default/quote/80`.
@@ -338,10 +340,16 @@ impl Config {
         if let Some(resource) = self.get_config("secrets").and_then(|secrets| secrets.get(&rkey)) {
             return Presence::Known(resource);
         }
-        if self.supplied_secrets.contains(&ResourceKey::new("", "Secret", namespace, name)) {
+        let key = ResourceKey::new("", "Secret", namespace, name);
+        if self.supplied_secrets.contains(&key) {
             return Presence::Withheld;
         }
-        if self.assume_missing { Presence::Assumed } else { Presence::Missing }
+        if self.assumes(&key) { Presence::Assumed } else { Presence::Missing }
+    }
+
+    /// Whether a Secret that is not supplied is assumed to exist.
+    pub fn assumes(&self, secret: &ResourceKey) -> bool {
+        self.assume_missing || self.provided_secrets.contains_key(secret)
     }
 
     /// Says that one resource uses another, by the field at `at`.

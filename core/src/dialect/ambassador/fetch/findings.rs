@@ -130,8 +130,9 @@ pub(super) fn bad_pem(object: &Object, node: NodeId, key: &str, what: &str, forc
     finding
 }
 
-pub(super) fn assumed_secret(by: &[(ObjectId, NodeId)], namespace: &str, name: &str) -> Diagnostic {
-    let message = format!("the Secret `{name}` ({namespace}) is not in the input; it is assumed to exist");
+pub(super) fn assumed_secret(by: &[(ObjectId, NodeId)], namespace: &str, name: &str, maker: Option<&Object>) -> Diagnostic {
+    let why = maker.map_or_else(|| "it is assumed to exist".into(), |maker| format!("{} makes it", maker.key));
+    let message = format!("the Secret `{name}` ({namespace}) is not in the input; {why}");
     let place = by.first().map_or(Place::Whole, |(object, node)| Place::value(*object, *node));
     Diagnostic::new(&codes::ASSUMED_SECRET, message, place)
 }

@@ -37,7 +37,7 @@ use crate::compilation::Ledger;
 use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Resource, Rules};
 use crate::read::ReadOptions;
-use crate::resource::{Objects, ResourceKey};
+use crate::resource::Objects;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use emit::Emitter;
@@ -90,9 +90,7 @@ pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, le
     let mut config = load(resources, options, sink);
     config.helm_chart = helm_chart;
     config.endpoints = Arc::new(services::discovery(&seen));
-    let secret = ResourceKey::new("", "Secret", "", "");
-    let assume = options.missing.assumes(&secret, &[("", "Secret")], objects);
-    secrets.finish(&mut config, users, assume, sink);
+    secrets.finish(&mut config, users, objects, &options.missing, sink);
     memory.before = Some(before::Before::new(objects, &config, ledger, &sink[found_before..]));
     config
 }

@@ -8,11 +8,11 @@ use super::emit::{self, Emitter, Parts, made_text};
 use super::findings;
 use super::role::Role;
 use super::seen::{Seen, ignore};
-use crate::compilation::{Ledger, Why};
+use crate::compilation::{Assumptions, Ledger, Why};
 use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Payload, Resource, SecretData};
 use crate::dialect::kubernetes::{ingress, pem, secret};
-use crate::resource::{Object, ObjectId, Origin, REDACTED, ResourceKey, Rule, Secret};
+use crate::resource::{Object, ObjectId, Objects, Origin, REDACTED, ResourceKey, Rule, Secret, provided_secrets};
 use crate::text::{self, Node, NodeId, Str, Value};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -278,9 +278,12 @@ impl Found<'_> {
 
 impl Secrets<'_> {
     /// Says in the configuration which Secrets are used by what, and which are taken to exist.
-    pub(super) fn finish(self, config: &mut Config, users: Vec<(ObjectId, Str)>, assume: bool, sink: &mut Findings) {
+    pub(super) fn finish(self, config: &mut Config, users: Vec<(ObjectId, Str)>, objects: &Objects, missing: &Assumptions, sink: &mut Findings) {
         config.supplied_secrets = self.supplied.into_iter().collect();
-        config.assume_missing = assume;
+        config.assume_missing = missing.assumes(&ResourceKey::new("", "Secret", "", ""), &[("", "Secret")], objects);
+        if missing.assumes_provided() {
+            config.provided_secrets = Arc::new(provided_secrets(objects.iter()));
+        }
         let mut rkeys: BTreeMap<ObjectId, Vec<Str>> = BTreeMap::new();
         for (object, rkey) in users {
             rkeys.entry(object).or_default().push(rkey);
@@ -295,8 +298,9 @@ impl Secrets<'_> {
                     config.link(rkey, &format!("{name}.{namespace}.1"), Some(Origin::field(*object, *node)));
                 }
             }
-            if config.assume_missing && !supplied && used {
-                sink.report(findings::assumed_secret(by, namespace, name));
+            if config.assumes(&key) && !supplied && used {
+                let maker = config.provided_secrets.get(&key).and_then(|id| objects.get(*id));
+                sink.report(findings::assumed_secret(by, namespace, name, maker));
                 let origins = by.iter().map(|(object, node)| Origin::field(*object, *node)).collect();
                 config.assumed.insert(key, origins);
             }
