@@ -23,7 +23,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
     let given = input::given(&paths, deployment)?;
     let (mut reports, mut several) = (BTreeMap::new(), false);
     match given.running()? {
-        // Of what is in a dump nobody knows the lines.
+        // The lines of a dump are not known.
         Some(running) => {
             reports.insert(String::new(), route_unknown(&running.config, &request));
         }
@@ -277,7 +277,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Routes that nobody wrote in one line, and so those that are the same but for the scheme that they are for.
+    /// Built-in routes in one line, and so those that are the same but for the scheme that they are for.
     fn all_tried(&mut self, shown: &[&simulate::TriedRoute]) {
         if self.all {
             shown.iter().for_each(|tried| self.one_tried(tried, 0));

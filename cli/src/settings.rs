@@ -1,4 +1,4 @@
-//! `chancery.toml`: what a repository has decided, so that nobody need type it.
+//! `chancery.toml`: what a repository has decided, so that it need not be typed.
 //!
 //! The file is found upwards from the current folder. Paths in it count from the folder that it is in; what is typed counts more.
 //!

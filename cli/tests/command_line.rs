@@ -242,7 +242,7 @@ fn explain_from_output_to_line() {
         json(&folder.run(&["explain", "--format", "json", "--in", "ir", "/clusters/cluster_quote_80_default/connect_timeout", "gateway.yaml"]).out);
     assert_eq!(found["value"], "3s");
     assert_eq!(found["origins"][0]["rule"], "default");
-    assert_eq!(found["origins"][0]["why"], "default: Emissary waits 3000 ms for a connection when nobody sets `connect_timeout_ms`");
+    assert_eq!(found["origins"][0]["why"], "default: Emissary waits 3000 ms for a connection if `connect_timeout_ms` is not set");
 }
 
 #[test]

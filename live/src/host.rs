@@ -9,7 +9,7 @@ use crate::{Failure, engine};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-/// Takes events one by one; false where nobody reads them any more.
+/// Takes events one by one; false where the reader is gone.
 pub type Show = Box<dyn FnMut(&Dated) -> bool + Send>;
 
 /// Serves, until the process is told to end.
@@ -68,7 +68,7 @@ async fn next(told: &mut Receiver<Dated>, finished: &mut tokio::sync::oneshot::R
             biased;
             event = told.recv() => match event {
                 Ok(dated) => return Some(dated),
-                Err(RecvError::Lagged(lost)) => eprintln!("{lost} events are not shown, as nobody read them in time"),
+                Err(RecvError::Lagged(lost)) => eprintln!("{lost} events are not shown: they were not read in time"),
                 Err(RecvError::Closed) => return None,
             },
             // Polled again after it is done it would panic: this is the last time.

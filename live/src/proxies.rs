@@ -1,7 +1,7 @@
 //! Which Envoy gets which gateway's snapshot.
 //!
 //! A proxy is registered while an Envoy is connected, or because a file names it; all that ask for the same share one snapshot. Each
-//! subscriber sees the latest snapshot and never a queue of them, so that a slow one holds up nobody. Not here: how a snapshot is made, the
+//! subscriber sees the latest snapshot and never a queue of them, so that a slow one does not delay others. Not here: how a snapshot is made, the
 //! protocol by which it is sent, and who tries a change first.
 
 use crate::event::{Event, Events};

@@ -155,7 +155,7 @@ fn tests() -> Result<Ended, String> {
     }
     match setup::envoy() {
         Ok(envoy) => drop(command.env("CHANCERY_ENVOY", envoy)),
-        Err(error) => println!("nobody asks Envoy: {error}"),
+        Err(error) => println!("Envoy is not asked: {error}"),
     }
     if let Some(cases) = cases() {
         command.env("CHANCERY_CORPUS", cases);
@@ -256,7 +256,7 @@ fn over_corpora(suite: &str, variable: &str, most: &str) -> Result<Ended, String
     command.env("CHANCERY_CORPUS", cases).env(variable, most);
     match setup::envoy() {
         Ok(envoy) => drop(command.env("CHANCERY_ENVOY", envoy)),
-        Err(error) => println!("nobody asks Envoy: {error}"),
+        Err(error) => println!("Envoy is not asked: {error}"),
     }
     call(&mut command)?;
     Ok(Ended::Passed)

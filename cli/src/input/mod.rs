@@ -126,7 +126,7 @@ impl Given {
     }
 }
 
-/// An option that no controller of the input has would change nothing, which nobody means who gives it.
+/// An option that no controller of the input has would change nothing: it is refused.
 fn refuse_foreign_options(options: &Options, compilation: &Compilation) -> Result<(), Unusable> {
     let here: Vec<&'static Dialect> = compilation.sides.iter().map(|side| side.dialect).collect();
     let Some(name) = options.foreign_to(&here).into_iter().next().map(str::to_string) else { return Ok(()) };

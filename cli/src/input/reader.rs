@@ -59,7 +59,7 @@ impl Reader {
         Ok(Self { asked, excludes, render: deployment.render, max_input: deployment.max_input, ..Self::default() })
     }
 
-    /// The same for files of a revision, which lie in a folder that nobody is to see.
+    /// The same for files of a revision, which lie in a temporary folder.
     pub fn below(mut self, folder: &Path, revision: &str) -> Self {
         self.below = Some((folder.to_owned(), revision.to_owned()));
         self

@@ -124,7 +124,7 @@ fn cluster(args: &LiveArgs) -> Cluster {
     }
 }
 
-/// Writes events to standard output, until nobody reads them any more.
+/// Writes events to standard output, until the reader is gone.
 fn show(json: bool, style: &Style) -> Show {
     let style = style.clone();
     Box::new(move |dated: &Dated| {

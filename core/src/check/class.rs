@@ -1,4 +1,4 @@
-//! Ingresses of a class that nobody defines: no controller takes them, and nothing else says so.
+//! Ingresses of an undefined class: no controller takes them, and no other finding says so.
 //!
 //! What must not be here: which classes a controller takes; its dialect decides that.
 

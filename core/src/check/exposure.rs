@@ -1,4 +1,4 @@
-//! What is open to more people than was meant: Envoy's admin interface, upstreams whose certificate nobody checks, cleartext beside TLS,
+//! What is open to more people than was meant: Envoy's admin interface, upstreams whose certificate is not checked, cleartext beside TLS,
 //! old versions of TLS, and answers that every site may read.
 //!
 //! What must not be here: whether a certificate is good (`certificate`).

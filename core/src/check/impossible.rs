@@ -1,4 +1,4 @@
-//! Requests that nobody makes: paths, hosts and methods that routes wait for in vain.
+//! Requests that cannot occur: paths, hosts and methods that no client sends.
 //!
 //! Source of behaviour: Envoy's path normalisation (`source/common/http/path_utility.cc`), RFC 3986 and RFC 9110. What must not be here:
 //! names of headers (`header`), and routes that others hide (`unreachable`).

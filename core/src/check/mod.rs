@@ -1,7 +1,7 @@
 //! Checks over the whole: what no single stage can see, because it takes all resources, or what Envoy makes of them together.
 //!
 //! They look at a finished [`Compilation`], at its IR and objects wherever that is enough, so that they serve every dialect. They cost
-//! nothing when nobody asks, and change nothing of what is compiled. At the end [`settle`] judges all findings as the user has decided.
+//! nothing when they are not asked for, and change nothing of what is compiled. At the end [`settle`] judges all findings as the user has decided.
 //!
 //! What must not be here: what a single resource's own rules find, which its dialect tells while it compiles; rendering.
 

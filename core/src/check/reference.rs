@@ -1,4 +1,4 @@
-//! References that lead nowhere, or to an object of another kind, and that nobody complained of.
+//! References that lead nowhere, or to an object of another kind, that no earlier stage reported.
 //!
 //! What must not be here: which fields refer (dialects), and what is wrong with what is there.
 

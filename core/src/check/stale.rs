@@ -1,5 +1,5 @@
 //! What was right once, or somewhere else: versions that no cluster serves any more, annotations of other controllers, and placeholders
-//! that nobody replaced.
+//! that were not replaced.
 //!
 //! What must not be here: deprecated fields and versions of a dialect's own kinds, which the dialect tells.
 

@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 
-/// Envoy's `circuit_breakers.thresholds.max_retries` where nobody sets it. Who asks for no more than these hardly needs a limit of their own.
+/// Envoy's `circuit_breakers.thresholds.max_retries` by default. At most these many retries hardly need a limit of their own.
 const RETRIES_AT_ONCE: u32 = 3;
 
 pub(super) fn check(whole: &mut Whole<'_>) {

@@ -164,7 +164,7 @@ impl Ledger {
         self.order.iter().map(|object| LedgerEntry { object: *object, state: self.get(*object) })
     }
 
-    /// The objects that nobody decided on.
+    /// The objects that no stage decided on.
     pub fn undecided(&self) -> impl Iterator<Item = ObjectId> {
         self.iter().filter(|entry| *entry.state == State::Undecided).map(|entry| entry.object)
     }

@@ -157,7 +157,7 @@ fn ports(side: SideRef<'_>) -> Ports {
     for listener in side.irs().flat_map(|ir| &ir.listeners).filter(|listener| !listener.in_bootstrap) {
         let at = &listener.address;
         let is_local = at.address.starts_with("127.") || *at.address.value == *"::1";
-        // A listener that nobody wrote serves the controller itself, unless what stands in it was written.
+        // A listener without an origin serves the controller itself, unless a part of it has one.
         let origin = written(at.port.origin).or_else(|| listener.origins.iter().copied().find_map(|origin| written(Some(origin))));
         let serves = listener.chains.iter().any(|chain| chain.origins.iter().any(|origin| written(Some(*origin)).is_some()));
         if !is_local && (origin.is_some() || serves) {

@@ -85,8 +85,8 @@ pub fn recognise(inputs: &Inputs, languages: impl Iterator<Item = &'static [Clai
     found
 }
 
-/// Whether a text that nobody named holds something that one of these dialects reads, or that is certainly meant for one. A folder also holds what
-/// other programs read: their files are not for a controller, and what is odd about them is nobody's mistake here.
+/// Whether a text that was not named holds something that one of these dialects reads, or that is certainly meant for one. A folder also holds what
+/// other programs read: their files are not for a controller, and what is wrong with them is not reported.
 ///
 /// `asked` is the dialect that a person chose, if one did. A dialect that no input claims by itself takes everything then.
 pub fn is_claimed(text: &str, asked: Option<&'static Dialect>, dialects: &[&'static Dialect]) -> bool {

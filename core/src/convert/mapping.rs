@@ -17,7 +17,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// What nobody notices when it is gone.
+/// Fields that can go without any effect.
 const HARMLESS: &[&str] = &["ambassador_id", "docs", "stats_name", "cluster_tag", "dns_type", "hostname", "host", "service", "prefix", "modules"];
 
 /// What is carried over, in whole or in part.

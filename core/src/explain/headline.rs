@@ -86,7 +86,7 @@ fn no_tls(simulation: &Simulation) -> String {
     }
 }
 
-/// What the user calls a cluster: the Service with its port, or the address; the name of the cluster where nobody does.
+/// What the user calls a cluster: the Service with its port, or the address; otherwise the name of the cluster.
 #[must_use]
 pub fn service_name(story: &Graph, cluster: &str) -> String {
     let of = story.nodes.iter().find(|node| node.lane == Some(SERVICE) && stands_for_cluster(node, cluster));

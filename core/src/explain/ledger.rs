@@ -2,7 +2,7 @@
 //!
 //! The stages write down what they decide ([`crate::compilation::Ledger`]); what became of what was loaded is read off the IR here.
 //!
-//! What must not be here: decisions. An object that nobody decided on is told of as ignored, and why that is.
+//! What must not be here: decisions. An object that no stage decided on is reported as ignored, with the reason.
 
 use super::dump::things;
 use super::relation::references;

@@ -88,7 +88,7 @@ pub fn route(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Reque
     Ground { side: gateway.of(), positions, config: &config, map: &map }.route(request)
 }
 
-/// What becomes of a request in a configuration of which nobody knows the lines.
+/// What becomes of a request in a configuration whose lines are not known.
 pub fn route_unknown(config: &EnvoyConfig, request: &Request) -> RouteReport {
     let mut report = report(Gateway::new(config).simulate_tracing(request), |_| (true, Vec::new()));
     if unserved::is_unserved(&report.simulation) {

@@ -1,4 +1,4 @@
-//! The views on a small gateway, and on texts that nobody should write.
+//! The views on a small gateway, and on invalid texts.
 
 use super::*;
 use crate::compilation::{Compilation, GatewayRef, Options};

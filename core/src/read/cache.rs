@@ -23,7 +23,7 @@ use hashbrown::HashMap;
 pub struct DocumentCache {
     options: ReadOptions,
     inputs: Vec<CachedInput>,
-    /// Numbers that were given out and that nobody has now, the smallest last.
+    /// Numbers that were given out and are free again, the smallest last.
     free: Vec<u32>,
     next: u32,
     /// Assumed objects.

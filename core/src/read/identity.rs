@@ -38,7 +38,7 @@ const DEFAULT_NAMESPACE: &str = "default";
 pub(super) struct Identity {
     pub(super) api_version: Str,
     pub(super) key: ResourceKey,
-    /// Why nobody could use it. The place has no object yet: [`ObjectId::BUILT_IN`] stands for it.
+    /// Why no controller could use it. The place has no object yet: [`ObjectId::BUILT_IN`] stands for it.
     pub(super) problem: Option<Diagnostic>,
 }
 

@@ -133,7 +133,7 @@ pub struct Content {
     pub api_version: Str,
     /// Its name in the cluster; parts that are absent are empty.
     pub key: ResourceKey,
-    /// Whether nobody could use it: its text is broken, or does not say what it is. A finding says why.
+    /// Whether no controller could use it: its text is broken, or does not say what it is. A finding says why.
     pub broken: bool,
     /// The values of a Secret's `data` and `stringData`, by the node where each is written.
     pub secrets: Vec<(NodeId, Secret<Str>)>,

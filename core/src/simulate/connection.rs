@@ -45,7 +45,7 @@ pub(crate) fn is_tls(chain: &FilterChain) -> bool {
 /// Names that controllers give to listeners of their own: for their checks, statistics and the admin interface.
 const OWN: [&str; 5] = ["stats-health", "stats", "health", "envoy-admin", "ambassador-listener-ready"];
 
-/// Whether a listener is the controller's own, where nobody's requests belong.
+/// Whether a listener is the controller's own, which is not for users' requests.
 pub(crate) fn is_own(listener: &Listener) -> bool {
     OWN.iter().any(|own| listener.name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with("-127.0.0.1")))
 }

@@ -59,7 +59,7 @@ fn no(matcher: impl Into<String>, expected: impl Into<String>, seen: Option<Stri
     Failed { matcher: matcher.into(), expected: expected.into(), seen }
 }
 
-/// Whether a route takes the request. What nobody can know without an Envoy (dynamic metadata, filter state, extensions) is taken to be
+/// Whether a route takes the request. What cannot be known without an Envoy (dynamic metadata, filter state, extensions) is taken to be
 /// empty, and told in `unknown`.
 pub(super) fn check(of: &RouteMatch, subject: &Subject<'_>, unknown: &mut Vec<String>) -> Checked<MatchOdds> {
     path(of, subject.bare_path(), subject.start.method, subject.patterns)?;

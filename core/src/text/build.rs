@@ -364,7 +364,7 @@ fn with_article(kind: &str) -> String {
     }
 }
 
-/// More problems than these of one document help nobody.
+/// At most this many problems of one document are reported.
 const MAX_PROBLEMS: usize = 1000;
 
 fn push(problems: &mut Vec<Problem>, problem: Problem) {

@@ -133,7 +133,7 @@ pub async fn serve(listener: TcpListener, door: Door, shared: Shared) -> Result<
     let mut stop = shared.stop.clone();
     let router = health.merge(guarded).with_state(shared);
     let served = axum::serve(listener, router).with_graceful_shutdown(async move {
-        // An error means that nobody is left who could stop us otherwise.
+        // An error means that the sender is gone: stop as well.
         let _ = stop.wait_for(|stop| *stop).await;
     });
     served.await.map_err(|error| format!("the {} server has stopped: {error}", door.server().name()).into())
@@ -189,7 +189,7 @@ fn about(shared: &Shared) -> String {
 /// Texts as events that a server sends, until it is to end.
 fn server_sent(texts: impl futures_util::Stream<Item = String> + Send + 'static, mut stop: watch::Receiver<bool>) -> Response {
     let end = Box::pin(async move {
-        // An error means that nobody is left who could stop us otherwise.
+        // An error means that the sender is gone: stop as well.
         let _ = stop.wait_for(|stop| *stop).await;
     });
     let events = texts.take_until(end).map(|text| Ok::<_, Infallible>(axum::response::sse::Event::default().data(text)));

@@ -180,7 +180,7 @@ impl Reader {
         } else if self.stamps.contains_key(name) {
             self.outlet.remove(name);
         }
-        // What is read while it is written is read again; equal text wakes nobody.
+        // What is read while it is written is read again; equal text starts no build.
         self.stamps.insert(name.to_owned(), if is_settled { stamp } else { (stamp.0, None, 0) });
         Ok(())
     }

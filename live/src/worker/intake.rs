@@ -1,6 +1,6 @@
 //! The inputs as sources tell them, and whether there is reason to build.
 //!
-//! Sources change inputs one by one; what does not matter changes nothing and wakes nobody: text that is the same, and content that the last
+//! Sources change inputs one by one; what does not matter changes nothing and starts no build: text that is the same, and content that the last
 //! build found nothing refers to. Its size is that of the inputs, however many changes come. Nothing is built before every source has told all
 //! that it holds. Not here: compiling.
 

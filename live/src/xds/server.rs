@@ -71,7 +71,7 @@ impl Xds {
             .add_service(sds::SecretDiscoveryServiceServer::new(self.clone()).max_decoding_message_size(LARGEST_REQUEST))
             .add_service(rtds::RuntimeDiscoveryServiceServer::new(self).max_decoding_message_size(LARGEST_REQUEST))
             .serve_with_incoming_shutdown(incoming, async move {
-                // An error means that nobody is left who could stop us otherwise.
+                // An error means that the sender is gone: stop as well.
                 let _ = stop.wait_for(|stop| *stop).await;
             })
             .await

@@ -228,7 +228,7 @@ fn command_key(app: App, event: &KeyboardEvent) -> Option<bool> {
     Some(true)
 }
 
-/// Keys of one letter, which count where nobody writes.
+/// Keys of one letter, which count outside of text fields.
 fn letter_key(app: App, key: &str) -> bool {
     match key {
         "?" => app.screen.lay_over(Overlay::Help),

@@ -79,7 +79,7 @@ pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) 
             told.push("No resource decides this: the controller always writes it.".into());
         }
     } else if of.is_empty() {
-        title = "No resource stands here".into();
+        title = "No resource here".into();
     }
     let mut spans: Vec<Span> = of.spans(&positions).iter().map(span).collect();
     // Of a line that made nothing by itself the whole resource is told, and the line stays the one that was chosen.

@@ -60,7 +60,7 @@ fn rust(file: &File, found: &mut Vec<String>) {
                 found.push(format!("{path}:{number}: says `allow`; `expect` with a reason tells when it is no longer needed"));
             }
             if line.starts_with("#[ignore") {
-                found.push(format!("{path}:{number}: a test that nobody runs is none"));
+                found.push(format!("{path}:{number}: a test that is ignored tests nothing"));
             }
         }
     }

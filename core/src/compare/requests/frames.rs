@@ -111,7 +111,7 @@ pub(super) const TABLE: Without =
 /// Of a virtual host: its routes, and who comes to it.
 pub(super) const HOST: Without = &[("envoy.config.route.v3.VirtualHost", "routes"), ("envoy.config.route.v3.VirtualHost", "domains")];
 
-/// Over TLS nobody is sent to TLS.
+/// A request over TLS is not redirected to TLS.
 pub(super) const HOST_OVER_TLS: Without = &[
     ("envoy.config.route.v3.VirtualHost", "routes"),
     ("envoy.config.route.v3.VirtualHost", "domains"),

@@ -276,7 +276,7 @@ fn tables_are_the_same(work: &Work<'_, '_>) -> bool {
 /// So many requests are tried to find the one that tells the most of a connection that only one side takes.
 const MOST_WITNESSES: usize = 200;
 
-/// Connections that end otherwise on one side: nobody listens, no filter chain takes them, they are closed, or not read as HTTP. They are told
+/// Connections that end otherwise on one side: there is no listener, no filter chain takes them, they are closed, or not read as HTTP. They are told
 /// as a whole, by the request that tells the most.
 fn one_sided<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>, ends: &[Option<End<'_, 'a>>; 2], links: &[Link], blank: &dyn Fn(&Link) -> Both) {
     let names: Vec<String> = links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != UNKNOWN_HOST).collect();
@@ -308,7 +308,7 @@ fn one_sided<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>, ends: &[Optio
     }
     let [before, after] = [&simulations[0], &simulations[1]].map(pointer);
     let [port_before, port_after] = both.ports;
-    // Where nobody listens, the names do not matter.
+    // Without a listener, the names do not matter.
     let hosts = if pair.iter().all(Option::is_some) { names } else { Vec::new() };
     let place = RequestPlace { hosts, path: None, conditions: Vec::new(), port_before, port_after, before, after };
     work.add(met, place, &both, &simulations);

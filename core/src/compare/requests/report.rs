@@ -318,7 +318,7 @@ pub(super) fn told(simulation: &Simulation, reached: &str) -> String {
         Outcome::DirectResponse => format!("is answered {}", simulation.status.unwrap_or_default()),
         Outcome::NoVirtualHost => "is answered 404: no virtual host has its host".to_owned(),
         Outcome::NoRoute => "is answered 404: no route matches it".to_owned(),
-        Outcome::NoListener => "finds nobody listening".to_owned(),
+        Outcome::NoListener => "finds no listener".to_owned(),
         Outcome::NoFilterChain => "fails: no filter chain matches the connection".to_owned(),
         Outcome::Reset => format!("fails: {}", simulation.why.as_deref().unwrap_or_default()),
     }

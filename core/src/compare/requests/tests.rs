@@ -318,7 +318,7 @@ fn a_listener_that_is_gone_is_told_once() {
     let new = EnvoyConfig { clusters: old.clusters.clone(), ..EnvoyConfig::default() };
     let found = compared(&old, &new);
     let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
-    assert_eq!((change.requests.as_str(), change.after.told.as_str()), ("all on port 8080", "finds nobody listening"));
+    assert_eq!((change.requests.as_str(), change.after.told.as_str()), ("all on port 8080", "finds no listener"));
 }
 
 /// Takes a share of the requests, of a hundred.
@@ -367,7 +367,7 @@ fn a_new_host_is_told_by_where_it_goes() {
 }
 
 #[test]
-fn nobody_listening_no_chain_and_a_closed_connection_are_different_ends() {
+fn no_listener_no_chain_and_a_closed_connection_are_different_ends() {
     let plain = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)]))]));
     // A chain that only TLS comes to: in plain text nothing is taken, and no request is taken by a chain.
     let mut closed = plain.clone();

@@ -41,7 +41,7 @@ pub(super) struct Both {
 
 impl Both {
     pub(super) fn on(&self, side: usize) -> Request {
-        // A port on which nobody listens stands for a listener that is not there.
+        // A port without a listener is tried for a listener that is not there.
         Request { port: Some(self.ports.get(side).copied().flatten().unwrap_or(0)), ..self.request.clone() }
     }
 }

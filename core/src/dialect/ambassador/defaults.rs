@@ -6,31 +6,27 @@ use crate::compilation::KnownDefault;
 
 /// Defaults that people ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
 pub const DEFAULTS: &[KnownDefault] = &[
-    KnownDefault { pointer: "route/timeout", value: "\"3s\"", doc: "Emissary gives a service 3000 ms to answer when nobody sets `timeout_ms`" },
-    KnownDefault { pointer: "forward/timeout", value: "\"3s\"", doc: "Emissary gives a service 3000 ms to answer when nobody sets `timeout_ms`" },
-    KnownDefault {
-        pointer: "/connect_timeout",
-        value: "\"3s\"",
-        doc: "Emissary waits 3000 ms for a connection when nobody sets `connect_timeout_ms`",
-    },
-    KnownDefault { pointer: "route/prefix_rewrite", value: "\"/\"", doc: "Emissary rewrites the matched prefix to `/` when nobody sets `rewrite`" },
+    KnownDefault { pointer: "route/timeout", value: "\"3s\"", doc: "Emissary gives a service 3000 ms to answer if `timeout_ms` is not set" },
+    KnownDefault { pointer: "forward/timeout", value: "\"3s\"", doc: "Emissary gives a service 3000 ms to answer if `timeout_ms` is not set" },
+    KnownDefault { pointer: "/connect_timeout", value: "\"3s\"", doc: "Emissary waits 3000 ms for a connection if `connect_timeout_ms` is not set" },
+    KnownDefault { pointer: "route/prefix_rewrite", value: "\"/\"", doc: "Emissary rewrites the matched prefix to `/` if `rewrite` is not set" },
     KnownDefault {
         pointer: "forward/path_rewrite",
         value: "{\"prefix\":\"/\"}",
-        doc: "Emissary rewrites the matched prefix to `/` when nobody sets `rewrite`",
+        doc: "Emissary rewrites the matched prefix to `/` if `rewrite` is not set",
     },
-    KnownDefault { pointer: "match/case_sensitive", value: "true", doc: "Emissary matches paths with their case when nobody sets `case_sensitive`" },
-    KnownDefault { pointer: "/lb_policy", value: "\"ROUND_ROBIN\"", doc: "Emissary takes endpoints in turn when nobody sets `load_balancer`" },
-    KnownDefault { pointer: "/lb_policy", value: "\"round_robin\"", doc: "Emissary takes endpoints in turn when nobody sets `load_balancer`" },
-    KnownDefault { pointer: "/dns_lookup_family", value: "\"V4_ONLY\"", doc: "Emissary asks DNS for IPv4 when nobody sets `enable_ipv6`" },
-    KnownDefault { pointer: "/dns_family", value: "\"v4_only\"", doc: "Emissary asks DNS for IPv4 when nobody sets `enable_ipv6`" },
+    KnownDefault { pointer: "match/case_sensitive", value: "true", doc: "Emissary matches paths with their case if `case_sensitive` is not set" },
+    KnownDefault { pointer: "/lb_policy", value: "\"ROUND_ROBIN\"", doc: "Emissary takes endpoints in turn if `load_balancer` is not set" },
+    KnownDefault { pointer: "/lb_policy", value: "\"round_robin\"", doc: "Emissary takes endpoints in turn if `load_balancer` is not set" },
+    KnownDefault { pointer: "/dns_lookup_family", value: "\"V4_ONLY\"", doc: "Emissary asks DNS for IPv4 if `enable_ipv6` is not set" },
+    KnownDefault { pointer: "/dns_family", value: "\"v4_only\"", doc: "Emissary asks DNS for IPv4 if `enable_ipv6` is not set" },
     KnownDefault {
         pointer: "/use_remote_address",
         value: "true",
-        doc: "Emissary takes the connection's address for the client's when nobody sets `use_remote_address`",
+        doc: "Emissary takes the connection's address for the client's if `use_remote_address` is not set",
     },
     KnownDefault { pointer: "/normalize_path", value: "true", doc: "Emissary always resolves dot segments before it routes" },
-    KnownDefault { pointer: "/server_name", value: "\"envoy\"", doc: "Emissary says `server: envoy` when nobody sets `server_name`" },
+    KnownDefault { pointer: "/server_name", value: "\"envoy\"", doc: "Emissary says `server: envoy` if `server_name` is not set" },
     KnownDefault {
         pointer: "address/socket_address/address",
         value: "\"0.0.0.0\"",

@@ -6,9 +6,9 @@ use crate::compilation::KnownDefault;
 
 /// Defaults that people ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
 pub const DEFAULTS: &[KnownDefault] = &[
-    KnownDefault { pointer: "/connect_timeout", value: "\"2s\"", doc: "Contour waits 2 s for a connection when nobody sets `connectTimeout`" },
-    KnownDefault { pointer: "/lb_policy", value: "\"ROUND_ROBIN\"", doc: "Contour takes endpoints in turn when nobody sets a strategy" },
-    KnownDefault { pointer: "/lb_policy", value: "\"round_robin\"", doc: "Contour takes endpoints in turn when nobody sets a strategy" },
+    KnownDefault { pointer: "/connect_timeout", value: "\"2s\"", doc: "Contour waits 2 s for a connection if `connectTimeout` is not set" },
+    KnownDefault { pointer: "/lb_policy", value: "\"ROUND_ROBIN\"", doc: "Contour takes endpoints in turn if no strategy is set" },
+    KnownDefault { pointer: "/lb_policy", value: "\"round_robin\"", doc: "Contour takes endpoints in turn if no strategy is set" },
     KnownDefault { pointer: "/merge_slashes", value: "true", doc: "Contour takes adjacent slashes for one unless `disableMergeSlashes` is set" },
     KnownDefault {
         pointer: "/use_remote_address",
@@ -16,7 +16,7 @@ pub const DEFAULTS: &[KnownDefault] = &[
         doc: "Contour always takes the connection's address for the client's, minus trusted hops",
     },
     KnownDefault { pointer: "/normalize_path", value: "true", doc: "Contour always resolves dot segments before it routes" },
-    KnownDefault { pointer: "address/socket_address/address", value: "\"0.0.0.0\"", doc: "Contour listens on all addresses when nobody sets one" },
+    KnownDefault { pointer: "address/socket_address/address", value: "\"0.0.0.0\"", doc: "Contour listens on all addresses if none is set" },
 ];
 
 /// Why nothing was made of an object that is in order and that nothing refers to.

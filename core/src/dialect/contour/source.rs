@@ -61,7 +61,7 @@ impl<'a> Ours<'a> {
 /// Why a certificate cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LookupError {
-    /// It stands in another namespace, and nobody lets it be used from here.
+    /// It is in another namespace, and is not delegated to this one.
     DelegationNotPermitted,
     /// Contour's words.
     Other(Reason),

@@ -12,7 +12,7 @@ use alloc::string::String;
 /// An event. Ordered as they are shown.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
-    /// The kind of the object: `Ingress`, `Pod` for the controller's own, `Process` for what nobody sees in the cluster.
+    /// The kind of the object: `Ingress`, `Pod` for the controller's own, `Process` for what is not visible in the cluster.
     pub kind: &'static str,
     /// Its namespace.
     pub namespace: Str,

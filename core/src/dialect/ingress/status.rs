@@ -25,7 +25,7 @@ pub struct Change {
     pub address: Option<Str>,
 }
 
-/// The addresses of the gateway, by the ids of its own; of a public one that nobody knows there is none.
+/// The addresses of the gateway, by the ids of its own; an unknown public address is left out.
 ///
 /// # Errors
 ///

@@ -16,7 +16,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A certificate of an authority of nobody: what an assumed Secret or ConfigMap holds, so that Envoy takes what comes of it. Its key is gone.
+/// The placeholder certificate that an assumed Secret or ConfigMap holds, so that Envoy takes the result. Its key was thrown away.
 const CERTIFICATE: &str = include_str!("wanted.crt");
 
 /// A field that asks for another object.
@@ -129,7 +129,7 @@ pub fn of_kubernetes(key: &ResourceKey, asked: &[&Asked<'_>]) -> Option<Node> {
     }
 }
 
-/// A key of tokens that is nobody's.
+/// A placeholder key for tokens.
 const KEYS_OF_TOKENS: &str = r#"{"keys":[{"kty":"oct","alg":"HS256","kid":"assumed","k":"YXNzdW1lZA"}]}"#;
 
 fn service_port(port: &str, several: bool) -> Node {

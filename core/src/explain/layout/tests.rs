@@ -1,4 +1,4 @@
-//! The layout on small pictures, large ones, and ones that nobody should draw.
+//! The layout on small pictures, large ones, and malformed ones.
 
 use super::*;
 use alloc::vec;

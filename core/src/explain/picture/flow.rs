@@ -15,7 +15,7 @@ pub(super) fn supporting(graph: &Graph, ends: &Ends) -> Vec<bool> {
     let edges = || graph.edges.iter().zip(ends).filter_map(|(edge, ends)| Some((edge.relation, (*ends)?)));
     let kind = |at: usize| graph.nodes.get(at).map_or(NodeKind::Missing, |node| node.kind);
     let mut passed = vec![false; graph.nodes.len()];
-    // Listeners that somebody asked for, and where they lead. Where nobody asked for anything, it is a running Envoy: then all.
+    // Listeners that somebody asked for, and where they lead. Without any, it is a running Envoy: then all.
     let asked: BTreeSet<usize> = edges().filter(|(relation, _)| *relation == Relation::Makes).map(|(_, (_, to))| to).collect();
     let has_input = graph.nodes.iter().any(|node| node.kind == NodeKind::Resource);
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];

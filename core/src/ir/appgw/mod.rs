@@ -2,7 +2,7 @@
 //!
 //! This stands beside the rest of the IR and not in its words, because the gateway itself is of another make. Envoy's listeners hold their
 //! routes, and routes hold what they do. Here all is one document of named parts, of which others own some: a listener may lead to a part
-//! that is missing, two rules may share a path map, and a part that nobody refers to is there all the same. Names and ids are what people
+//! that is missing, two rules may share a path map, and a part without references is there all the same. Names and ids are what people
 //! compare with the portal, and what merging with the parts of others goes by. What routes requests is different as well: rules have
 //! priorities, paths are matched in the order in which they are written, a star at the end is the only pattern, and a path map holds a
 //! default redirect beside a default pool. Put in the words of the IR, none of this could be told any more.

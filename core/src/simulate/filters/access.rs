@@ -100,7 +100,7 @@ pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Ver
         (Action::Log, ..) => Verdict::passes("notes who passes"),
         (Action::Allow, Some(name), _) => Verdict::passes(format!("the policy {name} allows it")),
         (Action::Allow, None, true) => Verdict::asks(filter, format!("{word} allows {}", who(rules)), Some(403)),
-        (Action::Allow, None, false) => Verdict::answers(403, nobody(rules)),
+        (Action::Allow, None, false) => Verdict::answers(403, no_policy_allows(rules)),
         (Action::Deny, Some(name), _) => Verdict::answers(403, format!("the policy {name} denies it")),
         (Action::Deny, None, true) => Verdict::asks(filter, format!("{word} does not deny {}", who(rules)), Some(403)),
         (Action::Deny, None, false) => Verdict::passes("no policy denies it"),
@@ -178,15 +178,19 @@ pub(in crate::simulate) fn connection(of: &NetworkRbac, request: &Request, port:
     match (rules.action(), found, unknown) {
         (Action::Allow, None, true) => Ok(Some(condition(format!("a policy allows {}", who(rules))))),
         (Action::Deny, None, true) => Ok(Some(condition(format!("no policy denies {}", who(rules))))),
-        (Action::Allow, None, false) => Err(nobody(rules)),
+        (Action::Allow, None, false) => Err(no_policy_allows(rules)),
         (Action::Deny, Some(name), _) => Err(format!("the policy {name} denies it")),
         _ => Ok(None),
     }
 }
 
 /// Why rules that allow something do not allow this.
-fn nobody(rules: &pb::rbac::Rbac) -> String {
-    if rules.policies.is_empty() { "there is no policy, so nobody may".into() } else { format!("no policy allows it: {} only", who(rules)) }
+fn no_policy_allows(rules: &pb::rbac::Rbac) -> String {
+    if rules.policies.is_empty() {
+        "there is no policy, so every request is denied".into()
+    } else {
+        format!("no policy allows it: {} only", who(rules))
+    }
 }
 
 /// The first policy that applies, and whether another may.

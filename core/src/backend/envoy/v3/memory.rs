@@ -117,7 +117,7 @@ impl<T> Memo<T> {
         self.runs.keep(run, layout, level, made);
     }
 
-    /// What nobody else holds cannot be asked for again. It is looked for when there is a quarter more than there was.
+    /// Forgets values that only this memory holds: they cannot be asked for again. Done when there is a quarter more than there was.
     fn begin(&mut self, round: u32) {
         self.round = round;
         self.runs.begin(round);

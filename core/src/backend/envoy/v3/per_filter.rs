@@ -1,6 +1,6 @@
 //! HTTP filters' configuration for one virtual host, route or cluster: `typed_per_filter_config`.
 //!
-//! What a filter does where nobody says otherwise is `http_filter`'s.
+//! What a filter does by default is `http_filter`'s.
 
 use super::base::{json_object, text};
 use super::cors::cors_policy;

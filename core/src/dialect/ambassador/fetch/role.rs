@@ -20,7 +20,7 @@ pub(super) enum Role {
     KnativeIngress,
     /// A kind of the commercial Edge Stack.
     EdgeStack,
-    /// A kind of Ambassador's group that nobody knows.
+    /// An unknown kind of Ambassador's group.
     UnknownAmbassador,
     /// A kind that other controllers read.
     Foreign,

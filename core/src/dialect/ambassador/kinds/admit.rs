@@ -118,7 +118,7 @@ fn annotated(root: &Node, report: &mut Report<'_>) -> Admission {
     };
     let empty = Node { id: NodeId::NONE, value: Value::Object(Object::new()) };
     let spec = root.get("spec").unwrap_or(&empty);
-    // Nothing is pruned before it is validated; what nobody knows gets lost in the Go structs.
+    // Nothing is pruned before it is validated; unknown fields get lost in the Go structs.
     let rules = Tidy { unknown: true, nulls: false, defaults: false };
     let mut errors = Vec::new();
     let spec = receive(root, spec, (version, schema), rules, Check::controller(&Memo::default()), report, &mut errors);
@@ -203,7 +203,7 @@ fn joined(mut violations: Vec<Violation>) -> String {
     }
 }
 
-/// `spec` as it stands there, for a version whose schema nobody knows.
+/// `spec` as it stands there, for a version without a known schema.
 fn as_written(root: &Node) -> Option<Arc<Node>> {
     root.get("spec").map(|spec| Arc::new(round_trip(spec, &OPEN_OBJECT)))
 }

@@ -36,7 +36,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// A field beside `spec` that nobody knows.
+    /// An unknown field beside `spec`.
     pub(super) fn unknown_at_top(&mut self, name: &str, node: &Node, version: Version) {
         if report::is_separator(name) {
             return;

@@ -256,7 +256,7 @@ impl Model<'_> {
         (ask, name, steady)
     }
 
-    /// Asks for a cluster, and defines it if nobody has in this compile.
+    /// Asks for a cluster, and defines it if it is not defined in this compile.
     pub(super) fn enter_ask(&mut self, ask: &mut Ask, named: Option<Named>) {
         if ask.without_certificate {
             self.null_context();

@@ -44,7 +44,7 @@ struct Slot {
 }
 
 impl Clusters {
-    /// Begins a compile: nobody has asked for anything. Says whether numbers are still what they were.
+    /// Begins a compile: no cluster was asked for. Says whether numbers are still what they were.
     pub(super) fn begin(&mut self) -> bool {
         // Names that came and went are forgotten when there are more of them than of those that stayed.
         let stale = self.slots.len() > 2 * self.order.len() + 64 || self.round == u32::MAX;
@@ -79,7 +79,7 @@ impl Clusters {
         self.slots.get(number as usize).is_some_and(|slot| slot.round == self.round)
     }
 
-    /// Defines a cluster, which nobody has done in this compile.
+    /// Defines a cluster that is not defined in this compile.
     pub(super) fn define(&mut self, number: u32, cluster: &Arc<Cluster>) {
         let Some(slot) = self.slots.get_mut(number as usize) else { return };
         (slot.round, slot.asked) = (self.round, 0);

@@ -421,7 +421,7 @@ impl Model<'_> {
         }
     }
 
-    /// A weight where there is nobody to share with.
+    /// A weight of the only Mapping of a group.
     fn weight_alone(&mut self, weight: Option<&Sourced<i64>>, name: &Str, identity: &Identity) {
         let Some(weight) = weight.filter(|weight| weight.value != 100) else { return };
         let message = format!("no other Mapping takes these requests, so {name} takes all of them, whatever its weight ({})", weight.value);

@@ -265,7 +265,7 @@ impl Model<'_> {
         }
     }
 
-    /// ListenerFactory.finalize: TCP groups whose port nobody listens on get a listener.
+    /// ListenerFactory.finalize: TCP groups whose port has no listener get one.
     pub(super) fn add_tcp_listeners(&mut self) {
         let mut wanted: Vec<Listener> = Vec::new();
         let mut no_ports = Vec::new();

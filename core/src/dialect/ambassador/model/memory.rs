@@ -15,7 +15,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Keeps what a model, which nobody needs any more, made.
+    /// Keeps what a model made. The model is no longer needed.
     pub fn keep(&mut self, model: Model<'_>) {
         *self = Self { groups: model.groups, clusters: model.clusters };
     }

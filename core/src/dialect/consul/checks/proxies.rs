@@ -172,7 +172,7 @@ fn override_of(mesh: &mut Mesh<'_>, of: &Tree, object: ObjectId) {
     const CODE: &Code = &codes::OVERRIDE_WITHOUT_SERVICE;
     let name = of.get("Name").str();
     if !says(of.get("Peer")) && name != "*" && !mesh.is_served(&name) {
-        let message = format!("settings for the upstream `{name}` count for nobody: it has no instances");
+        let message = format!("settings for the upstream `{name}` have no effect: it has no instances");
         let help = mesh.meant(&name);
         mesh.report_with(CODE, message, of.get("Name"), Some(object), help);
     }

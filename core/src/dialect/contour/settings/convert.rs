@@ -101,7 +101,7 @@ pub fn convert(objects: &Objects, options: &Options) -> Result<Converted, Failur
     Ok(Converted { text, left })
 }
 
-/// Leaves out what nobody said and Contour does anyway. Flags and file have defaults of their own: those stay.
+/// Leaves out defaults that were not set. Flags and file have defaults of their own: those stay.
 fn leave_out(node: &mut Node, default: Option<&Node>, has_json_log: bool) {
     let Value::Object(fields) = &mut node.value else { return };
     for (name, value) in fields.iter_mut() {

@@ -22,7 +22,7 @@ pub enum Plain {
 }
 
 impl Plain {
-    /// As a node that nobody wrote.
+    /// As a node without a place in the input.
     pub fn node(self) -> Option<Node> {
         let text = |text: &'static str| Value::String(Str::new_static(text));
         Some(Node::synthesised(match self {
@@ -95,7 +95,7 @@ const DEFAULTS: &[(&str, Plain)] = &[
     ("metrics.port", Plain::Int(8000)),
 ];
 
-/// What Contour does where nobody says anything, as `spec` of a ContourConfiguration.
+/// Contour's defaults, as `spec` of a ContourConfiguration.
 pub fn defaults() -> Node {
     let mut root = empty();
     for (path, value) in DEFAULTS {
@@ -106,7 +106,7 @@ pub fn defaults() -> Node {
     root
 }
 
-/// An object that nobody wrote.
+/// An object without a place in the input.
 pub fn empty() -> Node {
     Node::synthesised(Value::Object(Object::new()))
 }

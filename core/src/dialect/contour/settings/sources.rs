@@ -18,7 +18,7 @@ struct Row {
     file: &'static str,
     /// Its flag; empty where there is none.
     flag: &'static str,
-    /// What counts where nobody says anything.
+    /// The default.
     default: Plain,
 }
 

@@ -18,7 +18,7 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     let priorities = priorities::of_ingresses(builder);
     let (mut rules, mut maps): (Vec<Part<Rule>>, Vec<Part<PathMap>>) = (Vec::new(), Vec::new());
     for (id, draft) in core::mem::take(&mut builder.path_maps) {
-        // A map whose listener nobody made goes.
+        // A map without a listener is removed.
         let Some((listener, _)) = builder.found.get(&id) else { continue };
         let name = builder.names.rule(&id);
         let part_id = builder.names.id(PartKind::Rule, &name);

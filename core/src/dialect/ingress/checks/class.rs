@@ -1,4 +1,4 @@
-//! Classes of Ingresses: what nobody has, and what is said twice.
+//! Classes of Ingresses: undefined ones, and ones that are given twice.
 
 use super::{Checked, named};
 use crate::dialect::ingress::annotations::INGRESS_CLASS;
