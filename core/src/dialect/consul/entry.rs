@@ -8,6 +8,7 @@ use crate::resource::{ObjectId, Secret};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 macro_rules! kinds {
     ($($kind:ident = $name:literal, $shape:path, $doc:literal;)*) => {
@@ -114,6 +115,14 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// What it leads to: routes, splits, redirects and failover, each with what names a service.
+    pub(crate) fn targets(&self) -> Vec<&Tree> {
+        let tree = &self.tree;
+        let routes = tree.get("Routes").items().iter().map(|route| route.get("Destination"));
+        let failover = tree.get("Failover").fields().iter().flat_map(|(_, of)| core::iter::once(of).chain(of.get("Targets").items()));
+        routes.chain(tree.get("Splits").items()).chain([tree.get("Redirect")]).chain(failover).collect()
+    }
+
     /// As the API answers with it, without indexes and times.
     pub fn answer(&self) -> Tree {
         let mut written = schema::write(&self.tree, self.kind.shape());

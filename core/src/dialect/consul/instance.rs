@@ -2,7 +2,7 @@
 //!
 //! What must not be here: who asks for them.
 
-use crate::ir::Tree;
+use crate::ir::{Fields, Plain, Tree};
 use crate::resource::ObjectId;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
@@ -154,5 +154,18 @@ impl Instance {
             return (false, 1);
         }
         (healthy, weight.min(128))
+    }
+
+    /// Tells an address of it.
+    pub(crate) fn tag(&mut self, name: &str, ip: &Str, port: i64) {
+        self.tagged.insert(Str::new(name), Address { address: ip.clone(), port });
+        let address = Tree::object([("Address", Tree::from(ip)), ("Port", Tree::from(port))]);
+        match self.tree.get_mut("TaggedAddresses") {
+            Some(map) => map.set(name, address),
+            None => {
+                let map = Plain::Object(Fields(Vec::from([(Str::new(name), address)])));
+                self.tree.set("TaggedAddresses", Tree { value: map, origin: None });
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! What must not be here: what other dialects share; that is the IR's.
 
+mod apply;
 mod bexpr;
 mod bootstrap;
 pub mod chain;

@@ -179,7 +179,7 @@ fn agent_instance(tree: Tree, datacenter: &str, object: ObjectId) -> Instance {
     for name in family.into_iter().flat_map(|family| [format!("lan_{family}"), format!("wan_{family}")]) {
         if !instance.tagged.contains_key(name.as_str()) {
             let (address, port) = (instance.address.clone(), instance.port);
-            super::state::tag(&mut instance, &name, &address, port);
+            instance.tag(&name, &address, port);
         }
     }
     instance

@@ -2,11 +2,10 @@
 //!
 //! What must not be here: what proxies get of it.
 
-use super::checks::targets;
 use super::entry::{Entry, Kind};
 use super::instance::Instance;
+use super::proxycfg::Mailbox;
 use super::registration::is_gateway;
-use super::stages::Stages;
 use super::state::State;
 use super::validate::says;
 use crate::compilation::{Absent, Relation};
@@ -18,9 +17,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// All references.
-pub(super) fn relations(stages: &Stages, objects: &Objects) -> Vec<Relation> {
-    let state = &stages.state;
+/// All references; `told` is what the proxies know, each with what registered it.
+pub(super) fn relations<'a>(state: &State, told: impl Iterator<Item = (ObjectId, &'a Mailbox)>, objects: &Objects) -> Vec<Relation> {
     let mut services: BTreeMap<Str, ObjectId> = BTreeMap::new();
     let typical = state.instances.iter().filter(|instance| instance.kind.is_empty());
     let proxies = state.instances.iter().filter(|instance| !instance.kind.is_empty());
@@ -32,9 +30,8 @@ pub(super) fn relations(stages: &Stages, objects: &Objects) -> Vec<Relation> {
     let mut all = References { state, objects, services, out: Vec::new() };
     state.instances.iter().for_each(|instance| all.instance(instance));
     state.entries.values().for_each(|entry| all.entry(entry));
-    for known in stages.proxies.values() {
-        let Some(proxy) = known.object else { continue };
-        known.mail.registrations().into_iter().for_each(|instance| all.add(proxy, None, "instance", instance));
+    for (proxy, mail) in told {
+        mail.registrations().into_iter().for_each(|instance| all.add(proxy, None, "instance", instance));
     }
     all.out
 }
@@ -122,7 +119,7 @@ impl References<'_> {
 
     fn entry(&mut self, entry: &Entry) {
         let (from, tree) = (entry.object, &entry.tree);
-        for target in targets(entry).into_iter().filter(|target| !says(target.get("Peer"))) {
+        for target in entry.targets().into_iter().filter(|target| !says(target.get("Peer"))) {
             self.reach(from, target.get("Service"), "target");
         }
         match entry.kind {

@@ -63,7 +63,8 @@ impl compilation::Stages for Stages {
     }
 
     fn relations(&self, objects: &Objects) -> Vec<Relation> {
-        relations::relations(self, objects)
+        let told = self.proxies.values().filter_map(|known| Some((known.object?, &known.mail)));
+        relations::relations(&self.state, told, objects)
     }
 
     fn key_material(&self, _objects: &Objects, _reference: &SecretReference) -> Option<Vec<u8>> {

@@ -1,22 +1,14 @@
-//! The catalog and the config entries, as the documents of an input leave them, one after the other.
+//! The catalog and the config entries, as the documents of an input leave them.
 //!
-//! What must not be here: what proxies see of it.
+//! What must not be here: how documents are taken (`apply`), and what proxies see of it.
 
-use super::codes;
-use super::documents::{self, What, any_case, each, group, key};
 use super::entry::{Entries, Entry, Kind};
-use super::go::quote;
-use super::instance::{Address, Instance, VIRTUAL};
-use super::schema::{Fault, decode};
-use super::validate::{normalise, says, validate};
-use super::{graph, registration};
-use crate::diagnostic::{Code, Diagnostic, Findings, Place, codes as shared};
-use crate::ir::{Fields, Plain, Tree};
-use crate::resource::{Object, ObjectId, Objects, nearest};
-use crate::text::{NodeId, Str};
+use super::instance::Instance;
+use super::validate::says;
+use crate::diagnostic::Findings;
+use crate::ir::Tree;
+use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -39,212 +31,6 @@ pub struct State {
 }
 
 impl State {
-    /// What the documents leave.
-    pub(crate) fn of(objects: &Objects, datacenter: &str) -> Self {
-        let mut state = State { datacenter: Str::new(datacenter), ..State::default() };
-        for (id, object, what) in each(objects) {
-            match what {
-                What::Entry(Ok(kind)) => state.entry(object, id, kind),
-                What::Entry(Err(kind)) => {
-                    state.unknown_kind(object, &kind);
-                }
-                What::Service => state.service(object, id),
-                What::Catalog => state.catalog(object, id),
-                What::Foreign => {}
-                What::Nothing => {
-                    let help = "a config entry has a `Kind`, a service definition a `service`, a registration in the catalog a `Node`";
-                    let place = Place::value(id, object.root.id);
-                    let finding = Diagnostic::new(&shared::INCOMPLETE_OBJECT, "the document does not say what it is", place);
-                    state.diagnostics.report(finding.about(object.key.clone()).help(help));
-                }
-            }
-        }
-        super::proxycfg::bind(&mut state);
-        state.tag_terminating();
-        state
-    }
-
-    /// An error at a node, or at the whole.
-    fn report(&mut self, object: &Object, node: NodeId, message: impl Into<String>) {
-        let node = if node.is_some() { node } else { object.root.id };
-        let is_entry = matches!(documents::what(&object.root).0, What::Entry(_));
-        let code = if is_entry { &codes::ENTRY_REFUSED } else { &codes::REGISTRATION_REFUSED };
-        let finding = Diagnostic::new(code, message, Place::value(object.id, node));
-        self.diagnostics.report(finding.about(object.key.clone()));
-    }
-
-    fn faults(&mut self, object: &Object, unfit: Vec<Fault>, unknown: Vec<Fault>) {
-        for fault in unfit {
-            let finding = Diagnostic::new(&shared::WRONG_TYPE, fault.text, Place::value(object.id, fault.node));
-            self.diagnostics.report(finding.about(object.key.clone()));
-        }
-        for fault in unknown {
-            let message = format!("there is no field `{}`: the whole entry is refused", fault.text);
-            self.unknown_field(object, &codes::UNKNOWN_ENTRY_FIELD, message, &fault);
-        }
-    }
-
-    fn dropped(&mut self, object: &Object, fault: Fault) {
-        let message = format!("there is no field `{}`: Kubernetes drops it", fault.text);
-        self.unknown_field(object, &shared::UNKNOWN_FIELD, message, &fault);
-    }
-
-    fn unknown_field(&mut self, object: &Object, code: &'static Code, message: String, fault: &Fault) {
-        let mut finding = Diagnostic::new(code, message, Place::key(object.id, fault.node));
-        if let Some(meant) = fault.meant {
-            finding = finding.help(format!("`{meant}` is probably meant"));
-        }
-        self.diagnostics.report(finding.about(object.key.clone()));
-    }
-
-    fn unknown_kind(&mut self, object: &Object, kind: &Str) {
-        let at = ["kind", "Kind"].into_iter().find_map(|key| any_case(&object.root, key)).map_or(object.root.id, |node| node.id);
-        let finding = Diagnostic::new(&codes::UNKNOWN_ENTRY_KIND, format!("invalid config entry kind: {kind}"), Place::value(object.id, at));
-        let names = if group(&object.root).is_some() {
-            Kind::resources().map(Kind::resource).collect::<Vec<_>>()
-        } else {
-            Kind::ALL.iter().map(|kind| kind.name()).collect()
-        };
-        let meant = nearest(kind, names).map(|meant| format!("`{meant}` is probably meant"));
-        let finding = finding.about(object.key.clone());
-        self.diagnostics.report(match meant {
-            Some(meant) => finding.help(meant),
-            None => finding,
-        });
-    }
-
-    fn entry(&mut self, object: &Object, id: ObjectId, kind: Kind) {
-        let root = documents::read_words(object);
-        let written = documents::entry(&root, kind);
-        let read = decode(&written, kind.shape(), id, false);
-        // The mesh has no name, but may be given one; namespace and partition are the only ones that there are.
-        let ignored = |fault: &Fault| kind == Kind::Mesh && fault.text.eq_ignore_ascii_case("Name");
-        let mut unknown: Vec<Fault> = read.unknown.into_iter().filter(|fault| !ignored(fault)).collect();
-        if group(&object.root).is_some() {
-            // Kubernetes drops what its schema does not have.
-            core::mem::take(&mut unknown).into_iter().for_each(|fault| self.dropped(object, fault));
-        }
-        if !read.unfit.is_empty() || !unknown.is_empty() {
-            return self.faults(object, read.unfit, unknown);
-        }
-        let mut tree = read.tree;
-        let secret = object.secrets.first().map(|(_, secret)| secret.clone());
-        let key_text = secret.as_ref().map_or("", |secret| secret.expose().as_str());
-        let verdict = normalise(kind, &mut tree).and_then(|()| validate(kind, &tree, key_text));
-        if let Err(why) = verdict {
-            return self.report(object, NodeId::default(), why);
-        }
-        let name = tree.get("Name").str();
-        let entry = Arc::new(Entry { kind, name: name.clone(), tree, key: secret, object: id });
-        if let Err(why) = graph::validate(self, &entry) {
-            return self.report(object, NodeId::default(), why);
-        }
-        match kind {
-            Kind::ServiceDefaults | Kind::ServiceRouter | Kind::ServiceSplitter | Kind::ServiceResolver => self.assign(&name),
-            Kind::ServiceIntentions if !name.contains('*') => self.assign(&name),
-            Kind::TerminatingGateway => {
-                for service in entry.tree.get("Services").items().iter().map(|service| service.get("Name").str()) {
-                    if service == "*" {
-                        self.assign_wildcard();
-                    } else {
-                        self.assign(&service);
-                    }
-                }
-            }
-            _ => {}
-        }
-        self.entries.insert((kind, name), entry);
-    }
-
-    /// Gives a service its virtual IP.
-    fn assign(&mut self, service: &Str) {
-        if service.is_empty() || self.virtual_ips.contains_key(service) {
-            return;
-        }
-        let number = self.virtual_ips.len() + 1;
-        let ip = format!("240.{}.{}.{}", (number >> 16) & 255, (number >> 8) & 255, number & 255);
-        self.virtual_ips.insert(service.clone(), Str::from(ip));
-    }
-
-    /// Typical services that are behind a wildcard of a terminating gateway.
-    fn assign_wildcard(&mut self) {
-        let typical: Vec<Str> = self.here().filter(|instance| instance.kind.is_empty()).map(|instance| instance.service.clone()).collect();
-        typical.iter().filter(|service| *service != "consul").for_each(|service| self.assign(service));
-    }
-
-    fn service(&mut self, object: &Object, id: ObjectId) {
-        let used: BTreeSet<i64> = self.instances.iter().filter(|instance| instance.local).map(|instance| instance.port).collect();
-        let datacenter = self.datacenter.clone();
-        let registered = registration::service(&documents::read_words(object), id, &datacenter, &used);
-        if !registered.faults.is_empty() {
-            for fault in registered.faults {
-                self.report(object, fault.node, fault.text);
-            }
-            return;
-        }
-        if let Err(why) = registered.verdict {
-            return self.report(object, NodeId::default(), why);
-        }
-        registered.instances.into_iter().for_each(|instance| self.register(instance));
-    }
-
-    fn catalog(&mut self, object: &Object, id: ObjectId) {
-        let datacenter = self.datacenter.clone();
-        let registered = registration::catalog(&documents::read_words(object), id, &datacenter);
-        if let Err(why) = registered.verdict {
-            return self.report(object, NodeId::default(), why);
-        }
-        registered.instances.into_iter().for_each(|instance| self.register(instance));
-    }
-
-    fn register(&mut self, mut instance: Instance) {
-        if instance.node.datacenter == self.datacenter && instance.node.peer.is_empty() {
-            if instance.kind == "connect-proxy" || instance.native {
-                let destination = instance.destination();
-                self.assign(&destination);
-                if let Some(ip) = self.virtual_ips.get(&destination).cloned() {
-                    let port = instance.port;
-                    tag(&mut instance, VIRTUAL, &ip, port);
-                }
-            }
-            if instance.kind.is_empty() && self.behind_wildcard() {
-                self.assign(&instance.service);
-            }
-        }
-        let same = |other: &Arc<Instance>| {
-            other.node.name == instance.node.name && other.id == instance.id && other.node.datacenter == instance.node.datacenter
-        };
-        match self.instances.iter().position(same) {
-            Some(at) => {
-                if let Some(slot) = self.instances.get_mut(at) {
-                    *slot = Arc::new(instance);
-                }
-            }
-            None => self.instances.push(Arc::new(instance)),
-        }
-    }
-
-    fn behind_wildcard(&self) -> bool {
-        let gateways = self.entries.values().filter(|entry| entry.kind == Kind::TerminatingGateway);
-        gateways.flat_map(|entry| entry.tree.get("Services").items()).any(|service| service.get("Name").is("*"))
-    }
-
-    /// Terminating gateways tell the virtual IPs of the services behind them.
-    fn tag_terminating(&mut self) {
-        for at in 0..self.instances.len() {
-            let Some(instance) = self.instances.get(at).filter(|instance| instance.kind == "terminating-gateway") else { continue };
-            let mut instance = (**instance).clone();
-            for service in self.behind(&instance.service) {
-                if let Some(ip) = self.virtual_ips.get(&service).cloned() {
-                    tag(&mut instance, &format!("{VIRTUAL}:{service}"), &ip, 0);
-                }
-            }
-            if let Some(slot) = self.instances.get_mut(at) {
-                *slot = Arc::new(instance);
-            }
-        }
-    }
-
     /// The names of the services behind a terminating gateway, wildcards resolved.
     pub(crate) fn behind(&self, gateway: &Str) -> BTreeSet<Str> {
         let Some(entry) = self.entries.get(&(Kind::TerminatingGateway, gateway.clone())) else { return BTreeSet::new() };
@@ -321,26 +107,5 @@ impl State {
         let mut all: Vec<&Arc<Entry>> = self.entries.values().collect();
         all.sort_by(|a, b| (a.kind.name(), &a.name).cmp(&(b.kind.name(), &b.name)));
         Tree::from(all.into_iter().map(|entry| entry.answer()).collect::<Vec<_>>())
-    }
-
-    /// An error about an instance, at what registered it.
-    pub(crate) fn report_proxy(&mut self, instance: &Instance, message: &str, place: Option<Place>) {
-        let whole = instance.object.map(|object| Place::value(object, NodeId::default()));
-        let place = place.or(whole).unwrap_or(Place::Whole);
-        let message = format!("{}: {message}", quote(&instance.id));
-        self.diagnostics.report(Diagnostic::new(&codes::PROXY_WITHOUT_CONFIGURATION, message, place).about(key("xds", &instance.id)));
-    }
-}
-
-/// Tells an address of an instance.
-pub(crate) fn tag(instance: &mut Instance, name: &str, ip: &Str, port: i64) {
-    instance.tagged.insert(Str::new(name), Address { address: ip.clone(), port });
-    let address = Tree::object([("Address", Tree::from(ip)), ("Port", Tree::from(port))]);
-    match instance.tree.get_mut("TaggedAddresses") {
-        Some(map) => map.set(name, address),
-        None => {
-            let map = Plain::Object(Fields(Vec::from([(Str::new(name), address)])));
-            instance.tree.set("TaggedAddresses", Tree { value: map, origin: None });
-        }
     }
 }

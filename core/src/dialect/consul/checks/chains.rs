@@ -29,14 +29,6 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// What an entry leads to: services with what names them.
-pub(in crate::dialect::consul) fn targets(entry: &Entry) -> Vec<&Tree> {
-    let tree = &entry.tree;
-    let routes = tree.get("Routes").items().iter().map(|route| route.get("Destination"));
-    let failover = tree.get("Failover").fields().iter().flat_map(|(_, of)| core::iter::once(of).chain(of.get("Targets").items()));
-    routes.chain(tree.get("Splits").items()).chain([tree.get("Redirect")]).chain(failover).collect()
-}
-
 fn unreached(mesh: &mut Mesh<'_>) {
     let upstreams = mesh.state.instances.iter().flat_map(|instance| instance.proxy.get("Upstreams").items());
     let mut open: Vec<Str> = upstreams.map(|upstream| upstream.get("DestinationName").str()).collect();
@@ -50,7 +42,7 @@ fn unreached(mesh: &mut Mesh<'_>) {
         }
         for kind in KINDS {
             let Some(entry) = mesh.state.entries.get(&(kind, service.clone())) else { continue };
-            open.extend(targets(entry).into_iter().map(|target| target.get("Service").str()).filter(|name| !name.is_empty()));
+            open.extend(entry.targets().into_iter().map(|target| target.get("Service").str()).filter(|name| !name.is_empty()));
         }
     }
     // A transparent proxy reaches all that it may call, and a mesh gateway all.
@@ -143,7 +135,7 @@ fn subsets_in_use(mesh: &Mesh<'_>) -> BTreeSet<(Str, Str)> {
     let mut used = BTreeSet::new();
     for entry in mesh.state.entries.values().filter(|entry| KINDS.contains(&entry.kind)) {
         used.insert((entry.name.clone(), entry.tree.get("DefaultSubset").str()));
-        for target in targets(entry) {
+        for target in entry.targets() {
             let service = if says(target.get("Service")) { target.get("Service").str() } else { entry.name.clone() };
             used.insert((service, target.get("ServiceSubset").str()));
         }

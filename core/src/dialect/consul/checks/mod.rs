@@ -8,8 +8,6 @@ mod gateways;
 mod intentions;
 mod proxies;
 
-pub(super) use chains::targets;
-
 use super::entry::{Entry, Kind};
 use super::instance::{Health, Instance};
 use super::registration::is_gateway;
