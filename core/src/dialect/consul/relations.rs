@@ -53,14 +53,14 @@ impl References<'_> {
     }
 
     /// To an entry, if there is one.
-    fn to_entry(&mut self, from: ObjectId, at: Option<Origin>, relation: &'static str, kind: Kind, name: &str) {
+    fn entry_of(&mut self, from: ObjectId, at: Option<Origin>, relation: &'static str, kind: Kind, name: &str) {
         if let Some(to) = self.state.entries.get(&(kind, Str::new(name))).map(|entry| entry.object) {
             self.add(from, at, relation, to);
         }
     }
 
     /// To a service. That it is missing is for checks to say.
-    fn to_service(&mut self, from: ObjectId, named: &Tree, relation: &'static str) {
+    fn service_of(&mut self, from: ObjectId, named: &Tree, relation: &'static str) {
         let name = named.str();
         if name.is_empty() || name == "*" {
             return;
@@ -77,7 +77,7 @@ impl References<'_> {
 
     /// To a service, and to what decides where requests to it go.
     fn reach(&mut self, from: ObjectId, named: &Tree, relation: &'static str) {
-        self.to_service(from, named, relation);
+        self.service_of(from, named, relation);
         let name = named.str();
         for (kind, relation) in [
             (Kind::ServiceRouter, "router"),
@@ -85,22 +85,22 @@ impl References<'_> {
             (Kind::ServiceResolver, "resolver"),
             (Kind::ServiceDefaults, "defaults"),
         ] {
-            self.to_entry(from, named.origin, relation, kind, &name);
+            self.entry_of(from, named.origin, relation, kind, &name);
         }
     }
 
     fn instance(&mut self, instance: &Instance) {
         let Some(from) = instance.object else { return };
         let name = instance.destination();
-        self.to_entry(from, None, "defaults", Kind::ServiceDefaults, &name);
+        self.entry_of(from, None, "defaults", Kind::ServiceDefaults, &name);
         if instance.kind == "connect-proxy" || is_gateway(&instance.kind) {
-            self.to_entry(from, None, "defaults", Kind::ProxyDefaults, "global");
-            self.to_entry(from, None, "mesh", Kind::Mesh, "mesh");
-            self.to_entry(from, None, "exports", Kind::ExportedServices, "default");
+            self.entry_of(from, None, "defaults", Kind::ProxyDefaults, "global");
+            self.entry_of(from, None, "mesh", Kind::Mesh, "mesh");
+            self.entry_of(from, None, "exports", Kind::ExportedServices, "default");
         }
         if instance.kind == "connect-proxy" {
             for service in [name.as_str(), "*"] {
-                self.to_entry(from, None, "intentions", Kind::ServiceIntentions, service);
+                self.entry_of(from, None, "intentions", Kind::ServiceIntentions, service);
             }
             let named = instance.proxy.get("DestinationServiceName").origin;
             let is_behind = |other: &&Arc<Instance>| other.kind.is_empty() && other.service == name && other.node.name == instance.node.name;
@@ -109,7 +109,7 @@ impl References<'_> {
         }
         for kind in [Kind::IngressGateway, Kind::TerminatingGateway, Kind::ApiGateway] {
             if instance.kind == kind.name() {
-                self.to_entry(from, None, "gateway", kind, &instance.service);
+                self.entry_of(from, None, "gateway", kind, &instance.service);
             }
         }
         for upstream in instance.proxy.get("Upstreams").items().iter().filter(|upstream| !says(upstream.get("DestinationPeer"))) {
@@ -125,7 +125,7 @@ impl References<'_> {
         match entry.kind {
             Kind::ServiceIntentions => {
                 for source in tree.get("Sources").items().iter().filter(|source| !says(source.get("Peer"))) {
-                    self.to_service(from, source.get("Name"), "source");
+                    self.service_of(from, source.get("Name"), "source");
                 }
                 self.providers(from, tree);
             }
@@ -137,17 +137,17 @@ impl References<'_> {
             }
             Kind::TerminatingGateway => {
                 for service in tree.get("Services").items() {
-                    self.to_service(from, service.get("Name"), "service");
-                    self.to_entry(from, service.get("Name").origin, "intentions", Kind::ServiceIntentions, service.get("Name").text());
+                    self.service_of(from, service.get("Name"), "service");
+                    self.entry_of(from, service.get("Name").origin, "intentions", Kind::ServiceIntentions, service.get("Name").text());
                 }
             }
             Kind::ExportedServices => {
-                tree.get("Services").items().iter().for_each(|service| self.to_service(from, service.get("Name"), "export"));
+                tree.get("Services").items().iter().for_each(|service| self.service_of(from, service.get("Name"), "export"));
             }
             Kind::ApiGateway => {
                 let listeners = tree.get("Listeners").items().iter();
                 for certificate in listeners.flat_map(|listener| listener.at(&["TLS", "Certificates"]).items()) {
-                    self.to_entry(from, certificate.get("Name").origin, "certificate", Kind::InlineCertificate, certificate.get("Name").text());
+                    self.entry_of(from, certificate.get("Name").origin, "certificate", Kind::InlineCertificate, certificate.get("Name").text());
                 }
             }
             Kind::HttpRoute | Kind::TcpRoute => self.route(from, tree),
@@ -170,7 +170,7 @@ impl References<'_> {
     /// The providers of tokens that something names.
     fn providers(&mut self, from: ObjectId, tree: &Tree) {
         for provider in tree.get("Providers").items() {
-            self.to_entry(from, provider.get("Name").origin, "provider", Kind::JwtProvider, provider.get("Name").text());
+            self.entry_of(from, provider.get("Name").origin, "provider", Kind::JwtProvider, provider.get("Name").text());
         }
         tree.fields().iter().for_each(|(_, value)| self.providers(from, value));
         tree.items().iter().for_each(|value| self.providers(from, value));
