@@ -128,12 +128,10 @@ fn consoles_of_the_book_show_what_the_program_prints() {
             continue;
         }
         let folder = Folder::new();
-        for dialect in ["ambassador", "contour"] {
-            for entry in fs::read_dir(root().join("assets/examples").join(dialect)).expect("examples").flatten() {
-                folder.write(
-                    &format!("assets/examples/{dialect}/{}", entry.file_name().to_string_lossy()),
-                    &fs::read(entry.path()).expect("an example"),
-                );
+        for dialect in fs::read_dir(root().join("assets/examples")).expect("dialects").flatten() {
+            for entry in fs::read_dir(dialect.path()).into_iter().flatten().flatten() {
+                let path = Path::new("assets/examples").join(dialect.file_name()).join(entry.file_name());
+                folder.write(&path.to_string_lossy(), &fs::read(entry.path()).expect("an example"));
             }
         }
         let mut written: Vec<String> = Vec::new();
