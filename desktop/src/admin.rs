@@ -22,9 +22,9 @@ pub async fn config_dump(address: &str) -> Result<String, String> {
     let asked = tokio::time::timeout(PATIENCE, get(at, "/config_dump?include_eds")).await;
     let answer = asked.map_err(|_| format!("{address} does not answer within {} s", PATIENCE.as_secs()))?;
     let answer = answer.map_err(|error| format!("no Envoy answers at {address}: {error}"))?;
-    let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(|| format!("what answers at {address} does not speak HTTP"))?;
+    let (head, body) = read(&answer).ok_or_else(|| format!("what answers at {address} does not speak HTTP"))?;
     match head.split_whitespace().nth(1) {
-        Some("200") if body.trim_start().starts_with('{') => Ok(body.to_owned()),
+        Some("200") if body.trim_start().starts_with('{') => Ok(body),
         _ => Err(format!("what answers at {address} is no admin interface of Envoy")),
     }
 }
@@ -36,13 +36,37 @@ fn on_this_machine(address: &str) -> Result<SocketAddr, String> {
     if at.ip().is_loopback() { Ok(at) } else { Err(format!("{address} is not on this machine: forward its port here first")) }
 }
 
-async fn get(at: SocketAddr, path: &str) -> std::io::Result<String> {
+async fn get(at: SocketAddr, path: &str) -> std::io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect(at).await?;
-    // Version 1.0: the answer comes in one piece, and the connection ends behind it.
-    stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: {at}\r\nConnection: close\r\n\r\n").as_bytes()).await?;
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n").as_bytes()).await?;
     let mut answer = Vec::new();
     stream.take(LARGEST).read_to_end(&mut answer).await?;
-    Ok(String::from_utf8_lossy(&answer).into_owned())
+    Ok(answer)
+}
+
+/// Head and body of an answer.
+fn read(answer: &[u8]) -> Option<(String, String)> {
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let (head, body) = (String::from_utf8_lossy(answer.get(..end)?).into_owned(), answer.get(end + 4..)?);
+    let is_chunked = head.to_ascii_lowercase().contains("\r\ntransfer-encoding: chunked");
+    let body = if is_chunked { unchunked(body)? } else { body.to_vec() };
+    Some((head, String::from_utf8_lossy(&body).into_owned()))
+}
+
+/// A body that comes in chunks: the length of each stands before it, in hexadecimal.
+fn unchunked(mut rest: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    loop {
+        let end = rest.windows(2).position(|two| two == b"\r\n")?;
+        let length = std::str::from_utf8(rest.get(..end)?).ok()?.split(';').next()?.trim();
+        let length = usize::from_str_radix(length, 16).ok()?;
+        rest = rest.get(end + 2..)?;
+        if length == 0 {
+            return Some(out);
+        }
+        out.extend_from_slice(rest.get(..length)?);
+        rest = rest.get(length.checked_add(2)?..)?;
+    }
 }
 
 #[cfg(test)]
@@ -64,6 +88,8 @@ mod tests {
     async fn only_envoys_of_this_machine_are_asked() {
         let dump = answering("HTTP/1.0 200 OK\r\n\r\n{\"configs\":[]}").await;
         assert_eq!(config_dump(&dump).await.as_deref(), Ok("{\"configs\":[]}"));
+        let chunked = answering("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"con\r\n9\r\nfigs\":[]}\r\n0\r\n\r\n").await;
+        assert_eq!(config_dump(&chunked).await.as_deref(), Ok("{\"configs\":[]}"));
         let other = answering("HTTP/1.0 404 Not Found\r\n\r\nno").await;
         assert!(config_dump(&other).await.is_err_and(|why| why.contains("no admin interface")));
         for wrong in ["", "8001", "192.0.2.1:80", "nowhere"] {

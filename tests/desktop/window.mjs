@@ -22,7 +22,7 @@ export const free = () =>
   });
 
 // Until `look` gives something; its last word is told where it does not.
-export async function until(look, what, patience = 30_000) {
+export async function until(look, what, patience = 60_000) {
   const begin = Date.now();
   let last;
   while (Date.now() - begin < patience) {

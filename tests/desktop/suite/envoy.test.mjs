@@ -58,8 +58,9 @@ test("an Envoy of this machine follows what is typed, and what it has is compare
     assert.equal(await status(listener, "/quote/"), 404);
     assert.match(await readFile(file, "utf8"), /\/quote\//, "nothing is written until it is saved");
     await window.run("const [address] = [...document.querySelectorAll('.live-view input')].slice(-1); address.value = arguments[0]; address.dispatchEvent(new Event('input'));", `127.0.0.1:${admin}`);
-    await press(window, "Compare");
-    await until(async () => /request|same|nothing/i.test(await said(window, "#view")), "what Envoy has is compared");
+    await window.run("[...document.querySelectorAll('.live-view button')].find((one) => one.textContent === 'Compare').click()");
+    await until(async () => (await window.run("return document.querySelector('#view select')?.value")) === "text", "what Envoy has is compared with");
+    await until(async () => /request/i.test(await said(window, "#view")), "what differs is told");
     await window.picture("drift");
     await window.click("#tab-live");
     await press(window, "Stop");

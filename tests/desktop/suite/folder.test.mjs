@@ -1,7 +1,7 @@
 // A folder in the window: it is followed, edited and saved.
 
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open, press, said, test, until } from "../window.mjs";
@@ -104,12 +104,13 @@ test("frozen, the page stays as it is, and then shows what changed since", async
 test("a folder that goes away is told of, and what it held stays", async () => {
   const { window, folder, status } = await opened();
   try {
-    await rm(folder, { recursive: true });
+    await rename(folder, `${folder}-elsewhere`);
     await until(async () => !/up to date/.test(await said(window, ".live-strip")), "the strip tells");
     assert.match(await status(), /2 resources/);
     await window.picture("gone");
   } finally {
     await window.close();
+    await rm(`${folder}-elsewhere`, { recursive: true });
   }
 });
 
