@@ -117,11 +117,6 @@ pub enum Question {
         /// YAML rather than JSON.
         yaml: bool,
     },
-    /// The page of a code of findings, in Markdown; answered by a string.
-    Page {
-        /// The code.
-        code: String,
-    },
     /// What becomes of a request; answered by [`Way`].
     Try(WrittenRequest),
     /// The request of a `curl` command; answered by [`WrittenRequest`], or nothing where the text is no such command.
@@ -143,7 +138,7 @@ pub enum Question {
 impl Question {
     /// Whether it can be answered before anything was compiled.
     pub fn needs_no_work(&self) -> bool {
-        matches!(self, Question::Hello | Question::Compile(_) | Question::Curl(_) | Question::Keep(_) | Question::Open(_) | Question::Page { .. })
+        matches!(self, Question::Hello | Question::Compile(_) | Question::Curl(_) | Question::Keep(_) | Question::Open(_))
     }
 }
 

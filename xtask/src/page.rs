@@ -78,6 +78,7 @@ pub fn build(whom: For) -> Result<(), String> {
         drop(fs::remove_dir_all(dist()));
         fs::create_dir_all(dist())?;
         fs::write(dist().join("index.html"), &index)?;
+        fs::write(dist().join("codes.txt"), codes()?)?;
         made.iter().try_for_each(|from| fs::copy(from, dist().join(from.file_name().unwrap_or_default())).map(drop))
     };
     put().map_err(|error| format!("dist: {error}"))?;
@@ -87,6 +88,20 @@ pub fn build(whom: For) -> Result<(), String> {
         For::People => pack(),
         For::Tests => Ok(()),
     }
+}
+
+/// The pages of all codes as one file: each begins with a form feed and a line with its name.
+fn codes() -> io::Result<String> {
+    let core = root().join("core/src");
+    let dialects = fs::read_dir(core.join("dialect"))?.map(|entry| Ok(entry?.path().join("pages"))).collect::<io::Result<Vec<_>>>()?;
+    let folders = dialects.into_iter().filter(|folder| folder.is_dir()).chain([core.join("diagnostic/pages")]);
+    let mut files = Vec::new();
+    for folder in folders {
+        files.extend(fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?);
+    }
+    files.sort();
+    let page = |file: &PathBuf| Ok(format!("\u{c}{}\n{}", file.file_stem().unwrap_or_default().to_string_lossy(), fs::read_to_string(file)?));
+    files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "md")).map(page).collect()
 }
 
 /// Packs each file with brotli, beside itself, for servers that hand it on so.

@@ -31,6 +31,7 @@ pub struct Code {
     pub severity: Severity,
     /// One line for lists.
     pub summary: &'static str,
-    /// The doc page, Markdown: what it means, why the controller does so, an example that produces it, how to mend it.
+    /// The doc page, Markdown: what it means, why the controller does so, an example that produces it, how to mend it. Empty without the feature
+    /// `pages`.
     pub page: &'static str,
 }

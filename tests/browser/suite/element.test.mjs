@@ -103,7 +103,7 @@ describe("the element", () => {
     await page.locator("chancery-playground").nth(1).scrollIntoViewIfNeeded();
     await page.frameLocator("chancery-playground >> nth=1 >> iframe").locator("tr.route", { hasText: "/far/" }).first().waitFor();
     const programs = asked.filter((path) => path.endsWith(".wasm")).sort();
-    assert.deepEqual(programs.map((path) => path.split("/").pop()), ["chancery-page_bg.wasm", "chancery-worker_bg.wasm"]);
+    assert.deepEqual(programs.map((path) => path.split("/").pop()), ["chancery-page_bg.wasm", "chancery-worker-ambassador_bg.wasm"]);
     await close();
   });
 

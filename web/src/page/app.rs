@@ -118,9 +118,9 @@ fn Header(app: App) -> impl IntoView {
             <button class="button" on:click=move |_| app.screen.lay_over(Overlay::Gallery)>"Examples"</button>
             <nav class="files" aria-label="Files">{tabs}{move || (!app.live.is_on()).then(|| view! { <button class="quiet add" title="New file" aria-label="New file" on:click=move |_| app.add_file()>"+"</button> })}</nav>
             <div class="head-end">
-                <button class="button wide-only" title="Find anything (Ctrl K)" on:click=move |_| app.screen.lay_over(Overlay::Palette)>"Search" <kbd>"Ctrl K"</kbd></button>
+                <button class="button" title="Find anything (Ctrl K)" on:click=move |_| app.screen.lay_over(Overlay::Palette)>"Search" <kbd>"Ctrl K"</kbd></button>
                 <button class="button" title="As a link, or as a file" on:click=move |_| app.screen.lay_over(Overlay::Share)>"Share"</button>
-                <button class="quiet" title="Light or dark (T)" on:click=move |_| app.screen.turn_theme()>"Theme"</button>
+                <button class="quiet theme" title="Light or dark (T)" on:click=move |_| app.screen.turn_theme()>"Theme"</button>
                 <button class="quiet help" title="Keys (?)" on:click=move |_| app.screen.lay_over(Overlay::Help)>"Help"</button>
             </div>
         </header>

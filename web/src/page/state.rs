@@ -11,6 +11,7 @@ use crate::compare::Compare;
 use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::examples::{self, Example};
+use crate::files;
 use crate::host::live::Live;
 use crate::link::{self, Silence, ask};
 use crate::requests::Requests;
@@ -259,8 +260,9 @@ impl App {
     /// Shows the page of a code.
     pub fn open_page(self, code: String) {
         spawn_local(async move {
-            if let Ok(text) = ask::<String>(Question::Page { code: code.clone() }).await {
-                self.screen.lay_over(Overlay::Page { code, text });
+            match files::page_of(&code).await {
+                Some(text) => self.screen.lay_over(Overlay::Page { code, text }),
+                None => self.screen.say(format!("The page of {code} could not be loaded")),
             }
         });
     }

@@ -73,7 +73,10 @@ fn listed(rows: Vec<RouteRow>, story: &Graph) -> Vec<RouteRow> {
     let mut out: Vec<RouteRow> = Vec::new();
     // By where their virtual host is: the number of the last rule, and the number of each route.
     let mut numbers: HashMap<String, (u32, HashMap<u32, u32>)> = HashMap::new();
-    for row in rows {
+    for mut row in rows {
+        // The heading names the host.
+        let hosts: Vec<String> = row.domains.iter().map(|domain| format!(":authority is {domain}")).collect();
+        row.conditions.retain(|condition| !hosts.contains(condition));
         let host = row.pointer.rsplit_once("/routes/").map_or_else(|| row.pointer.clone(), |(host, _)| host.to_string());
         let (last, known) = numbers.entry(host.clone()).or_default();
         if let Some(before) = out.last_mut().filter(|before| before.pointer.starts_with(&format!("{host}/routes/")) && are_twins(before, &row)) {
@@ -86,9 +89,6 @@ fn listed(rows: Vec<RouteRow>, story: &Graph) -> Vec<RouteRow> {
         known.insert(row.order, number);
         let shadowed_by = row.shadowed_by.map(|by| known.get(&by).copied().unwrap_or_default());
         let mut row = RouteRow { order: number, shadowed_by, ..row };
-        // The heading names the host.
-        let hosts: Vec<String> = row.domains.iter().map(|domain| format!(":authority is {domain}")).collect();
-        row.conditions.retain(|condition| !hosts.contains(condition));
         for cluster in &row.upstreams {
             row.told = row.told.replace(cluster.as_str(), &service_name(story, cluster));
         }

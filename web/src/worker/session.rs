@@ -16,7 +16,7 @@ use chancery_core::backend::OutputMap;
 use chancery_core::check::check;
 use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, Options, SideRef, for_people};
 use chancery_core::compile::Compiler;
-use chancery_core::diagnostic::{Policy, codes};
+use chancery_core::diagnostic::Policy;
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{
     self, Completions, Finding, Ground, Positions, ResourceRef, RouteRow, View, Viewed, asking, asking_app_gateway, completions, count_routes,
@@ -212,13 +212,6 @@ impl Session {
             Question::Text { doc, yaml } => {
                 let root = self.tree(doc).root();
                 fine(&if yaml { to_yaml(root) } else { to_json(root, true) })
-            }
-            Question::Page { code } => {
-                let own = self.dialects.iter().flat_map(|dialect| dialect.codes).find(|known| known.name == code).copied();
-                match codes::find(&code).or(own) {
-                    Some(code) => fine(&code.page),
-                    None => refused("there is no such code"),
-                }
             }
             Question::Share(sharing) => fine(&share::shared(&self.compilation, &self.shared, &sharing)),
             Question::Keep(kept) => fine(&share::kept(kept)),
