@@ -5,8 +5,8 @@
 use crate::compilation::GatewayRef;
 use crate::explain::ResourceRef;
 use crate::ir::{
-    FilterChain, HeaderMatch, HostRewrite, Listener, NetworkFilter, PathMatch, PathRewrite, PerFilter, Redirect, RedirectCode, RedirectPath, Route,
-    RouteAction, RouteMatch, StringMatch, UpstreamClusters,
+    FilterChain, HeaderMatch, HostRewrite, Listener, NetworkFilter, PathMatch, PathRewrite, PerFilter, Plain, Redirect, RedirectCode, RedirectPath,
+    Route, RouteAction, RouteMatch, StringMatch, Tree, UpstreamClusters,
 };
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
@@ -98,7 +98,34 @@ pub fn count_routes(gateway: GatewayRef<'_>) -> usize {
         NetworkFilter::Http(manager) => manager.routes.virtual_hosts.iter().map(|host| host.routes.len()).sum(),
         NetworkFilter::Tcp(_) => 1,
     };
-    filters.map(of_filter).sum()
+    let own = &gateway.ir.delivery.verbatim;
+    filters.map(of_filter).sum::<usize>() + own.listeners.iter().chain(&own.routes).map(|of| routes_in(of)).sum::<usize>()
+}
+
+/// How many clusters there are.
+pub fn count_clusters(gateway: GatewayRef<'_>) -> usize {
+    gateway.ir.clusters.len() + gateway.ir.delivery.verbatim.clusters.len()
+}
+
+/// The routes of all virtual hosts of a message that is passed on as it is.
+fn routes_in(tree: &Tree) -> usize {
+    match &tree.value {
+        Plain::List(items) => items.iter().map(routes_in).sum(),
+        Plain::Object(fields) => {
+            let of_field = |(name, value): &(Str, Tree)| match (name.as_str(), &value.value) {
+                ("virtual_hosts", Plain::List(hosts)) => hosts.iter().map(routes_of_host).sum(),
+                _ => routes_in(value),
+            };
+            fields.0.iter().map(of_field).sum()
+        }
+        _ => 0,
+    }
+}
+
+fn routes_of_host(host: &Tree) -> usize {
+    let Plain::Object(fields) = &host.value else { return 0 };
+    let routes = fields.0.iter().find(|(name, _)| name == "routes").map(|(_, routes)| &routes.value);
+    if let Some(Plain::List(routes)) = routes { routes.len() } else { 0 }
 }
 
 fn row(pointer: String, listener: &Listener, chain: &FilterChain, domains: Vec<Str>) -> RouteRow {

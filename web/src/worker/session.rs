@@ -19,8 +19,8 @@ use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{
-    self, Completions, Finding, Ground, Positions, ResourceRef, RouteRow, View, Viewed, asking, asking_app_gateway, completions, count_routes,
-    findings, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
+    self, Completions, Finding, Ground, Positions, ResourceRef, RouteRow, View, Viewed, asking, asking_app_gateway, completions, count_clusters,
+    count_routes, findings, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
 };
 use chancery_core::ir::Cluster;
 use chancery_core::redact::HeldBack;
@@ -144,7 +144,7 @@ fn app_gateway_at(compilation: &Compilation, (side, at): (usize, usize)) -> Opti
 
 /// How many routes and clusters, or pools, all gateways have.
 fn counts(compilation: &Compilation) -> (usize, usize) {
-    let of_envoys = compilation.gateways().map(|gateway| (count_routes(gateway), gateway.ir.clusters.len()));
+    let of_envoys = compilation.gateways().map(|gateway| (count_routes(gateway), count_clusters(gateway)));
     let pools = |gateway: AppGatewayRef<'_>| gateway.parts.properties.as_ref().and_then(|of| of.pools.as_ref()).map_or(0, Vec::len);
     let of_others = compilation.app_gateways().map(|gateway| (routes_of_app_gateway(gateway).len(), pools(gateway)));
     of_envoys.chain(of_others).fold((0, 0), |(routes, clusters), (more, others)| (routes + more, clusters + others))

@@ -10,6 +10,7 @@ use crate::resource::{ObjectId, ResourceKey};
 use crate::text::{Node, Str, Value};
 use alloc::format;
 use alloc::vec::Vec;
+use core::net::IpAddr;
 
 /// How a field names another object.
 #[derive(Clone, Copy, PartialEq)]
@@ -79,6 +80,9 @@ fn add(config: &Config, resource: &Resource, node: &Node, relation: &'static str
         (Form::Service, Value::String(text)) => {
             let rest = text.split_once("://").map_or(text.as_str(), |(_, rest)| rest);
             let Some(host) = Authority::parse(rest).ok().and_then(|authority| authority.host) else { return };
+            if host.parse::<IpAddr>().is_ok() {
+                return;
+            }
             let (name, namespace) = name_and_namespace(&host);
             ("Service", name, namespace, text.clone())
         }

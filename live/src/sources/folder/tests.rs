@@ -15,9 +15,11 @@ struct Followed {
     _runtime: tokio::runtime::Runtime,
 }
 
-/// Reads every text of a folder: Consul's have no mark by which they are known.
-fn every_text() -> Reading {
-    Reading { asked: Dialect::named("consul", dialect::ALL), ..Reading::default() }
+/// What makes a text one of a controller: others in a folder are passed over.
+const CLAIM: &str = "apiVersion: getambassador.io/v3alpha1 # ";
+
+fn put(path: impl AsRef<Path>, text: &str) {
+    fs::write(path, format!("{CLAIM}{text}")).expect("a file");
 }
 
 impl Followed {
@@ -25,7 +27,7 @@ impl Followed {
         let folder = tempfile::tempdir().expect("a folder");
         prepare(folder.path());
         let (intake, states) = (Intake::new(1, Metrics::default()), States::default());
-        let source = Box::new(Folder::new(folder.path().join(follow), every_text()));
+        let source = Box::new(Folder::new(folder.path().join(follow), Reading::default()));
         let outlet =
             Outlet { number: 0, name: source.name(), intake: intake.clone(), events: Events::default(), states: states.clone(), recorder: None };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
@@ -42,7 +44,11 @@ impl Followed {
     /// The texts by name, as they are now.
     fn texts(&self) -> BTreeMap<String, String> {
         let root = format!("{}/", self.folder.path().display());
-        self.intake.texts().into_iter().map(|(name, text)| (name.trim_start_matches(&root).to_owned(), text)).collect()
+        self.intake
+            .texts()
+            .into_iter()
+            .map(|(name, text)| (name.trim_start_matches(&root).to_owned(), text.trim_start_matches(CLAIM).to_owned()))
+            .collect()
     }
 
     fn until(&self, what: &str, holds: impl Fn(&Self) -> bool) {
@@ -62,19 +68,19 @@ impl Followed {
 
 #[test]
 fn edits_are_followed() {
-    let followed = Followed::start(|root| fs::write(root.join("a.yaml"), "1").expect("a file"), "");
+    let followed = Followed::start(|root| put(root.join("a.yaml"), "1"), "");
     followed.is("at the beginning", &[("a.yaml", "1")]);
-    fs::write(followed.path("a.yaml"), "2").expect("a file");
+    put(followed.path("a.yaml"), "2");
     followed.is("written in place", &[("a.yaml", "2")]);
-    fs::write(followed.path(".a.yaml.swp"), "half").expect("a file");
+    put(followed.path(".a.yaml.swp"), "half");
     fs::write(followed.path("4913"), "").expect("a file");
     fs::rename(followed.path(".a.yaml.swp"), followed.path("a.yaml")).expect("a rename");
     followed.is("written elsewhere and renamed", &[("a.yaml", "half")]);
     fs::rename(followed.path("a.yaml"), followed.path("a.yaml~")).expect("a rename");
-    fs::write(followed.path("a.yaml"), "3").expect("a file");
+    put(followed.path("a.yaml"), "3");
     followed.is("the old one kept as a backup", &[("a.yaml", "3")]);
     fs::create_dir(followed.path("below")).expect("a folder");
-    fs::write(followed.path("below/b.yml"), "b").expect("a file");
+    put(followed.path("below/b.yml"), "b");
     followed.is("in a new folder", &[("a.yaml", "3"), ("below/b.yml", "b")]);
     fs::rename(followed.path("below"), followed.path("under")).expect("a rename");
     followed.is("a folder under another name", &[("a.yaml", "3"), ("under/b.yml", "b")]);
@@ -89,7 +95,7 @@ fn a_config_map_that_is_mounted_is_followed() {
     // As kubelets mount them: the files are links into a folder that is itself a link, and that link is exchanged.
     let version = |root: &Path, name: &str, text: &str| {
         fs::create_dir(root.join(name)).expect("a folder");
-        fs::write(root.join(name).join("a.yaml"), text).expect("a file");
+        put(root.join(name).join("a.yaml"), text);
         symlink(name, root.join("..data_tmp")).expect("a link");
         fs::rename(root.join("..data_tmp"), root.join("..data")).expect("a rename");
     };
@@ -110,9 +116,9 @@ fn a_config_map_that_is_mounted_is_followed() {
 
 #[test]
 fn a_single_file_is_followed() {
-    let followed = Followed::start(|root| fs::write(root.join("a.conf"), "1").expect("a file"), "a.conf");
+    let followed = Followed::start(|root| put(root.join("a.conf"), "1"), "a.conf");
     followed.is("at the beginning", &[("a.conf", "1")]);
-    fs::write(followed.path("new"), "2").expect("a file");
+    put(followed.path("new"), "2");
     fs::rename(followed.path("new"), followed.path("a.conf")).expect("a rename");
     followed.is("exchanged", &[("a.conf", "2")]);
 }
@@ -121,7 +127,7 @@ fn a_single_file_is_followed() {
 fn a_folder_that_vanishes_keeps_its_objects() {
     let prepare = |root: &Path| {
         fs::create_dir(root.join("mount")).expect("a folder");
-        fs::write(root.join("mount/a.yaml"), "1").expect("a file");
+        put(root.join("mount/a.yaml"), "1");
     };
     let followed = Followed::start(prepare, "mount");
     fs::rename(followed.path("mount"), followed.path("elsewhere")).expect("a rename");
@@ -129,7 +135,7 @@ fn a_folder_that_vanishes_keeps_its_objects() {
     followed.until("the loss is told", |out| state(out) == Some(SourceState::Missing));
     followed.is("what it held is kept", &[("mount/a.yaml", "1")]);
     fs::rename(followed.path("elsewhere"), followed.path("mount")).expect("a rename");
-    fs::write(followed.path("mount/a.yaml"), "2").expect("a file");
+    put(followed.path("mount/a.yaml"), "2");
     followed.is("it is back", &[("mount/a.yaml", "2")]);
     followed.until("that is told", |out| state(out) == Some(SourceState::Synced));
 }
@@ -138,7 +144,7 @@ fn a_folder_that_vanishes_keeps_its_objects() {
 #[test]
 fn links_that_lead_in_circles_end() {
     let prepare = |root: &Path| {
-        fs::write(root.join("a.yaml"), "1").expect("a file");
+        put(root.join("a.yaml"), "1");
         std::os::unix::fs::symlink(".", root.join("circle")).expect("a link");
         std::os::unix::fs::symlink("nowhere", root.join("dangling.yaml")).expect("a link");
     };
