@@ -32,7 +32,7 @@ pub struct Loaded {
 
 enum State {
     Compiled(Box<Proxies>),
-    Running(Running),
+    Running(Box<Running>),
 }
 
 /// What was compiled, with what each of its Envoys gets.
@@ -100,7 +100,7 @@ impl Loaded {
                 } else if Running::is_one(text) {
                     let running = Running::read(text).map_err(|why| format!("The text {why}."))?;
                     let version = running.envoy_version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
-                    (State::Running(running), format!("the running Envoy{version}"))
+                    (State::Running(Box::new(running)), format!("the running Envoy{version}"))
                 } else {
                     let input = Input { name: "pasted.yaml".into(), text: text.as_str().into() };
                     let state = compiled(&Inputs { inputs: [input].into() }, present);
