@@ -15,6 +15,7 @@ use crate::shell::{cargo, output, program, run as call, show, target, timed};
 use crate::{desktop, page, setup, tidy};
 use std::env;
 use std::path::PathBuf;
+use std::process::Command;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -134,7 +135,14 @@ fn wasm() -> Result<Ended, String> {
     let mut command = cargo();
     command.args(["build", "--quiet", "--package", "chancery-parity", "--target", "wasm32-unknown-unknown"]).env("CARGO_TARGET_DIR", portable());
     call(&mut command)?;
+    check_page(cargo().env("CARGO_TARGET_DIR", portable()))?;
     Ok(Ended::Passed)
+}
+
+/// Clippy of the page and its workers, as the browser has them.
+fn check_page(command: &mut Command) -> Result<(), String> {
+    command.args(["clippy", "--quiet", "--package", "chancery-web", "--all-features", "--target", "wasm32-unknown-unknown"]);
+    call(command.args(["--", "--deny", "warnings"]))
 }
 
 /// Where things for other machines are built.
@@ -185,18 +193,7 @@ fn in_browser(whom: page::For) -> Result<Ended, String> {
         Err(why) => return Err(format!("there is no Chromium: {why}")),
     };
     setup::page()?;
-    call(cargo().args([
-        "clippy",
-        "--quiet",
-        "--package",
-        "chancery-web",
-        "--all-features",
-        "--target",
-        "wasm32-unknown-unknown",
-        "--",
-        "--deny",
-        "warnings",
-    ]))?;
+    check_page(&mut cargo())?;
     page::build(whom)?;
     page::element()?;
     // The program with the page in it, as the tests have it: with other features, half of it would be built again.

@@ -133,6 +133,8 @@ struct Facts {
     used_by: HashMap<ObjectId, BTreeMap<ObjectId, bool>>,
     /// Objects that are in use, or that what is in use looks up; known once the IR is.
     in_effect: HashSet<ObjectId>,
+    /// Objects that make something, and what they could not do without.
+    needed: HashSet<ObjectId>,
     /// Whether only a part of the IR was read, so that others may make the same clusters.
     is_partial: bool,
     /// How many objects make a thing of this name.
@@ -163,25 +165,28 @@ impl Facts {
         for thing in self.made.values().flat_map(|made| &made.things) {
             *self.makers.entry(thing.clone()).or_default() += 1;
         }
-        self.in_effect = self.reach(side);
+        self.in_effect = self.reach(side, false);
+        self.needed = self.reach(side, true);
         self
     }
 
-    /// Objects that are in use by themselves, and on to all that they look up.
-    fn reach(&self, side: SideRef<'_>) -> HashSet<ObjectId> {
+    /// Objects that are in use by themselves, and on to all that they look up; with `needed`, to what they could not do without.
+    fn reach(&self, side: SideRef<'_>, needed: bool) -> HashSet<ObjectId> {
         let served = side.served();
         let is_gone = |object: &ObjectId| {
             matches!(side.side.ledger.get(*object), State::Ignored(..) | State::Shadowed(_) | State::Invalid(_)) || self.shadowed.contains_key(object)
         };
         let by_itself = |object: &Object| match side.side.ledger.get(object.id) {
-            State::Emitted(_) | State::Merged(_) | State::Read(_) => true,
+            State::Emitted(_) | State::Merged(_) => true,
+            State::Read(_) => !needed,
             _ => served.contains(&object.id) || self.made.get(&object.id).is_some_and(|made| self.is_made(made)),
         };
         let mut open: Vec<ObjectId> =
             side.objects().iter().filter(|object| by_itself(object)).map(|object| object.id).filter(|id| !is_gone(id)).collect();
         let mut looked_up: HashMap<ObjectId, Vec<ObjectId>> = HashMap::new();
         for (to, users) in &self.used_by {
-            users.keys().for_each(|from| looked_up.entry(*from).or_default().push(*to));
+            let counts = users.iter().filter(|(_, optional)| !needed || !**optional);
+            counts.for_each(|(from, _)| looked_up.entry(*from).or_default().push(*to));
         }
         let mut reached: HashSet<ObjectId> = HashSet::new();
         while let Some(object) = open.pop() {
@@ -212,6 +217,7 @@ impl Facts {
             used_by: HashMap::new(),
             holds: HashMap::new(),
             in_effect: HashSet::new(),
+            needed: HashSet::new(),
             is_partial: false,
             makers: HashMap::new(),
         };
@@ -357,7 +363,7 @@ fn looked_up(users: &BTreeMap<ObjectId, bool>, side: SideRef<'_>, facts: &Facts)
         objects
     };
     let in_effect = |id: &ObjectId| facts.in_effect.contains(id);
-    let needed = in_text(&mut users.iter().filter(|(id, optional)| in_effect(id) && !**optional).map(|(id, _)| *id));
+    let needed = in_text(&mut users.iter().filter(|(id, optional)| facts.needed.contains(*id) && !**optional).map(|(id, _)| *id));
     if !needed.is_empty() {
         return State::Emitted(needed.iter().map(|user| format!("looked up by {}", ResourceRef::from(&user.key)).into()).collect());
     }

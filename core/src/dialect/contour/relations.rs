@@ -50,8 +50,8 @@ pub(super) const FIELDS: &[Referring] = &[
 /// All references by field.
 pub fn relations(objects: &Objects) -> Vec<Relation> {
     let mut all = relations::relations(objects, &[FIELDS, gateway_api::relations::FIELDS]);
-    // Contour is told its Gateway by name: it does not look at the class, and a Gateway that makes nothing changes nothing.
-    all.iter_mut().for_each(|of| of.optional = matches!(of.relation, "class" | "gateway"));
+    // A Gateway that makes nothing changes nothing.
+    all.iter_mut().for_each(|of| of.optional = of.relation == "gateway");
     all.extend(super::permission::relations(objects, &all));
     all
 }
