@@ -36,6 +36,8 @@ test("the page of a server follows what is served, without secrets, and says whe
     assert.doesNotMatch(await page.content(), /hunter2/);
     await writeFile(join(folder, "quote.yaml"), mapping("timeout_ms"));
     await page.getByText("0 warnings", { exact: true }).waitFor();
+    // A file that is written in place is empty for a moment.
+    await page.getByText("2 resources", { exact: true }).waitFor();
     await page.click("#tab-live");
     await page.getByText("no longer").waitFor();
     assert.deepEqual(errors, []);
