@@ -10,7 +10,7 @@ use chancery_core::compilation::{Options, for_people};
 use chancery_live::bootstrap::Bootstrap;
 use chancery_live::engine::Settings;
 use chancery_live::event::Events;
-use chancery_live::feed::Feed;
+use chancery_live::feed::{Feed, is_shown_whole};
 use chancery_live::session::Session;
 use chancery_live::sources::Source;
 use chancery_live::sources::folder::{Folder, Reading};
@@ -74,6 +74,15 @@ impl Open {
         let settings = Settings { options, spacing: SPACING, recorder: None, events: Events::default() };
         let session = Session::start(settings, vec![target.source()]).map_err(|failure| failure.0)?;
         Ok(Self { about, session, target })
+    }
+
+    /// Refuses inputs that are not followed, and those that the page does not see as they are: its stand-ins must reach no file and no Envoy.
+    fn is_editable(&self, name: &str) -> Result<(), String> {
+        match self.session.build().and_then(|build| is_shown_whole(&build, name)) {
+            Some(true) => Ok(()),
+            Some(false) => Err(format!("values in {name} are hidden from the page: edit it where it lies")),
+            None => Err(format!("{name} is none of the files that are open")),
+        }
     }
 }
 
@@ -197,11 +206,7 @@ impl Desk {
             let open = self.open.lock().await;
             let open =
                 open.as_ref().filter(|open| matches!(open.target, Target::Folder(_))).ok_or("only files of a folder that is open are written")?;
-            let build = open.session.build();
-            let known = build.is_some_and(|build| build.compilation.inputs.inputs.iter().any(|input| input.name == name));
-            if !known {
-                return Err(format!("{name} is none of the files that are open"));
-            }
+            open.is_editable(name)?;
             PathBuf::from(name)
         };
         let written = tokio::task::spawn_blocking(move || write_back(&path, &was, &text)).await.map_err(|error| error.to_string())??;
@@ -211,6 +216,9 @@ impl Desk {
 
     async fn draft(&self, name: &str, text: Option<&str>) -> Answer {
         if let Some(open) = &*self.open.lock().await {
+            if text.is_some() {
+                open.is_editable(name)?;
+            }
             open.session.draft(name, text);
         }
         Ok(Value::Null)

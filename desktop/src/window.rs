@@ -117,9 +117,7 @@ fn open_window(app: &AppHandle, wanted: Wanted) -> tauri::Result<()> {
         .inner_size(1360.0, 860.0)
         .min_inner_size(480.0, 360.0)
         // What is shown is the page, wherever a link in it leads.
-        .on_navigation(|url| {
-            matches!(url.scheme(), "tauri" | "http") && url.host_str().is_some_and(|host| host == "localhost" || host == "tauri.localhost")
-        })
+        .on_navigation(|url| matches!((url.scheme(), url.host_str()), ("tauri", Some("localhost")) | ("http" | "https", Some("tauri.localhost"))))
         .build()?;
     let dropped = desk.clone();
     let (handle, its) = (app.clone(), label);

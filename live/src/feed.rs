@@ -23,7 +23,7 @@ const LARGE: usize = 512 << 10;
 /// The most events that are passed on before it is said how sources and Envoys are.
 const BURST: usize = 64;
 
-/// What a page is told.
+/// What a page gets.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 enum Message<'a> {
@@ -168,8 +168,7 @@ impl Feed {
     /// What a build has that the page does not.
     fn take(&mut self, build: &Build) {
         self.held_back = build.compilation.held_back();
-        let inputs = build.compilation.inputs.inputs.iter().chain(&build.beneath);
-        for change in changes(&mut self.known, !self.begun, &build.version, inputs) {
+        for change in changes(&mut self.known, !self.begun, &build.version, inputs_of(build), &self.held_back) {
             self.say(&Message::Inputs(change));
         }
         self.begun = true;
@@ -177,7 +176,13 @@ impl Feed {
 }
 
 /// What changed since the inputs were `known`, in messages of bearable size; there is one at least. Of several inputs of one name the last counts.
-fn changes<'i>(known: &mut BTreeMap<String, Arc<str>>, begins: bool, version: &str, inputs: impl IntoIterator<Item = &'i Input>) -> Vec<Change> {
+fn changes<'i>(
+    known: &mut BTreeMap<String, Arc<str>>,
+    begins: bool,
+    version: &str,
+    inputs: impl IntoIterator<Item = &'i Input>,
+    held_back: &HeldBack,
+) -> Vec<Change> {
     let now: BTreeMap<&str, &Input> = inputs.into_iter().map(|input| (input.name.as_str(), input)).collect();
     let gone: Vec<String> = known.keys().filter(|name| !now.contains_key(name.as_str())).cloned().collect();
     gone.iter().for_each(|name| drop(known.remove(name)));
@@ -193,7 +198,7 @@ fn changes<'i>(known: &mut BTreeMap<String, Arc<str>>, begins: bool, version: &s
             out.push(std::mem::replace(&mut change, Change { version: version.to_owned(), ..Change::default() }));
             size = 0;
         }
-        let text = shown(input);
+        let text = shown(input, held_back);
         size += text.text.len();
         change.put.push(text);
     }
@@ -202,10 +207,24 @@ fn changes<'i>(known: &mut BTreeMap<String, Arc<str>>, begins: bool, version: &s
     out
 }
 
+/// The inputs of a build as its sources give them: of several of one name the last counts.
+fn inputs_of(build: &Build) -> impl DoubleEndedIterator<Item = &Input> {
+    build.compilation.inputs.inputs.iter().chain(&build.beneath)
+}
+
+/// Whether a page gets an input as it is; `None` where there is no such input. What a person makes of a text with stand-ins must reach neither the
+/// source nor an Envoy.
+#[must_use]
+pub fn is_shown_whole(build: &Build, name: &str) -> Option<bool> {
+    let input = inputs_of(build).rfind(|input| input.name == name)?;
+    Some(!shown(input, &build.compilation.held_back()).hidden)
+}
+
 /// An input as a page may see it.
-fn shown(input: &Input) -> Text {
+fn shown(input: &Input, held_back: &HeldBack) -> Text {
     let safe = with_stand_ins(&Inputs { inputs: Vec::from([input.clone()]) });
-    let text = safe.inputs.first().map(|safe| safe.text.to_string()).unwrap_or_default();
+    let text = safe.inputs.first().map(|safe| safe.text.as_ref()).unwrap_or_default();
+    let text = held_back.scrub(text).into_owned();
     Text { name: input.name.to_string(), hidden: *text != *input.text, text }
 }
 
@@ -224,11 +243,11 @@ mod tests {
     #[test]
     fn only_what_changed_is_sent_again() {
         let mut known = BTreeMap::new();
-        let first = changes(&mut known, true, "1", &inputs(&[("a", "kind: A"), ("b", "kind: B")]));
+        let first = changes(&mut known, true, "1", &inputs(&[("a", "kind: A"), ("b", "kind: B")]), &HeldBack::default());
         assert_eq!((first.len(), first[0].begins, first[0].ends, names(&first[0])), (1, true, true, vec!["a", "b"]));
-        let second = changes(&mut known, false, "2", &inputs(&[("b", "kind: C"), ("c", "kind: D")]));
+        let second = changes(&mut known, false, "2", &inputs(&[("b", "kind: C"), ("c", "kind: D")]), &HeldBack::default());
         assert_eq!((second[0].begins, names(&second[0]), second[0].gone.as_slice()), (false, vec!["b", "c"], &["a".to_owned()][..]));
-        let third = changes(&mut known, false, "3", &inputs(&[("b", "kind: C"), ("c", "kind: D")]));
+        let third = changes(&mut known, false, "3", &inputs(&[("b", "kind: C"), ("c", "kind: D")]), &HeldBack::default());
         assert_eq!((third.len(), names(&third[0]).len(), third[0].ends), (1, 0, true), "a page learns that the build is done");
     }
 
@@ -237,7 +256,7 @@ mod tests {
         let long = format!("kind: A\nspec: {}\n", "x".repeat(LARGE));
         let all: Vec<(String, &str)> = (0..3).map(|at| (format!("file-{at}"), long.as_str())).collect();
         let all: Vec<(&str, &str)> = all.iter().map(|(name, text)| (name.as_str(), *text)).collect();
-        let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&all));
+        let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&all), &HeldBack::default());
         let shape: Vec<_> = sent.iter().map(|change| (change.begins, change.ends, change.put.len())).collect();
         assert_eq!(shape, [(true, false, 1), (false, false, 1), (false, true, 1)]);
     }
@@ -245,10 +264,13 @@ mod tests {
     #[test]
     fn values_of_secrets_do_not_reach_a_page() {
         let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  password: hunter2hunter2\n";
-        let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&[("s", secret), ("m", "kind: Mapping\n")]));
+        let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&[("s", secret), ("m", "kind: Mapping\n")]), &HeldBack::new(["token-of-nobody"]));
         let by_name = |name: &str| sent[0].put.iter().find(|text| text.name == name).expect("it is sent");
         assert!(by_name("s").hidden && !by_name("s").text.contains("hunter2"), "{}", by_name("s").text);
         assert!(by_name("s").text.contains("password"), "names of keys stay");
         assert!(!by_name("m").hidden);
+        let header = inputs(&[("h", "add_request_headers: {authorization: token-of-nobody}\n")]);
+        let text = shown(&header[0], &HeldBack::new(["token-of-nobody"]));
+        assert!(text.hidden && !text.text.contains("token-of-nobody"), "{}", text.text);
     }
 }

@@ -101,6 +101,18 @@ async fn only_files_that_are_followed_are_written() {
 }
 
 #[tokio::test]
+async fn stand_ins_reach_no_file_and_no_envoy() {
+    let page = Page::opened().await;
+    let shown = page.text("secret.yaml", "password").await["text"].as_str().expect("a text").to_owned();
+    let (name, text) = (page.file("secret.yaml"), shown.replace("password", "token"));
+    let draft = Call::Draft { name: name.clone(), text: Some(text.clone()) };
+    for wrong in [draft, Call::Save { name, text, was: shown }] {
+        assert!(page.desk.call(wrong.clone()).await.is_err_and(|why| why.contains("hidden")), "{wrong:?}");
+    }
+    assert_eq!(std::fs::read_to_string(page.file("secret.yaml")).expect("a file"), SECRET);
+}
+
+#[tokio::test]
 async fn only_what_was_opened_before_is_opened_by_a_page() {
     let page = Page::opened().await;
     assert!(page.desk.call(Call::Reopen { path: "/etc".into() }).await.is_err());
