@@ -211,7 +211,7 @@ impl<'a> Writer<'a> {
         let lookup = |reference: &SecretReference| gateway.of().key_material(reference);
         let layout = if self.pretty { envoy::Layout::Pretty } else { envoy::Layout::Compact };
         let secrets = self.args.with_secrets.then_some(&lookup as envoy::Lookup<'_>);
-        envoy::v3::emit(gateway.ir, &envoy::Options { document, layout, secrets }, compiler.emitted.of(gateway))
+        envoy::v3::emit(gateway.ir, &envoy::Options { document, layout, secrets, executor: compiler.executor() }, compiler.emitted.of(gateway))
     }
 
     fn node(&self, kind: Kind, gateway: Option<GatewayRef<'_>>, compiler: &mut Compiler) -> Result<Node, Unusable> {

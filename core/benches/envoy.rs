@@ -3,6 +3,7 @@
 
 use chancery_core::backend::envoy::v3::{Emitted, emit, output_map};
 use chancery_core::backend::envoy::{Document, Layout, Options};
+use chancery_core::executor::Sequential;
 use chancery_core::ir::*;
 use chancery_core::resource::{ObjectId, Origin, Sourced};
 use chancery_core::text::{NodeId, Str};
@@ -113,7 +114,7 @@ fn gateway() -> Ir {
     Ir { listeners: (0..LISTENERS).map(listener).collect(), clusters: (0..CLUSTERS).map(cluster).collect(), ..Ir::default() }
 }
 
-const BOOTSTRAP: Options<'static> = Options { document: Document::Bootstrap, layout: Layout::Compact, secrets: None };
+const BOOTSTRAP: Options<'static> = Options { document: Document::Bootstrap, layout: Layout::Compact, secrets: None, executor: &Sequential };
 
 #[divan::bench(args = [Layout::Compact, Layout::Pretty])]
 fn from_scratch(bencher: Bencher<'_, '_>, layout: Layout) {

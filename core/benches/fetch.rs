@@ -5,6 +5,7 @@
 use chancery_core::compilation::Ledger;
 use chancery_core::diagnostic::Findings;
 use chancery_core::dialect::ambassador::{Options, fetch};
+use chancery_core::executor::Sequential;
 use chancery_core::read::{DocumentCache, read};
 use chancery_core::resource::Inputs;
 use divan::Bencher;
@@ -79,6 +80,6 @@ fn fetch_after_one_edit(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| {
         turn += 1;
         let objects = &both[turn % 2];
-        fetch::fetch_again(objects, &options, &mut memory, &mut Ledger::new(objects), &mut Findings::default())
+        fetch::fetch_again(objects, &options, &Sequential, &mut memory, &mut Ledger::new(objects), &mut Findings::default())
     });
 }

@@ -5,6 +5,7 @@
 use chancery_core::backend::envoy::{Options as EmitOptions, v3};
 use chancery_core::compilation::Ledger;
 use chancery_core::dialect::ambassador::{self, fetch, lower, model, model::Model};
+use chancery_core::executor::Sequential;
 use chancery_core::read::{self, DocumentCache};
 use chancery_core::resource::Inputs;
 use std::time::{Duration, Instant};
@@ -33,7 +34,7 @@ fn main() {
         lap("fetch");
         let model = Model::build(&config, &options, &mut Default::default(), &mut sink);
         lap("model");
-        let ir = lower::lower(&model, &mut Default::default(), &mut sink);
+        let ir = lower::lower(&model, &Sequential, &mut Default::default(), &mut sink);
         lap("lower");
         let mut emitted = v3::Emitted::new();
         let rope = v3::emit(&ir, &EmitOptions::default(), &mut emitted);
@@ -73,11 +74,11 @@ fn again(file: &str, text: &str, options: &ambassador::Options, runs: usize) {
         let (objects, mut sink) = read::read(&inputs, &fetch::read_options(), &mut cache);
         lap("read");
         let mut ledger = Ledger::new(&objects);
-        let config = fetch::fetch_again(&objects, options, &mut fetched, &mut ledger, &mut sink);
+        let config = fetch::fetch_again(&objects, options, &Sequential, &mut fetched, &mut ledger, &mut sink);
         lap("fetch");
         let model = Model::build(&config, options, &mut modelled, &mut sink);
         lap("model");
-        let ir = lower::lower(&model, &mut lowered, &mut sink);
+        let ir = lower::lower(&model, &Sequential, &mut lowered, &mut sink);
         lap("lower");
         let rope = v3::emit(&ir, &EmitOptions::default(), &mut emitted);
         lap("emit");

@@ -17,6 +17,7 @@ pub use detect::{Detection, detect, is_claimed, recognise};
 use crate::backend::envoy::v3::Emitted;
 use crate::compilation::{Compilation, Dialect, Draft, GatewayId, GatewayRef, Ledger, Options, Side, Task};
 use crate::diagnostic::{Diagnostic, Findings, Place, codes};
+use crate::executor::{Executor, Sequential};
 use crate::read::{self, DocumentCache, ReadOptions};
 use crate::resource::{Inputs, Objects, ResourceKey};
 use alloc::boxed::Box;
@@ -46,6 +47,7 @@ use core::any::Any;
 /// ```
 pub struct Compiler {
     dialects: Vec<&'static Dialect>,
+    executor: &'static dyn Executor,
     documents: DocumentCache,
     /// By the name of the dialect, and what it is given.
     memories: BTreeMap<(&'static str, Given), Box<dyn Any + Send>>,
@@ -87,7 +89,18 @@ impl Compiler {
     /// A compiler without memories, for these dialects.
     pub fn new(dialects: &[&'static Dialect]) -> Self {
         let (documents, memories, emitted) = (DocumentCache::new(), BTreeMap::new(), EmittedByGateway::default());
-        Self { dialects: dialects.to_vec(), documents, memories, emitted }
+        Self { dialects: dialects.to_vec(), executor: &Sequential, documents, memories, emitted }
+    }
+
+    /// Compiles with the threads of the host. The result is the same.
+    #[must_use]
+    pub fn with_executor(self, executor: &'static dyn Executor) -> Self {
+        Self { executor, ..self }
+    }
+
+    /// What runs its work.
+    pub fn executor(&self) -> &'static dyn Executor {
+        self.executor
     }
 
     /// Takes out what earlier compiles established: the next one begins anew. What was emitted stays.
@@ -110,7 +123,7 @@ impl Compiler {
         let detection = if asked.is_none() { detect(inputs, &self.dialects) } else { Detection::default() };
         let dialects = asked.map_or_else(|| detection.dialects(), |asked| Vec::from([asked]));
         let reading = dialects.iter().map(|dialect| (dialect.read_options)(options)).reduce(ReadOptions::join).unwrap_or_default();
-        let (mut objects, found) = read::read(inputs, &reading, &mut self.documents);
+        let (mut objects, found) = read::read_with(inputs, &reading, &mut self.documents, self.executor);
         let mut diagnostics = found.into_vec();
         diagnostics.extend(assume::assume(&mut objects, &dialects, options, &mut self.documents));
         diagnostics.extend(detection.notice(&objects, &self.dialects));
@@ -138,7 +151,7 @@ impl Compiler {
         // Stages may look at what was found before them, and add to it.
         let mut diagnostics: Findings = found.iter().cloned().collect();
         let mut ledger = Ledger::new(objects);
-        let task = Task { objects, options, memory: &mut **memory, ledger: &mut ledger, sink: &mut diagnostics };
+        let task = Task { objects, options, executor: self.executor, memory: &mut **memory, ledger: &mut ledger, sink: &mut diagnostics };
         let Draft { stages, answers, gateways } = (dialect.compile)(task);
         let diagnostics = diagnostics.into_iter().skip(found.len()).collect();
         Side { dialect, stages, ledger, answers, gateways, diagnostics }

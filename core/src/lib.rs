@@ -21,6 +21,7 @@ pub mod convert;
 pub mod diagnostic;
 pub mod dialect;
 pub mod envoy_config;
+pub mod executor;
 pub mod explain;
 pub mod ir;
 pub mod order;

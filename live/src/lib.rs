@@ -41,6 +41,7 @@ pub mod runtime;
 pub mod serve;
 pub mod session;
 pub mod sources;
+pub mod threads;
 pub mod watch;
 pub mod worker;
 pub mod xds;

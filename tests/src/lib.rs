@@ -10,4 +10,5 @@ pub mod generate;
 pub mod leaks;
 pub mod place;
 pub mod show;
+pub mod threads;
 pub mod work;

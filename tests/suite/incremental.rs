@@ -10,6 +10,7 @@ use chancery_core::text::to_json;
 use chancery_tests::chance::Chance;
 use chancery_tests::fixture;
 use chancery_tests::generate::{documents, proxies};
+use chancery_tests::threads::Threads;
 use chancery_tests::work::{Work, inputs, options};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -422,9 +423,10 @@ fn memories_change_nothing_of(
 }
 
 /// Edits documents at random, and holds every compile with memories to one from scratch.
+/// The one with memories has several threads, the one from scratch has none.
 fn hold(seed: u64, steps: usize, mut documents: Vec<String>, options: &Options, mut edit: impl FnMut(&mut Vec<String>, &mut Chance)) {
     let mut chance = Chance::new(seed);
-    let mut compiler = Compiler::new(dialect::ALL);
+    let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
     for step in 0..steps {
         if step > 0 {
             (0..=chance.below(3)).for_each(|_| edit(&mut documents, &mut chance));
@@ -460,7 +462,7 @@ fn emit_all(of: &Compilation, compiler: &mut Compiler) -> Vec<String> {
     let mut texts = Vec::new();
     for gateway in of.gateways() {
         for document in [Document::Bootstrap, Document::Resources] {
-            let options = envoy::Options { document, ..envoy::Options::default() };
+            let options = envoy::Options { document, executor: compiler.executor(), ..envoy::Options::default() };
             texts.push(envoy::v3::emit(gateway.ir, &options, compiler.emitted.of(gateway)).text());
         }
     }

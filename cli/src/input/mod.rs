@@ -22,6 +22,7 @@ use chancery_core::explain::{Snapshot, not_utf8, share};
 use chancery_core::read::says_nothing;
 use chancery_core::resource::{Input, Inputs, SourceId, nearest};
 use chancery_core::simulate::SavedRequest;
+use chancery_live::threads::Threads;
 use reader::Reader;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -62,7 +63,7 @@ pub struct Given {
 impl Given {
     /// Compiles. Bytes that are not UTF-8 become findings; only the gateway that was asked for is left, if one was.
     pub fn compile(&self) -> Result<(Compiler, Compilation), Unusable> {
-        let mut compiler = Compiler::new(dialect::ALL);
+        let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
         let mut compilation = compiler.compile(&self.inputs, &self.options);
         refuse_foreign_options(&self.options, &compilation)?;
         let findings = (0..).zip(&self.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));

@@ -4,6 +4,7 @@
 
 use super::{Answers, Gateway, Ledger, OptionSpec, Options, SettingChange, SideRef, Stages, Wanted};
 use crate::diagnostic::{Code, Diagnostic, Findings};
+use crate::executor::Executor;
 use crate::read::ReadOptions;
 use crate::resource::{Objects, ResourceKey};
 use crate::schema::{KnownKind, ListedKind};
@@ -127,6 +128,8 @@ pub struct Task<'a> {
     pub objects: &'a Objects,
     /// How the controller runs.
     pub options: &'a Options,
+    /// What runs work on many things, perhaps at the same time.
+    pub executor: &'a dyn Executor,
     /// What earlier compiles of this dialect found out; what [`Dialect::memory`] made at first.
     pub memory: &'a mut (dyn Any + Send),
     /// What becomes of every object, to be filled in.

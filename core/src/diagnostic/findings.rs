@@ -109,6 +109,13 @@ impl DistinctFindings {
         Reported(())
     }
 
+    /// Adds findings that were reported apart, and leaves none there.
+    pub fn append(&mut self, other: &mut Findings) {
+        for finding in core::mem::take(other) {
+            self.report(finding);
+        }
+    }
+
     /// How often something was reported, duplicates included: what changes between two looks was not silent.
     pub fn reports(&self) -> usize {
         self.reports

@@ -6,8 +6,9 @@
 //! What must not be here: how a chunk is read (`decode`).
 
 use super::ReadOptions;
-use super::decode::{Item, decode, for_each_place};
+use super::decode::{Decoded, Item, decode, for_each_place};
 use crate::diagnostic::{Diagnostic, Findings, Place};
+use crate::executor::{self, Executor};
 use crate::order::Order as _;
 use crate::resource::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 use crate::text::{Str, TextRange, split};
@@ -94,63 +95,52 @@ impl DocumentCache {
         Self::default()
     }
 
-    pub(super) fn read(&mut self, inputs: &Inputs, options: &ReadOptions) -> (Objects, Findings) {
+    pub(super) fn read(&mut self, inputs: &Inputs, options: &ReadOptions, executor: &dyn Executor) -> (Objects, Findings) {
         if self.options != *options {
             *self = Self { options: options.clone(), ..Self::default() };
         }
         let mut before = core::mem::take(&mut self.inputs);
-        for input in &inputs.inputs {
-            let known = before.iter().position(|known| known.name == input.name).map(|at| before.remove(at));
-            let known = known.unwrap_or_else(|| CachedInput { name: input.name.clone(), text: Arc::from(""), chunks: Vec::new() });
-            let updated = self.update(input, known);
-            self.inputs.push(updated);
-        }
+        let plans: Vec<Plan> = inputs
+            .inputs
+            .iter()
+            .map(|input| {
+                let known = before.iter().position(|known| known.name == input.name).map(|at| before.remove(at));
+                let known = known.unwrap_or_else(|| CachedInput { name: input.name.clone(), text: Arc::from(""), chunks: Vec::new() });
+                Plan::new(input, known)
+            })
+            .collect();
+        let texts: Vec<&str> = plans.iter().flat_map(Plan::fresh).collect();
+        let decoded = executor::map(executor, &texts, |text| decode(&Arc::from(*text), hash(text), options));
+        let mut decoded = decoded.into_iter();
+        self.inputs = plans.into_iter().map(|plan| self.carry_out(plan, &mut decoded)).collect();
         for gone in before.into_iter().flat_map(|input| input.chunks) {
             self.release(gone.objects.ids());
         }
         self.place()
     }
 
-    /// The chunks of an input, taken from what was known of it where the text is the same.
-    fn update(&mut self, input: &Input, known: CachedInput) -> CachedInput {
-        if Arc::ptr_eq(&known.text, &input.text) {
-            return known;
+    /// The chunks of an input with their numbers. Those that were read just now are the next of `decoded`.
+    fn carry_out(&mut self, plan: Plan, decoded: &mut impl Iterator<Item = Decoded>) -> CachedInput {
+        let Plan { name, text, head: mut chunks, middle, tail, gone } = plan;
+        chunks.reserve_exact(middle.len() + tail.len());
+        for planned in middle {
+            match planned {
+                Planned::Same(chunk) => chunks.push(chunk),
+                Planned::Fresh(range, ids) => chunks.extend(decoded.next().map(|decoded| self.fresh(decoded, range, ids))),
+            }
         }
-        let CachedInput { name, text: old_text, mut chunks } = known;
-        let new_text = &*input.text;
-        let same = Same::find(&old_text, new_text, &chunks);
-        let shift = new_text.len().wrapping_sub(old_text.len()) as u32;
-        let tail = chunks.split_off(chunks.len() - same.tail);
-        let middle = chunks.split_off(same.head);
-        let wanted = split(&new_text[same.from..same.to]);
-        let wanted: Vec<TextRange> = wanted.into_iter().filter(|chunk| !chunk.is_empty).map(|chunk| chunk.range.shifted(same.from as u32)).collect();
-
-        chunks.reserve(wanted.len() + tail.len());
-        let mut old = Old::new(&old_text, middle);
-        for (at, range) in wanted.iter().enumerate() {
-            let this = range.slice(new_text);
-            let next = wanted.get(at + 1).map(|next| next.slice(new_text));
-            let cached = match old.find(this, next) {
-                Found::Same(chunk) => chunk,
-                Found::Edited(ids) => self.fresh(this, ids),
-                Found::New => self.fresh(this, Vec::new()),
-            };
-            chunks.push(CachedChunk { range: *range, ..cached });
-        }
-        for gone in old.rest() {
+        chunks.extend(tail);
+        for gone in gone {
             self.release(gone.objects.ids());
         }
-        let moved = |range: TextRange| TextRange::new(range.start.wrapping_add(shift), range.end.wrapping_add(shift));
-        chunks.extend(tail.into_iter().map(|chunk| CachedChunk { range: moved(chunk.range), ..chunk }));
-        CachedInput { name, text: input.text.clone(), chunks }
+        CachedInput { name, text, chunks }
     }
 
-    fn fresh(&mut self, text: &str, ids: Vec<ObjectId>) -> CachedChunk {
-        let decoded = decode(&Arc::from(text), hash(text), &self.options);
+    fn fresh(&mut self, decoded: Decoded, range: TextRange, ids: Vec<ObjectId>) -> CachedChunk {
         let mut ids = ids.into_iter();
         let objects = decoded.objects.into_iter().map(|item| (ids.next().unwrap_or_else(|| self.take_number()), item)).collect();
         self.release(ids);
-        CachedChunk { range: TextRange::empty(0), objects: Numbered::new(objects), findings: decoded.findings }
+        CachedChunk { range, objects: Numbered::new(objects), findings: decoded.findings }
     }
 
     pub(super) fn take_number(&mut self) -> ObjectId {
@@ -189,6 +179,66 @@ impl DocumentCache {
             }
         }
         (objects, findings)
+    }
+}
+
+/// Which chunks of an input are as they were, and which must be read.
+struct Plan {
+    name: Str,
+    text: Arc<str>,
+    /// The chunks at the beginning that are as they were.
+    head: Vec<CachedChunk>,
+    middle: Vec<Planned>,
+    /// The chunks at the end that are as they were.
+    tail: Vec<CachedChunk>,
+    /// The chunks that are no longer there.
+    gone: Vec<CachedChunk>,
+}
+
+enum Planned {
+    Same(CachedChunk),
+    /// Where the text stands, and the numbers that its objects take over.
+    Fresh(TextRange, Vec<ObjectId>),
+}
+
+impl Plan {
+    /// The chunks of an input, taken from what was known of it where the text is the same.
+    fn new(input: &Input, known: CachedInput) -> Self {
+        let CachedInput { name, text: old_text, mut chunks } = known;
+        let (text, gone) = (input.text.clone(), Vec::new());
+        if Arc::ptr_eq(&old_text, &text) {
+            return Self { name, text, head: chunks, middle: Vec::new(), tail: Vec::new(), gone };
+        }
+        let same = Same::find(&old_text, &text, &chunks);
+        let shift = text.len().wrapping_sub(old_text.len()) as u32;
+        let mut tail = chunks.split_off(chunks.len() - same.tail);
+        for chunk in &mut tail {
+            chunk.range = TextRange::new(chunk.range.start.wrapping_add(shift), chunk.range.end.wrapping_add(shift));
+        }
+        let before = chunks.split_off(same.head);
+        let wanted = split(&text[same.from..same.to]);
+        let wanted: Vec<TextRange> = wanted.into_iter().filter(|chunk| !chunk.is_empty).map(|chunk| chunk.range.shifted(same.from as u32)).collect();
+
+        let mut old = Old::new(&old_text, before);
+        let mut middle = Vec::with_capacity(wanted.len());
+        for (at, range) in wanted.iter().enumerate() {
+            let next = wanted.get(at + 1).map(|next| next.slice(&text));
+            middle.push(match old.find(range.slice(&text), next) {
+                Found::Same(chunk) => Planned::Same(CachedChunk { range: *range, ..chunk }),
+                Found::Edited(ids) => Planned::Fresh(*range, ids),
+                Found::New => Planned::Fresh(*range, Vec::new()),
+            });
+        }
+        let gone = old.rest().collect();
+        Self { name, text, head: chunks, middle, tail, gone }
+    }
+
+    /// The texts that must be read.
+    fn fresh(&self) -> impl Iterator<Item = &str> {
+        self.middle.iter().filter_map(|planned| match planned {
+            Planned::Same(_) => None,
+            Planned::Fresh(range, _) => Some(range.slice(&self.text)),
+        })
     }
 }
 

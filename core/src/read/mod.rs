@@ -22,6 +22,7 @@ pub use cache::DocumentCache;
 pub use unwritten::Unwritten;
 
 use crate::diagnostic::Findings;
+use crate::executor::{Executor, Sequential};
 use crate::resource::{Inputs, Objects, ResourceKey};
 use crate::text::{Limits, Node, NodeId, Str, parse, split};
 use alloc::vec::Vec;
@@ -80,7 +81,12 @@ impl ReadOptions {
 /// Reads the objects of all inputs. A compile from scratch is one with an empty cache; the result is the same, but for the numbers that
 /// objects have.
 pub fn read(inputs: &Inputs, options: &ReadOptions, cache: &mut DocumentCache) -> (Objects, Findings) {
-    cache.read(inputs, options)
+    cache.read(inputs, options, &Sequential)
+}
+
+/// As [`read`], with the threads of the host.
+pub fn read_with(inputs: &Inputs, options: &ReadOptions, cache: &mut DocumentCache, executor: &dyn Executor) -> (Objects, Findings) {
+    cache.read(inputs, options, executor)
 }
 
 /// Whether there is no resource in any of the inputs, and nothing that could have been meant as one: blank lines, comments, lists without items.

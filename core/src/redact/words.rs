@@ -13,22 +13,38 @@ pub(super) fn is_near(word: &str, other: &str, most: usize) -> bool {
     if a.len().abs_diff(b.len()) > most || a.len() > LONGEST || b.len() > LONGEST {
         return false;
     }
-    let mut rows = [[0_usize; LONGEST + 1]; 3];
-    (0..=b.len()).for_each(|j| rows[1][j] = j);
+    // Every letter that only one of them has costs a change; nearly all words end here.
+    let (in_a, in_b) = (letters(a), letters(b));
+    if (in_a & !in_b).count_ones() as usize > most || (in_b & !in_a).count_ones() as usize > most {
+        return false;
+    }
+    distance(a, b) <= most
+}
+
+/// The letters of a word, as bits.
+fn letters(word: &[u8]) -> u64 {
+    word.iter().fold(0, |bits, byte| bits | 1 << (byte.to_ascii_lowercase() & 63))
+}
+
+/// How many letters must be left out, put in, exchanged or swapped with their neighbours to make one word of the other. Neither is longer than
+/// [`LONGEST`].
+fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut rows = [[0_u8; LONGEST + 1]; 3];
+    rows[0].iter_mut().zip(0..).for_each(|(cell, j)| *cell = j);
     for i in 1..=a.len() {
-        rows[2][0] = i;
+        let (this, above, before) = (i % 3, (i + 2) % 3, (i + 1) % 3);
+        rows[this][0] = i as u8;
         for j in 1..=b.len() {
-            let cost = usize::from(!a[i - 1].eq_ignore_ascii_case(&b[j - 1]));
-            let mut least = (rows[1][j - 1] + cost).min(rows[1][j] + 1).min(rows[2][j - 1] + 1);
+            let cost = u8::from(!a[i - 1].eq_ignore_ascii_case(&b[j - 1]));
+            let mut least = (rows[above][j - 1] + cost).min(rows[above][j] + 1).min(rows[this][j - 1] + 1);
             let swapped = i > 1 && j > 1 && a[i - 1].eq_ignore_ascii_case(&b[j - 2]) && a[i - 2].eq_ignore_ascii_case(&b[j - 1]);
             if swapped {
-                least = least.min(rows[0][j - 2] + 1);
+                least = least.min(rows[before][j - 2] + 1);
             }
-            rows[2][j] = least;
+            rows[this][j] = least;
         }
-        rows.rotate_left(1);
     }
-    rows[1][b.len()] <= most
+    usize::from(rows[a.len() % 3][b.len()])
 }
 
 /// Whether a kind is `Secret`, something made of it, or probably meant to be it.
@@ -133,4 +149,42 @@ pub(super) fn is_plain_key(key: &str) -> bool {
     let words = key.trim_end_matches(|c: char| c.is_ascii_digit());
     let joined = key.contains(['.', '_', '-']);
     is_name && (key.len() <= 40 || joined) && (joined || words.len() + 4 >= key.len() && !words.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{distance, is_near};
+
+    #[test]
+    fn words_are_near_by_their_distance_alone() {
+        let words = [
+            "",
+            "a",
+            "data",
+            "dta",
+            "adta",
+            "DATA",
+            "dataa",
+            "date",
+            "stringData",
+            "stringdata",
+            "strngDta",
+            "tringDataa",
+            "Secret",
+            "Scret",
+            "ESCRET",
+        ];
+        for a in words {
+            for b in words {
+                for most in 0..4 {
+                    let near = distance(a.as_bytes(), b.as_bytes()) <= most;
+                    assert_eq!(is_near(a, b, most), near, "{a} and {b}, at most {most}");
+                }
+            }
+        }
+        assert_eq!(distance(b"data", b"adta"), 1, "swapped");
+        assert_eq!(distance(b"stringData", b"strngDta"), 2);
+        assert_eq!(distance(b"kind", b"KIND"), 0);
+        assert_eq!(distance(b"", b"kind"), 4);
+    }
 }

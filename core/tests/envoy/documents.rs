@@ -5,6 +5,7 @@ use crate::upstream::{cluster, dns};
 use chancery_core::backend::OutputMap;
 use chancery_core::backend::envoy::v3::{Emitted, bootstrap, emit, output_map, resources, violations};
 use chancery_core::backend::envoy::{Document, Layout, Options};
+use chancery_core::executor::Sequential;
 use chancery_core::ir::*;
 use chancery_core::resource::{ObjectId, Origin, Sourced};
 use chancery_envoy_api::json;
@@ -13,7 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-const BOOTSTRAP: Options<'static> = Options { document: Document::Bootstrap, layout: Layout::Pretty, secrets: None };
+const BOOTSTRAP: Options<'static> = Options { document: Document::Bootstrap, layout: Layout::Pretty, secrets: None, executor: &Sequential };
 const RESOURCES: Options<'static> = Options { document: Document::Resources, ..BOOTSTRAP };
 
 fn text(ir: &Ir, options: &Options<'_>) -> String {

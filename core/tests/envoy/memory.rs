@@ -37,7 +37,7 @@ fn edit() -> impl Strategy<Value = Edit> {
 fn options() -> impl Strategy<Value = Options<'static>> {
     let document = prop_oneof![Just(Document::Bootstrap), Just(Document::Resources)];
     let layout = prop_oneof![Just(Layout::Compact), Just(Layout::Pretty)];
-    (document, layout).prop_map(|(document, layout)| Options { document, layout, secrets: None })
+    (document, layout).prop_map(|(document, layout)| Options { document, layout, ..Options::default() })
 }
 
 /// The routes of a host of the first chain of a listener.

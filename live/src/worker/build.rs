@@ -6,6 +6,7 @@
 use super::intake::{Drained, is_referred};
 use super::metrics::BuildSize;
 use crate::event::{FindingLine, Place};
+use crate::threads::Threads;
 use crate::xds::snapshot::{Blame, Resources, Snapshot};
 use chancery_core::backend::OutputMap;
 use chancery_core::backend::envoy::v3::{Emitted, Encoded, Encoding, Service, Withheld, encode, output_map};
@@ -134,7 +135,7 @@ impl Builder {
     /// With an empty memory.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options, compiler: Compiler::new(dialect::ALL), gateways: BTreeMap::new(), builds: 0 }
+        Self { options, compiler: Compiler::new(dialect::ALL).with_executor(&Threads), gateways: BTreeMap::new(), builds: 0 }
     }
 
     /// How it compiles.

@@ -6,12 +6,13 @@
 
 pub mod v3;
 
+use crate::executor::{Executor, Sequential};
 use crate::ir::SecretReference;
 use alloc::vec::Vec;
 use core::fmt;
 
 /// What a caller wants.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// Which document.
     pub document: Document,
@@ -20,6 +21,14 @@ pub struct Options<'a> {
     /// Key material, where the host has it and it may appear. A bootstrap then has certificates inline and endpoints fixed, so
     /// that it runs without a management server.
     pub secrets: Option<Lookup<'a>>,
+    /// What makes pieces of the document, perhaps at the same time. It changes no byte.
+    pub executor: &'a dyn Executor,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self { document: Document::default(), layout: Layout::default(), secrets: None, executor: &Sequential }
+    }
 }
 
 impl fmt::Debug for Options<'_> {
@@ -33,7 +42,7 @@ impl fmt::Debug for Options<'_> {
 }
 
 /// Gives the data that a reference names, if the host knows it.
-pub type Lookup<'a> = &'a dyn Fn(&SecretReference) -> Option<Vec<u8>>;
+pub type Lookup<'a> = &'a (dyn Fn(&SecretReference) -> Option<Vec<u8>> + Sync);
 
 /// Which document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::overwritten;
+use crate::executor::{self, Executor};
 use crate::order::Order as _;
 use crate::resource::{Content, Object, ObjectId, Objects};
 use crate::schema::Memo;
@@ -197,15 +198,19 @@ impl Memory {
         Some((known.kind, Admitted { object, root: known.root.clone(), places: known.places }))
     }
 
-    /// The object as the API server stores it, or what it says against it.
-    fn admit<'a>(&mut self, kind: Kind, object: &'a Object, admission: Admission<'_>, sink: &mut Findings) -> Result<Admitted<'a>, Vec<String>> {
-        let before = sink.len();
-        let admitted = Admitted::new(object, kinds::admit(kind, object, admission, sink)?);
-        if sink.len() == before {
+    /// Whether it is known that the API server takes an object.
+    fn knows(&self, object: &Object) -> bool {
+        self.taken.contains_key(&Arc::as_ptr(&object.content).addr())
+    }
+
+    /// An object that the API server took just now, and whether it did so without a word.
+    fn keep<'a>(&mut self, kind: Kind, object: &'a Object, root: Arc<Node>, silently: bool) -> Admitted<'a> {
+        let admitted = Admitted::new(object, root);
+        if silently {
             let taken = Taken { content: object.content.clone(), kind, root: admitted.root.clone(), places: admitted.places, round: self.round };
             self.taken.insert(Arc::as_ptr(&object.content).addr(), taken);
         }
-        Ok(admitted)
+        admitted
     }
 
     /// Begins a compile of so many objects.
@@ -226,20 +231,39 @@ impl Memory {
     }
 }
 
+/// What the API server makes of an object by itself.
+struct Verdict {
+    object: ObjectId,
+    /// The tree that it stores, or why it refuses the object.
+    taken: Result<Arc<Node>, Vec<String>>,
+    found: Findings,
+}
+
+/// The verdicts on the objects of Contour's kinds that are not known yet, in the order of the text.
+fn verdicts(objects: &Objects, skip_validation: bool, executor: &dyn Executor, memory: &Memory) -> Vec<Verdict> {
+    let new = objects.all().filter(|object| object.parent.is_none() && !object.broken && !memory.knows(object));
+    let new: Vec<(Kind, &Object)> = new.filter_map(|object| Some((kinds::find(&object.key.group, &object.key.kind)?, object))).collect();
+    executor::map_with(executor, &new, Memo::default, |memo, (kind, object)| {
+        let mut found = Findings::default();
+        let taken = kinds::admit(*kind, object, Admission { skip_validation, memo }, &mut found);
+        Verdict { object: object.id, taken, found }
+    })
+}
+
 impl<'a> Cluster<'a> {
     /// Applies all documents in order. `file` is the name of the configuration file that flags lead to.
     pub fn apply(
         objects: &'a Objects,
         file: Option<&Str>,
         skip_validation: bool,
+        executor: &dyn Executor,
         memory: &mut Memory,
         ledger: &mut Ledger,
         sink: &mut Findings,
     ) -> Self {
         memory.begin(skip_validation, objects.len());
         let mut cluster = Self::default();
-        let memo = Memo::default();
-        let admission = Admission { skip_validation, memo: &memo };
+        let mut verdicts = verdicts(objects, skip_validation, executor, memory).into_iter();
         for object in objects.all() {
             if let Some((holder, _)) = object.parent {
                 if file != Some(&object.key.kind) {
@@ -262,8 +286,12 @@ impl<'a> Cluster<'a> {
                 ledger.set(object.id, State::Ignored(Why::UnknownKind, "Contour does not read this kind".into()));
                 continue;
             };
-            match memory.admit(kind, object, admission, sink) {
-                Ok(admitted) => cluster.hold(kind, admitted, ledger, sink),
+            let Some(Verdict { object: of, taken, mut found }) = verdicts.next() else { continue };
+            debug_assert_eq!(of, object.id, "verdicts come in the order of the text");
+            let silently = found.is_empty();
+            sink.append(&mut found);
+            match taken {
+                Ok(root) => cluster.hold(kind, memory.keep(kind, object, root, silently), ledger, sink),
                 Err(errors) => {
                     ledger.set(object.id, State::Invalid(errors.first().map_or("the API server refuses it", String::as_str).into()));
                     cluster.refused.push(Refused { object: object.id, root: object.root.id, key: object.key.clone(), errors });

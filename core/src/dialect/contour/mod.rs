@@ -83,12 +83,12 @@ pub fn read_options(options: &Options) -> ReadOptions {
 
 /// From objects to gateways.
 fn compile(task: Task<'_>) -> Draft {
-    let Task { objects, options, memory, ledger, sink } = task;
+    let Task { objects, options, executor, memory, ledger, sink } = task;
     let mut fresh = Memory::default();
     let memory = memory.downcast_mut::<Memory>().unwrap_or(&mut fresh);
     let options = &Options::of(options);
     let file = settings::file_name(options);
-    let cluster = Cluster::apply(objects, file.as_ref(), options.skip_validation, &mut memory.cluster, ledger, sink);
+    let cluster = Cluster::apply(objects, file.as_ref(), options.skip_validation, executor, &mut memory.cluster, ledger, sink);
     let mut answers = Answers { refused: cluster.refused.clone(), ..Answers::default() };
     let gateways = match options.controller {
         Controller::Serve => Vec::from([serve(&cluster, options, memory, &mut answers, ledger, sink)]),

@@ -6,11 +6,12 @@
 //!
 //! Here is only how; which pieces make up a document is `document`'s.
 
-use super::memory::{Entry, Memo};
+use super::memory::{Entry, Made, Memo, Wanted};
 use super::{runs, verbatim};
 use crate::backend::Rope;
 use crate::backend::envoy::Layout;
 use crate::backend::output_map::{Fragment, List, OutputMap, Trace};
+use crate::executor::{self, Executor};
 use crate::ir::{Plain, Tree};
 use crate::text::to_json;
 use alloc::string::String;
@@ -182,6 +183,39 @@ impl Composer {
         }
     }
 
+    /// Makes at once what is wanted of many shared values, with all threads of the host, for [`Composer::elements`] to find.
+    pub(super) fn prepare<'t, T, M>(
+        &self,
+        all: impl Iterator<Item = &'t Arc<T>>,
+        memo: &mut Memo<T>,
+        executor: &dyn Executor,
+        emit: impl Fn(&T, &mut Trace) -> M + Sync,
+    ) where
+        T: Send + Sync + 't,
+        M: Reflect,
+    {
+        if executor.threads() < 2 {
+            return;
+        }
+        let text = self.rope.is_some() && self.layout == Layout::Compact;
+        let wanted = memo.lacking(Wanted { text, fragment: self.trace.is_on(), rules: self.broken.is_some() });
+        if !(wanted.text || wanted.fragment || wanted.rules) {
+            return;
+        }
+        let mut values: Vec<&Arc<T>> = all.collect();
+        values.sort_unstable_by_key(|value| Arc::as_ptr(value).addr());
+        values.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        let made = executor::map(executor, &values, |value| {
+            let silent = || emit(value, &mut Trace::off());
+            Made {
+                text: wanted.text.then(|| written(&silent(), Layout::Compact, 0, &mut Vec::new())),
+                fragment: wanted.fragment.then(|| recorded(|trace| emit(value, trace))),
+                broken: wanted.rules.then(|| validate(&silent())),
+            }
+        });
+        values.into_iter().zip(made).for_each(|(value, made)| memo.keep(value, made));
+    }
+
     /// Elements of the list that is open, each of them shared. Many are taken in runs: what was made of a run that memory has is
     /// not looked into.
     pub(super) fn elements<T, M: Reflect>(&mut self, elements: &[Arc<T>], memo: &mut Memo<T>, emit: impl Fn(&T, &mut Trace) -> M) {
@@ -345,20 +379,23 @@ impl Composer {
 }
 
 fn text<T, M: Reflect>(entry: &mut Entry<T>, layout: Layout, level: usize, scratch: &mut Vec<u8>, emit: &impl Fn(&mut Trace) -> M) -> Arc<str> {
-    entry.text(layout, level, || {
-        scratch.clear();
-        json::write(scratch, &emit(&mut Trace::off()), &style(layout, level));
-        Arc::from(core::str::from_utf8(scratch).unwrap_or_default())
-    })
+    entry.text(layout, level, || written(&emit(&mut Trace::off()), layout, level, scratch))
+}
+
+fn written<M: Reflect>(message: &M, layout: Layout, level: usize, scratch: &mut Vec<u8>) -> Arc<str> {
+    scratch.clear();
+    json::write(scratch, message, &style(layout, level));
+    Arc::from(core::str::from_utf8(scratch).unwrap_or_default())
 }
 
 fn fragment<T, M: Reflect>(entry: &mut Entry<T>, emit: &impl Fn(&mut Trace) -> M) -> Arc<Fragment> {
-    let made = entry.fragment.get_or_insert_with(|| {
-        let mut trace = Trace::on();
-        emit(&mut trace);
-        Arc::new(trace.finish())
-    });
-    made.clone()
+    entry.fragment.get_or_insert_with(|| recorded(emit)).clone()
+}
+
+fn recorded<M>(emit: impl Fn(&mut Trace) -> M) -> Arc<Fragment> {
+    let mut trace = Trace::on();
+    emit(&mut trace);
+    Arc::new(trace.finish())
 }
 
 fn style(layout: Layout, level: usize) -> Style {

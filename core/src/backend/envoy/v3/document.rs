@@ -82,11 +82,22 @@ impl<'a> Writer<'a> {
     fn write(self) -> Composer {
         let Self { ir, options, cx, mut c, memory } = self;
         let cx = &cx;
+        prepare(ir, options, cx, &c, memory);
         match options.document {
             Document::Bootstrap => whole_bootstrap(ir, cx, &mut c, memory),
             Document::Resources => resources(ir, options, cx, &mut c, memory),
         }
         c
+    }
+}
+
+/// Makes routes and clusters, which are most of a document, with all threads of the host.
+fn prepare(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &Composer, memory: &mut Emitted) {
+    let tables = route_tables(ir);
+    let routes = tables.iter().flat_map(|table| &table.virtual_hosts).flat_map(|host| host.routes.iter());
+    c.prepare(routes, &mut memory.routes, options.executor, |of, t| route(of, cx, t));
+    if !cx.stands_alone {
+        c.prepare(ir.clusters.iter(), memory.clusters(cx), options.executor, |of, t| cluster::cluster(of, cx, t));
     }
 }
 

@@ -64,11 +64,30 @@ pub(super) struct Memo<T> {
     /// What was made of several in a row.
     runs: Runs<T>,
     round: u32,
+    /// What was made of all values at once.
+    prepared: Wanted,
+}
+
+/// What is made of values.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wanted {
+    /// The text without blanks.
+    pub(super) text: bool,
+    pub(super) fragment: bool,
+    /// Which rules are broken.
+    pub(super) rules: bool,
+}
+
+/// What was made of one value beside others.
+pub(super) struct Made {
+    pub(super) text: Option<Arc<str>>,
+    pub(super) fragment: Option<Arc<Fragment>>,
+    pub(super) broken: Option<Vec<Violation>>,
 }
 
 impl<T> Default for Memo<T> {
     fn default() -> Self {
-        Self { entries: HashMap::default(), kept: 0, runs: Runs::default(), round: 0 }
+        Self { entries: HashMap::default(), kept: 0, runs: Runs::default(), round: 0, prepared: Wanted::default() }
     }
 }
 
@@ -105,6 +124,22 @@ impl<T> Memo<T> {
         });
         entry.round = self.round;
         entry
+    }
+
+    /// What of this has not been made of all values at once before. Afterwards it is taken for made: what changes later is little.
+    pub(super) fn lacking(&mut self, wanted: Wanted) -> Wanted {
+        let before = self.prepared;
+        let now = Wanted { text: wanted.text || before.text, fragment: wanted.fragment || before.fragment, rules: wanted.rules || before.rules };
+        self.prepared = now;
+        Wanted { text: now.text && !before.text, fragment: now.fragment && !before.fragment, rules: now.rules && !before.rules }
+    }
+
+    /// Keeps what was made of a value, as far as it is not there.
+    pub(super) fn keep(&mut self, value: &Arc<T>, made: Made) {
+        let entry = self.entry(value);
+        entry.compact = entry.compact.take().or(made.text);
+        entry.fragment = entry.fragment.take().or(made.fragment);
+        entry.broken = entry.broken.take().or(made.broken);
     }
 
     /// What was made of a run, as far as it is known.

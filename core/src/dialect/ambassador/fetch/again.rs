@@ -15,6 +15,7 @@ use crate::compilation::Ledger;
 use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Resource};
 use crate::resource::Objects;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// What a compile before this one fetched, with what was edited since; `None` where that would not be the same as to fetch anew.
@@ -37,7 +38,7 @@ pub(super) fn fetch(objects: &Objects, options: &Options, memory: &mut Memory, l
     }
     for (at, object, verdict) in verdicts_now {
         before.objects[at].1 = object.content.clone();
-        verdicts.learn(object, || verdict);
+        verdicts.insert(object, Box::new(verdict));
     }
     before.config = config.clone();
     *ledger = before.ledger.clone();

@@ -7,13 +7,14 @@ use super::super::kinds::{self, Admission, Via};
 use super::emit::{self, Emitter};
 use super::role::{self, Role};
 use super::seen::{Seen, ignore};
-use super::verdict::{Applied, Known};
+use super::verdict::{Applied, CachedByObject};
 use super::{expand, findings};
 use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Labels, Payload, Resource};
 use crate::resource::{Object, ObjectId, Objects, ResourceKey, Rule};
 use crate::text::{Node, NodeId, Str, Value};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -80,7 +81,7 @@ pub(super) fn collect<'a>(
     objects: &'a Objects,
     seen: &Seen<'_>,
     options: &Options,
-    known: &'a mut Known<Unfolded>,
+    known: &'a mut CachedByObject<Unfolded>,
     ledger: &mut Ledger,
     sink: &mut Findings,
 ) -> Annotations<'a> {
@@ -121,7 +122,9 @@ pub(super) fn collect<'a>(
             continue;
         }
         for object in &list {
-            known.learn(object, || unfold(object, parent, options));
+            if known.lacks(object) {
+                known.insert(object, Box::new(unfold(object, parent, options)));
+            }
         }
         readable.push((holder, list));
     }

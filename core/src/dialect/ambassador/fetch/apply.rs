@@ -7,7 +7,7 @@
 
 use super::role::Role;
 use super::seen::ignore;
-use super::verdict::{Applied, Known, Verdict};
+use super::verdict::{Applied, CachedByObject, Verdict};
 use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::overwritten;
@@ -17,7 +17,7 @@ use core::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// Applies all documents in order.
-pub(super) fn apply<'a>(objects: &'a Objects, verdicts: &'a Known<Verdict>, ledger: &mut Ledger, sink: &mut Findings) -> Vec<Applied<'a>> {
+pub(super) fn apply<'a>(objects: &'a Objects, verdicts: &'a CachedByObject<Verdict>, ledger: &mut Ledger, sink: &mut Findings) -> Vec<Applied<'a>> {
     let mut held: Vec<Applied<'a>> = Vec::with_capacity(objects.len());
     let mut by_key: HashTable<usize> = HashTable::with_capacity(objects.len());
     let hasher = DefaultHashBuilder::default();

@@ -4,15 +4,18 @@ use super::super::Options;
 use super::annotations::Unfolded;
 use super::before::Before;
 use super::judge::judge;
-use super::verdict::{Known, Verdict};
-use crate::resource::Objects;
+use super::verdict::{CachedByObject, Verdict};
+use crate::executor::{self, Executor};
+use crate::resource::{Object, Objects};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 /// What earlier compiles found out about objects by themselves.
 #[derive(Default)]
 pub struct Memory {
     options: Option<Options>,
-    pub(super) verdicts: Known<Verdict>,
-    pub(super) unfolded: Known<Unfolded>,
+    pub(super) verdicts: CachedByObject<Verdict>,
+    pub(super) unfolded: CachedByObject<Unfolded>,
     /// What all of it came to.
     pub(super) before: Option<Before>,
 }
@@ -32,9 +35,10 @@ impl Memory {
         self.unfolded.slots.resize_with(objects.slots(), || None);
     }
 
-    pub(super) fn learn(&mut self, objects: &Objects, options: &Options) {
-        for object in objects.all().filter(|object| object.parent.is_none() && !object.broken) {
-            self.verdicts.learn(object, || judge(object, options));
-        }
+    pub(super) fn learn(&mut self, objects: &Objects, options: &Options, executor: &dyn Executor) {
+        let new = objects.all().filter(|object| object.parent.is_none() && !object.broken && self.verdicts.lacks(object));
+        let new: Vec<&Object> = new.collect();
+        let verdicts = executor::map(executor, &new, |object| Box::new(judge(object, options)));
+        new.into_iter().zip(verdicts).for_each(|(object, verdict)| self.verdicts.insert(object, verdict));
     }
 }

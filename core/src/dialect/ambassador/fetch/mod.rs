@@ -36,6 +36,7 @@ use super::{Options, kinds};
 use crate::compilation::Ledger;
 use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Resource, Rules};
+use crate::executor::{Executor, Sequential};
 use crate::read::ReadOptions;
 use crate::resource::Objects;
 use alloc::sync::Arc;
@@ -53,17 +54,24 @@ pub fn read_options() -> ReadOptions {
 
 /// The configuration that the controller loads from these objects. Every object gets its entry in the ledger.
 pub fn fetch(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Findings) -> Config {
-    fetch_again(objects, options, &mut Memory::default(), ledger, sink)
+    fetch_again(objects, options, &Sequential, &mut Memory::default(), ledger, sink)
 }
 
 /// [`fetch`] with a memory of what earlier compiles found out about the same objects.
-pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Findings) -> Config {
+pub fn fetch_again(
+    objects: &Objects,
+    options: &Options,
+    executor: &dyn Executor,
+    memory: &mut Memory,
+    ledger: &mut Ledger,
+    sink: &mut Findings,
+) -> Config {
     memory.prepare(objects, options);
     if let Some(config) = again::fetch(objects, options, memory, ledger, sink) {
         return config;
     }
     let found_before = sink.len();
-    memory.learn(objects, options);
+    memory.learn(objects, options, executor);
     let Memory { verdicts, unfolded, .. } = memory;
     let cluster = apply::apply(objects, verdicts, ledger, sink);
     let seen = watch::watch(cluster, options, ledger, sink);

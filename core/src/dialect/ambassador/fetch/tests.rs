@@ -8,6 +8,7 @@ use crate::compilation::{Assumptions, Missing};
 use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::{Diagnostic, Findings, Severity};
 use crate::dialect::ambassador::config::{Config, Payload, Presence};
+use crate::executor::Sequential;
 use crate::read::{DocumentCache, read};
 use crate::resource::{Inputs, Objects};
 use crate::text::to_json;
@@ -298,7 +299,7 @@ fn a_memory_gives_what_fetching_from_scratch_gives() {
     for text in &texts {
         let (objects, _) = read(&inputs(text), &read_options(), &mut cache);
         let mut findings = Findings::default();
-        let config = fetch_again(&objects, &Options::default(), &mut memory, &mut Ledger::new(&objects), &mut findings);
+        let config = fetch_again(&objects, &Options::default(), &Sequential, &mut memory, &mut Ledger::new(&objects), &mut findings);
         let fresh = get(text);
         assert_eq!(to_json(&config.dump(), true), to_json(&fresh.config.dump(), true));
         let said = |findings: &[Diagnostic]| findings.iter().map(|finding| finding.message.clone()).collect::<Vec<_>>();

@@ -33,27 +33,32 @@ pub(super) struct Verdict {
     pub(super) findings: Findings,
 }
 
-/// What is known of objects, by the index of their number, with a hash of what it was learnt from.
-pub(super) struct Known<T> {
+/// What was found out about objects, by the index of their number, with a hash of what it was learnt from.
+pub(super) struct CachedByObject<T> {
     pub(super) slots: Vec<Option<(u64, Box<T>)>>,
 }
 
-impl<T> Default for Known<T> {
+impl<T> Default for CachedByObject<T> {
     fn default() -> Self {
         Self { slots: Vec::new() }
     }
 }
 
-impl<T> Known<T> {
-    /// Finds out about an object, unless it is known.
-    pub(super) fn learn(&mut self, object: &Object, find_out: impl FnOnce() -> T) {
-        let Some(slot) = object.id.index().and_then(|index| self.slots.get_mut(index)) else { return };
-        if !matches!(slot, Some((fingerprint, _)) if *fingerprint == object.fingerprint) {
-            *slot = Some((object.fingerprint, Box::new(find_out())));
+impl<T> CachedByObject<T> {
+    /// Whether nothing is cached of an object as it is now.
+    pub(super) fn lacks(&self, object: &Object) -> bool {
+        let slot = object.id.index().and_then(|index| self.slots.get(index));
+        slot.is_some_and(|slot| !matches!(slot, Some((fingerprint, _)) if *fingerprint == object.fingerprint))
+    }
+
+    /// Caches what was found out about an object.
+    pub(super) fn insert(&mut self, object: &Object, value: Box<T>) {
+        if let Some(slot) = object.id.index().and_then(|index| self.slots.get_mut(index)) {
+            *slot = Some((object.fingerprint, value));
         }
     }
 
-    /// What is known of an object.
+    /// What is cached of an object.
     pub(super) fn get(&self, object: &Object) -> Option<&T> {
         let (_, known) = self.slots.get(object.id.index()?)?.as_ref()?;
         Some(known)

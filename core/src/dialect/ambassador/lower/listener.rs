@@ -309,7 +309,10 @@ impl<'m> Lowering<'m, '_> {
             for member in chain.members.values() {
                 let Member::Http(host) = member else { continue };
                 lowered.origins.extend(host.identity.origin);
-                let Some(chosen) = routes.of(host).map(|routes| routes.chosen(listener.security.value, host.insecure_action.value)) else { continue };
+                let Some(chosen) = routes.of(host).map(|routes| routes.chosen(listener.security.value, host.insecure_action.value, self.executor))
+                else {
+                    continue;
+                };
                 match hosts.iter_mut().find(|known| known.domains.first().is_some_and(|domain| domain.value == host.hostname.value)) {
                     Some(known) => Arc::make_mut(&mut known.routes).extend(chosen.iter().cloned()),
                     None => hosts.push(virtual_host(listener, host, chosen.clone())),

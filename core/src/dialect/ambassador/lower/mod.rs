@@ -16,6 +16,7 @@ mod variant;
 
 use super::model::{Identity, Model, REFUSED_HELP};
 use crate::diagnostic::{Diagnostic, DistinctFindings, Findings, Place, Reported, codes};
+use crate::executor::Executor;
 use crate::ir::{EnvoyDelivery, HeaderName, Ir, Spelling, StatusCode};
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
@@ -45,9 +46,9 @@ const SPELLING: Spelling = Spelling {
 };
 
 /// Lowers a finished model.
-pub fn lower(model: &Model<'_>, memory: &mut Memory, sink: &mut Findings) -> Ir {
+pub fn lower(model: &Model<'_>, executor: &dyn Executor, memory: &mut Memory, sink: &mut Findings) -> Ir {
     memory.prepare(model);
-    let mut lowering = Lowering { model, findings: DistinctFindings::default() };
+    let mut lowering = Lowering { model, executor, findings: DistinctFindings::default() };
     let routes = lowering.routes(memory);
     let mut listeners = lowering.listeners(&routes);
     listeners.push(Arc::new(lowering.ready_listener()));
@@ -61,6 +62,7 @@ pub fn lower(model: &Model<'_>, memory: &mut Memory, sink: &mut Findings) -> Ir 
 /// The model, and where findings go.
 struct Lowering<'m, 'c> {
     model: &'m Model<'c>,
+    executor: &'m dyn Executor,
     findings: DistinctFindings,
 }
 

@@ -5,13 +5,14 @@
 use super::memory::{CachedGroup, Hosts};
 use super::variant::{HostRoutes, Variants};
 use super::{Lowering, Memory};
-use crate::diagnostic::{Reported, codes};
+use crate::diagnostic::{DistinctFindings, Findings, Reported, codes};
 use crate::dialect::ambassador::duration;
 use crate::dialect::ambassador::model::group::{Group, GroupKind, HttpGroup, Member};
 use crate::dialect::ambassador::model::health_check::added_header;
 use crate::dialect::ambassador::model::mapping::{KeyValue, LbHash};
 use crate::dialect::ambassador::model::{Host, HttpMapping, Identity};
 use crate::dialect::ambassador::spec::{self, TextOrList};
+use crate::executor;
 use crate::ir::{
     Cors, Forward, HashBy, HashPolicy, HeaderMatch, HeaderMutations, HeaderName, HostRewrite, MirrorPolicy, PathMatch, PathRewrite, PerFilter,
     QueryMatch, RateLimitAction, RateLimitDescriptor, Redirect, RedirectCode, RedirectPath, Regex, RegexRewrite, RetryPolicy, Route, RouteAction,
@@ -49,8 +50,8 @@ impl<'m> Lowering<'m, '_> {
     pub(super) fn routes(&mut self, memory: &mut Memory) -> Routes<'m> {
         let model = self.model;
         let hosts: Vec<_> = model.hosts.values().collect();
-        let strict = model.options.strict_label_selectors();
         let mut touched = Hosts::default();
+        let mut changed = Vec::new();
         for (number, group) in model.groups.iter() {
             let Some(slot) = memory.groups.get_mut(number as usize) else { continue };
             if let Some(known) = slot {
@@ -60,16 +61,13 @@ impl<'m> Lowering<'m, '_> {
                 }
                 touched.extend(&known.hosts);
             }
-            let before = self.findings.reports();
-            let mut known = CachedGroup { group: group.clone(), routes: Vec::new(), hosts: Hosts::default(), quiet: false, used: true };
-            if let GroupKind::Http(http) = &group.kind {
-                self.group_routes(group, http, &mut known.routes);
-                let takers = hosts.iter().enumerate().filter(|(_, host)| !known.routes.is_empty() && host.takes(http, strict));
-                takers.for_each(|(at, _)| known.hosts.insert(at));
-            }
-            known.quiet = self.findings.reports() == before;
-            touched.extend(&known.hosts);
-            *slot = Some(known);
+            changed.push((number, group));
+        }
+        let lowered = executor::map(self.executor, &changed, |(_, group)| self.lowered_group(group, &hosts));
+        for ((number, _), (lowered, mut findings)) in changed.iter().zip(lowered) {
+            self.findings.append(&mut findings);
+            touched.extend(&lowered.hosts);
+            memory.groups[*number as usize] = Some(lowered);
         }
         for slot in &mut memory.groups {
             if let Some(gone) = slot.take_if(|known| !core::mem::take(&mut known.used)) {
@@ -85,6 +83,20 @@ impl<'m> Lowering<'m, '_> {
             *list = Arc::new(HostRoutes::new(routes));
         }
         Routes { hosts: hosts.into_iter().zip(lists.iter().cloned()).collect() }
+    }
+
+    /// A group by itself, and what was found.
+    fn lowered_group(&self, group: &Arc<Group>, hosts: &[&Host]) -> (CachedGroup, Findings) {
+        let mut own = Lowering { findings: DistinctFindings::default(), ..*self };
+        let mut lowered = CachedGroup { group: group.clone(), routes: Vec::new(), hosts: Hosts::default(), quiet: false, used: true };
+        if let GroupKind::Http(http) = &group.kind {
+            own.group_routes(group, http, &mut lowered.routes);
+            let strict = self.model.options.strict_label_selectors();
+            let takers = hosts.iter().enumerate().filter(|(_, host)| !lowered.routes.is_empty() && host.takes(http, strict));
+            takers.for_each(|(at, _)| lowered.hosts.insert(at));
+        }
+        lowered.quiet = own.findings.reports() == 0;
+        (lowered, own.findings.take())
     }
 
     fn group_routes(&mut self, group: &Group, http: &HttpGroup, out: &mut Vec<Arc<Variants>>) {

@@ -4,6 +4,7 @@
 
 use crate::dialect::ambassador::model::host::InsecureAction;
 use crate::dialect::ambassador::model::listener::Security;
+use crate::executor::{self, Executor};
 use crate::ir::{HeaderMatch, HeaderName, PathMatch, PerFilter, Redirect, Route, RouteAction, StringMatch};
 use crate::resource::Sourced;
 use alloc::boxed::Box;
@@ -30,28 +31,14 @@ impl HostRoutes {
     }
 
     /// Each route for secure and for insecure requests.
-    pub fn chosen(&self, security: Security, insecure_action: InsecureAction) -> &Chosen {
+    pub fn chosen(&self, security: Security, insecure_action: InsecureAction, executor: &dyn Executor) -> &Chosen {
         let chosen = &self.chosen[security as usize][insecure_action as usize];
-        chosen.get_or_init(|| Box::new(Arc::new(self.choose(security, insecure_action))))
-    }
-
-    fn choose(&self, security: Security, insecure_action: InsecureAction) -> Vec<Arc<Route>> {
-        let secure = if security == Security::Secure { Matcher::Always } else { Matcher::XfpHttps };
-        let insecure = if security == Security::Insecure { Matcher::Always } else { Matcher::XfpHttp };
-        let mut out = Vec::with_capacity(2 * self.routes.len());
-        for route in &self.routes {
-            if security != Security::Insecure {
-                out.push(route.get(secure, false));
-            }
-            if security != Security::Secure {
-                match if route.acme { InsecureAction::Route } else { insecure_action } {
-                    InsecureAction::Reject => {}
-                    InsecureAction::Route => out.push(route.get(insecure, false)),
-                    InsecureAction::Redirect => out.push(route.get(insecure, true)),
-                }
-            }
-        }
-        out
+        chosen.get_or_init(|| {
+            let routes = executor::map(executor, &self.routes, |route| route.chosen(security, insecure_action));
+            let mut out = Vec::with_capacity(2 * routes.len());
+            out.extend(routes.into_iter().flatten().flatten());
+            Box::new(Arc::new(out))
+        })
     }
 }
 
@@ -79,6 +66,20 @@ pub(super) enum Matcher {
 }
 
 impl Variants {
+    /// The variants for secure and for insecure requests, of those that the listener takes.
+    fn chosen(&self, security: Security, insecure_action: InsecureAction) -> [Option<Arc<Route>>; 2] {
+        let secure = if security == Security::Secure { Matcher::Always } else { Matcher::XfpHttps };
+        let insecure = if security == Security::Insecure { Matcher::Always } else { Matcher::XfpHttp };
+        let insecure_action = if self.acme { InsecureAction::Route } else { insecure_action };
+        let of_insecure = match insecure_action {
+            _ if security == Security::Secure => None,
+            InsecureAction::Reject => None,
+            InsecureAction::Route => Some(self.get(insecure, false)),
+            InsecureAction::Redirect => Some(self.get(insecure, true)),
+        };
+        [(security != Security::Insecure).then(|| self.get(secure, false)), of_insecure]
+    }
+
     /// The variant for a matcher, redirected to https or not.
     pub fn get(&self, matcher: Matcher, redirect: bool) -> Arc<Route> {
         match (matcher, redirect) {

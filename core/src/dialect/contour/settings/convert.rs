@@ -11,6 +11,7 @@ use super::{Flags, file_and_flags, sources};
 use crate::compilation::Failure;
 use crate::compilation::Ledger;
 use crate::diagnostic::{Findings, Place};
+use crate::executor::Sequential;
 use crate::resource::{Object, Objects};
 use crate::text::{Limits, LineIndex, Node, NodeId, Value, parse, to_yaml};
 use alloc::collections::BTreeMap;
@@ -75,7 +76,7 @@ pub fn convert(objects: &Objects, options: &Options) -> Result<Converted, Failur
     let flags = Flags::of_serve(&options.arguments).map_err(|error| Failure::new("flags", error))?;
     let (mut ledger, mut sink) = (Ledger::new(objects), Findings::default());
     let (file, mut memory) = (super::file_name(options), super::super::cluster::Memory::default());
-    let cluster = Cluster::apply(objects, file.as_ref(), options.skip_validation, &mut memory, &mut ledger, &mut sink);
+    let cluster = Cluster::apply(objects, file.as_ref(), options.skip_validation, &Sequential, &mut memory, &mut ledger, &mut sink);
     let (file, source) = file_and_flags(&cluster, &flags, &mut ledger, &mut sink)?;
     let mut spec = sources::spec(&flags, &file);
     let has_json_log = get(&spec, "envoy.logging.accessLogFormat").and_then(Node::as_str) == Some("json");

@@ -8,6 +8,7 @@ use crate::compile;
 use crate::dialect::contour;
 use crate::dialect::contour::cluster::{Cluster, Memory};
 use crate::dialect::contour::{Options, read_options};
+use crate::executor::Sequential;
 use crate::explain::Positions;
 use crate::read::{self, DocumentCache};
 use crate::resource::{Inputs, Objects, Rule};
@@ -53,7 +54,7 @@ fn started(text: &str, flags: &[&str]) -> (Result<Settings, Failure>, Life) {
     let objects = objects(text, &options);
     let (mut ledger, mut sink) = (Ledger::new(&objects), crate::diagnostic::Findings::default());
     let file = super::file_name(&options);
-    let cluster = Cluster::apply(&objects, file.as_ref(), false, &mut Memory::default(), &mut ledger, &mut sink);
+    let cluster = Cluster::apply(&objects, file.as_ref(), false, &Sequential, &mut Memory::default(), &mut ledger, &mut sink);
     let settings = Settings::load(&cluster, &options, &mut ledger, &mut sink);
     let settings = settings.and_then(|settings| settings.start(&cluster, &mut sink).map(|()| settings));
     let life = life(&cluster, &options, settings.as_ref());
