@@ -44,6 +44,9 @@ pub trait Executor: Send + Sync {
     fn run(&self, jobs: Vec<Job<'_>>);
 }
 
+/// A piece of work with a result.
+pub type Work<'t, R> = Box<dyn FnOnce() -> R + Send + 't>;
+
 /// Runs jobs one after another, on the thread that asks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sequential;
@@ -60,6 +63,14 @@ impl Executor for Sequential {
 
 /// How many jobs each thread gets, so that one with much work does not keep the others waiting.
 const JOBS_PER_THREAD: usize = 8;
+
+/// The results of these, in their order; each is a job of its own.
+pub fn all<R: Send>(executor: &dyn Executor, work: Vec<Work<'_, R>>) -> Vec<R> {
+    let mut results: Vec<Option<R>> = work.iter().map(|_| None).collect();
+    let jobs = work.into_iter().zip(&mut results).map(|(work, result)| -> Job<'_> { Box::new(move || *result = Some(work())) });
+    executor.run(jobs.collect());
+    results.into_iter().flatten().collect()
+}
 
 /// What `of` makes of each thing, in their order.
 pub fn map<T: Sync, R: Send>(executor: &dyn Executor, things: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {

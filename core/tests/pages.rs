@@ -9,6 +9,7 @@ use chancery_core::compilation::{Compilation, Options};
 use chancery_core::compile::{EmittedByGateway, compile};
 use chancery_core::diagnostic::{Code, Diagnostic, Part, Place, Severity, codes, time};
 use chancery_core::dialect;
+use chancery_core::executor::Sequential;
 use chancery_core::resource::Inputs;
 use chancery_core::text::TextRange;
 use std::collections::BTreeSet;
@@ -63,7 +64,7 @@ fn run(text: &str, info: &str) -> Compilation {
     let inputs = Inputs::one("example.yaml", text);
     let options = options(info.strip_prefix("yaml").unwrap_or_default());
     let mut compilation = compile(&inputs, &options, dialect::ALL);
-    check_whole(&mut compilation, &options.findings, &mut EmittedByGateway::default());
+    check_whole(&mut compilation, &options.findings, &mut EmittedByGateway::default(), &Sequential);
     compilation
 }
 

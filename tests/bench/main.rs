@@ -152,7 +152,8 @@ fn checks(text: &str) -> Duration {
         let mut compiler = Compiler::new(dialect::ALL);
         let mut compilation = compiler.compile(&inputs, &Options::default());
         let start = Instant::now();
-        check(&mut compilation, &policy, &mut compiler.emitted);
+        let executor = compiler.executor();
+        check(&mut compilation, &policy, &mut compiler.emitted, executor);
         start.elapsed()
     };
     (0..RUNS).map(|_| once()).min().unwrap_or_default()

@@ -6,6 +6,7 @@ use chancery_core::check::check;
 use chancery_core::compilation::{Dialect, Options};
 use chancery_core::diagnostic::Policy;
 use chancery_core::dialect::{ambassador, contour};
+use chancery_core::executor::Sequential;
 use chancery_core::explain::{
     Snapshot, View, Viewed, completions, dump_config, dump_with_origins, explain_line, findings, graph, hover, ledger, picture, routes, share,
     with_stand_ins,
@@ -139,7 +140,7 @@ macro_rules! json {
 fn outputs(text: &str, dialect: &'static Dialect) -> Vec<(&'static str, String)> {
     let options = Options::default().in_dialect(dialect.name);
     let mut work = Work::new(&inputs([("input.yaml", text)]), &options);
-    check(&mut work.compilation, &Policy::default(), &mut work.compiler.emitted);
+    check(&mut work.compilation, &Policy::default(), &mut work.compiler.emitted, &Sequential);
     let mut outputs = Vec::new();
     if work.compilation.gateways().next().is_some() {
         outputs = vec![("bootstrap", work.text(Document::Bootstrap)), ("resources", work.text(Document::Resources))];

@@ -3,6 +3,7 @@
 use crate::{envoy, examples};
 use chancery_core::check::check;
 use chancery_core::diagnostic::Policy;
+use chancery_core::executor::Sequential;
 use chancery_core::explain::{LedgerRow, ResourceRef, ledger_of, rows_without_effect};
 use chancery_tests::work::Work;
 use std::collections::BTreeSet;
@@ -24,7 +25,7 @@ fn every_resource_without_effect_has_a_finding() {
     let mut silent = Vec::new();
     for (name, inputs, options) in cases() {
         let mut work = Work::new(&inputs, &options);
-        check(&mut work.compilation, &Policy::default(), &mut work.compiler.emitted);
+        check(&mut work.compilation, &Policy::default(), &mut work.compiler.emitted, &Sequential);
         let told: BTreeSet<ResourceRef> = work.findings().into_iter().filter_map(|finding| finding.resource).collect();
         let rows = work.ledger().into_iter().filter(|row| is_idle(row) && !PASSIVE.contains(&&*row.resource.kind) && !row.resource.kind.is_empty());
         silent.extend(rows.filter(|row| !told.contains(&row.resource)).map(|row| format!("{name}: {}", row.resource)));

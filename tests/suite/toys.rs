@@ -9,6 +9,7 @@ use chancery_core::compilation::{
 use chancery_core::compile::{Compiler, detect};
 use chancery_core::diagnostic::{Diagnostic, Place, Policy, codes};
 use chancery_core::dialect;
+use chancery_core::executor::Sequential;
 use chancery_core::explain::{View, Viewed, explain_pointer, findings, graph, ledger, resolve};
 use chancery_core::ir::{
     Cluster, FilterChain, Forward, HttpConnectionManager, Listener, NetworkFilter, PathMatch, Route, RouteAction, SecretReference, UpstreamClusters,
@@ -170,7 +171,7 @@ fn a_dialect_of_two_gateways_needs_only_its_descriptor() {
     let mut compiler = Compiler::new(&dialects());
     let mut compilation = compiler.compile(&inputs, &Options::default());
     assert_eq!(compilation.gateways().map(|gateway| gateway.id.to_string()).collect::<Vec<_>>(), ["doors/north", "doors/south"]);
-    check(&mut compilation, &Policy::default(), &mut compiler.emitted);
+    check(&mut compilation, &Policy::default(), &mut compiler.emitted, &Sequential);
     let positions = compilation.positions();
     let found = findings(&compilation, &positions);
     assert!(

@@ -78,7 +78,8 @@ fn report(args: &CheckArgs, given: &Given, deployment: &Deployment, style: &Styl
 fn checked(args: &CheckArgs, given: &Given) -> Result<(Compilation, Vec<Finding>), Unusable> {
     let (mut compiler, mut compilation) = given.compile()?;
     let policy = args.judging.policy(&given.options.findings);
-    check(&mut compilation, &policy, &mut compiler.emitted);
+    let executor = compiler.executor();
+    check(&mut compilation, &policy, &mut compiler.emitted, executor);
     let mut findings = findings(&compilation, &compilation.positions());
     // They come by file and place, which a stable sort keeps.
     findings.sort_by_key(|finding| match finding.level() {

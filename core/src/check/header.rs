@@ -16,7 +16,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         mutations(whole, &table.request_headers);
         table.virtual_hosts.iter().for_each(|host| mutations(whole, &host.response_headers));
     }
-    for route in whole.routes.clone() {
+    for route in whole.routes.clone().iter().copied() {
         mutations(whole, &route.request_headers);
         mutations(whole, &route.response_headers);
         for header in &route.matcher.headers {

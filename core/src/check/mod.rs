@@ -32,15 +32,39 @@ pub use settle::ANNOTATION;
 use crate::compilation::{Compilation, SideRef};
 use crate::compile::EmittedByGateway;
 use crate::diagnostic::{Diagnostic, Place, Policy};
+use crate::executor::{self, Executor, Work};
 use crate::explain::refused_by_envoy;
 use crate::ir::Ir;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use hashbrown::HashSet;
 use whole::Whole;
 
+/// A check of one gateway.
+type Check = fn(&mut Whole<'_>, &Policy);
+
+/// What is checked of each gateway, in the order in which findings are shown.
+const OF_GATEWAYS: &[Check] = &[
+    |whole, _| unreachable::check(whole),
+    |whole, _| listening::check(whole),
+    |whole, _| reference::check(whole),
+    |whole, _| class::check(whole),
+    |whole, _| naming::check(whole),
+    |whole, _| port::check(whole),
+    |whole, _| header::check(whole),
+    |whole, _| impossible::check(whole),
+    |whole, _| regex::check(whole),
+    |whole, _| rewriting::check(whole),
+    |whole, _| timing::check(whole),
+    |whole, _| exposure::check(whole),
+    |whole, policy| certificate::check(whole, policy.at),
+    |whole, _| stale::check(whole),
+    |whole, _| annotation::check(whole),
+];
+
 /// Adds to a compilation's findings what the whole shows, and judges all of them.
-pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut EmittedByGateway) {
-    let found: Vec<Vec<Diagnostic>> = compilation.sides().map(|side| check_side(side, policy, emitted)).collect();
+pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut EmittedByGateway, executor: &dyn Executor) {
+    let found: Vec<Vec<Diagnostic>> = compilation.sides().map(|side| check_side(side, policy, emitted, executor)).collect();
     for (side, mut found) in compilation.sides.iter_mut().zip(found) {
         // Assumed objects have no faults.
         found.retain(|finding| !matches!(&finding.place, Place::Node { object, .. } if compilation.objects.is_assumed(*object)));
@@ -53,45 +77,31 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
 }
 
 /// What each gateway of a side shows, each finding once.
-fn check_side(side: SideRef<'_>, policy: &Policy, emitted: &mut EmittedByGateway) -> Vec<Diagnostic> {
+fn check_side(side: SideRef<'_>, policy: &Policy, emitted: &mut EmittedByGateway, executor: &dyn Executor) -> Vec<Diagnostic> {
     let (mut all, mut told) = (Vec::new(), HashSet::new());
     for gateway in side.gateways() {
-        let refused = refused_by_envoy(gateway, None, emitted.of(gateway));
+        let refused = refused_by_envoy(gateway, None, emitted.of(gateway), executor);
         all.extend(refused.into_iter().filter(|finding| told.insert(finding.fingerprint())));
     }
-    let own = side.dialect().checks.iter().flat_map(|check| check(side));
-    all.extend(own.filter(|finding| told.insert(finding.fingerprint())));
     // Where no gateway runs, the objects are looked at all the same.
     let none = Ir::default();
     let mut irs: Vec<&Ir> = side.irs().collect();
     if irs.is_empty() {
         irs.push(&none);
     }
-    for ir in irs {
-        let mut whole = Whole::new(side, ir, told);
-        check_gateway(&mut whole, policy);
-        let (mut found, known) = whole.finish();
-        all.append(&mut found);
-        told = known;
-    }
+    let wholes: Vec<Whole<'_>> = irs.into_iter().map(|ir| Whole::new(side, ir)).collect();
+    let own = side.dialect().checks.iter().map(|check| -> Work<'_, Vec<Diagnostic>> { Box::new(move || check(side)) });
+    let of_gateways = wholes.iter().flat_map(|whole| {
+        OF_GATEWAYS.iter().map(move |check| -> Work<'_, Vec<Diagnostic>> {
+            Box::new(move || {
+                let mut whole = whole.clone();
+                check(&mut whole, policy);
+                whole.finish()
+            })
+        })
+    });
+    let found = executor::all(executor, own.chain(of_gateways).collect());
+    all.extend(found.into_iter().flatten().filter(|finding| told.insert(finding.fingerprint())));
     all.append(&mut effect::check(side, &all));
     all
-}
-
-fn check_gateway(whole: &mut Whole<'_>, policy: &Policy) {
-    unreachable::check(whole);
-    listening::check(whole);
-    reference::check(whole);
-    class::check(whole);
-    naming::check(whole);
-    port::check(whole);
-    header::check(whole);
-    impossible::check(whole);
-    regex::check(whole);
-    rewriting::check(whole);
-    timing::check(whole);
-    exposure::check(whole);
-    certificate::check(whole, policy.at);
-    stale::check(whole);
-    annotation::check(whole);
 }

@@ -39,7 +39,7 @@ fn sizes(whole: &mut Whole<'_>) {
     });
     let limit = limits.reduce(|_, upper| upper);
     let mut seen: HashSet<&Str> = HashSet::new();
-    for route in whole.routes.clone() {
+    for route in whole.routes.clone().iter().copied() {
         let PathMatch::Regex(Regex { regex, max_program_size, .. }) = &route.matcher.path.value else { continue };
         let Some(limit) = max_program_size.as_ref().map(|size| u64::from(size.value)).or(limit) else { continue };
         // An instruction for each byte: what is short has no large program, unless something is repeated.

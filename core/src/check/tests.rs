@@ -5,6 +5,7 @@ use crate::compilation::Options;
 use crate::compile::{EmittedByGateway, compile};
 use crate::diagnostic::{Level, Policy, Severity};
 use crate::dialect;
+use crate::executor::Sequential;
 use crate::resource::Inputs;
 use alloc::format;
 use alloc::string::String;
@@ -34,7 +35,7 @@ fn mapping(annotation: &str) -> String {
 fn found(text: &str, policy: Policy) -> Vec<(&'static str, Severity)> {
     let inputs = Inputs::one("gateway.yaml", format!("{GATEWAY}{text}"));
     let mut compilation = compile(&inputs, &Options::default(), dialect::ALL);
-    check(&mut compilation, &policy, &mut EmittedByGateway::default());
+    check(&mut compilation, &policy, &mut EmittedByGateway::default(), &Sequential);
     compilation.all_diagnostics().map(|finding| (finding.code.name, finding.severity)).collect()
 }
 
@@ -161,7 +162,7 @@ fn a_secret_of_another_namespace_is_told_where_none_is_found() {
     let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: cert, namespace: certs}\ntype: kubernetes.io/tls\nstringData: {tls.crt: '', tls.key: ''}\n";
     let helps = |text: String| {
         let mut compilation = compile(&Inputs::one("gateway.yaml", text), &Options::default(), dialect::ALL);
-        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default());
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
         let found = compilation.all_diagnostics().filter(|finding| finding.code.name == "secret-not-found");
         found.map(|finding| (finding.related.len(), finding.help.clone().unwrap_or_default())).collect::<Vec<_>>()
     };

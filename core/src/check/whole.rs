@@ -8,31 +8,31 @@ use crate::explain::relation::{Reference, references};
 use crate::ir::{Cluster, Forward, Ir, NetworkFilter, Route, RouteAction, RouteConfiguration, UpstreamClusters};
 use crate::resource::{Object, ObjectId, Origin, ResourceKey, Rule};
 use crate::text::Str;
-use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use hashbrown::{HashMap, HashSet};
 
-/// One gateway of a side, and what was found in it.
+/// One gateway of a side, and what was found in it. Copies share what they look at.
+#[derive(Clone)]
 pub(super) struct Whole<'a> {
     pub side: SideRef<'a>,
     /// What the gateway does; nothing where no gateway of the side runs.
     pub ir: &'a Ir,
     /// Every route once: virtual hosts of several listeners share them.
-    pub routes: Vec<&'a Route>,
+    pub routes: Arc<[&'a Route]>,
     /// By name.
-    pub clusters: HashMap<&'a Str, &'a Cluster>,
+    pub clusters: Arc<HashMap<&'a Str, &'a Cluster>>,
     /// What objects refer to by a field.
-    pub references: Rc<[Reference]>,
+    pub references: Arc<[Reference]>,
     /// Objects of which the stages told something bad, or that another took the place of: they need not be told of again.
-    pub wrong: HashSet<ObjectId>,
+    pub wrong: Arc<HashSet<ObjectId>>,
     found: Vec<Diagnostic>,
     told: HashSet<u64>,
 }
 
 impl<'a> Whole<'a> {
-    pub fn new(side: SideRef<'a>, ir: &'a Ir, told: HashSet<u64>) -> Self {
+    pub fn new(side: SideRef<'a>, ir: &'a Ir) -> Self {
         let mut seen = HashSet::new();
         let mut routes = Vec::new();
         for table in tables(ir) {
@@ -43,16 +43,16 @@ impl<'a> Whole<'a> {
             }
         }
         let clusters = ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters);
-        let clusters = clusters.map(|cluster| (&cluster.name.value, &**cluster)).collect();
-        let wrong = side.with_problems();
+        let clusters = Arc::new(clusters.map(|cluster| (&cluster.name.value, &**cluster)).collect());
+        let wrong = Arc::new(side.with_problems());
         let references = references(side).into();
-        Self { side, ir, routes, clusters, references, wrong, found: Vec::new(), told }
+        Self { side, ir, routes: routes.into(), clusters, references, wrong, found: Vec::new(), told: HashSet::new() }
     }
 
     /// Routes that forward, with what belongs to forwarding.
     pub fn forwards(&self) -> impl Iterator<Item = (&'a Route, &'a Forward)> + use<'a> {
         let routes = self.routes.clone();
-        routes.into_iter().filter_map(|route| match &route.action {
+        (0..routes.len()).filter_map(move |at| routes.get(at).copied()).filter_map(|route| match &route.action {
             RouteAction::Forward(forward) => Some((route, &**forward)),
             _ => None,
         })
@@ -107,9 +107,9 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// What was found, and what is known to have been found, for the next gateway of the side.
-    pub fn finish(self) -> (Vec<Diagnostic>, HashSet<u64>) {
-        (self.found, self.told)
+    /// What was found.
+    pub fn finish(self) -> Vec<Diagnostic> {
+        self.found
     }
 }
 

@@ -313,9 +313,11 @@ struct Items<'d, 'a> {
 impl Items<'_, '_> {
     fn push(&mut self, write: Write<'_>) -> Result<(), Never> {
         let mark = self.dumper.enter_item(self.items.len());
-        let node = write(self.dumper)?;
+        let mut node = write(self.dumper)?;
         if let Some(things) = &mut self.dumper.things {
             things.item(&node);
+            // That there is an item is all that is asked later.
+            node = null();
         }
         self.dumper.leave(mark);
         self.items.push(node);

@@ -6,13 +6,14 @@ use super::{Viewed, describe};
 use crate::backend::envoy::{self, v3::Emitted};
 use crate::compilation::GatewayRef;
 use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::executor::Executor;
 use crate::resource::ObjectId;
 use alloc::format;
 use alloc::vec::Vec;
 
 /// What Envoy would refuse of the output, each told once. `root` names places where it is given.
-pub fn refused_by_envoy(gateway: GatewayRef<'_>, viewed: Option<&Viewed>, emitted: &mut Emitted) -> Vec<Diagnostic> {
-    let broken = envoy::v3::violations(gateway.ir, &envoy::Options::default(), emitted);
+pub fn refused_by_envoy(gateway: GatewayRef<'_>, viewed: Option<&Viewed>, emitted: &mut Emitted, executor: &dyn Executor) -> Vec<Diagnostic> {
+    let broken = envoy::v3::violations(gateway.ir, &envoy::Options { executor, ..envoy::Options::default() }, emitted);
     let mut found: Vec<Diagnostic> = Vec::new();
     for violation in broken {
         let origin = violation.origins.iter().find(|origin| origin.object() != ObjectId::BUILT_IN).copied();

@@ -416,7 +416,8 @@ impl Session {
             compilation = self.compiler.compile(&inputs, &self.options);
         }
         let policy = Policy { at: self.options.findings.at.or(Some((start / 1000.0) as i64)), ..self.options.findings.clone() };
-        check(&mut compilation, &policy, &mut self.compiler.emitted);
+        let executor = self.compiler.executor();
+        check(&mut compilation, &policy, &mut self.compiler.emitted, executor);
         let found = findings(&compilation, &compilation.positions());
         self.held_back = compilation.held_back();
         self.shown = shown(&compilation, wanted, work.gateway.as_deref());

@@ -57,6 +57,7 @@ const MODULES: &[(&str, &[&str])] = &[
     (
         "explain",
         &[
+            "executor",
             "order",
             "text",
             "redact",
@@ -92,7 +93,21 @@ const MODULES: &[(&str, &[&str])] = &[
     ),
     (
         "check",
-        &["order", "text", "resource", "diagnostic", "compilation", "ir", "re2", "backend", "dialect/kubernetes", "compile", "simulate", "explain"],
+        &[
+            "executor",
+            "order",
+            "text",
+            "resource",
+            "diagnostic",
+            "compilation",
+            "ir",
+            "re2",
+            "backend",
+            "dialect/kubernetes",
+            "compile",
+            "simulate",
+            "explain",
+        ],
     ),
     ("lib", &["ir", "dialect/ambassador"]),
 ];

@@ -22,7 +22,7 @@ fn found(text: &str) -> BTreeMap<String, Severity> {
     let mut compiler = Compiler::new(dialect::ALL);
     let mut compilation = compiler.compile(&Inputs::one("input.yaml", text), &Options::default());
     assert_eq!(compilation.sides.iter().map(|side| side.dialect.name).collect::<Vec<_>>(), ["consul"], "{text}");
-    crate::check::check(&mut compilation, &Policy::default(), &mut compiler.emitted);
+    crate::check::check(&mut compilation, &Policy::default(), &mut compiler.emitted, &crate::executor::Sequential);
     compilation.all_diagnostics().map(|finding| (finding.code.name.to_string(), finding.severity)).collect()
 }
 
