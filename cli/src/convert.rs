@@ -38,7 +38,7 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
     print(&converted.yaml())?;
     let positions = compilation.positions();
     for note in &converted.notes {
-        message(&told(note, &positions));
+        message(&rendered(note, &positions));
     }
     if !args.no_proof {
         let proof = proof(&compilation, &converted, &given.options);
@@ -75,7 +75,7 @@ fn contour_configmap(args: &ConvertArgs, deployment: &Deployment) -> Outcome {
     Ok(0)
 }
 
-fn told(note: &Note, positions: &Positions<'_>) -> String {
+fn rendered(note: &Note, positions: &Positions<'_>) -> String {
     let span = positions.place(&Place::origin(note.origin));
     let place = span.map(|span| format!("{}:{}: ", span.file, span.line)).unwrap_or_default();
     let name = match &note.resource.namespace {

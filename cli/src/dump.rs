@@ -16,7 +16,7 @@ pub fn read(args: &DumpArgs, style: &Style) -> Outcome {
     let running = Running::read(&input::text(&args.file)?).map_err(|why| format!("{name} {why}"))?;
     hold(vec![running.held_back.clone()]);
     match args.format {
-        Format::Human => print(&told(&running, style))?,
+        Format::Human => print(&rendered(&running, style))?,
         Format::Json => print_json(&whole(&running))?,
     }
     Ok(0)
@@ -88,7 +88,7 @@ fn whole(running: &Running) -> Value {
     data
 }
 
-fn told(running: &Running, style: &Style) -> String {
+fn rendered(running: &Running, style: &Style) -> String {
     let config = &running.config;
     let mut out = String::new();
     let version = running.envoy_version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();

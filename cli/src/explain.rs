@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Places that are told of at most, for people.
+/// At most so many places are shown to people.
 const MOST: usize = 40;
 
 /// Runs it.
@@ -220,7 +220,7 @@ fn short(value: &Node, width: usize) -> String {
     }
 }
 
-/// The same told of several places: what is told, and the places.
+/// The same answer for several places.
 type Groups<K> = Vec<(K, Vec<usize>)>;
 
 fn group<K: PartialEq>(keys: impl Iterator<Item = K>) -> Groups<K> {
@@ -261,7 +261,7 @@ impl Explainer<'_> {
             return out;
         }
         let _ = writeln!(out, "{}", self.style.bold(count(all.len(), "place")));
-        // What has the same value by the same rule is told once.
+        // What has the same value by the same rule is shown once.
         for ((.., origins), places) in group(all.iter().map(|of| (of.place.last(), &of.value, &of.origins))) {
             let Some(first) = places.first().and_then(|at| all.get(*at)) else { continue };
             let name = first.place.last().map_or("the whole", String::as_str);
@@ -387,7 +387,7 @@ impl Explainer<'_> {
         out
     }
 
-    /// What was made, by the thing that it is part of; what is the same in several (a route in two listeners) is told once.
+    /// What was made, by the thing that it is part of; what is the same in several (a route in two listeners) is shown once.
     fn made(&self, out: &mut String, made: &[MadeView]) {
         let things = group(made.iter().map(|made| made.place.split_last().map_or(&[][..], |(_, outer)| outer)));
         let width = self.style.width.saturating_sub(16);

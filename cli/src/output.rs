@@ -152,7 +152,7 @@ pub fn message(sentence: &str) {
 
 /// Lines on standard error; of what steers a terminal only colours are left.
 pub fn message_lines(text: &str) {
-    // Nobody is left to tell when this fails.
+    // There is no way to report it when this fails.
     let _ = std::io::stderr().write_all(scrub(&harmless(text)).as_bytes());
 }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Routes that were tried and are told of one by one, for people.
+/// At most so many of the routes that were tried are shown one by one, for people.
 const MOST: usize = 12;
 
 /// Runs it.
@@ -45,13 +45,13 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             }
         }
     }
-    let told = |report: &RouteReport| Teller { report, style, all: args.all, out: String::new() }.tell(&request);
+    let render = |report: &RouteReport| Teller { report, style, all: args.all, out: String::new() }.tell(&request);
     match (args.format, reports.len()) {
         (Format::Json, 1) if !several => reports.values().try_for_each(print_json)?,
         (Format::Json, _) => print_json(&reports)?,
-        (Format::Human, 1) if !several => reports.values().try_for_each(|report| print(&told(report)))?,
+        (Format::Human, 1) if !several => reports.values().try_for_each(|report| print(&render(report)))?,
         (Format::Human, _) => {
-            let all: Vec<String> = reports.iter().map(|(gateway, report)| format!("{}\n\n{}", style.heading(gateway), told(report))).collect();
+            let all: Vec<String> = reports.iter().map(|(gateway, report)| format!("{}\n\n{}", style.heading(gateway), render(report))).collect();
             print(&all.join("\n"))?;
         }
     }
@@ -311,7 +311,7 @@ impl Teller<'_> {
         let head = plain(&format!("{}{name} {}", tried.index, tried.path)).into_owned();
         let origin = self.origin(&format!("tried {}", tried.index));
         let line = match &tried.failed {
-            // A path matcher has been told of with the route.
+            // A path matcher was shown with the route.
             Some(failed) if tried.path == format!("{} {}", failed.matcher, failed.expected) => {
                 let seen = self.style.yellow(plain(failed.seen.as_deref().unwrap_or_default()));
                 format!("{} {head}, saw {seen}{twins}{origin}", self.style.red("✗"))

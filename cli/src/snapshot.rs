@@ -55,12 +55,12 @@ pub fn open(args: &OpenArgs, deployment: &Deployment, style: &Style) -> Outcome 
     let config = EnvoyConfig::of(served.ir);
     let gateway = Gateway::new(&config);
     let judged: Vec<(&SavedRequest, Verdict)> = given.requests.iter().map(|saved| (saved, saved.judge(&gateway))).collect();
-    print(&told(&judged, style))?;
+    print(&rendered(&judged, style))?;
     Ok(checked.max(u8::from(judged.iter().any(|(_, verdict)| !verdict.holds))))
 }
 
 /// Requests that were kept, and whether they end as expected.
-fn told(judged: &[(&SavedRequest, Verdict)], style: &Style) -> String {
+fn rendered(judged: &[(&SavedRequest, Verdict)], style: &Style) -> String {
     let mut out = String::from("\n");
     for (saved, verdict) in judged {
         let sign = if verdict.holds { style.green("✓") } else { style.red("✗") };

@@ -27,13 +27,13 @@ pub fn run(args: &WhyArgs, deployment: &Deployment, style: &Style) -> Outcome {
         return Ok(1);
     };
     match args.format {
-        Format::Human => print(&told(&graph, from, to, &way, style))?,
+        Format::Human => print(&rendered(&graph, from, to, &way, style))?,
         Format::Json => print_json(&serde_json::json!({ "from": from.id, "to": to.id, "steps": way }))?,
     }
     Ok(0)
 }
 
-fn told(graph: &Graph, from: &GraphNode, to: &GraphNode, way: &[Step<'_>], style: &Style) -> String {
+fn rendered(graph: &Graph, from: &GraphNode, to: &GraphNode, way: &[Step<'_>], style: &Style) -> String {
     let mut out = format!("{}\n", style.bold(plain(&name(from))));
     if way.is_empty() {
         let _ = writeln!(out, "  is the same as {}", plain(&name(to)));

@@ -136,7 +136,7 @@ fn exit_codes_of_check() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_in_one_sentence() {
+fn unusable_arguments_are_explained_in_one_sentence() {
     let folder = gateway();
     folder.write("empty/readme.txt", b"");
     let cases: &[(&[&str], &str)] = &[
@@ -308,7 +308,7 @@ const DUMP: &str = r#"{"configs": [
 ]}"#;
 
 #[test]
-fn dumps_tell_what_was_accepted_and_refused() {
+fn a_dump_says_what_was_accepted_and_refused() {
     let folder = Folder::with(&[("dump.json", DUMP), ("cut.json", &DUMP[..400]), ("gateway.yaml", GATEWAY)]);
     let run = folder.run(&["dump", "read", "dump.json"]);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
@@ -338,7 +338,7 @@ fn a_conversion_ends_with_its_proof() {
 }
 
 #[test]
-fn why_tells_the_way_and_its_fields() {
+fn why_prints_the_way_with_its_fields() {
     let folder = gateway();
     let run = folder.run(&["why", "Listener/http", "cluster_quote_80_default", "gateway.yaml"]);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
@@ -410,7 +410,7 @@ spec: {port: 8443, protocol: HTTPS, securityModel: XFP, hostBinding: {namespace:
 }
 
 #[test]
-fn bytes_that_are_not_utf8_are_one_finding() {
+fn invalid_utf8_is_one_finding_per_file() {
     let folder = Folder::new();
     folder.write(
         "latin1.yaml",
@@ -452,7 +452,7 @@ fn registries_are_listed() {
 
 #[cfg(not(feature = "playground"))]
 #[test]
-fn a_program_without_the_page_says_how_to_get_one_that_has_it() {
+fn a_program_without_the_page_says_how_to_get_it() {
     let run = Folder::new().run(&["play"]);
     assert_eq!(run.code, 2);
     assert!(run.err.contains("`cargo xtask binary` builds one file that holds it"), "{}", run.err);
@@ -492,7 +492,7 @@ fn shops(count: usize) -> String {
 }
 
 #[test]
-fn findings_are_as_bad_as_the_flags_say() {
+fn flags_set_the_severity_of_findings() {
     let folder = Folder::with(&[("shop.yaml", &shops(1))]);
     let check = |severity: &str| folder.run(&["check", "--severity", severity, "shop.yaml"]);
     assert_eq!(folder.run(&["check", "shop.yaml"]).code, 0);
@@ -592,7 +592,7 @@ fn compile_gives_one_answer_for_each_dialect() {
 }
 
 #[test]
-fn what_one_dialect_alone_has_is_given_for_it() {
+fn an_output_of_one_dialect_is_written_for_it_alone() {
     let run = both().run(&["compile", "both.yaml", "--output", "status", "--output", "ir", "--format", "yaml"]);
     assert_eq!(run.code, 0);
     let of = |name: &str| run.out.split(&format!("{name}:\n")).nth(1).unwrap_or_default().to_string();
@@ -601,7 +601,7 @@ fn what_one_dialect_alone_has_is_given_for_it() {
 }
 
 #[test]
-fn places_are_explained_by_whom_they_concern() {
+fn a_place_explains_the_resource_it_concerns() {
     let folder = both();
     let mapping = folder.run(&["explain", "both.yaml:14"]).out;
     assert!(mapping.contains("ambassador › ") && !mapping.contains("contour › "), "{mapping}");
@@ -635,7 +635,7 @@ fn diff_compares_gateway_by_gateway() {
 }
 
 #[test]
-fn a_changed_configuration_of_contour_says_what_must_start_again() {
+fn a_changed_configuration_of_contour_names_what_must_restart() {
     let version = |port: u32, timeout: &str| {
         format!(
             "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {{name: contour, namespace: projectcontour}}\nspec:\n  \
@@ -673,7 +673,7 @@ fn an_option_that_changes_nothing_is_refused() {
 }
 
 #[test]
-fn what_is_no_envoys_says_which_outputs_there_are() {
+fn an_input_without_an_envoy_names_its_outputs() {
     let ingress = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: web\n  annotations:\n    kubernetes.io/ingress.class: azure/application-gateway\n    appgw.ingress.kubernetes.io/cookie-based-affinity: 'true'\nspec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n";
     let folder = Folder::with(&[("ingress.yaml", ingress)]);
     let run = folder.run(&["compile", "--dialect", "ingress", "--output", "envoy", "ingress.yaml"]);

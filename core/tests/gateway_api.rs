@@ -98,7 +98,7 @@ fn a_route_of_which_some_rules_win_is_partially_invalid() {
 }
 
 #[test]
-fn a_grpc_route_without_rules_is_in_conflict_with_nothing_and_refused_all_the_same() {
+fn a_grpc_route_without_rules_is_refused_without_a_conflict() {
     let compilation = with_gateway(&[route("GRPCRoute", "name: g, namespace: default", "  rules: []")]);
     assert_eq!(conditions(&compilation, "GRPCRoute", "g")[0], "Accepted=False RuleMatchConflict");
 }
@@ -122,7 +122,7 @@ fn a_misspelt_service_is_found_with_the_name_that_was_meant() {
 }
 
 #[test]
-fn what_is_meant_for_another_gateway_is_left_alone() {
+fn listeners_of_another_gateway_are_left_alone() {
     let other = route("HTTPRoute", "name: web, namespace: default", TO_WEB).replace("name: edge", "name: other");
     let compilation = with_gateway(&[other]);
     assert!(conditions(&compilation, "HTTPRoute", "web").is_empty());

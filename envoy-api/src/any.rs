@@ -56,7 +56,7 @@ impl<M: Message + Reflect + fmt::Debug + PartialEq + 'static> AnyMessage for M {
 /// A message of a type that only its URL tells.
 ///
 /// What was packed here keeps its Rust type. What was decoded from the wire is bytes, until `registry::resolve` types it. What
-/// was read from JSON and is of a type that nobody knows stays JSON: it can be written as JSON again, but has no wire format,
+/// was read from JSON and is of an unknown type stays JSON: it can be written as JSON again, but has no wire format,
 /// so that it is sent without a value; so is what was packed here, in a program that leaves the feature `wire` off.
 #[derive(Clone)]
 pub struct Any(Repr);

@@ -147,7 +147,7 @@ fn annotations_that_are_no_yaml() {
 }
 
 #[test]
-fn everything_bad_at_once_is_told_of_in_order() {
+fn all_problems_of_one_input_are_reported_in_order() {
     let text = format!(
         "{}---\n: : :\n---\nkind: Mapping\n---\n{}---\napiVersion: v1\nkind: Secret\nmetadata: {{name: bad}}\ndata: {{tls.crt: '%%%'}}\n",
         mapping("  prefix: 7\n"),

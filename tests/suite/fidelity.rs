@@ -57,7 +57,7 @@ fn the_cluster_of_an_extension_service_shows_the_client_certificate() {
 }
 
 #[test]
-fn a_word_that_contour_does_not_know_counts_as_none() {
+fn an_unknown_word_counts_as_absent() {
     let file = |word: &str| {
         let text = format!(
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: contour, namespace: projectcontour}}\ndata:\n  contour.yaml: |\n    serverHeaderTransformation: {word}\n"
@@ -72,7 +72,7 @@ fn a_word_that_contour_does_not_know_counts_as_none() {
 }
 
 #[test]
-fn a_refusal_of_what_stands_in_no_namespace_names_none() {
+fn a_refusal_of_a_cluster_scoped_object_names_no_namespace() {
     let text = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: edge}\nspec: {controllerName: nobody}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: edge}\nspec: {gatewayClassName: edge, listeners: []}\n";
     let refused = work(text, "").compilation.sides[0].answers.admission_document().expect("refusals");
     let refused: Value = serde_json::from_str(&chancery_core::text::to_json(&refused, false)).expect("JSON");
@@ -84,7 +84,7 @@ fn a_refusal_of_what_stands_in_no_namespace_names_none() {
 }
 
 #[test]
-fn what_go_says_of_an_expression_stands_in_the_status() {
+fn the_status_has_gos_message_for_an_expression() {
     let text = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: web}\nspec:\n  virtualhost: {fqdn: a.test}\n  routes:\n  - conditions: [{regex: '/[a'}]\n    services: [{name: one, port: 80}]\n";
     let status = work(&format!("{text}{}", service("one")), "").compilation.sides[0].answers.status_document().expect("statuses");
     let status = chancery_core::text::to_json(&status, false);

@@ -122,7 +122,7 @@ fn statuses_are_those_of_a_cluster_without_what_is_assumed() {
 }
 
 #[test]
-fn what_stands_beside_others_of_its_kind_is_missing() {
+fn an_object_beside_others_of_its_kind_is_missing_and_not_assumed() {
     let other = "---\napiVersion: v1\nkind: Service\nmetadata: {name: shopp, namespace: shop}\nspec: {ports: [{port: 80}]}\n";
     let text = format!("{FRAGMENT}{other}");
     let auto = compiled(&text, "missing=auto");
@@ -134,7 +134,7 @@ fn what_stands_beside_others_of_its_kind_is_missing() {
 }
 
 #[test]
-fn nothing_is_assumed_unless_somebody_says_so() {
+fn nothing_is_assumed_unless_asked_for() {
     assert_eq!(assumed(&compiled(FRAGMENT, "")), Vec::<String>::new());
     assert_eq!(assumed(&compiled(FRAGMENT, "missing=error")), Vec::<String>::new());
 }
@@ -188,7 +188,7 @@ fn an_edit_gives_what_a_compile_from_scratch_gives() {
 }
 
 #[test]
-fn of_every_input_only_what_it_holds_none_of_is_assumed_and_no_status_changes() {
+fn only_kinds_that_the_input_lacks_are_assumed_and_no_status_changes() {
     let examples = examples::examples().into_iter().map(|example| (example.name, example.inputs, example.options));
     for (name, inputs, options) in examples.chain(envoy::cases()) {
         let whole = Work::new(&inputs, &with(&options, "error"));
@@ -213,7 +213,7 @@ fn of_every_input_only_what_it_holds_none_of_is_assumed_and_no_status_changes() 
 }
 
 #[test]
-fn what_another_side_of_a_comparison_holds_is_missing_and_not_assumed() {
+fn objects_of_the_other_side_of_a_comparison_are_not_assumed() {
     let held: BTreeSet<_> = [("".into(), "Secret".into())].into();
     for (dialect, text) in [("contour", FRAGMENT), ("ambassador", HOST)] {
         let mut options = chancery_tests::work::options(&format!("dialect={dialect} missing=auto")).expect("options");

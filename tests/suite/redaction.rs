@@ -208,13 +208,13 @@ fn keeps(leak: &Leak) -> Vec<String> {
 }
 
 #[test]
-fn what_a_secret_holds_is_in_no_output_however_broken_it_is() {
+fn values_of_a_broken_secret_are_in_no_output() {
     let found: Vec<String> = leaks::all().iter().flat_map(keeps).collect();
     assert!(found.is_empty(), "{} leaks:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]
-fn what_a_mistyped_secret_holds_is_in_no_output() {
+fn values_of_a_misspelt_secret_are_in_no_output() {
     let rounds = std::env::var("CHANCERY_LEAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(120);
     let found: Vec<String> = leaks::mistyped(1, rounds).iter().flat_map(keeps).collect();
     assert!(found.is_empty(), "{} leaks:\n{}", found.len(), found.join("\n"));

@@ -125,7 +125,7 @@ fn one_dialect_alone_is_one_side() {
 }
 
 #[test]
-fn hosts_that_both_serve_are_told_with_both_lines() {
+fn hosts_that_both_serve_are_reported_with_both_lines() {
     let text = both();
     let all = findings(&compiled(&text));
     let found: Vec<_> = all.iter().filter(|finding| finding.code == "host-claimed-twice").collect();
@@ -136,7 +136,7 @@ fn hosts_that_both_serve_are_told_with_both_lines() {
 }
 
 #[test]
-fn ports_that_both_listen_at_are_told_at_the_line_that_says_so() {
+fn ports_that_both_listen_on_are_reported_at_their_line() {
     let text = both();
     let all = findings(&compiled(&text));
     let found: Vec<_> = all.iter().filter(|finding| finding.code == "port-claimed-twice").collect();
@@ -154,7 +154,7 @@ fn a_catch_all_claims_no_host_in_particular() {
 }
 
 #[test]
-fn what_one_does_not_read_is_the_others() {
+fn an_object_that_one_controller_ignores_belongs_to_the_other() {
     let sides = compiled(&both());
     let findings = findings(&sides);
     assert!(!findings.iter().any(|finding| finding.code == "unknown-kind"));
@@ -167,7 +167,7 @@ fn what_one_does_not_read_is_the_others() {
 }
 
 #[test]
-fn what_is_wrong_with_the_text_is_told_once() {
+fn errors_of_the_text_are_reported_once() {
     let text = format!("{}---\na: [\n", both());
     let all = findings(&compiled(&text));
     let syntax: Vec<_> = all.iter().filter(|finding| finding.code == "syntax").collect();
@@ -188,7 +188,7 @@ fn resources_stand_once_in_the_graph_and_each_envoy_by_itself() {
 }
 
 #[test]
-fn a_memory_of_both_gives_what_none_gives() {
+fn a_memory_of_both_gives_the_same_text_as_an_empty_one() {
     let mut compiler = Compiler::new(dialect::ALL);
     for text in [both(), CONTOUR.to_string(), both().replace("shop.example.com", "new.example.com"), EMISSARY.to_string(), both()] {
         let inputs = inputs([("input.yaml", text.as_str())]);

@@ -34,7 +34,7 @@ fn every_resource_without_effect_has_a_finding() {
 }
 
 #[test]
-fn a_look_at_parts_finds_what_the_whole_ledger_says() {
+fn the_rows_without_effect_equal_those_of_the_whole_ledger() {
     for (name, inputs, options) in cases() {
         let work = Work::new(&inputs, &options);
         let positions = work.compilation.positions();

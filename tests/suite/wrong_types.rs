@@ -98,7 +98,7 @@ fn document((kind, api_version): (&str, &str), name: &str, steps: &[Step], value
 
 /// What Contour reads, by its schemas and those of Gateway API and of Kubernetes: the API server refuses the object, at the line.
 #[test]
-fn a_wrong_type_is_told_of_at_its_line_in_every_kind_that_contour_reads() {
+fn a_wrong_type_is_reported_at_its_line_in_every_kind_of_contour() {
     let (mut silent, mut count) = (Vec::new(), 0);
     for kind in (contour::DIALECT.kinds)() {
         let mut all = Vec::new();
@@ -130,7 +130,7 @@ spec: {hostname: '*', prefix: /beside/, service: beside}
 ";
 
 #[test]
-fn a_wrong_type_is_told_of_at_its_line() {
+fn a_wrong_type_is_reported_at_its_line() {
     let (mut silent, mut count) = (Vec::new(), 0);
     for kind in ALL {
         for version in Version::ALL.into_iter().filter(|version| kind.versions.contains(version)) {

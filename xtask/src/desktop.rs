@@ -40,12 +40,12 @@ pub fn build(whom: page::For, profile: &[&str]) -> Result<PathBuf, String> {
     Ok(target().join(folder).join("chancery-desktop"))
 }
 
-/// A program that opens windows: on the display that is there, or on one that nobody sees.
+/// A program that opens windows: on the display that is there, or on one without a screen.
 fn on_display(name: &std::path::Path) -> Command {
     if env::var_os("DISPLAY").is_some() || env::var_os("WAYLAND_DISPLAY").is_some() {
         return program(name);
     }
-    println!("There is no display: the window opens on one that nobody sees.");
+    println!("There is no display: the window opens on a display without a screen.");
     let mut command = program("xvfb-run");
     command.args(["-a", "-s", "-screen 0 1440x900x24", "dbus-run-session", "--"]).arg(name);
     command

@@ -69,7 +69,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     })
 }
 
-fn told(args: &[&str]) -> io::Result<String> {
+fn output_of(args: &[&str]) -> io::Result<String> {
     let binary = target().join("debug/chancery");
     output(program(&binary).args(args)).ok_or_else(|| io::Error::other(format!("{} {} fails", binary.display(), args.join(" "))))
 }
@@ -83,7 +83,7 @@ fn codes(src: &Path) -> io::Result<String> {
     names.sort();
     let mut list =
         String::from("# Findings\n\nEvery finding has a code. `chancery codes CODE` shows its page.\n\n| code | | what |\n|---|---|---|\n");
-    for line in told(&["codes", "--color", "never"])?.lines() {
+    for line in output_of(&["codes", "--color", "never"])?.lines() {
         let mut words = line.splitn(2, "  ").map(str::trim);
         let (code, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let (severity, what) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -103,6 +103,6 @@ fn options(path: &Path) -> io::Result<()> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let command: &[&str] = if name == "dump" { &["dump", "read", "--help"] } else { &[&name, "--help"] };
     let mut page = fs::read_to_string(path)?;
-    let _ = write!(page, "\n## All options\n\n```text\n{}```\n", told(command)?);
+    let _ = write!(page, "\n## All options\n\n```text\n{}```\n", output_of(command)?);
     fs::write(path, page)
 }

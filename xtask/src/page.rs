@@ -18,7 +18,7 @@ pub fn dist() -> PathBuf {
 /// The target of browsers.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// What rustc's WebAssembly uses, and what wasm-opt has to be told of.
+/// What rustc's WebAssembly uses, and what wasm-opt must be given as features.
 const FEATURES: [&str; 6] = ["bulk-memory", "sign-ext", "nontrapping-float-to-int", "mutable-globals", "reference-types", "multivalue"];
 
 /// How wasm-opt makes a program small, in this order.

@@ -13,12 +13,12 @@ use std::sync::Arc;
 /// Runs it.
 pub fn run(args: &[String]) -> ExitCode {
     let has = |name: &str| args.iter().any(|arg| arg == name);
-    told("play", played(if has("--small") { page::For::People } else { page::For::Tests }, has("--build-only")))
+    ended("play", played(if has("--small") { page::For::People } else { page::For::Tests }, has("--build-only")))
 }
 
 /// Builds the command line with the page in it.
 pub fn binary() -> ExitCode {
-    told(
+    ended(
         "binary",
         built(page::For::People).and_then(|()| embedded(&["--release"])).inspect(|()| println!("\n{}/release/chancery play", target().display())),
     )
@@ -32,7 +32,7 @@ pub fn element() -> ExitCode {
         page::element()?;
         call(program("npm").args(["pack", "--silent", "--pack-destination"]).arg(&folder).current_dir(crate::shell::root().join("web/npm")))
     };
-    told("element", built(page::For::People).and_then(|()| pack()))
+    ended("element", built(page::For::People).and_then(|()| pack()))
 }
 
 /// Builds the command line with the page, as it is in `dist`, in it.
@@ -40,7 +40,7 @@ pub fn embedded(profile: &[&str]) -> Result<(), String> {
     call(cargo().args(["build", "--quiet", "--package", "chancery", "--features", "playground"]).args(profile))
 }
 
-fn told(what: &str, ended: Result<(), String>) -> ExitCode {
+fn ended(what: &str, ended: Result<(), String>) -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

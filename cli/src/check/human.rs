@@ -58,7 +58,7 @@ fn summary(out: &mut String, findings: &[Finding], compilation: &Compilation, st
     let mut codes: Vec<&str> = findings.iter().filter(|finding| finding.level() != Severity::Notice).map(|finding| finding.code).collect();
     codes.dedup();
     if let Some(code) = codes.first() {
-        let _ = writeln!(out, "{}", style.dim(format!("`chancery codes {code}` tells what a code means")));
+        let _ = writeln!(out, "{}", style.dim(format!("`chancery codes {code}` explains the code")));
     }
 }
 

@@ -12,13 +12,13 @@ use chancery_core::explain::OriginView;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// So many fields of one thing are told.
+/// At most so many fields of one thing are shown.
 const MOST_FIELDS: usize = 12;
 
-/// In so many ways requests are told to change, the most telling first.
+/// At most so many ways in which requests change are shown, the most important first.
 const MOST_WAYS: usize = 40;
 
-/// So many things that change alike are told each by itself; of more the first is told, and the names of so many others.
+/// At most so many things that change alike are shown each by itself; of more, the first and the names of so many others.
 const ALIKE: usize = 4;
 
 pub fn report(differences: &Differences, running: Option<&Running>, style: &Style) -> String {

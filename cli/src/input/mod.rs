@@ -190,9 +190,9 @@ pub fn warn_of_unread(of: &Compilation) {
     const UNREAD: [&Code; 6] = [&codes::SYNTAX, &codes::TEMPLATE, &codes::ALIAS_BOMB, &codes::TOO_LARGE, &codes::NOT_JSON, &codes::INCOMPLETE_OBJECT];
     let positions = of.positions();
     let unread = of.all_diagnostics().filter(|finding| UNREAD.contains(&finding.code));
-    let mut told = BTreeSet::new();
+    let mut named = BTreeSet::new();
     for span in unread.filter_map(|finding| positions.place(&finding.place)) {
-        if told.insert(span.file.to_string()) {
+        if named.insert(span.file.to_string()) {
             message(&format!("not all of {0} could be read, from line {1} on; `chancery check {0}` tells why", span.file, span.line));
         }
     }

@@ -27,14 +27,14 @@ use chancery_live::xds::tls::Files;
 use std::io::Write;
 
 /// As the command line tells it.
-fn told(failure: Failure) -> Unusable {
+fn unusable(failure: Failure) -> Unusable {
     Unusable(failure.0)
 }
 
 /// Runs `watch`.
 pub fn watch(args: &WatchArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (settings, sources) = prepare(&args.live, deployment)?;
-    host::watch(settings, sources, !args.no_requests, show(args.format.is_json(), style)).map_err(told)?;
+    host::watch(settings, sources, !args.no_requests, show(args.format.is_json(), style)).map_err(unusable)?;
     Ok(0)
 }
 
@@ -67,7 +67,7 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
     if Assumptions::of(&settings.options).of_others() != Missing::Error {
         return Err("`serve` sends what it compiles to Envoys, so nothing may be assumed: leave --missing away, or say --missing error".into());
     }
-    host::serve(settings, sources, &servers, writing.as_ref(), show(args.format.is_json(), style)).map_err(told)?;
+    host::serve(settings, sources, &servers, writing.as_ref(), show(args.format.is_json(), style)).map_err(unusable)?;
     Ok(0)
 }
 
@@ -83,7 +83,7 @@ pub fn bootstrap(args: &BootstrapArgs) -> Outcome {
         tls_cert: args.tls_cert.clone(),
         tls_key: args.tls_key.clone(),
     };
-    print_json(&bootstrap.json().map_err(told)?)?;
+    print_json(&bootstrap.json().map_err(unusable)?)?;
     Ok(0)
 }
 
@@ -108,7 +108,7 @@ fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<(Settings, Vec<Bo
     if sources.is_empty() {
         return Err("there is nothing to watch: name files or folders, give --kube for a cluster, or `-` for watch events on standard input".into());
     }
-    let recorder = args.record.as_deref().map(Recorder::new).transpose().map_err(told)?;
+    let recorder = args.record.as_deref().map(Recorder::new).transpose().map_err(unusable)?;
     let settings = Settings { options, spacing: args.spacing, recorder, events: Events::default() };
     Ok((settings, sources))
 }

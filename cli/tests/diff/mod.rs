@@ -6,7 +6,7 @@ use crate::{Folder, GATEWAY, assumed, json};
 use insta::assert_snapshot;
 
 #[test]
-fn diff_tells_fields_with_the_lines_of_both_sides() {
+fn diff_reports_fields_with_the_lines_of_both_sides() {
     let new = GATEWAY.replace("timeout_ms: 4000", "timeout_ms: 5000");
     let folder = Folder::with(&[("old.yaml", GATEWAY), ("new.yaml", new.as_str())]);
     let run = folder.run(&["diff", "--exit-code", "old.yaml", "new.yaml"]);
@@ -29,7 +29,7 @@ fn diff_tells_fields_with_the_lines_of_both_sides() {
 }
 
 #[test]
-fn diff_tells_a_host_under_another_name_once() {
+fn diff_reports_a_renamed_host_once() {
     let proxy = |host: &str, last: &str| {
         let routes =
             ["/", "/api", "/static"].map(|path| format!("  - {{conditions: [{{prefix: {path}}}], services: [{{name: {last}, port: 80}}]}}\n"));
@@ -83,7 +83,7 @@ fn diff_tells_a_host_under_another_name_once() {
 }
 
 #[test]
-fn diff_tells_many_resources_that_change_alike_once() {
+fn diff_reports_equal_changes_of_many_resources_once() {
     let services = |kind: &str| {
         let one =
             |at: usize| format!("---\napiVersion: v1\nkind: Service\nmetadata: {{name: s{at}}}\nspec: {{type: {kind}, ports: [{{port: 80}}]}}\n");
@@ -98,7 +98,7 @@ fn diff_tells_many_resources_that_change_alike_once() {
 }
 
 #[test]
-fn what_could_not_be_read_is_told_where_an_answer_does_not_count_it() {
+fn answers_say_which_files_could_not_be_read() {
     let folder = Folder::with(&[("gateway.yaml", GATEWAY), ("broken.yaml", &format!("{GATEWAY}---\nkind: Mapping\nspec: [1\n"))]);
     let line = GATEWAY.lines().count() + 3;
     let why = format!("chancery: not all of broken.yaml could be read, from line {line} on; `chancery check broken.yaml` tells why\n");
@@ -114,7 +114,7 @@ fn what_could_not_be_read_is_told_where_an_answer_does_not_count_it() {
 }
 
 #[test]
-fn diff_tells_requests_that_are_treated_differently() {
+fn diff_reports_requests_that_are_treated_differently() {
     let slower = GATEWAY.replace("timeout_ms: 4000", "timeout_ms: 5000");
     let docs = GATEWAY.replace("  name: plain", "  name: plain\n  labels: {team: web}");
     let folder = Folder::with(&[("old.yaml", GATEWAY), ("new.yaml", slower.as_str()), ("docs.yaml", docs.as_str())]);

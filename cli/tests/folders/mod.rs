@@ -8,7 +8,7 @@ const MAPPING: &str =
     "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {prefix: /a/, service: a, hostname: '*', timout_ms: 1}\n";
 
 #[test]
-fn requests_objects_and_files_are_told_apart() {
+fn requests_objects_and_files_are_distinguished() {
     let folder = Folder::with(&[("good.yaml", GATEWAY)]);
     let cases: &[(&[&str], &str)] = &[
         (&["route", "good.yaml"], "chancery: good.yaml is a file, where the URL of a request belongs: chancery route URL good.yaml\n"),
@@ -50,7 +50,7 @@ fn a_named_file_is_read_whatever_is_in_it() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_that_leads_nowhere_is_a_warning() {
+fn a_dangling_link_is_a_warning() {
     let folder = Folder::with(&[("a/a.yaml", MAPPING)]);
     std::os::unix::fs::symlink("nowhere.yaml", folder.0.path().join("a/b.yaml")).expect("a link");
     let run = folder.run(&["check", "a"]);
@@ -58,7 +58,7 @@ fn a_link_that_leads_nowhere_is_a_warning() {
 }
 
 #[test]
-fn input_has_a_limit_that_is_said() {
+fn the_size_limit_of_the_input_is_reported() {
     let folder = Folder::with(&[("a.yaml", MAPPING), ("b.yaml", GATEWAY)]);
     let run = folder.run(&["check", "--max-input", "1KB", "a.yaml", "b.yaml"]);
     assert_eq!(

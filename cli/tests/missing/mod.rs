@@ -6,7 +6,7 @@ use crate::Folder;
 const FRAGMENT: &str = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: shop}\nspec:\n  virtualhost: {fqdn: shop.example.com, tls: {secretName: cert}}\n  routes:\n  - services: [{name: shop, port: 80}]\n";
 
 #[test]
-fn a_fragment_is_looked_at_and_a_whole_cluster_is_judged() {
+fn fragments_assume_what_is_missing_and_a_whole_cluster_does_not() {
     let folder = Folder::with(&[("shop.yaml", FRAGMENT)]);
     let fragment = folder.run(&["check", "shop.yaml"]);
     assert_eq!(fragment.code, 0, "{}", fragment.out);
@@ -27,7 +27,7 @@ fn nothing_that_is_assumed_is_served() {
 }
 
 #[test]
-fn a_secret_that_is_taken_away_is_not_assumed_to_be_still_there() {
+fn a_removed_secret_is_not_assumed() {
     let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: cert}\ntype: Opaque\ndata: {}\n";
     let folder = Folder::with(&[
         ("before.yaml", &format!("{FRAGMENT}{secret}")),

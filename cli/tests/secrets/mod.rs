@@ -41,7 +41,7 @@ fn all(run: &Run) -> String {
 }
 
 #[test]
-fn what_an_input_holds_of_secrets_is_in_no_output() {
+fn values_of_secrets_are_in_no_output() {
     let mut found = Vec::new();
     let mut runs = 0_usize;
     for (number, leak) in leaks::all().iter().enumerate() {

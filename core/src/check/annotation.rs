@@ -31,7 +31,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             } else if let Some(near) = nearest(&entry.key, known.names.iter().copied()) {
                 finding = finding.help(format!("did you mean `{near}`?"));
             }
-            whole.tell(finding);
+            whole.report(finding);
         }
     }
 }

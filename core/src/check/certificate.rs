@@ -1,6 +1,6 @@
 //! Certificates that are in use: whether they can be read, are in time, cover the names for which they are shown, and belong to their keys.
 //!
-//! Key material is compared here and told nowhere. What must not be here: reading of DER (`kubernetes::der`), and signatures.
+//! Key material is compared here and reported nowhere. What must not be here: reading of DER (`kubernetes::der`), and signatures.
 
 use super::whole::Whole;
 use crate::diagnostic::{Code, Diagnostic, Place, codes, time};
@@ -15,7 +15,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
-/// A certificate that ends in fewer days is told of: those that are renewed by themselves are renewed earlier.
+/// A certificate that ends in fewer days is reported: those that are renewed by themselves are renewed earlier.
 const SOON: i64 = 14;
 
 /// The fewest bits of an RSA key that Envoy's TLS takes.
@@ -142,23 +142,23 @@ fn called(certificate: &der::Certificate) -> String {
 fn one(whole: &mut Whole<'_>, read: &Read, place: &Place, holder: Option<&Object>, at: Option<i64>) {
     if read.unreadable {
         let message = "a block of the PEM says that it is a certificate, but it cannot be read as X.509".into();
-        whole.tell(finding(&codes::UNREADABLE_CERTIFICATE, place, holder, message).help("Envoy refuses it; look at it with `openssl x509 -text`"));
+        whole.report(finding(&codes::UNREADABLE_CERTIFICATE, place, holder, message).help("Envoy refuses it; look at it with `openssl x509 -text`"));
     }
     for certificate in &read.chain {
         let name = called(certificate);
         if let Some(bits) = certificate.key.as_ref().and_then(PublicKey::rsa_bits).filter(|bits| *bits < FEWEST_BITS) {
             let message = format!("{name} has an RSA key of {bits} bits, and Envoy refuses keys of fewer than {FEWEST_BITS} bits");
-            whole.tell(finding(&codes::WEAK_CERTIFICATE_KEY, place, holder, message));
+            whole.report(finding(&codes::WEAK_CERTIFICATE_KEY, place, holder, message));
         }
         let Some(at) = at else { continue };
         match (certificate.not_before, certificate.not_after) {
             (_, Some(end)) if end < at => {
                 let message = format!("{name} expired on {}", time::date(end));
-                whole.tell(finding(&codes::CERTIFICATE_EXPIRED, place, holder, message));
+                whole.report(finding(&codes::CERTIFICATE_EXPIRED, place, holder, message));
             }
             (Some(begin), _) if begin > at => {
                 let message = format!("{name} is not valid before {}", time::date(begin));
-                whole.tell(finding(&codes::CERTIFICATE_NOT_YET_VALID, place, holder, message));
+                whole.report(finding(&codes::CERTIFICATE_NOT_YET_VALID, place, holder, message));
             }
             (_, Some(end)) if end - at < SOON * time::DAY => {
                 let days = match (end - at) / time::DAY {
@@ -167,7 +167,7 @@ fn one(whole: &mut Whole<'_>, read: &Read, place: &Place, holder: Option<&Object
                     days => format!("in {days} days"),
                 };
                 let message = format!("{name} expires {days}, on {}", time::date(end));
-                whole.tell(finding(&codes::CERTIFICATE_EXPIRES_SOON, place, holder, message));
+                whole.report(finding(&codes::CERTIFICATE_EXPIRES_SOON, place, holder, message));
             }
             _ => {}
         }
@@ -189,7 +189,9 @@ fn pair(whole: &mut Whole<'_>, leaf: Option<&der::Certificate>, key: &SecretRefe
     if private.is_some_and(|private| private.differs(shown)) {
         let message = format!("the private key does not belong to {}", leaf.map(called).unwrap_or_default());
         let finding = finding(&codes::CERTIFICATE_KEY_MISMATCH, &holders.place(key), holders.find(key), message);
-        whole.tell(finding.help("Envoy refuses the pair and keeps the one that it had; use the certificate and the key of the same signing request"));
+        whole.report(
+            finding.help("Envoy refuses the pair and keeps the one that it had; use the certificate and the key of the same signing request"),
+        );
     }
 }
 
@@ -219,7 +221,7 @@ fn names(whole: &mut Whole<'_>, read: &BTreeMap<&SecretReference, Read>, holders
             if let Some(reference) = shown.first().filter(|reference| holders.find(reference).is_some()) {
                 finding = finding.related(holders.place(reference), "the certificate");
             }
-            whole.tell(finding.help("clients that check names refuse the connection"));
+            whole.report(finding.help("clients that check names refuse the connection"));
         }
     }
 }

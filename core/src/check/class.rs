@@ -38,6 +38,6 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             None => "add the IngressClass, or leave the Ingress to the controller whose class that is".into(),
         };
         let finding = Diagnostic::new(&codes::DANGLING_REFERENCE, message, Place::value(object.id, class.id)).about(object.key.clone());
-        whole.tell(finding.help(help));
+        whole.report(finding.help(help));
     }
 }

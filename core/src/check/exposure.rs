@@ -32,7 +32,7 @@ fn admin(whole: &mut Whole<'_>) {
     if !is_local(&admin.address) {
         let message = format!("Envoy's admin interface listens on {}, where others can reach it", admin.address.value);
         let finding = whole.finding(&codes::ADMIN_EXPOSED, admin.address.origin, message);
-        whole.tell(finding.help("let it listen on 127.0.0.1: anyone who reaches it can stop Envoy and read its configuration"));
+        whole.report(finding.help("let it listen on 127.0.0.1: anyone who reaches it can stop Envoy and read its configuration"));
     }
     for (route, forward) in whole.forwards() {
         for (name, origin) in clusters_of(forward) {
@@ -47,7 +47,7 @@ fn admin(whole: &mut Whole<'_>) {
             if is_admin && whole.object(at).is_some() {
                 let message = "this route leads to Envoy's admin interface: anyone who reaches it can stop Envoy and read its configuration";
                 let finding = whole.finding(&codes::ADMIN_EXPOSED, at, message);
-                whole.tell(finding);
+                whole.report(finding);
             }
         }
     }
@@ -64,7 +64,7 @@ fn upstreams(whole: &mut Whole<'_>) {
         if whole.object(at).is_some() {
             let message = "the upstream's certificate is not verified: the connection is encrypted, but anyone may be at its other end";
             let finding = whole.finding(&codes::UNVERIFIED_UPSTREAM, at, message);
-            whole.tell(finding.help("set the CA that signs the upstream's certificate"));
+            whole.report(finding.help("set the CA that signs the upstream's certificate"));
         }
     }
 }
@@ -104,7 +104,7 @@ fn cleartext(whole: &mut Whole<'_>) {
             finding = finding.related(Place::origin(route), "this is served in cleartext");
         }
         if whole.object(at).is_some() {
-            whole.tell(finding);
+            whole.report(finding);
         }
     }
 }
@@ -135,14 +135,14 @@ fn version(whole: &mut Whole<'_>, parameters: &TlsParameters) {
     {
         let at = [low.origin, high.origin].into_iter().find(|origin| is_written(*origin)).flatten();
         let finding = whole.finding(&codes::TLS_VERSIONS_CROSSED, at, "the minimum TLS version is above the maximum, so that no handshake succeeds");
-        whole.tell(finding);
+        whole.report(finding);
     }
     for (limit, what) in [(minimum, "the lowest version is"), (maximum, "the highest version is")] {
         if let Some(limit) = limit.as_ref().filter(|limit| is_written(limit.origin) && limit.value < TlsVersion::V1_2) {
             let number = if limit.value == TlsVersion::V1_0 { "1.0" } else { "1.1" };
             let message = format!("{what} TLS {number}, which is no longer safe (RFC 8996)");
             let finding = whole.finding(&codes::OLD_TLS, limit.origin, message);
-            whole.tell(finding.help("clients of the last ten years speak TLS 1.2"));
+            whole.report(finding.help("clients of the last ten years speak TLS 1.2"));
         }
     }
 }
@@ -174,7 +174,7 @@ fn origins(whole: &mut Whole<'_>) {
             if whole.object(at).is_some() {
                 let message = "any website can read responses with the user's cookies: every origin is allowed, with credentials";
                 let finding = whole.finding(&codes::OPEN_CORS, at, message);
-                whole.tell(finding.help("list the allowed origins, or do not allow credentials"));
+                whole.report(finding.help("list the allowed origins, or do not allow credentials"));
             }
         }
     }

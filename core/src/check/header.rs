@@ -46,7 +46,7 @@ fn mutations(whole: &mut Whole<'_>, of: &HeaderMutations) {
         if name.starts_with(':') || name.eq_ignore_ascii_case("host") {
             let message = format!("Envoy refuses this: `{name}` must not be {what}; neither may `host` nor a name that begins with a colon");
             let finding = whole.finding(&codes::PROTECTED_HEADER, origin, message);
-            whole.tell(finding.help(format!("{REFUSED}; rewrite host and path with the fields that exist for it")));
+            whole.report(finding.help(format!("{REFUSED}; rewrite host and path with the fields that exist for it")));
         } else if !is_token(name) {
             no_name(whole, name, origin);
         }
@@ -57,7 +57,7 @@ fn no_name(whole: &mut Whole<'_>, name: &str, origin: Option<Origin>) {
     if whole.object(origin).is_some() {
         let message = format!("`{name}` is not a valid header name");
         let finding = whole.finding(&codes::IMPOSSIBLE_HEADER, origin, message);
-        whole.tell(finding.help("a header name has only letters, digits and - _ . ! # $ % & ' * + ^ ` | ~"));
+        whole.report(finding.help("a header name has only letters, digits and - _ . ! # $ % & ' * + ^ ` | ~"));
     }
 }
 

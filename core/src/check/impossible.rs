@@ -60,7 +60,7 @@ impl<'a> Raw<'a> {
 fn tell(whole: &mut Whole<'_>, code: &'static Code, origin: Option<Origin>, message: String, help: String) {
     if whole.object(origin).is_some() {
         let finding = whole.finding(code, origin, message).help(help);
-        whole.tell(finding);
+        whole.report(finding);
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
 
 /// Something that listens.
 struct Socket<'a> {
-    told: String,
+    description: String,
     address: &'a Str,
     port: u16,
     protocol: SocketProtocol,
@@ -39,26 +39,27 @@ fn ports(whole: &mut Whole<'_>) {
     if let Some(admin) = &ir.delivery.bootstrap.admin
         && let EndpointAddress::Socket { address, port } = &admin.address.value
     {
-        let socket = Socket { told: "Envoy's admin interface".into(), address, port: *port, protocol: SocketProtocol::Tcp, at: admin.address.origin };
+        let socket =
+            Socket { description: "Envoy's admin interface".into(), address, port: *port, protocol: SocketProtocol::Tcp, at: admin.address.origin };
         sockets.entry(socket.port).or_default().push(socket);
     }
     for listener in &ir.listeners {
         let address = &listener.address;
         let at = address.port.origin.filter(|origin| origin.object() != ObjectId::BUILT_IN).or_else(|| written(&listener.origins));
-        let told = match whole.key(at) {
+        let description = match whole.key(at) {
             Some(key) => format!("{} {}", key.kind, key.name),
             None => format!("the listener {}", listener.name.value),
         };
-        let socket = Socket { told, address: &address.address.value, port: address.port.value, protocol: address.protocol, at };
+        let socket = Socket { description, address: &address.address.value, port: address.port.value, protocol: address.protocol, at };
         let others = sockets.entry(socket.port).or_default();
         if let Some(other) = others.iter().find(|other| other.collides(&socket)) {
             // The one that a person wrote is where it can be mended.
             let (here, there) = if whole.object(socket.at).is_some() { (&socket, other) } else { (other, &socket) };
             if let Some(object) = whole.object(here.at).filter(|object| !whole.wrong.contains(&object.id)) {
-                let message = format!("port {} is already in use: {} listens on it too", socket.port, there.told);
+                let message = format!("port {} is already in use: {} listens on it too", socket.port, there.description);
                 let finding = whole.finding(&codes::PORT_CONFLICT, here.at, message);
                 let finding = if whole.object(there.at).is_some() { finding.related(Place::origin(there.at), "here") } else { finding };
-                whole.tell(finding.about(object.key.clone()).help("Envoy cannot open both; give one of them another port"));
+                whole.report(finding.about(object.key.clone()).help("Envoy cannot open both; give one of them another port"));
             }
         }
         sockets.entry(socket.port).or_default().push(socket);

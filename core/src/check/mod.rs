@@ -78,10 +78,10 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
 
 /// What each gateway of a side shows, each finding once.
 fn check_side(side: SideRef<'_>, policy: &Policy, emitted: &mut EmittedByGateway, executor: &dyn Executor) -> Vec<Diagnostic> {
-    let (mut all, mut told) = (Vec::new(), HashSet::new());
+    let (mut all, mut reported) = (Vec::new(), HashSet::new());
     for gateway in side.gateways() {
         let refused = refused_by_envoy(gateway, None, emitted.of(gateway), executor);
-        all.extend(refused.into_iter().filter(|finding| told.insert(finding.fingerprint())));
+        all.extend(refused.into_iter().filter(|finding| reported.insert(finding.fingerprint())));
     }
     // Where no gateway runs, the objects are looked at all the same.
     let none = Ir::default();
@@ -101,7 +101,7 @@ fn check_side(side: SideRef<'_>, policy: &Policy, emitted: &mut EmittedByGateway
         })
     });
     let found = executor::all(executor, own.chain(of_gateways).collect());
-    all.extend(found.into_iter().flatten().filter(|finding| told.insert(finding.fingerprint())));
+    all.extend(found.into_iter().flatten().filter(|finding| reported.insert(finding.fingerprint())));
     all.append(&mut effect::check(side, &all));
     all
 }

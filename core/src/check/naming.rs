@@ -47,7 +47,7 @@ fn collapsed(whole: &mut Whole<'_>) {
         if whole.object(other.origin).is_some() {
             finding = finding.related(Place::origin(other.origin), "this one comes first");
         }
-        whole.tell(finding.help("names of services must differ in letters and digits: every other character becomes `_`"));
+        whole.report(finding.help("names of services must differ in letters and digits: every other character becomes `_`"));
     }
 }
 
@@ -77,7 +77,7 @@ fn long(whole: &mut Whole<'_>) {
         };
         if whole.object(origin).is_some() {
             let finding = whole.finding(&codes::NAME_TOO_LONG, origin, message);
-            whole.tell(finding);
+            whole.report(finding);
         }
     }
 }

@@ -14,7 +14,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// So many ports are told.
+/// At most so many ports are named.
 const MOST: usize = 4;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
@@ -35,11 +35,11 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             [one] => format!("write the port: `{}:{one}`", service.key.name),
             _ => "name one of its ports".into(),
         };
-        whole.tell(finding.help(help));
+        whole.report(finding.help(help));
     }
 }
 
-/// The ports at which a Service can be reached by its name; nothing where that cannot be told.
+/// The ports at which a Service can be reached by its name; nothing where that cannot be reported.
 fn ports(service: &Object) -> Option<Vec<u16>> {
     let spec = service.root.get("spec")?;
     if spec.get("type").and_then(Node::as_str) == Some("ExternalName") {

@@ -20,7 +20,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     if missing.is_empty() {
         return;
     }
-    let told: HashSet<(ObjectId, u32)> = side.diagnostics().filter_map(|finding| place(&finding.place)).collect();
+    let reported: HashSet<(ObjectId, u32)> = side.diagnostics().filter_map(|finding| place(&finding.place)).collect();
     let mut by_name: HashMap<(&Str, Option<&Str>), &Object> = HashMap::new();
     let mut services: HashMap<Option<&Str>, Vec<&str>> = HashMap::new();
     // Where Services of a name are.
@@ -35,17 +35,17 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     for reference in missing {
         let Err(absence) = &reference.to else { continue };
         let key = &reference.key;
-        // What need not be there is told of where something of nearly that name is.
+        // An optional reference is reported where there is an object of a similar name.
         let near = services.get(&key.namespace.as_ref()).filter(|_| *key.kind == *"Service");
         let near = near.and_then(|names| nearest(&key.name, names.iter().copied()));
         let at = Place::origin(reference.at);
-        let is_told = place(&at).is_some_and(|place| told.contains(&place)) || whole.wrong.contains(&reference.from);
+        let is_reported = place(&at).is_some_and(|place| reported.contains(&place)) || whole.wrong.contains(&reference.from);
         let other = by_name.get(&(&key.name, key.namespace.as_ref())).filter(|object| object.key.kind != key.kind && object.id != reference.from);
         let other = other.filter(|object| is_likely(&object.key.kind, &key.kind));
         let elsewhere = elsewhere.get(&key.name).filter(|_| *key.kind == *"Service" && key.namespace.is_some() && other.is_none());
         let elsewhere = elsewhere.and_then(|all| all.first()).filter(|object| object.key.namespace.is_some());
         let is_fine = absence.assumed && near.is_none() && other.is_none() && elsewhere.is_none();
-        if is_fine || is_told || is_address(&key.name) {
+        if is_fine || is_reported || is_address(&key.name) {
             continue;
         }
         let whose = key.namespace.as_ref().map(|namespace| format!(" in the namespace {namespace}")).unwrap_or_default();
@@ -71,7 +71,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let qualified = elsewhere.and_then(|object| Some(format!("{}.{}", object.key.name, object.key.namespace.as_ref()?)));
         let meant = near.map(Into::into).or(qualified);
         let help = meant.map_or_else(|| "add it to the input, or correct the name".into(), |meant: String| format!("did you mean `{meant}`?"));
-        whole.tell(finding.help(help));
+        whole.report(finding.help(help));
     }
 }
 

@@ -51,7 +51,7 @@ fn sizes(whole: &mut Whole<'_>) {
         let origin = place(whole, route);
         let message = format!("Envoy refuses this expression: its program has at least {size} instructions, and the limit is {limit}");
         let finding = whole.finding(&codes::REGEX_TOO_LARGE, origin, message);
-        whole.tell(finding.help(format!("{REFUSED}; repeat less, or allow larger programs")));
+        whole.report(finding.help(format!("{REFUSED}; repeat less, or allow larger programs")));
     }
 }
 
@@ -116,6 +116,6 @@ fn overlap(whole: &mut Whole<'_>, (before, other, known): (&Route, &Str, &mut La
     if whole.object(second).is_some() && !same {
         let message = format!("`{text}` matches this expression, but `{other}` comes first and takes the request");
         let finding = whole.finding(&codes::OVERLAPPING_REGEXES, second, message);
-        whole.tell(finding.related(Place::origin(first), "this one comes first"));
+        whole.report(finding.related(Place::origin(first), "this one comes first"));
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         };
         let PathRewrite::Prefix(other) = &rewrite.value else { continue };
         let (begins, ends) = (prefix.ends_with('/'), other.ends_with('/'));
-        // What is no plain path is told of by itself (`impossible`).
+        // `impossible` reports what is no plain path.
         if begins == ends || prefix.is_empty() || other.is_empty() || !prefix.starts_with('/') || prefix.contains(['?', '#', '*', '{', ' ']) {
             continue;
         }
@@ -44,6 +44,6 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let help =
             if begins { format!("end the replacement with a slash: `{other}/`") } else { format!("end the prefix with a slash too: `{prefix}/`") };
         let finding = whole.finding(&codes::REWRITE_SLASHES, origin, message).about(key.clone());
-        whole.tell(finding.help(help));
+        whole.report(finding.help(help));
     }
 }

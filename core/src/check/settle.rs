@@ -1,4 +1,4 @@
-//! Settling: which findings are told and how bad they are, as the user has decided, for all resources and for single ones.
+//! Settling: which findings are shown and how severe they are, as the user has decided, for all resources and for single ones.
 //!
 //! What must not be here: what is found.
 
@@ -11,11 +11,11 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::mem;
 
-/// The annotation by which a resource says which findings about it are not to be told: `CODE: REASON`, several of them on lines of their
+/// The annotation by which a resource says which findings about it are not to be reported: `CODE: REASON`, several of them on lines of their
 /// own or with `;` between them.
 pub const ANNOTATION: &str = "chancery.dev/ignore";
 
-/// One finding that is not to be told.
+/// One finding that is not to be reported.
 struct Suppression {
     object: ObjectId,
     node: NodeId,

@@ -71,7 +71,7 @@ fn gone(whole: &mut Whole<'_>, object: &Object) {
     }
     let message = format!("{kind} in {version} was removed in {since}");
     let finding = Diagnostic::new(&codes::REMOVED_VERSION, message, Place::value(object.id, node.id)).about(object.key.clone());
-    whole.tell(finding.help(format!("use {instead}")));
+    whole.report(finding.help(format!("use {instead}")));
 }
 
 fn foreign(whole: &mut Whole<'_>, object: &Object) {
@@ -83,7 +83,7 @@ fn foreign(whole: &mut Whole<'_>, object: &Object) {
         }
         let message = format!("{} does not read `{}`: it is an annotation of {whose}", whole.side.dialect().controller, entry.key);
         let place = Place::key(object.id, entry.value.id);
-        whole.tell(Diagnostic::new(&codes::FOREIGN_ANNOTATION, message, place).about(object.key.clone()));
+        whole.report(Diagnostic::new(&codes::FOREIGN_ANNOTATION, message, place).about(object.key.clone()));
     }
 }
 
@@ -101,7 +101,7 @@ fn placeholders(whole: &mut Whole<'_>, object: &Object, root: &Node) {
             Value::String(text) if is_placeholder(text) => {
                 let message = format!("`{text}` looks like a placeholder that was not replaced");
                 let finding = Diagnostic::new(&codes::STAND_IN, message, Place::value(object.id, node.id));
-                whole.tell(finding.about(object.key.clone()));
+                whole.report(finding.about(object.key.clone()));
             }
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! What a user decides about findings, and what is not told although it looks like it.
+//! What a user decides about findings, and what is not reported although it looks like it.
 
 use super::check;
 use crate::compilation::Options;
@@ -44,14 +44,14 @@ fn decided(code: &'static str, level: Level) -> Policy {
 }
 
 #[test]
-fn a_finding_is_as_bad_as_the_user_says() {
+fn the_user_sets_the_severity_of_a_finding() {
     assert_eq!(found(&mapping("''"), Policy::default()), [("rewrite-slashes", Severity::Notice)]);
     assert_eq!(found(&mapping("''"), decided("rewrite-slashes", Level::Error)), [("rewrite-slashes", Severity::Error)]);
     assert_eq!(found(&mapping("''"), decided("rewrite-slashes", Level::Off)), []);
 }
 
 #[test]
-fn a_resource_says_what_is_not_to_be_told_of_it_and_why() {
+fn an_annotation_ignores_a_code_with_a_reason() {
     assert_eq!(found(&mapping("'rewrite-slashes: the upstream does not mind'"), Policy::default()), []);
     assert_eq!(found(&mapping("rewrite-slashes"), Policy::default()), [("suppression-without-reason", Severity::Warning)]);
     let several = "'rewrite-slashes: the upstream does not mind; open-cors: it is public'";
@@ -60,7 +60,7 @@ fn a_resource_says_what_is_not_to_be_told_of_it_and_why() {
 }
 
 #[test]
-fn what_is_ignored_nowhere_can_be_told_or_not_as_well() {
+fn an_ignored_code_that_does_not_occur_has_a_severity_too() {
     let other = "'open-cors: it is public'";
     assert_eq!(found(&mapping(other), decided("unused-suppression", Level::Off)), [("rewrite-slashes", Severity::Notice)]);
 }
@@ -89,7 +89,7 @@ fn of_mapping(fields: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn paths_that_no_request_has_are_told_and_others_are_not() {
+fn impossible_paths_are_reported() {
     let codes = |prefix: &str| of_mapping(&format!("hostname: '*', service: m, rewrite: '', prefix: '{prefix}'"));
     for path in ["m/", "https://example.com/m/", "/m?x=1", "/m#x", "/m x/", "/caf\u{e9}/", "/m/../x/", "/./m/"] {
         assert_eq!(codes(path), ["impossible-path"], "{path}");
@@ -105,7 +105,7 @@ fn paths_that_no_request_has_are_told_and_others_are_not() {
 }
 
 #[test]
-fn hosts_and_methods_that_no_request_has_are_told_and_others_are_not() {
+fn impossible_hosts_and_methods_are_reported() {
     let codes = |hostname: &str| of_mapping(&format!("hostname: '{hostname}', service: m, prefix: /m/"));
     for host in ["https://example.com", "example.com/m", "example .com", "Example.com"] {
         assert_eq!(codes(host), ["impossible-host"], "{host}");
@@ -120,7 +120,7 @@ fn hosts_and_methods_that_no_request_has_are_told_and_others_are_not() {
 }
 
 #[test]
-fn ports_are_told_that_a_service_does_not_have() {
+fn ports_that_a_service_lacks_are_reported() {
     let codes = |service: &str, spec: &str| {
         let mut text = String::from("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m, namespace: shop}\n");
         text += &format!("spec: {{hostname: '*', prefix: /m/, service: '{service}'}}\n---\n");
@@ -144,7 +144,7 @@ fn ports_are_told_that_a_service_does_not_have() {
 }
 
 #[test]
-fn a_service_of_another_namespace_is_not_the_one_that_is_meant() {
+fn a_service_in_another_namespace_is_not_used() {
     let codes = |mapping: &str, service: &str| {
         let mut text = format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m{mapping}}}\n");
         text += "spec: {hostname: '*', prefix: /m/, service: m}\n---\n";
@@ -157,7 +157,7 @@ fn a_service_of_another_namespace_is_not_the_one_that_is_meant() {
 }
 
 #[test]
-fn a_secret_of_another_namespace_is_told_where_none_is_found() {
+fn a_secret_in_another_namespace_is_named_where_one_is_missing() {
     let text = "apiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: shop, namespace: shop}\nspec: {hostname: shop.example.com, tlsSecret: {name: cert}}\n";
     let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: cert, namespace: certs}\ntype: kubernetes.io/tls\nstringData: {tls.crt: '', tls.key: ''}\n";
     let helps = |text: String| {

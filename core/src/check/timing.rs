@@ -61,7 +61,7 @@ fn tell(whole: &mut Whole<'_>, short: &Sourced<Duration>, timeout: &Sourced<Dura
     if is_written(timeout.origin) {
         finding = finding.related(Place::origin(timeout.origin), "the timeout of the whole request");
     }
-    whole.tell(finding);
+    whole.report(finding);
 }
 
 fn budget(whole: &mut Whole<'_>, forward: &Forward, retry: &Sourced<Box<RetryPolicy>>) {
@@ -75,6 +75,6 @@ fn budget(whole: &mut Whole<'_>, forward: &Forward, retry: &Sourced<Box<RetryPol
     if count > RETRIES_AT_ONCE && unlimited.is_some() && whole.object(at).is_some() {
         let message = format!("a request may be retried {count} times, but at most {RETRIES_AT_ONCE} retries of all requests run at the same time");
         let finding = whole.finding(&codes::RETRIES_WITHOUT_BUDGET, at, message);
-        whole.tell(finding.help("set the circuit breaker's `max_retries` to what the upstream can handle"));
+        whole.report(finding.help("set the circuit breaker's `max_retries` to what the upstream can handle"));
     }
 }

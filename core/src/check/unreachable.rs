@@ -1,7 +1,7 @@
 //! Routes that no request can reach: another takes all that they would take.
 //!
 //! It is proved, not guessed: a route covers another when each of its matchers is implied by one of the other's. What cannot be decided
-//! (overlapping expressions, unions of several routes) is not told of.
+//! (overlapping expressions, unions of several routes) is not reported.
 //!
 //! What must not be here: one request at a time, which is [`simulate`]'s.
 
@@ -33,7 +33,7 @@ use pb::route::{HeaderMatcher, RouteMatch};
 /// Values of the runtime, as the configuration has them.
 type Runtime = BTreeMap<String, pb::Value>;
 
-/// Of so many earlier routes that begin alike each route is held against.
+/// Each route is compared with at most so many earlier routes that begin alike.
 const MOST: usize = 64;
 
 /// A route in the order of its virtual host: how it is matched, and who made it.
@@ -192,7 +192,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let message =
             format!("no request reaches this: {} comes before it in every virtual host and takes all of its requests", ResourceRef::from(other));
         let finding = whole.finding(&codes::UNREACHABLE_ROUTE, Some(origin), message);
-        whole.tell(finding.related(Place::origin(by), "this one takes them"));
+        whole.report(finding.related(Place::origin(by), "this one takes them"));
     }
 }
 

@@ -25,10 +25,10 @@ pub(super) struct Whole<'a> {
     pub clusters: Arc<HashMap<&'a Str, &'a Cluster>>,
     /// What objects refer to by a field.
     pub references: Arc<[Reference]>,
-    /// Objects of which the stages told something bad, or that another took the place of: they need not be told of again.
+    /// Objects that the stages reported, or that another replaced: they need no further report.
     pub wrong: Arc<HashSet<ObjectId>>,
     found: Vec<Diagnostic>,
-    told: HashSet<u64>,
+    reported: HashSet<u64>,
 }
 
 impl<'a> Whole<'a> {
@@ -46,7 +46,7 @@ impl<'a> Whole<'a> {
         let clusters = Arc::new(clusters.map(|cluster| (&cluster.name.value, &**cluster)).collect());
         let wrong = Arc::new(side.with_problems());
         let references = references(side).into();
-        Self { side, ir, routes: routes.into(), clusters, references, wrong, found: Vec::new(), told: HashSet::new() }
+        Self { side, ir, routes: routes.into(), clusters, references, wrong, found: Vec::new(), reported: HashSet::new() }
     }
 
     /// Routes that forward, with what belongs to forwarding.
@@ -100,9 +100,9 @@ impl<'a> Whole<'a> {
         finding
     }
 
-    /// Tells it, unless it was told: the same value may be in use in several places.
-    pub fn tell(&mut self, finding: Diagnostic) {
-        if self.told.insert(finding.fingerprint()) {
+    /// Reports it, unless it was reported: the same value may be in use in several places.
+    pub fn report(&mut self, finding: Diagnostic) {
+        if self.reported.insert(finding.fingerprint()) {
             self.found.push(finding);
         }
     }

@@ -26,7 +26,7 @@ pub fn compare_app_gateways(before: AppGatewayRef<'_>, after: AppGatewayRef<'_>)
     of_old.chain(added).collect()
 }
 
-/// By what rules are told apart: `http://shop.example.com:80 path /api/*`.
+/// By what rules are identified: `http://shop.example.com:80 path /api/*`.
 fn name(row: &RouteRow) -> String {
     let domains: Vec<&str> = row.domains.iter().map(Str::as_str).collect();
     format!("{}://{}{} {}", row.chain.to_lowercase(), domains.join(","), row.address, row.path)

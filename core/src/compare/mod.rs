@@ -2,7 +2,7 @@
 //!
 //! Either side may be a compilation, which knows the lines that things come from, or what was read of a running Envoy.
 //!
-//! What of that requests notice is told by [`requests`].
+//! Which requests that changes is in [`requests`].
 //!
 //! What must not be here: reading and rendering.
 

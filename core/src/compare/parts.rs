@@ -73,7 +73,7 @@ impl Part<'_> {
 }
 
 pub(super) fn compare(before: &Side<'_>, after: &Side<'_>) -> Vec<Change> {
-    // Hosts that were renamed are told once; all else is compared as if they had been called so before.
+    // Renamed hosts are reported once; all else is compared as if they had had that name before.
     let renames = renames::find(before, after);
     let config = (!renames.names.is_empty()).then(|| renames::renamed(before.config, &renames.names));
     let before = &Side { config: config.as_ref().unwrap_or(before.config), source: before.source };
@@ -159,7 +159,7 @@ fn change(kind: ChangeKind, old: Option<&Part<'_>>, new: Option<&Part<'_>>, befo
     }
 }
 
-/// By what routes of both sides are told to be the same.
+/// By what routes of both sides are known to be the same.
 type Key<'k> = &'k dyn Fn(&Part<'_>) -> String;
 
 /// Which part of the one side is which of the other, by their indexes.

@@ -1,5 +1,5 @@
 //! Hosts that have another name on the second side, with all or most of their routes: found by their routes, so that the first side can be
-//! read as if they had their new names already, and each is told once.
+//! read as if they had their new names already, and each is reported once.
 //!
 //! What must not be here: parts that are compared, and what requests notice.
 
@@ -30,7 +30,7 @@ pub(super) type Names = BTreeMap<String, String>;
 pub(super) struct Renames {
     /// New names by old ones.
     pub names: Names,
-    /// What is told of each.
+    /// What is reported of each.
     pub changes: Vec<Change>,
 }
 

@@ -34,7 +34,7 @@ pub(super) fn both(before: &EnvoyConfig, after: &EnvoyConfig) -> [EnvoyConfig; 2
     both
 }
 
-/// Whether the endpoints of clusters that ask for them by name are told: `/config_dump` tells them only with `include_eds`.
+/// Whether there are the endpoints of clusters that ask for them by name: `/config_dump` has them only with `include_eds`.
 fn knows_endpoints(config: &EnvoyConfig) -> bool {
     !config.endpoints.is_empty() || !config.clusters.iter().any(|of| of.message.eds_cluster_config.is_some())
 }

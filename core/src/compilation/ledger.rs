@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 /// What became of an input object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum State {
-    /// Nobody has decided yet.
+    /// Not decided yet.
     #[default]
     Undecided,
     /// It is part of the configuration; what is made of it is not known yet.

@@ -30,7 +30,7 @@ fn an_input_may_be_of_both() {
 }
 
 #[test]
-fn what_others_read_as_well_makes_no_input_of_both() {
+fn shared_kinds_do_not_add_a_second_dialect() {
     let mapping = "apiVersion: getambassador.io/v3alpha1\n";
     assert_eq!(of(&[mapping, "apiVersion: gateway.networking.k8s.io/v1\n"]), "ambassador");
     assert_eq!(of(&[mapping, "annotations:\n  projectcontour.io/websocket-routes: /ws\n"]), "ambassador");

@@ -90,7 +90,7 @@ fn includes_become_routes_with_all_conditions() {
 }
 
 #[test]
-fn the_proof_tells_requests_that_are_treated_differently() {
+fn the_proof_reports_requests_that_are_treated_differently() {
     let options = |dialect: &Dialect| Options::of(dialect);
     let told = |proof: &super::Proof| {
         let words = |change: &crate::compare::RequestChange| {
@@ -104,7 +104,7 @@ fn the_proof_tells_requests_that_are_treated_differently() {
     let proved = proof(&mappings, &mapping_to_http_proxy(config(&mappings)), &options(AMBASSADOR));
     assert_eq!(proved.assumed, ["shop/beta", "shop/web"]);
     assert!(proved.requests.complete && proved.requests.compared > 0, "{proved:#?}");
-    // Shares are the same; what Contour takes besides is told.
+    // Shares are the same; what Contour takes besides is reported.
     assert_eq!(told(&proved), ["shop.example.com/web*: outcome"], "{proved:#?}");
     let proxies = run(CONTOUR, PROXIES, &[]);
     let proved = proof(&proxies, &http_proxy_to_gateway(&proxies.objects), &options(CONTOUR));

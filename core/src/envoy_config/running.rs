@@ -1,7 +1,7 @@
 //! A running Envoy as it tells of itself: `/config_dump` of its admin interface, or a bootstrap, as JSON or YAML, read into the value that
 //! all that explains traffic looks at.
 //!
-//! What it has accepted is the configuration. What it warms is told of besides, and what it refused with its reason. Types that are not
+//! What it has accepted is the configuration. What it warms is listed besides, and what it refused with its reason. Types that are not
 //! known are kept as they are and named.
 //!
 //! What must not be here: comparing, and asking a running Envoy.

@@ -352,14 +352,14 @@ impl<'d, 'a> Fields<'d, 'a> {
     }
 
     fn put(&mut self, key: &str, write: Write<'_>) -> Result<(), Never> {
-        let told = self.dumper.things.as_ref().map(Things::mark);
+        let heard = self.dumper.things.as_ref().map(Things::mark);
         let mark = self.dumper.enter(key);
         let node = write(self.dumper)?;
         self.dumper.leave(mark);
         if !says_nothing(&node) {
             self.object.insert(key, node);
-        } else if let (Some(things), Some(told)) = (&mut self.dumper.things, told) {
-            things.forget(told);
+        } else if let (Some(things), Some(heard)) = (&mut self.dumper.things, heard) {
+            things.forget(heard);
         }
         Ok(())
     }

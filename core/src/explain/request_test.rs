@@ -285,7 +285,7 @@ tests:
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_are_reported_with_their_line() {
         let wrong = |text: &str| RequestTests::read(text).expect_err("it is wrong");
         assert_eq!(wrong("tests:\n- request: http://a/\n"), "line 2: the test has no `expect`");
         assert_eq!(

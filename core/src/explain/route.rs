@@ -43,7 +43,7 @@ pub struct OriginOf {
     pub of: String,
     /// Where it stands in Envoy's configuration.
     pub pointer: String,
-    /// Nobody wrote it: what it lies in comes from there.
+    /// It is written nowhere: what it lies in comes from there.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub around: bool,
     /// Where it comes from.
@@ -51,7 +51,7 @@ pub struct OriginOf {
     pub origin: OriginView,
 }
 
-/// Of so many routes that were tried, the last ones, the origins are told.
+/// Origins are given of at most so many of the routes that were tried, the last ones.
 const TRIED: usize = 100;
 
 /// A gateway with what is known of it, to ask about several requests.

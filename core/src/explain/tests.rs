@@ -181,7 +181,7 @@ fn bare(nodes: &[&str], edges: &[(usize, usize)]) -> Graph {
 }
 
 #[test]
-fn why_is_the_shortest_way_along_the_relations_before_any_other() {
+fn why_prefers_the_shortest_way_along_relations() {
     let graph = bare(&["a", "b", "c", "d", "e"], &[(0, 1), (1, 2), (2, 3), (4, 0), (4, 3)]);
     let way = |from: &str, to: &str| -> Option<Vec<(&str, &str, bool)>> {
         Some(why(&graph, from, to)?.into_iter().map(|step| (step.edge.from.as_str(), step.edge.to.as_str(), step.back)).collect())
@@ -278,7 +278,7 @@ fn a_graph_that_is_too_large_is_folded_but_for_what_is_rare_or_wrong() {
 }
 
 #[test]
-fn what_the_api_server_holds_is_the_configuration_of_contour() {
+fn contours_configuration_is_what_the_api_server_stores() {
     let text = "\
 apiVersion: projectcontour.io/v1
 kind: HTTPProxy
@@ -303,7 +303,7 @@ stringData: {password: hunter2}
     assert_eq!(tree.at(&["Service", "a/quote", "spec", "ports"]).and_then(Node::as_array).map(Vec::len), Some(1), "{json}");
     assert!(json.contains(r#""protocol":"TCP""#), "defaults are in: {json}");
     assert!(map.get("/Service/a~1quote/spec/ports/0/port").is_some());
-    assert!(map.get("/Service/a~1quote/spec/ports/0/protocol").is_none(), "nobody wrote it");
+    assert!(map.get("/Service/a~1quote/spec/ports/0/protocol").is_none(), "it is a default");
 }
 
 const SHOP: &str = "\

@@ -59,7 +59,7 @@ pub struct LineReport {
     pub resource: Option<ResourceRef>,
     /// The fields that stand on it.
     pub fields: Vec<String>,
-    /// Whether what was made is told of the whole resource, because the line alone made nothing.
+    /// Whether the answer is about the whole resource, because the line alone made nothing.
     pub whole: bool,
     /// What was made.
     pub made: Vec<MadeView>,
@@ -108,7 +108,7 @@ fn made(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, p
     }
 }
 
-/// Whether a value may be told of in passing.
+/// Whether a value may be mentioned in passing.
 fn is_small(value: &Node) -> bool {
     fn count(node: &Node, left: &mut u32) -> bool {
         *left = left.saturating_sub(1);

@@ -40,13 +40,13 @@ pub struct UnservedResource {
     pub span: Option<Span>,
 }
 
-/// So many hosts are told.
+/// At most so many hosts are named.
 const MOST_HOSTS: usize = 100;
 
 /// Whether no route takes it.
 pub(super) fn is_unserved(of: &Simulation) -> bool {
-    let by_nobody = matches!(of.outcome, Outcome::NoRoute | Outcome::NoVirtualHost | Outcome::NoFilterChain | Outcome::NoListener);
-    by_nobody || of.outcome == Outcome::DirectResponse && of.route.is_none()
+    let is_unserved = matches!(of.outcome, Outcome::NoRoute | Outcome::NoVirtualHost | Outcome::NoFilterChain | Outcome::NoListener);
+    is_unserved || of.outcome == Outcome::DirectResponse && of.route.is_none()
 }
 
 /// The hosts that there are, those nearest to the request's first.
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wanted_a_host_that_is_not_served_is_told_and_the_nearest_hosts() {
+    fn an_unserved_host_names_its_resource_and_the_nearest_hosts() {
         let text = [
             SERVICE,
             &proxy("shop", "shop.example.com"),

@@ -47,7 +47,7 @@ pub struct FileAccessLog {
     pub format: Option<Sourced<AccessLogFormat>>,
     /// Members without a value are left out.
     pub omit_empty: bool,
-    /// Commands that Envoy must be told of.
+    /// Commands that must be declared to Envoy.
     pub formatters: Vec<Sourced<Formatter>>,
 }
 

@@ -1,4 +1,4 @@
-//! TLS of both sides. Key material never stands here: certificates are named.
+//! TLS of both sides. There is no key material in it: certificates are named.
 
 use crate::resource::Sourced;
 use crate::text::Str;

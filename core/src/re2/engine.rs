@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_other_parser_reads_otherwise_means_itself() {
+    fn texts_that_the_parsers_read_differently_are_listed() {
         assert!(full("a{,3}", "a{,3}"));
         assert!(full("a{x}", "a{x}"));
         assert!(full("[a&&b]+", "a&b"));

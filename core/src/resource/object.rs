@@ -33,7 +33,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// A text from bytes. What is not UTF-8 becomes U+FFFD each, and the offsets of such bytes are told: in the text, and in the bytes.
+    /// A text from bytes. What is not UTF-8 becomes U+FFFD each, and the offsets of such bytes come with it: in the text, and in the bytes.
     pub fn from_bytes(name: impl Into<Str>, bytes: Vec<u8>) -> (Self, Vec<(u32, usize)>) {
         let name = name.into();
         let bytes = match String::from_utf8(bytes) {
@@ -115,7 +115,7 @@ pub struct Object {
     pub source: Source,
     /// The object whose annotation holds this one, and the annotation's node.
     pub parent: Option<(ObjectId, NodeId)>,
-    /// Nobody wrote it: it is assumed to exist, as another object refers to it. It stands where that reference stands.
+    /// It is not in the input, and assumed to exist, as another object refers to it. Its place is that reference's.
     pub assumed: bool,
     /// What was read.
     pub content: Arc<Content>,

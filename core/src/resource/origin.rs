@@ -24,7 +24,7 @@ pub struct Origin {
 pub enum Rule {
     /// Taken from the field that the origin names.
     Field,
-    /// Nobody set it: the controller's built-in default.
+    /// The controller's built-in default.
     Default,
     /// Inherited from a configuration for the whole gateway (Ambassador's `Module`, Contour's configuration).
     Module,

@@ -162,7 +162,7 @@ impl<'m> Check<'m> {
     }
 
     fn choice(self, node: &Node, choices: &[Schema], schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
-        // Choices are told apart by JSON type; inside the one that fits, everything is checked as usual.
+        // The JSON type decides the choice; inside the one that fits, everything is checked as usual.
         if let Some(choice) = choices.iter().find(|choice| fits(node, choice)) {
             return self.value(node, choice, path, out);
         }

@@ -27,7 +27,7 @@ impl<'a> Path<'a> {
         Self { above: Some(self), step: Step::Key(key) }
     }
 
-    /// The path of a map's entry below this one, where it is told apart from a field: `spec.labels[a]`.
+    /// The path of a map's entry below this one, which differs from that of a field: `spec.labels[a]`.
     pub const fn entry(&'a self, key: &'a str) -> Self {
         Self { above: Some(self), step: Step::Entry(key) }
     }

@@ -13,7 +13,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Goes through the values below one with their schemas: of its fields those that `asks` has a bit for. Maps' entries are told apart from
+/// Goes through the values below one with their schemas: of its fields those that `asks` has a bit for. Maps' entries differ from
 /// fields.
 fn below<'n>(node: &'n Node, schema: &Schema, asks: fn(&Members) -> u128, path: &Path<'_>, visit: &mut dyn FnMut(&'n Node, &Schema, &Path<'_>)) {
     match (&node.value, &schema.shape) {
@@ -53,15 +53,15 @@ pub(super) fn repeated(node: &Node, schema: &Schema, path: &Path<'_>, out: &mut 
 }
 
 fn items_repeated(items: &[Node], once: Once, path: &Path<'_>, out: &mut Vec<Violation>) {
-    let (mut seen, mut told) = (BTreeSet::new(), BTreeSet::new());
+    let (mut seen, mut reported) = (BTreeSet::new(), BTreeSet::new());
     for (at, item) in items.iter().enumerate() {
         let (key, what) = match once {
             Once::Free => return,
             Once::Items => (go_value(item), "it".into()),
             Once::Keys(keys) => (keys_of(item, keys), format!("its `{}`", keys.join("` and `"))),
         };
-        // Only the second of several is told of.
-        if seen.insert(key.clone()) || !told.insert(key.clone()) {
+        // Only the second of several is reported.
+        if seen.insert(key.clone()) || !reported.insert(key.clone()) {
             continue;
         }
         let path = path.index(at);

@@ -90,7 +90,7 @@ fn the_message_for_people_says_what_is_wanted_and_what_there_is() {
 }
 
 #[test]
-fn the_server_drops_what_it_does_not_know_and_puts_in_defaults() {
+fn the_api_server_prunes_and_sets_defaults() {
     let cases: &[(&str, &str, &[&str])] = &[
         ("{name: a, lit: false}", "unchanged", &[]),
         ("{name: a}", r#"{"name":"a","lit":true}"#, &[]),

@@ -135,7 +135,7 @@ pub(crate) fn header_action(of: &HeaderValueOption) -> HeaderAppendAction {
     }
 }
 
-/// Does what one level says, and tells of it. Headers that are removed are told of only where `headers` has them, unless all are asked
+/// Does what one level says, and records it. Removed headers are recorded only where `headers` has them, unless all are asked
 /// for (of a response, whose headers are not known).
 pub(super) fn mutate(headers: &mut Headers, level: &Level<'_>, values: &Values<'_>, tell_all: bool) -> Vec<HeaderChange> {
     let mut changes = Vec::new();

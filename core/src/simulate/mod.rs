@@ -4,7 +4,7 @@
 //! filter chain, connection manager, virtual host, routes, and what the route does. Each part follows the files of Envoy's source that it
 //! names, and is held against a real Envoy by `tests/suite/differential`.
 //!
-//! HTTP filters are evaluated where the request alone decides ([`filters`]); what others decide is a [`Condition`], and what is told is what follows
+//! HTTP filters are evaluated where the request alone decides ([`filters`]); what others decide is a [`Condition`], and what is reported is what follows
 //! if it holds.
 //!
 //! What is not simulated: bodies, upstreams' health, extensions (named, never passed over in silence).
@@ -97,7 +97,7 @@ impl<'a> Gateway<'a> {
         Self { config, tables, by_name, clusters, endpoints }
     }
 
-    /// Which route takes a request: only how the choice ends, and where, is told.
+    /// Which route takes a request: only the end of the choice, and its place, are reported.
     pub(crate) fn choose(&self, request: &Request) -> Simulation {
         run::run(self, request, Detail::Route)
     }
@@ -135,7 +135,7 @@ impl<'a> Gateway<'a> {
         of.load_assignment.as_ref().or_else(|| self.endpoints.get(service?.as_str()).copied())
     }
 
-    /// What becomes of a request. Of the routes before the one that takes it, only those are told of that an index does not rule out.
+    /// What becomes of a request. Of the routes before the one that takes it, those are reported that an index does not rule out.
     #[must_use]
     pub fn simulate(&self, request: &Request) -> Simulation {
         run::run(self, request, Detail::Whole)

@@ -152,7 +152,7 @@ pub struct Upstream {
     pub headers_added: Vec<HeaderChange>,
     /// Headers that the configuration takes away, where the request has them.
     pub headers_removed: Vec<String>,
-    /// Headers that Envoy itself adds or sets; values that differ each time are told as `<...>`.
+    /// Headers that Envoy itself adds or sets; values that differ each time are written as `<...>`.
     pub headers_by_envoy: Vec<HeaderChange>,
 }
 
@@ -165,7 +165,7 @@ pub struct HeaderChange {
     pub value: Option<String>,
     /// What is done: `add`, `set`, `remove`.
     pub action: &'static str,
-    /// Where it is told: `cluster`, `route`, `virtual_host`, `route_configuration`, `envoy`.
+    /// Where it is configured: `cluster`, `route`, `virtual_host`, `route_configuration`, `envoy`.
     pub level: &'static str,
 }
 

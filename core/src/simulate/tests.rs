@@ -69,7 +69,7 @@ fn cluster(simulation: &Simulation) -> String {
 }
 
 #[test]
-fn a_request_is_forwarded_by_the_first_route_that_takes_it() {
+fn the_first_matching_route_forwards_a_request() {
     let new = ask("GET", "http://example.com/quote/x?y=1", &[("X-Version", "2")]);
     assert_eq!((new.outcome, cluster(&new).as_str()), (Outcome::Forward, "cluster_new_8080_default"));
     let upstream = new.upstream.expect("an upstream");
@@ -102,7 +102,7 @@ fn hosts_are_found_by_name_then_by_suffix() {
 }
 
 #[test]
-fn redirects_tell_where_to() {
+fn redirects_say_their_target() {
     let moved = ask("GET", "http://example.com/moved/a?b", &[]);
     assert_eq!((moved.outcome, moved.status, moved.location.as_deref()), (Outcome::Redirect, Some(301), Some("http://elsewhere.org/there?b")));
 }

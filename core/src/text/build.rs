@@ -77,7 +77,7 @@ pub(super) enum Expects {
     Root,
     Item,
     Key,
-    /// The value of the key that stands here.
+    /// The value of this key.
     ValueOf(TextRange),
 }
 
@@ -178,7 +178,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// An object or list begins. The end of its range is told when it ends.
+    /// An object or list begins. The end of its range is known when it ends.
     pub(super) fn begin(&mut self, start: u32, is_object: bool, anchor: usize) -> Result<(), Stop> {
         if self.frames.len() >= self.limits.max_depth as usize {
             let message = self.too_deep();
@@ -393,7 +393,7 @@ fn merge(object: &mut Object, merged: &mut BTreeSet<Str>, key: &Key, node: Node,
         }
     };
     let written = object.len();
-    let mut told = false;
+    let mut reported = false;
     for source in sources {
         let Value::Object(source) = source.value else { continue };
         for entry in source {
@@ -404,8 +404,8 @@ fn merge(object: &mut Object, merged: &mut BTreeSet<Str>, key: &Key, node: Node,
                 continue;
             };
             let old = &object.entries()[at].value;
-            if !told && *old != entry.value {
-                told = true;
+            if !reported && *old != entry.value {
+                reported = true;
                 let place = spans.get(old.id.0 as usize).map(|span| (span.key, "set here".to_owned()));
                 let message = format!("`<<` replaces `{}`, which stands above it; Kubernetes lets only the keys below `<<` win", entry.key);
                 push(problems, Problem { kind: ProblemKind::MergeReplaces, range: key.range, message, related: place });

@@ -183,7 +183,7 @@ fn the_map_leads_both_ways() {
 }
 
 #[test]
-fn rules_that_are_broken_are_told_with_their_origins() {
+fn broken_rules_are_reported_with_their_origins() {
     for options in [BOOTSTRAP, RESOURCES] {
         assert_eq!(violations(&rich(Spelling::CURRENT), &options, &mut Emitted::new()), []);
     }
@@ -236,7 +236,7 @@ fn certificates_are_asked_for_by_name() {
 }
 
 #[test]
-fn what_stands_alone_asks_nobody() {
+fn a_standalone_bootstrap_asks_no_management_server() {
     let all = |reference: &SecretReference| Some(format!("the {}", reference.name).into_bytes());
     let options = Options { secrets: Some(&all), ..BOOTSTRAP };
     let document = text(&rich(Spelling::CURRENT), &options);

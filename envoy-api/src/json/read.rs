@@ -130,7 +130,7 @@ impl<'t> Reader<'t> {
         self.tokens.skip()
     }
 
-    /// Whether a `null` stands here, which it passes over.
+    /// Whether the next value is `null`, which it passes over.
     pub(super) fn null(&mut self) -> Result<bool, Stop> {
         let null = self.tokens.start()? == Start::Null;
         if null {
@@ -139,7 +139,7 @@ impl<'t> Reader<'t> {
         Ok(null)
     }
 
-    /// Whether an object stands here; passes over what else does.
+    /// Whether the next value is an object; passes over any other.
     pub(super) fn is_object(&mut self) -> Result<bool, Stop> {
         let found = self.tokens.start()? == Start::Object;
         if !found {
@@ -149,7 +149,7 @@ impl<'t> Reader<'t> {
         Ok(found)
     }
 
-    /// Reads the object that stands here into a message.
+    /// Reads the object that comes next into a message.
     pub(super) fn object(&mut self, target: &mut dyn ReadFields, info: &'static MessageInfo) -> Result<(), Stop> {
         let typed = core::mem::take(&mut self.typed);
         self.tokens.open()?;

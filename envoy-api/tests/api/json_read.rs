@@ -105,7 +105,7 @@ fn well_known_types() {
 }
 
 #[test]
-fn a_type_that_nobody_knows_stays_json() {
+fn an_unknown_type_stays_json() {
     let text = r#"{"name": "x", "typed_config": {"b": [1, "} \" "], "@type": "type.googleapis.com/un.known", "e": {}}}"#;
     let read = json::from_str::<TypedExtensionConfig>(text).expect("JSON");
     assert_eq!(read.problems.iter().map(|p| p.kind).collect::<Vec<_>>(), [ProblemKind::UnknownType]);

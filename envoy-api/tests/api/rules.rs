@@ -85,7 +85,7 @@ fn strings() {
 }
 
 #[test]
-fn an_any_is_looked_into() {
+fn the_message_in_an_any_is_checked() {
     let any = r#"{"match": {"prefix": "/"}, "route": {"cluster": "c"}, "typed_per_filter_config": {"a/b": {
         "@type": "type.googleapis.com/envoy.extensions.filters.http.buffer.v3.BufferPerRoute", "disabled": false}}}"#;
     route(any, &["/typed_per_filter_config/a~1b/disabled: must be true"]);
@@ -102,7 +102,7 @@ fn deprecated_fields_are_listed() {
 }
 
 #[test]
-fn tables_tell_what_a_message_is() {
+fn tables_describe_a_message() {
     let field = Secret::INFO.field("tlsCertificate").expect("a field");
     assert_eq!((field.name(), field.json_name().as_str(), field.number), ("tls_certificate", "tlsCertificate", 2));
     assert_eq!(Secret::INFO.oneofs[field.oneof_index().expect("a oneof")].name, "type");

@@ -191,7 +191,7 @@ fn holds(said: &Simulation, got: Option<u32>) -> bool {
 }
 
 #[test]
-fn filters_answer_in_a_real_envoy_as_is_told() {
+fn filters_answer_in_a_real_envoy_as_simulated() {
     let Some(program) = program() else { return };
     let rigged = rig(bootstrap()).expect("something speaks HTTP");
     let config = EnvoyConfig::of_bootstrap(rigged.clone());

@@ -23,7 +23,7 @@ const PLACES_ALLOWED: [&str; 2] = [".ci/run", "xtask/src/tidy/files.rs"];
 pub fn check(files: &[File], found: &mut Vec<String>) {
     for file in files {
         if !PLACES_ALLOWED.contains(&file.path.as_str()) && !is_data(&file.path) {
-            told(file, &PLACES, "names a place of one machine", found);
+            report_words(file, &PLACES, "names a place of one machine", found);
         }
         if file.path.ends_with(".rs") && !is_generated(file) {
             rust(file, found);
@@ -53,7 +53,7 @@ fn rust(file: &File, found: &mut Vec<String>) {
         _ => {}
     }
     if path != "xtask/src/tidy/files.rs" {
-        told(file, &UNDONE, "leaves something undone", found);
+        report_words(file, &UNDONE, "leaves something undone", found);
         for (number, line) in (1..).zip(file.text.lines()) {
             let line = line.trim_start();
             if line.starts_with("#[allow(") || line.starts_with("#![allow(") {
@@ -66,7 +66,7 @@ fn rust(file: &File, found: &mut Vec<String>) {
     }
 }
 
-fn told(file: &File, words: &[&str], what: &str, found: &mut Vec<String>) {
+fn report_words(file: &File, words: &[&str], what: &str, found: &mut Vec<String>) {
     for (number, line) in (1..).zip(file.text.lines()) {
         if let Some(word) = words.iter().find(|word| says(line, word)) {
             found.push(format!("{}:{number}: {what}: `{word}`", file.path));

@@ -51,7 +51,7 @@ fn files() -> Result<Vec<File>, String> {
     let list = output(program("git").args(["ls-files", "--cached", "--others", "--exclude-standard"])).ok_or("git lists no files")?;
     let mut files = Vec::new();
     for path in list.lines() {
-        // What is deleted, or no text, is nobody's business.
+        // Deleted files and files that are no text are passed over.
         if let Ok(text) = fs::read_to_string(root().join(path)) {
             files.push(File { path: path.into(), text });
         }

@@ -45,7 +45,7 @@ fn the_core_does_no_io() {
 #[test]
 fn crates_depend_one_way() {
     assert_eq!(arrows("core/Cargo.toml", "[dependencies]\nchancery.workspace = true\n[dev-dependencies]\nchancery-tests = \"1\"\n").len(), 1);
-    assert_eq!(arrows("new/Cargo.toml", "[package]\n").len(), 1, "a crate that nobody knows");
+    assert_eq!(arrows("new/Cargo.toml", "[package]\n").len(), 1, "an unknown crate");
 }
 
 #[test]

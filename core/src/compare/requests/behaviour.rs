@@ -32,7 +32,7 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
             what: "outcome".to_owned(),
             before: Some(told(old, &before)),
             after: Some(told(new, &after)),
-            // A virtual host that only one side has is told as a whole; all else by what was written for it.
+            // A virtual host that only one side has is reported as a whole; all else by what was written for it.
             alike: Some(match scene.hosts.each_ref() {
                 [Some((host, _)), None] | [None, Some((host, _))] => format!("host {} {}", scene.hosts[0].is_some(), host.name),
                 _ => format!("{} {} {}", of(old), of(new), work.written_for(simulations).unwrap_or_default()),
@@ -41,7 +41,7 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
         });
         return out;
     }
-    if matches!(ends[0], End::Nobody | End::NoChain | End::Reset) {
+    if matches!(ends[0], End::NoListener | End::NoChain | End::Reset) {
         return out;
     }
     let routes = [scene.route(0, old), scene.route(1, new)];
@@ -161,7 +161,7 @@ fn headers(old: &[HeaderValueOption], new: &[HeaderValueOption]) -> Vec<(String,
     all.into_iter().map(|name| (words(old, &name), words(new, &name), name)).map(|(before, after, name)| (name, before, after)).collect()
 }
 
-/// Policies of routes as they are told in words.
+/// Policies of routes in words.
 fn policies(simulations: &[Simulation; 2], say: &mut impl FnMut(&str, [&str; 2], Option<String>, Option<String>, Option<String>)) {
     let [old, new] = simulations;
     for (name, field) in [("retry_policy", "/route/retry_policy"), ("hash_policy", "/route/hash_policy"), ("cors", "/typed_per_filter_config")] {

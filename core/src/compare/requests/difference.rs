@@ -69,7 +69,7 @@ impl Relevance {
     }
 }
 
-/// How grave a difference is: the lower, the sooner it is told.
+/// How grave a difference is: the lower, the earlier it is reported.
 pub(super) fn gravity(what: &str) -> u8 {
     match what {
         "outcome" => 0,
@@ -95,8 +95,8 @@ pub(super) fn key(met: &[FieldDifference], is_of_all: bool) -> String {
 /// How a client sees the end of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// Nobody listens.
-    Nobody,
+    /// There is no listener.
+    NoListener,
     /// No filter chain takes the connection.
     NoChain,
     /// The connection is taken, and closed.
@@ -108,7 +108,7 @@ pub(super) enum End {
 
 pub(super) fn end(of: &Simulation) -> End {
     match of.outcome {
-        Outcome::NoListener => End::Nobody,
+        Outcome::NoListener => End::NoListener,
         Outcome::NoFilterChain => End::NoChain,
         Outcome::Reset => End::Reset,
         Outcome::DirectResponse | Outcome::NoVirtualHost | Outcome::NoRoute => End::Answered,

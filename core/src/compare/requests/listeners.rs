@@ -276,7 +276,7 @@ fn tables_are_the_same(work: &Work<'_, '_>) -> bool {
 /// So many requests are tried to find the one that tells the most of a connection that only one side takes.
 const MOST_WITNESSES: usize = 200;
 
-/// Connections that end otherwise on one side: there is no listener, no filter chain takes them, they are closed, or not read as HTTP. They are told
+/// Connections that end otherwise on one side: there is no listener, no filter chain takes them, they are closed, or not read as HTTP. They are reported
 /// as a whole, by the request that tells the most.
 fn one_sided<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>, ends: &[Option<End<'_, 'a>>; 2], links: &[Link], blank: &dyn Fn(&Link) -> Both) {
     let names: Vec<String> = links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != UNKNOWN_HOST).collect();

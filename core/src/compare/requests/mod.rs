@@ -4,7 +4,7 @@
 //! differ ([`hosts`]), paths ([`paths`]), all else that routes look at ([`conditions`]), and chance ([`chance`]). Of every part one request, its witness, goes through both
 //! [`Gateway`]s, and what becomes of it is compared ([`behaviour`]). What is the same on both sides is passed over: a request that is taken
 //! by routes that are the same and stand in the same order is treated the same. Settings that apply to a whole listener, filter chain or
-//! virtual host are compared by themselves ([`frames`]). What changes in the same way is told together ([`report`]).
+//! virtual host are compared by themselves ([`frames`]). What changes in the same way is reported together ([`report`]).
 //!
 //! What counts as behaviour: how a request ends, status, `Location` and body of Envoy's own answers, the host and path that the upstream gets, headers
 //! that are added and removed, what clusters reach and in which shares, timeouts, and every other setting on the way. What does not: names,

@@ -56,7 +56,7 @@ impl<'a> Pattern<'a> {
         Self { kind, text, any_case: any_case && kind != Kind::Regex }
     }
 
-    /// Literals that are told apart by what begins with them.
+    /// Literals that are distinguished by what begins with them.
     fn is_literal(&self) -> bool {
         !self.any_case && self.kind != Kind::Regex
     }

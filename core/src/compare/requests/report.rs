@@ -1,4 +1,4 @@
-//! What is told of requests that change: plain data, grouped by how they change. Field names are a contract: programs read them.
+//! The report on requests that change: plain data, grouped by how they change. Field names are a contract: programs read them.
 //!
 //! What must not be here: finding them.
 
@@ -148,7 +148,7 @@ pub struct RequestPlace {
     pub after: Option<String>,
 }
 
-/// So many places are told of one change.
+/// At most so many places are given of one change.
 const MOST_PLACES: usize = 100;
 
 impl RequestPlace {
@@ -195,7 +195,7 @@ pub(super) struct FoundChange {
     pub(super) weight: Weight,
 }
 
-/// What of several changes is told first, and by which of several requests.
+/// Which of several changes is reported first, and by which of several requests.
 #[derive(Clone, Copy)]
 pub(super) struct Weight {
     pub(super) changes: u8,

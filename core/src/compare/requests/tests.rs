@@ -264,7 +264,7 @@ fn host(domain: &str, routes: Vec<Route>) -> VirtualHost {
 }
 
 #[test]
-fn requests_that_change_alike_are_told_together() {
+fn requests_that_change_alike_are_reported_together() {
     let side = |seconds| {
         let routes = || Vec::from([route("/api/", "one", seconds), route("/other/", "two", 5), route("/", "one", seconds)]);
         config(Vec::from([host("a.org", routes()), host("b.org", routes())]))
@@ -298,7 +298,7 @@ fn a_cluster_under_another_name_is_the_same() {
 }
 
 #[test]
-fn settings_of_a_whole_listener_are_told_once() {
+fn settings_of_a_whole_listener_are_reported_once() {
     let side = |merge: bool| {
         let mut config = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)]))]));
         let table = config.connection_managers().next().and_then(|(_, manager)| manager.route_specifier.clone());
@@ -313,7 +313,7 @@ fn settings_of_a_whole_listener_are_told_once() {
 }
 
 #[test]
-fn a_listener_that_is_gone_is_told_once() {
+fn a_removed_listener_is_reported_once() {
     let old = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)])), host("b.org", Vec::new())]));
     let new = EnvoyConfig { clusters: old.clusters.clone(), ..EnvoyConfig::default() };
     let found = compared(&old, &new);
@@ -355,7 +355,7 @@ fn shares_count_however_they_are_written() {
 }
 
 #[test]
-fn a_new_host_is_told_by_where_it_goes() {
+fn a_new_host_is_reported_with_its_destination() {
     let old = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)]))]));
     let gone = pb::route::DirectResponseAction { status: 404, ..Default::default() };
     let answers = Route { action: Some(Action::DirectResponse(gone)), ..route("/check/", "one", 3) };
@@ -374,8 +374,8 @@ fn no_listener_no_chain_and_a_closed_connection_are_different_ends() {
     let chain = &mut closed.listeners[0].message.filter_chains[0];
     chain.filter_chain_match = Some(pb::listener::FilterChainMatch { transport_protocol: "tls".to_owned(), ..Default::default() });
     chain.filters.clear();
-    let nobody = EnvoyConfig { clusters: plain.clusters.clone(), ..EnvoyConfig::default() };
-    for (old, new) in [(&plain, &closed), (&closed, &nobody), (&nobody, &plain)] {
+    let deaf = EnvoyConfig { clusters: plain.clusters.clone(), ..EnvoyConfig::default() };
+    for (old, new) in [(&plain, &closed), (&closed, &deaf), (&deaf, &plain)] {
         assert!(!compared(old, new).is_empty());
         assert!(!compared(new, old).is_empty());
     }

@@ -183,7 +183,7 @@ fn an_extension_that_fails_ends_the_proxy_where_it_is_required() {
 }
 
 #[test]
-fn a_token_of_a_registration_is_in_no_view_of_it() {
+fn a_registrations_token_is_in_no_view() {
     let compilation = run(&["service: {name: web, port: 8080, token: mark-of-a-token, connect: {sidecar_service: {}}}\n"]);
     assert_eq!(messages(&compilation), Vec::<String>::new());
     let object = compilation.objects.iter().next().expect("an object");

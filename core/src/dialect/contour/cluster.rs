@@ -213,7 +213,7 @@ impl Memory {
         admitted
     }
 
-    /// Begins a compile of so many objects.
+    /// Begins a compile; `objects` is how many there are.
     fn begin(&mut self, skip_validation: bool, objects: usize) {
         if self.skip_validation != skip_validation || self.round == u32::MAX {
             *self = Self { skip_validation, ..Self::default() };

@@ -35,14 +35,14 @@ pub struct GatewayMemory {
 #[derive(Default, PartialEq)]
 struct World {
     settings: Option<Settings>,
-    objects: Vec<Known>,
+    objects: Vec<CachedObject>,
 }
 
 /// An object that the API server took. It is equal to nothing but itself.
 #[derive(Clone)]
-pub(super) struct Known(ObjectId, Arc<Content>);
+pub(super) struct CachedObject(ObjectId, Arc<Content>);
 
-impl Known {
+impl CachedObject {
     pub(super) fn new(object: &cluster::Admitted<'_>) -> Self {
         Self(object.object.id, object.object.content.clone())
     }
@@ -53,7 +53,7 @@ impl Known {
     }
 }
 
-impl PartialEq for Known {
+impl PartialEq for CachedObject {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0 && Arc::ptr_eq(&self.1, &other.1)
     }
@@ -77,7 +77,7 @@ impl Memory {
 impl GatewayMemory {
     /// Forgets what was made in another world.
     pub(super) fn prepare(&mut self, cluster: &Cluster<'_>, settings: &Settings) {
-        let objects = |kind: &[Kind]| kind.iter().flat_map(|kind| cluster.all(*kind)).map(Known::new).collect::<Vec<_>>();
+        let objects = |kind: &[Kind]| kind.iter().flat_map(|kind| cluster.all(*kind)).map(CachedObject::new).collect::<Vec<_>>();
         let world = World { settings: Some(settings.clone()), objects: objects(&WORLD) };
         if self.world != world {
             (self.world, self.processor, self.lower) = (world, processor::Memory::default(), lower::Memory::default());

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_without_hostnames_takes_the_listeners() {
+    fn a_route_without_hostnames_serves_those_of_its_listener() {
         assert_eq!(hosts(&[], "www.example.com", &[]), ["www.example.com"]);
         assert_eq!(hosts(&[], "", &[]), ["*"]);
     }

@@ -133,7 +133,7 @@ fn a_gateway_that_does_not_run_is_left_alone() {
 }
 
 #[test]
-fn where_the_controller_would_die_the_answer_says_what_is_missing() {
+fn the_answer_names_what_is_missing_where_the_controller_would_exit() {
     let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB;
     // Without the list of TLS profiles it dies before statuses.
     let outcome = run(&text, &gateway_file(&gateway("Running", "")));
@@ -147,7 +147,7 @@ fn where_the_controller_would_die_the_answer_says_what_is_missing() {
 }
 
 #[test]
-fn what_azure_says_becomes_events() {
+fn errors_of_azure_become_events() {
     let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB;
     let outcome = run(&text, &Options { get_error: Some("403".into()), ..Options::default() });
     assert!(outcome.compiled.gateway.is_none());
@@ -176,7 +176,7 @@ fn a_class_is_that_of_the_annotation_and_else_that_of_the_field() {
 }
 
 #[test]
-fn ingresses_are_left_out_that_ask_for_what_the_gateway_has_not() {
+fn ingresses_that_need_what_the_gateway_lacks_are_left_out() {
     let events = |annotations: &[(&str, &str)]| run(&(ingress("web", annotations, &rule("a.test", &["/"])) + WEB), &Options::default()).events();
     let of = |reason: &str, message: &str| Vec::from([format!("Ingress {reason} {message}"), format!("Pod {reason} {message}")]);
     let lacks = |what: &str| format!("ignoring Ingress shop/web as it requires Application Gateway agic-appgw to have pre-installed {what}");
@@ -211,7 +211,7 @@ fn the_queue_takes_what_handlers_let_through() {
 }
 
 #[test]
-fn paths_that_others_own_are_not_made() {
+fn prohibited_paths_are_not_made() {
     let target = "---\napiVersion: appgw.ingress.k8s.io/v1\nkind: AzureIngressProhibitedTarget\nmetadata: {name: t, namespace: shop}\nspec: {hostname: a.test, paths: [/theirs/*]}\n";
     let text = ingress("web", &[], &rule("a.test", &["/theirs/x", "/ours"])) + WEB + target;
     let paths = |options: &Options| {
@@ -225,7 +225,7 @@ fn paths_that_others_own_are_not_made() {
 }
 
 #[test]
-fn rules_of_others_stay_with_all_that_they_lead_to() {
+fn rules_of_others_stay_with_all_that_they_reference() {
     let id = |kind: &str, name: &str| format!("{{\"id\": \"{ID}/{kind}/{name}\"}}");
     let part = |kind: &str, name: &str, properties: &str| {
         format!("{{\"name\": \"{name}\", \"id\": \"{ID}/{kind}/{name}\", \"properties\": {{{properties}}}}}")

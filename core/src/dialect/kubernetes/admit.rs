@@ -49,7 +49,7 @@ impl Admission<'_> {
                 return Err(sorted(unknown));
             }
             let root = tidied.as_ref().unwrap_or(&object.root);
-            // A name that does not have the form is told of, and the object goes on: controllers do not mind it.
+            // A malformed name is reported, and the object goes on: controllers accept it.
             if let Some(error) = metadata::check(root, root.get("metadata"), &mut report).decoding {
                 return Err([error].into());
             }

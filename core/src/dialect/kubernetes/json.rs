@@ -1,6 +1,6 @@
 //! Whether a text is JSON, in the words of Go's `encoding/json`.
 //!
-//! What must not be here: values. Only the outermost shape is told.
+//! What must not be here: values. Only the outermost shape is reported.
 
 use alloc::borrow::Cow;
 use alloc::format;

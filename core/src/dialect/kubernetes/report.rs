@@ -14,7 +14,7 @@ pub(crate) struct Report<'a> {
     pub kind: &'a str,
     pub object: &'a resource::Object,
     pub sink: &'a mut Findings,
-    /// How many more unknown fields get a guess at what was meant. Nobody reads more, and each costs a comparison with all
+    /// How many more unknown fields get a guess at what was meant. More are not read, and each costs a comparison with all
     /// fields.
     guesses: u32,
 }

@@ -35,7 +35,7 @@ impl Selector {
         Self { requirements }
     }
 
-    /// Reads a `LabelSelector` that has something in it. What is wrong with it is told in Kubernetes' words
+    /// Reads a `LabelSelector` that has something in it. What is wrong with it is reported in Kubernetes' words
     /// (`k8s.io/apimachinery`, `LabelSelectorAsSelector`).
     pub fn of_fields(at: Cursor<'_>) -> Result<Self, Reason> {
         let mut requirements = Vec::new();

@@ -83,7 +83,7 @@ fn written(graph: &Graph) -> Vec<bool> {
         return vec![true; graph.nodes.len()];
     }
     let made: BTreeSet<&str> = graph.edges.iter().filter(|edge| edge.relation == Relation::Makes).map(|edge| edge.to.as_str()).collect();
-    // Where requests come in or are told apart, somebody must have asked for it.
+    // Where requests come in or are distinguished, the focus must name it.
     let added = |node: &GraphNode| matches!(node.kind, NodeKind::Listener | NodeKind::Route) && !made.contains(node.id.as_str());
     let starts: Vec<usize> =
         (0..graph.nodes.len()).filter(|at| !graph.nodes[*at].kind.is_envoy() || made.contains(graph.nodes[*at].id.as_str())).collect();

@@ -39,7 +39,7 @@ const SERVICE: u8 = 3;
 /// Of supporting things, at most this many rules of one resource are joined with each.
 const MOST_USERS: usize = 3;
 
-/// The story of a whole graph; `built_in` says whether rules that the controller adds by itself are told as well.
+/// The story of a whole graph; `built_in` says whether rules that the controller adds by itself are included.
 #[must_use]
 pub fn story(whole: &Graph, built_in: bool) -> Graph {
     let mut teller = Teller::new(whole, built_in);
@@ -117,7 +117,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The rule of a route, if it is told.
+    /// The rule of a route, if it is shown.
     fn rule(&self, route: usize) -> Option<&'a Rule> {
         self.whole.nodes[route].rule.as_ref().filter(|_| self.built_in || !self.makers[route].is_empty())
     }

@@ -132,7 +132,7 @@ fn settle(of_band: &[Vec<u32>], columns: &Columns, band: u8, spacing: &Spacing, 
                         weight += heavy;
                     }
                 }
-                // Whoever has no neighbour there stays, if nobody minds.
+                // A box without a neighbour there stays where it is, if there is room.
                 if weight == 0 { (i64::from(middles[vertex as usize]), 1) } else { (sum / weight, weight * 16) }
             };
             let wishes: Vec<(i64, i64)> = of_band[at].iter().map(|vertex| wish(*vertex)).collect();

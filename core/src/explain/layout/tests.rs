@@ -93,7 +93,7 @@ fn bands_do_not_mix() {
 }
 
 #[test]
-fn no_line_crosses_where_none_must() {
+fn lines_cross_only_where_they_must() {
     // Two trees, given in mixed order.
     let placed = place(&boxes(8), &[(0, 7), (0, 3), (1, 4), (1, 6), (0, 5), (1, 2)]);
     let y: Vec<i32> = placed.items.iter().map(|corner| corner.y).collect();
@@ -112,7 +112,7 @@ fn the_same_input_gives_the_same_picture_and_nothing_overlaps() {
 
 /// What people saw stays in its order when something is added.
 #[test]
-fn one_more_box_moves_no_other_past_another() {
+fn an_additional_box_keeps_the_order_of_the_others() {
     let (items, pairs) = gateway(&[2, 6, 30, 60, 40]);
     let before = place(&items, &pairs);
     for at in [0, 9, 50, 120] {
@@ -144,7 +144,7 @@ fn fifty_thousand_boxes_are_placed() {
 }
 
 #[test]
-fn a_chain_of_fifty_thousand_with_lines_over_all_of_it_ends() {
+fn laying_out_a_chain_of_fifty_thousand_ends() {
     let count = 50_000;
     let mut pairs: Vec<(usize, usize)> = (1..count).map(|at| (at - 1, at)).collect();
     pairs.extend((0..count / 2).map(|at| (at, count - 1 - at)).filter(|(from, to)| from != to));
@@ -153,7 +153,7 @@ fn a_chain_of_fifty_thousand_with_lines_over_all_of_it_ends() {
 }
 
 #[test]
-fn nothing_is_placed_nowhere() {
+fn links_to_absent_boxes_and_absurd_sizes_do_no_harm() {
     assert_eq!(place(&[], &[(0, 1)]).links, [Vec::new()]);
     let odd = Item { width: -5, height: i32::MAX, column: Some(u32::MAX), band: 255, before: Some(i32::MIN) };
     let placed = place(&[odd, odd, Item::default()], &[(0, 1), (1, 0)]);

@@ -1,6 +1,6 @@
 //! The picture as SVG: one file without scripts or fonts, in light or dark as the viewer prefers.
 //!
-//! Kinds are told apart by icon and caption first, by a muted hue second. What is missing is a dashed ghost, what is wrong has a badge.
+//! Icon and caption show the kind first, a muted hue second. What is missing is a dashed ghost, what is wrong has a badge.
 //!
 //! What must not be here: where things stand.
 

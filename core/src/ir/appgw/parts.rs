@@ -151,7 +151,7 @@ wire! {
     }
     /// A certificate with its key.
     Certificate {
-        /// The certificate and its key as PFX. Key material never stands here: it is named, `secret:NAMESPACE/NAME`.
+        /// The certificate and its key as PFX. It never holds key material, but its name: `secret:NAMESPACE/NAME`.
         data: Sourced<Str> = "data",
         /// Where a key vault has them.
         key_vault_secret: Sourced<Str> = "keyVaultSecretId",

@@ -26,7 +26,7 @@ fn what_is_not_known_goes_through_as_it_is() {
 }
 
 #[test]
-fn what_azure_only_tells_is_not_written() {
+fn read_only_fields_of_azure_are_not_written() {
     let json = r#"{"etag":"x","properties":{"sslCertificates":[{"name":"c","etag":"y","properties":{"publicCertData":"z","provisioningState":"Succeeded"}}]},"tags":{}}"#;
     assert_eq!(again(json), r#"{"properties":{"sslCertificates":[{"name":"c","properties":{}}]},"tags":{}}"#);
 }
@@ -42,7 +42,7 @@ fn a_value_of_another_type_is_kept() {
 }
 
 #[test]
-fn parts_that_are_read_are_others_and_references_have_names() {
+fn arm_json_is_read_with_its_references() {
     let json =
         r#"{"properties":{"requestRoutingRules":[{"name":"r","properties":{"httpListener":{"id":"/a/httpListeners/l"},"priority":7}}]},"tags":{}}"#;
     let gateway = read(json);

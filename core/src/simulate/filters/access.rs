@@ -127,7 +127,7 @@ fn who(rules: &pb::rbac::Rbac) -> String {
     if all.is_empty() { "the client".into() } else { all.join(", or ") }
 }
 
-/// Some of many, in words.
+/// The first of many, in words.
 fn few(mut all: Vec<String>, what: &str) -> Option<String> {
     all.sort_unstable();
     all.dedup();

@@ -170,7 +170,7 @@ pub(super) fn walk(manager: &HttpConnectionManager, stage: &Stage<'_, '_>) -> Wa
             step.does = Some("does not see the request: it is already answered".to_owned());
             "not_reached"
         } else {
-            let (verdict, does) = told(verdict(filter, stage), &mut out);
+            let (verdict, does) = effect_of(verdict(filter, stage), &mut out);
             step.does = does;
             verdict
         };
@@ -180,7 +180,7 @@ pub(super) fn walk(manager: &HttpConnectionManager, stage: &Stage<'_, '_>) -> Wa
 }
 
 /// Notes a verdict; the word for it, and what the filter does.
-fn told(verdict: Verdict, out: &mut Walked) -> (&'static str, Option<String>) {
+fn effect_of(verdict: Verdict, out: &mut Walked) -> (&'static str, Option<String>) {
     match verdict {
         Verdict::Passes(does) => ("passes", does),
         Verdict::Asks(condition) => {
@@ -190,7 +190,7 @@ fn told(verdict: Verdict, out: &mut Walked) -> (&'static str, Option<String>) {
         }
         Verdict::AnswersIf(condition, answer) => {
             out.conditions.push(condition);
-            told(Verdict::Answers(answer), out)
+            effect_of(Verdict::Answers(answer), out)
         }
         Verdict::Answers(answer) => {
             let does = format!("answers {}: {}", answer.status, answer.why);

@@ -68,7 +68,7 @@ fn what_a_service_decides_is_a_condition() {
     assert_eq!(conditions, [("envoy.filters.http.ext_authz", "cluster_extauth_auth_default allows it")]);
     assert_eq!(said.outcome, Outcome::Forward, "as if it allowed it");
     for url in ["http://example.com/open/", "http://example.com/none", "http://other.org/"] {
-        assert!(ask("ambassador", &text, &get(url)).conditions.is_empty(), "{url}: nobody is asked");
+        assert!(ask("ambassador", &text, &get(url)).conditions.is_empty(), "{url}: no other service is asked");
     }
 }
 

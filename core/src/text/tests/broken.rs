@@ -91,7 +91,7 @@ fn problems_read_plainly() {
 }
 
 #[test]
-fn what_stands_before_an_error_is_kept() {
+fn the_text_before_an_error_is_kept() {
     let kept = |text: &str| read(text).root.map(|root| to_json(&root, false)).unwrap_or_default();
     assert_eq!(kept("kind: Mapping\nspec:\n  prefix: /a\n   service: b\n"), r#"{"kind":"Mapping","spec":{"prefix":"/a service"}}"#);
     assert_eq!(kept("kind: Mapping\nspec:\n  hosts: [a, b\nx: 1\n"), r#"{"kind":"Mapping","spec":{"hosts":["a"]}}"#);

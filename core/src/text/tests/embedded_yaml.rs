@@ -27,7 +27,7 @@ fn in_a_literal_block_scalar() {
 }
 
 #[test]
-fn in_a_block_scalar_that_keeps_or_strips_its_end() {
+fn block_scalars_that_keep_or_strip_their_end() {
     assert_eq!(embedded("config: |-\n    a: b\n    c: d  \n\n"), [("a", "b"), ("c", "d")]);
     assert_eq!(embedded("config: |+ # c\n\n    a: b\n    c: d\n\n\n"), [("a", "b"), ("c", "d")]);
     assert_eq!(embedded("config: |\r\n  a: b\r\n  c: d\r\n"), [("a", "b"), ("c", "d")]);

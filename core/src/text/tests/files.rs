@@ -24,7 +24,7 @@ fn directives_belong_to_the_document_after_them() {
 }
 
 #[test]
-fn not_at_what_is_only_like_a_separator() {
+fn texts_like_a_separator_do_not_split() {
     for text in ["a: 1\n ---\n", "a: |\n  ---\n  b\n", "---a: 1\n", "a: 1\n----\n"] {
         assert_eq!(documents(text), [text]);
     }

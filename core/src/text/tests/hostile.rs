@@ -103,7 +103,7 @@ fn what_repeats_without_end_ends_quickly() {
 }
 
 #[test]
-fn what_stands_in_a_comment_is_no_missing_value() {
+fn a_comment_after_a_colon_is_no_missing_value() {
     for text in ["- #- \n\n", "a: #b: \n\n", "- # -\n- #-\n", "\"a #b\":\n", "a:\n  # c:\nd: #"] {
         assert_eq!(read(text), parse_fully(text, &Limits::default()), "the readers disagree on {text:?}");
     }

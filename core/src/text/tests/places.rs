@@ -109,7 +109,7 @@ fn the_innermost_node_at_an_offset() {
 }
 
 #[test]
-fn what_an_alias_stands_for_has_the_place_where_it_is_written_out() {
+fn the_value_of_an_alias_has_the_place_of_its_anchor() {
     let text = "a: &x\n  b: 1\nc: *x\n";
     let document = read(text);
     let root = document.root.as_ref().unwrap();

@@ -73,7 +73,7 @@ fn other_numbers_are_floats() {
 }
 
 #[test]
-fn what_only_looks_like_a_number_is_a_string() {
+fn strings_that_look_like_numbers_stay_strings() {
     for text in
         ["1:20", "190:20:30", "2024-01-01", "2001-12-14t21:59:43.10-05:00", "0b2", "0x", "_1", "1e", "1e400", "1.2.3", "+", "-x", ".", "1,000"]
     {
@@ -93,7 +93,7 @@ fn quoted_and_block_scalars_are_strings() {
 }
 
 #[test]
-fn a_last_line_without_line_break_has_none_to_give() {
+fn a_last_line_without_line_break_is_kept_as_it_is() {
     assert_eq!(json("a: |\n  x"), r#"{"a":"x"}"#);
     assert_eq!(json("a: |\n  x\n"), r#"{"a":"x\n"}"#);
 }

@@ -35,7 +35,7 @@ fn parts_stand_in_the_order_of_names_and_each_list_is_there() {
 }
 
 #[test]
-fn the_whole_has_what_is_sent_and_not_what_azure_tells() {
+fn the_whole_gateway_omits_what_azure_only_reports() {
     let text = text(&gateway(), Document::Whole, false);
     assert!(text.contains("WAF_v2") && !text.contains("Running") && !text.contains("redirectConfigurations"));
 }

@@ -60,13 +60,13 @@ fn rules_are_asked_by_priority_and_paths_in_their_order() {
 }
 
 #[test]
-fn what_no_path_takes_goes_to_the_default() {
+fn unmatched_paths_go_to_the_default_pool() {
     let journey = try_request(&gateway(), &asked(80, "shop.example.com", "/x"));
     assert_eq!(journey.ending, Ending::Redirected { code: 301, location: "https://shop.example.com/x?q=1".into() });
 }
 
 #[test]
-fn a_basic_listener_takes_every_host_that_is_left() {
+fn a_basic_listener_serves_every_remaining_host() {
     let journey = try_request(&gateway(), &asked(80, "other.test", "/"));
     assert_eq!(journey.passed, [(Str::new("wild"), Passed::Host), (Str::new("tls"), Passed::Place)]);
     assert_eq!(journey.ending, Ending::Refused { code: Some(502), why: "the pool `empty` has no addresses".into() });
@@ -79,7 +79,7 @@ fn a_path_override_of_a_basic_rule_goes_before_the_whole_path() {
 }
 
 #[test]
-fn ports_and_hosts_that_nothing_takes_are_told_apart() {
+fn unserved_ports_and_unserved_hosts_have_different_answers() {
     assert!(matches!(try_request(&gateway(), &asked(81, "shop.example.com", "/")).ending, Ending::Refused { code: None, .. }));
     assert!(matches!(try_request(&gateway(), &asked(443, "other.test", "/")).ending, Ending::Refused { code: Some(404), .. }));
     let private = Request { frontend: FrontendType::Private, ..asked(80, "shop.example.com", "/") };

@@ -150,10 +150,10 @@ impl Composer {
         self.check_shared(entry, &emit);
     }
 
-    /// Tells the rules that a shared message breaks, and whether there are none.
+    /// Reports the rules that a shared message breaks, and says whether there are none.
     fn check_shared<T, M: Reflect>(&mut self, entry: &mut Entry<T>, emit: impl Fn(&mut Trace) -> M) -> bool {
         let Some(broken) = &mut self.broken else { return true };
-        let is_first = entry.first_told();
+        let is_first = entry.is_first_report();
         let found = entry.broken(|| validate(&emit(&mut Trace::off())));
         if is_first {
             add_broken(broken, self.trace.path(), found);

@@ -46,7 +46,7 @@ pub struct Violation {
     pub origins: Vec<Origin>,
 }
 
-/// The rules of Envoy's that the document breaks. What stands in several places is told of at the first.
+/// The rules of Envoy's that the document breaks. What stands in several places is reported at the first.
 #[must_use]
 pub fn violations(ir: &Ir, options: &Options<'_>, memory: &mut Emitted) -> Vec<Violation> {
     // Most documents break none, and their places need not be known.

@@ -105,8 +105,8 @@ pub(super) struct Entry<T> {
     pub(super) wire: Option<super::encoded::Piece>,
     /// The field rules that it breaks, with pointers from itself on.
     broken: Option<Vec<Violation>>,
-    /// The round in which they were told.
-    told: Option<u32>,
+    /// The round in which they were reported.
+    reported: Option<u32>,
 }
 
 impl<T> Memo<T> {
@@ -120,7 +120,7 @@ impl<T> Memo<T> {
             #[cfg(feature = "wire")]
             wire: None,
             broken: None,
-            told: None,
+            reported: None,
         });
         entry.round = self.round;
         entry
@@ -184,8 +184,8 @@ impl<T> Entry<T> {
         self.broken.get_or_insert_with(check)
     }
 
-    /// Whether it is the first time in this emission that they are told.
-    pub(super) fn first_told(&mut self) -> bool {
-        self.told.replace(self.round) != Some(self.round)
+    /// Whether this is the first report of them in this emission.
+    pub(super) fn is_first_report(&mut self) -> bool {
+        self.reported.replace(self.round) != Some(self.round)
     }
 }

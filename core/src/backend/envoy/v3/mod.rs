@@ -5,7 +5,7 @@
 //! who wants to look into them, and as text ([`emit`]), which is made piece by piece so that nothing is made twice. Both are the
 //! same document, but for the order of members.
 //!
-//! Not here: deciding. What Envoy cannot say is left out, and the lowering has told of it.
+//! Not here: deciding. What Envoy cannot say is left out, and the lowering has reported it.
 
 pub mod pb;
 

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_in_changes_one_run() {
+    fn an_insertion_changes_one_run() {
         let mut list: Vec<Arc<usize>> = (0..5000).map(Arc::new).collect();
         let before: Vec<Vec<Arc<usize>>> = cut(&list).map(<[_]>::to_vec).collect();
         assert_eq!(before.concat(), list, "nothing is lost");

@@ -107,7 +107,7 @@ pub enum Presence<'a> {
     Known(&'a Resource),
     /// It was supplied, but the controller does not pass it on.
     Withheld,
-    /// Nobody supplied it; it is assumed to exist.
+    /// It is not in the input, and assumed to exist.
     Assumed,
     /// There is no such thing.
     Missing,

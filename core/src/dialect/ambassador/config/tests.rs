@@ -61,7 +61,7 @@ fn a_resource_from_yaml_and_back() {
 }
 
 #[test]
-fn only_a_pragma_goes_without_a_name() {
+fn only_a_pragma_has_no_name() {
     assert!(Resource::from_yaml("a", "", "kind: Mapping\n").is_err());
     assert!(Resource::from_yaml("a", "", "kind: Pragma\nsource: b\n").is_ok());
     assert!(Resource::from_yaml("a", "", "name: b\n").is_err());

@@ -113,7 +113,7 @@ fn another_instance_s_resources_are_left_alone() {
 }
 
 #[test]
-fn a_single_namespace_hides_the_others() {
+fn objects_outside_the_single_namespace_are_not_read() {
     let options = Options { single_namespace: true, ambassador_namespace: "own".into(), ..Options::default() };
     let own = mapping("b").replace("{name: b}", "{name: b, namespace: own}");
     let fetched = with(&options, &(mapping("a") + &own));
@@ -214,7 +214,7 @@ fn a_class_of_ours_is_an_object_with_our_controller() {
 }
 
 #[test]
-fn services_know_what_stands_behind_their_ports() {
+fn services_know_the_endpoints_of_their_ports() {
     let endpoints = "---\napiVersion: v1\nkind: Endpoints\nmetadata: {name: web}\nsubsets:\n- addresses: [{ip: 10.0.0.1}, {ip: 10.0.0.2}]\n  ports: [{name: http, port: 8080}]\n";
     let slice = "---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: web-x, labels: {kubernetes.io/service-name: web}}\nendpoints:\n- {addresses: [10.0.0.1]}\n- {addresses: [10.0.0.2]}\n- {addresses: [10.0.0.3], conditions: {ready: false}}\nports: [{name: http, port: 8080}]\n";
     for text in [endpoints, slice] {

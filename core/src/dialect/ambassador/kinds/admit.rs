@@ -33,7 +33,7 @@ pub enum Via {
 #[derive(Clone, Debug)]
 pub struct Admission {
     /// What diagd receives as `spec`, in v3alpha1 (as it was written, where the version is not supported). Invalid objects
-    /// have one too: their `ambassador_id` decides who hears of the errors; what does not fit is left in it. Every node that stems from the input keeps its number; nodes that a
+    /// have one too: their `ambassador_id` decides which instance reports the errors; what does not fit is left in it. Every node that stems from the input keeps its number; nodes that a
     /// conversion made have the number of what they were made from, or none. `None` where there is nothing to receive.
     pub spec: Option<Arc<Node>>,
     /// What the reference says is wrong, in its words; empty when the object is valid. diagd posts these and does not use the

@@ -21,7 +21,7 @@ const SECRET_REFERENCE: Schema = object![
 ];
 const ACME_PROVIDER: Schema = object![
     field("authority", STRING, "The ACME server; `none` for certificates that are made elsewhere").dropped(),
-    field("email", STRING, "Who is told of certificates that run out").dropped(),
+    field("email", STRING, "The address that is informed of certificates that expire").dropped(),
     field("privateKeySecret", LOCAL_REFERENCE, "The Secret with the account's private key"),
     field("registration", STRING, "The account's registration; kept by the controller itself").dropped(),
 ];
@@ -37,7 +37,7 @@ const POLICY: Schema = object![
     .always(),
 ];
 const PREVIEW: Schema =
-    object![field("enabled", BOOLEAN, "Whether it is on"), field("type", one_of(&["Path"]), "How a preview is told from the rest").dropped(),];
+    object![field("enabled", BOOLEAN, "Whether it is on"), field("type", one_of(&["Path"]), "How previews are distinguished").dropped(),];
 
 const CERT_CHAIN_FILE: Field = field("cert_chain_file", STRING, "A file with the certificate").dropped();
 const PRIVATE_KEY_FILE: Field = field("private_key_file", STRING, "A file with its key").dropped();

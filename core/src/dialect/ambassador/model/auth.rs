@@ -32,7 +32,7 @@ pub struct Auth {
     pub allowed_request_headers: Vec<Sourced<Str>>,
     /// Headers of answers that are kept, beside the ones that always are.
     pub allowed_authorization_headers: Vec<Sourced<Str>>,
-    /// Linkerd is told where the request goes.
+    /// Linkerd gets the destination of the request in a header.
     pub add_linkerd_headers: Option<Sourced<bool>>,
     /// Key of its cluster; empty until it is added.
     pub cluster: Str,

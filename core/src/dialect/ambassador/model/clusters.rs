@@ -25,7 +25,7 @@ pub struct Clusters {
     slots: Vec<Slot>,
     /// Those that are there, in the order of their names in Envoy.
     order: Vec<u32>,
-    /// Long names by what they are shortened to, where that is not enough to tell them apart.
+    /// Long names by what they are shortened to, where that is ambiguous.
     ambiguous: Vec<u32>,
     by_short: HashMap<Str, u32>,
     round: u32,

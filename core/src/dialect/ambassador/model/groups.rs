@@ -164,7 +164,7 @@ impl Groups {
     /// Ends the making of a group that was made again. `steady`: nothing was complained of, and nothing else was looked at.
     pub(super) fn made(&mut self, number: u32, group: Arc<Group>, asks: Vec<Ask>, steady: bool) {
         let Some(slot) = self.slots.get_mut(number as usize) else { return };
-        // Known by being the same value to those who come after.
+        // Later stages recognise it by being the same value.
         let before = slot.before.take().filter(|before| before.is_made_of_the_same(&group));
         slot.group = Some(before.unwrap_or(group));
         slot.asks = asks;

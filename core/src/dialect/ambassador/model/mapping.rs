@@ -390,7 +390,7 @@ fn match_query(spec: &spec::Mapping) -> Vec<Sourced<KeyValue>> {
     query
 }
 
-/// What Linkerd is told: host and port of a service.
+/// What Linkerd gets in a header: host and port of a service.
 pub fn host_and_port(service: &str) -> String {
     let lower = service.to_ascii_lowercase();
     let (rest, https) = if lower.starts_with("https://") {

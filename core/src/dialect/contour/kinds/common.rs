@@ -85,7 +85,7 @@ pub(super) const HEADER_CONDITION: Schema = object![
 
 /// `loadBalancerPolicy`.
 pub(super) const LOAD_BALANCER: Schema = object![
-    field("requestHashPolicies", array(&HASH), "What requests are told apart by, for the strategy `RequestHash`"),
+    field("requestHashPolicies", array(&HASH), "What is hashed of requests, for the strategy `RequestHash`"),
     field("strategy", STRING, "`RoundRobin`, `WeightedLeastRequest`, `Random`, `Cookie` or `RequestHash`; `RoundRobin` unless set"),
 ];
 const HASH: Schema = object![

@@ -167,7 +167,7 @@ const EXTENSION: Field = field("extensionService", NAMESPACED_NAME, "The Extensi
 const RATE_LIMITS: Schema = object![
     field("defaultGlobalRateLimitPolicy", GLOBAL_RATE_LIMIT, "What holds where an HTTPProxy does not say otherwise"),
     field("domain", STRING, "The domain in its configuration"),
-    field("enableResourceExhaustedCode", BOOLEAN, "Whether gRPC clients are told RESOURCE_EXHAUSTED instead of UNAVAILABLE"),
+    field("enableResourceExhaustedCode", BOOLEAN, "Whether gRPC clients get RESOURCE_EXHAUSTED instead of UNAVAILABLE"),
     field("enableXRateLimitHeaders", BOOLEAN, "Whether answers carry `X-RateLimit` headers"),
     EXTENSION,
     field("failOpen", BOOLEAN, "Whether requests pass when the service cannot be asked"),

@@ -30,7 +30,7 @@ fn errors(text: &str) -> Vec<String> {
     let refused = compilation.sides.iter().flat_map(|side| &side.answers.refused);
     let errors: Vec<String> = refused.flat_map(|refused| refused.errors.iter().cloned()).collect();
     let told = compilation.all_diagnostics().any(|finding| finding.severity == Severity::Error);
-    assert!(told || errors.is_empty(), "what is refused is told of");
+    assert!(told || errors.is_empty(), "what is refused is reported");
     errors
 }
 

@@ -117,7 +117,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn commands_are_what_stands_between_percent_signs() {
+    fn commands_stand_between_percent_signs() {
         let format = "[%START_TIME(%s.%3f)%] 100%% %REQ_WITHOUT_QUERY(X-ENVOY-ORIGINAL-PATH?:PATH):10% %lower% %PROTOCOL%";
         assert_eq!(commands(format).collect::<Vec<_>>(), ["START_TIME", "REQ_WITHOUT_QUERY", "PROTOCOL"]);
     }

@@ -4,7 +4,7 @@
 //! What must not be here: how anything is lowered.
 
 use super::cluster::Named;
-use crate::dialect::contour::memory::Known;
+use crate::dialect::contour::memory::CachedObject;
 use crate::dialect::contour::model::{Cluster, Route, Routes, VirtualHost};
 use crate::ir;
 use crate::text::Str;
@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 /// What earlier compiles lowered.
 #[derive(Default)]
 pub struct Memory {
-    slices: Vec<Known>,
+    slices: Vec<CachedObject>,
     /// By name, and whether it is the host with TLS.
     hosts: HashMap<(Str, bool), Host>,
     /// By the address of the routes.
@@ -74,7 +74,7 @@ impl Lowered {
 
 impl Memory {
     /// Takes note of where the endpoints of clusters are written.
-    pub(in super::super) fn slices(&mut self, slices: Vec<Known>) {
+    pub(in super::super) fn slices(&mut self, slices: Vec<CachedObject>) {
         if self.slices != slices {
             self.slices = slices;
             self.clusters.clear();

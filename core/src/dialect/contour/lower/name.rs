@@ -102,7 +102,7 @@ pub(super) fn virtual_host(host: &str) -> Str {
 
 /// The first ten digits of SHA-1.
 fn hash(bytes: &[u8]) -> String {
-    // Most clusters have nothing to tell them apart.
+    // Most clusters have no attribute that distinguishes them.
     if bytes.is_empty() { OF_NOTHING.into() } else { hex(&sha1::Sha1::digest(bytes)[..5]) }
 }
 
@@ -162,7 +162,7 @@ mod tests {
     use sha1::Digest as _;
 
     #[test]
-    fn the_hash_of_nothing_is_what_sha_1_says() {
+    fn the_hash_of_the_empty_text_is_that_of_sha_1() {
         assert_eq!(OF_NOTHING, hex(&sha1::Sha1::digest([])[..5]));
     }
 

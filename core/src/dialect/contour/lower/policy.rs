@@ -97,7 +97,7 @@ impl Lowering<'_> {
     }
 }
 
-/// What the script for cookies is told: attributes by cookie. A cluster's say more than the route's.
+/// The argument of the script for cookies: attributes by cookie. A cluster's override the route's.
 pub(super) fn cookies(route: &[Sourced<CookieRewrite>], cluster: &[Sourced<CookieRewrite>]) -> Option<Sourced<PerFilter>> {
     let mut rules: BTreeMap<Str, BTreeMap<&'static str, Json>> = BTreeMap::new();
     for cookie in route.iter().chain(cluster) {

@@ -31,7 +31,7 @@ pub struct Material {
     pub data: BTreeMap<Str, Secret<Vec<u8>>>,
     /// The object.
     pub origin: Origin,
-    /// Nobody wrote it: it counts as good, whatever is asked of it.
+    /// It is assumed to exist, and counts as valid.
     pub assumed: bool,
 }
 

@@ -147,7 +147,7 @@ fn host_header(value: &str) -> Option<&str> {
     None
 }
 
-/// A policy as a route or service has it. What is wrong with it is told in Contour's words.
+/// A policy as a route or service has it. What is wrong with it is reported in Contour's words.
 pub fn policy(at: Cursor<'_>, host_allowed: bool, variables: &Variables) -> Result<Option<HeadersPolicy>, Reason> {
     if !at.exists() {
         return Ok(None);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_canonical_unless_they_are_none() {
+    fn names_that_are_no_header_names_stay_as_they_are() {
         assert_eq!(canonical("x-reQuest-ID"), "X-Request-Id");
         assert_eq!(canonical("x request"), "x request");
     }

@@ -4,7 +4,7 @@
 
 use crate::dialect::contour::cluster::{Admitted, Name};
 use crate::dialect::contour::kinds::Kind;
-use crate::dialect::contour::memory::Known;
+use crate::dialect::contour::memory::CachedObject;
 use crate::dialect::contour::model::{Route, Routes};
 use crate::dialect::contour::source::Source;
 use crate::dialect::kubernetes::cursor::Cursor;
@@ -19,7 +19,7 @@ use hashbrown::HashMap;
 /// What earlier compiles made of HTTPProxies.
 #[derive(Default)]
 pub struct Memory {
-    services: Vec<Known>,
+    services: Vec<CachedObject>,
     /// Whether all Services are what they were.
     same_services: bool,
     /// By the hash of the visit.
@@ -32,13 +32,13 @@ pub struct Memory {
 /// How one came to an HTTPProxy: the HTTPProxies on the way, it last, and the conditions of the includes between them.
 #[derive(PartialEq)]
 pub(super) struct Visit {
-    way: Vec<Known>,
+    way: Vec<CachedObject>,
     conditions: Vec<(ObjectId, NodeId)>,
 }
 
 struct Visited {
     visit: Visit,
-    services: Vec<(Name, Known)>,
+    services: Vec<(Name, CachedObject)>,
     routes: Vec<Arc<Route>>,
     /// The compile in which it was there last.
     round: u32,
@@ -53,7 +53,7 @@ struct Table {
 impl Visit {
     pub(super) fn new(way: &[&Admitted<'_>], conditions: &[Cursor<'_>]) -> Self {
         Self {
-            way: way.iter().map(|object| Known::new(object)).collect(),
+            way: way.iter().map(|object| CachedObject::new(object)).collect(),
             conditions: conditions.iter().map(|condition| (condition.object(), condition.node().map_or(NodeId::NONE, |node| node.id))).collect(),
         }
     }
@@ -68,7 +68,7 @@ impl Visit {
 
 impl Memory {
     /// Takes note of the Services of this compile.
-    pub(in super::super) fn services(&mut self, services: Vec<Known>) {
+    pub(in super::super) fn services(&mut self, services: Vec<CachedObject>) {
         self.same_services = self.services == services;
         self.services = services;
     }
@@ -87,7 +87,9 @@ impl Memory {
     /// The routes that were made on such a visit, if what they depend on is as it was.
     pub(super) fn routes(&mut self, visit: &Visit, source: &Source<'_>) -> Option<Vec<Arc<Route>>> {
         let visited = self.visits.get_mut(&visit.hash()).filter(|visited| visited.visit == *visit)?;
-        let is = |(name, known): &(Name, Known)| source.get(Kind::Service, &name.0, &name.1).is_some_and(|service| Known::new(service) == *known);
+        let is = |(name, known): &(Name, CachedObject)| {
+            source.get(Kind::Service, &name.0, &name.1).is_some_and(|service| CachedObject::new(service) == *known)
+        };
         if !self.same_services && !visited.services.iter().all(is) {
             return None;
         }
@@ -100,7 +102,7 @@ impl Memory {
         let names = proxy.spec().field("routes").items().flat_map(|route| route.field("services").items()).map(|service| service.field("name").str());
         let known = |name: &str| {
             let service = source.get(Kind::Service, proxy.namespace(), name)?;
-            Some(((proxy.namespace().clone(), Str::new(name)), Known::new(service)))
+            Some(((proxy.namespace().clone(), Str::new(name)), CachedObject::new(service)))
         };
         let visited = Visited { services: names.filter_map(known).collect(), routes: routes.to_vec(), round: self.round, visit };
         self.visits.insert(visited.visit.hash(), visited);

@@ -106,7 +106,7 @@ fn a_setting_leads_to_its_line_in_the_file_and_to_no_line_for_a_flag() {
 }
 
 #[test]
-fn what_is_wrong_in_the_file_is_told_at_its_line() {
+fn errors_of_the_file_are_reported_at_their_line() {
     let text = FILE.replace("15s", "soon");
     let flags = OptionValue::List(Vec::from([BY_FILE.into()]));
     let options = compilation::Options::default().with("controller-arg", flags);
@@ -173,7 +173,7 @@ fn contour_serves_with_a_usable_configuration_waits_for_a_broken_one_and_falls_b
 }
 
 #[test]
-fn a_change_takes_what_the_changed_setting_takes() {
+fn a_change_requires_the_restart_its_setting_requires() {
     let one = settings(&of_crd("{envoy: {timeouts: {requestTimeout: 1s}}, xdsServer: {port: 1}}"), &[BY_NAME]);
     let other = settings(&of_crd("{envoy: {timeouts: {requestTimeout: 2s}}, httpproxy: {rootNamespaces: [a]}}"), &[BY_NAME]);
     let found = changes(&one.root, &other.root);

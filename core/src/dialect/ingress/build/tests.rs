@@ -77,7 +77,7 @@ spec: {containers: [{name: a, ports: [{containerPort: 9}]}, {name: b, ports: [{n
 }
 
 #[test]
-fn settings_say_how_pods_are_spoken_to() {
+fn settings_say_how_pods_are_reached() {
     let annotations = [
         ("request-timeout", "5"),
         ("connection-draining", "true"),
@@ -98,7 +98,7 @@ fn settings_say_how_pods_are_spoken_to() {
 }
 
 #[test]
-fn an_annotation_of_another_form_is_told_of_and_does_nothing() {
+fn an_annotation_in_the_wrong_form_is_reported_and_ignored() {
     let outcome = run(&(ingress("web", &[("request-timeout", "5s")], &rule("a.test", &["/"])) + WEB), &Options::default());
     let expected = "Ingress InvalidAnnotation Code=\"ErrorInvalidContent\" Message=\"annotation appgw.ingress.kubernetes.io/request-timeout does not \
                     contain a valid value (5s)\"";
@@ -177,7 +177,7 @@ fn tls_needs_a_secret_that_is_a_certificate() {
 }
 
 #[test]
-fn a_key_of_another_certificate_is_none() {
+fn a_key_of_another_certificate_is_reported() {
     let text = ingress("web", &[], &(rule("a.test", &["/"]) + "  tls: [{secretName: good}]\n"));
     let other_key = secret("good").replace(KEY.lines().nth(1).unwrap(), "bm90IGEga2V5");
     let outcome = run(&(text + &other_key + WEB), &Options::default());
@@ -207,7 +207,7 @@ fn a_redirect_leads_from_http_to_https() {
 }
 
 #[test]
-fn of_one_path_the_first_counts_and_of_defaults_the_last() {
+fn the_first_rule_of_a_path_wins_and_the_last_default() {
     let two = |first: &str, second: &str| {
         let at = |path: &str, number: u32| {
             format!(
@@ -267,7 +267,7 @@ fn a_default_backend_alone_takes_the_default_settings() {
 }
 
 #[test]
-fn without_ingresses_there_is_one_listener_that_leads_nowhere() {
+fn without_ingresses_there_is_one_listener_with_an_empty_pool() {
     let properties = built("", &Options::default());
     assert_eq!(properties.listeners.as_ref().unwrap().len(), 1);
     assert_eq!(properties.rules.unwrap()[0].properties.pool.as_ref().unwrap().name(), "defaultaddresspool");
@@ -294,7 +294,7 @@ spec: {rewriteRules: [{name: one, ruleSequence: 5, actions: {requestHeaderConfig
 }
 
 #[test]
-fn tags_tell_the_cluster() {
+fn tags_name_the_cluster() {
     let node = |provider: &str| {
         let text = format!("---\napiVersion: v1\nkind: Node\nmetadata: {{name: node-1}}\nspec: {{providerID: {provider:?}}}\n");
         run(&text, &Options::default()).gateway().tags

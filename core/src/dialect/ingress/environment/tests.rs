@@ -37,7 +37,7 @@ fn switches_take_one_word_and_two_take_any_of_gos() {
 }
 
 #[test]
-fn a_prefix_with_other_characters_is_none() {
+fn a_prefix_with_other_characters_is_refused() {
     assert_eq!(read(&[("APPGW_CONFIG_NAME_PREFIX", "blue-")]).prefix, "blue-");
     assert_eq!(read(&[("APPGW_CONFIG_NAME_PREFIX", "blue_1")]).prefix, "");
     assert_eq!(read(&[("APPGW_CONFIG_NAME_PREFIX", &"x".repeat(48))]).prefix, "");

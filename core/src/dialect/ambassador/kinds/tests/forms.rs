@@ -155,7 +155,7 @@ fn annotations_are_unfolded_and_not_pruned_first() {
 }
 
 #[test]
-fn findings_stand_at_their_node_and_help() {
+fn findings_have_the_place_of_their_node_and_help() {
     for (text, code, message, help) in [
         (
             object("v3alpha1", "Mapping", "{hostname: h, prefix: /, service: a, timout_ms: 5}"),

@@ -1,4 +1,4 @@
-//! What is wrong with the Gateway, its routes and policies, as people are told: each thing once, though every parent and listener of a route
+//! What is wrong with the Gateway, its routes and policies, as it is reported: each thing once, though every parent and listener of a route
 //! may say it.
 //!
 //! What must not be here: deciding what is wrong.

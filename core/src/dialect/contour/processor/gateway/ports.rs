@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_that_is_left_out_stands_in_the_way_of_later_ones() {
+    fn an_omitted_listener_blocks_later_ones() {
         let listeners = alloc::vec![listener("a", 80, "UDP", ""), listener("b", 80, "HTTP", "")];
         assert_eq!(reasons(listeners), ["UnsupportedProtocol", "ProtocolConflict"]);
     }
