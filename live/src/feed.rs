@@ -222,7 +222,7 @@ pub fn is_shown_whole(build: &Build, name: &str) -> Option<bool> {
 
 /// An input as a page may see it.
 fn shown(input: &Input, held_back: &HeldBack) -> Text {
-    let safe = with_stand_ins(&Inputs { inputs: Vec::from([input.clone()]) });
+    let safe = with_stand_ins(&Inputs::from(Vec::from([input.clone()])));
     let text = safe.inputs.first().map(|safe| safe.text.as_ref()).unwrap_or_default();
     let text = held_back.scrub(text).into_owned();
     Text { name: input.name.to_string(), hidden: *text != *input.text, text }

@@ -14,7 +14,7 @@ pub use chancery_parity::{emit, options};
 
 /// Named texts as inputs.
 pub fn inputs<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Inputs {
-    Inputs { inputs: files.into_iter().map(|(name, text)| Input { name: name.into(), text: text.into() }).collect() }
+    files.into_iter().map(|(name, text)| Input { name: name.into(), text: text.into() }).collect::<Vec<_>>().into()
 }
 
 /// A compilation and its views.

@@ -1,14 +1,16 @@
 //! Which dialects are found in what.
 
-use super::detect;
+use super::{Compiler, detect};
+use crate::compilation::Options;
 use crate::dialect;
 use crate::resource::{Input, Inputs};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 fn of(texts: &[&str]) -> String {
     let inputs = texts.iter().map(|text| Input { name: "input.yaml".into(), text: (*text).into() });
-    let found = detect(&Inputs { inputs: inputs.collect() }, dialect::ALL).dialects();
+    let found = detect(&Inputs::from(inputs.collect::<Vec<_>>()), dialect::ALL).dialects();
     found.iter().map(|dialect| dialect.name).collect::<Vec<_>>().join(", ")
 }
 
@@ -48,4 +50,20 @@ fn an_ingress_goes_by_its_class() {
 fn what_is_only_mentioned_does_not_count() {
     assert_eq!(of(&["# see apiVersion: projectcontour.io/v1\n", "text: about projectcontour.io/v1\n"]), "ambassador");
     assert_eq!(of(&["#  ingressClassName: contour\n", ""]), "ambassador");
+}
+
+#[test]
+fn what_an_api_server_gives_is_taken_as_it_is() {
+    let text = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: a, namespace: default}\nspec:\n  ownField: 1\n  virtualhost: {fqdn: a.example.com}\n";
+    let mut inputs = Inputs::one("HTTPProxy.projectcontour.io/default/a", text);
+    let mut compiler = Compiler::new(dialect::ALL);
+    let mut refused = |inputs: &Inputs| {
+        let found = compiler.compile(inputs, &Options::of(&dialect::contour::DIALECT));
+        found.sides.iter().any(|side| !side.answers.refused.is_empty())
+    };
+    assert!(refused(&inputs), "the schema that we carry has no such field");
+    inputs.stored = Arc::new(inputs.inputs.iter().map(|input| input.name.clone()).collect());
+    assert!(!refused(&inputs), "an API server has taken it");
+    inputs.stored = Arc::default();
+    assert!(refused(&inputs), "a memory does not take the one for the other");
 }

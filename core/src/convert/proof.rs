@@ -44,7 +44,7 @@ pub fn proof(original: &Compilation, conversion: &Conversion, options: &Options)
     let services = Input { name: "assumed.yaml".into(), text: assumed.iter().map(service).collect::<String>().into() };
     let mut before = original.inputs.clone();
     before.inputs.push(services.clone());
-    let mut after = Inputs { inputs: without_converted(original, from_contour) };
+    let mut after = Inputs { inputs: without_converted(original, from_contour), stored: original.inputs.stored.clone() };
     after.inputs.push(services);
     after.inputs.push(Input { name: CONVERTED.into(), text: conversion.yaml().into() });
     let mut options = options.clone();

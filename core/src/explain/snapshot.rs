@@ -10,6 +10,7 @@ use crate::redact::Veil;
 use crate::resource::{Input, Inputs};
 use crate::simulate::SavedRequest;
 use crate::text::Str;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -46,6 +47,9 @@ struct Text {
     /// Bytes that were not UTF-8: their place in the text, and in the bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     not_utf8: Vec<(u32, usize)>,
+    /// An API server gave it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    stored: bool,
 }
 
 /// Where a text stops being what it should be. What stands there may be secret.
@@ -61,7 +65,7 @@ fn place_of(error: &serde_json::Error) -> String {
 /// The inputs without anything secret: stand-ins of the same form are in its place.
 pub fn with_stand_ins(inputs: &Inputs) -> Inputs {
     let one = |input: &Input| Input { name: input.name.clone(), text: Veil::new(&input.text).with_stand_ins(&input.text).into() };
-    Inputs { inputs: inputs.inputs.iter().map(one).collect() }
+    Inputs { inputs: inputs.inputs.iter().map(one).collect(), stored: inputs.stored.clone() }
 }
 
 fn only_dialect(compilation: &Compilation) -> Option<Str> {
@@ -77,7 +81,9 @@ impl Snapshot {
     #[must_use]
     pub fn new(compilation: &Compilation, options: &Options, not_utf8: &[Vec<(u32, usize)>], with_secrets: bool) -> Self {
         let texts = if with_secrets { compilation.inputs.clone() } else { with_stand_ins(&compilation.inputs) };
+        let stored = texts.stored;
         let text = |(at, input): (usize, Input)| Text {
+            stored: stored.contains(&input.name),
             name: input.name,
             text: input.text.to_string(),
             not_utf8: not_utf8.get(at).cloned().unwrap_or_default(),
@@ -152,7 +158,8 @@ impl Snapshot {
     /// The texts.
     #[must_use]
     pub fn inputs(&self) -> Inputs {
-        Inputs { inputs: self.inputs.iter().map(|text| Input { name: text.name.clone(), text: text.text.as_str().into() }).collect() }
+        let stored = self.inputs.iter().filter(|text| text.stored).map(|text| text.name.clone()).collect::<BTreeSet<_>>().into();
+        Inputs { inputs: self.inputs.iter().map(|text| Input { name: text.name.clone(), text: text.text.as_str().into() }).collect(), stored }
     }
 
     /// The places of each text that were not UTF-8.

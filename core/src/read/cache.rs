@@ -12,6 +12,7 @@ use crate::executor::{self, Executor};
 use crate::order::Order as _;
 use crate::resource::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 use crate::text::{Str, TextRange, split};
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -24,6 +25,8 @@ use hashbrown::HashMap;
 pub struct DocumentCache {
     options: ReadOptions,
     inputs: Vec<CachedInput>,
+    /// Names of the inputs that an API server gave.
+    stored: Arc<BTreeSet<Str>>,
     /// Numbers that were given out and are free again, the smallest last.
     free: Vec<u32>,
     next: u32,
@@ -34,6 +37,8 @@ pub struct DocumentCache {
 struct CachedInput {
     name: Str,
     text: Arc<str>,
+    /// An API server gave it.
+    stored: bool,
     chunks: Vec<CachedChunk>,
 }
 
@@ -100,17 +105,30 @@ impl DocumentCache {
             *self = Self { options: options.clone(), ..Self::default() };
         }
         let mut before = core::mem::take(&mut self.inputs);
+        let same = Arc::ptr_eq(&self.stored, &inputs.stored);
+        self.stored = inputs.stored.clone();
         let plans: Vec<Plan> = inputs
             .inputs
             .iter()
             .map(|input| {
                 let known = before.iter().position(|known| known.name == input.name).map(|at| before.remove(at));
-                let known = known.unwrap_or_else(|| CachedInput { name: input.name.clone(), text: Arc::from(""), chunks: Vec::new() });
-                Plan::new(input, known)
+                let known = known.unwrap_or_else(|| CachedInput {
+                    name: input.name.clone(),
+                    text: Arc::from(""),
+                    stored: false,
+                    chunks: Vec::new(),
+                });
+                let unchanged = same && Arc::ptr_eq(&known.text, &input.text);
+                let stored = if unchanged { known.stored } else { inputs.stored.contains(&input.name) };
+                Plan::new(input, stored, known)
             })
             .collect();
-        let texts: Vec<&str> = plans.iter().flat_map(Plan::fresh).collect();
-        let decoded = executor::map(executor, &texts, |text| decode(&Arc::from(*text), hash(text), options));
+        let texts: Vec<(&str, bool)> = plans.iter().flat_map(|plan| plan.fresh().map(|text| (text, plan.stored))).collect();
+        let decoded = executor::map(executor, &texts, |(text, stored)| {
+            // The same text means something else where it was stored: memories must not take one for the other.
+            let fingerprint = if *stored { !hash(text) } else { hash(text) };
+            decode(&Arc::from(*text), fingerprint, options, *stored)
+        });
         let mut decoded = decoded.into_iter();
         self.inputs = plans.into_iter().map(|plan| self.carry_out(plan, &mut decoded)).collect();
         for gone in before.into_iter().flat_map(|input| input.chunks) {
@@ -121,7 +139,7 @@ impl DocumentCache {
 
     /// The chunks of an input with their numbers. Those that were read just now are the next of `decoded`.
     fn carry_out(&mut self, plan: Plan, decoded: &mut impl Iterator<Item = Decoded>) -> CachedInput {
-        let Plan { name, text, head: mut chunks, middle, tail, gone } = plan;
+        let Plan { name, text, stored, head: mut chunks, middle, tail, gone } = plan;
         chunks.reserve_exact(middle.len() + tail.len());
         for planned in middle {
             match planned {
@@ -133,7 +151,7 @@ impl DocumentCache {
         for gone in gone {
             self.release(gone.objects.ids());
         }
-        CachedInput { name, text, chunks }
+        CachedInput { name, text, stored, chunks }
     }
 
     fn fresh(&mut self, decoded: Decoded, range: TextRange, ids: Vec<ObjectId>) -> CachedChunk {
@@ -186,6 +204,7 @@ impl DocumentCache {
 struct Plan {
     name: Str,
     text: Arc<str>,
+    stored: bool,
     /// The chunks at the beginning that are as they were.
     head: Vec<CachedChunk>,
     middle: Vec<Planned>,
@@ -203,11 +222,13 @@ enum Planned {
 
 impl Plan {
     /// The chunks of an input, taken from what was known of it where the text is the same.
-    fn new(input: &Input, known: CachedInput) -> Self {
-        let CachedInput { name, text: old_text, mut chunks } = known;
-        let (text, gone) = (input.text.clone(), Vec::new());
-        if Arc::ptr_eq(&old_text, &text) {
-            return Self { name, text, head: chunks, middle: Vec::new(), tail: Vec::new(), gone };
+    fn new(input: &Input, stored: bool, known: CachedInput) -> Self {
+        let CachedInput { name, text: old_text, stored: was_stored, mut chunks } = known;
+        // Who gave it decides what its objects are.
+        let mut gone = if stored == was_stored { Vec::new() } else { core::mem::take(&mut chunks) };
+        let text = input.text.clone();
+        if stored == was_stored && Arc::ptr_eq(&old_text, &text) {
+            return Self { name, text, stored, head: chunks, middle: Vec::new(), tail: Vec::new(), gone };
         }
         let same = Same::find(&old_text, &text, &chunks);
         let shift = text.len().wrapping_sub(old_text.len()) as u32;
@@ -229,8 +250,8 @@ impl Plan {
                 Found::New => Planned::Fresh(*range, Vec::new()),
             });
         }
-        let gone = old.rest().collect();
-        Self { name, text, head: chunks, middle, tail, gone }
+        gone.extend(old.rest());
+        Self { name, text, stored, head: chunks, middle, tail, gone }
     }
 
     /// The texts that must be read.

@@ -35,14 +35,15 @@ pub(super) fn local(index: usize) -> ObjectId {
 /// How deep lists of lists are followed.
 const LIST_DEPTH: u32 = 8;
 
-pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions) -> Decoded {
+pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions, stored: bool) -> Decoded {
     let mut document = parse(text, &options.limits);
     let broken = document.is_broken();
     let quotes = Quotes::new(text);
     let findings = problem::findings(&document, text, &quotes);
     let root = document.root.take();
     let secret = broken && (options.shape == Shape::Kubernetes || options.identify.is_some()) && redact::may_be_secret(text);
-    let mut decoder = Decoder { text, quotes, fingerprint, options, broken, secret, document: Arc::new(document), objects: Vec::new(), findings };
+    let document = Arc::new(document);
+    let mut decoder = Decoder { text, quotes, fingerprint, options, stored, broken, secret, document, objects: Vec::new(), findings };
     match root {
         Some(root) => decoder.root(root),
         None if broken => decoder.push(Node::synthesised(Value::Null), Identity::unknown(), true),
@@ -67,6 +68,7 @@ struct Decoder<'a> {
     quotes: Quotes<'a>,
     fingerprint: u64,
     options: &'a ReadOptions,
+    stored: bool,
     broken: bool,
     /// Whether the text is broken, and may be a Secret by what is left of it.
     secret: bool,
@@ -148,6 +150,7 @@ impl Decoder<'_> {
             api_version: identity.api_version,
             key: identity.key,
             broken,
+            stored: self.stored,
             text: (!kept.is_secret).then(|| self.text.clone()),
             secrets: kept.secrets.into_iter().map(|(node, value)| (node, Secret::new(value))).collect(),
             credentials: kept.credentials.into_iter().map(Secret::new).collect(),
@@ -201,6 +204,7 @@ impl Decoder<'_> {
                 api_version: Str::default(),
                 key,
                 broken,
+                stored: false,
                 secrets: Vec::new(),
                 credentials: credentials.into_iter().map(Secret::new).collect(),
                 text: content.text.clone(),
@@ -237,6 +241,7 @@ impl Decoder<'_> {
                     api_version,
                     key,
                     broken: broken || !is_object,
+                    stored: false,
                     secrets: kept.secrets.into_iter().map(|(node, value)| (node, Secret::new(value))).collect(),
                     credentials: kept.credentials.into_iter().map(Secret::new).collect(),
                     text: content.text.clone().filter(|_| !kept.is_secret),

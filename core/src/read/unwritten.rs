@@ -49,7 +49,7 @@ impl DocumentCache {
 
     fn make(&mut self, text: String, range: TextRange) -> Option<Made> {
         let read: Arc<str> = Arc::from(text.as_str());
-        let decoded = decode(&read, hash(&text) ^ u64::from(range.start), &ReadOptions::default());
+        let decoded = decode(&read, hash(&text) ^ u64::from(range.start), &ReadOptions::default(), false);
         let mut content = Content::clone(&*decoded.objects.into_iter().next()?.content);
         content.document = Arc::new(Document { spans: content.document.spans.all_at(range), ..Document::default() });
         content.text = None;

@@ -14,12 +14,22 @@ use core::num::NonZeroU32;
 pub struct Inputs {
     /// In the order given.
     pub inputs: Vec<Input>,
+    /// Names of the inputs that an API server gave. It has pruned, defaulted and validated their objects by the schemas that it has, which need not be
+    /// ours: they are taken as they are.
+    pub stored: Arc<BTreeSet<Str>>,
+}
+
+impl From<Vec<Input>> for Inputs {
+    /// Texts that nobody has looked at.
+    fn from(inputs: Vec<Input>) -> Self {
+        Self { inputs, stored: Arc::default() }
+    }
 }
 
 impl Inputs {
     /// A single text.
     pub fn one(name: impl Into<Str>, text: impl Into<Arc<str>>) -> Self {
-        Self { inputs: Vec::from([Input { name: name.into(), text: text.into() }]) }
+        Vec::from([Input { name: name.into(), text: text.into() }]).into()
     }
 }
 
@@ -135,6 +145,8 @@ pub struct Content {
     pub key: ResourceKey,
     /// Whether no controller could use it: its text is broken, or does not say what it is. A finding says why.
     pub broken: bool,
+    /// Whether it was read from an API server, which has pruned, defaulted and validated it. Never of what stands in its annotations.
+    pub stored: bool,
     /// The values of a Secret's `data` and `stringData`, by the node where each is written.
     pub secrets: Vec<(NodeId, Secret<Str>)>,
     /// Credentials that are in its tree, as the gateway needs them: no output has them, unless a person wants it.

@@ -111,9 +111,17 @@ impl Outlet {
     /// An input has this text now.
     pub fn put(&self, name: &str, bytes: Vec<u8>) {
         if let Some(recorder) = &self.recorder {
-            recorder.put(self.number, name, &bytes);
+            recorder.put(self.number, name, &bytes, false);
         }
         self.intake.put(self.number, name, bytes);
+    }
+
+    /// An input has this text now, as an API server gives it: what it holds has been admitted there.
+    pub fn put_stored(&self, name: &str, bytes: Vec<u8>) {
+        if let Some(recorder) = &self.recorder {
+            recorder.put(self.number, name, &bytes, true);
+        }
+        self.intake.put_stored(self.number, name, bytes);
     }
 
     /// An input is gone.

@@ -20,9 +20,24 @@ pub(super) const VERSION: u32 = 1;
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Line {
     ChanceryRecording(u32),
-    Put { source: usize, name: String, text: String, at_ms: u64 },
-    Remove { source: usize, name: String, at_ms: u64 },
-    Synced { source: usize, at_ms: u64 },
+    Put {
+        source: usize,
+        name: String,
+        text: String,
+        at_ms: u64,
+        /// An API server gave it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        stored: bool,
+    },
+    Remove {
+        source: usize,
+        name: String,
+        at_ms: u64,
+    },
+    Synced {
+        source: usize,
+        at_ms: u64,
+    },
 }
 
 impl Line {
@@ -73,10 +88,10 @@ impl Recorder {
         }
     }
 
-    /// An input has this text now.
-    pub fn put(&self, source: usize, name: &str, bytes: &[u8]) {
+    /// An input has this text now; `stored`: as an API server gives it.
+    pub fn put(&self, source: usize, name: &str, bytes: &[u8], stored: bool) {
         let text = without_secrets(name, &String::from_utf8_lossy(bytes));
-        self.write(&Line::Put { source, name: name.into(), text, at_ms: self.now() });
+        self.write(&Line::Put { source, name: name.into(), text, at_ms: self.now(), stored });
     }
 
     /// An input is gone.

@@ -73,6 +73,7 @@ impl Replay {
                 }
                 Line::ChanceryRecording(_) => {}
                 // Inputs of several sources are told apart by their names, which hold their paths and kinds.
+                Line::Put { name, text, stored: true, .. } => outlet.put_stored(&name, text.into_bytes()),
                 Line::Put { name, text, .. } => outlet.put(&name, text.into_bytes()),
                 Line::Remove { name, .. } => outlet.remove(&name),
                 Line::Synced { .. } => outlet.synced(),

@@ -132,7 +132,7 @@ fn take(mut event: Value, outlet: &Outlet) {
 
 fn put(object: Value, outlet: &Outlet) {
     let name = name_of(&object);
-    outlet.put(&name, text_of(object));
+    outlet.put_stored(&name, text_of(object));
 }
 
 /// What an input is called that holds this object: `HTTPProxy.projectcontour.io/default/app`.

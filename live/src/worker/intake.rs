@@ -7,6 +7,7 @@
 use super::metrics::{Metrics, Noise};
 use crate::lock;
 use chancery_core::resource::{Input, Inputs};
+use chancery_core::text::Str;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -32,6 +33,8 @@ pub struct Drained {
 #[derive(Debug, Default)]
 struct State {
     inputs: BTreeMap<Key, (Input, Vec<(u32, usize)>)>,
+    /// Names of those that an API server gave.
+    stored: Arc<BTreeSet<Str>>,
     /// Sources that have not told all yet.
     waiting: BTreeSet<usize>,
     /// Names of inputs whose content nothing refers to, as the last build found.
@@ -73,6 +76,16 @@ impl Intake {
         self.shared.1.notify_all();
     }
 
+    /// An input has this text now, as an API server gives it: what it holds has been admitted there.
+    pub fn put_stored(&self, source: usize, name: &str, bytes: Vec<u8>) {
+        let mut state = self.state();
+        if !state.stored.contains(name) {
+            Arc::make_mut(&mut state.stored).insert(name.into());
+        }
+        drop(state);
+        self.put(source, name, bytes);
+    }
+
     /// An input has this text now.
     pub fn put(&self, source: usize, name: &str, bytes: Vec<u8>) {
         self.metrics.received();
@@ -97,6 +110,9 @@ impl Intake {
         let mut state = self.state();
         if state.inputs.remove(&(source, name.to_owned())).is_none() {
             return self.metrics.dropped(Noise::Unchanged);
+        }
+        if state.stored.contains(name) {
+            Arc::make_mut(&mut state.stored).remove(name);
         }
         self.changed(state);
     }
@@ -220,7 +236,12 @@ impl Intake {
         let beneath = state.inputs.iter().filter(|((_, name), _)| tried(name).is_some()).map(|(_, (input, _))| input.clone()).collect();
         let inputs = state.inputs.iter().map(|((_, name), (input, _))| tried(name).unwrap_or(input).clone()).collect();
         let not_utf8 = state.inputs.iter().map(|((_, name), (_, wrong))| tried(name).map_or_else(|| wrong.clone(), |_| Vec::new())).collect();
-        let inputs = Inputs { inputs };
+        let mut stored = state.stored.clone();
+        // What a person tries has been admitted by nobody.
+        for name in state.drafts.keys().filter(|name| state.stored.contains(name.as_str())) {
+            Arc::make_mut(&mut stored).remove(name.as_str());
+        }
+        let inputs = Inputs { inputs, stored };
         Some(Drained { inputs, not_utf8, beneath, changes, since })
     }
 }

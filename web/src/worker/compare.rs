@@ -103,7 +103,7 @@ impl Loaded {
                     (State::Running(Box::new(running)), format!("the running Envoy{version}"))
                 } else {
                     let input = Input { name: "pasted.yaml".into(), text: text.as_str().into() };
-                    let state = compiled(&Inputs { inputs: [input].into() }, present);
+                    let state = compiled(&Inputs::from(Vec::from([input])), present);
                     if matches!(&state, State::Compiled(of) if of.compilation.objects.iter().all(|object| object.key.kind.is_empty())) {
                         return Err(
                             "The text holds no resource, and is neither an answer of /config_dump, nor a bootstrap, a snapshot or a link.".into()

@@ -9,10 +9,18 @@ use crate::sources::Outlet;
 use crate::sources::stream::{name_of, text_of};
 use futures_util::StreamExt;
 use kube::api::{Api, DynamicObject, TypeMeta};
-use kube::runtime::watcher::{self, Event};
+use kube::runtime::utils::{Backoff, ResetTimerBackoff};
+use kube::runtime::watcher::{self, Event, ExponentialBackoff};
 use kube::runtime::{WatchStreamExt, watcher as watch};
 use std::collections::BTreeSet;
+use std::time::Duration;
 use tokio::sync::mpsc;
+
+/// The pauses before a watch is tried again: short enough that a server that is back is followed soon, random so that not all come at once.
+fn pauses() -> impl Backoff {
+    let pauses = backon::ExponentialBuilder::default().with_min_delay(Duration::from_millis(500)).with_max_delay(Duration::from_secs(5));
+    ResetTimerBackoff::new(ExponentialBackoff::from(pauses.with_jitter().without_max_times()), Duration::from_secs(60))
+}
 
 /// Who follows.
 pub struct Follower {
@@ -33,7 +41,7 @@ pub struct Follower {
 impl Follower {
     /// Follows for as long as the process lives.
     pub async fn run(mut self, api: Api<DynamicObject>) {
-        let events = watch(api, self.config.clone()).default_backoff();
+        let events = watch(api, self.config.clone()).backoff(pauses());
         futures_util::pin_mut!(events);
         let mut seen: BTreeSet<String> = BTreeSet::new();
         while let Some(event) = events.next().await {
@@ -76,7 +84,7 @@ impl Follower {
     fn put(&self, object: DynamicObject) -> Option<String> {
         let value = serde_json::to_value(self.typed(object)).ok()?;
         let name = name_of(&value);
-        self.outlet.put(&name, text_of(value));
+        self.outlet.put_stored(&name, text_of(value));
         Some(name)
     }
 

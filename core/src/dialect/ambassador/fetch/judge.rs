@@ -35,13 +35,15 @@ pub(super) fn judge(object: &Object, options: &Options) -> Verdict {
             sink.report(findings::foreign_kind(object));
             Ok(())
         }
+        // An API server has judged it.
+        Role::Service | Role::Secret if object.stored => Ok(()),
         Role::Service => both(metadata::accepts(object, &mut sink), service::check(object, &mut sink)),
         Role::Secret => both(metadata::accepts(object, &mut sink), secret::check(object, &mut sink)),
         Role::Ingress => {
             if object.api_version != "networking.k8s.io/v1" {
                 sink.report(findings::old_ingress(object));
             }
-            both(metadata::accepts(object, &mut sink), ingress::check(object, &mut sink))
+            if object.stored { Ok(()) } else { both(metadata::accepts(object, &mut sink), ingress::check(object, &mut sink)) }
         }
         Role::Endpoints | Role::EndpointSlice | Role::IngressClass | Role::KnativeIngress => metadata::accepts(object, &mut sink),
     };

@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 /// How the object reached the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
-    /// Stored by the API server.
+    /// By way of the API server.
     ApiServer,
     /// Written in a `getambassador.io/config` annotation.
     Annotation,
@@ -51,14 +51,25 @@ pub struct Admission {
 pub fn admit(kind: &'static Kind, object: &resource::Object, via: Via, root: &Node, sink: &mut Findings) -> Admission {
     let mut report = Report::new(kind, object, sink);
     match via {
-        Via::ApiServer => stored(root, &mut report),
+        Via::ApiServer if object.stored => held(root, &mut report),
+        Via::ApiServer => applied(root, &mut report),
         Via::Annotation => annotated(&unfold(root), &mut report),
     }
 }
 
 const CURRENT: &str = Version::V3Alpha1.api_version();
 
-fn stored(root: &Node, report: &mut Report<'_>) -> Admission {
+/// What the API server gives is as the schema that is installed there wants it. The entrypoint validates it once more, by the schemas that it carries.
+fn held(root: &Node, report: &mut Report<'_>) -> Admission {
+    let version = Version::of(&report.common.object.api_version).and_then(|version| Some((version, report.kind.schema(version)?)));
+    let (Some(version), Some(spec)) = (version, root.get("spec").filter(|spec| !spec.is_null())) else { return applied(root, report) };
+    let rules = Tidy { unknown: true, nulls: false, defaults: false };
+    let mut errors = Vec::new();
+    let spec = receive(root, spec, version, rules, Check::controller(&Memo::default()), report, &mut errors);
+    Admission { spec: Some(Arc::new(spec)), errors, api_version: Str::new_static(CURRENT), refused: false }
+}
+
+fn applied(root: &Node, report: &mut Report<'_>) -> Admission {
     let written = &report.common.object.api_version;
     let Some((version, schema)) = Version::of(written).and_then(|version| Some((version, report.kind.schema(version)?))) else {
         let text = format!("no matches for kind \"{}\" in version \"{written}\"", report.kind.name);

@@ -29,6 +29,7 @@ fn object(node: &Node, document: Arc<Document>) -> Object {
             api_version: text(&["apiVersion"]).into(),
             key: ResourceKey::new("getambassador.io", text(&["kind"]), namespace, name),
             broken: false,
+            stored: false,
             secrets: Vec::new(),
             credentials: Vec::new(),
             text: None,
