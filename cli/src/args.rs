@@ -11,7 +11,7 @@ pub use check::{CheckArgs, CheckFormat, TestArgs, TestFormat};
 
 pub use deployment::{Deployment, MAX_INPUT};
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
-pub use live::{AskArgs, BootstrapArgs, LiveArgs, ServeArgs, WatchArgs};
+pub use live::{AskArgs, BootstrapArgs, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
 
 use crate::judging::Judging;
 use chancery_core::dialect;
@@ -100,6 +100,8 @@ pub enum Command {
     Serve(ServeArgs),
     /// Write the bootstrap of an Envoy that gets everything from `chancery serve`.
     Bootstrap(BootstrapArgs),
+    /// Write the manifests with which `chancery serve` runs in a cluster, with the permissions that it needs and no others.
+    Manifests(ManifestsArgs),
     /// List the Envoys that are connected to a server, and what each accepted and rejected.
     Envoys(AskArgs),
     /// List the events of a server: builds, and which Envoys accepted them.

@@ -75,6 +75,7 @@ fn main() {
         Command::Watch(args) => live::watch(args, &cli.deployment, &style),
         Command::Serve(args) => live::serve(args, &cli.deployment, &style),
         Command::Bootstrap(args) => live::bootstrap(args),
+        Command::Manifests(args) => live::manifests(args, &cli.deployment),
         Command::Envoys(args) => live::ask::envoys(args, &style),
         Command::Events(args) => live::ask::events(args, &style),
         Command::Play(args) => play::run(args),

@@ -2,7 +2,6 @@
 //!
 //! What must not be here: windows and dialogs; the window hands in what the person chose.
 
-use crate::admin;
 use crate::call::Call;
 use crate::files::{Written, write_back};
 use crate::recent::Recent;
@@ -133,7 +132,7 @@ impl Desk {
             Call::Serve { port } => self.serve(port).await,
             Call::StopServing => self.stop_serving().await,
             Call::Bootstrap => self.bootstrap().await,
-            Call::Dump { address } => admin::config_dump(&address).await.map(Value::String),
+            Call::Dump { address } => chancery_live::admin::config_dump(&address).await.map(Value::String),
         }
     }
 

@@ -6,12 +6,10 @@
 //! | [`call`] | what a page may ask |
 //! | [`desk`] | what one window follows, and who carries out what is asked |
 //! | [`files`] | writing a file back |
-//! | [`admin`] | what an Envoy on this machine says of itself |
 //! | [`recent`] | what was opened before |
 //!
 //! What must not be here: windows, menus and dialogs (`main.rs`), and what `chancery_live` and the core do.
 
-pub mod admin;
 pub mod arguments;
 pub mod call;
 pub mod desk;

@@ -38,6 +38,17 @@ pub fn watch(settings: engine::Settings, sources: Vec<Box<dyn Source>>, with_req
     run(&events, show, async { crate::watch::watch(settings, sources, with_requests, ended()).await })
 }
 
+/// Waits for an answer, where there is nothing else to do.
+///
+/// # Errors
+///
+/// As what is waited for, or the system gives no thread.
+pub fn wait<T>(of: impl Future<Output = Result<T, String>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    Ok(runtime.block_on(of)?)
+}
+
 fn run(events: &Events, mut show: Show, work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;

@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`event`] | what happens, as the objects that other programs read; the timeline |
 //! | [`address`] | where a server listens |
+//! | [`admin`] | what an Envoy on this machine says of itself |
 //! | [`files`] | which files of a folder are read |
 //! | [`sources`] | whence inputs come: a folder, a stream of watch events, a recording, an API server |
 //! | [`worker`] | changes become builds: noise dropped, spaced, drained, compiled |
@@ -21,12 +22,14 @@
 //! | [`feed`] | what a page needs to show the inputs as they are now |
 //! | [`http`] | what people and programs ask over HTTP |
 //! | [`bootstrap`] | how an Envoy starts that asks us |
+//! | [`install`] | what a cluster needs so that it runs there |
 //! | [`engine`], [`watch`], [`serve`], [`session`], [`host`] | all of it put together |
 //!
 //! Here: everything that waits, listens or connects. What must not be here: what a configuration means. Each source gives texts, and the
 //! core compiles them as it does those of a file.
 
 pub mod address;
+pub mod admin;
 pub mod bootstrap;
 pub mod controllers;
 pub mod engine;
@@ -35,6 +38,7 @@ pub mod feed;
 pub mod files;
 pub mod host;
 pub mod http;
+pub mod install;
 pub mod proxies;
 pub mod rollout;
 pub mod runtime;

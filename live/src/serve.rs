@@ -41,6 +41,8 @@ pub struct Servers {
     pub token: Option<String>,
     /// A change goes to one Envoy of a gateway first.
     pub canary: bool,
+    /// How long Envoys keep what they got where they hear nothing more of us; for ever where there is none.
+    pub ttl: Option<Duration>,
     /// The playground, where this program holds it: the page of people then.
     pub page: Option<http::playground::Files>,
 }
@@ -54,6 +56,10 @@ pub struct Writing {
     pub take_over: bool,
     /// The lease that the one of several replicas holds that writes; none where there is one only.
     pub lease: Option<String>,
+    /// Which replica this is.
+    pub replica: String,
+    /// What is written.
+    pub writes: crate::controllers::run::Writes,
 }
 
 /// How long streams may take to end.
@@ -116,6 +122,7 @@ pub async fn serve(
         options,
         builds,
         clients: clients.clone(),
+        proxies: proxies.clone(),
         events,
         states: engine.states.clone(),
         metrics: engine.metrics.clone(),
@@ -126,7 +133,7 @@ pub async fn serve(
     };
     let mut parts: JoinSet<Result<(), Failure>> = JoinSet::new();
     if let Some(listener) = doors.remove(Server::Xds.name()) {
-        let xds = Xds { proxies, clients, stop: stopping };
+        let xds = Xds { proxies, clients, stop: stopping, ttl: servers.ttl };
         parts.spawn(async move { xds.serve(listener, tls).await.map_err(|error| format!("the xDS server has stopped: {error}").into()) });
     }
     for door in [Door::Diagnostics, Door::Snapshots, Door::PublicSnapshots, Door::Ready] {
@@ -165,12 +172,13 @@ pub async fn serve(
 async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>) -> Result<(), Failure> {
     let (client, namespace) = crate::sources::kube::connect(&writing.cluster).await?;
     let writer = Writer::new(client.clone(), writing.take_over);
-    let lease = writing.lease.map(|name| Holder::new(client, &namespace, &name, &identity()));
-    crate::controllers::run::run(builds, writer, lease).await
+    let lease = writing.lease.map(|name| Holder::new(client, &namespace, &name, &writing.replica));
+    crate::controllers::run::run(builds, writer, lease, writing.writes).await
 }
 
-/// Which replica this is: in a pod, its name.
-fn identity() -> String {
+/// Which replica this process is: in a pod, by its name.
+#[must_use]
+pub fn identity() -> String {
     let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "chancery".into());
     format!("{host}-{}", std::process::id())
 }

@@ -109,6 +109,7 @@ impl House {
             ready: Address::Off,
             tls: None,
             token: None,
+            ttl: None,
             canary: true,
             page: None,
         };

@@ -6,6 +6,10 @@ mod support;
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
 use chancery_live::event::Event;
 use chancery_live::xds::snapshot::{Resources, Snapshot};
+use envoy_types::pb::envoy::service::status::v3::client_config::GenericXdsConfig;
+use envoy_types::pb::envoy::service::status::v3::client_status_discovery_service_client::ClientStatusDiscoveryServiceClient;
+use envoy_types::pb::envoy::service::status::v3::{ClientStatusRequest, ConfigStatus};
+use envoy_types::pb::envoy::r#type::matcher::v3::{NodeMatcher, StringMatcher, string_matcher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::{Client, Server, Variant};
@@ -296,4 +300,65 @@ async fn what_one_envoy_rejects_the_others_do_not_get() {
     assert_eq!(got(&clients), [3, 2, 2], "what is mended goes to all");
     let last = encoded("a", "good").version.to_string();
     assert!(clients.iter().all(|client| client.got.last().is_some_and(|got| got.versions == [last.clone()])));
+}
+
+/// What another tool asks.
+async fn statuses(server: &Server, prefix: &str) -> Result<Vec<(String, String, ConfigStatus, bool)>, tonic::Status> {
+    let pattern = string_matcher::MatchPattern::Prefix(prefix.into());
+    let node_id = Some(StringMatcher { match_pattern: Some(pattern), ..Default::default() });
+    let request = ClientStatusRequest { node_matchers: vec![NodeMatcher { node_id, ..Default::default() }], ..Default::default() };
+    let answer = ClientStatusDiscoveryServiceClient::new(server.connect().await).fetch_client_status(request).await?;
+    let mut out = Vec::new();
+    for client in answer.into_inner().config {
+        let id = client.node.map(|node| node.id).unwrap_or_default();
+        let one = |of: GenericXdsConfig| (id.clone(), of.name.clone(), of.config_status(), of.xds_config.is_some());
+        out.extend(client.generic_xds_configs.into_iter().map(one));
+    }
+    Ok(out)
+}
+
+#[tokio::test]
+async fn other_tools_ask_what_envoys_have() {
+    let server = Server::start().await;
+    server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1"), (CDS, "b", "1"), (LDS, "l", "1"), (Service::Secrets, "s", "key")]));
+    let mut client = Client::open(&server, Variant::Delta, None, "edge-1").await;
+    for service in [CDS, Service::Secrets] {
+        client.subscribe(&service.type_url(), if service == CDS { &[] } else { &["s"] }).await;
+    }
+    client.settle().await;
+    let told = statuses(&server, "edge-").await.expect("an answer");
+    let all: Vec<_> = told.iter().map(|(id, name, status, content)| (id.as_str(), name.as_str(), *status, *content)).collect();
+    let synced = |name, content| ("edge-1", name, ConfigStatus::Synced, content);
+    assert_eq!(all, [synced("a", true), synced("b", true), ("edge-1", "l", ConfigStatus::NotSent, true), synced("s", false)]);
+    assert!(statuses(&server, "other").await.expect("an answer").is_empty());
+    client.reject = Some("Error adding/updating cluster(s) a: no such thing".into());
+    server.proxies.publish_one(snapshot("g", &[(CDS, "a", "2"), (CDS, "b", "1"), (Service::Secrets, "s", "key")]));
+    client.settle().await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let told = statuses(&server, "edge-1").await.expect("an answer");
+    let of = |wanted: &str| told.iter().find(|(_, name, ..)| name == wanted).map(|(_, _, status, _)| *status);
+    assert_eq!((of("a"), of("b"), of("s")), (Some(ConfigStatus::Error), Some(ConfigStatus::Stale), Some(ConfigStatus::Synced)));
+}
+
+#[tokio::test]
+async fn who_forgets_after_a_while_is_told_in_time_to_keep_it() {
+    for variant in [Variant::Sotw, Variant::Delta] {
+        let server = Server::forgetting(Duration::from_millis(200)).await;
+        server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1"), (CDS, "b", "1")]));
+        let mut client = Client::open(&server, variant, None, "n").await;
+        client.subscribe(&CDS.type_url(), &[]).await;
+        let begin = Instant::now();
+        let mut beats = 0;
+        while begin.elapsed() < Duration::from_millis(700) {
+            let Some(got) = client.next().await else { panic!("{variant:?}: nothing is heard for longer than half of the time") };
+            assert_eq!(got.names, ["a", "b"], "{variant:?}");
+            assert_eq!(got.ttl, Some(Duration::from_millis(200)), "{variant:?}");
+            beats += usize::from(!got.has_content);
+            client.answer(&got).await;
+        }
+        assert!((4..=8).contains(&beats), "{variant:?}: {beats} in 700 ms");
+        assert_eq!(client.got.iter().filter(|got| got.has_content).count(), 1, "{variant:?}: content is sent once");
+        let accepted = server.clients.events().timeline().into_iter().filter(|dated| matches!(dated.event, Event::Accepted { .. })).count();
+        assert_eq!(accepted, 1, "{variant:?}: an answer to a heartbeat is no news");
+    }
 }

@@ -86,7 +86,7 @@ async fn certificates_are_asked_for_and_exchanged() {
     let (_stop, stopping) = watch::channel(false);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    tokio::spawn(Xds { proxies, clients: Clients::new(Events::default()), stop: stopping }.serve(listener, Some(tls)));
+    tokio::spawn(Xds { proxies, clients: Clients::new(Events::default()), stop: stopping, ttl: None }.serve(listener, Some(tls)));
 
     let known = connect(port, &ours, Some(ours.sign("envoy"))).await.expect("a connection");
     assert!(is_answered(known.clone()).await);

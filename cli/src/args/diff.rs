@@ -57,6 +57,7 @@ pub enum Counts {
 #[command(after_help = "\
 Example:
   curl -s localhost:9901/config_dump?include_eds > dump.json && chancery drift gateway/ dump.json
+  chancery drift gateway/ --live --envoy 127.0.0.1:8001   source, `chancery serve`, and the Envoy that it serves
 
 Exit codes: 0 fine, 1 with --exit-code if they differ, 2 the input cannot be used.")]
 pub struct DriftArgs {
@@ -64,8 +65,20 @@ pub struct DriftArgs {
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     pub source: PathBuf,
     /// Envoy's /config_dump, preferably with include_eds.
-    #[arg(value_name = "DUMP", value_hint = ValueHint::FilePath)]
-    pub dump: PathBuf,
+    #[arg(value_name = "DUMP", value_hint = ValueHint::FilePath, required_unless_present = "live", conflicts_with = "live")]
+    pub dump: Option<PathBuf>,
+    /// Compare the source with what a running `chancery serve` sends, and that with what Envoys have.
+    #[arg(long)]
+    pub live: bool,
+    /// With `--live`: the address of the diagnostics server of `chancery serve`.
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8877")]
+    pub server: String,
+    /// With `--live`: the id of the Envoy that is looked at; needed where there are several gateways.
+    #[arg(long, value_name = "ID", requires = "live")]
+    pub node: Option<String>,
+    /// With `--live`: the admin address of that Envoy. Without it, what Envoys accepted is taken from the server.
+    #[arg(long, value_name = "ADDR", requires = "live")]
+    pub envoy: Option<String>,
     /// The output format.
     #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
     pub format: DiffFormat,

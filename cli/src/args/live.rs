@@ -119,17 +119,23 @@ pub struct ServeArgs {
     /// The authority that signs the certificates of Envoys. Without it they need none.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "xds_cert", help_heading = "Servers")]
     pub xds_client_ca: Option<PathBuf>,
+    /// How long Envoys keep what they got when they hear nothing more from the server; for ever when not given.
+    #[arg(long, value_name = "TIME", value_parser = ttl, help_heading = "Servers")]
+    pub xds_ttl: Option<Duration>,
     /// Whether one Envoy of a gateway gets a change first. What it rejects is not sent to the others.
     #[arg(long, value_enum, default_value_t = Switch::On, value_name = "WHETHER", help_heading = "Servers")]
     pub canary: Switch,
     /// Write the statuses of objects into the cluster. Without it nothing is written.
     #[arg(long, requires = "kube", help_heading = "Writing")]
     pub write_status: bool,
+    /// Create, change and delete what each Gateway needs, as Contour's provisioner does (`compile --output provisioned`).
+    #[arg(long, requires = "kube", help_heading = "Writing")]
+    pub write_objects: bool,
     /// Write statuses even where another controller writes them.
-    #[arg(long, requires = "write_status", help_heading = "Writing")]
+    #[arg(long, requires = "kube", help_heading = "Writing")]
     pub take_over: bool,
     /// The Lease that decides which of several servers writes.
-    #[arg(long, value_name = "NAME", requires = "write_status", help_heading = "Writing")]
+    #[arg(long, value_name = "NAME", requires = "kube", help_heading = "Writing")]
     pub lease: Option<String>,
     /// The output format.
     #[arg(long, value_enum, default_value_t = Telling::Human)]
@@ -164,6 +170,43 @@ pub struct BootstrapArgs {
     /// Its key.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+}
+
+/// `manifests`
+#[derive(Args)]
+#[command(after_help = "Example:\n  chancery manifests --dialect contour --write-status | kubectl apply -f -")]
+pub struct ManifestsArgs {
+    /// The namespace in which it runs.
+    #[arg(long, value_name = "NAMESPACE", default_value = "chancery", value_parser = name)]
+    pub into: String,
+    /// Read this namespace only, with the permissions of a Role.
+    #[arg(short = 'n', long, value_name = "NAMESPACE", value_parser = name)]
+    pub namespace: Option<String>,
+    /// The image with the program.
+    #[arg(long, value_name = "IMAGE", value_parser = image)]
+    pub image: Option<String>,
+    /// How many run. All of them serve Envoys; with `--write-status` one of them writes.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub replicas: u32,
+    /// Permit it to write statuses, and have it do so.
+    #[arg(long)]
+    pub write_status: bool,
+    /// The Secret with `tls.crt`, `tls.key` and `ca.crt`: what the xDS server shows to Envoys, and who signs theirs.
+    #[arg(long, value_name = "NAME", default_value = "chancery-xds", value_parser = name)]
+    pub tls_secret: String,
+}
+
+/// A name of Kubernetes: it stands in the manifests as it is.
+fn name(text: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
+    let is_name = !text.is_empty() && text.len() <= 253 && text.chars().all(fits) && !text.starts_with(['-', '.']) && !text.ends_with(['-', '.']);
+    if is_name { Ok(text.to_owned()) } else { Err("a name has lower case letters, digits, and `-` and `.` inside".into()) }
+}
+
+/// A reference to an image.
+fn image(text: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/' | ':' | '@');
+    if !text.is_empty() && text.chars().all(fits) { Ok(text.to_owned()) } else { Err("this is no reference to an image, as HOST/NAME:TAG".into()) }
 }
 
 /// `--protocol`
@@ -207,6 +250,12 @@ pub struct AskArgs {
     /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
+}
+
+/// A time that leaves room for two heartbeats.
+fn ttl(text: &str) -> Result<Duration, String> {
+    let time = duration(text)?;
+    if time < Duration::from_secs(1) { Err("it must be 1s or longer: Envoys drop everything where a heartbeat is late".into()) } else { Ok(time) }
 }
 
 /// `500ms`, `1s`, `2m`, `0`.

@@ -84,7 +84,7 @@ impl Loaded {
         if path.is_file() {
             let text = input::text(path)?;
             if Running::is_one(&text) {
-                return running(path, &text);
+                return running(&path.display().to_string(), &text);
             }
             if Running::begins_like_one(&text) {
                 return Err(format!("{} is cut off or broken: it begins as what a running Envoy tells, and does not end so", path.display()).into());
@@ -147,15 +147,15 @@ impl Loaded {
 }
 
 /// What a running Envoy tells.
-pub fn running(path: &Path, text: &str) -> Result<Loaded, Unusable> {
-    let read = Running::read(text).map_err(|why| format!("{} {why}", path.display()))?;
+pub fn running(name: &str, text: &str) -> Result<Loaded, Unusable> {
+    let read = Running::read(text).map_err(|why| format!("{name} {why}"))?;
     hold(vec![read.held_back.clone()]);
     if read.config.is_empty() {
-        return Err(format!("{} has no listener, route or cluster, so that everything would look removed", path.display()).into());
+        return Err(format!("{name} has no listener, route or cluster, so that everything would look removed").into());
     }
     if !read.missing.is_empty() {
         let missing = read.missing.join(" and ");
-        return Err(format!("{} is no whole dump: it has no {missing}; ask for /config_dump without `resource` and `mask`", path.display()).into());
+        return Err(format!("{name} is no whole dump: it has no {missing}; ask for /config_dump without `resource` and `mask`").into());
     }
     Ok(Loaded::Running(Box::new(read)))
 }

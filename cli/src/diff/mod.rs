@@ -4,6 +4,7 @@
 
 mod compared;
 pub mod human;
+mod live;
 mod loaded;
 mod report;
 
@@ -61,7 +62,8 @@ fn after_of(before: &Path) -> Result<PathBuf, Unusable> {
 /// Runs `drift`.
 pub fn drift(args: &DriftArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let source = Loaded::read(&args.source, deployment, true)?;
-    let dump = running(&args.dump, &input::text(&args.dump)?)?;
+    let Some(path) = &args.dump else { return live::drift(args, &source, style) };
+    let dump = running(&path.display().to_string(), &input::text(path)?)?;
     warn_of_gaps(&[&source]);
     let differences = compare(&source, &dump, false)?;
     let Loaded::Running(running) = &dump else { return Ok(2) };

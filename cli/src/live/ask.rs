@@ -76,8 +76,13 @@ fn list<'a>(answer: &'a Value, name: &str) -> &'a [Value] {
     answer[name].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
+/// Asks a server, for JSON.
+pub fn get(server: &str, path: &str) -> Result<Value, Unusable> {
+    serde_json::from_str(&text(server, path)?).map_err(|_| format!("{server} does not answer as `chancery serve` does").into())
+}
+
 /// Asks a server. It is on this machine, or behind a tunnel that ends here: there is no TLS.
-fn get(server: &str, path: &str) -> Result<Value, Unusable> {
+pub fn text(server: &str, path: &str) -> Result<String, Unusable> {
     let rest = server.strip_prefix("http://").ok_or_else(|| format!("{server} is no address of a server: say http://HOST:PORT"))?;
     let host = rest.trim_end_matches('/');
     let address = if host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) { host.to_owned() } else { format!("{host}:80") };
@@ -92,7 +97,8 @@ fn get(server: &str, path: &str) -> Result<Value, Unusable> {
     let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(|| format!("{server} does not answer as a server of HTTP"))?;
     let status = head.split_whitespace().nth(1).unwrap_or_default();
     if status != "200" {
-        return Err(format!("{server} answers {status}: {}", body.trim()).into());
+        let why = serde_json::from_str::<Value>(body).ok().and_then(|body| body["error"].as_str().map(str::to_owned));
+        return Err(format!("{server} answers {status}: {}", why.as_deref().unwrap_or(body.trim())).into());
     }
-    serde_json::from_str(body).map_err(|_| format!("{server} does not answer as `chancery serve` does").into())
+    Ok(body.to_owned())
 }

@@ -5,17 +5,19 @@
 pub mod ask;
 mod human;
 
-use crate::args::{BootstrapArgs, Deployment, LiveArgs, ServeArgs, WatchArgs};
-use crate::output::{print_json, reason, shown, to_json};
+use crate::args::{BootstrapArgs, Deployment, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
+use crate::output::{print, print_json, reason, shown, to_json};
 use crate::style::Style;
 use crate::{Outcome, Unusable};
 use chancery_core::compilation::{Assumptions, Dialect, Missing};
 use chancery_core::dialect;
 use chancery_live::Failure;
 use chancery_live::bootstrap::Bootstrap;
+use chancery_live::controllers::run::Writes;
 use chancery_live::engine::Settings;
 use chancery_live::event::{Dated, Events};
 use chancery_live::host::{self, Show};
+use chancery_live::install::Install;
 use chancery_live::serve::{Servers, Writing};
 use chancery_live::sources::Source;
 use chancery_live::sources::folder::{Folder, Reading};
@@ -60,10 +62,18 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
         tls,
         token,
         canary: args.canary.is_on(),
+        ttl: args.xds_ttl,
         page: crate::play::page(),
     };
     let (settings, sources) = prepare(&args.live, deployment)?;
-    let writing = args.write_status.then(|| Writing { cluster: cluster(&args.live), take_over: args.take_over, lease: args.lease.clone() });
+    let writes = Writes { statuses: args.write_status, objects: args.write_objects };
+    let writing = (writes.statuses || writes.objects).then(|| Writing {
+        cluster: cluster(&args.live),
+        take_over: args.take_over,
+        lease: args.lease.clone(),
+        replica: chancery_live::serve::identity(),
+        writes,
+    });
     if Assumptions::of(&settings.options).of_others() != Missing::Error {
         return Err("`serve` sends what it compiles to Envoys, so nothing may be assumed: leave --missing away, or say --missing error".into());
     }
@@ -84,6 +94,22 @@ pub fn bootstrap(args: &BootstrapArgs) -> Outcome {
         tls_key: args.tls_key.clone(),
     };
     print_json(&bootstrap.json().map_err(unusable)?)?;
+    Ok(0)
+}
+
+/// Runs `manifests`.
+pub fn manifests(args: &ManifestsArgs, deployment: &Deployment) -> Outcome {
+    let usual = Install::default();
+    let install = Install {
+        namespace: args.into.clone(),
+        dialect: deployment.whole_cluster_options()?.dialect.map(|name| name.to_string()),
+        only_namespace: args.namespace.clone(),
+        image: args.image.clone().unwrap_or(usual.image),
+        replicas: args.replicas,
+        write_status: args.write_status,
+        tls_secret: args.tls_secret.clone(),
+    };
+    print(&install.manifests())?;
     Ok(0)
 }
 

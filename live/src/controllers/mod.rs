@@ -3,15 +3,17 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`statuses`] | what each object's status is to be, as a build says, and one controller for each kind that has one |
+//! | [`provisioner`] | what a build wants to be created for each Gateway, and one controller that sees to it |
 //! | [`objects`] | inputs from an API server as objects |
 //! | [`writer`] | writing to an API server |
 //! | [`lease`] | which of several replicas writes |
 //! | [`run`] | builds in, writes out |
 //!
-//! Nothing is written unless `--write-status` is given. What must not be here: what a configuration means; a build says it.
+//! Nothing is written unless `--write-status` or `--write-objects` is given. What must not be here: what a configuration means; a build says it.
 
 pub mod lease;
 pub mod objects;
+pub mod provisioner;
 pub mod run;
 pub mod statuses;
 pub mod writer;

@@ -31,13 +31,15 @@ pub fn object_of(input: &Input) -> Option<Object> {
         let group = owner["apiVersion"].as_str().unwrap_or_default().split_once('/').map(|(group, _)| format!(".{group}")).unwrap_or_default();
         Id::new(&format!("{}{group}", owner["kind"].as_str().unwrap_or_default()), &object.id.namespace, owner["name"].as_str().unwrap_or_default())
     });
+    object.finalizers = metadata["finalizers"].as_array().into_iter().flatten().filter_map(|of| of.as_str().map(str::to_owned)).collect();
+    object.deleting = metadata["deletionTimestamp"].is_string();
     let bound = metadata["annotations"][super::writer::BOUND].as_str().unwrap_or_default();
     object.bound = bound.lines().filter_map(Id::parse).collect();
     Some(object)
 }
 
 /// From `Kind.group/namespace/name`, or without a namespace.
-fn id_of(name: &str) -> Option<Id> {
+pub(super) fn id_of(name: &str) -> Option<Id> {
     let (kind, rest) = name.split_once('/')?;
     let (namespace, name) = rest.split_once('/').unwrap_or(("", rest));
     Some(Id::new(kind, namespace, name))

@@ -4,11 +4,13 @@
 
 use super::lease::{EVERY, Holder};
 use super::objects::ObjectChanges;
+use super::provisioner::{self, CREATED, WantedObjects};
 use super::statuses::{self, BUILD, Clock, WantedStatuses};
-use super::writer::Writer;
+use super::writer::{MANAGER, Writer};
 use crate::Failure;
-use crate::runtime::{Action, Change, Manager};
+use crate::runtime::{Action, Change, Id, Manager};
 use crate::worker::build::Build;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::watch;
@@ -18,10 +20,21 @@ use tokio::sync::watch;
 /// # Errors
 ///
 /// The controllers do not go together.
-pub async fn run(mut builds: watch::Receiver<Option<Arc<Build>>>, mut writer: Writer, mut lease: Option<Holder>) -> Result<(), Failure> {
+pub async fn run(
+    mut builds: watch::Receiver<Option<Arc<Build>>>,
+    mut writer: Writer,
+    mut lease: Option<Holder>,
+    writes: Writes,
+) -> Result<(), Failure> {
     let clock: Clock = Arc::new(|| k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
-    let wanted = WantedStatuses::default();
-    let mut manager = Manager::new(statuses::controllers(&wanted, &clock))?;
+    let (wanted, created) = (WantedStatuses::default(), WantedObjects::default());
+    let mut controllers = if writes.statuses { statuses::controllers(&wanted, &clock) } else { Vec::new() };
+    if writes.objects {
+        controllers.push(provisioner::controller(&created));
+        // What an earlier process wrote is looked at with the first build.
+        created.found(written_before(&mut writer).await);
+    }
+    let mut manager = Manager::new(controllers)?;
     let mut seen = ObjectChanges::default();
     let mut attempt = tokio::time::interval(EVERY);
     loop {
@@ -33,6 +46,9 @@ pub async fn run(mut builds: watch::Receiver<Option<Arc<Build>>>, mut writer: Wr
                 }
                 let build = builds.borrow_and_update().clone();
                 if let Some(build) = build {
+                    if writes.objects {
+                        created.update(&build).iter().for_each(|id| manager.event(Change::Custom(CREATED, provisioner::told(id))));
+                    }
                     take(&mut manager, &mut seen, &wanted, build).await?;
                 }
             }
@@ -58,6 +74,35 @@ pub async fn run(mut builds: watch::Receiver<Option<Arc<Build>>>, mut writer: Wr
     }
 }
 
+/// What is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Writes {
+    /// Statuses.
+    pub statuses: bool,
+    /// The objects that Gateways need.
+    pub objects: bool,
+}
+
+/// What is found of an earlier process, by Gateway. It is asked for until the server answers: what is not known is not taken away.
+async fn written_before(writer: &mut Writer) -> BTreeMap<Id, BTreeSet<Id>> {
+    let mut out: BTreeMap<Id, BTreeSet<Id>> = BTreeMap::new();
+    for kind in provisioner::KINDS {
+        let found = loop {
+            match writer.labelled(kind, provisioner::LABEL, MANAGER).await {
+                Ok(found) => break found,
+                Err(why) => {
+                    eprintln!("{why}");
+                    tokio::time::sleep(EVERY).await;
+                }
+            }
+        };
+        for (gateway, object) in found.iter().filter_map(|object| provisioner::owner_of(kind, object)) {
+            out.entry(gateway).or_default().insert(object);
+        }
+    }
+    out
+}
+
 /// Looks at a build: reading statuses out of a large one takes as long as a compile.
 async fn take(manager: &mut Manager, seen: &mut ObjectChanges, wanted: &WantedStatuses, build: Arc<Build>) -> Result<(), Failure> {
     let of = build.clone();
@@ -78,6 +123,8 @@ async fn carry_out(writer: &mut Writer, actions: &[Action]) -> Result<(), String
         match action {
             Action::Status(id, status) => writer.status(id, status).await?,
             Action::Apply(object) => writer.apply(object).await?,
+            Action::Finalizers(id, finalizers) => writer.finalizers(id, finalizers).await?,
+            Action::Write(id, value) => writer.write(id, value).await?,
             Action::Delete(id) => writer.delete(id).await?,
         }
     }

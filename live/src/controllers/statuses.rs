@@ -36,19 +36,28 @@ pub const KINDS: &[(&str, &str)] = &[
 
 /// The statuses that the last build wants, by object. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub struct WantedStatuses(Arc<Mutex<BTreeMap<Id, Value>>>);
+pub struct WantedStatuses(Arc<Mutex<BTreeMap<Id, Wanted>>>);
+
+/// What a build wants of an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wanted {
+    /// Its status.
+    pub status: Value,
+    /// Who holds it when it is deleted, as long as it is used.
+    pub finalizers: Vec<String>,
+}
 
 impl WantedStatuses {
     /// Takes those of a build. Gives the objects of which it wants another than the build before.
     #[must_use]
-    pub fn update(&self, new: BTreeMap<Id, Value>) -> Vec<Id> {
+    pub fn update(&self, new: BTreeMap<Id, Wanted>) -> Vec<Id> {
         let mut all = lock(&self.0);
         let changed = new.iter().filter(|(id, status)| all.get(*id) != Some(*status)).map(|(id, _)| id.clone()).collect();
         *all = new;
         changed
     }
 
-    fn get(&self, id: &Id) -> Option<Value> {
+    fn get(&self, id: &Id) -> Option<Wanted> {
         lock(&self.0).get(id).cloned()
     }
 }
@@ -69,10 +78,24 @@ pub fn controllers(wanted: &WantedStatuses, clock: &Clock) -> Vec<Controller> {
 
 fn reconcile(id: &Id, reading: &Reading<'_>, wanted: &WantedStatuses, clock: &Clock) -> Vec<Action> {
     let (Some(object), Some(wanted)) = (reading.get(id), wanted.get(id)) else { return Vec::new() };
-    let status = dated(&object.status, &wanted, object.generation, &clock());
+    let mut out = finalizers(&object, &wanted.finalizers);
+    let status = dated(&object.status, &wanted.status, object.generation, &clock());
     // What the object has besides is somebody else's.
     let differs = status.as_object().into_iter().flatten().any(|(name, value)| object.status.get(name) != Some(value));
-    if differs { vec![Action::Status(id.clone(), status)] } else { Vec::new() }
+    if differs && !object.deleting {
+        out.push(Action::Status(id.clone(), status));
+    }
+    out
+}
+
+/// An object that is used is held by our finalizer; one that is being deleted is let go: what uses it falls back to defaults.
+fn finalizers(object: &Object, wanted: &[String]) -> Vec<Action> {
+    let holds = |name: &String| object.finalizers.contains(name);
+    match (object.deleting, wanted.iter().any(holds)) {
+        (true, true) => vec![Action::Finalizers(object.id.clone(), Vec::new())],
+        (false, _) if !wanted.iter().all(holds) => vec![Action::Finalizers(object.id.clone(), wanted.to_vec())],
+        _ => Vec::new(),
+    }
 }
 
 /// A status with the times of its conditions: what stays as it is keeps its time.
@@ -116,11 +139,22 @@ fn conditions(before: &Value, wanted: &Value, generation: i64, now: &str) -> Val
 
 /// The statuses that a build wants.
 #[must_use]
-pub fn of_build(build: &Build) -> BTreeMap<Id, Value> {
-    let mut out = BTreeMap::new();
-    ambassador(build, &mut out);
-    build.compilation.sides.iter().for_each(|side| answers(side, &mut out));
+pub fn of_build(build: &Build) -> BTreeMap<Id, Wanted> {
+    let mut statuses = BTreeMap::new();
+    ambassador(build, &mut statuses);
+    build.compilation.sides.iter().for_each(|side| answers(side, &mut statuses));
+    let mut out: BTreeMap<Id, Wanted> = statuses.into_iter().map(|(id, status)| (id, Wanted { status, finalizers: Vec::new() })).collect();
+    out.extend(build.compilation.sides.iter().filter_map(configuration));
     out
+}
+
+/// What a controller says of the object that holds its own configuration.
+fn configuration(side: &Side) -> Option<(Id, Wanted)> {
+    let document: Value = serde_json::from_str(&to_json(side.answers.life.as_ref()?.configuration.as_ref()?, false)).ok()?;
+    let text = |name: &str| document[name].as_str().unwrap_or_default();
+    let id = Id::new("ContourConfiguration.projectcontour.io", text("namespace"), text("name"));
+    let finalizers = document["finalizers"].as_array().into_iter().flatten().filter_map(|of| of.as_str().map(str::to_owned)).collect();
+    Some((id, Wanted { status: document["status"].clone(), finalizers }))
 }
 
 /// Those that the controller itself says.
@@ -168,9 +202,10 @@ mod tests {
         Object { generation, status, ..Object::new(Id::new("HTTPProxy.projectcontour.io", "default", "app"), json!({})) }
     }
 
-    fn wants(good: &str) -> BTreeMap<Id, Value> {
+    fn wants(good: &str) -> BTreeMap<Id, Wanted> {
         let condition = json!({"type": "Valid", "status": good, "reason": "R", "message": "M", "errors": [{"type": "E"}]});
-        BTreeMap::from([(proxy(1, Value::Null).id, json!({"currentStatus": "x", "conditions": [condition]}))])
+        let status = json!({"currentStatus": "x", "conditions": [condition]});
+        BTreeMap::from([(proxy(1, Value::Null).id, Wanted { status, finalizers: Vec::new() })])
     }
 
     #[test]
@@ -202,9 +237,35 @@ mod tests {
     }
 
     #[test]
+    fn a_configuration_is_held_while_it_is_used_and_let_go_when_it_is_deleted() {
+        let text = "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {name: c, namespace: projectcontour}\nspec: {}\n";
+        let mut options = chancery_core::compilation::Options::of(&chancery_core::dialect::contour::DIALECT);
+        let argument = chancery_core::compilation::OptionValue::List(vec!["--contour-config-name=c".into()]);
+        options.insert("controller-arg", argument);
+        let mut builder = crate::worker::build::Builder::new(options);
+        let inputs = chancery_core::resource::Inputs::one("c.yaml", text);
+        let build = builder.build(crate::worker::intake::Drained { inputs, not_utf8: vec![Vec::new()], ..Default::default() });
+        let statuses = of_build(&build);
+        let id = Id::new("ContourConfiguration.projectcontour.io", "projectcontour", "c");
+        let (wanted, clock): (_, Clock) = (WantedStatuses::default(), Arc::new(|| "now".into()));
+        let known = Object::new(id.clone(), json!({}));
+        let mut test = TestController::new(controllers(&wanted, &clock), [known.clone()]).expect("controllers");
+        for id in wanted.update(statuses) {
+            test.event(Change::Custom(BUILD, self::told(&id)));
+        }
+        assert_eq!(test.get(&id).map(|object| object.finalizers.clone()), Some(vec!["projectcontour.io/configuration".to_owned()]));
+        let condition = test.status(&id)["conditions"][0].clone();
+        assert_eq!((&condition["type"], &condition["status"], &condition["lastTransitionTime"]), (&json!("Valid"), &json!("True"), &json!("now")));
+        let held = test.get(&id).expect("an object");
+        test.event(Change::Put(Object { deleting: true, ..Object::clone(&held) }));
+        assert!(test.get(&id).is_none(), "it is let go");
+    }
+
+    #[test]
     fn the_graph_is_as_it_is_drawn() {
         let clock: Clock = Arc::new(String::new);
-        let all = controllers(&WantedStatuses::default(), &clock);
+        let mut all = controllers(&WantedStatuses::default(), &clock);
+        all.push(crate::controllers::provisioner::controller(&crate::controllers::provisioner::WantedObjects::default()));
         let drawn = crate::runtime::graph::Graph::of(&all).mermaid();
         let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("controllers.mmd");
         if std::env::var_os("UPDATE_FIXTURES").is_some() {

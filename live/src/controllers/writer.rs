@@ -5,13 +5,15 @@
 use crate::runtime::{Id, Object};
 use crate::sources::kube::unreachable;
 use kube::Client;
-use kube::api::{Api, DeleteParams, DynamicObject, Patch, PatchParams};
+use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Under which name we own fields.
 pub const MANAGER: &str = "chancery";
+/// Under which name we own finalizers.
+const FINALIZERS: &str = "chancery-finalizers";
 /// The annotation that says what an object was made of.
 pub const BOUND: &str = "chancery.dev/bound-references";
 
@@ -35,7 +37,7 @@ impl Writer {
         let resource = match self.resources.get(&*id.kind) {
             Some(resource) => resource.clone(),
             None => {
-                let resource = self.discover(&id.kind).await?;
+                let resource = self.discover(&id.kind).await?.ok_or_else(|| format!("the API server does not have the kind {}", id.kind))?;
                 self.resources.insert(id.kind.to_string(), resource.clone());
                 resource
             }
@@ -48,7 +50,7 @@ impl Writer {
         Ok((api, resource))
     }
 
-    async fn discover(&self, kind: &str) -> Result<ApiResource, String> {
+    async fn discover(&self, kind: &str) -> Result<Option<ApiResource>, String> {
         let (name, group) = kind.split_once('.').unwrap_or((kind, ""));
         let groups = self.client.list_api_groups().await.map_err(|error| unreachable(&error))?;
         let versions = groups.groups.iter().filter(|of| of.name == group).flat_map(|of| &of.versions).map(|of| of.version.clone());
@@ -63,10 +65,10 @@ impl Writer {
             if let Some(of) = listed.resources.iter().find(|of| of.kind == name && !of.name.contains('/')) {
                 let mut resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, &version, name));
                 resource.plural.clone_from(&of.name);
-                return Ok(resource);
+                return Ok(Some(resource));
             }
         }
-        Err(format!("the API server does not have the kind {kind}"))
+        Ok(None)
     }
 
     fn params(&self) -> PatchParams {
@@ -98,6 +100,43 @@ impl Writer {
         let body = json!({"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, "spec": object.spec});
         let written = api.patch(&object.id.name, &self.params(), &Patch::Apply(&body)).await;
         written.map(drop).or_else(|error| refused(&object.id, &resource, "", &error))
+    }
+
+    /// Writes an object that a controller gives as a whole.
+    ///
+    /// # Errors
+    ///
+    /// As [`Writer::status`].
+    pub async fn write(&mut self, id: &Id, object: &Value) -> Result<(), String> {
+        let (api, resource) = self.api(id).await?;
+        let written = api.patch(&id.name, &self.params(), &Patch::Apply(object)).await;
+        written.map(drop).or_else(|error| refused(id, &resource, "", &error))
+    }
+
+    /// Sets our finalizers of an object; those of others stay.
+    ///
+    /// # Errors
+    ///
+    /// As [`Writer::status`].
+    pub async fn finalizers(&mut self, id: &Id, finalizers: &[String]) -> Result<(), String> {
+        let (api, resource) = self.api(id).await?;
+        let metadata = json!({"name": &*id.name, "finalizers": finalizers});
+        let body = json!({"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata});
+        // A name of its own: what is applied under it is all that it holds.
+        let written = api.patch(&id.name, &PatchParams::apply(FINALIZERS).force(), &Patch::Apply(&body)).await;
+        written.map(drop).or_else(|error| refused(id, &resource, "", &error))
+    }
+
+    /// All objects of a kind that have a label. There are none of a kind that the server does not have.
+    ///
+    /// # Errors
+    ///
+    /// The server cannot be asked, or does not let us.
+    pub async fn labelled(&mut self, kind: &str, label: &str, value: &str) -> Result<Vec<Value>, String> {
+        let Some(resource) = self.discover(kind).await? else { return Ok(Vec::new()) };
+        let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
+        let listed = api.list(&ListParams::default().labels(&format!("{label}={value}"))).await.map_err(|error| unreachable(&error))?;
+        Ok(listed.items.into_iter().filter_map(|object| serde_json::to_value(object).ok()).collect())
     }
 
     /// Deletes an object. One that is gone is deleted.

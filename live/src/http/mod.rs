@@ -21,6 +21,7 @@ mod views;
 use crate::Failure;
 use crate::event::{Events, Server};
 use crate::feed::Feed;
+use crate::proxies::Proxies;
 use crate::sources::States;
 use crate::worker::build::Build;
 use crate::worker::intake::Intake;
@@ -76,6 +77,8 @@ pub struct Shared {
     pub builds: watch::Receiver<Option<Arc<Build>>>,
     /// Who is connected.
     pub clients: Clients,
+    /// Who gets what.
+    pub proxies: Proxies,
     /// What happened.
     pub events: Events,
     /// How sources are.
@@ -159,15 +162,25 @@ async fn view(State(shared): State<Shared>, uri: axum::http::Uri, Query(asked): 
         return (StatusCode::NOT_FOUND, "there is nothing here\n").into_response();
     };
     // Views of large configurations take as long as a compile.
-    match tokio::task::spawn_blocking(move || view(&shared, &asked)).await {
-        Ok(Ok(value)) => json(StatusCode::OK, &value),
+    let build = shared.build();
+    match tokio::task::spawn_blocking(move || view(&shared, &asked).map(|value| shown(&value, build.as_deref()))).await {
+        Ok(Ok(text)) => answer(StatusCode::OK, text),
         Ok(Err((status, why))) => json(status, &serde_json::json!({ "error": why })),
         Err(_) => json(StatusCode::INTERNAL_SERVER_ERROR, &serde_json::json!({ "error": "the view could not be made" })),
     }
 }
 
-fn json(status: StatusCode, value: &Value) -> Response {
+/// As text, without the credentials that are in the configuration.
+fn shown(value: &Value, build: Option<&Build>) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
+    build.map_or(text.clone(), |build| build.compilation.held_back().scrub(&text).into_owned())
+}
+
+fn json(status: StatusCode, value: &Value) -> Response {
+    answer(status, serde_json::to_string_pretty(value).unwrap_or_default() + "\n")
+}
+
+fn answer(status: StatusCode, text: String) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], text).into_response()
 }
 

@@ -34,6 +34,9 @@ const REQUEST: &[(&str, bool, &str)] = &[
     ("header", false, "A header, `NAME: VALUE`; may be given several times"),
 ];
 
+const SERVED: &[(&str, bool, &str)] =
+    &[("node", false, "The id of an Envoy that is connected"), ("gateway", false, "A gateway, where there are several")];
+
 /// All of it.
 pub const PATHS: &[Path] = &[
     path("/api/v1/sources", "How each source is, and each kind of resources in it", views::sources),
@@ -47,6 +50,12 @@ pub const PATHS: &[Path] = &[
     path("/api/v1/envoys", "Who is connected, and what each accepted and rejected", views::envoys),
     path("/api/v1/events", "What happened", views::events),
     path("/api/v1/config_dump", "What Envoys are to have, as `chancery compile --output xds` writes it", views::config_dump),
+    Path {
+        path: "/api/v1/served",
+        summary: "What an Envoy is given, in the form of its own /config_dump, without key material",
+        parameters: SERVED,
+        view: Some(views::served),
+    },
     Path { path: "/api/v1/route", summary: "What happens to a request", parameters: REQUEST, view: Some(views::route) },
     other("/api/v1/stream", "Events as they happen (server-sent events)"),
     other("/api/v1/live", "The inputs and what changes of them, without secrets, for the page (server-sent events)"),

@@ -7,7 +7,7 @@ use crate::worker::build::Build;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chancery_core::backend::envoy::v3::{Emitted, emit};
+use chancery_core::backend::envoy::v3::{Emitted, Service, config_dump as config_dump_of, emit};
 use chancery_core::backend::envoy::{self, Document};
 use chancery_core::compilation::GatewayRef;
 use chancery_core::explain::{self, Snapshot, dump_config, dump_tree};
@@ -107,6 +107,35 @@ pub fn events(shared: &Shared, _: &Asked) -> Answer {
 pub fn config_dump(shared: &Shared, _: &Asked) -> Answer {
     let options = envoy::Options { document: Document::Resources, ..Default::default() };
     of_each(&*build(shared)?, |gateway| text(&emit(gateway.ir, &options, &mut Emitted::new()).text()))
+}
+
+/// What one Envoy, or all of a gateway, are given, as that Envoy would tell of it.
+pub fn served(shared: &Shared, asked: &Asked) -> Answer {
+    let one = |name: &str| asked.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let latest = shared.proxies.subscribe().borrow().clone();
+    let all = latest.as_ref().ok_or((StatusCode::SERVICE_UNAVAILABLE, "the first build is not done".to_owned()))?;
+    let wrong = |why: String| (StatusCode::NOT_FOUND, why);
+    let names = || all.keys().map(|name| &**name).collect::<Vec<_>>().join(", ");
+    let snapshot = match (one("node"), one("gateway")) {
+        (Some(node), _) => {
+            let client = shared.clients.all().into_iter().find(|client| client.node.id == node);
+            let client = client.ok_or_else(|| wrong(format!("no Envoy with the id `{node}` is connected")))?;
+            let assigned = shared.proxies.assign(&client.node, &latest);
+            assigned.snapshot().cloned().ok_or_else(|| wrong(format!("the Envoy `{node}` belongs to no gateway: there are {}", names())))?
+        }
+        (None, Some(gateway)) => {
+            let found = all.get(gateway).ok_or_else(|| wrong(format!("there is no gateway `{gateway}`: there are {}", names())))?;
+            found.newest().clone()
+        }
+        (None, None) => match all.len() {
+            1 => all.values().next().map(|rollout| rollout.newest().clone()).unwrap_or_default(),
+            0 => return Err(wrong("there is no gateway in the configuration".into())),
+            _ => return Err((StatusCode::BAD_REQUEST, format!("there are several gateways: say ?gateway= and one of {}", names()))),
+        },
+    };
+    let services = Service::ALL.into_iter().filter_map(|service| Some((service, snapshot.get(&service.type_url())?)));
+    let resources: Vec<_> = services.flat_map(|(service, of)| of.by_name.values().map(move |of| (service, of.version.to_string(), of))).collect();
+    text(&config_dump_of(resources.iter().map(|(service, version, of)| (*service, version.as_str(), &***of))))
 }
 
 pub fn route(shared: &Shared, asked: &Asked) -> Answer {

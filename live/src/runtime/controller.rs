@@ -70,6 +70,10 @@ pub enum Action {
     Apply(Object),
     /// Its status is to be this.
     Status(Id, Value),
+    /// It is to be held by these finalizers of ours, and by no others of ours.
+    Finalizers(Id, Vec<String>),
+    /// An object is to be this document, whoever keeps what of it was read.
+    Write(Id, Value),
     /// It is to go.
     Delete(Id),
 }
@@ -82,6 +86,9 @@ pub trait Reconcile: Send {
     ///
     /// It could not be done, and is to be tried again later; says why.
     fn reconcile(&mut self, id: &Id, reading: &Reading<'_>) -> Result<Vec<Action>, String>;
+
+    /// What it asked for has been done.
+    fn carried_out(&mut self, _id: &Id, _actions: &[Action]) {}
 }
 
 impl<F: FnMut(&Id, &Reading<'_>) -> Result<Vec<Action>, String> + Send> Reconcile for F {

@@ -181,6 +181,7 @@ impl Manager {
         let running = self.controllers.get_mut(planned.controller)?;
         match outcome {
             Ok(()) => {
+                running.controller.reconciler.carried_out(&planned.id, planned.outcome.as_deref().unwrap_or_default());
                 running.queue.done(&planned.id);
                 None
             }

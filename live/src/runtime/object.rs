@@ -68,6 +68,10 @@ pub struct Object {
     pub status: Value,
     /// What a controller read when it last reconciled the object.
     pub bound: BTreeSet<Id>,
+    /// Who holds it when it is deleted.
+    pub finalizers: Vec<String>,
+    /// It is being deleted, and is held by a finalizer.
+    pub deleting: bool,
 }
 
 impl Object {

@@ -8,6 +8,7 @@
 //! | [`clients`] | who is connected, and what each accepted and rejected |
 //! | [`blame`] | whom a rejection blames |
 //! | [`server`] | the services of gRPC |
+//! | [`status`] | what each Envoy has of it, told to other tools (CSDS) |
 //! | [`tls`] | certificates of the server, read again when they change |
 //! | [`harness`] | snapshots that a conformance test sets |
 //!
@@ -18,6 +19,7 @@ pub mod clients;
 pub mod harness;
 pub mod server;
 pub mod snapshot;
+mod status;
 pub mod stream;
 pub mod subscription;
 pub mod tls;

@@ -9,7 +9,7 @@ use super::stream::{Protocol, Request, Response, Stream};
 use super::tls::{Connection, Peer, Tls};
 use crate::event::Event;
 use crate::proxies::{Assigned, Joined, Proxies, Snapshots};
-use chancery_core::backend::envoy::v3::Service;
+use chancery_core::backend::envoy::v3::{Encoded, Service};
 use envoy_types::pb::envoy::config::core::v3 as base;
 use envoy_types::pb::envoy::service::cluster::v3::cluster_discovery_service_server as cds;
 use envoy_types::pb::envoy::service::discovery::v3 as discovery;
@@ -19,7 +19,9 @@ use envoy_types::pb::envoy::service::listener::v3::listener_discovery_service_se
 use envoy_types::pb::envoy::service::route::v3::route_discovery_service_server as rds;
 use envoy_types::pb::envoy::service::runtime::v3::runtime_discovery_service_server as rtds;
 use envoy_types::pb::envoy::service::secret::v3::secret_discovery_service_server as sds;
-use envoy_types::pb::google::protobuf::Any;
+use envoy_types::pb::envoy::service::status::v3::client_status_discovery_service_server as csds;
+use envoy_types::pb::google::protobuf::{self, Any};
+use prost::{Message, Name};
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -48,6 +50,8 @@ pub struct Xds {
     pub clients: Clients,
     /// True from when the server is to end.
     pub stop: watch::Receiver<bool>,
+    /// How long an Envoy keeps what it got where it hears nothing more of us; for ever where there is none.
+    pub ttl: Option<Duration>,
 }
 
 impl Xds {
@@ -69,6 +73,7 @@ impl Xds {
             .add_service(lds::ListenerDiscoveryServiceServer::new(self.clone()).max_decoding_message_size(LARGEST_REQUEST))
             .add_service(rds::RouteDiscoveryServiceServer::new(self.clone()).max_decoding_message_size(LARGEST_REQUEST))
             .add_service(sds::SecretDiscoveryServiceServer::new(self.clone()).max_decoding_message_size(LARGEST_REQUEST))
+            .add_service(csds::ClientStatusDiscoveryServiceServer::new(self.clone()))
             .add_service(rtds::RuntimeDiscoveryServiceServer::new(self).max_decoding_message_size(LARGEST_REQUEST))
             .serve_with_incoming_shutdown(incoming, async move {
                 // An error means that the sender is gone: stop as well.
@@ -86,7 +91,7 @@ impl Xds {
         let task = Task::<W> {
             shared: self.clone(),
             only,
-            machine: Stream::new(W::PROTOCOL, only.is_none()),
+            machine: Stream::new(W::PROTOCOL, only.is_none()).with_ttl(self.ttl),
             node: Node::default(),
             connected: None,
             joined: None,
@@ -128,10 +133,12 @@ impl Wire for Sotw {
     }
 
     fn write(of: Response) -> Self::Response {
-        let any = |value: &[u8]| Any { type_url: of.type_url.to_string(), value: value.to_vec() };
+        let plain = |resource: &Encoded| Any { type_url: of.type_url.to_string(), value: resource.value.clone() };
+        let wrapped = |resource: &Encoded| Any { type_url: discovery::Resource::type_url(), value: wrap(&of, resource).encode_to_vec() };
         discovery::DiscoveryResponse {
             version_info: of.version.clone(),
-            resources: of.resources.iter().map(|resource| any(&resource.value)).collect(),
+            // Plain where nothing is to be said besides.
+            resources: of.resources.iter().map(|resource| if of.ttl.is_some() { wrapped(resource) } else { plain(resource) }).collect(),
             type_url: of.type_url.to_string(),
             nonce: of.nonce.clone(),
             ..Default::default()
@@ -158,20 +165,25 @@ impl Wire for Delta {
     }
 
     fn write(of: Response) -> Self::Response {
-        let resources = of.resources.iter().map(|resource| discovery::Resource {
-            name: resource.name.to_string(),
-            version: resource.version.to_string(),
-            resource: Some(Any { type_url: of.type_url.to_string(), value: resource.value.clone() }),
-            ..Default::default()
-        });
         discovery::DeltaDiscoveryResponse {
             system_version_info: of.version.clone(),
-            resources: resources.collect(),
+            resources: of.resources.iter().map(|resource| wrap(&of, resource)).collect(),
             type_url: of.type_url.to_string(),
             removed_resources: of.removed.iter().map(|name| name.to_string()).collect(),
             nonce: of.nonce.clone(),
             ..Default::default()
         }
+    }
+}
+
+/// A resource with its name and version; without its content where the client has that and is to keep it.
+fn wrap(of: &Response, resource: &Encoded) -> discovery::Resource {
+    discovery::Resource {
+        name: resource.name.to_string(),
+        version: resource.version.to_string(),
+        resource: (!of.heartbeat).then(|| Any { type_url: of.type_url.to_string(), value: resource.value.clone() }),
+        ttl: of.ttl.map(|ttl| protobuf::Duration { seconds: ttl.as_secs().cast_signed(), nanos: ttl.subsec_nanos().cast_signed() }),
+        ..Default::default()
     }
 }
 
@@ -290,8 +302,10 @@ impl<W: Wire> Task<W> {
         self.told_unknown = false;
         let given = if self.may_have_secrets { snapshot.clone() } else { Arc::new(snapshot.without(&Service::Secrets.type_url())) };
         for response in self.machine.pump(&given, Instant::now()) {
-            self.shared.clients.sent(&self.node.id, &response.type_url, &response.version);
-            self.sent_of.insert(response.type_url.clone(), snapshot.clone());
+            if !response.heartbeat {
+                self.shared.clients.sent(&self.node.id, &response.type_url, &response.version);
+                self.sent_of.insert(response.type_url.clone(), snapshot.clone());
+            }
             match self.out.send_timeout(Ok(W::write(response)), SLOWEST).await {
                 Ok(()) => {}
                 Err(mpsc::error::SendTimeoutError::Timeout(_)) => {

@@ -60,6 +60,10 @@ pub struct Response {
     pub resources: Vec<Arc<Encoded>>,
     /// Delta: names of what is gone.
     pub removed: Vec<Arc<str>>,
+    /// How long the client keeps the resources where it hears nothing more.
+    pub ttl: Option<Duration>,
+    /// The client has the resources: they are named without content, so that it keeps them.
+    pub heartbeat: bool,
 }
 
 /// What a client says of a response.
@@ -96,6 +100,8 @@ struct Kind {
     asked: bool,
     /// State of the world: what it holds, where a response says that all else is gone.
     held: BTreeMap<Arc<str>, Arc<Encoded>>,
+    /// When the client heard last that it is to keep what it has.
+    heard: Option<Instant>,
 }
 
 /// A stream.
@@ -106,13 +112,22 @@ pub struct Stream {
     aggregated: bool,
     kinds: BTreeMap<(usize, Arc<str>), Kind>,
     nonces: u64,
+    /// How long the client keeps what it hears nothing more of.
+    ttl: Option<Duration>,
 }
 
 impl Stream {
     /// A new one.
     #[must_use]
     pub fn new(protocol: Protocol, aggregated: bool) -> Self {
-        Self { protocol, aggregated, kinds: BTreeMap::new(), nonces: 0 }
+        Self { protocol, aggregated, kinds: BTreeMap::new(), nonces: 0, ttl: None }
+    }
+
+    /// The client keeps what it gets for so long only, and is told in time to keep it longer.
+    #[must_use]
+    pub fn with_ttl(mut self, ttl: Option<Duration>) -> Self {
+        self.ttl = ttl;
+        self
     }
 
     /// Reads a request. Tells what the client says of a response that it answers.
@@ -177,7 +192,33 @@ impl Stream {
                 self.remove(key, snapshot, now, &mut out);
             }
         }
+        if let Some(ttl) = self.ttl {
+            out.iter_mut().for_each(|response| response.ttl = Some(ttl));
+            keys.iter().for_each(|key| self.keep(key, snapshot, ttl, now, &mut out));
+        }
         out
+    }
+
+    /// Tells the client to keep what it has of a type, where half of the time is over. Nobody waits for an answer to that.
+    fn keep(&mut self, (place, url): &(usize, Arc<str>), snapshot: &Snapshot, ttl: Duration, now: Instant, out: &mut Vec<Response>) {
+        let Some(kind) = self.kinds.get_mut(&(*place, url.clone())) else { return };
+        let is_due = kind.heard.is_some_and(|heard| now.saturating_duration_since(heard) >= ttl / 2);
+        if !is_due || kind.open.is_some() {
+            return;
+        }
+        kind.heard = Some(now);
+        let none = Arc::default();
+        let known = snapshot.get(url).unwrap_or(&none);
+        let has = |of: &&Arc<Encoded>| kind.subscription.told.get(of.name.as_str()) == Some(&SentVersion::Has(of.version));
+        let resources: Vec<Arc<Encoded>> = known.by_name.values().filter(has).cloned().collect();
+        if resources.is_empty() {
+            return;
+        }
+        self.nonces += 1;
+        let nonce = format!("{:x}", self.nonces);
+        kind.last.clone_from(&nonce);
+        let (type_url, version) = (url.clone(), known.version.clone());
+        out.push(Response { type_url, nonce, version, resources, removed: Vec::new(), ttl: Some(ttl), heartbeat: true });
     }
 
     /// Whether the client has all that it asks for of a snapshot, as far as it has answered.
@@ -199,7 +240,10 @@ impl Stream {
     /// When to pump again although nothing has happened: when patience with a response that is not answered ends.
     #[must_use]
     pub fn wake(&self, now: Instant) -> Option<Instant> {
-        self.kinds.values().filter_map(|kind| kind.open.as_ref()).map(|(_, sent)| sent.at + PATIENCE).filter(|at| *at > now).min()
+        let answers = self.kinds.values().filter_map(|kind| kind.open.as_ref()).map(|(_, sent)| sent.at + PATIENCE);
+        let heard = self.kinds.values().filter(|kind| kind.open.is_none()).filter_map(|kind| kind.heard);
+        let keeps = self.ttl.into_iter().flat_map(|ttl| heard.clone().map(move |heard| heard + ttl / 2));
+        answers.chain(keeps).filter(|at| *at > now).min()
     }
 
     /// Sends what is new of a type, unless it is to wait. Tells whether there is nothing of it left to send.
@@ -352,7 +396,8 @@ impl Kind {
         let names = resources.iter().map(|of| Arc::from(of.name.as_str())).chain(removed.iter().cloned()).collect();
         self.last.clone_from(&nonce);
         self.open = Some((nonce.clone(), Sent { at: now, version: version.clone(), names }));
-        Response { type_url: type_url.clone(), nonce, version, resources, removed }
+        self.heard = Some(now);
+        Response { type_url: type_url.clone(), nonce, version, resources, removed, ttl: None, heartbeat: false }
     }
 }
 

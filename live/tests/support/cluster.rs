@@ -167,6 +167,10 @@ impl Cluster {
 
     /// A kubeconfig with this certificate.
     pub fn kubeconfig(&self, user: &str) -> PathBuf {
+        self.kubeconfig_in(user, "default")
+    }
+
+    fn kubeconfig_in(&self, user: &str, namespace: &str) -> PathBuf {
         let path = self.path(&format!("{user}.kubeconfig"));
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": user,
@@ -174,7 +178,7 @@ impl Cluster {
             "users": [{"name": user, "user": {
                 "client-certificate": self.path(&format!("{user}.crt")), "client-key": self.path(&format!("{user}.key")),
             }}],
-            "contexts": [{"name": user, "context": {"cluster": "t", "user": user, "namespace": "default"}}],
+            "contexts": [{"name": user, "context": {"cluster": "t", "user": user, "namespace": namespace}}],
         });
         fs::write(&path, config.to_string()).expect("a file");
         path
@@ -184,6 +188,13 @@ impl Cluster {
     pub fn user(&self, name: &str) -> PathBuf {
         self.certificate(name, Vec::new(), name, None);
         self.kubeconfig(name)
+    }
+
+    /// A ServiceAccount, as a pod of its namespace has it.
+    pub fn account(&self, namespace: &str, name: &str) -> PathBuf {
+        let file = format!("{namespace}-{name}");
+        self.certificate(&file, Vec::new(), &format!("system:serviceaccount:{namespace}:{name}"), None);
+        self.kubeconfig_in(&file, namespace)
     }
 
     /// A client that may do everything.

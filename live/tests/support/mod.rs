@@ -13,10 +13,11 @@ use chancery_live::xds::server::Xds;
 use envoy_types::pb::envoy::config::core::v3::Node;
 use envoy_types::pb::envoy::service::cluster::v3::cluster_discovery_service_client::ClusterDiscoveryServiceClient;
 use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_client::AggregatedDiscoveryServiceClient;
-use envoy_types::pb::envoy::service::discovery::v3::{DeltaDiscoveryRequest, DeltaDiscoveryResponse, DiscoveryRequest, DiscoveryResponse};
+use envoy_types::pb::envoy::service::discovery::v3::{DeltaDiscoveryRequest, DeltaDiscoveryResponse, DiscoveryRequest, DiscoveryResponse, Resource};
 use envoy_types::pb::envoy::service::endpoint::v3::endpoint_discovery_service_client::EndpointDiscoveryServiceClient;
 use envoy_types::pb::envoy::service::listener::v3::listener_discovery_service_client::ListenerDiscoveryServiceClient;
 use envoy_types::pb::envoy::service::route::v3::route_discovery_service_client::RouteDiscoveryServiceClient;
+use envoy_types::pb::google::protobuf::Any;
 use envoy_types::pb::google::rpc::Status;
 use prost::Message;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,12 +46,21 @@ pub struct Server {
 impl Server {
     /// Starts one.
     pub async fn start() -> Self {
+        Self::with_ttl(None).await
+    }
+
+    /// One whose clients forget after this time.
+    pub async fn forgetting(ttl: Duration) -> Self {
+        Self::with_ttl(Some(ttl)).await
+    }
+
+    async fn with_ttl(ttl: Option<Duration>) -> Self {
         let proxies = Proxies::default();
         let clients = Clients::new(Events::default());
         let (stop, stopping) = watch::channel(false);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
-        let xds = Xds { proxies: proxies.clone(), clients: clients.clone(), stop: stopping };
+        let xds = Xds { proxies: proxies.clone(), clients: clients.clone(), stop: stopping, ttl };
         tokio::spawn(xds.serve(listener, None));
         Self { harness: Arc::new(Harness::new(proxies.clone())), proxies, clients, address, _stop: stop }
     }
@@ -90,6 +100,10 @@ pub struct Got {
     pub versions: Vec<String>,
     /// Names of what is gone.
     pub removed: Vec<String>,
+    /// How long the resources may be kept.
+    pub ttl: Option<Duration>,
+    /// They come with their content.
+    pub has_content: bool,
 }
 
 /// A client with one stream.
@@ -118,6 +132,15 @@ fn name_of(type_url: &str, value: &[u8]) -> String {
         name: String,
     }
     Named::decode(value).unwrap_or_else(|error| panic!("{type_url}: {error}")).name
+}
+
+/// A resource of the state of the world that comes with more than its content.
+fn wrapped(of: &Any) -> Option<Resource> {
+    of.type_url.ends_with("/envoy.service.discovery.v3.Resource").then(|| Resource::decode(&of.value[..]).expect("a resource"))
+}
+
+fn ttl(of: &Resource) -> Option<Duration> {
+    of.ttl.map(|ttl| Duration::new(ttl.seconds.unsigned_abs(), ttl.nanos.unsigned_abs()))
 }
 
 macro_rules! open {
@@ -209,7 +232,9 @@ impl Client {
         let next = async {
             match &mut self.wire {
                 Wire::Sotw(_, stream) => stream.message().await.expect("an open stream").map(|of| Got {
-                    names: of.resources.iter().map(|of| name_of(&of.type_url, &of.value)).collect(),
+                    ttl: of.resources.iter().find_map(|of| ttl(&wrapped(of)?)),
+                    has_content: of.resources.iter().all(|of| wrapped(of).is_none_or(|of| of.resource.is_some())),
+                    names: of.resources.iter().map(|of| wrapped(of).map_or_else(|| name_of(&of.type_url, &of.value), |of| of.name)).collect(),
                     type_url: of.type_url,
                     version: of.version_info,
                     nonce: of.nonce,
@@ -217,6 +242,8 @@ impl Client {
                     removed: Vec::new(),
                 }),
                 Wire::Delta(_, stream) => stream.message().await.expect("an open stream").map(|of| Got {
+                    ttl: of.resources.iter().find_map(ttl),
+                    has_content: of.resources.iter().all(|of| of.resource.is_some()),
                     names: of.resources.iter().map(|of| of.name.clone()).collect(),
                     versions: of.resources.iter().map(|of| of.version.clone()).collect(),
                     type_url: of.type_url,

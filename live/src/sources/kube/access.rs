@@ -15,31 +15,40 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A kind of the kinds tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchedKind {
-    group: String,
-    kind: String,
+    /// Its API group; empty for Kubernetes' own first one.
+    pub group: String,
+    /// Its name.
+    pub kind: String,
+    /// Its plural, where the table has it.
+    pub plural: Option<String>,
     /// The versions that we read, the oldest first.
     versions: Vec<String>,
 }
 
 impl WatchedKind {
     /// As events name it: `HTTPProxy.projectcontour.io`.
+    #[must_use]
     pub fn name(&self) -> String {
         if self.group.is_empty() { self.kind.clone() } else { format!("{}.{}", self.kind, self.group) }
     }
 }
 
-/// The kinds of the tables, one of a name.
+/// The kinds of the tables, one of a name; only those of a dialect where one is asked for.
+#[must_use]
 pub fn wanted(asked: Option<&str>) -> Vec<WatchedKind> {
     let mut out: Vec<WatchedKind> = Vec::new();
     for of in dialect::ALL.iter().filter(|of| asked.is_none_or(|asked| asked == of.name)) {
-        for listed in (of.listing)() {
+        // Entries that only Consul itself has are no kinds of Kubernetes, whose names begin with a capital.
+        for listed in (of.listing)().into_iter().filter(|listed| listed.name.starts_with(|c: char| c.is_ascii_uppercase())) {
             let versions: Vec<String> = listed.versions.iter().map(|version| version.rsplit('/').next().unwrap_or(version).to_owned()).collect();
             match out.iter_mut().find(|known| known.kind == listed.name && known.group == listed.group) {
                 Some(known) => {
                     let new = versions.into_iter().filter(|version| !known.versions.contains(version)).collect::<Vec<_>>();
                     known.versions.extend(new);
                 }
-                None => out.push(WatchedKind { group: listed.group.into(), kind: listed.name.into(), versions }),
+                None => {
+                    out.push(WatchedKind { group: listed.group.into(), kind: listed.name.into(), plural: listed.plural.map(str::to_owned), versions })
+                }
             }
         }
     }

@@ -17,6 +17,8 @@ mod compose;
 mod cors;
 mod document;
 #[cfg(feature = "wire")]
+mod dump;
+#[cfg(feature = "wire")]
 mod encode;
 #[cfg(feature = "wire")]
 mod encoded;
@@ -38,6 +40,8 @@ mod tracing;
 mod verbatim;
 
 pub use document::{Violation, emit, output_map, violations};
+#[cfg(feature = "wire")]
+pub use dump::config_dump;
 #[cfg(feature = "wire")]
 pub use encode::{Encoding, Served, Withheld, encode};
 #[cfg(feature = "wire")]

@@ -1,0 +1,105 @@
+//! `chancery drift --live`: the source, what a server sends of it, and what an Envoy has.
+//!
+//! What must not be here: the comparison; the answers of the server and of Envoy.
+
+use super::compared::compare;
+use super::loaded::{Loaded, running};
+use super::{data, human, warn_of_gaps};
+use crate::args::{DiffFormat, DriftArgs};
+use crate::live::ask;
+use crate::output::{print, print_json};
+use crate::style::{Style, plain};
+use crate::{Outcome, Unusable};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Runs it.
+pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
+    if !matches!(args.format, DiffFormat::Human | DiffFormat::Json) {
+        return Err("`drift --live` has the formats human and json".into());
+    }
+    warn_of_gaps(&[source]);
+    let node = args.node.as_deref().map(|node| format!("?node={}", escaped(node))).unwrap_or_default();
+    let served = running(&format!("what {} sends", args.server), &ask::text(&args.server, &format!("/api/v1/served{node}"))?)?;
+    let sent = compare(source, &served, false)?;
+    let mut differs = !sent.is_empty();
+    let mut out = format!("{}\n{}", style.bold("The source, and what the server sends:"), human::report(&sent, None, style));
+    let mut all = json!({ "sent": data(&sent, None)? });
+    if let Some(address) = &args.envoy {
+        let dump = chancery_live::host::wait(chancery_live::admin::config_dump(address)).map_err(|failure| Unusable(failure.0))?;
+        let envoy = running(&format!("the Envoy at {address}"), &dump)?;
+        let Loaded::Running(of_envoy) = &envoy else { return Ok(2) };
+        let has = compare(&served, &envoy, false)?;
+        differs |= !has.is_empty() || !of_envoy.refused.is_empty();
+        let title = format!("What the server sends, and what the Envoy at {address} has:");
+        let _ = write!(out, "\n{}\n{}", style.bold(plain(&title)), human::report(&has, Some(of_envoy), style));
+        all["envoy"] = data(&has, Some(of_envoy))?;
+    } else {
+        let behind = behind(&ask::get(&args.server, "/api/v1/envoys")?, args.node.as_deref());
+        differs |= !behind.is_empty();
+        let _ = writeln!(out, "\n{}", style.bold("What the server sends, and what Envoys accepted:"));
+        behind.iter().for_each(|line| _ = writeln!(out, "{}", plain(&line.sentence())));
+        if behind.is_empty() {
+            let _ = writeln!(out, "every Envoy that is connected has accepted all that it was sent last");
+        }
+        all["behind"] = behind.iter().map(Behind::data).collect();
+    }
+    match args.format {
+        DiffFormat::Json => print_json(&all)?,
+        _ => print(&out)?,
+    }
+    Ok(u8::from(args.exit_code && differs))
+}
+
+/// A type of which an Envoy has not accepted what it was sent last.
+struct Behind {
+    id: String,
+    kind: String,
+    sent: String,
+    accepted: Option<String>,
+    rejected: Option<String>,
+}
+
+impl Behind {
+    fn sentence(&self) -> String {
+        let Self { id, kind, sent, accepted, rejected } = self;
+        let has = accepted.as_ref().map_or_else(|| "has none yet".into(), |version| format!("has {version}"));
+        match rejected {
+            Some(why) => format!("{id} rejected {kind} {sent}, and {has}: {why}"),
+            None => format!("{id} has not answered to {kind} {sent}, and {has}"),
+        }
+    }
+
+    fn data(&self) -> Value {
+        json!({"id": self.id, "type": self.kind, "sent": self.sent, "accepted": self.accepted, "rejected": self.rejected})
+    }
+}
+
+fn behind(answer: &Value, node: Option<&str>) -> Vec<Behind> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let mut out = Vec::new();
+    for envoy in answer["envoys"].as_array().into_iter().flatten() {
+        let id = text(&envoy["id"]).unwrap_or_default();
+        if node.is_some_and(|node| node != id) {
+            continue;
+        }
+        for (kind, of) in envoy["types"].as_object().into_iter().flatten() {
+            let (sent, accepted) = (text(&of["sent"]).unwrap_or_default(), text(&of["accepted"]));
+            let rejected = text(&of["rejected"]["message"]);
+            if rejected.is_some() || accepted.as_deref() != Some(&sent) {
+                let kind = kind.rsplit('.').next().unwrap_or(kind).to_owned();
+                out.push(Behind { id: id.clone(), kind, sent, accepted, rejected });
+            }
+        }
+    }
+    out
+}
+
+/// A value as it stands in a query.
+fn escaped(text: &str) -> String {
+    let one = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(one).collect()
+}

@@ -1,0 +1,227 @@
+//! What a build wants to be created for each Gateway, and the controller that sees to it: as Contour's provisioner does.
+//!
+//! A Gateway that is gone takes its objects with it; one that cannot be provisioned for now keeps what it has. What is written has a label, by which
+//! the next process finds it again. What must not be here: what is created; the build says it.
+
+use super::objects::id_of;
+use super::writer::MANAGER;
+use crate::lock;
+use crate::runtime::{Action, Controller, Id, Object, Reading, Reconcile};
+use crate::worker::build::Build;
+use chancery_core::compilation::{Outcome, Side};
+use chancery_core::resource::{ObjectId, ResourceKey};
+use chancery_core::text::to_json;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+/// The custom watch by which a build tells of a Gateway whose objects are to be others.
+pub const CREATED: &str = "created";
+/// What the controller manages: all that is created for one Gateway.
+pub const PROVISIONED: &str = "Provisioned";
+/// The label of all that is written.
+pub const LABEL: &str = "app.kubernetes.io/managed-by";
+/// The annotation that says for which Gateway.
+pub const FOR: &str = "chancery.dev/provisioned-for";
+/// The kinds that are written.
+pub const KINDS: &[&str] = &[
+    "ServiceAccount",
+    "Secret",
+    "Service",
+    "Role.rbac.authorization.k8s.io",
+    "RoleBinding.rbac.authorization.k8s.io",
+    "ClusterRole.rbac.authorization.k8s.io",
+    "ClusterRoleBinding.rbac.authorization.k8s.io",
+    "Deployment.apps",
+    "DaemonSet.apps",
+    "ContourConfiguration.projectcontour.io",
+];
+
+#[derive(Debug, Default)]
+struct State {
+    /// What the last build wants, by Gateway.
+    wanted: BTreeMap<Id, BTreeMap<Id, Value>>,
+    /// What was written, by Gateway.
+    written: BTreeMap<Id, BTreeSet<Id>>,
+}
+
+/// What builds want, and what was written. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct WantedObjects(Arc<Mutex<State>>);
+
+impl WantedObjects {
+    /// What an earlier process wrote, by Gateway. The next build looks at it, as its Gateway may be gone.
+    pub fn found(&self, written: BTreeMap<Id, BTreeSet<Id>>) {
+        lock(&self.0).written = written;
+    }
+
+    /// Takes what a build wants. Gives the Gateways whose objects are to be others.
+    #[must_use]
+    pub fn update(&self, build: &Build) -> Vec<Id> {
+        let mut state = lock(&self.0);
+        let mut next = BTreeMap::new();
+        for side in &build.compilation.sides {
+            next.extend(of_side(build, side));
+        }
+        let objects = &build.compilation.objects;
+        let there: BTreeSet<Id> = objects.iter().filter(|object| object.key.kind == "Gateway").map(|object| provisioned(&object.key)).collect();
+        // One that is there and is not provisioned for now keeps what it has.
+        for (id, known) in state.wanted.iter().filter(|(id, _)| there.contains(*id)) {
+            next.entry(id.clone()).or_insert_with(|| known.clone());
+        }
+        let ids: BTreeSet<Id> = next.keys().chain(state.wanted.keys()).chain(state.written.keys()).cloned().collect();
+        let is_due = |id: &Id| {
+            // What an earlier process wrote for a Gateway that is there stays until that Gateway is provisioned again.
+            let is_unknown = next.get(id).is_none() && there.contains(id);
+            !is_unknown && (next.get(id) != state.wanted.get(id) || next.get(id).is_none() && state.written.contains_key(id))
+        };
+        let due = ids.into_iter().filter(|id| is_due(id)).collect();
+        state.wanted = next;
+        due
+    }
+}
+
+/// What one side creates, by Gateway. One whose provisioning stops halfway is left out.
+fn of_side(build: &Build, side: &Side) -> BTreeMap<Id, BTreeMap<Id, Value>> {
+    let stops = |owner: ObjectId| side.gateways.iter().any(|gateway| gateway.owner == Some(owner) && matches!(gateway.outcome, Outcome::Stopped(_)));
+    let mut out: BTreeMap<Id, BTreeMap<Id, Value>> = BTreeMap::new();
+    for created in side.answers.created.iter().flatten().filter(|created| !stops(created.owner)) {
+        let Some(owner) = build.compilation.objects.get(created.owner) else { continue };
+        let Ok(mut value) = serde_json::from_str::<Value>(&to_json(&created.object, false)) else { continue };
+        let gateway = provisioned(&owner.key);
+        value["metadata"]["labels"][LABEL] = MANAGER.into();
+        value["metadata"]["annotations"][FOR] = format!("{}/{}", gateway.namespace, gateway.name).into();
+        out.entry(gateway).or_default().insert(name_of(&created.key), value);
+    }
+    out
+}
+
+fn provisioned(gateway: &ResourceKey) -> Id {
+    Id::new(PROVISIONED, gateway.namespace.as_deref().unwrap_or_default(), &gateway.name)
+}
+
+fn name_of(key: &ResourceKey) -> Id {
+    let kind = if key.group.is_empty() { key.kind.to_string() } else { format!("{}.{}", key.kind, key.group) };
+    Id::new(&kind, key.namespace.as_deref().unwrap_or_default(), &key.name)
+}
+
+/// The Gateway of an object that has the label, and the object, as the API server gives it.
+#[must_use]
+pub fn owner_of(kind: &str, object: &Value) -> Option<(Id, Id)> {
+    let metadata = &object["metadata"];
+    let gateway = id_of(&format!("{PROVISIONED}/{}", metadata["annotations"][FOR].as_str()?))?;
+    Some((gateway, Id::new(kind, metadata["namespace"].as_str().unwrap_or_default(), metadata["name"].as_str()?)))
+}
+
+/// The controller.
+#[must_use]
+pub fn controller(wanted: &WantedObjects) -> Controller {
+    let controller = Controller::new("gateway-provisioner", PROVISIONED, Provisioner(wanted.clone()));
+    let controller = controller.custom_watch(CREATED, Arc::new(|object: &Object, _| vec![object.id.clone()]));
+    KINDS.iter().fold(controller, |controller, kind| controller.writes(kind))
+}
+
+struct Provisioner(WantedObjects);
+
+impl Reconcile for Provisioner {
+    fn reconcile(&mut self, id: &Id, _: &Reading<'_>) -> Result<Vec<Action>, String> {
+        let state = lock(&self.0.0);
+        let wanted = state.wanted.get(id);
+        let writes = wanted.into_iter().flatten().map(|(object, value)| Action::Write(object.clone(), value.clone()));
+        let is_wanted = |object: &Id| wanted.is_some_and(|wanted| wanted.contains_key(object));
+        let gone = state.written.get(id).into_iter().flatten().filter(|object| !is_wanted(object));
+        Ok(writes.chain(gone.map(|object| Action::Delete(object.clone()))).collect())
+    }
+
+    fn carried_out(&mut self, id: &Id, actions: &[Action]) {
+        let mut state = lock(&self.0.0);
+        let written = state.written.entry(id.clone()).or_default();
+        for action in actions {
+            match action {
+                Action::Write(object, _) => _ = written.insert(object.clone()),
+                Action::Delete(object) => _ = written.remove(object),
+                Action::Apply(_) | Action::Status(..) | Action::Finalizers(..) => {}
+            }
+        }
+        if written.is_empty() {
+            state.written.remove(id);
+        }
+    }
+}
+
+/// An event of a build about a Gateway.
+#[must_use]
+pub fn told(id: &Id) -> Object {
+    Object::new(id.clone(), json!(null))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::Change;
+    use crate::runtime::testing::TestController;
+    use crate::worker::build::Builder;
+    use crate::worker::intake::Drained;
+    use chancery_core::compilation::{OptionValue, Options};
+    use chancery_core::dialect::contour;
+    use chancery_core::resource::{Input, Inputs};
+
+    const CLASS: &str = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: c}\nspec: {controllerName: projectcontour.io/gateway-controller}\n";
+
+    fn gateway(name: &str, class: &str) -> String {
+        format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: {name}, namespace: default}}\nspec:\n  gatewayClassName: \
+             {class}\n  listeners: [{{name: http, port: 80, protocol: HTTP}}]\n"
+        )
+    }
+
+    fn build(texts: &[String]) -> Build {
+        let inputs: Vec<Input> =
+            texts.iter().enumerate().map(|(at, text)| Input { name: format!("{at}.yaml").into(), text: text.as_str().into() }).collect();
+        let not_utf8 = vec![Vec::new(); inputs.len()];
+        let mut options = Options::of(&contour::DIALECT);
+        options.insert("controller", OptionValue::Text("gateway-provisioner".into()));
+        Builder::new(options).build(Drained { inputs: Inputs::from(inputs), not_utf8, ..Drained::default() })
+    }
+
+    fn tell(test: &mut TestController, ids: Vec<Id>) -> (usize, Vec<String>) {
+        test.forget();
+        ids.iter().for_each(|id| test.event(Change::Custom(CREATED, told(id))));
+        let writes = test.written.iter().filter(|action| matches!(action, Action::Write(..))).count();
+        let deleted = test.written.iter().filter_map(|action| if let Action::Delete(id) = action { Some(id.to_string()) } else { None });
+        (writes, deleted.collect())
+    }
+
+    #[test]
+    fn what_a_gateway_needs_is_written_and_goes_with_it() {
+        let wanted = WantedObjects::default();
+        let mut test = TestController::new(vec![controller(&wanted)], []).expect("controllers");
+        let both = build(&[CLASS.into(), gateway("a", "c"), gateway("b", "c")]);
+        let (writes, deleted) = tell(&mut test, wanted.update(&both));
+        assert!(writes >= 10 && deleted.is_empty(), "{writes} {deleted:?}");
+        for action in &test.written {
+            let Action::Write(id, value) = action else { panic!("{action:?}") };
+            assert!(KINDS.contains(&&*id.kind), "{id} is of a kind that is not listed");
+            assert_eq!(value["metadata"]["labels"][LABEL], "chancery");
+        }
+        assert!(wanted.update(&both).is_empty(), "the same again is no news");
+        // Its class is none of ours any more: Contour's provisioner ignores it, and it keeps what it has.
+        let ignored = build(&[CLASS.into(), gateway("a", "other"), gateway("b", "c")]);
+        assert!(wanted.update(&ignored).is_empty());
+        let without = build(&[CLASS.into(), gateway("b", "c")]);
+        let (writes, deleted) = tell(&mut test, wanted.update(&without));
+        assert!(writes == 0 && deleted.len() >= 5 && deleted.iter().all(|id| !id.contains("-b")), "{deleted:?}");
+        assert!(wanted.update(&without).is_empty(), "it is gone");
+    }
+
+    #[test]
+    fn what_an_earlier_process_wrote_is_found_again() {
+        let wanted = WantedObjects::default();
+        let object = serde_json::json!({"metadata": {"name": "envoy-old", "namespace": "default", "annotations": {FOR: "default/old"}}});
+        let (owner, id) = owner_of("Service", &object).expect("an owner");
+        wanted.found(BTreeMap::from([(owner, BTreeSet::from([id.clone()]))]));
+        let mut test = TestController::new(vec![controller(&wanted)], []).expect("controllers");
+        let (_, deleted) = tell(&mut test, wanted.update(&build(&[CLASS.into()])));
+        assert_eq!(deleted, [id.to_string()], "its Gateway went while nobody was there");
+    }
+}

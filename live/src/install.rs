@@ -1,0 +1,282 @@
+//! What a cluster needs so that `chancery serve` runs in it: an account, the permissions that it needs and no others, a Deployment and a Service.
+//!
+//! One text serves as a manifest and as the templates of the Helm chart: they differ in what stands where a person chooses. The permissions follow
+//! from the kinds tables and from the statuses that controllers write. What must not be here: applying it.
+
+use crate::controllers::statuses;
+use crate::sources::kube::{WatchedKind, wanted};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// What a person chooses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Install {
+    /// The namespace in which it runs.
+    pub namespace: String,
+    /// Only the kinds of this dialect are read; all unless given.
+    pub dialect: Option<String>,
+    /// The one namespace that is read; all unless given.
+    pub only_namespace: Option<String>,
+    /// The image.
+    pub image: String,
+    /// How many run.
+    pub replicas: u32,
+    /// Statuses are written.
+    pub write_status: bool,
+    /// The Secret with `tls.crt`, `tls.key` and `ca.crt`: what the xDS server shows, and who signs Envoys.
+    pub tls_secret: String,
+}
+
+impl Default for Install {
+    fn default() -> Self {
+        Self {
+            namespace: "chancery".into(),
+            dialect: None,
+            only_namespace: None,
+            image: format!("chancery:{}", env!("CARGO_PKG_VERSION")),
+            replicas: 1,
+            write_status: false,
+            tls_secret: "chancery-xds".into(),
+        }
+    }
+}
+
+/// The Lease by which one of several replicas writes.
+pub const LEASE: &str = "chancery";
+
+impl Install {
+    /// The manifests, as `kubectl apply -f` takes them.
+    #[must_use]
+    pub fn manifests(&self) -> String {
+        let namespace = format!("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {}\n", self.namespace);
+        let parts = [Some(namespace), Some(self.account()), Some(self.reading()), self.writing(), Some(self.service()), Some(self.deployment())];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("---\n")
+    }
+
+    /// The templates of the Helm chart, each with its file.
+    #[must_use]
+    pub fn templates() -> Vec<(&'static str, String)> {
+        let value = |name: &str| format!("{{{{ .Values.{name} }}}}");
+        let chart = Self {
+            namespace: "{{ .Release.Namespace }}".into(),
+            image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}".into(),
+            tls_secret: value("tlsSecret"),
+            ..Self::default()
+        };
+        let given = |condition: &str, text: &str| format!("{{{{- if {condition} }}}}\n{text}{{{{- end }}}}\n");
+        let everywhere = given("not .Values.onlyNamespace", &chart.reading());
+        let there = Self { only_namespace: Some(value("onlyNamespace")), ..chart.clone() };
+        let reading = everywhere + &given(".Values.onlyNamespace", &there.reading());
+        let writing = |of: &Self| Self { write_status: true, ..of.clone() }.writing().unwrap_or_default();
+        let written = given("not .Values.onlyNamespace", &writing(&chart)) + &given(".Values.onlyNamespace", &writing(&there));
+        let deployment = chart.deployment().replace("replicas: 1\n", "replicas: {{ .Values.replicas }}\n").replace(
+            "            - --kube\n",
+            "            - --kube\n\
+             {{- with .Values.dialect }}\n            - --dialect={{ . }}\n{{- end }}\n\
+             {{- with .Values.onlyNamespace }}\n            - --namespace={{ . }}\n{{- end }}\n\
+             {{- if .Values.writeStatus }}\n            - --write-status\n            - --lease=chancery\n{{- end }}\n\
+             {{- range .Values.extraArgs }}\n            - {{ . | quote }}\n{{- end }}\n",
+        );
+        vec![
+            ("account.yaml", chart.account()),
+            ("reading.yaml", reading),
+            ("writing.yaml", given(".Values.writeStatus", &written)),
+            ("service.yaml", chart.service()),
+            ("deployment.yaml", deployment),
+        ]
+    }
+
+    fn account(&self) -> String {
+        format!("apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: chancery\n  namespace: {}\n", self.namespace)
+    }
+
+    /// What it reads.
+    fn reading(&self) -> String {
+        let mut rules = String::new();
+        for (group, plurals) in self.kinds() {
+            let plurals: Vec<&str> = plurals.iter().map(String::as_str).collect();
+            rule(&mut rules, &group, &plurals, "get, list, watch");
+        }
+        self.role("chancery-reads", &rules)
+    }
+
+    /// What it writes: statuses, and the Lease by which one of several does.
+    fn writing(&self) -> Option<String> {
+        if !self.write_status {
+            return None;
+        }
+        let watched: BTreeSet<String> = wanted(self.dialect.as_deref()).iter().map(WatchedKind::name).collect();
+        let mut by_group: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (_, kind) in statuses::KINDS.iter().filter(|(_, kind)| watched.contains(*kind)) {
+            let (name, group) = kind.split_once('.').unwrap_or((kind, ""));
+            by_group.entry(group.into()).or_default().push(format!("{}/status", plural(name)));
+        }
+        let mut rules = String::new();
+        for (group, plurals) in &by_group {
+            rule(&mut rules, group, &plurals.iter().map(String::as_str).collect::<Vec<_>>(), "patch");
+        }
+        if watched.contains("ContourConfiguration.projectcontour.io") {
+            // The finalizer that holds it while it is used.
+            rule(&mut rules, "projectcontour.io", &["contourconfigurations"], "patch");
+        }
+        let namespace = &self.namespace;
+        let lease = format!(
+            "  - apiGroups: [\"coordination.k8s.io\"]\n    resources: [\"leases\"]\n    verbs: [create]\n  - apiGroups: \
+             [\"coordination.k8s.io\"]\n    resources: [\"leases\"]\n    resourceNames: [\"{LEASE}\"]\n    verbs: [get, update]\n"
+        );
+        let own = Self { only_namespace: Some(namespace.clone()), ..self.clone() }.role("chancery-leads", &lease);
+        Some(self.role("chancery-writes", &rules) + "---\n" + &own)
+    }
+
+    /// A role with its binding: of one namespace, or of the cluster.
+    fn role(&self, name: &str, rules: &str) -> String {
+        let (kind, place) = match &self.only_namespace {
+            Some(namespace) => ("Role", format!("  namespace: {namespace}\n")),
+            None => ("ClusterRole", String::new()),
+        };
+        let version = "apiVersion: rbac.authorization.k8s.io/v1";
+        format!(
+            "{version}\nkind: {kind}\nmetadata:\n  name: {name}\n{place}rules:\n{rules}---\n{version}\nkind: {kind}Binding\nmetadata:\n  name: \
+             {name}\n{place}roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: {kind}\n  name: {name}\nsubjects:\n  - kind: ServiceAccount\n    \
+             name: chancery\n    namespace: {}\n",
+            self.namespace
+        )
+    }
+
+    /// The plurals of the kinds that are read, by group.
+    fn kinds(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let mut out: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for kind in wanted(self.dialect.as_deref()) {
+            let name = kind.plural.clone().unwrap_or_else(|| plural(&kind.kind));
+            out.entry(kind.group).or_default().insert(name);
+        }
+        out
+    }
+
+    fn service(&self) -> String {
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: chancery\n  namespace: {}\n  labels: {{app.kubernetes.io/name: chancery}}\nspec:\n  \
+             selector: {{app.kubernetes.io/name: chancery}}\n  ports:\n    - {{name: xds, port: 8003, targetPort: xds}}\n",
+            self.namespace
+        )
+    }
+
+    fn deployment(&self) -> String {
+        let Self { namespace, image, replicas, tls_secret, .. } = self;
+        let mut more = String::new();
+        if let Some(dialect) = &self.dialect {
+            let _ = writeln!(more, "            - --dialect={dialect}");
+        }
+        if let Some(only) = &self.only_namespace {
+            let _ = writeln!(more, "            - --namespace={only}");
+        }
+        if self.write_status {
+            let _ = writeln!(more, "            - --write-status\n            - --lease={LEASE}");
+        }
+        format!(
+            "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: chancery
+  namespace: {namespace}
+  labels: {{app.kubernetes.io/name: chancery}}
+spec:
+  replicas: {replicas}
+  selector:
+    matchLabels: {{app.kubernetes.io/name: chancery}}
+  template:
+    metadata:
+      labels: {{app.kubernetes.io/name: chancery}}
+    spec:
+      serviceAccountName: chancery
+      securityContext:
+        runAsNonRoot: true
+        seccompProfile: {{type: RuntimeDefault}}
+      containers:
+        - name: chancery
+          image: \"{image}\"
+          args:
+            - serve
+            - --kube
+{more}            - --format=json
+            - --xds=0.0.0.0:8003
+            - --xds-cert=/tls/tls.crt
+            - --xds-key=/tls/tls.key
+            - --xds-client-ca=/tls/ca.crt
+            - --ready=0.0.0.0:8006
+            - --snapshots=off
+            - --public-snapshots=off
+          ports:
+            - {{name: xds, containerPort: 8003}}
+            - {{name: ready, containerPort: 8006}}
+          livenessProbe:
+            httpGet: {{path: /healthz, port: ready}}
+          readinessProbe:
+            httpGet: {{path: /readyz, port: ready}}
+          resources:
+            requests: {{cpu: 100m, memory: 128Mi}}
+            limits: {{memory: 1Gi}}
+          securityContext:
+            allowPrivilegeEscalation: false
+            readOnlyRootFilesystem: true
+            capabilities: {{drop: [ALL]}}
+          volumeMounts:
+            - {{name: tls, mountPath: /tls, readOnly: true}}
+      volumes:
+        - name: tls
+          secret: {{secretName: \"{tls_secret}\"}}
+"
+        )
+    }
+}
+
+fn rule(out: &mut String, group: &str, plurals: &[&str], verbs: &str) {
+    let _ = writeln!(out, "  - apiGroups: [\"{group}\"]\n    resources: [\"{}\"]\n    verbs: [{verbs}]", plurals.join("\", \""));
+}
+
+/// The plural of a kind, as CRDs and Kubernetes itself form it: what has the form of a plural is one.
+fn plural(kind: &str) -> String {
+    if kind.ends_with('s') && !kind.ends_with("ss") {
+        return kind.to_ascii_lowercase();
+    }
+    kube::core::ApiResource::from_gvk(&kube::core::GroupVersionKind::gvk("", "v1", kind)).plural
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The files that people apply are what is generated here.
+    #[test]
+    fn the_files_are_as_they_are_made() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging");
+        let mut files = vec![("manifests/chancery.yaml".to_owned(), Install::default().manifests())];
+        files.extend(Install::templates().into_iter().map(|(name, text)| (format!("helm/chancery/templates/{name}"), text)));
+        for (name, text) in files {
+            let path = folder.join(&name);
+            if std::env::var_os("UPDATE_FIXTURES").is_some() {
+                std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+                std::fs::write(&path, &text).expect("a file");
+            }
+            let known = std::fs::read_to_string(&path).unwrap_or_default();
+            assert_eq!(text, known, "{name}: run UPDATE_FIXTURES=1 cargo test -p chancery-live install, and read what changes");
+        }
+    }
+
+    #[test]
+    fn permissions_are_the_least_and_enough() {
+        let reads = Install { dialect: Some("ambassador".into()), ..Install::default() }.manifests();
+        assert!(reads.contains("resources: [\"authservices\", ") && reads.contains("\"mappings\""), "{reads}");
+        assert!(!reads.contains("patch") && !reads.contains("httpproxies") && !reads.contains("leases") && !reads.contains('*'), "{reads}");
+        let writes = Install { dialect: Some("ambassador".into()), write_status: true, ..Install::default() }.manifests();
+        assert!(!Install::default().manifests().contains("api-gateways"), "what is no kind of Kubernetes is asked of Consul");
+        assert!(writes.contains("\"mappings/status\"") && writes.contains("--lease=chancery") && !writes.contains("httpproxies/status"), "{writes}");
+        let one = Install { only_namespace: Some("apps".into()), ..Install::default() }.manifests();
+        assert!(!one.contains("ClusterRole") && one.contains("--namespace=apps"), "{one}");
+        assert_eq!(
+            ["Ingress", "HTTPProxy", "ServiceDefaults", "GatewayClass", "BackendTLSPolicy"].map(plural),
+            ["ingresses", "httpproxies", "servicedefaults", "gatewayclasses", "backendtlspolicies"]
+        );
+    }
+}
