@@ -4,13 +4,19 @@
 #[path = "support/cluster.rs"]
 mod support;
 
-use chancery_core::compilation::Options;
-use chancery_core::dialect::ambassador;
+use chancery_core::backend::envoy::v3::Service;
+use chancery_core::compilation::{Dialect, Options};
+use chancery_core::dialect::{ambassador, contour};
 use chancery_core::resource::{Input, Inputs};
+use chancery_live::Failure;
+use chancery_live::address::Address;
 use chancery_live::controllers::lease::Holder;
+use chancery_live::controllers::run::Writes;
 use chancery_live::controllers::writer::Writer;
 use chancery_live::engine::{Engine, Settings};
 use chancery_live::event::{Event, Events, SourceState};
+use chancery_live::install::{Install, LEASE};
+use chancery_live::serve::{Servers, Writing, serve};
 use chancery_live::sources::kube::{Kube, Settings as Which, connect};
 use chancery_live::worker::build::{Build, Builder};
 use chancery_live::worker::intake::Drained;
@@ -19,6 +25,16 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use support::{Cluster, crd};
 use tokio::sync::watch;
+
+/// An HTTPProxy of the cluster's own making: its schema has a default and a field that ours lacks, and takes a value that ours refuses.
+fn own_crd() -> Value {
+    let mut crd = crd("projectcontour.io", "v1", "HTTPProxy", "httpproxies");
+    let open = |properties: Value| json!({"type": "object", "properties": properties, "x-kubernetes-preserve-unknown-fields": true});
+    let host = open(json!({"fqdn": {"type": "string", "default": "of-the-cluster.example.com"}}));
+    let spec = open(json!({"virtualhost": host, "ownField": {"type": "string"}}));
+    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = open(json!({"spec": spec}));
+    crd
+}
 
 /// What follows a cluster.
 struct Follower {
@@ -29,17 +45,21 @@ struct Follower {
 
 impl Follower {
     fn start(which: Which) -> Self {
+        Self::of(&ambassador::DIALECT, which)
+    }
+
+    /// One that reads the kinds of a dialect.
+    fn of(dialect: &'static Dialect, which: Which) -> Self {
         let (out, builds) = watch::channel(None);
         let all: Arc<Mutex<usize>> = Arc::default();
         let counted = all.clone();
-        let settings =
-            Settings { options: Options::of(&ambassador::DIALECT), spacing: Duration::from_millis(20), recorder: None, events: Events::default() };
+        let settings = Settings { options: Options::of(dialect), spacing: Duration::from_millis(20), recorder: None, events: Events::default() };
         let publish = move |build: &Arc<Build>| {
             *counted.lock().expect("a lock") += 1;
             out.send_replace(Some(build.clone()));
             Ok(())
         };
-        let which = Which { dialect: Some(ambassador::DIALECT.name.into()), ..which };
+        let which = Which { dialect: Some(dialect.name.into()), ..which };
         let engine = Engine::start(settings, vec![Box::new(Kube::new(which))], publish).expect("an engine");
         Self { engine, builds, all }
     }
@@ -89,9 +109,12 @@ fn fresh(build: &Build) -> String {
     let inputs: Vec<Input> = build.compilation.inputs.inputs.iter().map(|of| Input { name: of.name.clone(), text: of.text.clone() }).collect();
     let options = Options::of(&ambassador::DIALECT);
     let not_utf8 = vec![Vec::new(); inputs.len()];
-    Builder::new(options).build(Drained { inputs: Inputs { inputs }, not_utf8, ..Drained::default() }).version
+    Builder::new(options)
+        .build(Drained { inputs: Inputs { inputs, stored: build.compilation.inputs.stored.clone() }, not_utf8, ..Drained::default() })
+        .version
 }
 
+const STATUSES: Writes = Writes { statuses: true, objects: false };
 const GROUP: &str = "getambassador.io";
 const MAPPING: &str = "Mapping.getambassador.io";
 
@@ -202,6 +225,32 @@ async fn who_may_see_a_part_sees_that(cluster: &Cluster) {
     cluster.delete(&elsewhere).await;
 }
 
+async fn what_the_cluster_took_is_not_judged_again(cluster: &Cluster) {
+    cluster.apply_value(&own_crd()).await;
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "app", "namespace": "default"},
+        "spec": {"clusterIP": "None", "ports": [{"port": 80}]}});
+    cluster.apply_value(&service).await;
+    let proxy = json!({"apiVersion": "projectcontour.io/v1", "kind": "HTTPProxy", "metadata": {"name": "own", "namespace": "default"},
+        "spec": {"virtualhost": {}, "ownField": "x", "routes": [{"services": [{"name": "app", "port": 80}], "ownField": {"y": 1}}]}});
+    cluster.apply_value(&proxy).await;
+    let which = Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() };
+    let mut follower = Follower::of(&contour::DIALECT, which);
+    let kind = "HTTPProxy.projectcontour.io";
+    let build = follower.until("the HTTPProxy", kind, &["default/own"]).await;
+    let texts: Vec<String> = build.findings().into_iter().map(|finding| format!("{}: {}", finding.code, finding.message)).collect();
+    assert_eq!(build.errors, 0, "a field of the cluster's own is no reason to refuse what it stored: {texts:#?}");
+    let tables = build.gateways[0].snapshot.get(&Service::Routes.type_url()).expect("tables");
+    let has = |text: &str| tables.by_name.values().any(|table| table.value.windows(text.len()).any(|window| window == text.as_bytes()));
+    assert!(has("of-the-cluster.example.com"), "the default is the cluster's");
+    // The same text from a file is judged by the schema that we carry.
+    let inputs: Vec<Input> = build.compilation.inputs.inputs.clone();
+    let not_utf8 = vec![Vec::new(); inputs.len()];
+    let from_files = Builder::new(Options::of(&contour::DIALECT)).build(Drained { inputs: inputs.into(), not_utf8, ..Drained::default() });
+    assert!(from_files.errors > 0, "from a file it would be refused");
+    cluster.delete(&proxy).await;
+    follower.until("it goes", kind, &[]).await;
+}
+
 async fn a_wrong_kubeconfig_is_told_in_a_sentence(cluster: &Cluster) {
     let right = cluster.kubeconfig("admin");
     let wrong = right.with_file_name("wrong.kubeconfig");
@@ -233,18 +282,8 @@ async fn statuses_are_written_where_asked(cluster: &Cluster) {
     assert_eq!(first.attempt().await, Ok(true));
     assert_eq!(second.attempt().await, Ok(false));
     assert!(first.holds() && !second.holds());
-    let task = tokio::spawn(chancery_live::controllers::run::run(follower.builds.clone(), Writer::new(client, false), Some(first)));
-    let status = async |object: &Value, wanted: &str| {
-        let begin = Instant::now();
-        loop {
-            let status = cluster.get(object).await["status"].clone();
-            if status["state"] == wanted {
-                return status;
-            }
-            assert!(begin.elapsed() < Duration::from_secs(30), "{status} is not {wanted}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
+    let task = tokio::spawn(chancery_live::controllers::run::run(follower.builds.clone(), Writer::new(client, false), Some(first), STATUSES));
+    let status = async |object: &Value, wanted: &str| until_state(cluster, object, wanted).await;
     status(&mapping("one", 0), "Running").await;
     let of_broken = status(&broken, "Inactive").await;
     assert!(of_broken["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{of_broken}");
@@ -261,6 +300,102 @@ async fn statuses_are_written_where_asked(cluster: &Cluster) {
     cluster.delete(&mended).await;
 }
 
+/// One of several replicas, as the manifests have it run.
+struct Replica {
+    events: Events,
+    end: tokio::sync::oneshot::Sender<()>,
+    task: tokio::task::JoinHandle<Result<(), Failure>>,
+}
+
+impl Replica {
+    fn start(cluster: &Which, name: &str) -> Self {
+        let events = Events::default();
+        let options = Options::of(&ambassador::DIALECT);
+        let settings = Settings { options, spacing: Duration::from_millis(20), recorder: None, events: events.clone() };
+        let which = Which { dialect: Some(ambassador::DIALECT.name.into()), ..cluster.clone() };
+        let writing = Writing { cluster: cluster.clone(), take_over: false, lease: Some(LEASE.into()), replica: name.into(), writes: STATUSES };
+        let off = || Address::Off;
+        let servers = Servers {
+            xds: Address::At("127.0.0.1:0".into()),
+            diagnostics: off(),
+            snapshots: off(),
+            public_snapshots: off(),
+            ready: off(),
+            tls: None,
+            token: None,
+            canary: true,
+            ttl: None,
+            page: None,
+        };
+        let (end, ended) = tokio::sync::oneshot::channel::<()>();
+        let task = tokio::spawn(async move {
+            let ended = async { drop(ended.await) };
+            serve(settings, vec![Box::new(Kube::new(which))], &servers, Some(&writing), ended).await
+        });
+        Self { events, end, task }
+    }
+
+    async fn version(&self) -> String {
+        let begin = Instant::now();
+        loop {
+            let built = self.events.timeline().into_iter().rev().find_map(|dated| match dated.event {
+                Event::Build { version, .. } => Some(version),
+                _ => None,
+            });
+            if let Some(version) = built {
+                return version;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(45) && !self.task.is_finished(), "no build: {:#?}", self.events.timeline());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+async fn two_replicas_with_the_permissions_of_the_manifests(cluster: &Cluster) {
+    let install = Install { dialect: Some("ambassador".into()), write_status: true, replicas: 2, ..Install::default() };
+    for document in install.manifests().split("---\n") {
+        let read = chancery_core::text::parse(document, &chancery_core::text::Limits::default());
+        let json = chancery_core::text::to_json(&read.root.expect("a manifest"), false);
+        cluster.apply_value(&serde_json::from_str(&json).expect("an object")).await;
+    }
+    // The account that the manifests bind, by a certificate of that name.
+    let account = cluster.account("chancery", "chancery");
+    let which = Which { kubeconfig: Some(account), ..Which::default() };
+    let (first, second) = (Replica::start(&which, "first"), Replica::start(&which, "second"));
+    assert_eq!(first.version().await, second.version().await, "both serve the same");
+    for replica in [&first, &second] {
+        let trouble = |event: &Event| matches!(event, Event::Source { state: SourceState::Forbidden | SourceState::Error, .. });
+        let lacks: Vec<Event> = replica.events.timeline().into_iter().map(|dated| dated.event).filter(trouble).collect();
+        assert!(lacks.is_empty(), "the permissions are enough: {lacks:#?}");
+    }
+    until_state(cluster, &mapping("one", 0), "Running").await;
+    let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": LEASE, "namespace": "chancery"}});
+    let holder = async || cluster.get(&lease).await["spec"]["holderIdentity"].clone();
+    let before = holder().await;
+    let (writes, waits, next) = if before == "first" { (first, second, "second") } else { (second, first, "first") };
+    let _ = writes.end.send(());
+    assert_eq!(writes.task.await.expect("it ends"), Ok(()));
+    cluster.apply_value(&mapping("late", 1000)).await;
+    until_state(cluster, &mapping("late", 0), "Running").await;
+    assert_eq!(holder().await, next, "it was {before}");
+    cluster.delete(&mapping("late", 0)).await;
+    let _ = waits.end.send(());
+    assert_eq!(waits.task.await.expect("it ends"), Ok(()));
+}
+
+/// Waits until the status of an object says this.
+async fn until_state(cluster: &Cluster, object: &Value, wanted: &str) -> Value {
+    let begin = Instant::now();
+    loop {
+        let status = cluster.get(object).await["status"].clone();
+        if status["state"] == wanted {
+            return status;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(40), "{status} is not {wanted}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_real_api_server() {
     let Some(mut cluster) = Cluster::start().await else { return };
@@ -268,8 +403,10 @@ async fn a_real_api_server() {
     what_it_holds_is_followed(&cluster).await;
     a_crd_that_comes_later_is_picked_up(&cluster).await;
     who_may_see_a_part_sees_that(&cluster).await;
+    what_the_cluster_took_is_not_judged_again(&cluster).await;
     a_wrong_kubeconfig_is_told_in_a_sentence(&cluster).await;
     statuses_are_written_where_asked(&cluster).await;
+    two_replicas_with_the_permissions_of_the_manifests(&cluster).await;
     a_crash_loses_nothing(&mut cluster).await;
 }
 

@@ -1,0 +1,56 @@
+//! What people install with: the chart is one that Helm takes, and the plugin of kubectl calls the program.
+//!
+//! What must not be here: what the manifests say (`install`), and whether a cluster takes them (`cluster`).
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn packaging() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging")
+}
+
+fn helm(arguments: &[&str]) -> Option<Output> {
+    let program = std::env::var_os("CHANCERY_HELM").unwrap_or_else(|| "helm".into());
+    Command::new(program).args(arguments).current_dir(packaging()).output().ok()
+}
+
+fn templated(values: &[&str]) -> String {
+    let set: Vec<&str> = values.iter().flat_map(|value| ["--set", value]).collect();
+    let arguments = [&["template", "c", "helm/chancery", "-n", "gateway", "--kube-version", "1.34.4"], &set[..]].concat();
+    let output = helm(&arguments).expect("helm");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn helm_takes_the_chart() {
+    let Some(lint) = helm(&["lint", "--strict", "helm/chancery"]) else {
+        eprintln!("\n*** SKIPPED: the chart is not linted, as there is no helm ***\n");
+        return;
+    };
+    assert!(lint.status.success(), "{}", String::from_utf8_lossy(&lint.stdout));
+    let usual = templated(&[]);
+    assert!(usual.contains("kind: ClusterRole") && usual.contains("image: \"chancery:0.1.0\"") && usual.contains("replicas: 1\n"), "{usual}");
+    assert!(!usual.contains("patch") && !usual.contains("--write-status") && !usual.contains("leases"), "{usual}");
+    let all = ["writeStatus=true", "replicas=2", "onlyNamespace=apps", "extraArgs={--spacing=0}"];
+    let full = templated(&all);
+    assert!(!full.contains("ClusterRole") && full.contains("- --namespace=apps") && full.contains("--lease=chancery"), "{full}");
+    assert!(full.contains("mappings/status") && full.contains("- \"--spacing=0\"") && full.contains("replicas: 2\n"), "{full}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_plugin_of_kubectl_calls_the_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("chancery");
+    std::fs::write(&program, "#!/bin/sh\necho \"$@\"\n").expect("a file");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it can be run");
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap_or_default());
+    let called = |arguments: &[&str]| {
+        let output = Command::new(packaging().join("kubectl/kubectl-chancery")).args(arguments).env("PATH", &path).output().expect("a shell");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    assert_eq!(called(&["watch", "--context", "a b"]), "watch --kube --context a b\n");
+    assert_eq!(called(&["check", "x.yaml"]), "check x.yaml\n");
+    assert_eq!(called(&[]), "\n");
+}
