@@ -112,12 +112,7 @@ impl DocumentCache {
             .iter()
             .map(|input| {
                 let known = before.iter().position(|known| known.name == input.name).map(|at| before.remove(at));
-                let known = known.unwrap_or_else(|| CachedInput {
-                    name: input.name.clone(),
-                    text: Arc::from(""),
-                    stored: false,
-                    chunks: Vec::new(),
-                });
+                let known = known.unwrap_or_else(|| CachedInput { name: input.name.clone(), text: Arc::from(""), stored: false, chunks: Vec::new() });
                 let unchanged = same && Arc::ptr_eq(&known.text, &input.text);
                 let stored = if unchanged { known.stored } else { inputs.stored.contains(&input.name) };
                 Plan::new(input, stored, known)

@@ -2,12 +2,18 @@
 //!
 //! Key material is not in it, as Envoy's own dumps have none. What must not be here: what is served.
 
-use super::pb::{Any, admin};
+use super::pb::{self, Any, admin};
 use super::{Encoded, Service};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_envoy_api::json::{self, Style};
+use chancery_envoy_api::prost::Message;
 use chancery_envoy_api::registry;
+use pb::base::data_source::Specifier;
+use pb::tls::secret::Type;
+
+/// What stands for key material, as in Envoy's dumps.
+const REDACTED: &str = "[redacted]";
 
 /// The dump, as JSON. Each resource comes with the version under which it is sent.
 #[must_use]
@@ -19,7 +25,7 @@ pub fn config_dump<'a>(served: impl IntoIterator<Item = (Service, &'a str, &'a E
     let mut secrets = admin::SecretsConfigDump::default();
     for (service, version, of) in served {
         let (name, version_info) = (of.name.to_string(), version.to_string());
-        let message = Some(Any::raw(service.type_url(), of.value.clone()));
+        let message = message(service, of);
         match service {
             Service::Clusters => {
                 let cluster = admin::clusters_config_dump::DynamicCluster { version_info, cluster: message, ..Default::default() };
@@ -47,8 +53,27 @@ pub fn config_dump<'a>(served: impl IntoIterator<Item = (Service, &'a str, &'a E
         }
     }
     let configs = Vec::from([Any::pack(clusters), Any::pack(listeners), Any::pack(routes), Any::pack(endpoints), Any::pack(secrets)]);
-    // What the API marks as sensitive is not written, and messages inside of messages are written as what they are.
-    json::to_string_with(&admin::ConfigDump { configs }, &Style::COMPACT.redact().resolver(registry::decode))
+    // Messages inside of messages are written as what they are.
+    json::to_string_with(&admin::ConfigDump { configs }, &Style::COMPACT.resolver(registry::decode))
+}
+
+/// A resource as a message, without key material.
+fn message(service: Service, of: &Encoded) -> Option<Any> {
+    if service != Service::Secrets {
+        return Some(Any::raw(service.type_url(), of.value.clone()));
+    }
+    let mut secret = pb::tls::Secret::decode(&of.value[..]).ok()?;
+    let redact = |of: &mut pb::base::DataSource| of.specifier = Some(Specifier::InlineBytes(REDACTED.into()));
+    match &mut secret.r#type {
+        Some(Type::TlsCertificate(of)) => [&mut of.private_key, &mut of.pkcs12, &mut of.password].into_iter().flatten().for_each(redact),
+        Some(Type::SessionTicketKeys(of)) => of.keys.iter_mut().for_each(redact),
+        Some(Type::GenericSecret(of)) => {
+            of.secret.iter_mut().for_each(redact);
+            of.secrets.values_mut().for_each(redact);
+        }
+        Some(Type::ValidationContext(_)) | None => {}
+    }
+    Some(Any::pack(secret))
 }
 
 #[cfg(test)]
@@ -56,7 +81,6 @@ mod tests {
     use super::super::{Fingerprint, pb};
     use super::*;
     use crate::envoy_config::Running;
-    use chancery_envoy_api::prost::Message;
 
     fn encoded(name: &str, message: &impl Message) -> Encoded {
         Encoded { name: name.into(), version: Fingerprint::default(), value: message.encode_to_vec() }
