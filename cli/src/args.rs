@@ -5,6 +5,7 @@
 mod check;
 mod deployment;
 mod diff;
+pub mod layers;
 mod live;
 
 pub use check::{CheckArgs, CheckFormat, TestArgs, TestFormat};

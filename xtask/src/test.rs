@@ -11,9 +11,10 @@
 //!
 //! What must not be here: what a part checks.
 
-use crate::shell::{cargo, output, program, run as call, show, target, timed};
+use crate::shell::{cargo, output, program, root, run as call, show, target, timed, works};
 use crate::{desktop, page, setup, tidy};
 use std::env;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::process::ExitCode;
@@ -48,18 +49,19 @@ const PARTS: &[Part] = &[
     ("drift", drift),
     ("diff", diff),
     ("provenance", provenance),
+    ("apiserver", apiserver),
     ("cluster", cluster),
     ("desktop", window),
 ];
 
 /// Parts that run only where they are named: they want minutes more. `page` has the page as people get it, optimised as a whole, twice over,
 /// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does. `drift`, `diff` and `provenance`
-/// go through the corpora; a part of each is among the tests. `cluster` builds an API server from Go modules first. `desktop` builds the window, with what links
+/// go through the corpora; a part of each is among the tests. `desktop` builds the window, with what links
 /// the system's web view.
-const NAMED: [&str; 7] = ["browser", "page", "drift", "diff", "provenance", "cluster", "desktop"];
+const NAMED: [&str; 6] = ["browser", "page", "drift", "diff", "provenance", "desktop"];
 
 /// Parts that run beside those before them.
-const BESIDE: [&str; 2] = ["no_std", "wasm"];
+const BESIDE: [&str; 3] = ["apiserver", "no_std", "wasm"];
 
 /// Runs all parts, or those named.
 pub fn run(only: &[String]) -> ExitCode {
@@ -229,6 +231,22 @@ fn diff() -> Result<Ended, String> {
 /// What each line makes and what makes each value, over the corpora.
 fn provenance() -> Result<Ended, String> {
     over_corpora("provenance::", "CHANCERY_PROVENANCE", "400")
+}
+
+/// Has Go build the API server of the next part, so that its modules are compiled while there is other work.
+fn apiserver() -> Result<Ended, String> {
+    if !works("go", &["version"]) {
+        if env::var_os("CI").is_some() {
+            return Err("there is no Go, and this is CI: the tests on a real API server must run".into());
+        }
+        return Ok(Ended::Skipped("there is no Go to build an API server with".into()));
+    }
+    let built = target().join("apiserver");
+    fs::create_dir_all(target()).map_err(|error| format!("{}: {error}", target().display()))?;
+    call(Command::new(root().join("live/tests/apiserver/build")).arg(&built))?;
+    // The tests name it by what it is made of, and have it linked once more.
+    fs::remove_file(&built).map_err(|error| format!("{}: {error}", built.display()))?;
+    Ok(Ended::Passed)
 }
 
 /// What follows a cluster, on a real API server.

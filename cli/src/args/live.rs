@@ -42,6 +42,9 @@ pub struct LiveArgs {
     /// Record every change of the sources, without key material.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub record: Option<PathBuf>,
+    /// A file in TOML with options of this command: `spacing = "5s"`. Flags and the environment come before it.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub config_file: Option<PathBuf>,
     /// The least time between two builds. Changes that come meanwhile are built together.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
     pub spacing: Duration,

@@ -25,7 +25,7 @@ pub fn binary() -> Option<PathBuf> {
         return None;
     };
     let mut what = go.stdout;
-    for name in ["go.mod", "go.sum", "main.go"] {
+    for name in ["go.mod", "go.sum", "main.go", "build"] {
         what.extend(fs::read(Path::new(SOURCE).join(name)).expect("the sources of the API server"));
     }
     let key = chancery_core::backend::envoy::v3::Fingerprint::of(&[&what]);
@@ -34,17 +34,7 @@ pub fn binary() -> Option<PathBuf> {
     if !binary.is_file() {
         eprintln!("building an API server of Go modules: minutes, the first time");
         let part = target.join(format!("apiserver-{key}.{}", std::process::id()));
-        let version = "-s -w -X k8s.io/component-base/version.gitVersion=v1.34.4 -X k8s.io/component-base/version.gitMajor=1 \
-                       -X k8s.io/component-base/version.gitMinor=34 -X k8s.io/component-base/version.gitTreeState=clean";
-        let status = Command::new("go")
-            .args(["build", "-mod=readonly", "-trimpath", "-ldflags", version, "-o"])
-            .arg(&part)
-            .arg(".")
-            .current_dir(SOURCE)
-            .env("CGO_ENABLED", "0")
-            .env("GOTOOLCHAIN", "local")
-            .status()
-            .expect("go");
+        let status = Command::new(Path::new(SOURCE).join("build")).arg(&part).status().expect("a shell");
         assert!(status.success(), "the API server could not be built");
         fs::rename(&part, &binary).expect("a rename");
     }
