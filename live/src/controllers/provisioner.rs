@@ -72,8 +72,8 @@ impl WantedObjects {
         let ids: BTreeSet<Id> = next.keys().chain(state.wanted.keys()).chain(state.written.keys()).cloned().collect();
         let is_due = |id: &Id| {
             // What an earlier process wrote for a Gateway that is there stays until that Gateway is provisioned again.
-            let is_unknown = next.get(id).is_none() && there.contains(id);
-            !is_unknown && (next.get(id) != state.wanted.get(id) || next.get(id).is_none() && state.written.contains_key(id))
+            let is_unknown = !next.contains_key(id) && there.contains(id);
+            !is_unknown && (next.get(id) != state.wanted.get(id) || !next.contains_key(id) && state.written.contains_key(id))
         };
         let due = ids.into_iter().filter(|id| is_due(id)).collect();
         state.wanted = next;

@@ -65,6 +65,7 @@ impl<'a> Reading<'a> {
 
 /// What a reconciler asks for.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there are a few at a time")]
 pub enum Action {
     /// An object is to be like this.
     Apply(Object),
