@@ -21,9 +21,10 @@ use chancery_live::sources::kube::{Kube, Settings as Which, connect};
 use chancery_live::worker::build::{Build, Builder};
 use chancery_live::worker::intake::Drained;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use support::{Cluster, crd};
+use support::{Cluster, Relay, crd};
 use tokio::sync::watch;
 
 /// An HTTPProxy of the cluster's own making: its schema has a default and a field that ours lacks, and takes a value that ours refuses.
@@ -427,4 +428,70 @@ async fn a_server_that_is_not_there_is_told_and_waited_for() {
     assert!(follower.builds.borrow().is_none(), "nothing is served before all is known");
     let told = follower.engine.events.timeline().into_iter().filter(|dated| matches!(dated.event, Event::Source { .. })).count();
     assert_eq!(told, 1, "it is said once");
+}
+
+/// What the API server holds of Mappings, as the source names it, with what people write.
+async fn held(cluster: &Cluster) -> BTreeMap<String, Value> {
+    let all = cluster.list(&mapping("any", 0)).await;
+    all.into_iter().map(|object| (format!("default/{}", object["metadata"]["name"].as_str().unwrap_or_default()), object["spec"].clone())).collect()
+}
+
+/// The same of a build.
+fn known(build: &Build) -> BTreeMap<String, Value> {
+    let spec = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default()["spec"].clone();
+    let inputs = build.compilation.inputs.inputs.iter();
+    inputs.filter_map(|input| Some((input.name.strip_prefix(&format!("{MAPPING}/"))?.to_owned(), spec(&input.text)))).collect()
+}
+
+/// The server is killed, the network is cut, history is forgotten, objects come and go meanwhile: each time what is compiled becomes what the cluster
+/// holds. `CHANCERY_CHAOS` is how often, `CHANCERY_SEED` with which numbers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_happens_the_state_is_that_of_the_cluster() {
+    let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let (rounds, mut seed) = (number("CHANCERY_CHAOS", 3), number("CHANCERY_SEED", 7));
+    let mut chance = move |of: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % of
+    };
+    let Some(mut cluster) = Cluster::start().await else { return };
+    base(&cluster).await;
+    let relay = Relay::start(cluster.address()).await;
+    let follower = Follower::start(Which { kubeconfig: Some(cluster.kubeconfig_by("relayed", relay.port)), ..Which::default() });
+    for round in 0..rounds {
+        let fault = if round < 3 { round } else { chance(3) };
+        match fault {
+            0 => relay.cut(true),
+            1 => cluster.kill(),
+            _ => {}
+        }
+        if fault == 1 {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            cluster.begin();
+            cluster.ready().await;
+        }
+        for _ in 0..chance(8) + 4 {
+            let object = mapping(&format!("m{}", chance(6)), 1000 + u32::try_from(chance(5)).expect("a small number"));
+            let is_there = !cluster.get(&object).await.is_null();
+            if is_there && chance(3) == 0 { cluster.delete(&object).await } else { cluster.apply_value(&object).await }
+        }
+        if fault == 2 {
+            // The server starts with a history that begins after what is known.
+            cluster.kill();
+            cluster.begin();
+            cluster.ready().await;
+        }
+        relay.cut(false);
+        let begin = Instant::now();
+        loop {
+            let wanted = held(&cluster).await;
+            let build = follower.builds.borrow().clone();
+            if let Some(build) = build.filter(|build| known(build) == wanted) {
+                assert_eq!(build.version, fresh(&build), "round {round}: the same as from scratch");
+                break;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(60), "round {round}, fault {fault}: {:#?}", follower.engine.states.all());
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        println!("round {round}: fault {fault}, right after {} ms", begin.elapsed().as_millis());
+    }
 }

@@ -50,6 +50,7 @@ const PARTS: &[Part] = &[
     ("diff", diff),
     ("provenance", provenance),
     ("apiserver", apiserver),
+    ("chaos", chaos),
     ("cluster", cluster),
     ("desktop", window),
 ];
@@ -58,7 +59,7 @@ const PARTS: &[Part] = &[
 /// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does. `drift`, `diff` and `provenance`
 /// go through the corpora; a part of each is among the tests. `desktop` builds the window, with what links
 /// the system's web view.
-const NAMED: [&str; 6] = ["browser", "page", "drift", "diff", "provenance", "desktop"];
+const NAMED: [&str; 7] = ["chaos", "browser", "page", "drift", "diff", "provenance", "desktop"];
 
 /// Parts that run beside those before them.
 const BESIDE: [&str; 3] = ["apiserver", "no_std", "wasm"];
@@ -252,6 +253,14 @@ fn apiserver() -> Result<Ended, String> {
 /// What follows a cluster, on a real API server.
 fn cluster() -> Result<Ended, String> {
     call(cargo().args(["test", "--package", "chancery-live", "--features", "cluster", "--test", "cluster"]))?;
+    Ok(Ended::Passed)
+}
+
+/// The same for long: the server is killed and the network is cut, again and again.
+fn chaos() -> Result<Ended, String> {
+    let mut command = cargo();
+    command.args(["test", "--package", "chancery-live", "--features", "cluster", "--test", "cluster", "whatever_happens", "--", "--nocapture"]);
+    call(command.env("CHANCERY_CHAOS", env::var("CHANCERY_CHAOS").unwrap_or_else(|_| "30".into())))?;
     Ok(Ended::Passed)
 }
 

@@ -12,12 +12,16 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apiserver");
 
 /// The binary; `None` where there is no Go to build it. In CI there must be.
 pub fn binary() -> Option<PathBuf> {
+    // Tests that run beside each other wait for the one that builds it.
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let go = Command::new("go").arg("version").output().ok().filter(|output| output.status.success());
     let Some(go) = go else {
         assert!(std::env::var_os("CI").is_none(), "there is no Go, and this is CI: the tests on a real API server must run");
@@ -161,10 +165,24 @@ impl Cluster {
     }
 
     fn kubeconfig_in(&self, user: &str, namespace: &str) -> PathBuf {
-        let path = self.path(&format!("{user}.kubeconfig"));
+        self.write_kubeconfig(user, user, namespace, self.port)
+    }
+
+    /// That of the admin, by way of another port.
+    pub fn kubeconfig_by(&self, file: &str, port: u16) -> PathBuf {
+        self.write_kubeconfig(file, "admin", "default", port)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    fn write_kubeconfig(&self, file: &str, user: &str, namespace: &str, port: u16) -> PathBuf {
+        let path = self.path(&format!("{file}.kubeconfig"));
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": user,
-            "clusters": [{"name": "t", "cluster": {"server": format!("https://127.0.0.1:{}", self.port), "certificate-authority": self.path("ca.crt")}}],
+            "clusters": [{"name": "t", "cluster": {"server": format!("https://127.0.0.1:{port}"), "certificate-authority": self.path("ca.crt")}}],
             "users": [{"name": user, "user": {
                 "client-certificate": self.path(&format!("{user}.crt")), "client-key": self.path(&format!("{user}.key")),
             }}],
@@ -221,6 +239,13 @@ impl Cluster {
         api.get_opt(&name).await.expect("an answer").and_then(|object| serde_json::to_value(object).ok()).unwrap_or_default()
     }
 
+    /// All objects of the kind and namespace of this one.
+    pub async fn list(&self, value: &Value) -> Vec<Value> {
+        let (api, _) = self.api(value).await;
+        let all = api.list(&kube::api::ListParams::default()).await.expect("a list");
+        all.items.into_iter().filter_map(|object| serde_json::to_value(object).ok()).collect()
+    }
+
     async fn api(&self, value: &Value) -> (Api<DynamicObject>, String) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (version, kind) = (text(&value["apiVersion"]), text(&value["kind"]));
@@ -257,4 +282,38 @@ pub fn crd(group: &str, version: &str, kind: &str, plural: &str) -> Value {
             }],
         },
     })
+}
+
+/// A network between us and the API server, which can be cut.
+pub struct Relay {
+    /// Where it listens.
+    pub port: u16,
+    is_cut: tokio::sync::watch::Sender<bool>,
+}
+
+impl Relay {
+    /// To this address.
+    pub async fn start(to: String) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
+        let (is_cut, cut) = tokio::sync::watch::channel(false);
+        tokio::spawn(async move {
+            while let Ok((mut near, _)) = listener.accept().await {
+                let (to, mut cut) = (to.clone(), cut.clone());
+                tokio::spawn(async move {
+                    let Ok(mut far) = tokio::net::TcpStream::connect(to).await else { return };
+                    tokio::select! {
+                        _ = tokio::io::copy_bidirectional(&mut near, &mut far) => {}
+                        _ = cut.wait_for(|cut| *cut) => {}
+                    }
+                });
+            }
+        });
+        Self { port, is_cut }
+    }
+
+    /// Cuts all connections, and those that come; or lets them through again.
+    pub fn cut(&self, cut: bool) {
+        self.is_cut.send_replace(cut);
+    }
 }
