@@ -1,6 +1,9 @@
 //! Rules of Contour that its own tests do not show at first sight, each by the smallest input that shows it.
 
 use chancery_core::backend::envoy::Document;
+use chancery_core::check::check;
+use chancery_core::diagnostic::Policy;
+use chancery_core::executor::Sequential;
 use chancery_tests::fixture::CLUSTER;
 use chancery_tests::work::{Work, inputs, options};
 use serde_json::Value;
@@ -104,4 +107,17 @@ fn the_permission_on_which_a_reference_rests_is_in_use() {
     let work = work(&text, "");
     let state = |name: &str| work.ledger().into_iter().find(|row| *row.resource.name == *name).map(|row| row.state);
     assert_eq!((state("used"), state("idle")), (Some("emitted"), Some("ignored")), "{:#?}", work.ledger());
+}
+
+#[test]
+fn the_certificate_of_an_ingress_may_be_in_the_namespace_that_its_annotation_names() {
+    let ingress = "---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web, namespace: shop, annotations: {projectcontour.io/tls-cert-namespace: default}}\nspec:\n  tls: [{hosts: [a.test], secretName: cert}]\n  rules: [{host: a.test, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: one, port: {number: 80}}}}]}}]\n";
+    let delegation = "---\napiVersion: projectcontour.io/v1\nkind: TLSCertificateDelegation\nmetadata: {name: used, namespace: default}\nspec: {delegations: [{secretName: cert, targetNamespaces: [shop]}]}\n";
+    let service = service("one").replace("metadata: {", "metadata: {namespace: shop, ");
+    let mut work = work(&format!("{CLUSTER}{ingress}{delegation}{service}"), "");
+    let state = |name: &str| work.ledger().into_iter().find(|row| *row.resource.name == *name).map(|row| row.state);
+    assert_eq!((state("used"), state("cert")), (Some("emitted"), Some("emitted")), "{:#?}", work.ledger());
+    check(&mut work.compilation, &Policy::default(), &mut work.compiler.emitted, &Sequential);
+    let codes: Vec<_> = work.findings().into_iter().map(|finding| finding.code).collect();
+    assert!(!codes.iter().any(|code| *code == "dangling-reference"), "{codes:?}");
 }

@@ -14,7 +14,7 @@ const INGRESS: KnownAnnotations = KnownAnnotations {
         "projectcontour.io/request-timeout",
         "projectcontour.io/response-timeout",
         "projectcontour.io/retry-on",
-        "projectcontour.io/tls-cert-namespace",
+        super::relations::CERTIFICATE_NAMESPACE,
         "projectcontour.io/tls-maximum-protocol-version",
         "projectcontour.io/tls-minimum-protocol-version",
         "projectcontour.io/websocket-routes",

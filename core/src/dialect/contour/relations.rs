@@ -6,6 +6,7 @@ use crate::compilation::Relation;
 use crate::dialect::gateway_api;
 use crate::dialect::kubernetes::relations::{self, Form, Referring};
 use crate::resource::Objects;
+use crate::text::{Node, Str};
 use alloc::vec::Vec;
 
 const GROUP: &str = "projectcontour.io";
@@ -47,11 +48,24 @@ pub(super) const FIELDS: &[Referring] = &[
     field("GatewayClass", "spec.parametersRef", "parameters", (GROUP, "ContourDeployment"), Form::AnyKind),
 ];
 
+/// Where an Ingress looks for the certificates that it names without a namespace.
+pub(super) const CERTIFICATE_NAMESPACE: &str = "projectcontour.io/tls-cert-namespace";
+
+/// The certificate of an Ingress is in the namespace that an annotation names, unless `secretName` has one.
+fn look_elsewhere(objects: &Objects, reference: &mut Relation) {
+    let Some(from) = objects.get(reference.from).filter(|from| from.key.kind == "Ingress" && !reference.written.contains('/')) else { return };
+    let elsewhere = from.root.at(&["metadata", "annotations", CERTIFICATE_NAMESPACE]).and_then(Node::as_str);
+    if let Some(namespace) = elsewhere.filter(|namespace| !namespace.is_empty()) {
+        reference.to.namespace = Some(Str::new(namespace));
+    }
+}
+
 /// All references by field.
 pub fn relations(objects: &Objects) -> Vec<Relation> {
     let mut all = relations::relations(objects, &[FIELDS, gateway_api::relations::FIELDS]);
     // A Gateway that makes nothing changes nothing.
     all.iter_mut().for_each(|of| of.optional = of.relation == "gateway");
+    all.iter_mut().filter(|of| of.relation == "secret").for_each(|of| look_elsewhere(objects, of));
     all.extend(super::permission::relations(objects, &all));
     all
 }

@@ -9,6 +9,7 @@ use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
 use crate::dialect::contour::cluster::Admitted;
 use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::model::{Cluster, Conditions, Material, PathCondition, RetryPolicy, Route, RouteTimeouts, Service, Timeout};
+use crate::dialect::contour::relations::CERTIFICATE_NAMESPACE;
 use crate::dialect::contour::source::{PortRef, full_name};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
@@ -40,7 +41,7 @@ impl Processing<'_> {
     /// Hosts with TLS come first, so that their routes find them.
     fn ingress_tls(&mut self, ingress: &Admitted<'_>) {
         let namespace = ingress.namespace();
-        let elsewhere = annotation(ingress, "tls-cert-namespace");
+        let elsewhere = ingress.annotation(CERTIFICATE_NAMESPACE).map_or("", Cursor::str);
         let home = if elsewhere.is_empty() { namespace.as_str() } else { elsewhere };
         for tls in ingress.spec().field("tls").items() {
             let secret_name = tls.field("secretName");
@@ -216,10 +217,6 @@ impl Processing<'_> {
         }));
         Ok(route)
     }
-}
-
-fn annotation<'o>(ingress: &'o Admitted<'_>, name: &str) -> &'o str {
-    ingress.annotation(&format!("projectcontour.io/{name}")).map_or("", Cursor::str)
 }
 
 fn timeouts(ingress: &Admitted<'_>) -> RouteTimeouts {
