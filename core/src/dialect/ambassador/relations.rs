@@ -12,9 +12,9 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-/// How a field names another object.
+/// How a field of Ambassador's names another object.
 #[derive(Clone, Copy, PartialEq)]
-enum Form {
+enum NameForm {
     /// `[scheme://]name[.namespace][:port]`.
     Service,
     /// `name` or `name.namespace` of a Secret.
@@ -26,32 +26,32 @@ enum Form {
 }
 
 /// Kind, field, relation, form.
-const FIELDS: &[(&str, &[&str], &str, Form)] = &[
-    ("Mapping", &["service"], "service", Form::Service),
-    ("Mapping", &["tls"], "tls", Form::Named("TLSContext")),
-    ("Mapping", &["resolver"], "resolver", Form::Named("Resolver")),
-    ("TCPMapping", &["service"], "service", Form::Service),
-    ("TCPMapping", &["tls"], "tls", Form::Named("TLSContext")),
-    ("TCPMapping", &["resolver"], "resolver", Form::Named("Resolver")),
-    ("Host", &["tlsSecret"], "secret", Form::Reference("Secret")),
-    ("Host", &["tlsContext"], "tls", Form::Reference("TLSContext")),
-    ("Host", &["tls", "caSecret"], "secret", Form::Secret),
-    ("Host", &["tls", "ca_secret"], "secret", Form::Secret),
-    ("Host", &["acmeProvider", "privateKeySecret"], "secret", Form::Reference("Secret")),
-    ("TLSContext", &["secret"], "secret", Form::Secret),
-    ("TLSContext", &["ca_secret"], "secret", Form::Secret),
-    ("TLSContext", &["crl_secret"], "secret", Form::Secret),
-    ("AuthService", &["auth_service"], "service", Form::Service),
-    ("AuthService", &["tls"], "tls", Form::Named("TLSContext")),
-    ("RateLimitService", &["service"], "service", Form::Service),
-    ("RateLimitService", &["tls"], "tls", Form::Named("TLSContext")),
-    ("TracingService", &["service"], "service", Form::Service),
-    ("LogService", &["service"], "service", Form::Service),
-    ("DevPortal", &["service"], "service", Form::Service),
-    ("Module", &["config", "resolver"], "resolver", Form::Named("Resolver")),
-    ("Module", &["config", "server", "secret"], "secret", Form::Secret),
-    ("Module", &["config", "client", "secret"], "secret", Form::Secret),
-    ("Module", &["config", "upstream", "secret"], "secret", Form::Secret),
+const FIELDS: &[(&str, &[&str], &str, NameForm)] = &[
+    ("Mapping", &["service"], "service", NameForm::Service),
+    ("Mapping", &["tls"], "tls", NameForm::Named("TLSContext")),
+    ("Mapping", &["resolver"], "resolver", NameForm::Named("Resolver")),
+    ("TCPMapping", &["service"], "service", NameForm::Service),
+    ("TCPMapping", &["tls"], "tls", NameForm::Named("TLSContext")),
+    ("TCPMapping", &["resolver"], "resolver", NameForm::Named("Resolver")),
+    ("Host", &["tlsSecret"], "secret", NameForm::Reference("Secret")),
+    ("Host", &["tlsContext"], "tls", NameForm::Reference("TLSContext")),
+    ("Host", &["tls", "caSecret"], "secret", NameForm::Secret),
+    ("Host", &["tls", "ca_secret"], "secret", NameForm::Secret),
+    ("Host", &["acmeProvider", "privateKeySecret"], "secret", NameForm::Reference("Secret")),
+    ("TLSContext", &["secret"], "secret", NameForm::Secret),
+    ("TLSContext", &["ca_secret"], "secret", NameForm::Secret),
+    ("TLSContext", &["crl_secret"], "secret", NameForm::Secret),
+    ("AuthService", &["auth_service"], "service", NameForm::Service),
+    ("AuthService", &["tls"], "tls", NameForm::Named("TLSContext")),
+    ("RateLimitService", &["service"], "service", NameForm::Service),
+    ("RateLimitService", &["tls"], "tls", NameForm::Named("TLSContext")),
+    ("TracingService", &["service"], "service", NameForm::Service),
+    ("LogService", &["service"], "service", NameForm::Service),
+    ("DevPortal", &["service"], "service", NameForm::Service),
+    ("Module", &["config", "resolver"], "resolver", NameForm::Named("Resolver")),
+    ("Module", &["config", "server", "secret"], "secret", NameForm::Secret),
+    ("Module", &["config", "client", "secret"], "secret", NameForm::Secret),
+    ("Module", &["config", "upstream", "secret"], "secret", NameForm::Secret),
 ];
 
 /// All references by field, in the order of the configuration.
@@ -64,20 +64,20 @@ pub fn relations(config: &Config) -> Vec<Relation> {
             }
         }
         if let Some(groups) = resource.get("auth_services").and_then(Node::as_array) {
-            groups.iter().for_each(|node| add(config, resource, node, "service", Form::Service, &mut out));
+            groups.iter().for_each(|node| add(config, resource, node, "service", NameForm::Service, &mut out));
         }
     }
     out
 }
 
-fn add(config: &Config, resource: &Resource, node: &Node, relation: &'static str, form: Form, out: &mut Vec<Relation>) {
+fn add(config: &Config, resource: &Resource, node: &Node, relation: &'static str, form: NameForm, out: &mut Vec<Relation>) {
     let here = &resource.namespace;
     let name_and_namespace = |text: &str| match text.split_once('.') {
         Some((name, namespace)) => (Str::new(name), Str::new(namespace.split('.').next().unwrap_or_default())),
         None => (Str::new(text), here.clone()),
     };
     let (kind, name, namespace, written) = match (form, &node.value) {
-        (Form::Service, Value::String(text)) => {
+        (NameForm::Service, Value::String(text)) => {
             let rest = text.split_once("://").map_or(text.as_str(), |(_, rest)| rest);
             let Some(host) = Authority::parse(rest).ok().and_then(|authority| authority.host) else { return };
             if host.parse::<IpAddr>().is_ok() {
@@ -86,12 +86,12 @@ fn add(config: &Config, resource: &Resource, node: &Node, relation: &'static str
             let (name, namespace) = name_and_namespace(&host);
             ("Service", name, namespace, text.clone())
         }
-        (Form::Secret, Value::String(text)) => {
+        (NameForm::Secret, Value::String(text)) => {
             let (name, namespace) = name_and_namespace(text);
             ("Secret", name, namespace, text.clone())
         }
-        (Form::Named(kind), Value::String(text)) => (kind, text.clone(), here.clone(), text.clone()),
-        (Form::Reference(kind), Value::Object(_)) => {
+        (NameForm::Named(kind), Value::String(text)) => (kind, text.clone(), here.clone(), text.clone()),
+        (NameForm::Reference(kind), Value::Object(_)) => {
             let text = |key: &str| node.get(key).and_then(Node::as_str).filter(|text| !text.is_empty());
             let Some(name) = text("name") else { return };
             let namespace = text("namespace").map_or_else(|| here.clone(), Str::new);

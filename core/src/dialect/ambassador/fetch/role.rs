@@ -2,7 +2,7 @@
 //!
 //! Source of behaviour: Emissary `cmd/entrypoint/interesting_types.go`, `pkg/snapshot/v1/types.go` (order), `config/config.py` (storage).
 
-use super::super::kinds::{self, GROUP, Kind};
+use super::super::kinds::{self, AmbassadorKind, GROUP};
 use crate::dialect::ambassador::config::{Store, Support};
 use crate::dialect::kubernetes::ingress::is_ingress;
 
@@ -10,7 +10,7 @@ use crate::dialect::kubernetes::ingress::is_ingress;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Role {
     /// One of Ambassador's own kinds.
-    Ambassador(&'static Kind),
+    Ambassador(&'static AmbassadorKind),
     Service,
     Secret,
     Endpoints,

@@ -7,7 +7,7 @@
 //! What must not be here: a kind's own fields; which objects are looked at at all.
 
 use super::report::Report;
-use super::{GROUP, Kind, Version, habits};
+use super::{AmbassadorKind, GROUP, Version, habits};
 use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::metadata;
 use crate::order::Order as _;
@@ -48,7 +48,7 @@ pub struct Admission {
 
 /// Admits an object of a kind. `root` is the object itself; in an annotation, its fields may stand beside `apiVersion` and
 /// `kind` instead of under `metadata` and `spec` (see [`unfold`]). Findings go to `sink`, each at its node.
-pub fn admit(kind: &'static Kind, object: &resource::Object, via: Via, root: &Node, sink: &mut Findings) -> Admission {
+pub fn admit(kind: &'static AmbassadorKind, object: &resource::Object, via: Via, root: &Node, sink: &mut Findings) -> Admission {
     let mut report = Report::new(kind, object, sink);
     match via {
         Via::ApiServer if object.stored => held(root, &mut report),

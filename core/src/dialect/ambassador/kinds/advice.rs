@@ -2,12 +2,12 @@
 //!
 //! What must not be here: what is wrong.
 
-use super::{Kind, Version};
+use super::{AmbassadorKind, Version};
 use crate::schema::{Fault, Violation};
 use alloc::string::String;
 
 /// The field that was certainly meant by an unknown one, where spelling does not tell.
-pub(super) fn meant(kind: &Kind, version: Version, name: &str) -> Option<&'static str> {
+pub(super) fn meant(kind: &AmbassadorKind, version: Version, name: &str) -> Option<&'static str> {
     match (kind.name, version, name) {
         ("Mapping", Version::V1 | Version::V2, "hostname") => Some("host"),
         ("Mapping", Version::V3Alpha1, "v3StatsName") => Some("stats_name"),
@@ -19,7 +19,7 @@ pub(super) fn meant(kind: &Kind, version: Version, name: &str) -> Option<&'stati
 }
 
 /// Better advice than the general one, for violations that have a usual cause.
-pub(super) fn help(kind: &Kind, violation: &Violation) -> Option<String> {
+pub(super) fn help(kind: &AmbassadorKind, violation: &Violation) -> Option<String> {
     let help = match (kind.name, violation.path.as_str(), violation.fault) {
         ("Mapping", "spec.cors.origins", Fault::WrongType) => "v3alpha1 wants a list of origins; only v1 and v2 took one string with commas",
         (_, "spec.ambassador_id", Fault::WrongType) => "v3alpha1 wants a list of ids; only v1 and v2 took a single one",

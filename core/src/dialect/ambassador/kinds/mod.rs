@@ -76,7 +76,7 @@ impl Version {
 
 /// Everything about a kind that does not depend on an object.
 #[derive(Debug)]
-pub struct Kind {
+pub struct AmbassadorKind {
     /// Its name, as `kind` has it.
     pub name: &'static str,
     /// Its plural, as the API's paths have it.
@@ -94,7 +94,7 @@ pub struct Kind {
     convert: fn(&mut Object),
 }
 
-impl Kind {
+impl AmbassadorKind {
     /// The schema of its `spec` in a version, if there is that version of it.
     pub fn schema(&self, version: Version) -> Option<&'static Schema> {
         match version {
@@ -112,7 +112,7 @@ impl Kind {
 
 /// All of them in all their versions.
 pub fn known() -> Vec<KnownKind> {
-    let of = |kind: &'static Kind| {
+    let of = |kind: &'static AmbassadorKind| {
         let version = move |version: &Version| {
             Some(KnownKind { name: kind.name, api_version: version.api_version().into(), doc: kind.doc, spec: kind.schema(*version)? })
         };
@@ -122,14 +122,14 @@ pub fn known() -> Vec<KnownKind> {
 }
 
 /// The kind of this name.
-pub fn find(name: &str) -> Option<&'static Kind> {
+pub fn find(name: &str) -> Option<&'static AmbassadorKind> {
     ALL.iter().find(|kind| kind.name == name)
 }
 
 macro_rules! kinds {
     ($($name:literal $plural:literal $key:literal $module:ident [$($version:ident)*] $v2:expr, $needs_spec:literal, $doc:literal;)*) => {
         /// All kinds, in the order in which people meet them.
-        pub static ALL: &[Kind] = &[$(Kind {
+        pub static ALL: &[AmbassadorKind] = &[$(AmbassadorKind {
             name: $name,
             plural: $plural,
             config_key: $key,

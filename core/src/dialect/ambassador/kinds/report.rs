@@ -2,7 +2,7 @@
 //!
 //! What must not be here: deciding what is wrong.
 
-use super::{Kind, Version};
+use super::{AmbassadorKind, Version};
 use crate::diagnostic::{Findings, Part, codes};
 use crate::dialect::kubernetes::report;
 use crate::resource::{self, nearest};
@@ -13,13 +13,13 @@ use alloc::string::String;
 
 /// Where findings about one object go.
 pub(super) struct Report<'a> {
-    pub kind: &'static Kind,
+    pub kind: &'static AmbassadorKind,
     pub common: report::Report<'a>,
 }
 
 impl<'a> Report<'a> {
     /// Findings about an object of a kind.
-    pub(super) fn new(kind: &'static Kind, object: &'a resource::Object, sink: &'a mut Findings) -> Self {
+    pub(super) fn new(kind: &'static AmbassadorKind, object: &'a resource::Object, sink: &'a mut Findings) -> Self {
         Self { kind, common: report::Report::new(kind.name, object, sink) }
     }
 
@@ -98,7 +98,7 @@ impl<'a> Report<'a> {
     }
 }
 
-impl Kind {
+impl AmbassadorKind {
     fn other_version(&self, field: &str, version: Version) -> Option<Version> {
         let knows = |other: &Version| self.schema(*other).and_then(|schema| schema.describe(&[field])).is_some();
         Version::ALL.into_iter().rev().filter(|other| *other != version).find(knows)

@@ -5,7 +5,7 @@ extern crate std;
 mod corpus;
 mod forms;
 
-use super::{Admission, Kind, Via, admit, find};
+use super::{Admission, AmbassadorKind, Via, admit, find};
 use crate::diagnostic::Findings;
 use crate::resource::{Content, Object, ObjectId, ResourceKey, Source, SourceId};
 use crate::text::{Document, Limits, Node, Value, parse, split, to_json};
@@ -39,7 +39,7 @@ fn object(node: &Node, document: Arc<Document>) -> Object {
 }
 
 /// All objects of a text, items of lists and of annotations included.
-fn objects(text: &str, found: &mut dyn FnMut(&'static Kind, Object, Via)) {
+fn objects(text: &str, found: &mut dyn FnMut(&'static AmbassadorKind, Object, Via)) {
     for chunk in split(text).into_iter().filter(|chunk| !chunk.is_empty) {
         let document = Arc::new(parse(chunk.range.slice(text), &Limits::default()));
         let Some(root) = &document.root else { continue };
@@ -47,7 +47,7 @@ fn objects(text: &str, found: &mut dyn FnMut(&'static Kind, Object, Via)) {
     }
 }
 
-fn one(node: &Node, document: &Arc<Document>, found: &mut dyn FnMut(&'static Kind, Object, Via)) {
+fn one(node: &Node, document: &Arc<Document>, found: &mut dyn FnMut(&'static AmbassadorKind, Object, Via)) {
     let kind = node.get("kind").and_then(Node::as_str).unwrap_or_default();
     let group = node.get("apiVersion").and_then(Node::as_str).and_then(|version| version.split_once('/')).map_or("", |(group, _)| group);
     if let (Some(Value::Array(items)), true) = (node.get("items").map(|items| &items.value), kind.ends_with("List")) {

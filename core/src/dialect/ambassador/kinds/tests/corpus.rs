@@ -2,7 +2,7 @@
 
 extern crate std;
 
-use super::super::{Kind, Via, admit};
+use super::super::{AmbassadorKind, Via, admit};
 use super::objects;
 use crate::resource::Object;
 use crate::text::{Limits, Node, Value, parse};
@@ -48,7 +48,7 @@ fn ours(input: &str, id: &str, admitted: &mut usize) -> BTreeSet<Flag> {
     // What is stored under a name: a refused update leaves the earlier object in force and is not flagged.
     let mut stored: BTreeMap<(String, String, String), Vec<Flag>> = BTreeMap::new();
     let mut flags = BTreeSet::new();
-    objects(input, &mut |kind: &'static Kind, object: Object, via| {
+    objects(input, &mut |kind: &'static AmbassadorKind, object: Object, via| {
         *admitted += 1;
         let admission = admit(kind, &object, via, &object.root, &mut crate::diagnostic::Findings::default());
         let namespace = object.key.namespace.clone().unwrap_or_default();
