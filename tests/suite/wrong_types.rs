@@ -1,7 +1,7 @@
 //! A value of the wrong type in every field of every kind, made from the table of kinds: an error at its line, and the rest compiles.
 
 use chancery_core::compilation::Options;
-use chancery_core::dialect::ambassador::kinds::{ALL, Kind, Version};
+use chancery_core::dialect::ambassador::kinds::{ALL, AmbassadorKind, Version};
 use chancery_core::dialect::contour;
 use chancery_core::schema::{Others, Schema, Shape};
 use chancery_tests::fixture::GATEWAY;
@@ -159,7 +159,7 @@ fn a_wrong_type_is_reported_at_its_line() {
     assert!(silent.is_empty(), "{} of {count} wrong values are not told of:\n{}", silent.len(), silent.join("\n"));
 }
 
-fn check(kind: &Kind, version: Version, group: &[(&Spot, &str)]) -> Vec<String> {
+fn check(kind: &AmbassadorKind, version: Version, group: &[(&Spot, &str)]) -> Vec<String> {
     let (mut text, mut ends, mut line) = (String::new(), Vec::new(), 0);
     for (index, (spot, value)) in group.iter().enumerate() {
         let name = if kind.name == "Module" { "ambassador".to_string() } else { format!("x{index}") };
