@@ -63,6 +63,29 @@ const OF_GATEWAYS: &[Check] = &[
 ];
 
 /// Adds to a compilation's findings what the whole shows, and judges all of them.
+///
+/// ```
+/// use chancery_core::compilation::Options;
+/// use chancery_core::compile::Compiler;
+/// use chancery_core::dialect;
+/// use chancery_core::resource::Inputs;
+/// use chancery_core::check::check;
+/// use chancery_core::diagnostic::Policy;
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
+/// ");
+/// let mut compiler = Compiler::new(dialect::ALL);
+/// let mut compilation = compiler.compile(&inputs, &Options::default());
+///
+/// let executor = compiler.executor();
+/// check(&mut compilation, &Policy::default(), &mut compiler.emitted, executor);
+/// // That nothing listens is seen only when the whole is looked at.
+/// assert!(compilation.all_diagnostics().any(|finding| finding.code.name == "no-listener"));
+/// ```
 pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut EmittedByGateway, executor: &dyn Executor) {
     let found: Vec<Vec<Diagnostic>> = compilation.sides().map(|side| check_side(side, policy, emitted, executor)).collect();
     for (side, mut found) in compilation.sides.iter_mut().zip(found) {

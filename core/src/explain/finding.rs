@@ -113,6 +113,27 @@ struct Identity {
 }
 
 /// All findings of all sides, by file and place; those about the whole come last. What several controllers find alike is there once.
+///
+/// ```
+/// use chancery_core::compilation::Options;
+/// use chancery_core::compile::compile;
+/// use chancery_core::dialect;
+/// use chancery_core::resource::Inputs;
+/// use chancery_core::explain::findings;
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
+/// ");
+/// let compilation = compile(&inputs, &Options::default(), dialect::ALL);
+///
+/// let found = findings(&compilation, &compilation.positions());
+/// let misspelt = found.iter().find(|finding| finding.code == "unknown-field").expect("a finding");
+/// assert_eq!(misspelt.span.as_ref().map(|span| (span.line, span.column)), Some((4, 56)));
+/// assert_eq!(misspelt.help.as_deref(), Some("did you mean `timeout_ms`?"));
+/// ```
 pub fn findings(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Finding> {
     let mut all: Vec<Finding> = compilation.diagnostics.iter().map(|diagnostic| finding(diagnostic, compilation, positions)).collect();
     let mut known: HashMap<Identity, usize> = HashMap::new();

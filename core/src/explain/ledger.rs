@@ -53,6 +53,25 @@ pub struct LedgerRow {
 
 /// What became of every object for each side, one side after another, each in the order of the text. What a controller does not read is
 /// in the ledger of the one that does; what none reads is in the first.
+///
+/// ```
+/// use chancery_core::compilation::Options;
+/// use chancery_core::compile::compile;
+/// use chancery_core::dialect;
+/// use chancery_core::resource::Inputs;
+/// use chancery_core::explain::ledger;
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
+/// ");
+/// let compilation = compile(&inputs, &Options::default(), dialect::ALL);
+///
+/// let rows = ledger(&compilation, &compilation.positions());
+/// assert_eq!((rows[0].resource.to_string().as_str(), rows[0].state), ("Mapping quote.default", "emitted"));
+/// ```
 pub fn ledger(compilation: &Compilation, positions: &Positions<'_>) -> Vec<LedgerRow> {
     let several = compilation.sides.len() > 1;
     let mut all = Vec::new();

@@ -82,6 +82,30 @@ impl Ground<'_> {
 }
 
 /// What becomes of a request in a gateway.
+///
+/// ```
+/// use chancery_core::compilation::Options;
+/// use chancery_core::compile::Compiler;
+/// use chancery_core::dialect;
+/// use chancery_core::resource::Inputs;
+/// use chancery_core::explain::route;
+/// use chancery_core::simulate::{Outcome, Request};
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
+/// ");
+/// let mut compiler = Compiler::new(dialect::ALL);
+/// let compilation = compiler.compile(&inputs, &Options::default());
+///
+/// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
+/// let request = Request::new("GET", "http://shop.example.com/quote/1").expect("a URL");
+/// let report = route(gateway, &compilation.positions(), &request, compiler.emitted.of(gateway));
+/// // There is no Listener, so nothing listens on port 80.
+/// assert_eq!(report.simulation.outcome, Outcome::NoListener);
+/// ```
 pub fn route(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
     let config = EnvoyConfig::of(gateway.ir);
     let map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), emitted);

@@ -22,6 +22,26 @@ pub const VERSION: u32 = 1;
 /// What an answer follows from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+///
+/// ```
+/// use chancery_core::compilation::Options;
+/// use chancery_core::compile::compile;
+/// use chancery_core::dialect;
+/// use chancery_core::resource::Inputs;
+/// use chancery_core::explain::Snapshot;
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
+/// ");
+/// let compilation = compile(&inputs, &Options::default(), dialect::ALL);
+///
+/// let written = Snapshot::new(&compilation, &Options::default(), &[], false).write();
+/// let read = Snapshot::read(&written).expect("what was written can be read");
+/// assert_eq!(read.inputs().inputs[0].name, "quote.yaml");
+/// ```
 pub struct Snapshot {
     /// The version of the format. The first member, by which a snapshot is known.
     chancery_snapshot: u32,

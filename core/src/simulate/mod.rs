@@ -54,6 +54,40 @@ use hashbrown::HashMap;
 pub(crate) use table::Table;
 
 /// An Envoy's configuration, ready to be asked.
+///
+/// ```
+/// use chancery_core::compilation::Options;
+/// use chancery_core::compile::compile;
+/// use chancery_core::dialect;
+/// use chancery_core::resource::Inputs;
+/// use chancery_core::envoy_config::EnvoyConfig;
+/// use chancery_core::simulate::{Gateway, Outcome, Request};
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Listener
+/// metadata: {name: http}
+/// spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+/// ---
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Host
+/// metadata: {name: all}
+/// spec: {hostname: \"*\", requestPolicy: {insecure: {action: Route}}}
+/// ---
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote}
+/// ");
+/// let compilation = compile(&inputs, &Options::default(), dialect::ALL);
+/// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
+/// let envoy = EnvoyConfig::of(gateway.ir);
+/// let gateway = Gateway::new(&envoy);
+/// let request = Request::new("GET", "http://shop.example.com:8080/quote/1").expect("a URL");
+/// let simulation = gateway.simulate(&request);
+/// assert_eq!(simulation.outcome, Outcome::Forward);
+/// assert_eq!(simulation.clusters[0].name, "cluster_quote_default");
+/// ```
 pub struct Gateway<'a> {
     config: &'a EnvoyConfig,
     /// By the address of the message.

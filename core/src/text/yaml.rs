@@ -17,6 +17,18 @@ use super::{
 
 /// Reads one document, such as a chunk that [`split`](super::split()) found. Never fails: what could be read is there, what could not is a
 /// problem.
+///
+/// ```
+/// use chancery_core::text::{Limits, Node, parse};
+///
+/// let text = "service: quote # the one in the cluster\nweight: [10, 90]\n";
+/// let document = parse(text, &Limits::default());
+/// let root = document.root.as_ref().expect("a value");
+/// let service = root.get("service").expect("the field");
+/// assert_eq!(service.as_str(), Some("quote"));
+/// assert_eq!(document.spans.get(service.id).expect("a place").value.slice(text), "quote");
+/// assert!(!document.is_broken());
+/// ```
 pub fn parse(text: &str, limits: &Limits) -> Document {
     if text.len() > limits.max_bytes as usize {
         let mut builder = Builder::new(limits, "");

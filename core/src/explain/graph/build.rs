@@ -18,6 +18,26 @@ use hashbrown::{HashMap, HashSet};
 
 /// The graph of a compilation: each resource once, and the parts of each gateway. Where there are several gateways, the ids of their parts begin
 /// with the gateway's name.
+///
+/// ```
+/// use chancery_core::compilation::Options;
+/// use chancery_core::compile::compile;
+/// use chancery_core::dialect;
+/// use chancery_core::resource::Inputs;
+/// use chancery_core::explain::graph;
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
+/// ");
+/// let compilation = compile(&inputs, &Options::default(), dialect::ALL);
+///
+/// let graph = graph(&compilation, &compilation.positions());
+/// let cluster = graph.nodes.iter().find(|node| node.label == "cluster_quote_default").expect("the Mapping's cluster");
+/// assert!(graph.edges.iter().any(|edge| edge.from == "Mapping/quote/default" && edge.to == cluster.id));
+/// ```
 pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
     let mut builder = Builder {
         compilation,
