@@ -4,6 +4,7 @@ mod demo;
 mod diff;
 mod docs;
 mod folders;
+mod live;
 mod missing;
 mod secrets;
 

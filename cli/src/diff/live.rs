@@ -2,7 +2,7 @@
 //!
 //! What must not be here: the comparison; the answers of the server and of Envoy.
 
-use super::compared::compare;
+use super::compared::{Differences, compare};
 use super::loaded::{Loaded, running};
 use super::{data, human, warn_of_gaps};
 use crate::args::{DiffFormat, DriftArgs};
@@ -10,7 +10,12 @@ use crate::live::ask;
 use crate::output::{print, print_json};
 use crate::style::{Style, plain};
 use crate::{Outcome, Unusable};
+use chancery_core::backend::envoy::{self, v3::resources};
+use chancery_core::compare::ChangeKind;
+use chancery_core::compilation::Compilation;
+use chancery_core::envoy_config::{EnvoyConfig, Running};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Runs it.
@@ -21,7 +26,8 @@ pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
     warn_of_gaps(&[source]);
     let node = args.node.as_deref().map(|node| format!("?node={}", escaped(node))).unwrap_or_default();
     let served = running(&format!("what {} sends", args.server), &ask::text(&args.server, &format!("/api/v1/served{node}"))?)?;
-    let sent = compare(source, &served, false)?;
+    let mut sent = compare(source, &served, false)?;
+    forget(&mut sent, ChangeKind::Removed, &of_bootstrap(source));
     let mut differs = !sent.is_empty();
     let mut out = format!("{}\n{}", style.bold("The source, and what the server sends:"), human::report(&sent, None, style));
     let mut all = json!({ "sent": data(&sent, None)? });
@@ -29,7 +35,8 @@ pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
         let dump = chancery_live::host::wait(chancery_live::admin::config_dump(address)).map_err(|failure| Unusable(failure.0))?;
         let envoy = running(&format!("the Envoy at {address}"), &dump)?;
         let Loaded::Running(of_envoy) = &envoy else { return Ok(2) };
-        let has = compare(&served, &envoy, false)?;
+        let mut has = compare(&served, &envoy, false)?;
+        forget(&mut has, ChangeKind::Added, &started_with(of_envoy));
         differs |= !has.is_empty() || !of_envoy.refused.is_empty();
         let title = format!("What the server sends, and what the Envoy at {address} has:");
         let _ = write!(out, "\n{}\n{}", style.bold(plain(&title)), human::report(&has, Some(of_envoy), style));
@@ -49,6 +56,34 @@ pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
         _ => print(&out)?,
     }
     Ok(u8::from(args.exit_code && differs))
+}
+
+/// Listeners that only a bootstrap of the controller has: no server sends them.
+fn of_bootstrap(source: &Loaded) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    for gateway in source.compilation().into_iter().flat_map(Compilation::gateways) {
+        let sent = resources(gateway.ir, &envoy::Options::default());
+        let is_sent = |name: &str| sent.listeners.iter().any(|listener| listener.name == name);
+        let all = EnvoyConfig::of(gateway.ir).listeners;
+        out.extend(all.into_iter().map(|placed| placed.message.name).filter(|name| !is_sent(name)));
+    }
+    out
+}
+
+/// What an Envoy has of its own bootstrap: how it reaches the server, among others.
+fn started_with(running: &Running) -> BTreeSet<String> {
+    let is_static = |pointer: &str| pointer.contains("/static_");
+    let clusters = running.config.clusters.iter().filter(|placed| is_static(&placed.pointer)).map(|placed| &placed.message.name);
+    let listeners = running.config.listeners.iter().filter(|placed| is_static(&placed.pointer)).map(|placed| &placed.message.name);
+    clusters.chain(listeners).cloned().collect()
+}
+
+/// Leaves out what became so of these, and of what stands in them.
+fn forget(differences: &mut Differences, change: ChangeKind, names: &BTreeSet<String>) {
+    let is_of = |of: &str, name: &str| of == name || of.starts_with(&format!("{name}, ")) || of.contains(&format!(" in {name}"));
+    for gateway in &mut differences.gateways {
+        gateway.envoy.retain(|of| of.change != change || !names.iter().any(|name| is_of(&of.name, name)));
+    }
 }
 
 /// A type of which an Envoy has not accepted what it was sent last.
