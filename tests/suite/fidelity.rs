@@ -119,5 +119,5 @@ fn the_certificate_of_an_ingress_may_be_in_the_namespace_that_its_annotation_nam
     assert_eq!((state("used"), state("cert")), (Some("emitted"), Some("emitted")), "{:#?}", work.ledger());
     check(&mut work.compilation, &Policy::default(), &mut work.compiler.emitted, &Sequential);
     let codes: Vec<_> = work.findings().into_iter().map(|finding| finding.code).collect();
-    assert!(!codes.iter().any(|code| *code == "dangling-reference"), "{codes:?}");
+    assert!(!codes.contains(&"dangling-reference"), "{codes:?}");
 }
