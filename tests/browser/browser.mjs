@@ -5,13 +5,13 @@
 import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:http";
-import { test as run } from "node:test";
+import { after, before, test as run } from "node:test";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
-// A test that hangs is ended, and has failed.
+// A test that hangs is ended, and fails.
 export const test = (name, body) => run(name, { timeout: 180_000 }, body);
 
 export const dist = fileURLToPath(new URL("../../dist/", import.meta.url));
@@ -61,6 +61,27 @@ export async function open(browser, url, { width = 1440, height = 900, theme = "
   if (init) await page.addInitScript(init);
   await page.goto(url + path);
   return { page, context, errors, close: () => context.close() };
+}
+
+// A browser and a server for the tests of a file. `visit` opens a page and waits for its first compile; `open` does not wait.
+export function visitors(hosts) {
+  const site = {
+    open: (options) => open(site.browser, site.server.url, options),
+    visit: async (options) => {
+      const opened = await site.open(options);
+      await ready(opened.page);
+      return opened;
+    },
+  };
+  before(async () => {
+    site.browser = await launch();
+    site.server = await serve(hosts);
+  });
+  after(async () => {
+    await site.browser?.close();
+    await site.server?.close();
+  });
+  return site;
 }
 
 // Until the first compile is shown.

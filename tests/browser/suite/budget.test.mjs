@@ -3,23 +3,15 @@
 import AxeBuilder from "@axe-core/playwright";
 import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
-import { after, before, describe } from "node:test";
+import { describe } from "node:test";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
-import { clickLine, dist, launch, load, open, ready, serve, show, test } from "../browser.mjs";
+import { clickLine, dist, load, ready, show, test, visitors } from "../browser.mjs";
 
-let browser, server;
-before(async () => {
-  browser = await launch();
-  server = await serve();
-});
-after(async () => {
-  await browser?.close();
-  await server?.close();
-});
+const site = visitors();
 
 const mappings = (count) =>
-  Array.from({ length: count }, (_, at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}, namespace: shop}\nspec:\n  hostname: shop.example.com\n  prefix: /m${at}/\n  service: m${at}.shop:8080\n`).join("");
+  Array.from({ length: count }, (_, at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}, namespace: shop}\nspec:\n  hostname: shop.example.com\n  prefix: /m${at}/\n  service: m${at}.shop:8080\n`).join("") + "  wrong: 1\n";
 
 // ARCHITECTURE.md says where the bytes go. What is held is that it does not grow past this.
 const MOST = 1_810_000;
@@ -49,13 +41,15 @@ describe("budgets", () => {
   test("a keystroke is answered soon, with 1,000 resources not many times later than with 50", async () => {
     const middles = [];
     for (const count of [50, 1000]) {
-      const { page, close } = await open(browser, server.url);
-      await ready(page);
+      const { page, close } = await site.visit();
       await load(page, { "many.yaml": mappings(count) });
       await page.locator(".status", { hasText: `${count} resources` }).waitFor();
       await show(page, "findings");
-      await clickLine(page, "prefix: /m0/");
-      await page.keyboard.press("End");
+      // What is written becomes part of a name that a finding repeats.
+      await page.locator(".finding", { hasText: "wrong" }).locator(".chip.source").first().click();
+      await page.locator(".cm-line", { hasText: "wrong: 1" }).waitFor();
+      await clickLine(page, "wrong: 1");
+      await page.keyboard.press("Home");
       const times = [];
       for (let at = 0; at < 7; at += 1) {
         times.push(
@@ -67,7 +61,6 @@ describe("budgets", () => {
                   seen.disconnect();
                   done(performance.now() - from);
                 });
-                // The finding tells of the path; the counts may say what they said before.
                 seen.observe(document.querySelector("[aria-label=Findings]"), { subtree: true, characterData: true, childList: true });
                 document.execCommand("insertText", false, "x");
                 setTimeout(() => fail(new Error("no answer within 10 s")), 10_000);
@@ -85,12 +78,12 @@ describe("budgets", () => {
 
   test("a machine that is four times as slow takes not many times as long to begin", async () => {
     const visit = async (rate) => {
-      const context = await browser.newContext({ serviceWorkers: "block" });
+      const context = await site.browser.newContext({ serviceWorkers: "block" });
       const page = await context.newPage();
       const session = await context.newCDPSession(page);
       await session.send("Emulation.setCPUThrottlingRate", { rate });
       const from = Date.now();
-      await page.goto(server.url);
+      await page.goto(site.server.url);
       await page.locator(".cm-content").waitFor();
       const editor = Date.now() - from;
       await ready(page);
@@ -108,8 +101,7 @@ describe("budgets", () => {
 describe("everyone", () => {
   for (const theme of ["light", "dark"]) {
     test(`axe finds nothing serious in any view, ${theme}`, async () => {
-      const { page, close } = await open(browser, server.url, { theme });
-      await ready(page);
+      const { page, close } = await site.visit({ theme });
       await clickLine(page, "prefix: /api/");
       const check = async (where) => {
         const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]).analyze();

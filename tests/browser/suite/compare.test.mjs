@@ -1,22 +1,13 @@
 // The present state against another.
 
 import assert from "node:assert/strict";
-import { after, before, describe } from "node:test";
-import { clickLine, launch, open, ready, serve, test } from "../browser.mjs";
+import { describe } from "node:test";
+import { clickLine, ready, test, visitors } from "../browser.mjs";
 
-let browser, server;
-before(async () => {
-  browser = await launch();
-  server = await serve();
-});
-after(async () => {
-  await browser?.close();
-  await server?.close();
-});
+const site = visitors();
 
 const visit = async (options) => {
-  const opened = await open(browser, server.url, options);
-  await ready(opened.page);
+  const opened = await site.visit(options);
   await opened.page.click("#tab-compare");
   return opened;
 };
@@ -71,7 +62,7 @@ describe("compare", () => {
   test("another tab of the browser is compared with", async () => {
     const { page, context, close } = await visit();
     const other = await context.newPage();
-    await other.goto(`${server.url}?example=canary`);
+    await other.goto(`${site.server.url}?example=canary`);
     await ready(other);
     await page.locator("#compare-with").focus();
     const option = page.locator("#compare-with option", { hasText: "another tab: canary.yaml" });

@@ -1,28 +1,20 @@
 // Every dialect on the page: found from what is brought, answered by a worker of its own, with views of what its gateways are.
 
 import assert from "node:assert/strict";
-import { after, before, describe } from "node:test";
-import { launch, line, load, open, ready, serve, show, test } from "../browser.mjs";
+import { describe } from "node:test";
+import { line, load, ready, show, test, visitors } from "../browser.mjs";
 
-let browser, server;
-before(async () => {
-  browser = await launch();
-  server = await serve();
-});
-after(async () => {
-  await browser?.close();
-  await server?.close();
-});
+const site = visitors();
 
 // A visit, and the programs that it asks for.
 const visit = async (path = "") => {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", serviceWorkers: "block" });
+  const context = await site.browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", serviceWorkers: "block" });
   const page = await context.newPage();
   const [programs, errors] = [[], []];
   context.on("request", (request) => request.url().endsWith(".wasm") && programs.push(request.url().split("/").pop()));
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-  await page.goto(server.url + path);
+  await page.goto(site.server.url + path);
   await ready(page);
   return { page, errors, workers: () => programs.filter((name) => name.startsWith("chancery-worker-")).sort(), close: () => context.close() };
 };

@@ -2,18 +2,10 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, before, describe } from "node:test";
-import { launch, load, open, ready, serve, test } from "../browser.mjs";
+import { describe } from "node:test";
+import { load, test, visitors } from "../browser.mjs";
 
-let browser, server;
-before(async () => {
-  browser = await launch();
-  server = await serve();
-});
-after(async () => {
-  await browser?.close();
-  await server?.close();
-});
+const site = visitors();
 
 const entry = `apiVersion: getambassador.io/v3alpha1
 kind: Listener
@@ -82,8 +74,7 @@ describe("the graph can be read", () => {
   for (const [name, text, shows] of inputs) {
     for (const [width, height, theme] of [[1440, 900, "light"], [390, 844, "dark"]]) {
       test(`${name} at ${width} × ${height}, ${theme}`, async () => {
-        const { page, errors, close } = await open(browser, server.url, { width, height, theme });
-        await ready(page);
+        const { page, errors, close } = await site.visit({ width, height, theme });
         await load(page, { "mine.yaml": text });
         await page.locator(".arrived", { hasText: "Read as" }).waitFor();
         await page.click("#tab-graph");
@@ -98,8 +89,7 @@ describe("the graph can be read", () => {
   }
 
   test("from afar, what would be too small is left out", async () => {
-    const { page, close } = await open(browser, server.url);
-    await ready(page);
+    const { page, close } = await site.visit();
     await page.locator(".box").first().waitFor();
     for (let at = 0; at < 4; at += 1) {
       await page.getByRole("button", { name: "Zoom out" }).click();
@@ -111,8 +101,7 @@ describe("the graph can be read", () => {
 
 describe("the story", () => {
   test("is what was written: one row a rule, shares as numbers, no part of Envoy; the machine is one click deeper", async () => {
-    const { page, close } = await open(browser, server.url);
-    await ready(page);
+    const { page, close } = await site.visit();
     await page.locator(".box", { hasText: "/cart/" }).first().waitFor();
     const boxes = (await page.locator(".box .box-title").allTextContents()).sort();
     assert.deepEqual(boxes, ["/*", "/api/*", "/cart/*", "api:8080", "cart-next:8080", "cart:8080", "http", "shop", "web:80"]);
@@ -126,8 +115,7 @@ describe("the story", () => {
   });
 
   test("keeps the places of boxes under an edit", async () => {
-    const { page, close } = await open(browser, server.url);
-    await ready(page);
+    const { page, close } = await site.visit();
     await page.locator(".box", { hasText: "/cart/" }).first().waitFor();
     const order = () => page.locator(".box").evaluateAll((boxes) => boxes.map((box) => [box.querySelector(".box-title").textContent, box.getBoundingClientRect().top]).sort((a, b) => a[1] - b[1]).map(([title]) => title).filter((title) => title.startsWith("/")));
     const before = await order();
@@ -139,8 +127,7 @@ describe("the story", () => {
   });
 
   test("is exported as it is shown", async () => {
-    const { page, close } = await open(browser, server.url);
-    await ready(page);
+    const { page, close } = await site.visit();
     await page.locator(".box", { hasText: "/cart/" }).first().waitFor();
     const shown = (await page.locator(".box .box-title").allTextContents()).sort();
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "SVG" }).click()]);

@@ -4,11 +4,11 @@
 
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { after, before, describe } from "node:test";
+import { before, describe } from "node:test";
 import { fileURLToPath } from "node:url";
 import pixelmatch from "pixelmatch";
 import { PNG } from "pngjs";
-import { clickLine, drawn, launch, open, ready, serve, show, test } from "../browser.mjs";
+import { clickLine, drawn, show, test, visitors } from "../browser.mjs";
 
 const pictures = fileURLToPath(new URL("../../../assets/pictures/", import.meta.url));
 
@@ -18,22 +18,13 @@ const MOST = 0.002;
 const VIEWS = ["graph", "routes", "envoy", "ir", "findings", "try", "compare"];
 
 describe("looks as it did", () => {
-  let browser, server;
-  before(async () => {
-    browser = await launch();
-    server = await serve();
-    await mkdir(pictures, { recursive: true });
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  const { visit } = visitors();
+  before(() => mkdir(pictures, { recursive: true }));
 
   for (const theme of ["light", "dark"]) {
     for (const view of VIEWS) {
       test(`${view}, ${theme}`, async () => {
-        const { page, close } = await open(browser, server.url, { theme, width: 1120, height: 620 });
-        await ready(page);
+        const { page, close } = await visit({ theme, width: 1120, height: 620 });
         await clickLine(page, "name: cart,");
         await show(page, view);
         if (view === "graph") await page.locator(".box").first().waitFor();

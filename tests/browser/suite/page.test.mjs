@@ -2,25 +2,11 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, before, describe } from "node:test";
+import { describe } from "node:test";
 import { strToU8, zipSync } from "../../../assets/editor/node_modules/fflate/esm/index.mjs";
-import { clickLine, launch, line, load, open, ready, serve, test } from "../browser.mjs";
+import { clickLine, line, load, ready, test, visitors } from "../browser.mjs";
 
-let browser, server;
-before(async () => {
-  browser = await launch();
-  server = await serve();
-});
-after(async () => {
-  await browser?.close();
-  await server?.close();
-});
-
-const visit = async (options) => {
-  const opened = await open(browser, server.url, options);
-  await ready(opened.page);
-  return opened;
-};
+const { visit } = visitors();
 
 const lit = (page) => page.locator(".cm-line.thread-line").allTextContents();
 

@@ -1,26 +1,34 @@
 // Requests that are tried, kept and tried again.
 
 import assert from "node:assert/strict";
-import { after, before, describe } from "node:test";
-import { clickLine, launch, open, ready, serve, test } from "../browser.mjs";
+import { describe } from "node:test";
+import { clickLine, load, ready, test, visitors } from "../browser.mjs";
 
-let browser, server;
-before(async () => {
-  browser = await launch();
-  server = await serve();
-});
-after(async () => {
-  await browser?.close();
-  await server?.close();
-});
+const site = visitors();
 
 const visit = async (options) => {
-  const opened = await open(browser, server.url, options);
-  await ready(opened.page);
+  const opened = await site.visit(options);
   await opened.page.click("#tab-try");
   await opened.page.locator(".verdict").waitFor();
   return opened;
 };
+
+const api = "apiVersion: getambassador.io/v3alpha1";
+const beta = `${api}
+kind: Listener
+metadata: {name: http}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+${api}
+kind: Host
+metadata: {name: all}
+spec: {hostname: "*", requestPolicy: {insecure: {action: Route}}}
+---
+${api}
+kind: Mapping
+metadata: {name: beta}
+spec: {hostname: "*", prefix: /beta/, service: beta, headers: {x-version: "2"}}
+`;
 
 const ask = (page, url) => page.fill(".url", url);
 const verdict = (page, text) => page.locator(".verdict, .verdict-second", { hasText: text }).first().waitFor();
@@ -62,10 +70,12 @@ describe("try a request", () => {
     await page.locator('#tab-try[aria-selected="true"]').waitFor();
     await page.waitForFunction(() => document.querySelector(".url").value === "http://shop.example.com/api/");
     await verdict(page, "goes to cluster_api_backend_8080_shop as /");
+    await load(page, { "beta.yaml": beta });
+    await page.locator(".status", { hasText: "3 resources" }).waitFor();
     await page.click("#tab-routes");
-    await page.locator("tr.route", { hasText: "x-forwarded-proto" }).filter({ hasText: "prefix /cart/" }).first().getByRole("button", { name: "Try" }).click();
-    await page.waitForFunction(() => /x-forwarded-proto: https/.test(document.querySelector(".wide-headers textarea")?.value));
-    await page.locator(".tried.taken", { hasText: "prefix /cart/" }).waitFor();
+    await page.locator("tr.route", { hasText: "prefix /beta/" }).first().getByRole("button", { name: "Try" }).click();
+    await page.waitForFunction(() => /x-version: 2/.test(document.querySelector(".wide-headers textarea")?.value));
+    await page.locator(".tried.taken", { hasText: "prefix /beta/" }).waitFor();
     await close();
   });
 

@@ -3,20 +3,12 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { after, before, describe } from "node:test";
+import { describe } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { clickLine, launch, line, load, open, ready, serve, test } from "../browser.mjs";
+import { clickLine, line, load, ready, test, visitors } from "../browser.mjs";
 
-let browser, server;
-before(async () => {
-  browser = await launch();
-  server = await serve();
-});
-after(async () => {
-  await browser?.close();
-  await server?.close();
-});
+const site = visitors();
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const cli = async (...words) => {
@@ -36,8 +28,7 @@ const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: sho
 
 describe("a link", () => {
   test("brings text, view and kept requests to another browser, and the command line answers the same", async () => {
-    const { page, close } = await open(browser, server.url);
-    await ready(page);
+    const { page, close } = await site.visit();
     await clickLine(page, "prefix: /api/");
     await page.keyboard.press("End");
     await page.keyboard.type("shared/");
@@ -73,8 +64,7 @@ describe("a link", () => {
   });
 
   test("has no key material unless a person wants it, and says so", async () => {
-    const { page, close } = await open(browser, server.url);
-    await ready(page);
+    const { page, close } = await site.visit();
     await load(page, { "secret.yaml": secret });
     await page.locator(".status", { hasText: "1 resource" }).waitFor();
     const text = async (link) => {
@@ -101,7 +91,7 @@ describe("a link", () => {
       ["#snapshot=2.abc", "The link was packed by a newer Chancery"],
       ["#snapshot=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E", "The link holds no snapshot"],
     ]) {
-      const { page, close } = await open(browser, server.url + fragment);
+      const { page, close } = await site.open({ path: fragment });
       await page.locator(".toast", { hasText: why }).waitFor();
       await ready(page);
       assert.match(await page.locator(".status").textContent(), /6 resources/);
@@ -111,8 +101,7 @@ describe("a link", () => {
   });
 
   test("that was pasted over the address opens without a reload, and the work before it is put aside", async () => {
-    const { page, close } = await open(browser, server.url);
-    await ready(page);
+    const { page, close } = await site.visit();
     const link = await share(page);
     await page.keyboard.press("Escape");
     await clickLine(page, "prefix: /api/");
@@ -133,8 +122,7 @@ describe("a link", () => {
 
 describe("a snapshot", () => {
   test("is downloaded, and dropped it opens", async () => {
-    const { page, close } = await open(browser, server.url);
-    await ready(page);
+    const { page, close } = await site.visit();
     await share(page);
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Download the snapshot")]);
     assert.equal(download.suggestedFilename(), "chancery-snapshot.json");
@@ -157,8 +145,7 @@ describe("a snapshot", () => {
   });
 
   test("of much is recommended where a link would be cut off", async () => {
-    const { page, close } = await open(browser, server.url);
-    await ready(page);
+    const { page, close } = await site.visit();
     const words = Array.from({ length: 4000 }, (_, at) => `# ${(at * 7919) % 10007} ${(at * 104729) % 99991}\n`).join("");
     await load(page, { "long.yaml": words });
     await share(page);
@@ -169,8 +156,7 @@ describe("a snapshot", () => {
 
 describe("what the browser keeps", () => {
   test("has stand-ins for what may be secret, and the editor what was written", async () => {
-    const { page, close } = await open(browser, server.url);
-    await ready(page);
+    const { page, close } = await site.visit();
     await load(page, { "secret.yaml": secret });
     await page.waitForFunction(() => localStorage.getItem("chancery.work")?.includes("secret.yaml"));
     const kept = await page.evaluate(() => JSON.stringify({ ...localStorage }));
