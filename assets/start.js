@@ -19,7 +19,10 @@ let early;
 
 // Starts the worker that is likely to be needed, so that it loads beside the page.
 export const prepare = (dialect) => {
-  early = { dialect, worker: start(dialect) };
+  const known = { dialect, worker: start(dialect), failed: false };
+  // An error that comes before the page listens would be lost.
+  known.worker.addEventListener("error", () => (known.failed = true));
+  early = known;
 };
 
 // Which one that is.
@@ -29,7 +32,7 @@ export const prepared = () => early?.dialect ?? "";
 export const take = (dialect) => {
   const known = early;
   early = undefined;
-  if (known?.dialect === dialect) return known.worker;
+  if (known?.dialect === dialect && !known.failed) return known.worker;
   known?.worker.terminate();
   try {
     localStorage.setItem("chancery.worker", dialect);

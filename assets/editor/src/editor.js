@@ -128,13 +128,15 @@ export class Editor {
 
   // Shows a file; one that was shown before keeps its history.
   show(name, content) {
-    if (this.current !== null && this.states.has(this.current)) this.states.set(this.current, this.view.state);
-    let state = this.states.get(name);
-    if (!state || state.doc.toString() !== content) state = this.#state(content);
-    this.states.set(name, state);
+    if (this.current !== null && this.states.has(this.current)) this.states.set(this.current, { state: this.view.state, scroll: this.view.scrollSnapshot() });
+    let kept = this.states.get(name);
+    // Another text begins at its top, wherever the one before was scrolled to.
+    if (!kept || kept.state.doc.toString() !== content) kept = { state: this.#state(content), scroll: EditorView.scrollIntoView(0, { y: "start" }) };
+    this.states.set(name, kept);
     this.current = name;
     this.quiet = true;
-    this.view.setState(state);
+    this.view.setState(kept.state);
+    this.view.dispatch({ effects: kept.scroll });
     this.quiet = false;
     this.#lint();
     this.#light(false);

@@ -1,24 +1,11 @@
 // The first thing that a person does: paste, drop or open what is their own.
 
 import assert from "node:assert/strict";
-import { after, before, describe } from "node:test";
-import { launch, line, load, open, ready, serve, show, test } from "../browser.mjs";
+import { describe } from "node:test";
+import { drawn, line, load, ready, show, test, visitors } from "../browser.mjs";
 
-let browser, server;
-before(async () => {
-  browser = await launch();
-  server = await serve();
-});
-after(async () => {
-  await browser?.close();
-  await server?.close();
-});
-
-const visit = async (options) => {
-  const opened = await open(browser, server.url, options);
-  await ready(opened.page);
-  return opened;
-};
+const site = visitors();
+const { visit } = site;
 
 const proxy = `apiVersion: projectcontour.io/v1
 kind: HTTPProxy
@@ -104,6 +91,23 @@ describe("what a person brings", () => {
     await load(page, { "more.yaml": mapping("more") });
     await arrived(page, "3 resources");
     assert.deepEqual(await page.locator(".file-name").allTextContents(), ["site.yaml", "more.yaml"]);
+    await close();
+  });
+
+  test("begins at its first line, and a file that is shown again where it was", async () => {
+    const { page, close } = await visit();
+    const top = () => page.evaluate(() => document.querySelector(".cm-scroller").scrollTop);
+    await load(page, { "long.yaml": proxy + "# more\n".repeat(200) });
+    await arrived(page, "Read as Contour: 2 resources.");
+    await drawn(page);
+    assert.ok((await top()) < 10, "the first line is in sight");
+    await page.evaluate(() => (document.querySelector(".cm-scroller").scrollTop = 1000));
+    await load(page, { "more.yaml": mapping("more") + "# more\n".repeat(200) });
+    await arrived(page, "3 resources");
+    await drawn(page);
+    assert.ok((await top()) < 10, "the first line is in sight");
+    await page.getByRole("button", { name: "long.yaml", exact: true }).click();
+    await page.waitForFunction(() => Math.abs(document.querySelector(".cm-scroller").scrollTop - 1000) < 30);
     await close();
   });
 
@@ -253,7 +257,7 @@ describe("a reload", () => {
 
 describe("one view in another page", () => {
   test("stands alone: no tabs, no editor", async () => {
-    const { page, close } = await open(browser, server.url, { path: "?embed=graph" });
+    const { page, close } = await site.open({ path: "?embed=graph" });
     await page.locator(".box").first().waitFor();
     for (const hidden of [".tabs", ".cm-editor", ".head", ".status"]) assert.equal(await page.locator(hidden).isVisible(), false, hidden);
     await close();

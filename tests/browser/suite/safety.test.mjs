@@ -1,25 +1,16 @@
 // What strangers' input, missing networks and hanging workers must not do.
 
 import assert from "node:assert/strict";
-import { after, before, describe } from "node:test";
-import { drawn, launch, load, open, ready, serve, show, test } from "../browser.mjs";
+import { describe } from "node:test";
+import { drawn, load, ready, show, test, visitors } from "../browser.mjs";
 
-let browser, server;
-before(async () => {
-  browser = await launch();
-  server = await serve({ "/host/": '<!doctype html><iframe id="f" src="/?embed=findings&theme=dark" width="600" height="300"></iframe><script>window.heard=[];addEventListener("message",(e)=>heard.push(e.data))</script>' });
-});
-after(async () => {
-  await browser?.close();
-  await server?.close();
-});
+const site = visitors({ "/host/": '<!doctype html><iframe id="f" src="/?embed=findings&theme=dark" width="600" height="300"></iframe><script>window.heard=[];addEventListener("message",(e)=>heard.push(e.data))</script>' });
 
 const hostile = '"><img src=x onerror=window.pwned=1><script>window.pwned=1</script>';
 
 describe("safety", () => {
   test("names cannot inject markup, in any view", async () => {
-    const { page, close } = await open(browser, server.url);
-    await ready(page);
+    const { page, close } = await site.visit();
     const name = JSON.stringify(hostile);
     await load(page, {
       "<img src=x onerror=window.pwned=1>.yaml": `apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: evil, namespace: shop}\nspec:\n  hostname: shop.example.com\n  prefix: ${JSON.stringify("/" + hostile)}\n  service: web\n  ${name}: 1\n  host_rewrite: ${name}\n`,
@@ -33,8 +24,7 @@ describe("safety", () => {
   });
 
   test("nothing is asked of any network after the page is loaded", async () => {
-    const { page, close } = await open(browser, server.url);
-    await ready(page);
+    const { page, close } = await site.visit();
     await page.waitForLoadState("networkidle");
     const asked = [];
     page.on("request", (request) => asked.push(request.url()));
@@ -48,7 +38,7 @@ describe("safety", () => {
   });
 
   test("the policy allows no inline script and no eval", async () => {
-    const { page, close } = await open(browser, server.url);
+    const { page, close } = await site.open();
     const policy = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute("content");
     const scripts = policy.split(";").find((part) => part.trim().startsWith("script-src")).trim();
     assert.equal(scripts, "script-src 'self' 'wasm-unsafe-eval'");
@@ -69,7 +59,7 @@ describe("safety", () => {
         }
       };
     };
-    const { page, close } = await open(browser, server.url, { init });
+    const { page, close } = await site.open({ init });
     await page.locator(".status", { hasText: "compiling" }).waitFor();
     await page.locator(".status .wrong", { hasText: "stopped after 10 s" }).waitFor({ timeout: 20_000 });
     assert.equal(await page.evaluate(() => window.ended), 1);
@@ -77,7 +67,7 @@ describe("safety", () => {
   });
 
   test("a worker that cannot be loaded is reported", async () => {
-    const { page, close } = await open(browser, server.url, { path: "?example=contour/hello", init: () => (window.Worker = class extends Worker {
+    const { page, close } = await site.open({ path: "?example=contour/hello", init: () => (window.Worker = class extends Worker {
       constructor(address, options) {
         super(address, { ...options, name: "none" });
       }
@@ -87,8 +77,7 @@ describe("safety", () => {
   });
 
   test("works without a network after the first visit", async () => {
-    const { page, context, close } = await open(browser, server.url, { serviceWorkers: "allow" });
-    await ready(page);
+    const { page, context, close } = await site.visit({ serviceWorkers: "allow" });
     // Only a page that was built for people keeps itself.
     assert.ok(await page.locator("html").getAttribute("data-version"));
     await page.waitForFunction(() => navigator.serviceWorker.controller, null, { timeout: 60_000 });
@@ -100,7 +89,7 @@ describe("safety", () => {
   });
 
   test("in another page it shows one view, takes files from that page and tells its size", async () => {
-    const { page, close } = await open(browser, server.url, { path: "host/" });
+    const { page, close } = await site.open({ path: "host/" });
     const frame = page.frameLocator("#f");
     await frame.locator(".alone").waitFor({ timeout: 30_000 });
     await page.waitForFunction(() => window.heard.some((said) => said.type === "chancery:compiled"), null, { timeout: 30_000 });
