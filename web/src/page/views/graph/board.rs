@@ -2,7 +2,6 @@
 //!
 //! What must not be here: what is drawn.
 
-use super::canvas::Sight;
 use crate::bridge;
 use crate::link::ask;
 use crate::state::App;
@@ -24,6 +23,17 @@ const NARROW: f64 = 480.0;
 
 /// Pixels around the picture.
 const AROUND: f64 = 24.0;
+
+/// What is seen: the upper left corner in the picture's own units, and how large a unit is.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Sight {
+    /// Of the corner.
+    pub x: f64,
+    /// Of the corner.
+    pub y: f64,
+    /// Pixels of a unit.
+    pub scale: f64,
+}
 
 /// The graph as it is looked at. Copies are the same.
 #[derive(Clone, Copy)]

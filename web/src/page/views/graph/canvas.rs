@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what can be done with it.
 
-use super::board::{Board, LARGE};
+use super::board::{Board, LARGE, Sight};
 use chancery_web::protocol::{Drawing, Frame, Line};
 use leptos::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -22,17 +22,6 @@ const WITH_TITLES: f64 = 0.85;
 
 /// Lines that are drawn at once at most: more could not be told apart.
 const MOST_LINES: usize = 3_000;
-
-/// What is seen: the upper left corner in the picture's own units, and how large a unit is.
-#[derive(Clone, Copy, PartialEq)]
-pub struct Sight {
-    /// Of the corner.
-    pub x: f64,
-    /// Of the corner.
-    pub y: f64,
-    /// Pixels of a unit.
-    pub scale: f64,
-}
 
 const ICONS: &[(&str, &str)] = &[
     ("listener", "M2 8h5M5 5l3 3-3 3M9 3v10M12 5v6"),
