@@ -7,9 +7,10 @@ use std::path::PathBuf;
 
 /// How it is called.
 pub const USAGE: &str = "\
-usage: chancery-desktop [PATH] [--context NAME [--namespace NAME]]
+usage: chancery-desktop [PATH | LINK] [--context NAME [--namespace NAME]]
 
   PATH               a folder or file that is opened and followed
+  LINK               chancery://open#snapshot=...: shared work; the window asks before it opens it
   --context NAME     a context of the kubeconfig that is followed
   --namespace NAME   only this namespace
 ";
@@ -34,7 +35,12 @@ pub struct Wanted {
     pub context: Option<String>,
     /// The one namespace.
     pub namespace: Option<String>,
+    /// A link to shared work, which is opened when the person agrees.
+    pub link: Option<String>,
 }
+
+/// How links of the desktop begin.
+pub const SCHEME: &str = "chancery:";
 
 /// Reads it.
 ///
@@ -56,6 +62,7 @@ pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Asked, String> 
             Some("--namespace" | "-n") => wanted.namespace = Some(value("--namespace")?),
             Some("--") => {}
             Some(flag) if flag.starts_with('-') => return Err(format!("there is no flag {flag}")),
+            Some(link) if link.starts_with(SCHEME) => wanted.link = Some(link.into()),
             _ if wanted.path.is_some() => return Err("one path is opened at a time".into()),
             _ => wanted.path = Some(word.into()),
         }
@@ -128,8 +135,10 @@ mod tests {
     fn the_command_line_is_read() {
         assert_eq!(read_all(&[]), Ok(Asked::Open(Wanted::default())));
         assert_eq!(read_all(&["a"]), Ok(Asked::Open(Wanted { path: Some("a".into()), ..Wanted::default() })));
-        let cluster = Wanted { context: Some("prod".into()), namespace: Some("shop".into()), path: None };
+        let cluster = Wanted { context: Some("prod".into()), namespace: Some("shop".into()), ..Wanted::default() };
         assert_eq!(read_all(&["--context", "prod", "-n", "shop"]), Ok(Asked::Open(cluster)));
+        let link = "chancery://open#snapshot=x";
+        assert_eq!(read_all(&[link]), Ok(Asked::Open(Wanted { link: Some(link.into()), ..Wanted::default() })));
         assert_eq!(read_all(&["--help", "--wrong"]), Ok(Asked::Help));
         for wrong in [&["--wrong"][..], &["a", "b"], &["--context"], &["-n", "shop"], &["a", "--context", "prod"]] {
             assert!(read_all(wrong).is_err(), "{wrong:?}");

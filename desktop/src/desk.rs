@@ -2,7 +2,10 @@
 //!
 //! What must not be here: windows and dialogs; the window hands in what the person chose.
 
-use crate::call::Call;
+mod alarm;
+
+pub use alarm::Alarm;
+
 use crate::files::{Written, write_back};
 use crate::recent::Recent;
 use chancery_core::compilation::{Options, for_people};
@@ -14,9 +17,11 @@ use chancery_live::session::Session;
 use chancery_live::sources::Source;
 use chancery_live::sources::folder::{Folder, Reading};
 use chancery_live::sources::kube::{self, Kube};
+use chancery_web::protocol::Call;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Mutex, Notify, watch};
@@ -68,9 +73,11 @@ struct Open {
 }
 
 impl Open {
-    fn start(about: About, target: Target) -> Result<Self, String> {
+    fn start(about: About, target: Target, alarm: &Alarm) -> Result<Self, String> {
         let options = if about.options == WHOLE { Options::default() } else { for_people() };
-        let settings = Settings { options, spacing: SPACING, recorder: None, events: Events::default() };
+        let events = Events::default();
+        tokio::spawn(alarm::follow(events.clone(), alarm.clone()));
+        let settings = Settings { options, spacing: SPACING, recorder: None, events };
         let session = Session::start(settings, vec![target.source()]).map_err(|failure| failure.0)?;
         Ok(Self { about, session, target })
     }
@@ -94,16 +101,25 @@ pub struct Desk {
     /// What the page is still to be told besides.
     words: Arc<(std::sync::Mutex<Vec<Value>>, Notify)>,
     recent: Recent,
+    /// How many files have changes that are not saved, as the page says.
+    unsaved: Arc<AtomicU32>,
+    alarm: Alarm,
 }
 
 /// An answer, or one sentence that says why there is none.
 pub type Answer = Result<Value, String>;
 
 impl Desk {
-    /// Follows nothing yet.
+    /// Follows nothing yet; `alarm` takes sentences about new errors.
     #[must_use]
-    pub fn new(recent: Recent) -> Self {
-        Self { open: Arc::default(), turns: watch::channel(0).0, words: Arc::default(), recent }
+    pub fn new(recent: Recent, alarm: Alarm) -> Self {
+        Self { open: Arc::default(), turns: watch::channel(0).0, words: Arc::default(), recent, unsaved: Arc::default(), alarm }
+    }
+
+    /// How many files have changes that are not saved.
+    #[must_use]
+    pub fn unsaved(&self) -> u32 {
+        self.unsaved.load(Ordering::Relaxed)
     }
 
     /// Carries out what a page asks. What only a window can do is none of it.
@@ -132,6 +148,10 @@ impl Desk {
             Call::Serve { port } => self.serve(port).await,
             Call::StopServing => self.stop_serving().await,
             Call::Bootstrap => self.bootstrap().await,
+            Call::Unsaved { files } => {
+                self.unsaved.store(files, Ordering::Relaxed);
+                Ok(Value::Null)
+            }
             Call::Dump { address } => chancery_live::admin::config_dump(&address).await.map(Value::String),
         }
     }
@@ -189,7 +209,8 @@ impl Desk {
         // Ports that the one before holds are free for this one.
         *open = None;
         let id = *self.turns.borrow() + 1;
-        *open = Some(Open::start(About { id, ..about }, target)?);
+        *open = Some(Open::start(About { id, ..about }, target, &self.alarm)?);
+        self.unsaved.store(0, Ordering::Relaxed);
         drop(open);
         self.turn();
         Ok(Value::Null)
@@ -227,7 +248,7 @@ impl Desk {
         let mut open = self.open.lock().await;
         let now = open.as_mut().ok_or("open a folder or connect to a cluster first: then there is something to serve")?;
         if now.about.options != WHOLE {
-            *now = Open::start(About { options: WHOLE, ..now.about.clone() }, now.target.clone())?;
+            *now = Open::start(About { options: WHOLE, ..now.about.clone() }, now.target.clone(), &self.alarm)?;
         }
         let address = now.session.serve_xds(port).await.map_err(|failure| failure.0)?.to_string();
         now.about.xds = Some(address.clone());

@@ -1,7 +1,8 @@
-//! The window: what is opened, dialogs, and the two commands that a page has. It links the system's web view.
+//! The window: what is opened, menu, dialogs, and the two commands that a page has. It links the system's web view.
 //!
 //! What must not be here: what the page asks to be done; that is `chancery_desktop`'s.
 
+mod menu;
 mod window;
 
 use chancery_desktop::arguments;

@@ -1,20 +1,24 @@
-//! Windows, dialogs, and the commands of the page.
+//! Windows, dialogs, notifications, and the commands of the page.
 //!
 //! What must not be here: what is done about what the page asks.
 
+use crate::menu::{self, Item};
 use chancery_desktop::arguments::{self, Asked, Wanted};
-use chancery_desktop::call::Call;
-use chancery_desktop::desk::Desk;
+use chancery_desktop::desk::{Alarm, Desk};
+use chancery_desktop::preferences::Preferences;
 use chancery_desktop::recent::Recent;
-use serde_json::Value;
+use chancery_web::protocol::Call;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use tauri::ipc::{Channel, InvokeResponseBody};
 use tauri::{AppHandle, DragDropEvent, Manager, State, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent};
-use tauri_plugin_dialog::DialogExt;
+use tauri_plugin_deep_link::DeepLinkExt;
+use tauri_plugin_dialog::{DialogExt, MessageDialogButtons};
+use tauri_plugin_notification::NotificationExt;
 
 /// What each window follows, by its label, and who talks to its page.
 #[derive(Default)]
@@ -35,11 +39,28 @@ pub fn run(wanted: Wanted) -> ExitCode {
     let app = tauri::Builder::default()
         // The first of the plugins, so that a second start does nothing else.
         .plugin(tauri_plugin_single_instance::init(|app, words, folder| started_again(app, &words, &folder)))
+        .plugin(tauri_plugin_deep_link::init())
         .plugin(tauri_plugin_dialog::init())
+        .plugin(tauri_plugin_notification::init())
         .plugin(tauri_plugin_window_state::Builder::default().build())
         .manage(Desks::default())
         .invoke_handler(tauri::generate_handler![listen, call])
-        .setup(move |app| Ok(open_window(app.handle(), wanted)?))
+        .menu(|app| menu::menu(app, preferences(app).notify))
+        .on_menu_event(|app, event| {
+            if let Some(item) = Item::named(event.id().as_ref()) {
+                chosen(app, item);
+            }
+        })
+        .setup(move |app| {
+            // A link that comes while the program runs, from wherever the system hands it in.
+            let handle = app.handle().clone();
+            app.deep_link().on_open_url(move |event| {
+                for link in event.urls() {
+                    let _ = open_window(&handle, Wanted { link: Some(link.into()), ..Wanted::default() });
+                }
+            });
+            Ok(open_window(app.handle(), wanted)?)
+        })
         .build(tauri::generate_context!());
     match app {
         Ok(app) => {
@@ -100,6 +121,10 @@ async fn choose(window: &WebviewWindow, folder: bool) -> Option<PathBuf> {
 /// Another start of the program: what it was to open comes into a window of its own.
 fn started_again(app: &AppHandle, words: &[String], folder: &str) {
     let Ok(Asked::Open(mut wanted)) = arguments::read(words.iter().skip(1).map(OsString::from)) else { return };
+    if wanted.link.is_some() {
+        // It is handed in as a link besides.
+        return;
+    }
     wanted.path = wanted.path.map(|path| PathBuf::from(folder).join(path));
     match app.webview_windows().values().next() {
         Some(window) if wanted == Wanted::default() => drop(window.set_focus()),
@@ -110,7 +135,7 @@ fn started_again(app: &AppHandle, words: &[String], folder: &str) {
 fn open_window(app: &AppHandle, wanted: Wanted) -> tauri::Result<()> {
     let label = (1..).map(|number| format!("window-{number}")).find(|label| app.get_webview_window(label).is_none()).unwrap_or_default();
     let recent = app.path().app_config_dir().ok().map(|folder| folder.join("recent.json"));
-    let desk = Desk::new(Recent::new(recent));
+    let desk = Desk::new(Recent::new(recent), alarm(app, &label));
     app.state::<Desks>().with(|desks| desks.insert(label.clone(), (desk.clone(), None)));
     let window = WebviewWindowBuilder::new(app, &label, WebviewUrl::App("index.html".into()))
         .title("Chancery")
@@ -120,8 +145,12 @@ fn open_window(app: &AppHandle, wanted: Wanted) -> tauri::Result<()> {
         .on_navigation(|url| matches!((url.scheme(), url.host_str()), ("tauri", Some("localhost")) | ("http" | "https", Some("tauri.localhost"))))
         .build()?;
     let dropped = desk.clone();
-    let (handle, its) = (app.clone(), label);
+    let (handle, its, guarded) = (app.clone(), label, window.clone());
     window.on_window_event(move |event| match event {
+        WindowEvent::CloseRequested { api, .. } if dropped.unsaved() > 0 => {
+            api.prevent_close();
+            ask_before_closing(&guarded, dropped.unsaved());
+        }
         WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) => {
             if let Some(path) = paths.first().cloned() {
                 let wanted = Wanted { path: Some(path), ..Wanted::default() };
@@ -137,6 +166,9 @@ fn open_window(app: &AppHandle, wanted: Wanted) -> tauri::Result<()> {
 
 /// Follows what is wanted; says why, where that cannot be.
 async fn open(desk: Desk, wanted: Wanted) {
+    if let Some(link) = wanted.link {
+        return desk.say(json!({"what": "link", "url": link}));
+    }
     let opened = match (wanted.path, wanted.context) {
         (Some(path), _) => desk.open(&path).await,
         (None, Some(context)) => desk.connect(context, wanted.namespace).await,
@@ -144,5 +176,69 @@ async fn open(desk: Desk, wanted: Wanted) {
     };
     if let Err(why) = opened {
         desk.notice(&why);
+    }
+}
+
+/// Closes a window with changes that are not saved, if the person agrees.
+fn ask_before_closing(window: &WebviewWindow, files: u32) {
+    let changed = if files == 1 { "1 file has changes that are".to_owned() } else { format!("{files} files have changes that are") };
+    let buttons = MessageDialogButtons::OkCancelCustom("Close without saving".into(), "Keep it open".into());
+    let asked = window.dialog().message(format!("{changed} not saved.")).title("Close this window?").parent(window).buttons(buttons);
+    let window = window.clone();
+    asked.show(move |close| {
+        if close {
+            let _ = window.destroy();
+        }
+    });
+}
+
+/// Shows new errors as notifications of the system, where the person wants them and does not look at the window.
+fn alarm(app: &AppHandle, label: &str) -> Alarm {
+    let (app, label) = (app.clone(), label.to_owned());
+    Arc::new(move |sentence| {
+        let is_seen = app.get_webview_window(&label).is_none_or(|window| window.is_focused().unwrap_or(true));
+        if !is_seen && preferences(&app).notify {
+            // Where the system shows none, the window still shows the errors.
+            let _ = app.notification().builder().title("Chancery").body(sentence).show();
+        }
+    })
+}
+
+fn preferences_file(app: &AppHandle) -> Option<PathBuf> {
+    app.path().app_config_dir().ok().map(|folder| folder.join("preferences.json"))
+}
+
+fn preferences(app: &AppHandle) -> Preferences {
+    preferences_file(app).map(|file| Preferences::read(&file)).unwrap_or_default()
+}
+
+/// An item of the menu was chosen, in the window that has the keyboard.
+fn chosen(app: &AppHandle, item: Item) {
+    let focused = app.webview_windows().into_values().find(|window| window.is_focused().unwrap_or_default());
+    match item {
+        Item::NewWindow => drop(open_window(app, Wanted::default())),
+        Item::Quit => app.webview_windows().into_values().for_each(|window| drop(window.close())),
+        Item::Notify => {
+            let now = Preferences { notify: !preferences(app).notify };
+            if let Some(Err(error)) = preferences_file(app).map(|file| now.write(&file)) {
+                eprintln!("chancery-desktop: the choice is not kept: {error}");
+            }
+        }
+        Item::CloseWindow => drop(focused.map(|window| window.close())),
+        Item::OpenFolder | Item::OpenFile => {
+            drop(focused.map(|window| tauri::async_runtime::spawn(choose_and_open(window, item == Item::OpenFolder))))
+        }
+        Item::Connect | Item::Save | Item::Keys => {
+            if let Some(desk) = focused.and_then(|window| app.state::<Desks>().of(window.label())) {
+                desk.say(json!({"what": "menu", "item": item.id()}));
+            }
+        }
+    }
+}
+
+async fn choose_and_open(window: WebviewWindow, folder: bool) {
+    let desk = window.state::<Desks>().of(window.label());
+    if let (Some(path), Some(desk)) = (choose(&window, folder).await, desk) {
+        open(desk, Wanted { path: Some(path), ..Wanted::default() }).await;
     }
 }

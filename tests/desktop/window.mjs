@@ -9,7 +9,7 @@ import { test as run } from "node:test";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-// A test that hangs is ended, and has failed.
+// A test that hangs is ended, and fails.
 export const test = (name, options, body = options) => run(name, { timeout: 180_000, ...(body === options ? {} : options) }, body);
 
 // A port that is free.
@@ -21,7 +21,7 @@ export const free = () =>
     });
   });
 
-// Until `look` gives something; its last word is told where it does not.
+// Waits until `look` returns something, and fails with the last answer.
 export async function until(look, what, patience = 60_000) {
   const begin = Date.now();
   let last;
@@ -50,7 +50,7 @@ export async function open(args, env = {}) {
     stdio: ["ignore", "inherit", "inherit"],
     detached: true,
   });
-  // A page that hangs is told of, and does not hang the test.
+  // A page that hangs fails the test within a minute.
   const ask = async (method, path, body) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, signal: AbortSignal.timeout(60_000), body: body && JSON.stringify(body), headers: { "content-type": "application/json" } });
     const { value } = await response.json();

@@ -7,11 +7,13 @@
 mod compare;
 mod request;
 mod share;
+mod window;
 
 pub use chancery_core::simulate::{Ending, Outcome, SavedRequest, Verdict, WrittenRequest};
 pub use compare::{Answered, Change, Comparison, Difference, FieldChange, From, Other, RequestChange, Requests, Witness, Work};
 pub use request::{Sent, Step, Tried, Wanting, Way};
 pub use share::{Kept, Opened, Shared, Sharing};
+pub use window::Call;
 
 use serde::{Deserialize, Serialize};
 

@@ -20,11 +20,11 @@ const ENTRY: &str = "\
 Type=Application
 Name=Chancery
 Comment=See what your gateway's configuration does, live
-Exec=chancery-desktop %f
+Exec=chancery-desktop %u
 Icon=chancery
 Terminal=false
 Categories=Development;
-MimeType=application/yaml;
+MimeType=application/yaml;x-scheme-handler/chancery;
 StartupWMClass=chancery-desktop
 ";
 

@@ -23,7 +23,7 @@ impl Page {
         std::fs::create_dir(&path).expect("a folder");
         std::fs::write(path.join("quote.yaml"), GOOD).expect("a file");
         std::fs::write(path.join("secret.yaml"), SECRET).expect("a file");
-        let desk = Desk::new(Recent::new(Some(folder.path().join("recent.json"))));
+        let desk = Desk::new(Recent::new(Some(folder.path().join("recent.json"))), Arc::new(|_| ()));
         let told: Arc<Plain<Vec<Value>>> = Arc::default();
         let (talking, kept) = (desk.clone(), told.clone());
         tokio::spawn(async move {

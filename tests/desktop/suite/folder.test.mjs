@@ -101,7 +101,7 @@ test("frozen, the page stays as it is, and then shows what changed since", async
   }
 });
 
-test("a folder that goes away is told of, and what it held stays", async () => {
+test("a folder that is moved away is reported, and its files stay on the page", async () => {
   const { window, folder, status } = await opened();
   try {
     await rename(folder, `${folder}-elsewhere`);

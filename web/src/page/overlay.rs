@@ -47,6 +47,7 @@ pub fn Overlays(app: App) -> impl IntoView {
             Overlay::Connect => {
                 view! { <Sheet app=app title="Connect to a cluster".to_string()><crate::host::connect::Connect app=app /></Sheet> }.into_any()
             }
+            Overlay::Link(url) => view! { <Sheet app=app title="Open this link?".to_string()><Link app=app url=url /></Sheet> }.into_any(),
             Overlay::Palette => view! { <Palette app=app /> }.into_any(),
             Overlay::Page { code, text } => view! { <Sheet app=app title=code>{markdown::shown(&text)}</Sheet> }.into_any(),
         })
@@ -56,6 +57,19 @@ pub fn Overlays(app: App) -> impl IntoView {
         <div class="toast-room" role="status" aria-live="polite">{move || app.screen.toast.get().map(|word| view! {
             <p class="toast">{word} </p>
         })}</div>
+    }
+}
+
+/// Asks before shared work is opened.
+#[component]
+fn Link(app: App, url: String) -> impl IntoView {
+    let size = url.len().div_ceil(1024);
+    view! {
+        <p class="share-told">{format!("A link from outside of this window holds shared work ({size} KB). Nothing in it is run; it is compiled and shown here.")}</p>
+        <div class="share-row">
+            <button class="button primary" on:click=move |_| app.open(url.clone())>"Open"</button>
+            <button class="button" on:click=move |_| app.screen.overlay.set(None)>"Not now"</button>
+        </div>
     }
 }
 

@@ -80,6 +80,8 @@ pub enum Overlay {
     Files,
     /// Contexts of the kubeconfig.
     Connect,
+    /// A link that came from outside of the window, before it is opened.
+    Link(String),
     /// The page of a code.
     Page {
         /// The code.

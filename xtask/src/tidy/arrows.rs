@@ -10,7 +10,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("core/Cargo.toml", &["chancery-envoy-api"]),
     ("cli/Cargo.toml", &["chancery-core", "chancery-live"]),
     ("live/Cargo.toml", &["chancery-core", "chancery-envoy-api"]),
-    ("desktop/Cargo.toml", &["chancery-core", "chancery-live"]),
+    ("desktop/Cargo.toml", &["chancery-core", "chancery-live", "chancery-web"]),
     ("web/Cargo.toml", &["chancery-core"]),
     ("tests/wasm/Cargo.toml", &["chancery-core"]),
     ("tests/Cargo.toml", &["chancery-core", "chancery-envoy-api", "chancery-parity"]),

@@ -3,8 +3,9 @@
 //! What must not be here: connecting.
 
 use super::call;
-use super::message::{Call, Context};
+use super::message::Context;
 use crate::state::App;
+use chancery_web::protocol::Call;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 

@@ -4,13 +4,14 @@
 //! until the person decides. What must not be here: how anything looks, and compiling.
 
 use super::history::{History, Undo};
-use super::message::{About, Call, Change, Context, Envoy, Happened, Message, Saved, Source, Text};
+use super::message::{About, Change, Context, Envoy, Happened, Message, Saved, Source, Text};
 use super::{Host, call, listen};
 use crate::compare::Compare;
 use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::screen::Screen;
-use chancery_web::protocol::{SourceFile, Work};
+use crate::view::Overlay;
+use chancery_web::protocol::{Call, SourceFile, Work};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,8 +85,8 @@ pub struct Live {
     /// The number of the last change, until an event goes with it.
     last_change: StoredValue<Option<u32>>,
     lines: StoredValue<u32>,
-    /// How often a draft was due.
-    drafts: StoredValue<u32>,
+    /// How often a draft of each file was due.
+    drafts: StoredValue<BTreeMap<String, u32>>,
 }
 
 impl Live {
@@ -113,7 +114,7 @@ impl Live {
             history: StoredValue::default(),
             last_change: StoredValue::new(None),
             lines: StoredValue::new(0),
-            drafts: StoredValue::new(0),
+            drafts: StoredValue::default(),
         }
     }
 
@@ -122,6 +123,32 @@ impl Live {
         if self.host != Host::None {
             listen(move |text| self.hear(&text), move |why| self.silence.set(why));
         }
+        if self.host == Host::Window {
+            Effect::new(move |told: Option<u32>| {
+                let is_folder = self.about.with(|about| about.kind == "folder");
+                let files = if is_folder { self.changed.with(|changed| changed.len() as u32) } else { 0 };
+                if told.unwrap_or_default() != files {
+                    spawn_local(async move { drop(call::<serde_json::Value>(&Call::Unsaved { files }).await) });
+                }
+                files
+            });
+        }
+    }
+
+    /// An item of the window's menu was chosen.
+    fn chosen(self, item: &str) {
+        match item {
+            "connect" => self.choose_context(),
+            "save" => self.save_shown(),
+            "keys" => self.screen.lay_over(Overlay::Help),
+            _ => {}
+        }
+    }
+
+    /// Shows the contexts to choose from.
+    pub fn choose_context(self) {
+        self.find_contexts();
+        self.screen.lay_over(Overlay::Connect);
     }
 
     /// Whether live inputs are shown.
@@ -141,6 +168,8 @@ impl Live {
             Ok(Message::Event(happened)) => self.note(happened),
             Ok(Message::Sources { sources }) => self.sources.set(sources),
             Ok(Message::Envoys { envoys }) => self.envoys.set(envoys),
+            Ok(Message::Menu { item }) => self.chosen(&item),
+            Ok(Message::Link { url }) => self.screen.lay_over(Overlay::Link(url)),
             Ok(Message::Notice { text }) => self.screen.say(text),
             Err(error) => self.silence.set(format!("it says what this page does not understand: {error}")),
         }
@@ -247,9 +276,10 @@ impl Live {
         let Text { name, text, hidden } = text;
         let base = known.insert(name.clone(), Base { text: text.clone(), hidden });
         let shown = now.get(&name);
-        let is_draft = base.as_ref().is_some_and(|base| shown.is_some_and(|shown| *shown != base.text));
+        // A file that is shown and was gone is what the person wrote: a program that writes in place leaves it empty for a moment.
+        let is_draft = shown.is_some_and(|shown| base.as_ref().is_none_or(|base| *shown != base.text));
         if is_draft && shown != Some(&text) {
-            if base.is_some_and(|base| base.text != text) {
+            if base.is_none_or(|base| base.text != text) {
                 self.mark(&name, Some(Standing::Conflict));
             }
             return;
@@ -303,10 +333,11 @@ impl Live {
         if self.is_hidden(&name) && text.is_some() {
             return self.screen.say("Values in this file are hidden, so Envoys keep what the file has");
         }
-        self.drafts.update_value(|drafts| *drafts += 1);
-        let due = self.drafts.get_value();
+        let count = move |drafts: &BTreeMap<String, u32>, name: &str| drafts.get(name).copied().unwrap_or_default();
+        self.drafts.update_value(|drafts| *drafts.entry(name.clone()).or_default() += 1);
+        let due = self.drafts.with_value(|drafts| count(drafts, &name));
         let send = move || {
-            if self.drafts.get_value() == due {
+            if self.drafts.with_value(|drafts| count(drafts, &name)) == due {
                 self.ask(Call::Draft { name, text });
             }
         };

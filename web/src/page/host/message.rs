@@ -1,8 +1,8 @@
-//! What the program around the page says, and what it is asked.
+//! What the program around the page says. What it is asked is in the protocol, as a window reads it too.
 //!
 //! What must not be here: what is done about it.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// What the program says.
@@ -24,6 +24,16 @@ pub enum Message {
     Envoys {
         /// By node id.
         envoys: Vec<Envoy>,
+    },
+    /// An item of the window's menu that the page carries out was chosen.
+    Menu {
+        /// Its id.
+        item: String,
+    },
+    /// A link to shared work came from outside.
+    Link {
+        /// The whole link.
+        url: String,
     },
     /// A word to the person.
     Notice {
@@ -165,68 +175,6 @@ pub struct Context {
     pub current: bool,
     /// Why it cannot be used.
     pub problem: Option<String>,
-}
-
-/// What the window is asked.
-#[derive(Clone, Debug, Serialize)]
-#[serde(tag = "do", rename_all = "kebab-case")]
-pub enum Call {
-    /// Which contexts there are; answered by a list of [`Context`].
-    Contexts,
-    /// Which namespaces a context has; answered by a list of names.
-    Namespaces {
-        /// The context.
-        context: String,
-    },
-    /// Follow a cluster.
-    Connect {
-        /// The context.
-        context: String,
-        /// The one namespace; all unless given.
-        namespace: Option<String>,
-    },
-    /// Let the person choose a folder or a file, and follow it.
-    Choose {
-        /// A folder.
-        folder: bool,
-    },
-    /// Follow what was opened before.
-    Reopen {
-        /// Its path.
-        path: String,
-    },
-    /// Follow nothing any more.
-    Close,
-    /// Write a file; answered by [`Saved`].
-    Save {
-        /// The input.
-        name: String,
-        /// Its text.
-        text: String,
-        /// The text that the person began with.
-        was: String,
-    },
-    /// Take this text in place of the file's, or the file's again.
-    Draft {
-        /// The input.
-        name: String,
-        /// The text.
-        text: Option<String>,
-    },
-    /// Serve Envoys on this port; 0 is a free one. Answered by the address.
-    Serve {
-        /// The port.
-        port: u16,
-    },
-    /// Serve no Envoys any more.
-    StopServing,
-    /// How an Envoy starts that asks us; answered by its text.
-    Bootstrap,
-    /// What an Envoy on this machine has; answered by the text of its `/config_dump`.
-    Dump {
-        /// Its admin address.
-        address: String,
-    },
 }
 
 /// How saving went.

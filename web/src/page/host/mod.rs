@@ -21,7 +21,7 @@ pub mod panel;
 pub mod picker;
 pub mod strip;
 
-use message::Call;
+use chancery_web::protocol::Call;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;

@@ -4,9 +4,10 @@
 
 use super::Host;
 use super::live::{Line, Live};
-use super::message::{Call, Envoy, Happened, Source};
+use super::message::{Envoy, Happened, Source};
 use super::strip::counted;
 use crate::state::App;
+use chancery_web::protocol::Call;
 use chancery_web::protocol::Span;
 use leptos::prelude::*;
 use serde_json::Value;

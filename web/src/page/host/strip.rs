@@ -4,9 +4,9 @@
 
 use super::Host;
 use super::live::{Live, Standing};
-use super::message::Call;
 use crate::state::App;
 use crate::view::{Overlay, View};
+use chancery_web::protocol::Call;
 use leptos::prelude::*;
 
 /// `1 file`, `2 files`.
@@ -69,7 +69,7 @@ fn Choices(app: App) -> impl IntoView {
         <div class="live-strip" role="region" aria-label="Live inputs">
             <button class="button primary" on:click=move |_| app.live.ask(Call::Choose { folder: true })>"Open a folder"</button>
             <button class="button" on:click=move |_| app.live.ask(Call::Choose { folder: false })>"Open a file"</button>
-            <button class="button" on:click=move |_| choose_context(app)>"Connect to a cluster"</button>
+            <button class="button" on:click=move |_| app.live.choose_context()>"Connect to a cluster"</button>
             {recent}
             <span class="live-muted live-silence" role="status">{move || app.live.silence.get()}</span>
         </div>
@@ -80,12 +80,6 @@ fn Choices(app: App) -> impl IntoView {
 fn short(path: &str) -> String {
     let parts: Vec<&str> = path.rsplit('/').take(2).collect();
     parts.into_iter().rev().collect::<Vec<_>>().join("/")
-}
-
-/// Shows the contexts to choose from.
-pub fn choose_context(app: App) {
-    app.live.find_contexts();
-    app.screen.lay_over(Overlay::Connect);
 }
 
 /// What is followed.
@@ -123,7 +117,7 @@ fn Followed(app: App) -> impl IntoView {
                 })}
                 <button class="button" title="Leave everything as it is for now" on:click=move |_| live.freeze()>{frozen}</button>
                 {(live.host == Host::Window).then(|| view! {
-                    <button class="button" title="Show another context or namespace" on:click=move |_| choose_context(app)>"Connect"</button>
+                    <button class="button" title="Show another context or namespace" on:click=move |_| app.live.choose_context()>"Connect"</button>
                     <button class="button" title="Follow it no longer" on:click=move |_| live.ask(Call::Close)>"Close"</button>
                 })}
             </span>

@@ -1,16 +1,16 @@
-//! What a page may ask. Everything that is not said here is refused.
+//! What the page may ask of the window around it. The window refuses everything else.
 //!
 //! What must not be here: doing it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-/// What a page may ask.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+/// What the page may ask of the window around it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Call {
-    /// Which contexts the kubeconfig has: names alone.
+    /// Which contexts the kubeconfig has, by name; answered by a list.
     Contexts,
-    /// Which namespaces a cluster has.
+    /// Which namespaces a cluster has; answered by a list of names.
     Namespaces {
         /// The context.
         context: String,
@@ -34,7 +34,7 @@ pub enum Call {
     },
     /// Follow nothing any more.
     Close,
-    /// Write a file back that is followed.
+    /// Write a file back that is followed; answered by whether there was a conflict.
     Save {
         /// The input.
         name: String,
@@ -50,18 +50,23 @@ pub enum Call {
         /// The text.
         text: Option<String>,
     },
-    /// Serve Envoys of this machine on this port; 0 is a free one.
+    /// Serve Envoys of this machine on this port; 0 is a free one. Answered by the address.
     Serve {
         /// The port.
         port: u16,
     },
     /// Serve no Envoys any more.
     StopServing,
-    /// The bootstrap of an Envoy that asks us.
+    /// The bootstrap of an Envoy that asks this window; answered by its text.
     Bootstrap,
-    /// What an Envoy on this machine has.
+    /// What an Envoy on this machine has; answered by the text of its `/config_dump`.
     Dump {
         /// Its admin address.
         address: String,
+    },
+    /// So many files have changes that are not saved: the window asks before it closes.
+    Unsaved {
+        /// How many.
+        files: u32,
     },
 }
