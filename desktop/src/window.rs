@@ -20,12 +20,15 @@ use tauri_plugin_deep_link::DeepLinkExt;
 use tauri_plugin_dialog::{DialogExt, MessageDialogButtons};
 use tauri_plugin_notification::NotificationExt;
 
-/// What each window follows, by its label, and who talks to its page.
+/// What a window follows, and the task that talks to its page.
+type Shown = (Desk, Option<tauri::async_runtime::JoinHandle<()>>);
+
+/// All windows, by their labels.
 #[derive(Default)]
-struct Desks(Mutex<BTreeMap<String, (Desk, Option<tauri::async_runtime::JoinHandle<()>>)>>);
+struct Desks(Mutex<BTreeMap<String, Shown>>);
 
 impl Desks {
-    fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<String, (Desk, Option<tauri::async_runtime::JoinHandle<()>>)>) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<String, Shown>) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
