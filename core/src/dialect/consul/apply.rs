@@ -14,7 +14,6 @@ use super::{graph, registration};
 use crate::diagnostic::{Code, Diagnostic, Place, codes as shared};
 use crate::resource::{Object, ObjectId, Objects, nearest};
 use crate::text::{NodeId, Str};
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -155,9 +154,8 @@ impl State {
     }
 
     fn service(&mut self, object: &Object, id: ObjectId) {
-        let used: BTreeSet<i64> = self.instances.iter().filter(|instance| instance.local).map(|instance| instance.port).collect();
         let datacenter = self.datacenter.clone();
-        let registered = registration::service(&documents::read_words(object), id, &datacenter, &used);
+        let registered = registration::service(&documents::read_words(object), id, &datacenter, &|port| self.instances.uses(port));
         if !registered.faults.is_empty() {
             for fault in registered.faults {
                 self.report(object, fault.node, fault.text);
@@ -193,22 +191,11 @@ impl State {
                 self.assign(&instance.service);
             }
         }
-        let same = |other: &Arc<Instance>| {
-            other.node.name == instance.node.name && other.id == instance.id && other.node.datacenter == instance.node.datacenter
-        };
-        match self.instances.iter().position(same) {
-            Some(at) => {
-                if let Some(slot) = self.instances.get_mut(at) {
-                    *slot = Arc::new(instance);
-                }
-            }
-            None => self.instances.push(Arc::new(instance)),
-        }
+        self.instances.put(instance);
     }
 
     fn behind_wildcard(&self) -> bool {
-        let gateways = self.entries.values().filter(|entry| entry.kind == Kind::TerminatingGateway);
-        gateways.flat_map(|entry| entry.tree.get("Services").items()).any(|service| service.get("Name").is("*"))
+        self.of_kind(Kind::TerminatingGateway).flat_map(|entry| entry.tree.get("Services").items()).any(|service| service.get("Name").is("*"))
     }
 
     /// Terminating gateways tell the virtual IPs of the services behind them.
@@ -221,9 +208,7 @@ impl State {
                     instance.tag(&format!("{VIRTUAL}:{service}"), &ip, 0);
                 }
             }
-            if let Some(slot) = self.instances.get_mut(at) {
-                *slot = Arc::new(instance);
-            }
+            self.instances.put(instance);
         }
     }
 

@@ -9,6 +9,7 @@
 mod apply;
 mod bexpr;
 mod bootstrap;
+pub mod catalog;
 pub mod chain;
 mod checks;
 mod codes;

@@ -45,8 +45,8 @@ pub(crate) fn agent(datacenter: &str) -> Node {
     }
 }
 
-/// A service definition. `used` are the ports of services of the agent.
-pub(crate) fn service(root: &text::Node, object: ObjectId, datacenter: &str, used: &BTreeSet<i64>) -> Registered {
+/// A service definition. `used` says which ports services of the agent have.
+pub(crate) fn service(root: &text::Node, object: ObjectId, datacenter: &str, used: Used<'_>) -> Registered {
     let empty = text::Node::synthesised(text::Value::Null);
     let read = decode(root.get("service").unwrap_or(&empty), &registration::DEFINITION, object, true);
     let mut faults = read.unfit;
@@ -58,7 +58,10 @@ pub(crate) fn service(root: &text::Node, object: ObjectId, datacenter: &str, use
     Registered { instances, verdict, faults }
 }
 
-fn definition(tree: &Tree, datacenter: &str, used: &BTreeSet<i64>, object: ObjectId) -> Result<Vec<Instance>, Reason> {
+/// Whether a service of the agent has a port.
+type Used<'a> = &'a dyn Fn(i64) -> bool;
+
+fn definition(tree: &Tree, datacenter: &str, used: Used<'_>, object: ObjectId) -> Result<Vec<Instance>, Reason> {
     refuse(tree.get("Service").text().is_empty(), || "Missing service name".into())?;
     let name = tree.get("Service").str();
     let id = if says(tree.get("ID")) { tree.get("ID").str() } else { name.clone() };
@@ -69,11 +72,11 @@ fn definition(tree: &Tree, datacenter: &str, used: &BTreeSet<i64>, object: Objec
     instance.probes = probes(tree);
     let sidecar = tree.at(&["Connect"]).find("SidecarService");
     validate(&instance, sidecar, true)?;
-    let mut ports = used.clone();
-    ports.insert(instance.port);
+    let own = instance.port;
+    let used = |port| port == own || used(port);
     let sidecar = match sidecar {
         Some(definition) => {
-            let mut sidecar = agent_instance(sidecar_of(definition, &instance.tree, &ports)?, datacenter, object);
+            let mut sidecar = agent_instance(sidecar_of(definition, &instance.tree, &used)?, datacenter, object);
             sidecar.checks = checks(definition);
             if sidecar.checks.is_empty() {
                 sidecar.checks = status;
@@ -130,7 +133,7 @@ fn node_service(tree: &Tree, id: Str) -> Tree {
     out
 }
 
-fn sidecar_of(definition: &Tree, parent: &Tree, used: &BTreeSet<i64>) -> Result<Tree, Reason> {
+fn sidecar_of(definition: &Tree, parent: &Tree, used: Used<'_>) -> Result<Tree, Reason> {
     let (name, id) = (parent.get("Service").text(), parent.get("ID").text());
     let from = definition.origin;
     let mut out = node_service(definition, Str::from(format!("{id}-sidecar-proxy")));
@@ -148,7 +151,7 @@ fn sidecar_of(definition: &Tree, parent: &Tree, used: &BTreeSet<i64>) -> Result<
     default(&mut out, "Kind", "connect-proxy".into());
     default(&mut out, "Service", format!("{name}-sidecar-proxy").into());
     if !says(out.get("Port")) {
-        let port = (PORTS.0..=PORTS.1).find(|port| !used.contains(port));
+        let port = (PORTS.0..=PORTS.1).find(|port| !used(*port));
         let port =
             port.ok_or_else(|| format!("no port provided for sidecar_service and none left in the configured range [{}, {}]", PORTS.0, PORTS.1))?;
         out.set("Port", Tree::from(port).or_from(from));

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: how documents are taken (`apply`), and what proxies see of it.
 
+use super::catalog::Instances;
 use super::entry::{Entries, Entry, Kind};
 use super::instance::Instance;
 use super::validate::says;
@@ -23,7 +24,7 @@ pub struct State {
     /// The config entries.
     pub entries: Entries,
     /// The instances of all services, in order.
-    pub instances: Vec<Arc<Instance>>,
+    pub instances: Instances,
     /// Virtual IPs of services.
     pub virtual_ips: BTreeMap<Str, Str>,
     /// What is wrong with the documents.
@@ -52,6 +53,11 @@ impl State {
     /// The instances of the agent's datacenter.
     pub(crate) fn here(&self) -> impl Iterator<Item = &Arc<Instance>> {
         self.instances.iter().filter(|instance| instance.node.datacenter == self.datacenter)
+    }
+
+    /// The entries of a kind, by name.
+    pub(crate) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Arc<Entry>> {
+        self.entries.range((kind, Str::default())..).take_while(move |((of, _), _)| *of == kind).map(|(_, entry)| entry)
     }
 
     /// The fields of an entry, or nothing.

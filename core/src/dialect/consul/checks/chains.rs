@@ -144,8 +144,8 @@ fn subsets_in_use(mesh: &Mesh<'_>) -> BTreeSet<(Str, Str)> {
 }
 
 fn subsets(mesh: &mut Mesh<'_>, entry: &Entry, used: &BTreeSet<(Str, Str)>) {
-    let instances: Vec<_> =
-        mesh.state.instances.iter().filter(|instance| instance.in_mesh_for(&entry.name) || instance.service == entry.name).cloned().collect();
+    let of_name = mesh.state.instances.in_mesh_for(&entry.name).chain(mesh.state.instances.of_service(&entry.name));
+    let instances: Vec<_> = of_name.cloned().collect();
     for (name, subset) in entry.tree.get("Subsets").fields() {
         if !used.contains(&(entry.name.clone(), name.clone())) {
             let message = format!("no route, split, redirect or default leads to the subset `{name}`");

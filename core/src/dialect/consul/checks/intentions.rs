@@ -24,10 +24,11 @@ fn destination(mesh: &mut Mesh<'_>, entry: &Entry) {
     let in_mesh = || {
         let behind = mesh
             .state
-            .here()
-            .filter(|instance| instance.kind == "terminating-gateway")
+            .instances
+            .of_kind("terminating-gateway")
+            .filter(|instance| instance.node.datacenter == mesh.state.datacenter)
             .any(|gateway| mesh.state.behind(&gateway.service).contains(name));
-        behind || mesh.state.instances.iter().any(|instance| instance.in_mesh_for(name))
+        behind || mesh.state.instances.in_mesh_for(name).next().is_some()
     };
     // A service without a proxy may still be entered by an API that is not in the input: only what has no proxy at all is reported.
     if name != "*" && !in_mesh() {
@@ -39,7 +40,7 @@ fn destination(mesh: &mut Mesh<'_>, entry: &Entry) {
 
 fn source(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
     let name = source.get("Name").str();
-    let known = |name: &Str| mesh.names.contains(name) || mesh.state.instances.iter().any(|instance| instance.service == *name);
+    let known = |name: &Str| mesh.names.contains(name) || mesh.state.instances.of_service(name).next().is_some();
     if name != "*" && !says(source.get("Peer")) && !says(source.get("SamenessGroup")) && !known(&name) {
         let message = format!("there is no service `{name}`, which this intention is about");
         let help = mesh.meant(&name);

@@ -63,7 +63,7 @@ impl<'a> Mesh<'a> {
 
     /// The entries of a kind, by name.
     fn entries(&self, kind: Kind) -> impl Iterator<Item = &'a Arc<Entry>> + use<'a> {
-        self.state.entries.values().filter(move |entry| entry.kind == kind)
+        self.state.of_kind(kind)
     }
 
     /// Whether a service has instances in a datacenter; in that of the agent where none is named.

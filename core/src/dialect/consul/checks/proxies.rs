@@ -37,7 +37,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
 fn behind(mesh: &mut Mesh<'_>, proxy: &Instance) {
     let named = proxy.proxy.get("DestinationServiceName");
     let name = named.str();
-    if !mesh.state.here().any(|instance| instance.kind.is_empty() && instance.service == name) {
+    if !mesh.state.instances.of_service(&name).any(|of| of.kind.is_empty() && of.node.datacenter == mesh.state.datacenter) {
         let message = format!("the proxy `{}` stands for `{name}`, which is not registered", proxy.id);
         let help = mesh.meant(&name);
         mesh.report_with(&codes::SIDECAR_WITHOUT_SERVICE, message, named, proxy.object, help);
@@ -51,7 +51,7 @@ fn upstream(mesh: &mut Mesh<'_>, proxy: &Instance, upstream: &Tree) {
         return self::peer(mesh, peer, proxy.object);
     }
     let elsewhere = says(datacenter) && !datacenter.is(&mesh.state.datacenter);
-    if elsewhere && !mesh.state.instances.iter().any(|instance| datacenter.is(&instance.node.datacenter)) {
+    if elsewhere && !mesh.state.instances.knows(datacenter.text()) {
         let message = format!("nothing is registered in the datacenter `{}`", datacenter.text());
         let help = "register what it has as a catalog registration with `Datacenter`".to_string();
         mesh.report_with(&codes::UNKNOWN_DATACENTER, message, datacenter, proxy.object, Some(help));

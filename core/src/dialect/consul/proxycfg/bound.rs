@@ -163,7 +163,7 @@ fn attach(gateway: &mut Gateway, route: &Entry, protocol: &str, accepted: bool, 
 
 /// Binds routes to gateways, and writes statuses.
 pub(crate) fn bind(state: &mut State) {
-    let of = |state: &State, kind: Kind| -> Vec<Arc<Entry>> { state.entries.values().filter(|entry| entry.kind == kind).cloned().collect() };
+    let of = |state: &State, kind: Kind| -> Vec<Arc<Entry>> { state.of_kind(kind).cloned().collect() };
     let mut gateways: Vec<Gateway> = of(state, Kind::ApiGateway).iter().map(|entry| gateway(state, entry)).collect();
     for (kind, protocol) in [(Kind::HttpRoute, "http"), (Kind::TcpRoute, "tcp")] {
         for route in of(state, kind) {

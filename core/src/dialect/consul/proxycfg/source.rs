@@ -38,7 +38,7 @@ impl Source<'_> {
         let home = self.home;
         match watch {
             Watch::Entry(kind, name) => Reply::Entry(home.entries.get(&(*kind, name.clone())).cloned()),
-            Watch::Entries(kind) => Reply::Entries(home.entries.values().filter(|entry| entry.kind == *kind).cloned().collect()),
+            Watch::Entries(kind) => Reply::Entries(home.of_kind(*kind).cloned().collect()),
             Watch::Intentions(service) => Reply::Trees(intention::of(home, service).into_iter().map(Intention::into_tree).collect()),
             Watch::ExportedTo(service) => Reply::Names(self.exported_to(service.as_ref())),
             Watch::Chain(_, request) => Reply::Chain(self.chain(home, request).map(Box::new)),
@@ -94,7 +94,7 @@ impl Source<'_> {
 
     fn knows(&self, datacenter: &Str) -> bool {
         let home = self.home;
-        datacenter.is_empty() || *datacenter == home.datacenter || home.instances.iter().any(|instance| instance.node.datacenter == *datacenter)
+        datacenter.is_empty() || *datacenter == home.datacenter || home.instances.knows(datacenter)
     }
 
     fn exported_to(&self, service: Option<&Str>) -> BTreeSet<Str> {
@@ -115,11 +115,12 @@ impl Source<'_> {
         if !health.peer.is_empty() {
             return self.of_peer(&health.service, &health.peer);
         }
-        let there = self.home.instances.iter().filter(|instance| instance.node.datacenter == health.datacenter);
+        let instances = &self.home.instances;
+        let is_there = |instance: &&Arc<Instance>| instance.node.datacenter == health.datacenter;
         let mut found: Vec<Arc<Instance>> = if health.connect {
-            there.filter(|instance| instance.in_mesh_for(&health.service)).cloned().collect()
+            instances.in_mesh_for(&health.service).filter(is_there).cloned().collect()
         } else {
-            there.filter(|instance| instance.service == health.service).cloned().collect()
+            instances.of_service(&health.service).filter(is_there).cloned().collect()
         };
         if health.connect && health.datacenter == self.home.datacenter {
             found.extend(self.terminating(&health.service));
@@ -148,7 +149,7 @@ impl Source<'_> {
             let mut link = exact.or_else(|| services.iter().find(|service| service.get("Name").is("*")))?.clone();
             let origin = link.get("Name").origin;
             link.set("Name", Tree::from(&name).or_from(origin));
-            let has_instances = home.here().any(|instance| instance.service == name);
+            let has_instances = home.instances.of_service(&name).any(|instance| instance.node.datacenter == home.datacenter);
             let destination = home.tree(Kind::ServiceDefaults, &name).find("Destination").is_some();
             link.set("Destination", (destination && !has_instances).into());
             Some(link)
@@ -216,7 +217,7 @@ impl Source<'_> {
         let Some(state) = self.peers.get(peer).filter(|_| self.imported(peer).contains(service)) else { return Vec::new() };
         let request = Request { service: service.clone(), datacenter: state.datacenter.clone(), ..Request::default() };
         let Some(chain) = self.chain(state, &request) else { return Vec::new() };
-        if !state.here().any(|instance| instance.in_mesh_for(service)) {
+        if !state.instances.in_mesh_for(service).any(|instance| instance.node.datacenter == state.datacenter) {
             return Vec::new();
         }
         let meta = PeerMeta {
@@ -261,7 +262,7 @@ fn identities(chain: &Chain, service: &Str, datacenter: &Str) -> Vec<Str> {
 
 /// The instances of a kind in a datacenter.
 fn of_kind(state: &State, kind: &str, datacenter: &str) -> Vec<Arc<Instance>> {
-    let found = state.instances.iter().filter(|instance| instance.kind == kind && instance.node.datacenter == datacenter);
+    let found = state.instances.of_kind(kind).filter(|instance| instance.node.datacenter == datacenter);
     let mut found: Vec<Arc<Instance>> = found.cloned().collect();
     sort(&mut found);
     found
