@@ -61,7 +61,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
 /// Why the first argument is no URL, if it is a file.
 fn is_a_file(url: &str, inputs: &[PathBuf]) -> Option<String> {
     let path = Path::new(url);
-    let named_like_one = path.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending == *known));
+    let named_like_one = path.extension().is_some_and(|ending| ["yaml", "yml", "json", "hcl"].iter().any(|known| ending == *known));
     if url.contains("://") || !(named_like_one || path.exists()) {
         return None;
     }

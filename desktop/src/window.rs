@@ -116,7 +116,7 @@ async fn choose(window: &WebviewWindow, folder: bool) -> Option<PathBuf> {
     if folder {
         dialog.set_title("Open a folder").pick_folder(done);
     } else {
-        dialog.set_title("Open a file").add_filter("YAML and JSON", &["yaml", "yml", "json"]).pick_file(done);
+        dialog.set_title("Open a file").add_filter("YAML, JSON and HCL", &["yaml", "yml", "json", "hcl"]).pick_file(done);
     }
     wait.await.ok().flatten()?.into_path().ok()
 }

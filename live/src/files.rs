@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The endings of files that are read.
-const READ: [&str; 3] = ["yaml", "yml", "json"];
+const READ: [&str; 4] = ["yaml", "yml", "json", "hcl"];
 /// Folders in which package managers keep what others wrote.
 const OF_PACKAGES: [&str; 1] = ["node_modules"];
 

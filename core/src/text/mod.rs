@@ -1,4 +1,4 @@
-//! Text: byte ranges, lines, and the YAML tree with a range on every key and value.
+//! Text: byte ranges, lines, and the tree of a YAML, JSON or HCL document with a range on every key and value.
 //!
 //! Here lives everything between a string and a tree of plain values: splitting a file into documents ([`split`]), reading one
 //! document as Kubernetes would ([`parse`]), finding out where a value was written ([`Spans`], [`LineIndex`]), and writing a tree down
@@ -20,6 +20,8 @@ mod split;
 mod yaml;
 
 mod fast;
+
+mod hcl;
 
 mod limits;
 

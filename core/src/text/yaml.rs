@@ -10,7 +10,7 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle, Tag};
 use super::{
     Document, Limits, Problem, ProblemKind, Str, TextRange, Value,
     build::{Builder, Expects, Stop},
-    complain, fast, place,
+    complain, fast, hcl, place,
     repair::{self, MAX_PATCHES, Patch, Patched},
     scalar,
 };
@@ -36,13 +36,20 @@ pub fn parse(text: &str, limits: &Limits) -> Document {
         builder.problem(ProblemKind::TooLarge, TextRange::empty(0), message);
         return builder.finish();
     }
-    fast::parse(text, limits).unwrap_or_else(|| parse_fully(text, limits))
+    if hcl::is_hcl(text) {
+        return hcl::parse(text, limits);
+    }
+    fast::parse(text, limits).unwrap_or_else(|| parse_yaml(text, limits))
 }
 
 /// Reads one document by the full parser alone, as [`parse`] does where its quick reader is not sure: the measure that the quick
 /// reader is tested against.
 #[doc(hidden)]
 pub fn parse_fully(text: &str, limits: &Limits) -> Document {
+    if hcl::is_hcl(text) { hcl::parse(text, limits) } else { parse_yaml(text, limits) }
+}
+
+fn parse_yaml(text: &str, limits: &Limits) -> Document {
     let (document, patch) = read(text, limits);
     let Some(mut patch) = patch else { return document };
     let mut patched = Patched::new(text);
