@@ -82,6 +82,8 @@ pub enum Command {
     Open(OpenArgs),
     /// Write objects of one configuration language as objects of another.
     Convert(ConvertArgs),
+    /// Compare what several controllers do with the same Ingresses.
+    Across(AcrossArgs),
     /// Compare two configurations: resources, what Envoy gets, and requests that they treat differently.
     Diff(DiffArgs),
     /// Compare the source with what a running Envoy has.
@@ -136,7 +138,7 @@ pub enum Color {
 /// What to read.
 #[derive(Args, Default)]
 pub struct Inputs {
-    /// Files, folders, globs, or `-` for standard input; or one snapshot. Of folders, the .yaml, .yml and .json files that hold resources are read.
+    /// Files, folders, globs, or `-` for standard input; or one snapshot. Of folders, the .yaml, .yml, .json and .hcl files that hold resources are read.
     #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<PathBuf>,
 }
@@ -539,12 +541,35 @@ pub struct DumpArgs {
     pub format: Format,
 }
 
+/// `across`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery across ingresses/                 the requests that the controllers treat differently
+  chancery across --format json ingresses/   the same for programs
+
+Every Ingress gets the class of each controller in turn: Azure's Application Gateway, Contour, Emissary. Nothing else of it changes. \
+Services and Endpoints that the input lacks are taken to exist.
+
+Exit codes: 0 fine, 1 with --exit-code if a request differs, 2 the input cannot be used.")]
+pub struct AcrossArgs {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// The output format.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// Exit with 1 if a request differs.
+    #[arg(long)]
+    pub exit_code: bool,
+}
+
 /// `convert`
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   chancery convert mapping-to-httpproxy gateway/ > contour.yaml   Hosts and Mappings as HTTPProxies
   chancery convert httpproxy-to-gateway contour.yaml              HTTPProxies as a Gateway with HTTPRoutes
+  chancery convert ingress-to-gateway ingresses/                  Ingresses on Azure as a Gateway with HTTPRoutes
   chancery convert contour-configmap configmap.yaml --controller-arg=--use-proxy-protocol
                                                                   Contour's own settings as a ContourConfiguration
 
@@ -572,6 +597,8 @@ pub enum Conversion {
     MappingToHttpproxy,
     /// Contour's HTTPProxies to Gateway API.
     HttpproxyToGateway,
+    /// Ingresses of Azure's Application Gateway to Gateway API.
+    IngressToGateway,
     /// Contour's file in a ConfigMap, and its flags, to a ContourConfiguration.
     ContourConfigmap,
 }

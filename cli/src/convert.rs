@@ -2,16 +2,17 @@
 //!
 //! What must not be here: what becomes of what; that is `chancery_core::convert`.
 
+use crate::across::rows;
 use crate::args::{Conversion, ConvertArgs, Deployment};
 use crate::diff::human::of_requests;
 use crate::output::{message, message_lines, print, tell_all};
-use crate::style::{Style, plain};
+use crate::style::{Style, count, plain};
 use crate::{Outcome, input};
 use chancery_core::compilation::{Compilation, Dialect};
-use chancery_core::convert::{Note, http_proxy_to_gateway, mapping_to_http_proxy, proof};
+use chancery_core::convert::{IngressProof, Note, http_proxy_to_gateway, ingress_proof, ingress_to_gateway, mapping_to_http_proxy, proof};
 use chancery_core::diagnostic::Place;
 use chancery_core::dialect::contour::settings::convert::convert;
-use chancery_core::dialect::{self, ambassador, contour};
+use chancery_core::dialect::{self, ambassador, contour, ingress};
 use chancery_core::explain::Positions;
 
 /// Runs it: the objects to standard output; what could not be carried over, and which requests would be treated differently, to standard
@@ -23,6 +24,7 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
             config.map(mapping_to_http_proxy).unwrap_or_default()
         }),
         Conversion::HttpproxyToGateway => (&contour::DIALECT, |compilation| http_proxy_to_gateway(&compilation.objects)),
+        Conversion::IngressToGateway => (&ingress::DIALECT, |compilation| ingress_to_gateway(&compilation.objects)),
         Conversion::ContourConfigmap => return contour_configmap(args, deployment),
     };
     let mut given = input::given(&args.inputs.inputs, deployment)?;
@@ -40,14 +42,37 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
     for note in &converted.notes {
         message(&rendered(note, &positions));
     }
-    if !args.no_proof {
+    if !args.no_proof && args.what == Conversion::IngressToGateway {
+        let proof = ingress_proof(&compilation, &converted, &given.options);
+        show_assumed(&proof.assumed);
+        message_lines(&of_ingresses(&proof, &style.for_standard_error()));
+    } else if !args.no_proof {
         let proof = proof(&compilation, &converted, &given.options);
-        if !proof.assumed.is_empty() {
-            message(&format!("these Services are not in the input, and are taken to exist: {}", proof.assumed.join(", ")));
-        }
+        show_assumed(&proof.assumed);
         message_lines(&of_requests(&proof.requests, &style.for_standard_error()));
     }
     Ok(0)
+}
+
+/// Says on standard error which Services were taken to exist.
+fn show_assumed(assumed: &[String]) {
+    if !assumed.is_empty() {
+        message(&format!("these Services are not in the input, and are taken to exist: {}", assumed.join(", ")));
+    }
+}
+
+/// Requests that a Gateway would treat differently.
+fn of_ingresses(proof: &IngressProof, style: &Style) -> String {
+    let tried = format!("{} tried", count(proof.compared, "request"));
+    let mut out = match proof.differences.is_empty() {
+        true => format!("{}  {}\n", style.bold("No request that was tried changes."), style.dim(tried)),
+        false => {
+            let rows = rows(&proof.differences, &["Application Gateway", "Contour's Gateway"], style);
+            format!("{}  {}\n{rows}", style.bold("Requests that change"), style.dim(tried))
+        }
+    };
+    proof.limits.iter().for_each(|limit| out.push_str(&format!("{}\n", style.dim(plain(limit)))));
+    out
 }
 
 /// Contour's own settings. The file is the one of Contour's examples, unless a flag leads to another.

@@ -124,8 +124,8 @@ fn dot(graph: &Graph) -> String {
         let title = match (node.kind, &node.gateway) {
             (NodeKind::Created, _) => "what is created".to_string(),
             (kind, _) if !kind.is_envoy() => "what you wrote".to_string(),
-            (_, Some(gateway)) => format!("Envoy of {gateway}"),
-            (_, None) => "Envoy".to_string(),
+            (_, Some(gateway)) => format!("{} {gateway}", if graph.is_of_app_gateway(node) { "Application Gateway" } else { "Envoy of" }),
+            (_, None) => if graph.is_of_app_gateway(node) { "Application Gateway" } else { "Envoy" }.to_string(),
         };
         match groups.iter_mut().find(|(known, _)| *known == title) {
             Some((_, nodes)) => nodes.push(node),

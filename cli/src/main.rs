@@ -3,6 +3,7 @@
 //! What must not be here, nor in any module of this crate: anything that another host (playground, desktop) would need as well. That
 //! belongs to `chancery_core::explain`.
 
+mod across;
 mod args;
 mod check;
 mod compile;
@@ -76,6 +77,7 @@ fn main() {
         Command::Why(args) => why::run(args, &cli.deployment, &style),
         Command::Snapshot(args) => snapshot::run(args, &cli.deployment),
         Command::Open(args) => snapshot::open(args, &cli.deployment, &style),
+        Command::Across(args) => across::run(args, &cli.deployment, &style),
         Command::Diff(args) => diff::run(args, &cli.deployment, &style),
         Command::Drift(args) => diff::drift(args, &cli.deployment, &style),
         Command::Dump(args::DumpCommand::Read(args)) => dump::read(args, &style),

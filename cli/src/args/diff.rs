@@ -14,6 +14,7 @@ Examples:
   chancery diff main:./gateway                           the same of one folder
   chancery diff --format markdown main:gateway/ gateway/ for a pull request
   chancery diff --exit-code old.json new.json            dumps, bootstraps, snapshots
+  chancery diff gateway.json ingresses/                  what AGIC would do to an Application Gateway that there is
 
 Where there are several gateways, each is compared with the one of the same id.
 

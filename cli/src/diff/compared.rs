@@ -2,9 +2,12 @@
 //!
 //! What must not be here: reading and rendering; what differs between two gateways is `chancery_core::compare`'s.
 
-use super::loaded::{Compiled, Loaded, Proxy};
+use super::loaded::{Compiled, GatewaySide, Loaded, Proxy};
 use crate::Unusable;
-use chancery_core::compare::{Change, RequestOptions, Requests, SettingView, Side, compare_envoy, compare_resources, compare_settings, requests};
+use chancery_core::compare::{
+    Change, KeptPart, RequestOptions, Requests, SettingView, app_gateway_requests, compare_app_gateways, compare_envoy, compare_settings,
+    compare_written, parts_of_others, requests,
+};
 use chancery_core::explain::Positions;
 use std::thread;
 
@@ -25,10 +28,41 @@ pub struct GatewayDifference {
     pub gateway: Option<String>,
     /// What became of it.
     pub state: GatewayState,
-    /// What its Envoys get.
+    /// What it is.
+    pub make: Make,
+    /// What its Envoys get, or the parts of the Application Gateway.
     pub envoy: Vec<Change>,
+    /// Parts of an Application Gateway that others own, and that stay as they are.
+    pub kept: Vec<KeptPart>,
     /// Requests that it treats differently, where that was asked.
     pub requests: Option<Requests>,
+}
+
+/// What a gateway is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Make {
+    /// Envoys.
+    Envoy,
+    /// An Application Gateway.
+    AppGateway,
+}
+
+impl Make {
+    /// What is said above its changes.
+    pub fn title(self) -> &'static str {
+        match self {
+            Make::Envoy => "What Envoy gets",
+            Make::AppGateway => "Parts of the Application Gateway",
+        }
+    }
+
+    /// The name for it in sentences.
+    pub fn name(self) -> &'static str {
+        match self {
+            Make::Envoy => "Envoy",
+            Make::AppGateway => "The Application Gateway",
+        }
+    }
 }
 
 /// What became of a gateway.
@@ -93,21 +127,21 @@ pub fn compare(before: &Loaded, after: &Loaded, with_requests: bool) -> Result<D
     let mut out = Differences::default();
     if let (Loaded::Compiled(before), Loaded::Compiled(after)) = (before, after) {
         out.settings = settings(before, after);
-        if let (Some(old), Some(new)) = (old.side(0).source, new.side(0).source) {
-            out.resources = compare_resources(&old, &new);
-        }
+    }
+    if let (Some(old), Some(new)) = (old.of.written(old.positions), new.of.written(new.positions)) {
+        out.resources = compare_written(&old, &new);
     }
     out.gateways = match pairs(before, after)? {
-        Pairs::One => vec![pair(None, &old.side(0), &new.side(0), with_requests)],
+        Pairs::One => vec![pair(None, &old.side(0), &new.side(0), with_requests)?],
         Pairs::ById(all) => {
             let one = |(name, at)| match at {
                 (Some(before), Some(after)) => pair(Some(name), &old.side(before), &new.side(after), with_requests),
                 (before, _) => {
                     let state = if before.is_some() { GatewayState::Removed } else { GatewayState::Added };
-                    GatewayDifference { gateway: Some(name), state, envoy: Vec::new(), requests: None }
+                    Ok(GatewayDifference { gateway: Some(name), state, make: Make::Envoy, envoy: Vec::new(), kept: Vec::new(), requests: None })
                 }
             };
-            all.into_iter().map(one).collect()
+            all.into_iter().map(one).collect::<Result<_, Unusable>>()?
         }
     };
     Ok(out)
@@ -120,15 +154,26 @@ struct Sided<'a> {
 }
 
 impl<'a> Sided<'a> {
-    fn side(&self, at: usize) -> Side<'a> {
+    fn side(&self, at: usize) -> GatewaySide<'a> {
         self.of.side(at, self.positions)
     }
 }
 
-fn pair(gateway: Option<String>, old: &Side<'_>, new: &Side<'_>, with_requests: bool) -> GatewayDifference {
-    let all = || with_requests.then(|| requests(old, new, &RequestOptions::default()));
-    let (envoy, requests) = at_once(|| compare_envoy(old, new), all);
-    GatewayDifference { gateway, state: GatewayState::Compared, envoy, requests }
+fn pair(gateway: Option<String>, old: &GatewaySide<'_>, new: &GatewaySide<'_>, with_requests: bool) -> Result<GatewayDifference, Unusable> {
+    let state = GatewayState::Compared;
+    match (old, new) {
+        (GatewaySide::Envoy(old), GatewaySide::Envoy(new)) => {
+            let all = || with_requests.then(|| requests(old, new, &RequestOptions::default()));
+            let (envoy, requests) = at_once(|| compare_envoy(old, new), all);
+            Ok(GatewayDifference { gateway, state, make: Make::Envoy, envoy, kept: Vec::new(), requests })
+        }
+        (GatewaySide::AppGateway(old), GatewaySide::AppGateway(new)) => {
+            let all = || with_requests.then(|| app_gateway_requests(old, new));
+            let (envoy, requests) = at_once(|| compare_app_gateways(old, new), all);
+            Ok(GatewayDifference { gateway, state, make: Make::AppGateway, envoy, kept: parts_of_others(old, new), requests })
+        }
+        _ => Err("one side is an Application Gateway and the other an Envoy, which have no parts in common; `chancery across` compares what both do with requests".into()),
+    }
 }
 
 /// Which gateways are compared with which.

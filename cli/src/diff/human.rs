@@ -5,7 +5,7 @@
 use super::compared::{Differences, GatewayDifference, GatewayState};
 use crate::dump;
 use crate::style::{Style, count, plain, some};
-use chancery_core::compare::{Change, ChangeKind, RequestChange, Requests, SettingView};
+use chancery_core::compare::{Change, ChangeKind, KeptPart, RequestChange, Requests, SettingView};
 use chancery_core::compilation::Takes;
 use chancery_core::envoy_config::Running;
 use chancery_core::explain::OriginView;
@@ -25,7 +25,8 @@ pub fn report(differences: &Differences, running: Option<&Running>, style: &Styl
     let mut out = String::new();
     changes(&mut out, "Resources", &differences.resources, style);
     if let Some(only) = differences.only() {
-        changes(&mut out, "What Envoy gets", &only.envoy, style);
+        changes(&mut out, only.make.title(), &only.envoy, style);
+        kept(&mut out, &only.kept, style);
     }
     of_settings(&mut out, &differences.settings, style);
     if let Some(running) = running {
@@ -36,7 +37,7 @@ pub fn report(differences: &Differences, running: Option<&Running>, style: &Styl
     } else if differences.is_empty() {
         let _ = writeln!(out, "Nothing differs.");
     } else if differences.is_same_for_envoy() {
-        let _ = writeln!(out, "Envoy gets the same.");
+        let _ = writeln!(out, "{} gets the same.", differences.gateways.first().map_or("Envoy", |of| of.make.name()));
     } else if let Some(only) = differences.only() {
         only.requests.iter().for_each(|requests| out.push_str(&of_requests(requests, style)));
     } else {
@@ -54,7 +55,8 @@ fn gateways(out: &mut String, all: &[GatewayDifference], style: &Style) {
             GatewayState::Removed => drop(writeln!(out, "{} this gateway is gone\n", style.red("-"))),
             GatewayState::Compared => {
                 out.push('\n');
-                changes(out, "What Envoy gets", &of.envoy, style);
+                changes(out, of.make.title(), &of.envoy, style);
+                kept(out, &of.kept, style);
                 of.requests.iter().for_each(|requests| out.push_str(&of_requests(requests, style)));
                 out.push('\n');
             }
@@ -64,6 +66,18 @@ fn gateways(out: &mut String, all: &[GatewayDifference], style: &Style) {
     if !same.is_empty() {
         let _ = writeln!(out, "{}", style.dim(plain(&format!("The same for {}: {}", count(same.len(), "gateway"), some(&same)))));
     }
+}
+
+/// Parts that others own and that stay.
+fn kept(out: &mut String, all: &[KeptPart], style: &Style) {
+    if all.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{}  {}", style.bold("Left as they are"), style.dim(format!("{} of others", count(all.len(), "part"))));
+    for part in all {
+        let _ = writeln!(out, "  = {} {}", part.kind, style.bold(plain(&part.name)));
+    }
+    out.push('\n');
 }
 
 fn changes(out: &mut String, title: &str, changes: &[Change], style: &Style) {
@@ -204,7 +218,8 @@ fn one(out: &mut String, change: &Change, style: &Style) {
         ChangeKind::Changed => style.yellow("~"),
         ChangeKind::Renamed | ChangeKind::Moved => style.cyan(">"),
     };
-    let was = was(change).map(|was| format!("  {was}")).unwrap_or_default();
+    let said = was(change).or_else(|| change.note.clone());
+    let was = said.map(|said| format!("  {said}")).unwrap_or_default();
     let place = place(change.after.first().or(change.before.first()));
     let _ = writeln!(out, "  {sign} {} {}{}{}", change.kind, style.bold(plain(&change.name)), style.dim(plain(&was)), style.dim(place));
     for field in change.fields.iter().take(MOST_FIELDS) {

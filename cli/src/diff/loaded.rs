@@ -7,12 +7,15 @@ use crate::output::hold;
 use crate::style::some;
 use crate::{Unusable, input};
 use chancery_core::backend::{OutputMap, envoy};
-use chancery_core::compare::{Side, SideSource};
-use chancery_core::compilation::{Assumptions, Compilation, GatewayId};
+use chancery_core::compare::{AppGatewaySide, Side, SideSource, Written};
+use chancery_core::compilation::{Assumptions, Compilation, GatewayId, OptionValue};
+use chancery_core::dialect::ingress::options as ingress;
 use chancery_core::envoy_config::{EnvoyConfig, Running};
 use chancery_core::explain::Positions;
 use chancery_core::ir::SecretReference;
-use chancery_core::text::Str;
+use chancery_core::ir::appgw::{Gateway as AppGateway, wire::Wire as _};
+use chancery_core::resource::ObjectId;
+use chancery_core::text::{Limits, Node, Str, parse};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -22,6 +25,16 @@ pub enum Loaded {
     Compiled(Box<Compiled>),
     /// From what a running Envoy tells.
     Running(Box<Running>),
+    /// An Application Gateway as Azure has it.
+    Existing(Box<AppGateway>),
+}
+
+/// A gateway of one side, ready to be compared.
+pub enum GatewaySide<'a> {
+    /// An Envoy.
+    Envoy(Side<'a>),
+    /// An Application Gateway.
+    AppGateway(Box<AppGatewaySide<'a>>),
 }
 
 /// What was compiled.
@@ -29,20 +42,18 @@ pub struct Compiled {
     given: input::Given,
     /// The whole.
     pub compilation: Compilation,
-    /// Its gateways that run, in the order of [`Compilation::gateways`]; at least one.
+    /// Its gateways that run: Envoys in the order of [`Compilation::gateways`], then Application Gateways; at least one.
     pub proxies: Vec<Proxy>,
 }
 
-/// What one gateway sends to its Envoys.
+/// One gateway.
 pub struct Proxy {
     /// The name of its dialect.
     pub dialect: &'static str,
     /// Its name.
     pub id: GatewayId,
-    /// What its Envoys get.
-    config: EnvoyConfig,
-    /// What made it.
-    map: OutputMap,
+    /// What its Envoys get, and what made it; `None` for an Application Gateway.
+    envoy: Option<(EnvoyConfig, OutputMap)>,
 }
 
 impl Compiled {
@@ -71,35 +82,45 @@ impl Loaded {
             let options = envoy::Options { secrets, ..envoy::Options::default() };
             let map = envoy::v3::output_map(gateway.ir, &options, compiler.emitted.of(gateway));
             let config = EnvoyConfig::standing_alone(gateway.ir, &options);
-            proxies.push(Proxy { dialect: gateway.side.dialect.name, id: gateway.id.clone(), config, map });
+            proxies.push(Proxy { dialect: gateway.side.dialect.name, id: gateway.id.clone(), envoy: Some((config, map)) });
         }
+        let azure = compilation.app_gateways().map(|of| Proxy { dialect: of.named.of.dialect().name, id: of.named.id.clone(), envoy: None });
+        proxies.extend(azure);
         if proxies.is_empty() {
             return Err(input::nothing_runs(&compilation));
         }
         Ok(Loaded::Compiled(Box::new(Compiled { given, compilation, proxies })))
     }
 
-    /// A file, a folder, a revision of git, a snapshot, a dump or a bootstrap.
+    /// A file, a folder, a revision of git, a snapshot, a dump, a bootstrap or an Application Gateway.
     pub fn read(path: &Path, deployment: &Deployment, stands_alone: bool) -> Result<Self, Unusable> {
+        Self::read_onto(path, deployment, stands_alone, None)
+    }
+
+    /// The same; an input is compiled onto an Application Gateway that there is, unless the options name another.
+    pub fn read_onto(path: &Path, deployment: &Deployment, stands_alone: bool, gateway: Option<&str>) -> Result<Self, Unusable> {
         if path.is_file() {
             let text = input::text(path)?;
             if Running::is_one(&text) {
                 return running(&path.display().to_string(), &text);
             }
+            if let Some(gateway) = existing(&text) {
+                return Ok(Loaded::Existing(Box::new(gateway)));
+            }
             if Running::begins_like_one(&text) {
                 return Err(format!("{} is cut off or broken: it begins as what a running Envoy tells, and does not end so", path.display()).into());
             }
         } else if let Some((revision, inner)) = input::revision_of(path) {
-            return Self::compiled(input::revision(&revision, &inner, deployment)?, stands_alone);
+            return Self::compiled(onto(input::revision(&revision, &inner, deployment)?, gateway), stands_alone);
         }
-        Self::compiled(input::given(&[path.to_path_buf()], deployment)?, stands_alone)
+        Self::compiled(onto(input::given(&[path.to_path_buf()], deployment)?, gateway), stands_alone)
     }
 
     /// What was compiled, where it is a source.
     pub fn compilation(&self) -> Option<&Compilation> {
         match self {
             Loaded::Compiled(of) => Some(&of.compilation),
-            Loaded::Running(_) => None,
+            Loaded::Running(_) | Loaded::Existing(_) => None,
         }
     }
 
@@ -107,7 +128,7 @@ impl Loaded {
     pub fn kinds(&self) -> BTreeSet<(Str, Str)> {
         match self {
             Loaded::Compiled(of) => of.compilation.objects.kinds(),
-            Loaded::Running(_) => BTreeSet::new(),
+            Loaded::Running(_) | Loaded::Existing(_) => BTreeSet::new(),
         }
     }
 
@@ -128,22 +149,49 @@ impl Loaded {
     pub fn positions(&self) -> Option<Positions<'_>> {
         match self {
             Loaded::Compiled(of) => Some(of.compilation.positions()),
-            Loaded::Running(_) => None,
+            Loaded::Running(_) | Loaded::Existing(_) => None,
         }
     }
 
     /// A gateway of it, by its number.
-    pub fn side<'a>(&'a self, at: usize, positions: Option<&'a Positions<'a>>) -> Side<'a> {
+    pub fn side<'a>(&'a self, at: usize, positions: Option<&'a Positions<'a>>) -> GatewaySide<'a> {
         match self {
             Loaded::Compiled(of) => {
                 // There is at least one.
-                let proxy = &of.proxies[at];
+                let Some((config, map)) = &of.proxies[at].envoy else {
+                    let number = of.proxies.iter().take(at).filter(|proxy| proxy.envoy.is_none()).count();
+                    let gateway = of.compilation.app_gateways().nth(number).zip(positions);
+                    let side = gateway.map(|(gateway, positions)| AppGatewaySide::new(gateway, positions));
+                    return GatewaySide::AppGateway(Box::new(side.expect("each proxy without an Envoy is an Application Gateway")));
+                };
                 let source = of.compilation.gateways().nth(at).zip(positions);
-                Side { config: &proxy.config, source: source.map(|(gateway, positions)| SideSource { gateway, positions, map: &proxy.map }) }
+                GatewaySide::Envoy(Side { config, source: source.map(|(gateway, positions)| SideSource { gateway, positions, map }) })
             }
-            Loaded::Running(running) => Side { config: &running.config, source: None },
+            Loaded::Running(running) => GatewaySide::Envoy(Side { config: &running.config, source: None }),
+            Loaded::Existing(gateway) => GatewaySide::AppGateway(Box::new(AppGatewaySide::existing(gateway))),
         }
     }
+
+    /// A side of the input, and places in it.
+    pub fn written<'a>(&'a self, positions: Option<&'a Positions<'a>>) -> Option<Written<'a>> {
+        Some(Written { of: self.compilation()?.sides().next()?, positions: positions? })
+    }
+}
+
+/// An input that is compiled onto an Application Gateway that there is.
+fn onto(mut given: input::Given, gateway: Option<&str>) -> input::Given {
+    if let Some(gateway) = gateway.filter(|_| given.options.text(ingress::EXISTING_GATEWAY).is_none()) {
+        given.options.insert(ingress::EXISTING_GATEWAY, OptionValue::Text(gateway.into()));
+    }
+    given
+}
+
+/// The document of an Application Gateway, if a text is one.
+pub fn existing(text: &str) -> Option<AppGateway> {
+    let is_like_one = text.trim_start().starts_with('{') && text.contains("applicationGateways");
+    let root = is_like_one.then(|| parse(text, &Limits { max_nodes: u32::MAX, ..Limits::default() }).root).flatten()?;
+    let is_one = root.get("id").and_then(Node::as_str).is_some_and(|id| id.contains("/applicationGateways/")) && root.get("properties").is_some();
+    is_one.then(|| AppGateway::read(&root, ObjectId::BUILT_IN)).flatten()
 }
 
 /// What a running Envoy tells.

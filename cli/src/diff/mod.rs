@@ -13,7 +13,7 @@ use crate::output::{print, print_json};
 use crate::style::Style;
 use crate::{Outcome, Unusable, input};
 use chancery_core::envoy_config::Running;
-use compared::{Differences, GatewayDifference, GatewayState, at_once, compare};
+use compared::{Differences, GatewayDifference, GatewayState, Make, at_once, compare};
 use loaded::{Loaded, running};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -27,7 +27,9 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     };
     let is_running = |path: &Path| path.is_file() && input::text(path).is_ok_and(|text| Running::is_one(&text));
     let alone = is_running(&args.before) || is_running(&after);
-    let (before, after) = at_once(|| Loaded::read(&args.before, deployment, alone), || Loaded::read(&after, deployment, alone));
+    let existing = if args.before.is_file() { input::text(&args.before).ok().filter(|text| loaded::existing(text).is_some()) } else { None };
+    let read_after = || Loaded::read_onto(&after, deployment, alone, existing.as_deref());
+    let (before, after) = at_once(|| Loaded::read(&args.before, deployment, alone), read_after);
     let (before, after) = (before?, after?);
     let kinds: BTreeSet<_> = before.kinds().into_iter().chain(after.kinds()).collect();
     let (before, after) = (before.holding(&kinds, alone)?, after.holding(&kinds, alone)?);
@@ -85,7 +87,7 @@ fn show(differences: &Differences, running: Option<&Running>, format: DiffFormat
 fn data(differences: &Differences, running: Option<&Running>) -> Result<Value, Unusable> {
     let mut data = json!({ "resources": differences.resources });
     if let Some(only) = differences.only() {
-        data["envoy"] = json!(only.envoy);
+        parts(&mut data, only);
         data["settings"] = json!(differences.settings);
         if let Some(requests) = &only.requests {
             data["requests"] = value(requests)?;
@@ -96,7 +98,7 @@ fn data(differences: &Differences, running: Option<&Running>) -> Result<Value, U
         for of in &differences.gateways {
             let mut gateway = json!({ "state": of.state.name() });
             if of.state == GatewayState::Compared {
-                gateway["envoy"] = json!(of.envoy);
+                parts(&mut gateway, of);
             }
             if let Some(requests) = &of.requests {
                 gateway["requests"] = value(requests)?;
@@ -109,6 +111,17 @@ fn data(differences: &Differences, running: Option<&Running>) -> Result<Value, U
         data["running"] = crate::dump::state(running);
     }
     Ok(data)
+}
+
+/// What differs in the parts of a gateway: of an Envoy `envoy`, of an Application Gateway `parts`, and `kept`.
+fn parts(data: &mut Value, of: &GatewayDifference) {
+    match of.make {
+        Make::Envoy => data["envoy"] = json!(of.envoy),
+        Make::AppGateway => {
+            data["parts"] = json!(of.envoy);
+            data["kept"] = json!(of.kept);
+        }
+    }
 }
 
 fn value(data: &impl serde::Serialize) -> Result<Value, Unusable> {

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what differs.
 
-use super::compared::{Differences, GatewayDifference, GatewayState};
+use super::compared::{Differences, GatewayDifference, GatewayState, Make};
 use super::human::{kinds, settings, summary, tried, unchanged, was};
 use crate::check::github::{data, property};
 use crate::check::sarif;
@@ -21,7 +21,7 @@ pub fn markdown(differences: &Differences, running: Option<&Running>) -> String 
     if let Some(only) = differences.only() {
         only.requests.iter().filter(|_| !differences.is_empty()).for_each(|requests| out.push_str(&of_requests(requests)));
         changes(&mut out, "Resources", &differences.resources);
-        changes(&mut out, "What Envoy gets", &only.envoy);
+        changes(&mut out, only.make.title(), &only.envoy);
     } else {
         differences.gateways.iter().filter(|of| !of.is_empty()).for_each(|of| gateway(&mut out, of));
         changes(&mut out, "Resources", &differences.resources);
@@ -44,7 +44,7 @@ fn gateway(out: &mut String, of: &GatewayDifference) {
         GatewayState::Compared => {
             let _ = writeln!(out, "## Gateway {name}\n");
             of.requests.iter().for_each(|requests| out.push_str(&of_requests(requests)));
-            changes(out, "What Envoy gets", &of.envoy);
+            changes(out, of.make.title(), &of.envoy);
         }
     }
 }
@@ -171,8 +171,9 @@ fn lines(differences: &Differences) -> Vec<Line<'_>> {
         out.push(Line { rule: "resource-changed", text: sentence(change), span: after(change) });
     }
     for of in &differences.gateways {
+        let rule = if of.make == Make::Envoy { "envoy-changed" } else { "part-changed" };
         for change in &of.envoy {
-            out.push(Line { rule: "envoy-changed", text: format!("{}{}", prefix(of), sentence(change)), span: after(change) });
+            out.push(Line { rule, text: format!("{}{}", prefix(of), sentence(change)), span: after(change) });
         }
     }
     out
@@ -199,6 +200,7 @@ pub fn sarif(differences: &Differences) -> Value {
         rule("gateway-changed", "a gateway is added or removed"),
         rule("resource-changed", "a resource differs"),
         rule("envoy-changed", "what Envoy gets differs"),
+        rule("part-changed", "a part of an Application Gateway differs"),
     ];
     sarif::log(&rules, &results)
 }

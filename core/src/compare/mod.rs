@@ -15,7 +15,7 @@ mod requests;
 mod resources;
 mod settled;
 
-pub use app_gateway::compare_app_gateways;
+pub use app_gateway::{AppGatewaySide, KeptPart, app_gateway_requests, compare_app_gateways, parts_of_others};
 pub use fields::FieldChange;
 pub use requests::{Answer, Difference, ListenerPairing, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
 

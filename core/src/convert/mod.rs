@@ -1,13 +1,19 @@
 //! From one configuration language to another: objects that do the same, and what could not be carried over, with its line.
 //!
+//! Also what several controllers do with the same objects ([`across`]).
+//!
 //! The only place that knows two dialects. What must not be here: what the objects do, which compiling both sides tells.
 
+mod across;
 mod build;
+mod ingress;
 mod mapping;
 mod proof;
 mod proxy;
 mod service;
 
+pub use across::{Across, AcrossRow, across};
+pub use ingress::{IngressProof, ingress_proof, ingress_to_gateway};
 pub use mapping::mapping_to_http_proxy;
 pub use proof::{Proof, proof};
 pub use proxy::http_proxy_to_gateway;

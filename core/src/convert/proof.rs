@@ -81,7 +81,7 @@ const AMBASSADORS: &[&str] = &["ambassador-listener-ready"];
 const CONTOURS: &[&str] = &["stats", "health", "envoy-admin"];
 
 /// What makes Contour serve the Gateway.
-const GATEWAY: &str = "apiVersion: gateway.networking.k8s.io/v1
+pub(super) const GATEWAY: &str = "apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: {name: contour}
 spec: {controllerName: projectcontour.io/gateway-controller}
@@ -114,10 +114,14 @@ impl<'c> Compiled<'c> {
 
 /// The inputs, with nothing in the place of what was converted.
 fn without_converted(original: &Compilation, from_contour: bool) -> Vec<Input> {
-    let mut texts: Vec<(Str, String)> = original.inputs.inputs.iter().map(|input| (input.name.clone(), input.text.to_string())).collect();
     // Another controller passes over what is not its own.
-    let converted = |object: &&Object| from_contour && object.key.kind == "HTTPProxy" && object.parent.is_none();
-    for object in original.objects.iter().filter(converted) {
+    without(original, |object| from_contour && object.key.kind == "HTTPProxy")
+}
+
+/// The inputs, with nothing in the place of some objects.
+pub(super) fn without(original: &Compilation, is_left_out: impl Fn(&Object) -> bool) -> Vec<Input> {
+    let mut texts: Vec<(Str, String)> = original.inputs.inputs.iter().map(|input| (input.name.clone(), input.text.to_string())).collect();
+    for object in original.objects.iter().filter(|object| object.parent.is_none() && is_left_out(object)) {
         let Some(span) = object.document.spans.get(object.root.id) else { continue };
         let at = object.source.offset as usize;
         let range = at + span.value.start as usize..at + span.value.end as usize;
@@ -166,7 +170,7 @@ fn service(((namespace, name), ports): (&(String, String), &BTreeSet<i64>)) -> S
 }
 
 /// `NAMESPACE/NAME:PORT` of the one address that a cluster has.
-fn service_of_address(cluster: &pb::cluster::Cluster, namespace: &str) -> Option<String> {
+pub(super) fn service_of_address(cluster: &pb::cluster::Cluster, namespace: &str) -> Option<String> {
     let all: Vec<String> = cluster.load_assignment.as_ref().map(crate::simulate::addresses)?;
     let [one] = all.as_slice() else { return None };
     let target = Target::parse(one, namespace).filter(|target| !target.outside)?;
@@ -174,7 +178,7 @@ fn service_of_address(cluster: &pb::cluster::Cluster, namespace: &str) -> Option
 }
 
 /// `NAMESPACE/NAME:PORT` of the name that Contour gives a cluster.
-fn service_of_name(cluster: &pb::cluster::Cluster) -> Option<String> {
+pub(super) fn service_of_name(cluster: &pb::cluster::Cluster) -> Option<String> {
     let mut parts = cluster.name.split('/');
     let (namespace, name, port) = (parts.next()?, parts.next()?, parts.next()?);
     port.parse::<u16>().ok().map(|port| format!("{namespace}/{name}:{port}"))

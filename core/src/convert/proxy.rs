@@ -111,7 +111,7 @@ fn lost(out: &mut Conversion, object: &Object, at: Cursor<'_>, field: &str, why:
     }
 }
 
-fn listener(name: &str, port: i64, protocol: &str, host: Option<&str>, secret: Option<(&str, &str)>) -> Node {
+pub(super) fn listener(name: &str, port: i64, protocol: &str, host: Option<&str>, secret: Option<(&str, &str)>) -> Node {
     let mut listener = Fields::new();
     listener.set("name", text(name)).set("port", number(port)).set("protocol", text(protocol)).set_some("hostname", host.map(text));
     if let Some((namespace, name)) = secret {
@@ -128,7 +128,7 @@ fn listener(name: &str, port: i64, protocol: &str, host: Option<&str>, secret: O
 }
 
 /// The Gateway may use a Secret of another namespace.
-fn grant(namespace: &str, name: &str) -> Node {
+pub(super) fn grant(namespace: &str, name: &str) -> Node {
     let (mut from, mut to, mut spec) = (Fields::new(), Fields::new(), Fields::new());
     from.set("group", text("gateway.networking.k8s.io")).set("kind", text("Gateway")).set("namespace", text(NAMESPACE));
     to.set("group", text("")).set("kind", text("Secret")).set("name", text(name));

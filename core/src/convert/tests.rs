@@ -1,6 +1,6 @@
 //! What comes out compiles as the other dialect, and does the same.
 
-use super::{http_proxy_to_gateway, mapping_to_http_proxy, proof};
+use super::{across, http_proxy_to_gateway, ingress_proof, ingress_to_gateway, mapping_to_http_proxy, proof};
 use crate::compilation::{Compilation, Dialect, OptionValue, Options};
 use crate::compile::compile;
 use crate::diagnostic::Severity;
@@ -109,4 +109,66 @@ fn the_proof_reports_requests_that_are_treated_differently() {
     let proxies = run(CONTOUR, PROXIES, &[]);
     let proved = proof(&proxies, &http_proxy_to_gateway(&proxies.objects), &options(CONTOUR));
     assert!(told(&proved).iter().any(|told| told.starts_with("shop.example.com/beta*")), "{proved:#?}");
+}
+
+const INGRESS: &str = include_str!("../../../assets/examples/ingress/tls-redirect.yaml");
+
+fn azure(text: &str) -> Compilation {
+    run(&dialect::ingress::DIALECT, text, &[])
+}
+
+#[test]
+fn controllers_differ_where_a_path_ends_inside_of_a_word() {
+    let text = "
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web, namespace: shop, annotations: {kubernetes.io/ingress.class: azure/application-gateway}}
+spec:
+  rules:
+  - host: shop.example.com
+    http:
+      paths:
+      - {path: /api, pathType: Prefix, backend: {service: {name: api, port: {number: 80}}}}
+      - {path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}
+";
+    let found = across(&azure(text), &Options::default());
+    assert_eq!(found.assumed, ["shop/api", "shop/web"]);
+    assert_eq!(found.controllers, ["Application Gateway", "Contour", "Emissary"]);
+    let row = found.differences.iter().find(|row| row.requests.iter().any(|url| url == "http://shop.example.com/apix")).expect("it differs");
+    assert_eq!(row.answers[..2], ["goes to shop/api", "goes to shop/web"], "{found:#?}");
+    let below = found.differences.iter().flat_map(|row| &row.answers[..2]).all(|answer| !answer.contains("no gateway runs"));
+    assert!(below, "{found:#?}");
+}
+
+#[test]
+fn an_input_without_ingresses_differs_in_nothing() {
+    let found = across(&azure(SERVICES), &Options::default());
+    assert_eq!((found.ingresses, found.differences.len()), (0, 0));
+}
+
+#[test]
+fn ingresses_become_a_gateway_that_serves_and_redirects_the_same() {
+    let original = azure(INGRESS);
+    let conversion = ingress_to_gateway(&original.objects);
+    let text = conversion.yaml();
+    assert!(text.contains("kind: Gateway") && text.contains("RequestRedirect") && text.contains("certificateRefs"), "{text}");
+    let proof = ingress_proof(&original, &conversion, &Options::default());
+    assert!(proof.compared >= 4, "{proof:#?}");
+    let of_host = proof.differences.iter().flat_map(|row| &row.requests).filter(|url| url.contains("shop.example.com")).count();
+    assert_eq!(of_host, 0, "{proof:#?}");
+}
+
+#[test]
+fn annotations_become_filters_or_are_reported_as_lost() {
+    let text = INGRESS.replacen(
+        "annotations:\n",
+        "annotations:\n    appgw.ingress.kubernetes.io/backend-path-prefix: /v1/\n    appgw.ingress.kubernetes.io/request-timeout: \"7\"\n    appgw.ingress.kubernetes.io/cookie-based-affinity: \"true\"\n",
+        1,
+    );
+    let conversion = ingress_to_gateway(&azure(&text).objects);
+    let yaml = conversion.yaml();
+    assert!(yaml.contains("replacePrefixMatch: /v1/") && yaml.contains("request: 7s"), "{yaml}");
+    let lost: Vec<_> = conversion.notes.iter().filter(|note| note.message.contains("cookie-based-affinity")).collect();
+    assert_eq!(lost.len(), 1, "{:#?}", conversion.notes);
+    assert!(lost[0].origin.is_some());
 }

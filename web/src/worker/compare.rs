@@ -7,7 +7,8 @@ use crate::protocol::{Comparison, Other};
 use crate::worker::session::options;
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compare::{
-    Change, ChangeKind, RequestOptions, Requests, Side, SideSource, Written, compare, compare_app_gateways, compare_envoy, compare_written, requests,
+    AppGatewaySide, Change, ChangeKind, RequestOptions, Requests, Side, SideSource, Written, app_gateway_requests, compare, compare_app_gateways,
+    compare_envoy, compare_written, requests,
 };
 use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayId, GatewayRef, Options};
 use chancery_core::compile::{Compiler, EmittedByGateway};
@@ -182,7 +183,11 @@ fn against(before: &Proxies, now: &Proxies) -> (Vec<Change>, Vec<Change>, Option
     for after in now.compilation.app_gateways() {
         let same = |of: &AppGatewayRef<'_>| of.named.id == after.named.id && of.named.of.dialect() == after.named.of.dialect();
         match before.compilation.app_gateways().find(same) {
-            Some(before) => envoy.extend(compare_app_gateways(before, after)),
+            Some(before) => {
+                let (before, after) = (AppGatewaySide::new(before, &old_positions), AppGatewaySide::new(after, &new_positions));
+                envoy.extend(compare_app_gateways(&before, &after));
+                add(&mut all, app_gateway_requests(&before, &after), None);
+            }
             None => envoy.push(whole(ChangeKind::Added, after.named.id.as_str())),
         }
     }

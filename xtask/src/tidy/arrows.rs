@@ -73,7 +73,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "simulate",
         ],
     ),
-    ("compare", &["order", "text", "resource", "schema", "compilation", "re2", "backend", "envoy_config", "simulate", "explain"]),
+    ("compare", &["order", "text", "resource", "schema", "compilation", "ir", "re2", "backend", "envoy_config", "simulate", "explain"]),
     (
         "convert",
         &[
@@ -82,6 +82,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "resource",
             "diagnostic",
             "compilation",
+            "ir",
             "backend",
             "dialect",
             "compile",

@@ -70,10 +70,10 @@ impl Relevance {
 }
 
 /// How grave a difference is: the lower, the earlier it is reported.
-pub(super) fn gravity(what: &str) -> u8 {
+pub(in crate::compare) fn gravity(what: &str) -> u8 {
     match what {
         "outcome" => 0,
-        "status" | "location" | "clusters" => 1,
+        "status" | "location" | "clusters" | "addresses" | "backend" | "protocol" => 1,
         "body" | "timeout" | "upstream host" | "upstream path" => 2,
         _ if what.contains(" header") => 3,
         _ if what.starts_with("cluster.") => 4,

@@ -26,7 +26,9 @@ mod report;
 mod residue;
 mod work;
 
+pub(in crate::compare) use difference::gravity;
 pub use listeners::ListenerPairing;
+pub(in crate::compare) use report::words;
 pub use report::{Answer, Difference, RequestChange, RequestPlace, Requests, Witness};
 
 use super::Side;

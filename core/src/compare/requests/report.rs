@@ -176,7 +176,7 @@ impl RequestPlace {
 }
 
 /// Places in words, the first few.
-pub(super) fn words(places: &[RequestPlace], more: usize) -> String {
+pub(in crate::compare) fn words(places: &[RequestPlace], more: usize) -> String {
     let mut all: Vec<String> = places.iter().map(RequestPlace::words).collect();
     let mut seen = BTreeSet::new();
     all.retain(|words| seen.insert(words.clone()));
@@ -255,7 +255,7 @@ impl Groups {
 
 impl Witness {
     /// A request, and the ports that it comes in at on both sides.
-    pub(super) fn of(request: &Request, ports: [Option<u32>; 2]) -> Self {
+    pub(in crate::compare) fn of(request: &Request, ports: [Option<u32>; 2]) -> Self {
         let [port_before, port_after] = ports;
         let scheme = if request.tls { "https" } else { "http" };
         let url = format!("{scheme}://{}{}", request.authority, request.path);

@@ -23,7 +23,8 @@ pub struct Options {
     pub old_ingress_api: bool,
 }
 
-const EXISTING_GATEWAY: &str = "existing-gateway";
+/// The option that holds the gateway as it is.
+pub const EXISTING_GATEWAY: &str = "existing-gateway";
 const PUBLIC_IPS: &str = "public-ips";
 const GET_ERROR: &str = "get-error";
 const UPDATE_ERROR: &str = "update-error";

@@ -64,7 +64,9 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
         builder.scope = gateway.named.label().map(Str::from);
         builder.app_gateway(gateway.parts);
     }
-    builder.finish()
+    let mut graph = builder.finish();
+    graph.app_gateways = compilation.app_gateways().map(|gateway| gateway.named.label().map(Str::from)).collect();
+    graph
 }
 
 /// An edge by the places of its ends.

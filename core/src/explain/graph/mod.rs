@@ -217,4 +217,15 @@ pub struct Graph {
     pub edges: Vec<Edge>,
     /// Resources that refer to one another in a circle, each by its id, in the order of the references.
     pub cycles: Vec<Vec<String>>,
+    /// What nodes call the gateways that are Application Gateways; all others are Envoys.
+    #[serde(skip)]
+    pub app_gateways: Vec<Option<Str>>,
+}
+
+impl Graph {
+    /// Whether a node is a part of an Application Gateway.
+    #[must_use]
+    pub fn is_of_app_gateway(&self, node: &GraphNode) -> bool {
+        node.kind.is_envoy() && self.app_gateways.contains(&node.gateway)
+    }
 }

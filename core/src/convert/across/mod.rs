@@ -1,0 +1,169 @@
+//! The same Ingresses on several controllers: what each does with the same requests.
+//!
+//! Every Ingress gets the class of each controller in turn; nothing else of it changes. What only one of them reads, such as its own annotations, therefore
+//! shows as a difference. Services and Endpoints that the input lacks are taken to exist, the same for all.
+//!
+//! What must not be here: how a controller reads an Ingress, and how requests are routed.
+
+mod answer;
+mod asked;
+mod surroundings;
+
+pub(super) use answer::{Answer, Ways};
+pub(super) use asked::requests;
+pub(super) use surroundings::assumed;
+
+use super::proof::without;
+use crate::compilation::{Compilation, Dialect, OptionValue, Options};
+use crate::compile::compile;
+use crate::dialect::{ambassador, contour, ingress};
+use crate::resource::{Input, Inputs, Object};
+use crate::text::{Node, Str, Value, to_yaml};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+/// What several controllers do with the same Ingresses.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Across {
+    /// How many Ingresses there are.
+    pub ingresses: usize,
+    /// The controllers, in the order of the answers.
+    pub controllers: Vec<&'static str>,
+    /// Requests that they treat differently.
+    pub differences: Vec<AcrossRow>,
+    /// How many requests each of them was asked for.
+    pub compared: usize,
+    /// Services that were taken to exist, as `NAMESPACE/NAME`.
+    pub assumed: Vec<String>,
+    /// What was not decided, in sentences.
+    pub limits: Vec<String>,
+}
+
+/// Requests that differ in the same way.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct AcrossRow {
+    /// The first of them, as URLs.
+    pub requests: Vec<String>,
+    /// How many more there are.
+    pub more: usize,
+    /// What becomes of them, controller by controller.
+    pub answers: Vec<String>,
+}
+
+/// So many requests of one row are named.
+const MOST: usize = 8;
+
+/// A controller that serves Ingresses.
+struct Controller {
+    name: &'static str,
+    dialect: &'static Dialect,
+    /// The class of its Ingresses.
+    class: &'static str,
+    /// What it needs besides.
+    besides: &'static str,
+}
+
+const CONTROLLERS: [Controller; 3] = [
+    Controller { name: "Application Gateway", dialect: &ingress::DIALECT, class: "azure/application-gateway", besides: "" },
+    Controller { name: "Contour", dialect: &contour::DIALECT, class: "contour", besides: "" },
+    Controller { name: "Emissary", dialect: &ambassador::DIALECT, class: "ambassador", besides: LISTENERS },
+];
+
+/// Where Emissary listens.
+const LISTENERS: &str = "apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http, namespace: default}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: https, namespace: default}
+spec: {port: 8443, protocol: HTTPS, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+";
+
+/// The annotation that holds the class.
+const CLASS: &str = "kubernetes.io/ingress.class";
+
+/// Whether an object is an Ingress that can be read.
+pub(super) fn is_ingress(object: &Object) -> bool {
+    !object.broken && object.key.kind == "Ingress" && matches!(object.key.group.as_str(), "networking.k8s.io" | "extensions")
+}
+
+/// Asks every controller. The compilation may be of any dialect: only its objects count.
+#[must_use]
+pub fn across(original: &Compilation, options: &Options) -> Across {
+    let ingresses: Vec<&Object> = original.objects.iter().filter(|object| is_ingress(object)).collect();
+    let asked = requests(&ingresses);
+    let assumed = assumed(&original.objects, &ingresses);
+    let mut answers: Vec<Vec<Answer>> = Vec::new();
+    for controller in &CONTROLLERS {
+        let inputs = surroundings(original, &ingresses, controller, &assumed.text);
+        let options = options.clone().in_dialect(controller.dialect.name).with("missing", OptionValue::Text("assume".into()));
+        let compilation = compile(&inputs, &options, &[controller.dialect]);
+        let ways = Ways::of(&compilation);
+        answers.push(ways.all(&asked.all));
+    }
+    let mut limits = asked.limits;
+    limits.push(
+        "Requests are made of the hosts and paths of the Ingresses; others were not tried. Application Gateway answers by Azure's documentation."
+            .into(),
+    );
+    Across {
+        ingresses: ingresses.len(),
+        controllers: CONTROLLERS.iter().map(|controller| controller.name).collect(),
+        compared: asked.all.len(),
+        differences: rows(&asked.all, &answers),
+        assumed: assumed.names,
+        limits,
+    }
+}
+
+/// Requests that are not answered the same by all, those that differ alike together.
+pub(super) fn rows(asked: &[crate::simulate::Request], answers: &[Vec<Answer>]) -> Vec<AcrossRow> {
+    let mut rows: Vec<AcrossRow> = Vec::new();
+    let mut places: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    for (at, request) in asked.iter().enumerate() {
+        let of: Vec<&Answer> = answers.iter().filter_map(|all| all.get(at)).collect();
+        if of.windows(2).all(|pair| pair[0] == pair[1]) {
+            continue;
+        }
+        let words: Vec<String> = of.iter().map(|answer| answer.words()).collect();
+        let next = rows.len();
+        let place = *places.entry(words.clone()).or_insert(next);
+        if place == next {
+            rows.push(AcrossRow { requests: Vec::new(), more: 0, answers: words });
+        }
+        let Some(row) = rows.get_mut(place) else { continue };
+        let scheme = if request.tls { "https" } else { "http" };
+        let url = format!("{scheme}://{}{}", request.authority, request.path);
+        if row.requests.len() < MOST { row.requests.push(url) } else { row.more += 1 }
+    }
+    rows
+}
+
+fn surroundings(original: &Compilation, ingresses: &[&Object], controller: &Controller, assumed: &str) -> Inputs {
+    let mut inputs = without(original, is_ingress);
+    let own: Vec<String> = ingresses.iter().map(|object| to_yaml(&with_class(&object.root, controller.class))).collect();
+    for (name, text) in
+        [("ingresses.yaml", own.join("---\n")), ("assumed.yaml", assumed.to_string()), ("besides.yaml", controller.besides.to_string())]
+    {
+        inputs.push(Input { name: name.into(), text: text.into() });
+    }
+    Inputs { inputs }
+}
+
+/// The same Ingress with another class.
+fn with_class(root: &Node, class: &str) -> Node {
+    let mut annotations = root.at(&["metadata", "annotations"]).and_then(Node::as_object).cloned().unwrap_or_default();
+    annotations.insert(CLASS, Node::synthesised(Value::String(Str::new(class))));
+    let mut metadata = root.get("metadata").and_then(Node::as_object).cloned().unwrap_or_default();
+    metadata.insert("annotations", Node::synthesised(Value::Object(annotations)));
+    let spec = root.get("spec").and_then(Node::as_object).into_iter().flatten();
+    let spec = spec.filter(|entry| entry.key != "ingressClassName").map(|entry| (entry.key.clone(), entry.value.clone())).collect();
+    let mut out = root.as_object().cloned().unwrap_or_default();
+    out.insert("metadata", Node::synthesised(Value::Object(metadata)));
+    out.insert("spec", Node::synthesised(Value::Object(spec)));
+    Node::synthesised(Value::Object(out))
+}
