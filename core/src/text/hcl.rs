@@ -22,6 +22,9 @@ pub(super) fn is_hcl(text: &str) -> bool {
         return false;
     }
     reader.spaces();
+    if reader.line_is_yaml() {
+        return false;
+    }
     match reader.peek() {
         Some(b'=') => reader.bytes.get(reader.at + 1) != Some(&b'='),
         Some(b'{') => reader.bytes.get(reader.at + 1) != Some(&b'{'),
@@ -40,7 +43,8 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Document {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0, deepest: limits.max_depth, fault: None, comments: Vec::new() };
     let start = reader.blanks();
     let fields = reader.fields(None);
-    let root = Parsed { range: TextRange::new(start, reader.end_of_content()), value: Form::Object(fields) };
+    let end = fields.iter().map(|field| field.value.range.end).fold(reader.end_of_content().max(start), u32::max);
+    let root = Parsed { range: TextRange::new(start, end), value: Form::Object(fields) };
     let mut builder = Builder::new(limits, text);
     for (range, own_line) in core::mem::take(&mut reader.comments) {
         builder.comment(range, own_line);
@@ -103,13 +107,13 @@ fn together(fields: Vec<Field>) -> Vec<Field> {
             out.push(field);
             continue;
         };
-        first.value.range.end = field.value.range.end;
+        let range = first.value.range;
+        first.value.range = range.join(field.value.range);
         match &mut first.value.value {
             Form::List(items) => items.push(field.value),
             one => {
-                let range = first.value.range;
-                let one = core::mem::replace(one, Form::List(Vec::new()));
-                first.value.value = Form::List(Vec::from([Parsed { range: TextRange::new(range.start, range.start + 1), value: one }, field.value]));
+                let value = core::mem::replace(one, Form::List(Vec::new()));
+                first.value.value = Form::List(Vec::from([Parsed { range, value }, field.value]));
             }
         }
     }
@@ -137,8 +141,12 @@ impl Reader<'_> {
     }
 
     fn fail<T>(&mut self, message: impl Into<String>) -> Option<T> {
-        let end = self.at + self.text.get(self.at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        self.fault.get_or_insert((TextRange::new(self.at as u32, end as u32), message.into()));
+        self.fail_at(self.at, message)
+    }
+
+    fn fail_at<T>(&mut self, at: usize, message: impl Into<String>) -> Option<T> {
+        let end = at + self.text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        self.fault.get_or_insert((TextRange::new(at as u32, end as u32), message.into()));
         None
     }
 
@@ -183,6 +191,24 @@ impl Reader<'_> {
         self.comments.push((self.range(start), line.trim().is_empty()));
     }
 
+    /// Whether something on the rest of the line makes a key of YAML of what stands before it.
+    fn line_is_yaml(&self) -> bool {
+        let line = self.text.get(self.at..).and_then(|rest| rest.lines().next()).unwrap_or_default().as_bytes();
+        let mut quoted = false;
+        for (at, byte) in line.iter().enumerate() {
+            match byte {
+                b'"' => quoted = !quoted,
+                b'#' if !quoted => return false,
+                b'/' if !quoted && line.get(at + 1) == Some(&b'/') => return false,
+                b':' if !quoted && line.get(at + 1).is_none_or(u8::is_ascii_whitespace) => return true,
+                _ => {}
+            }
+        }
+        // A quote that does not end is a part of YAML's key.
+        let ends_key = |at: usize| line.get(at + 1).is_none_or(u8::is_ascii_whitespace);
+        quoted && memchr::memchr_iter(b':', line).any(ends_key)
+    }
+
     /// A key without quotes.
     fn word(&mut self) -> Option<Str> {
         let start = self.at;
@@ -203,8 +229,7 @@ impl Reader<'_> {
             match (self.peek(), open) {
                 (None, None) => break,
                 (None, Some(open)) => {
-                    self.at = open;
-                    let _: Option<()> = self.fail("this `{` is not closed");
+                    let _: Option<()> = self.fail_at(open, "this `{` is not closed");
                 }
                 (Some(b'}'), Some(_)) => break,
                 // Commas may stand between fields of an object.
@@ -273,8 +298,7 @@ impl Reader<'_> {
                 Some("null") => Some(Form::Scalar(Value::Null)),
                 Some(word) => {
                     let message = format!("`{word}` is no value: text is written in quotes, and Consul has no variables");
-                    self.at = start;
-                    self.fail(message)
+                    self.fail_at(start, message)
                 }
                 None => self.fail("HCL wants a value here"),
             },
@@ -292,8 +316,7 @@ impl Reader<'_> {
             match self.peek() {
                 _ if self.fault.is_some() => return Some(Form::List(items)),
                 None => {
-                    self.at = open;
-                    return self.fail("this `[` is not closed");
+                    return self.fail_at(open, "this `[` is not closed");
                 }
                 Some(b']') => {
                     self.at += 1;
@@ -327,8 +350,7 @@ impl Reader<'_> {
             Some(value) => Some(Form::Scalar(value)),
             None => {
                 let message = format!("`{written}` is no number; text is written in quotes");
-                self.at = start;
-                self.fail(message)
+                self.fail_at(start, message)
             }
         }
     }
@@ -341,8 +363,7 @@ impl Reader<'_> {
         loop {
             let rest = self.text.get(self.at..).unwrap_or_default();
             let Some(next) = rest.chars().next().filter(|next| *next != '\n' || braces > 0) else {
-                self.at = open;
-                return self.fail("this text does not end: a quote is missing");
+                return self.fail_at(open, "this text does not end: a quote is missing");
             };
             match next {
                 '"' if braces == 0 => {
@@ -392,8 +413,7 @@ impl Reader<'_> {
             _ => None,
         };
         if read.is_none() {
-            self.at = start;
-            return self.fail("HCL does not know what follows this backslash");
+            return self.fail_at(start, "HCL does not know what follows this backslash");
         }
         read
     }
@@ -409,7 +429,7 @@ impl Reader<'_> {
             return self.fail("HCL wants a value here");
         };
         let mut lines: Vec<&str> = Vec::new();
-        let mut at = open + head.len();
+        let at = open + head.len();
         for line in rest.get(head.len()..).unwrap_or_default().split_inclusive('\n').skip(1) {
             if line.trim() == mark {
                 self.at = at + 1 + lines.iter().map(|line| line.len()).sum::<usize>() + line.trim_end().len();
@@ -419,9 +439,7 @@ impl Reader<'_> {
             }
             lines.push(line);
         }
-        at = open;
-        self.at = at;
-        self.fail(format!("this text does not end: a line `{mark}` is missing"))
+        self.fail_at(open, format!("this text does not end: a line `{mark}` is missing"))
     }
 }
 
@@ -497,7 +515,19 @@ mod tests {
 
     #[test]
     fn yaml_and_json_are_not_taken_for_it() {
-        for text in ["a: b = c\n", "{\"a\": 1}", "- a = 1\n", "a\n", "[1]", "{{ a }}\n", "# a = 1\nb: 2\n", "a == b"] {
+        for text in [
+            "a: b = c\n",
+            "{\"a\": 1}",
+            "- a = 1\n",
+            "a\n",
+            "[1]",
+            "{{ a }}\n",
+            "# a = 1\nb: 2\n",
+            "a == b",
+            "a = b: 1\n",
+            "g{O: 1\n", "A=\": null\n",
+            "a \"b\" {:\n",
+        ] {
             assert!(!super::is_hcl(text), "{text}");
         }
     }

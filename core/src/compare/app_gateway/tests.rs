@@ -1,3 +1,5 @@
+//! Requests that two Application Gateways treat differently, and parts with their owners.
+
 use super::{AppGatewaySide, app_gateway_requests, compare_app_gateways, parts_of_others};
 use crate::compare::{ChangeKind, Requests};
 use crate::compilation::{Compilation, Options};
