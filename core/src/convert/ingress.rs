@@ -88,7 +88,7 @@ pub fn ingress_proof(original: &Compilation, conversion: &Conversion, options: &
     let surroundings = |name: &str, text: &str| Input { name: name.into(), text: text.into() };
     let mut before = original.inputs.clone();
     before.inputs.push(surroundings("assumed.yaml", &assumed.text));
-    let mut after = Inputs { inputs: without(original, is_ingress) };
+    let mut after = Inputs { inputs: without(original, is_ingress), stored: original.inputs.stored.clone() };
     after.inputs.push(surroundings("assumed.yaml", &assumed.text));
     after.inputs.push(surroundings("converted.yaml", &conversion.yaml()));
     after.inputs.push(surroundings("gateway.yaml", CONTOURS));

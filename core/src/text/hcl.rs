@@ -525,7 +525,8 @@ mod tests {
             "# a = 1\nb: 2\n",
             "a == b",
             "a = b: 1\n",
-            "g{O: 1\n", "A=\": null\n",
+            "g{O: 1\n",
+            "A=\": null\n",
             "a \"b\" {:\n",
         ] {
             assert!(!super::is_hcl(text), "{text}");

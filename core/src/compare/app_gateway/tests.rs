@@ -7,7 +7,7 @@ use crate::compile::compile;
 use crate::dialect;
 use crate::ir::appgw::Gateway;
 use crate::ir::appgw::wire::Wire as _;
-use crate::resource::{Input, Inputs, ObjectId};
+use crate::resource::{Inputs, ObjectId};
 use crate::text::{Limits, parse};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 const PATHS: &str = include_str!("../../../../assets/examples/ingress/paths.yaml");
 
 fn compiled(text: &str) -> Compilation {
-    let inputs = Inputs { inputs: Vec::from([Input { name: "a.yaml".into(), text: text.into() }]) };
+    let inputs = Inputs::one("a.yaml", text);
     compile(&inputs, &Options::default(), dialect::ALL)
 }
 

@@ -151,7 +151,7 @@ fn surroundings(original: &Compilation, ingresses: &[&Object], controller: &Cont
     {
         inputs.push(Input { name: name.into(), text: text.into() });
     }
-    Inputs { inputs }
+    Inputs { inputs, stored: original.inputs.stored.clone() }
 }
 
 /// The same Ingress with another class.
