@@ -3,7 +3,9 @@
 //! The form of each event is a contract. What must not be here: what is done about it.
 
 use crate::lock;
+use chancery_core::redact::HeldBack;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -230,6 +232,26 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// Takes out what no output may have. Names of objects and files stay.
+    fn scrub(&mut self, held_back: &HeldBack) {
+        let scrub = |text: &mut String| {
+            if let Cow::Owned(shown) = held_back.scrub(text) {
+                *text = shown;
+            }
+        };
+        match self {
+            Event::Build { found, mended, requests, .. } => {
+                found.iter_mut().chain(mended).for_each(|finding| scrub(&mut finding.message));
+                requests.iter_mut().for_each(scrub);
+            }
+            Event::Rejected { message, .. } | Event::Withheld { message, .. } => scrub(message),
+            Event::Source { detail, .. } => detail.iter_mut().for_each(scrub),
+            Event::UnknownNode { .. } | Event::Listening { .. } | Event::Envoy { .. } | Event::Accepted { .. } | Event::Held { .. } => {}
+        }
+    }
+}
+
 /// An event and when it was, in milliseconds since 1970.
 #[derive(Clone, Debug, Serialize)]
 pub struct Dated {
@@ -245,17 +267,27 @@ pub struct Dated {
 pub struct Events {
     kept: Arc<Mutex<VecDeque<Dated>>>,
     out: broadcast::Sender<Dated>,
+    /// What no event may have: of the inputs as they are, and as they were one build before.
+    held_back: Arc<Mutex<[HeldBack; 2]>>,
 }
 
 impl Default for Events {
     fn default() -> Self {
-        Self { kept: Arc::default(), out: broadcast::channel(1024).0 }
+        Self { kept: Arc::default(), out: broadcast::channel(1024).0, held_back: Arc::default() }
     }
 }
 
 impl Events {
-    /// Tells an event.
-    pub fn tell(&self, event: Event) {
+    /// From now on no event has these values: the key material and credentials of the inputs as they are now.
+    pub fn hold_back(&self, values: HeldBack) {
+        let mut held_back = lock(&self.held_back);
+        held_back.rotate_right(1);
+        held_back[0] = values;
+    }
+
+    /// Tells an event, without what no output may have.
+    pub fn tell(&self, mut event: Event) {
+        lock(&self.held_back).iter().for_each(|values| event.scrub(values));
         let at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_millis() as u64).unwrap_or_default();
         let dated = Dated { event, at_ms };
         let mut kept = lock(&self.kept);
@@ -284,5 +316,29 @@ impl Events {
     #[must_use]
     pub fn timeline(&self) -> Vec<Dated> {
         lock(&self.kept).iter().cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_event_has_a_credential_of_the_inputs_or_of_those_before() {
+        let events = Events::default();
+        let rejected = |message: &str| Event::Rejected {
+            id: "envoy".into(),
+            r#type: "cluster".into(),
+            resource: "quote".into(),
+            message: message.into(),
+            places: Vec::new(),
+            gateway: "default/ambassador".into(),
+            version: "1".into(),
+        };
+        events.hold_back(HeldBack::new(["first-token-of-the-shop"]));
+        events.hold_back(HeldBack::new(["second-token-of-the-shop"]));
+        events.tell(rejected("bad header: first-token-of-the-shop, second-token-of-the-shop"));
+        let text = serde_json::to_string(&events.timeline()).expect("JSON");
+        assert!(text.contains("bad header") && !text.contains("token-of-the-shop"), "{text}");
     }
 }

@@ -214,6 +214,7 @@ pub(crate) fn publisher(
     let mut reporter = Reporter::default();
     let mut told: BTreeSet<String> = BTreeSet::new();
     move |build| {
+        events.hold_back(build.compilation.held_back());
         proxies.publish(build.gateways.iter().map(|gateway| (gateway.id.clone(), gateway.snapshot.clone())).collect());
         latest.send_replace(Some(build.clone()));
         events.tell(reporter.event(build));

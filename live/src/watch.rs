@@ -37,6 +37,7 @@ pub async fn watch(
             *requests = changed_requests(before, build);
         }
         before = Some(build.clone());
+        events.hold_back(build.compilation.held_back());
         events.tell(event);
         Ok(())
     };
