@@ -38,28 +38,37 @@ use crate::ir::Ir;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use hashbrown::HashSet;
-use whole::Whole;
+use whole::{OfSide, Whole};
 
-/// A check of one gateway.
+/// A check of the whole.
 type Check = fn(&mut Whole<'_>, &Policy);
 
-/// What is checked of each gateway, in the order in which findings are shown.
-const OF_GATEWAYS: &[Check] = &[
-    |whole, _| unreachable::check(whole),
-    |whole, _| listening::check(whole),
-    |whole, _| reference::check(whole),
-    |whole, _| class::check(whole),
-    |whole, _| naming::check(whole),
-    |whole, _| port::check(whole),
-    |whole, _| header::check(whole),
-    |whole, _| impossible::check(whole),
-    |whole, _| regex::check(whole),
-    |whole, _| rewriting::check(whole),
-    |whole, _| timing::check(whole),
-    |whole, _| exposure::check(whole),
-    |whole, policy| certificate::check(whole, policy.at),
-    |whole, _| stale::check(whole),
-    |whole, _| annotation::check(whole),
+/// What a check looks at.
+#[derive(Clone, Copy, PartialEq)]
+enum Scope {
+    /// What one gateway does: once for each.
+    Gateway,
+    /// The objects of a side, whatever its gateways do: once.
+    Side,
+}
+
+/// All checks, in the order in which findings are shown.
+const CHECKS: &[(Scope, Check)] = &[
+    (Scope::Gateway, |whole, _| unreachable::check(whole)),
+    (Scope::Gateway, |whole, _| listening::check(whole)),
+    (Scope::Side, |whole, _| reference::check(whole)),
+    (Scope::Side, |whole, _| class::check(whole)),
+    (Scope::Gateway, |whole, _| naming::check(whole)),
+    (Scope::Gateway, |whole, _| port::check(whole)),
+    (Scope::Gateway, |whole, _| header::check(whole)),
+    (Scope::Gateway, |whole, _| impossible::check(whole)),
+    (Scope::Gateway, |whole, _| regex::check(whole)),
+    (Scope::Gateway, |whole, _| rewriting::check(whole)),
+    (Scope::Gateway, |whole, _| timing::check(whole)),
+    (Scope::Gateway, |whole, _| exposure::check(whole)),
+    (Scope::Gateway, |whole, policy| certificate::check(whole, policy.at)),
+    (Scope::Side, |whole, _| stale::check(whole)),
+    (Scope::Side, |whole, _| annotation::check(whole)),
 ];
 
 /// Adds to a compilation's findings what the whole shows, and judges all of them.
@@ -112,10 +121,12 @@ fn check_side(side: SideRef<'_>, policy: &Policy, emitted: &mut EmittedByGateway
     if irs.is_empty() {
         irs.push(&none);
     }
-    let wholes: Vec<Whole<'_>> = irs.into_iter().map(|ir| Whole::new(side, ir)).collect();
+    let of_side = OfSide::new(side);
+    let wholes: Vec<Whole<'_>> = irs.into_iter().map(|ir| Whole::new(&of_side, ir)).collect();
     let own = side.dialect().checks.iter().map(|check| -> Work<'_, Vec<Diagnostic>> { Box::new(move || check(side)) });
-    let of_gateways = wholes.iter().flat_map(|whole| {
-        OF_GATEWAYS.iter().map(move |check| -> Work<'_, Vec<Diagnostic>> {
+    let of_gateways = wholes.iter().enumerate().flat_map(|(at, whole)| {
+        let checks = CHECKS.iter().filter(move |(scope, _)| at == 0 || *scope == Scope::Gateway);
+        checks.map(move |(_, check)| -> Work<'_, Vec<Diagnostic>> {
             Box::new(move || {
                 let mut whole = whole.clone();
                 check(&mut whole, policy);

@@ -31,8 +31,21 @@ pub(super) struct Whole<'a> {
     reported: HashSet<u64>,
 }
 
+/// What the gateways of a side have in common.
+pub(super) struct OfSide<'a> {
+    side: SideRef<'a>,
+    references: Arc<[Reference]>,
+    wrong: Arc<HashSet<ObjectId>>,
+}
+
+impl<'a> OfSide<'a> {
+    pub fn new(side: SideRef<'a>) -> Self {
+        Self { side, references: references(side).into(), wrong: Arc::new(side.with_problems()) }
+    }
+}
+
 impl<'a> Whole<'a> {
-    pub fn new(side: SideRef<'a>, ir: &'a Ir) -> Self {
+    pub fn new(of: &OfSide<'a>, ir: &'a Ir) -> Self {
         let mut seen = HashSet::new();
         let mut routes = Vec::new();
         for table in tables(ir) {
@@ -44,9 +57,8 @@ impl<'a> Whole<'a> {
         }
         let clusters = ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters);
         let clusters = Arc::new(clusters.map(|cluster| (&cluster.name.value, &**cluster)).collect());
-        let wrong = Arc::new(side.with_problems());
-        let references = references(side).into();
-        Self { side, ir, routes: routes.into(), clusters, references, wrong, found: Vec::new(), reported: HashSet::new() }
+        let (references, wrong) = (of.references.clone(), of.wrong.clone());
+        Self { side: of.side, ir, routes: routes.into(), clusters, references, wrong, found: Vec::new(), reported: HashSet::new() }
     }
 
     /// Routes that forward, with what belongs to forwarding.
@@ -61,6 +73,9 @@ impl<'a> Whole<'a> {
     /// The clusters of routes, each with the service among the references that its object names: where that names one only, of those that
     /// are `wanted`.
     pub fn named_services<'r>(&self, references: &'r [Reference], wanted: impl Fn(&Reference) -> bool) -> Vec<(&'a Str, &'r Reference)> {
+        if self.routes.is_empty() {
+            return Vec::new();
+        }
         let mut services: HashMap<ObjectId, Vec<&Reference>> = HashMap::new();
         for reference in references.iter().filter(|reference| reference.relation == "service" && wanted(reference)) {
             services.entry(reference.from).or_default().push(reference);

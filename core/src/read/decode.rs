@@ -104,6 +104,9 @@ impl Decoder<'_> {
             }
             return self.push(root, Identity::unknown(), true);
         }
+        if let Some(parts) = self.options.identify.and_then(|identify| (identify.parts)(&root)) {
+            return parts.into_iter().for_each(|part| self.object(part, None, depth));
+        }
         if self.is_plain(&root) {
             let mut identity = Identity::unknown();
             if let Some(identify) = self.options.identify {

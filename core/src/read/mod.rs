@@ -40,6 +40,8 @@ pub enum Shape {
 /// How objects that are not Kubernetes's say what they are.
 #[derive(Debug)]
 pub struct Identify {
+    /// The objects of a document that holds several of them.
+    pub parts: fn(&Node) -> Option<Vec<Node>>,
     /// Their name.
     pub key: fn(&Node) -> ResourceKey,
     /// Takes key material out of an object that has any.

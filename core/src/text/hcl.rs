@@ -196,10 +196,12 @@ impl Reader<'_> {
         let line = self.text.get(self.at..).and_then(|rest| rest.lines().next()).unwrap_or_default().as_bytes();
         let mut quoted = false;
         for (at, byte) in line.iter().enumerate() {
+            // Elsewhere, what begins a comment of HCL is a part of YAML's key.
+            let may_begin_comment = at == 0 || line.get(at - 1).is_some_and(u8::is_ascii_whitespace);
             match byte {
                 b'"' => quoted = !quoted,
-                b'#' if !quoted => return false,
-                b'/' if !quoted && line.get(at + 1) == Some(&b'/') => return false,
+                b'#' if !quoted && may_begin_comment => return false,
+                b'/' if !quoted && may_begin_comment && line.get(at + 1) == Some(&b'/') => return false,
                 b':' if !quoted && line.get(at + 1).is_none_or(u8::is_ascii_whitespace) => return true,
                 _ => {}
             }
@@ -528,8 +530,13 @@ mod tests {
             "g{O: 1\n",
             "A=\": null\n",
             "a \"b\" {:\n",
+            "f{quWE?#Wk/x:\n- 1\n",
+            "a{//b:\n",
         ] {
             assert!(!super::is_hcl(text), "{text}");
+        }
+        for text in ["a = 1 # b:\n", "a { // b:\n", "a = { b = 1 }# c\n"] {
+            assert!(super::is_hcl(text), "{text}");
         }
     }
 

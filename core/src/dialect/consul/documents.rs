@@ -117,7 +117,32 @@ pub(crate) fn key(kind: &str, name: &Str) -> ResourceKey {
 }
 
 /// How documents say what they are.
-pub(crate) static IDENTIFY: Identify = Identify { key: key_of, secrets };
+pub(crate) static IDENTIFY: Identify = Identify { parts: definitions, key: key_of, secrets };
+
+/// The service definitions of an agent's file that has several, each as if it were alone: a list at `service`, or anything at `services`.
+/// `services` of other programs (Compose) are maps by name.
+fn definitions(root: &Node) -> Option<Vec<Node>> {
+    let fields = root.as_object().filter(|_| group(root).is_none())?;
+    let is_definition = |node: &&Node| any_case(node, "name").is_some_and(|name| name.as_str().is_some());
+    let mut found = Vec::new();
+    for field in fields {
+        match (&*field.key, &field.value.value) {
+            ("service" | "services", Value::Array(all)) if !all.is_empty() && all.iter().all(|one| is_definition(&one)) => found.extend(all),
+            ("services", Value::Object(_)) if is_definition(&&field.value) => found.push(&field.value),
+            ("service", Value::Object(_)) => found.push(&field.value),
+            _ => {}
+        }
+    }
+    let is_alone = root.get("services").is_none() && root.get("service").is_some_and(|service| service.as_object().is_some());
+    if is_alone || found.is_empty() {
+        return None;
+    }
+    let alone = |definition: &Node| {
+        let fields = [(Str::new_static("service"), definition.clone())].into_iter().collect();
+        Node { id: definition.id, value: Value::Object(fields) }
+    };
+    Some(found.into_iter().map(alone).collect())
+}
 
 fn key_of(root: &Node) -> ResourceKey {
     let (what, name) = what(root);
@@ -167,4 +192,33 @@ fn take(root: &mut Node, keys: &[&str]) -> Option<(NodeId, Str)> {
 /// An object with what it is.
 pub(crate) fn each(objects: &Objects) -> impl Iterator<Item = (ObjectId, &Object, What)> {
     objects.iter().filter(|object| !object.broken).map(|object| (object.id, object, what(&object.root).0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<Str> {
+        let (objects, findings) = load(&Inputs::one("agent.hcl", text));
+        assert!(findings.is_empty(), "{findings:?}");
+        objects.iter().map(|object| object.key.name.clone()).collect()
+    }
+
+    #[test]
+    fn a_file_may_define_several_services() {
+        let two = "service {\n  name = \"web\"\n  token = \"t-1\"\n}\nservice {\n  name = \"api\"\n}\n";
+        assert_eq!(names(two), ["web", "api"]);
+        assert_eq!(names("services {\n  name = \"web\"\n}\n"), ["web"]);
+        assert_eq!(names("{\"services\": [{\"name\": \"web\"}, {\"name\": \"api\"}]}"), ["web", "api"]);
+        assert_eq!(names("service = { name = \"web\" }\nservices = [{ name = \"api\" }]\n"), ["web", "api"]);
+        let (objects, _) = load(&Inputs::one("agent.hcl", two));
+        assert!(objects.iter().all(|object| !alloc::format!("{:?}", object.root).contains("t-1")), "tokens are taken out");
+    }
+
+    #[test]
+    fn services_of_compose_are_no_definitions() {
+        let compose = "services:\n  web: {image: nginx}\n  name: {image: nginx}\n";
+        let (objects, _) = load(&Inputs::one("compose.yaml", compose));
+        assert!(objects.iter().all(|object| what(&object.root).0 == What::Nothing));
+    }
 }

@@ -103,8 +103,8 @@ impl References<'_> {
                 self.entry_of(from, None, "intentions", Kind::ServiceIntentions, service);
             }
             let named = instance.proxy.get("DestinationServiceName").origin;
-            let is_behind = |other: &&Arc<Instance>| other.kind.is_empty() && other.service == name && other.node.name == instance.node.name;
-            let behind: Vec<ObjectId> = self.state.instances.iter().filter(is_behind).filter_map(|other| other.object).collect();
+            let is_behind = |other: &&Arc<Instance>| other.kind.is_empty() && other.node.name == instance.node.name;
+            let behind: Vec<ObjectId> = self.state.instances.of_service(&name).filter(is_behind).filter_map(|other| other.object).collect();
             behind.into_iter().for_each(|service| self.add(from, named, "proxy", service));
         }
         for kind in [Kind::IngressGateway, Kind::TerminatingGateway, Kind::ApiGateway] {

@@ -110,21 +110,36 @@ struct Listening<'a> {
     object: Option<ObjectId>,
 }
 
+/// Addresses that stand for all of a node's.
+const EVERYWHERE: [&str; 3] = ["", "0.0.0.0", "::"];
+
 /// Ports of services, of upstreams and of paths that are exposed, on the node of the agent.
 fn ports(mesh: &mut Mesh<'_>) {
-    let mut all: BTreeMap<(Str, i64), Listening<'_>> = BTreeMap::new();
+    let mut all: BTreeMap<i64, BTreeMap<Str, Listening<'_>>> = BTreeMap::new();
     let state = mesh.state;
     let mut add = |mesh: &mut Mesh<'_>, host: Str, port: i64, new: Listening<'_>| {
-        let everywhere = |host: &str| matches!(host, "" | "0.0.0.0" | "::");
-        let same = |of: &(Str, i64)| of.1 == port && (of.0 == host || everywhere(&of.0) || everywhere(&host));
-        match all.iter().find(|(key, _)| same(key)) {
-            _ if port == 0 => {}
-            Some((_, known)) => {
+        if port == 0 {
+            return;
+        }
+        let hosts = all.entry(port).or_default();
+        let known = if EVERYWHERE.contains(&&*host) {
+            hosts.values().next()
+        } else {
+            EVERYWHERE
+                .iter()
+                .copied()
+                .chain([&*host])
+                .filter_map(|host| hosts.get_key_value(host))
+                .min_by_key(|(host, _)| *host)
+                .map(|(_, known)| known)
+        };
+        match known {
+            Some(known) => {
                 let message = format!("port {port} of {} is also that of {}", new.what, known.what);
                 mesh.report(&codes::LOCAL_PORT_COLLISION, message, new.at, new.object);
             }
             None => {
-                all.insert((host, port), Listening { what: new.what, at: &Tree::NULL, object: new.object });
+                hosts.insert(host, Listening { what: new.what, at: &Tree::NULL, object: new.object });
             }
         }
     };
