@@ -3,7 +3,7 @@
 //! What must not be here: the comparison; that is `chancery_core::convert`.
 
 use crate::args::{AcrossArgs, Deployment, Format};
-use crate::output::{message, print, print_json};
+use crate::output::{hold_back, message, print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, input};
 use chancery_core::compile::compile;
@@ -16,6 +16,7 @@ pub fn run(args: &AcrossArgs, deployment: &Deployment, style: &Style) -> Outcome
     let given = input::given(&args.inputs.inputs, deployment)?;
     // Only the objects are needed; each controller reads them by itself.
     let compilation = compile(&given.inputs, &given.options.clone().in_dialect(ingress::DIALECT.name), &[&ingress::DIALECT]);
+    hold_back(&compilation);
     input::warn_of_unread(&compilation);
     let found = across(&compilation, &given.options);
     if found.ingresses == 0 {

@@ -29,8 +29,9 @@ const STYLES: Styles = Styles::styled()
 
 /// What an Envoy-based gateway makes of your YAML, explained.
 ///
-/// Reads the resources that you would `kubectl apply` for Ambassador (Emissary-ingress) or Contour, works out exactly the Envoy configuration that
-/// the controller would make of them, and explains it: which line made which field, what is wrong, and what had no effect.
+/// Reads the resources that you would `kubectl apply` for Ambassador (Emissary-ingress), Contour, Consul or Azure's ingress controller, works out
+/// exactly the configuration that the controller would make of them, and explains it: which line made which field, what is wrong, and what had no
+/// effect.
 #[derive(Parser)]
 #[command(name = "chancery", version, styles = STYLES, subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 fine, 1 `check` found errors, 2 the input cannot be used.")]
