@@ -142,14 +142,14 @@ describe("an Application Gateway", () => {
     await close();
   });
 
-  test("what an edit changes is compared rule by rule", async () => {
+  test("what an edit changes is compared part by part", async () => {
     const { page, close } = await visit("?example=ingress/paths");
     await show(page, "compare");
     await page.locator(".verdict", { hasText: "Nothing differs." }).waitFor();
     await line(page, "path: /api/v2/").click();
     await page.keyboard.press("End");
     await page.keyboard.type("x/");
-    await page.locator(".change.added", { hasText: "/api/v2/x/*" }).waitFor();
+    await page.locator(".change.changed", { hasText: "/api/v2/x/*" }).waitFor();
     await close();
   });
 });

@@ -93,11 +93,11 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
     let changes = requests.as_ref().map(|requests| requests.changes.len());
     let (good, told) = match (changes, resources.is_empty(), envoy.is_empty()) {
         (_, true, true) => (true, "Nothing differs.".to_string()),
-        (_, false, true) => (true, "Envoy gets the same, though resources differ.".into()),
-        (Some(0), ..) => (true, "Envoy gets something else, and no request becomes anything else.".into()),
+        (_, false, true) => (true, "The gateway gets the same, though resources differ.".into()),
+        (Some(0), ..) => (true, "The gateway gets something else, and no request that was tried becomes anything else.".into()),
         (Some(1), ..) => (false, "One thing changes for requests.".into()),
         (Some(ways), ..) => (false, format!("{ways} things change for requests.")),
-        (None, ..) => (false, "Envoy gets something else.".into()),
+        (None, ..) => (false, "The gateway gets something else.".into()),
     };
     let (told, nothing) = (told + &against, resources.is_empty() && envoy.is_empty());
     let section = move |title: &'static str, changes: Vec<Change>| {
@@ -117,7 +117,7 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
         {notes.into_iter().map(|note| view! { <p class="notice-line warn way-note">{words(&note)}</p> }).collect_view()}
         {requests.filter(|_| !nothing).map(|requests| view! { <ChangedRequests app=app requests=requests /> })}
         {section("Resources", resources)}
-        {section("What Envoy gets", envoy)}
+        {section("What the gateway gets", envoy)}
     }
 }
 
