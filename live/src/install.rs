@@ -270,7 +270,7 @@ mod tests {
         assert!(reads.contains("resources: [\"authservices\", ") && reads.contains("\"mappings\""), "{reads}");
         assert!(!reads.contains("patch") && !reads.contains("httpproxies") && !reads.contains("leases") && !reads.contains('*'), "{reads}");
         let writes = Install { dialect: Some("ambassador".into()), write_status: true, ..Install::default() }.manifests();
-        assert!(!Install::default().manifests().contains("api-gateways"), "what is no kind of Kubernetes is asked of Consul");
+        assert!(!Install::default().manifests().contains("api-gateways"), "Consul's own kinds need no permission in Kubernetes");
         assert!(writes.contains("\"mappings/status\"") && writes.contains("--lease=chancery") && !writes.contains("httpproxies/status"), "{writes}");
         let one = Install { only_namespace: Some("apps".into()), ..Install::default() }.manifests();
         assert!(!one.contains("ClusterRole") && one.contains("--namespace=apps"), "{one}");

@@ -1,4 +1,4 @@
-//! What `serve` and `watch` are told by: flags first, then the environment, then a file.
+//! Where options of `serve` and `watch` come from: flags first, then the environment, then a file.
 //!
 //! Each flag `--spacing` is `CHANCERY_SPACING` in the environment and `spacing` in the file of `--config-file` (or `CHANCERY_CONFIG_FILE`), in TOML. What
 //! must not be here: what a flag means.

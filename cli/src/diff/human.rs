@@ -18,7 +18,7 @@ const MOST_FIELDS: usize = 12;
 /// At most so many ways in which requests change are shown, the most important first.
 const MOST_WAYS: usize = 40;
 
-/// At most so many things that change alike are shown each by itself; of more, the first and the names of so many others.
+/// At most so many resources with the same change are shown in full. Of more, the first is shown in full, and at most so many others by name.
 const ALIKE: usize = 4;
 
 pub fn report(differences: &Differences, running: Option<&Running>, style: &Style) -> String {

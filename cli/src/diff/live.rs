@@ -42,13 +42,18 @@ pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
         let _ = write!(out, "\n{}\n{}", style.bold(plain(&title)), human::report(&has, Some(of_envoy), style));
         all["envoy"] = data(&has, Some(of_envoy))?;
     } else {
-        let behind = behind(&ask::get(&args.server, "/api/v1/envoys")?, args.node.as_deref());
+        let answer = ask::get(&args.server, "/api/v1/envoys")?;
+        let connected: Vec<&Value> = connected(&answer, args.node.as_deref()).collect();
+        let behind: Vec<Behind> = connected.iter().flat_map(|envoy| behind(envoy)).collect();
         differs |= !behind.is_empty();
         let _ = writeln!(out, "\n{}", style.bold("What the server sends, and what Envoys accepted:"));
         behind.iter().for_each(|line| _ = writeln!(out, "{}", plain(&line.sentence())));
-        if behind.is_empty() {
-            let _ = writeln!(out, "every Envoy that is connected has accepted all that it was sent last");
+        match connected.len() {
+            0 => _ = writeln!(out, "no Envoy is connected: nothing was compared"),
+            _ if !behind.is_empty() => {}
+            count => _ = writeln!(out, "{} connected, and each has accepted all that it was sent last", are(count)),
         }
+        all["connected"] = connected.len().into();
         all["behind"] = behind.iter().map(Behind::data).collect();
     }
     match args.format {
@@ -80,7 +85,11 @@ fn started_with(running: &Running) -> BTreeSet<String> {
 
 /// Leaves out what became so of these, and of what stands in them.
 fn forget(differences: &mut Differences, change: ChangeKind, names: &BTreeSet<String>) {
-    let is_of = |of: &str, name: &str| of == name || of.starts_with(&format!("{name}, ")) || of.contains(&format!(" in {name}"));
+    // A part is called `NAME in WHAT HOLDS IT, ...`; another name may begin like this one.
+    let is_of = |of: &str, name: &str| {
+        let inside = of.split_once(" in ").map_or(of, |(_, inside)| inside);
+        of == name || of.starts_with(&format!("{name}, ")) || inside.split(", ").any(|one| one == name)
+    };
     for gateway in &mut differences.gateways {
         gateway.envoy.retain(|of| of.change != change || !names.iter().any(|name| is_of(&of.name, name)));
     }
@@ -110,21 +119,27 @@ impl Behind {
     }
 }
 
-fn behind(answer: &Value, node: Option<&str>) -> Vec<Behind> {
+/// The Envoys that are connected; of those, only the one that is asked for, if one is.
+fn connected<'a>(answer: &'a Value, node: Option<&'a str>) -> impl Iterator<Item = &'a Value> {
+    let all = answer["envoys"].as_array().into_iter().flatten();
+    all.filter(move |envoy| node.is_none_or(|node| envoy["id"] == node))
+}
+
+fn are(count: usize) -> String {
+    if count == 1 { "1 Envoy is".into() } else { format!("{count} Envoys are") }
+}
+
+/// The types of which an Envoy has not accepted what it was sent last.
+fn behind(envoy: &Value) -> Vec<Behind> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
+    let id = text(&envoy["id"]).unwrap_or_default();
     let mut out = Vec::new();
-    for envoy in answer["envoys"].as_array().into_iter().flatten() {
-        let id = text(&envoy["id"]).unwrap_or_default();
-        if node.is_some_and(|node| node != id) {
-            continue;
-        }
-        for (kind, of) in envoy["types"].as_object().into_iter().flatten() {
-            let (sent, accepted) = (text(&of["sent"]).unwrap_or_default(), text(&of["accepted"]));
-            let rejected = text(&of["rejected"]["message"]);
-            if rejected.is_some() || accepted.as_deref() != Some(&sent) {
-                let kind = kind.rsplit('.').next().unwrap_or(kind).to_owned();
-                out.push(Behind { id: id.clone(), kind, sent, accepted, rejected });
-            }
+    for (kind, of) in envoy["types"].as_object().into_iter().flatten() {
+        let (sent, accepted) = (text(&of["sent"]).unwrap_or_default(), text(&of["accepted"]));
+        let rejected = text(&of["rejected"]["message"]);
+        if rejected.is_some() || accepted.as_deref() != Some(&sent) {
+            let kind = kind.rsplit('.').next().unwrap_or(kind).to_owned();
+            out.push(Behind { id: id.clone(), kind, sent, accepted, rejected });
         }
     }
     out

@@ -20,7 +20,7 @@ pub struct Inputs {
 }
 
 impl From<Vec<Input>> for Inputs {
-    /// Texts that nobody has looked at.
+    /// Texts that no API server has admitted yet: files, standard input, an editor's tab.
     fn from(inputs: Vec<Input>) -> Self {
         Self { inputs, stored: Arc::default() }
     }

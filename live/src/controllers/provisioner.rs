@@ -222,6 +222,6 @@ mod tests {
         wanted.found(BTreeMap::from([(owner, BTreeSet::from([id.clone()]))]));
         let mut test = TestController::new(vec![controller(&wanted)], []).expect("controllers");
         let (_, deleted) = tell(&mut test, wanted.update(&build(&[CLASS.into()])));
-        assert_eq!(deleted, [id.to_string()], "its Gateway went while nobody was there");
+        assert_eq!(deleted, [id.to_string()], "its Gateway was deleted while no provisioner ran");
     }
 }

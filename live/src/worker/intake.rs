@@ -237,7 +237,7 @@ impl Intake {
         let inputs = state.inputs.iter().map(|((_, name), (input, _))| tried(name).unwrap_or(input).clone()).collect();
         let not_utf8 = state.inputs.iter().map(|((_, name), (_, wrong))| tried(name).map_or_else(|| wrong.clone(), |_| Vec::new())).collect();
         let mut stored = state.stored.clone();
-        // What a person tries has been admitted by nobody.
+        // No API server has admitted a draft.
         for name in state.drafts.keys().filter(|name| state.stored.contains(name.as_str())) {
             Arc::make_mut(&mut stored).remove(name.as_str());
         }

@@ -50,7 +50,7 @@ pub struct Xds {
     pub clients: Clients,
     /// True from when the server is to end.
     pub stop: watch::Receiver<bool>,
-    /// How long an Envoy keeps what it got where it hears nothing more of us; for ever where there is none.
+    /// How long an Envoy keeps resources without a heartbeat from this server; `None`: for ever.
     pub ttl: Option<Duration>,
 }
 

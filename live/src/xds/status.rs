@@ -1,6 +1,6 @@
 //! What Envoys have of what they are to have, told to other tools: the client status discovery service (CSDS).
 //!
-//! It is told resource by resource. Key material is never in it; all else is told on this machine, and to who shows a certificate. What must not be
+//! It is given resource by resource, without key material, to clients on this machine and to clients with a certificate. What must not be
 //! here: who is sent what.
 
 use super::clients::{Acceptance, Client, Node};
@@ -44,7 +44,7 @@ fn may_ask<T>(request: &Request<T>) -> Result<(), Status> {
     if allowed {
         Ok(())
     } else {
-        Err(Status::permission_denied("configurations are told on this machine, or to clients with a certificate of their own"))
+        Err(Status::permission_denied("only clients on this machine, or with a client certificate, may read configurations"))
     }
 }
 

@@ -60,7 +60,7 @@ pub struct Response {
     pub resources: Vec<Arc<Encoded>>,
     /// Delta: names of what is gone.
     pub removed: Vec<Arc<str>>,
-    /// How long the client keeps the resources where it hears nothing more.
+    /// How long the client keeps the resources without a heartbeat.
     pub ttl: Option<Duration>,
     /// The client has the resources: they are named without content, so that it keeps them.
     pub heartbeat: bool,
@@ -112,7 +112,7 @@ pub struct Stream {
     aggregated: bool,
     kinds: BTreeMap<(usize, Arc<str>), Kind>,
     nonces: u64,
-    /// How long the client keeps what it hears nothing more of.
+    /// How long the client keeps resources without a heartbeat.
     ttl: Option<Duration>,
 }
 
@@ -123,7 +123,7 @@ impl Stream {
         Self { protocol, aggregated, kinds: BTreeMap::new(), nonces: 0, ttl: None }
     }
 
-    /// The client keeps what it gets for so long only, and is told in time to keep it longer.
+    /// The client keeps resources for this long. A heartbeat in time renews them.
     #[must_use]
     pub fn with_ttl(mut self, ttl: Option<Duration>) -> Self {
         self.ttl = ttl;

@@ -66,7 +66,7 @@ describe("in a window", () => {
     await close();
   });
 
-  test("the window hears how many files are not saved, and asks before it opens a link", async () => {
+  test("the window knows how many files are not saved, and asks before it opens a link", async () => {
     const { page, errors, close } = await site.open({ init: host });
     await page.locator(".status", { hasText: "2 resources" }).waitFor();
     const unsaved = () => page.evaluate(() => window.asked.filter((call) => call.do === "unsaved").at(-1)?.files);

@@ -64,7 +64,7 @@ pub enum Call {
         /// Its admin address.
         address: String,
     },
-    /// So many files have changes that are not saved: the window asks before it closes.
+    /// How many files have unsaved changes. If there are any, the window asks before it closes.
     Unsaved {
         /// How many.
         files: u32,

@@ -104,7 +104,7 @@ pub enum Ending {
     },
 }
 
-/// Takes a request through a gateway. Of many requests, a [`Router`] takes each faster.
+/// Routes one request through a gateway. For many requests, make one [`Router`].
 #[must_use]
 pub fn try_request(gateway: &Gateway, asked: &Request<'_>) -> Journey {
     Router::new(gateway).take(asked)

@@ -21,7 +21,7 @@ pub(super) struct Fact {
 /// Facts by what they tell.
 pub(super) type Behaviour = BTreeMap<String, Fact>;
 
-/// Fields of settings that are told in other words.
+/// Fields of settings that are reported in other words.
 const TOLD: &[&str] = &["hostName", "path", "pickHostNameFromBackendAddress", "port", "protocol"];
 
 /// Fields of listeners that say which requests come to them.

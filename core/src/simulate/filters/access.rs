@@ -127,7 +127,7 @@ fn who(rules: &pb::rbac::Rbac) -> String {
     if all.is_empty() { "the client".into() } else { all.join(", or ") }
 }
 
-/// The first of many, in words.
+/// Names the first few of a list, and counts the rest.
 fn few(mut all: Vec<String>, what: &str) -> Option<String> {
     all.sort_unstable();
     all.dedup();

@@ -183,7 +183,7 @@ impl Composer {
         }
     }
 
-    /// Makes at once what is wanted of many shared values, with all threads of the host, for [`Composer::elements`] to find.
+    /// Makes the wanted pieces of many shared values on all threads of the host, and keeps them in the memory, where [`Composer::elements`] finds them.
     pub(super) fn prepare<'t, T, M>(
         &self,
         all: impl Iterator<Item = &'t Arc<T>>,
