@@ -286,7 +286,10 @@ impl<'a> Cluster<'a> {
                 ledger.set(object.id, State::Ignored(Why::UnknownKind, "Contour does not read this kind".into()));
                 continue;
             };
-            let Some(Verdict { object: of, taken, mut found }) = verdicts.next() else { continue };
+            let Some(Verdict { object: of, taken, mut found }) = verdicts.next() else {
+                debug_assert!(false, "every object that is not known has a verdict");
+                continue;
+            };
             debug_assert_eq!(of, object.id, "verdicts come in the order of the text");
             let silently = found.is_empty();
             sink.append(&mut found);
