@@ -299,6 +299,12 @@ impl Events {
         let _ = self.out.send(dated);
     }
 
+    /// A text without what no output may have.
+    #[must_use]
+    pub fn scrubbed(&self, text: &str) -> String {
+        lock(&self.held_back).iter().fold(text.to_owned(), |text, values| values.scrub(&text).into_owned())
+    }
+
     /// All events from now on. Who is too slow loses the oldest.
     #[must_use]
     pub fn listen(&self) -> broadcast::Receiver<Dated> {

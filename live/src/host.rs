@@ -79,7 +79,7 @@ async fn next(told: &mut Receiver<Dated>, finished: &mut tokio::sync::oneshot::R
             biased;
             event = told.recv() => match event {
                 Ok(dated) => return Some(dated),
-                Err(RecvError::Lagged(lost)) => eprintln!("{lost} events are not shown: they were not read in time"),
+                Err(RecvError::Lagged(lost)) => tracing::warn!(lost, "events are not shown: they were not read in time"),
                 Err(RecvError::Closed) => return None,
             },
             // Polled again after it is done it would panic: this is the last time.

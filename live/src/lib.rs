@@ -9,6 +9,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`event`] | what happens, as the objects that other programs read; the timeline |
+//! | [`log`] | what the program says of itself, on standard error |
 //! | [`address`] | where a server listens |
 //! | [`admin`] | what an Envoy on this machine says of itself |
 //! | [`files`] | which files of a folder are read |
@@ -39,6 +40,7 @@ pub mod files;
 pub mod host;
 pub mod http;
 pub mod install;
+pub mod log;
 pub mod proxies;
 pub mod rollout;
 pub mod runtime;

@@ -16,6 +16,7 @@ use crate::worker::build::{Build, withheld_events};
 use crate::xds::clients::Clients;
 use crate::xds::server::Xds;
 use crate::xds::tls::{Files, Tls};
+use chancery_core::compilation::Serving;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -205,6 +206,24 @@ async fn bind(servers: &Servers, events: &Events) -> Result<BTreeMap<&'static st
     Ok(out)
 }
 
+/// Logs where a controller stands otherwise to its own configuration than one build before.
+fn log_serving(build: &Build, before: &mut BTreeMap<&'static str, Serving>) {
+    for side in &build.compilation.sides {
+        let Some(life) = &side.answers.life else { continue };
+        let dialect = side.dialect.name;
+        let known = before.insert(dialect, life.serving);
+        match life.serving {
+            now if known == Some(now) => {}
+            Serving::Ready if known.is_none() => {}
+            Serving::Ready => tracing::info!(dialect, "the controller's configuration is valid and takes effect"),
+            Serving::Defaults => tracing::warn!(dialect, "the controller's configuration does not exist: its defaults take effect"),
+            Serving::Unready => {
+                tracing::error!(dialect, "nothing new is served: {}", life.error.as_deref().unwrap_or("the configuration is invalid"))
+            }
+        }
+    }
+}
+
 /// Hands builds on: first to Envoys, then to all others.
 pub(crate) fn publisher(
     proxies: Proxies,
@@ -213,7 +232,9 @@ pub(crate) fn publisher(
 ) -> impl FnMut(&Arc<Build>) -> Result<(), String> + Send + 'static {
     let mut reporter = Reporter::default();
     let mut told: BTreeSet<String> = BTreeSet::new();
+    let mut serving: BTreeMap<&'static str, Serving> = BTreeMap::new();
     move |build| {
+        log_serving(build, &mut serving);
         events.hold_back(build.compilation.held_back());
         proxies.publish(build.gateways.iter().map(|gateway| (gateway.id.clone(), gateway.snapshot.clone())).collect());
         latest.send_replace(Some(build.clone()));

@@ -4,6 +4,7 @@
 
 use super::Format;
 use chancery_live::address::Address;
+use chancery_live::log::Levels;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,6 +49,30 @@ pub struct LiveArgs {
     /// The least time between two builds. Changes that come meanwhile are built together.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
     pub spacing: Duration,
+    /// What is logged to standard error: `error`, `warn`, `info`, `debug`, `trace` or `off`; or levels by part, `info,chancery_live::xds=debug`.
+    #[arg(long, value_name = "LEVELS", default_value = "info", help_heading = "Logs")]
+    pub log_level: Levels,
+    /// The format of logs.
+    #[arg(long, value_enum, default_value_t = LogFormat::Text, value_name = "FORMAT", help_heading = "Logs")]
+    pub log_format: LogFormat,
+}
+
+/// `--log-format`
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl From<LogFormat> for chancery_live::log::Format {
+    fn from(format: LogFormat) -> Self {
+        match format {
+            LogFormat::Text => Self::Text,
+            LogFormat::Json => Self::Json,
+        }
+    }
 }
 
 /// The format of events.

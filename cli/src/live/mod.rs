@@ -18,6 +18,7 @@ use chancery_live::engine::Settings;
 use chancery_live::event::{Dated, Events};
 use chancery_live::host::{self, Show};
 use chancery_live::install::Install;
+use chancery_live::log;
 use chancery_live::serve::{Servers, Writing};
 use chancery_live::sources::Source;
 use chancery_live::sources::folder::{Folder, Reading};
@@ -135,7 +136,9 @@ fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<(Settings, Vec<Bo
         return Err("there is nothing to watch: name files or folders, give --kube for a cluster, or `-` for watch events on standard input".into());
     }
     let recorder = args.record.as_deref().map(Recorder::new).transpose().map_err(unusable)?;
-    let settings = Settings { options, spacing: args.spacing, recorder, events: Events::default() };
+    let events = Events::default();
+    log::start(args.log_format.into(), &args.log_level, &events).map_err(unusable)?;
+    let settings = Settings { options, spacing: args.spacing, recorder, events };
     Ok((settings, sources))
 }
 

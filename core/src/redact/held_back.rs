@@ -42,7 +42,11 @@ impl HeldBack {
                 }
                 parts.insert(part.to_string());
                 let escaped = serde_json::to_string(part).unwrap_or_default();
-                parts.insert(escaped.trim_matches('"').to_string());
+                // The quotes around it, and not one with which it ends itself.
+                let escaped = escaped.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
+                if !escaped.is_empty() {
+                    parts.insert(escaped.to_string());
+                }
             });
         }
         let mut parts: Vec<String> = parts.into_iter().collect();

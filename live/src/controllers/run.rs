@@ -52,10 +52,8 @@ pub async fn run(
                     take(&mut manager, &mut seen, &wanted, build).await?;
                 }
             }
-            _ = attempt.tick() => if let Some(lease) = &mut lease
-                && let Err(why) = lease.attempt().await
-            {
-                eprintln!("the lease cannot be renewed: {why}");
+            _ = attempt.tick() => if let Some(lease) = &mut lease {
+                lead(lease).await;
             },
             () = tokio::time::sleep_until(due.into()) => {}
         }
@@ -68,9 +66,20 @@ pub async fn run(
             };
             let why = outcome.as_ref().err().cloned();
             if let (Some(pause), Some(why)) = (manager.carried_out(&planned, outcome, Instant::now()), why) {
-                eprintln!("{}: {}: {why}; tried again in {} ms", planned.name, planned.id, pause.as_millis());
+                let retry_ms = pause.as_millis() as u64;
+                tracing::warn!(controller = planned.name, object = %planned.id, retry_ms, "cannot be written: {why}");
             }
         }
+    }
+}
+
+/// Renews the lease, or tries to get it.
+async fn lead(lease: &mut Holder) {
+    let held = lease.holds();
+    match lease.attempt().await {
+        Ok(holds) if holds != held => tracing::info!(holds, "the lease has another holder: one of several servers writes"),
+        Ok(_) => {}
+        Err(why) => tracing::warn!("the lease cannot be renewed: {why}"),
     }
 }
 
@@ -91,7 +100,7 @@ async fn written_before(writer: &mut Writer) -> BTreeMap<Id, BTreeSet<Id>> {
             match writer.labelled(kind, provisioner::LABEL, MANAGER).await {
                 Ok(found) => break found,
                 Err(why) => {
-                    eprintln!("{why}");
+                    tracing::warn!("what an earlier process wrote cannot be found: {why}");
                     tokio::time::sleep(EVERY).await;
                 }
             }

@@ -72,7 +72,9 @@ impl Source for Folder {
             };
             match notify::recommended_watcher(tell) {
                 Ok(watcher) => reader.watcher = Some(watcher),
-                Err(error) => eprintln!("changes of files are seen every {} s only: {error}", UNASKED.as_secs()),
+                Err(error) => {
+                    tracing::warn!(every_s = UNASKED.as_secs(), "the system does not report changes of files, so they are looked for: {error}")
+                }
             }
             loop {
                 let done = tokio::task::spawn_blocking(move || {

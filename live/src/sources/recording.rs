@@ -83,7 +83,7 @@ impl Recorder {
         let Some(file) = shared.as_mut() else { return };
         let text = serde_json::to_string(line).map(|text| text + "\n").unwrap_or_default();
         if let Err(error) = file.write_all(text.as_bytes()) {
-            eprintln!("the recording ends here: {error}");
+            tracing::error!("the recording ends here: {error}");
             *shared = None;
         }
     }

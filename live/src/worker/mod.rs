@@ -55,7 +55,7 @@ pub fn run(intake: &Intake, builder: &mut Builder, spacing: Duration, metrics: &
             Err(why) => {
                 metrics.failed();
                 pause = (pause * 2).clamp(BACK_OFF.0, BACK_OFF.1);
-                eprintln!("a build could not be handed on, and is tried again in {} ms: {why}", pause.as_millis());
+                tracing::warn!(retry_ms = pause.as_millis() as u64, "a build could not be handed on: {why}");
                 unpublished = Some(build);
             }
         }

@@ -78,8 +78,11 @@ impl Tls {
                 && read != state.read
             {
                 match config(&self.files, &read) {
-                    Ok(config) => (state.config, state.read) = (config, read),
-                    Err(why) => eprintln!("the certificates of the xDS server stay as they are: {why}"),
+                    Ok(config) => {
+                        tracing::info!("the certificates of the xDS server were read again");
+                        (state.config, state.read) = (config, read);
+                    }
+                    Err(why) => tracing::warn!("the certificates of the xDS server stay as they are: {why}"),
                 }
             }
         }

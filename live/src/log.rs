@@ -1,0 +1,158 @@
+//! What goes to standard error while a program runs for long: one line for each thing that somebody may have to look after.
+//!
+//! What happens to inputs and Envoys are [events](crate::event); a log is about the program itself. Every line passes through what no event may
+//! have, so that credentials of the inputs stay out. What must not be here: what is logged.
+
+use crate::Failure;
+use crate::event::Events;
+use std::io::Write;
+use tracing::level_filters::LevelFilter;
+use tracing::{Level, Metadata};
+use tracing_subscriber::filter::{EnvFilter, filter_fn};
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, fmt};
+
+/// How lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// What is logged: a level, or levels by the part of the program, as `info,chancery_live::xds=debug`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Levels(String);
+
+impl std::str::FromStr for Levels {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = |part: &str| format!("`{part}` is no level: write error, warn, info, debug, trace or off, or PART=LEVEL, with commas between");
+        for part in text.split(',') {
+            let level = part.rsplit_once('=').map_or(part, |(_, level)| level);
+            let is_level = !level.trim().is_empty() && level.trim().parse::<LevelFilter>().is_ok();
+            is_level.then_some(()).ok_or_else(|| wrong(part))?;
+        }
+        EnvFilter::try_new(text).map_err(|_| wrong(text))?;
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// Logs from now on, to standard error.
+///
+/// # Errors
+///
+/// Something in this process logs already.
+pub fn start(format: Format, levels: &Levels, events: &Events) -> Result<(), Failure> {
+    let filter = EnvFilter::try_new(&levels.0).map_err(|error| error.to_string())?;
+    let writer = Scrubbing { events: events.clone(), to: std::io::stderr };
+    let lines = fmt::layer().with_writer(writer).with_ansi(false);
+    let lines = match format {
+        Format::Text => lines.boxed(),
+        Format::Json => lines.json().flatten_event(true).boxed(),
+    };
+    let all = tracing_subscriber::registry().with(lines.with_filter(filter_fn(is_ours_or_plain))).with(filter);
+    all.try_init().map_err(|error| format!("cannot log: {error}").into())
+}
+
+/// What other crates log in detail may be requests as they are, with tokens and bodies: of theirs, `info` and worse only.
+fn is_ours_or_plain(of: &Metadata<'_>) -> bool {
+    of.target().starts_with("chancery") || *of.level() <= Level::INFO
+}
+
+/// Writes lines without what no output may have.
+#[derive(Clone)]
+struct Scrubbing<M> {
+    events: Events,
+    to: M,
+}
+
+impl<'a, W: Write, M: Fn() -> W> MakeWriter<'a> for Scrubbing<M> {
+    type Writer = Line<W>;
+
+    fn make_writer(&'a self) -> Line<W> {
+        Line { events: self.events.clone(), to: (self.to)() }
+    }
+}
+
+/// Takes one line at a time, as a whole.
+struct Line<W> {
+    events: Events,
+    to: W,
+}
+
+impl<W: Write> Write for Line<W> {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        self.to.write_all(self.events.scrubbed(&text).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.to.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chancery_core::redact::HeldBack;
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("a lock").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What is written while `log` runs.
+    fn written(events: &Events, log: impl FnOnce()) -> String {
+        let kept = Kept::default();
+        let to = kept.clone();
+        let lines = fmt::layer().json().flatten_event(true).with_writer(Scrubbing { events: events.clone(), to: move || to.clone() });
+        let subscriber = tracing_subscriber::registry().with(lines.with_filter(filter_fn(is_ours_or_plain)));
+        tracing::subscriber::with_default(subscriber, log);
+        String::from_utf8(kept.0.lock().expect("a lock").clone()).expect("text")
+    }
+
+    #[test]
+    fn a_line_is_an_object_without_credentials() {
+        let events = Events::default();
+        events.hold_back(HeldBack::new(["token-of-the-\"shop\""]));
+        let text = written(&events, || tracing::warn!(object = "Host a", "the server says token-of-the-\"shop\""));
+        let line: serde_json::Value = serde_json::from_str(text.trim()).expect("JSON");
+        assert_eq!((&line["level"], &line["object"]), (&"WARN".into(), &"Host a".into()));
+        assert!(line["message"].as_str().is_some_and(|message| message.starts_with("the server says")) && !text.contains("shop"), "{text}");
+    }
+
+    #[test]
+    fn details_of_other_crates_are_left_out() {
+        let text = written(&Events::default(), || {
+            tracing::debug!(target: "kube_client", "Authorization: Bearer x");
+            tracing::info!(target: "kube_client", "connected");
+            tracing::debug!(target: "chancery_live::xds", "ours");
+        });
+        assert!(!text.contains("Bearer") && text.contains("connected") && text.contains("ours"), "{text}");
+    }
+
+    #[test]
+    fn a_wrong_level_is_refused() {
+        assert!("info".parse::<Levels>().is_ok() && "warn,chancery_live::xds=debug".parse::<Levels>().is_ok());
+        for wrong in ["loud", "", "a=b=c", "info,"] {
+            let why = wrong.parse::<Levels>().err().unwrap_or_default();
+            assert!(why.contains("is no level"), "{wrong}: {why}");
+        }
+    }
+}
