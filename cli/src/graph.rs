@@ -3,7 +3,7 @@
 //! What must not be here: what refers to what; that is `chancery_core::explain::graph`.
 
 use crate::args::{Deployment, GraphArgs, GraphFormat};
-use crate::input::{self, Given};
+use crate::input::{self, LoadedInput};
 use crate::output::{message, print, print_json};
 use crate::{Outcome, Unusable};
 use chancery_core::explain::picture::{PictureOptions, picture, svg};
@@ -67,7 +67,7 @@ fn drawn(graph: &mut Graph, may_fold: bool) -> String {
 }
 
 /// The graph of what was read: of resources, or of what a running Envoy has.
-pub fn whole(given: &Given) -> Result<Graph, Unusable> {
+pub fn whole(given: &LoadedInput) -> Result<Graph, Unusable> {
     if let Some(running) = given.running()? {
         return Ok(graph_of(&running.config));
     }

@@ -50,14 +50,14 @@ pub struct Compiler {
     executor: &'static dyn Executor,
     documents: DocumentCache,
     /// By the name of the dialect, and what it is given.
-    memories: BTreeMap<(&'static str, Given), Box<dyn Any + Send>>,
+    memories: BTreeMap<(&'static str, ObjectSet), Box<dyn Any + Send>>,
     /// What was emitted, for back ends.
     pub emitted: EmittedByGateway,
 }
 
 /// The objects that a dialect is given.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Given {
+enum ObjectSet {
     /// All, those included that are assumed to exist.
     WithAssumed,
     /// Those of the input alone.
@@ -136,17 +136,17 @@ impl Compiler {
 
     /// What a dialect's controller makes of the objects. What it writes into the cluster is what it would write without those that are assumed.
     fn side(&mut self, objects: &Objects, found: &[Diagnostic], options: &Options, dialect: &'static Dialect) -> Side {
-        let mut side = self.side_of(objects, found, options, dialect, Given::WithAssumed);
+        let mut side = self.side_of(objects, found, options, dialect, ObjectSet::WithAssumed);
         if objects.assumed().next().is_some() {
             side.diagnostics.retain(|finding| !matches!(&finding.place, Place::Node { object, .. } if objects.is_assumed(*object)));
             if side.answers.statuses.is_some() {
-                side.answers = self.side_of(&objects.written(), found, options, dialect, Given::AsWritten).answers;
+                side.answers = self.side_of(&objects.written(), found, options, dialect, ObjectSet::AsWritten).answers;
             }
         }
         side
     }
 
-    fn side_of(&mut self, objects: &Objects, found: &[Diagnostic], options: &Options, dialect: &'static Dialect, given: Given) -> Side {
+    fn side_of(&mut self, objects: &Objects, found: &[Diagnostic], options: &Options, dialect: &'static Dialect, given: ObjectSet) -> Side {
         let memory = self.memories.entry((dialect.name, given)).or_insert_with(dialect.memory);
         // Stages may look at what was found before them, and add to it.
         let mut diagnostics: Findings = found.iter().cloned().collect();

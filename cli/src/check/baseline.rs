@@ -18,13 +18,13 @@ pub struct Baseline {
     /// The version of the format.
     chancery_baseline: u32,
     /// What is known.
-    findings: Vec<Known>,
+    findings: Vec<BaselineEntry>,
 }
 
 /// A finding without its line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Known {
+struct BaselineEntry {
     code: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     file: String,
@@ -37,7 +37,7 @@ struct Known {
     count: u32,
 }
 
-impl Known {
+impl BaselineEntry {
     fn of(finding: &Finding) -> Self {
         let object = finding.object.as_ref().or(finding.resource.as_ref());
         let file = finding.span.as_ref().map(|span| span.file.trim_start_matches("./").to_string());
@@ -55,9 +55,9 @@ impl Known {
 impl Baseline {
     /// Of all that was found.
     pub fn of(findings: &[Finding]) -> Self {
-        let mut counts: BTreeMap<Known, u32> = BTreeMap::new();
-        findings.iter().for_each(|finding| *counts.entry(Known::of(finding)).or_default() += 1);
-        Self { chancery_baseline: 1, findings: counts.into_iter().map(|(known, count)| Known { count, ..known }).collect() }
+        let mut counts: BTreeMap<BaselineEntry, u32> = BTreeMap::new();
+        findings.iter().for_each(|finding| *counts.entry(BaselineEntry::of(finding)).or_default() += 1);
+        Self { chancery_baseline: 1, findings: counts.into_iter().map(|(known, count)| BaselineEntry { count, ..known }).collect() }
     }
 
     /// Writes it.
@@ -81,8 +81,9 @@ impl Baseline {
 
     /// Removes what is known, each as often as it is.
     pub fn remove_known(self, findings: &mut Vec<Finding>) {
-        let mut left: BTreeMap<Known, u32> = self.findings.into_iter().map(|known| (Known { count: 0, ..known.clone() }, known.count)).collect();
-        findings.retain(|finding| match left.get_mut(&Known::of(finding)) {
+        let mut left: BTreeMap<BaselineEntry, u32> =
+            self.findings.into_iter().map(|known| (BaselineEntry { count: 0, ..known.clone() }, known.count)).collect();
+        findings.retain(|finding| match left.get_mut(&BaselineEntry::of(finding)) {
             Some(count) if *count > 0 => {
                 *count -= 1;
                 false

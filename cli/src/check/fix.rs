@@ -5,7 +5,7 @@
 //! What must not be here: which change mends what; findings say so.
 
 use crate::Unusable;
-use crate::input::Given;
+use crate::input::LoadedInput;
 use crate::output::{message, print, reason};
 use crate::style::{Style, count, plain};
 use chancery_core::diagnostic::Severity;
@@ -23,7 +23,12 @@ const AROUND: usize = 3;
 const ROUNDS: usize = 8;
 
 /// Applies all certain fixes, or shows what they would change. Whether there was any.
-pub fn run(given: &Given, findings: &dyn Fn(&Given) -> Result<Vec<Finding>, Unusable>, show_only: bool, style: &Style) -> Result<bool, Unusable> {
+pub fn run(
+    given: &LoadedInput,
+    findings: &dyn Fn(&LoadedInput) -> Result<Vec<Finding>, Unusable>,
+    show_only: bool,
+    style: &Style,
+) -> Result<bool, Unusable> {
     let mut now = given.clone();
     let mut found = findings(&now)?;
     let mut applied = 0;
@@ -59,7 +64,11 @@ pub fn run(given: &Given, findings: &dyn Fn(&Given) -> Result<Vec<Finding>, Unus
 }
 
 /// The inputs with all fixes that bring no new error, and how many these are.
-fn apply_all(given: &Given, found: &[Finding], findings: &dyn Fn(&Given) -> Result<Vec<Finding>, Unusable>) -> Result<(Given, usize), Unusable> {
+fn apply_all(
+    given: &LoadedInput,
+    found: &[Finding],
+    findings: &dyn Fn(&LoadedInput) -> Result<Vec<Finding>, Unusable>,
+) -> Result<(LoadedInput, usize), Unusable> {
     let all: Vec<&FixView> = found.iter().filter_map(|finding| finding.fix.as_ref()).filter(|fix| may_be_written(given, fix)).collect();
     let all = without_overlaps(all);
     let next = with_fixes(given, &all);
@@ -87,7 +96,7 @@ fn errors(found: &[Finding]) -> usize {
 }
 
 /// Whether a text is a file that was read whole as it is.
-fn may_be_written(given: &Given, fix: &FixView) -> bool {
+fn may_be_written(given: &LoadedInput, fix: &FixView) -> bool {
     let at = fix.span.source.0 as usize;
     given.paths.get(at).is_some_and(Option::is_some) && given.not_utf8.get(at).is_some_and(Vec::is_empty)
 }
@@ -107,7 +116,7 @@ fn without_overlaps(mut all: Vec<&FixView>) -> Vec<&FixView> {
 }
 
 /// The inputs with these changes, which are in order and touch each other nowhere.
-fn with_fixes(given: &Given, fixes: &[&FixView]) -> Given {
+fn with_fixes(given: &LoadedInput, fixes: &[&FixView]) -> LoadedInput {
     let mut by_source: BTreeMap<u32, Vec<&FixView>> = BTreeMap::new();
     for fix in fixes {
         by_source.entry(fix.span.source.0).or_default().push(fix);

@@ -13,7 +13,7 @@ mod watch;
 pub use human::Excerpts;
 
 use crate::args::{CheckArgs, CheckFormat, Deployment};
-use crate::input::Given;
+use crate::input::LoadedInput;
 use crate::output::{message, print, print_json};
 use crate::style::{Style, count};
 use crate::{Outcome, Unusable, input};
@@ -45,7 +45,7 @@ pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome 
 }
 
 /// Compiles, checks and reports.
-fn report(args: &CheckArgs, given: &Given, deployment: &Deployment, style: &Style) -> Outcome {
+fn report(args: &CheckArgs, given: &LoadedInput, deployment: &Deployment, style: &Style) -> Outcome {
     let (compilation, mut findings) = checked(args, given)?;
     if let Some(file) = &args.write_baseline {
         Baseline::of(&findings).write(file)?;
@@ -75,7 +75,7 @@ fn report(args: &CheckArgs, given: &Given, deployment: &Deployment, style: &Styl
 }
 
 /// All that is found, the worst first, each severity by file and place.
-fn checked(args: &CheckArgs, given: &Given) -> Result<(Compilation, Vec<Finding>), Unusable> {
+fn checked(args: &CheckArgs, given: &LoadedInput) -> Result<(Compilation, Vec<Finding>), Unusable> {
     let (mut compiler, mut compilation) = given.compile()?;
     let policy = args.judging.policy(&given.options.findings);
     let executor = compiler.executor();
@@ -118,7 +118,7 @@ fn document(format: CheckFormat, findings: &[Finding], compilation: &Compilation
 }
 
 /// An input without resources is not usable. Who asked for a document gets a whole one all the same, without findings.
-fn nothing_to_check(given: &input::Given, why: Unusable, format: CheckFormat) -> Outcome {
+fn nothing_to_check(given: &input::LoadedInput, why: Unusable, format: CheckFormat) -> Outcome {
     let (_, compilation) = given.compile()?;
     document(format, &[], &compilation, false)?;
     Err(why)

@@ -3,7 +3,7 @@
 //! What must not be here: what is checked.
 
 use crate::args::{CheckArgs, Deployment};
-use crate::input::{self, Given};
+use crate::input::{self, LoadedInput};
 use crate::output::{message, print};
 use crate::style::Style;
 use crate::{Outcome, Unusable};
@@ -40,7 +40,7 @@ pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome 
     }
 }
 
-fn stamps(given: &Given) -> Stamps {
+fn stamps(given: &LoadedInput) -> Stamps {
     let stamp = |path: &PathBuf| {
         let about = std::fs::metadata(path).ok()?;
         Some((about.len(), about.modified().ok()?))

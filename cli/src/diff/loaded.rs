@@ -39,7 +39,7 @@ pub enum GatewaySide<'a> {
 
 /// What was compiled.
 pub struct Compiled {
-    given: input::Given,
+    given: input::LoadedInput,
     /// The whole.
     pub compilation: Compilation,
     /// Its gateways that run: Envoys in the order of [`Compilation::gateways`], then Application Gateways; at least one.
@@ -66,7 +66,7 @@ impl Compiled {
 
 impl Loaded {
     /// `stands_alone` where it is compared with what an Envoy tells of itself, which has endpoints and certificates.
-    fn compiled(given: input::Given, stands_alone: bool) -> Result<Self, Unusable> {
+    fn compiled(given: input::LoadedInput, stands_alone: bool) -> Result<Self, Unusable> {
         let (mut compiler, compilation) = given.compile()?;
         if compilation.objects.iter().all(|object| object.broken) && !compilation.objects.is_empty() {
             let name = compilation.inputs.inputs.first().map(|input| input.name.clone()).unwrap_or_default();
@@ -179,7 +179,7 @@ impl Loaded {
 }
 
 /// An input that is compiled onto an Application Gateway that there is.
-fn onto(mut given: input::Given, gateway: Option<&str>) -> input::Given {
+fn onto(mut given: input::LoadedInput, gateway: Option<&str>) -> input::LoadedInput {
     if let Some(gateway) = gateway.filter(|_| given.options.text(ingress::EXISTING_GATEWAY).is_none()) {
         given.options.insert(ingress::EXISTING_GATEWAY, OptionValue::Text(gateway.into()));
     }

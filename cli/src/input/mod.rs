@@ -47,7 +47,7 @@ pub fn compile_even_empty(paths: &[PathBuf], deployment: &Deployment) -> Result<
 
 /// What was read: texts, and how to compile them.
 #[derive(Clone)]
-pub struct Given {
+pub struct LoadedInput {
     pub inputs: Inputs,
     /// Of each text the places that were not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,
@@ -60,7 +60,7 @@ pub struct Given {
     pub requests: Vec<SavedRequest>,
 }
 
-impl Given {
+impl LoadedInput {
     /// Compiles. Bytes that are not UTF-8 become findings; only the gateway that was asked for is left, if one was.
     pub fn compile(&self) -> Result<(Compiler, Compilation), Unusable> {
         let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
@@ -200,7 +200,7 @@ pub fn warn_of_unread(of: &Compilation) {
 
 /// Reads everything. A snapshot, or a link that holds one, brings its own options. An input without resources is an error, unless a person
 /// says that it is meant.
-pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusable> {
+pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<LoadedInput, Unusable> {
     match given_even_empty(paths, deployment)? {
         (given, None) => Ok(given),
         (_, Some(why)) => Err(why),
@@ -208,7 +208,7 @@ pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusab
 }
 
 /// The same, with why the input is not taken where it has no resources: for outputs that a program reads, which are whole all the same.
-pub fn given_even_empty(paths: &[PathBuf], deployment: &Deployment) -> Result<(Given, Option<Unusable>), Unusable> {
+pub fn given_even_empty(paths: &[PathBuf], deployment: &Deployment) -> Result<(LoadedInput, Option<Unusable>), Unusable> {
     let given = read_all(paths, deployment)?;
     let is_empty = !deployment.allow_empty && says_nothing(&given.inputs);
     let names: Vec<&str> = given.inputs.inputs.iter().map(|input| input.name.as_str()).collect();
@@ -216,22 +216,22 @@ pub fn given_even_empty(paths: &[PathBuf], deployment: &Deployment) -> Result<(G
     Ok((given, why))
 }
 
-fn read_all(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusable> {
+fn read_all(paths: &[PathBuf], deployment: &Deployment) -> Result<LoadedInput, Unusable> {
     if let [one] = paths
         && let Some(link) = one.to_str().filter(|text| text.contains("://") && text.contains('#'))
     {
         let snapshot = share::open(link).ok_or("there is no snapshot in the link")?;
-        return Ok(Given::opened(&snapshot.map_err(|why| format!("the link {why}"))?, deployment));
+        return Ok(LoadedInput::opened(&snapshot.map_err(|why| format!("the link {why}"))?, deployment));
     }
     let mut reader = Reader::new(deployment)?;
     reader.all(paths)?;
     let inputs = &reader.inputs;
     let snapshots: Vec<&Input> = inputs.inputs.iter().filter(|input| Snapshot::is_one(&input.text)).collect();
     match (&snapshots[..], inputs.inputs.len()) {
-        ([], _) => Given::read(reader, deployment),
+        ([], _) => LoadedInput::read(reader, deployment),
         ([one], 1) => {
             let snapshot = Snapshot::read(&one.text).map_err(|why| format!("{} {why}", one.name))?;
-            Ok(Given::opened(&snapshot, deployment))
+            Ok(LoadedInput::opened(&snapshot, deployment))
         }
         ([one, ..], _) => Err(format!("{} is a snapshot: it holds all its inputs, and cannot be read together with others", one.name).into()),
     }
@@ -248,11 +248,11 @@ fn nothing_in(names: &[&str]) -> String {
 }
 
 /// What a revision of git holds at a path: a file, or the files of a folder.
-pub fn revision(revision: &str, path: &str, deployment: &Deployment) -> Result<Given, Unusable> {
+pub fn revision(revision: &str, path: &str, deployment: &Deployment) -> Result<LoadedInput, Unusable> {
     let checkout = git::Checkout::of(revision, path)?;
     let mut reader = Reader::new(deployment)?.below(checkout.folder(), revision);
     reader.path(&checkout.path())?;
-    Given::read(reader, deployment)
+    LoadedInput::read(reader, deployment)
 }
 
 /// The text of one file, or of standard input.

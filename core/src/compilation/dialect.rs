@@ -2,7 +2,7 @@
 //!
 //! What must not be here: any dialect; each has its descriptor in its own folder, and hosts say which of them they want.
 
-use super::{Answers, Gateway, Ledger, OptionSpec, Options, SettingChange, SideRef, Stages, Wanted};
+use super::{Answers, Gateway, Ledger, OptionSpec, Options, ReferencedObject, SettingChange, SideRef, Stages};
 use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::executor::Executor;
 use crate::read::ReadOptions;
@@ -42,7 +42,7 @@ pub struct Dialect {
     /// Whether it reads an object of this kind.
     pub reads: fn(&ResourceKey) -> bool,
     /// What its objects ask for that other objects must bring; what the input does not hold may be assumed to exist.
-    pub wanted: fn(&Objects, &Options) -> Vec<Wanted>,
+    pub wanted: fn(&Objects, &Options) -> Vec<ReferencedObject>,
     /// The options that change its answer.
     pub options: &'static [OptionSpec],
     /// Defaults that people ask about.

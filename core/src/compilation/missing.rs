@@ -1,6 +1,6 @@
 //! What an input refers to and does not hold: whether it is missing, or assumed to exist.
 //!
-//! One place decides that for every dialect: [`Assumptions::assumes`]. A dialect only lists what its objects ask for ([`Wanted`]).
+//! One place decides that for every dialect: [`Assumptions::assumes`]. A dialect only lists what its objects ask for ([`ReferencedObject`]).
 //!
 //! What must not be here: which fields refer to what, and how an assumed object is made (`compile::assume`).
 
@@ -119,7 +119,7 @@ pub fn for_people() -> Options {
 
 /// An object that a field of another object asks for.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct ReferencedObject {
     /// The object that refers to it.
     pub from: ObjectId,
     /// The field that does.

@@ -4,7 +4,7 @@
 //!
 //! What must not be here: which fields ask for what (dialects), and when something is assumed (`compilation::Assumptions`).
 
-use crate::compilation::{Assumptions, Dialect, Options, Wanted};
+use crate::compilation::{Assumptions, Dialect, Options, ReferencedObject};
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::read::{DocumentCache, Unwritten};
 use crate::resource::{Objects, ResourceKey, provided_secrets};
@@ -36,7 +36,7 @@ fn next(
     notices: &mut Vec<Diagnostic>,
 ) -> Vec<Unwritten> {
     let held: BTreeSet<&ResourceKey> = objects.all().map(|object| &object.key).collect();
-    let mut by_key: BTreeMap<ResourceKey, Vec<Wanted>> = BTreeMap::new();
+    let mut by_key: BTreeMap<ResourceKey, Vec<ReferencedObject>> = BTreeMap::new();
     for wanted in dialects.iter().flat_map(|dialect| (dialect.wanted)(objects, options)).filter(|wanted| !held.contains(&wanted.key)) {
         by_key.entry(wanted.key.clone()).or_default().push(wanted);
     }
@@ -54,7 +54,7 @@ fn next(
 }
 
 /// The object that all of these ask for.
-fn made(objects: &Objects, wanted: Vec<Wanted>, notices: &mut Vec<Diagnostic>) -> Option<Unwritten> {
+fn made(objects: &Objects, wanted: Vec<ReferencedObject>, notices: &mut Vec<Diagnostic>) -> Option<Unwritten> {
     let first = wanted.first()?;
     let from = objects.get(first.from)?;
     let (source, range) = (from.source, from.document.spans.get(first.at)?.value);

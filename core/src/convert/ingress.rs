@@ -63,7 +63,7 @@ struct Listener {
 /// Converts all Ingresses among these objects.
 pub fn ingress_to_gateway(objects: &Objects) -> Conversion {
     let mut out = Conversion::default();
-    let mut made = Made::default();
+    let mut made = ConvertedObjects::default();
     for object in objects.iter().filter(|object| is_ingress(object)) {
         made.ingress(object, &mut out);
     }
@@ -111,7 +111,7 @@ impl Listener {
 }
 
 #[derive(Default)]
-struct Made {
+struct ConvertedObjects {
     listeners: BTreeSet<Listener>,
     routes: Vec<Node>,
     names: BTreeMap<(String, String), usize>,
@@ -139,7 +139,7 @@ impl Source<'_> {
     }
 }
 
-impl Made {
+impl ConvertedObjects {
     fn ingress(&mut self, object: &Object, out: &mut Conversion) {
         let root = Cursor::new(object.id, &object.root);
         let namespace = object.key.namespace.as_deref().filter(|of| !of.is_empty()).unwrap_or("default").to_string();

@@ -42,13 +42,13 @@ pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
 pub use headline::{headline, service_name, shares, way};
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
-pub use onward::{Hop, entrances, follow};
+pub use onward::{entrances, follow};
 pub use origin::OriginView;
 pub use place::{Excerpt, Positions, Span};
 pub use pointer::{describe, get, name_of, resolve};
 pub use refused::refused_by_envoy;
 pub use request_test::{Mismatch, RequestTest, RequestTests};
-pub use route::{Ground, OriginOf, RouteReport, report, route, route_unknown};
+pub use route::{Hop, OriginOf, RouteReport, TracedGateway, report, route, route_unknown};
 pub use routes::{RouteRow, count_clusters, count_routes, routes};
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION, with_stand_ins};
 pub use thread::Thread;

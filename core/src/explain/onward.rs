@@ -4,7 +4,7 @@
 //! What must not be here: what a gateway does with a request (`simulate`), and rendering.
 
 use super::Positions;
-use super::route::{Ground, RouteReport};
+use super::route::{Hop, RouteReport, TracedGateway};
 use crate::backend::envoy::{self, v3::Emitted};
 use crate::compilation::{Compilation, GatewayRef};
 use crate::envoy_config::EnvoyConfig;
@@ -15,16 +15,6 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use hashbrown::HashSet;
-
-/// A gateway on a request's way, after the first.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Hop {
-    /// The gateway.
-    pub gateway: String,
-    /// What becomes of the request there.
-    #[serde(flatten)]
-    pub report: RouteReport,
-}
 
 /// The most gateways that a request is followed through.
 const MOST: usize = 16;
@@ -58,7 +48,7 @@ pub fn follow(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Requ
 fn pass(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> (RouteReport, Option<Onward>) {
     let config = EnvoyConfig::of(gateway.ir);
     let map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), emitted);
-    let report = Ground { side: gateway.of(), positions, config: &config, map: &map }.route(request);
+    let report = TracedGateway { side: gateway.of(), positions, config: &config, map: &map }.route(request);
     let identity = gateway.ir.delivery.identity.as_deref();
     let onward = Gateway::new(&config).onward(request, &report.simulation, identity);
     (report, onward)

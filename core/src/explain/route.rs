@@ -4,7 +4,6 @@
 //!
 //! What must not be here: how requests are routed, and rendering.
 
-use super::onward::Hop;
 use super::unserved::{self, HostThere, UnservedResource};
 use super::{OriginView, Positions};
 use crate::backend::OutputMap;
@@ -36,6 +35,16 @@ pub struct RouteReport {
     pub then: Vec<Hop>,
 }
 
+/// A gateway on a request's way, after the first.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Hop {
+    /// The gateway.
+    pub gateway: String,
+    /// What becomes of the request there.
+    #[serde(flatten)]
+    pub report: RouteReport,
+}
+
 /// Where something that was told comes from.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct OriginOf {
@@ -56,7 +65,7 @@ const TRIED: usize = 100;
 
 /// A gateway with what is known of it, to ask about several requests.
 #[derive(Clone, Copy)]
-pub struct Ground<'a> {
+pub struct TracedGateway<'a> {
     /// The side that the gateway belongs to.
     pub side: SideRef<'a>,
     /// Where objects stand in the texts.
@@ -67,7 +76,7 @@ pub struct Ground<'a> {
     pub map: &'a OutputMap,
 }
 
-impl Ground<'_> {
+impl TracedGateway<'_> {
     /// What becomes of a request.
     #[must_use]
     pub fn route(&self, request: &Request) -> RouteReport {
@@ -109,7 +118,7 @@ impl Ground<'_> {
 pub fn route(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
     let config = EnvoyConfig::of(gateway.ir);
     let map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), emitted);
-    Ground { side: gateway.of(), positions, config: &config, map: &map }.route(request)
+    TracedGateway { side: gateway.of(), positions, config: &config, map: &map }.route(request)
 }
 
 /// What becomes of a request in a configuration whose lines are not known.

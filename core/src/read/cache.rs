@@ -31,7 +31,7 @@ pub struct DocumentCache {
     free: Vec<u32>,
     next: u32,
     /// Assumed objects.
-    pub(super) made: Vec<Made>,
+    pub(super) made: Vec<DecodedObject>,
 }
 
 struct CachedInput {
@@ -87,7 +87,7 @@ impl core::fmt::Debug for DocumentCache {
 }
 
 /// An object that was made, with what it was made from.
-pub(super) struct Made {
+pub(super) struct DecodedObject {
     pub text: String,
     pub range: TextRange,
     pub id: ObjectId,
@@ -240,9 +240,9 @@ impl Plan {
         for (at, range) in wanted.iter().enumerate() {
             let next = wanted.get(at + 1).map(|next| next.slice(&text));
             middle.push(match old.find(range.slice(&text), next) {
-                Found::Same(chunk) => Planned::Same(CachedChunk { range: *range, ..chunk }),
-                Found::Edited(ids) => Planned::Fresh(*range, ids),
-                Found::New => Planned::Fresh(*range, Vec::new()),
+                ChunkMatch::Same(chunk) => Planned::Same(CachedChunk { range: *range, ..chunk }),
+                ChunkMatch::Edited(ids) => Planned::Fresh(*range, ids),
+                ChunkMatch::New => Planned::Fresh(*range, Vec::new()),
             });
         }
         gone.extend(old.rest());
@@ -353,7 +353,7 @@ struct Old<'t> {
     index: Option<HashMap<u64, Vec<usize>>>,
 }
 
-enum Found {
+enum ChunkMatch {
     Same(CachedChunk),
     /// Nothing like it, but it stands where another stood, whose numbers it takes over.
     Edited(Vec<ObjectId>),
@@ -373,21 +373,21 @@ impl<'t> Old<'t> {
         self.chunks.get_mut(at)?.take()
     }
 
-    fn find(&mut self, text: &str, next: Option<&str>) -> Found {
+    fn find(&mut self, text: &str, next: Option<&str>) -> ChunkMatch {
         if self.chunks.is_empty() {
-            return Found::New;
+            return ChunkMatch::New;
         }
         if self.is(self.at, text) {
             self.at += 1;
-            return self.take(self.at - 1).map_or(Found::New, Found::Same);
+            return self.take(self.at - 1).map_or(ChunkMatch::New, ChunkMatch::Same);
         }
         match next {
             // One chunk was edited, one was put in, one was taken out: the common cases need no index.
             Some(next) if self.is(self.at + 1, next) => return self.edited(),
-            Some(next) if self.is(self.at, next) => return Found::New,
+            Some(next) if self.is(self.at, next) => return ChunkMatch::New,
             _ if self.is(self.at + 1, text) => {
                 self.at += 2;
-                return self.take(self.at - 1).map_or(Found::New, Found::Same);
+                return self.take(self.at - 1).map_or(ChunkMatch::New, ChunkMatch::Same);
             }
             None if self.at + 1 == self.chunks.len() => return self.edited(),
             _ => {}
@@ -395,9 +395,9 @@ impl<'t> Old<'t> {
         match self.elsewhere(text) {
             Some(at) => {
                 self.at = at + 1;
-                self.take(at).map_or(Found::New, Found::Same)
+                self.take(at).map_or(ChunkMatch::New, ChunkMatch::Same)
             }
-            None => Found::New,
+            None => ChunkMatch::New,
         }
     }
 
@@ -417,9 +417,9 @@ impl<'t> Old<'t> {
         places.into_iter().rev().find(|at| self.is(*at, text))
     }
 
-    fn edited(&mut self) -> Found {
+    fn edited(&mut self) -> ChunkMatch {
         self.at += 1;
-        self.take(self.at - 1).map_or(Found::New, |chunk| Found::Edited(chunk.objects.ids().collect()))
+        self.take(self.at - 1).map_or(ChunkMatch::New, |chunk| ChunkMatch::Edited(chunk.objects.ids().collect()))
     }
 
     fn rest(self) -> impl Iterator<Item = CachedChunk> {

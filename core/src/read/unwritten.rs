@@ -5,7 +5,7 @@
 //! What must not be here: which objects are made, and why.
 
 use super::ReadOptions;
-use super::cache::{DocumentCache, Made, hash};
+use super::cache::{DecodedObject, DocumentCache, hash};
 use super::decode::decode;
 use crate::resource::{Content, Object, Objects, Source};
 use crate::text::{Document, Node, TextRange, to_json};
@@ -47,12 +47,12 @@ impl DocumentCache {
         self.release(before.into_iter().map(|made| made.id));
     }
 
-    fn make(&mut self, text: String, range: TextRange) -> Option<Made> {
+    fn make(&mut self, text: String, range: TextRange) -> Option<DecodedObject> {
         let read: Arc<str> = Arc::from(text.as_str());
         let decoded = decode(&read, hash(&text) ^ u64::from(range.start), &ReadOptions::default(), false);
         let mut content = Content::clone(&*decoded.objects.into_iter().next()?.content);
         content.document = Arc::new(Document { spans: content.document.spans.all_at(range), ..Document::default() });
         content.text = None;
-        Some(Made { text, range, id: self.take_number(), content: Arc::new(content) })
+        Some(DecodedObject { text, range, id: self.take_number(), content: Arc::new(content) })
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::protocol::{Sent, Step, Tried, Way};
 use crate::worker::session::span;
-use chancery_core::backend::appgw::route::{Ending, Passed, Taken};
+use chancery_core::backend::appgw::route::{Ending, MatchedRule, Passed};
 use chancery_core::compilation::AppGatewayRef;
 use chancery_core::explain::{AppGatewayReport, Positions, route_app_gateway};
 use chancery_core::simulate::{Outcome, SavedRequest, Verdict, WrittenRequest};
@@ -68,7 +68,7 @@ fn rules(report: &AppGatewayReport) -> Step {
     }
 }
 
-fn said(taken: &Taken) -> Vec<String> {
+fn said(taken: &MatchedRule) -> Vec<String> {
     let path = taken.path_rule.as_ref().map(|(rule, pattern)| format!("its path rule {rule} takes {pattern}"));
     let rewrites = taken.rewrites.as_ref().map(|name| format!("the rewrite rule set {name} applies; what it changes is not simulated"));
     let policy = taken.policy.as_ref().map(|name| format!("the firewall policy {name} applies; what it blocks is not simulated"));

@@ -4,7 +4,7 @@
 
 use crate::protocol::{Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
 use crate::worker::session::span;
-use chancery_core::explain::{self, Graph, Ground, HostThere, RouteReport};
+use chancery_core::explain::{self, Graph, HostThere, RouteReport, TracedGateway};
 use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, percent};
 use chancery_core::text::Node;
 
@@ -18,7 +18,7 @@ const MOST_TRIED: usize = 200;
 const MOST_SPANS: usize = 3;
 
 /// The way of a request.
-pub fn way(ground: &Ground<'_>, root: &Node, story: &Graph, written: &WrittenRequest) -> Result<Way, String> {
+pub fn way(ground: &TracedGateway<'_>, root: &Node, story: &Graph, written: &WrittenRequest) -> Result<Way, String> {
     let request = written.read()?;
     let report = ground.route(&request);
     let headline = explain::headline(&report, &request, root, story);

@@ -19,8 +19,8 @@ use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{
-    self, Completions, Finding, Ground, Positions, ResourceRef, RouteRow, View, Viewed, asking, asking_app_gateway, completions, count_clusters,
-    count_routes, findings, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
+    self, Completions, Finding, Positions, ResourceRef, RouteRow, TracedGateway, View, Viewed, asking, asking_app_gateway, completions,
+    count_clusters, count_routes, findings, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
 };
 use chancery_core::ir::Cluster;
 use chancery_core::redact::HeldBack;
@@ -325,7 +325,7 @@ impl Session {
         let (Some(config), Some(tree), Some(side), Some(story)) = (&self.config, self.trees.get(&Doc::Envoy), self.side(), &self.story) else {
             return Ok(Way::default());
         };
-        request::way(&Ground { side, positions: &self.positions(), config, map: tree.map() }, tree.root(), story, written)
+        request::way(&TracedGateway { side, positions: &self.positions(), config, map: tree.map() }, tree.root(), story, written)
     }
 
     /// The story of what was written.

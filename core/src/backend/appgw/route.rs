@@ -37,14 +37,14 @@ pub struct Journey {
     /// Rules that were asked before, with why they were not used.
     pub passed: Vec<(Str, Passed)>,
     /// The listener and the rule that are used; `None` where no rule takes the request.
-    pub taken: Option<Taken>,
+    pub taken: Option<MatchedRule>,
     /// How it ends.
     pub ending: Ending,
 }
 
 /// The rule that is used.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Taken {
+pub struct MatchedRule {
     /// The listener.
     pub listener: Str,
     /// The rule.
@@ -334,7 +334,7 @@ impl Router<'_> {
         let name = |reference: &Option<Reference>| reference.as_ref().map(|reference| Str::new(reference.name()));
         let id = |reference: &Option<Reference>| reference.as_ref().map(|reference| reference.id.value.clone());
         let of = &rule.properties;
-        let mut taken = Taken {
+        let mut taken = MatchedRule {
             listener: listener.name.clone(),
             rule: rule.name.clone(),
             path_rule: None,

@@ -6,11 +6,11 @@
 //! What must not be here: how a controller reads an Ingress, and how requests are routed.
 
 mod answer;
-mod asked;
+mod requests;
 mod surroundings;
 
 pub(super) use answer::{Answer, Ways};
-pub(super) use asked::requests;
+pub(super) use requests::requests;
 pub(super) use surroundings::assumed;
 
 use super::proof::without;

@@ -4,7 +4,7 @@
 
 use super::go;
 use super::instance::Instance;
-use super::names::DEFAULT;
+use super::names::{self, DEFAULT};
 use super::validate::says;
 use super::weak::{self, find};
 use crate::ir::{self, EndpointAddress, Plain, Tree};
@@ -219,15 +219,6 @@ fn admin_listener(bind: &Tree, name: &str, matches: Tree, rewrite: &str) -> Opti
     Some(listener.or_from(bind.origin))
 }
 
-/// The name of the socket to a collector of telemetry.
-pub(crate) fn collector_socket(folder: &str, proxy: &str) -> String {
-    use base64::Engine as _;
-    use sha1::Digest as _;
-    let digest = sha1::Sha1::digest(format!("{DEFAULT}_{proxy}").as_bytes());
-    let name = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(digest);
-    format!("{}/{name}.sock", folder.trim_end_matches('/'))
-}
-
 /// The bootstrap of a proxy.
 pub(crate) fn bootstrap(instance: &Instance) -> Tree {
     let config = instance.proxy.get("Config");
@@ -310,7 +301,7 @@ impl Statics {
                 "emit_tags_as_labels": true,
             };
             sinks.push(object! { "name": "envoy.stat_sinks.metrics_service", "typed_config": service }.or_from(folder.origin));
-            let pipe = object! { "pipe": object! { "path": collector_socket(folder.text(), &instance.id) } };
+            let pipe = object! { "pipe": object! { "path": names::collector_socket(folder.text(), &instance.id) } };
             let mut own = cluster(LOOPBACK, pipe);
             own.set("http2_protocol_options", empty());
             clusters.push(own.or_from(folder.origin));

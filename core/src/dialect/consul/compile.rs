@@ -7,7 +7,7 @@ use super::documents::What;
 use super::entry::Kind;
 use super::instance::Instance;
 use super::proxycfg::{self, Mailbox, Proxy, Source};
-use super::stages::{Known, Stages};
+use super::stages::{ProxyState, Stages};
 use super::state::{DATACENTER, State};
 use super::xds::{self, Context, Failure};
 use super::{Options, bootstrap, documents, names, registration, service};
@@ -44,7 +44,7 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
             }
         };
         let (service, bootstrap) = (service::answer(&merged), bootstrap::bootstrap(&merged));
-        proxies.insert(instance.id.clone(), Known { object: instance.object, service, bootstrap, mail });
+        proxies.insert(instance.id.clone(), ProxyState { object: instance.object, service, bootstrap, mail });
         let ir = Ir {
             delivery: EnvoyDelivery {
                 verbatim,

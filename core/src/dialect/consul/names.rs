@@ -96,11 +96,6 @@ impl UpstreamId {
     pub fn wildcard() -> Self {
         Self { name: Str::new_static("*"), ..Self::default() }
     }
-
-    /// The upstream of a target of a chain.
-    pub fn of_target(target: &crate::dialect::consul::chain::Target) -> Self {
-        Self { query: false, name: target.service.clone(), datacenter: target.datacenter.clone(), peer: target.peer.clone() }
-    }
 }
 
 /// As Envoy knows it.
@@ -116,4 +111,13 @@ impl fmt::Display for UpstreamId {
             (true, true) => Ok(()),
         }
     }
+}
+
+/// The name of the socket to a collector of telemetry.
+pub(crate) fn collector_socket(folder: &str, proxy: &str) -> String {
+    use base64::Engine as _;
+    use sha1::Digest as _;
+    let digest = sha1::Sha1::digest(format!("{DEFAULT}_{proxy}").as_bytes());
+    let name = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(digest);
+    format!("{}/{name}.sock", folder.trim_end_matches('/'))
 }

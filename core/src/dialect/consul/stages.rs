@@ -25,12 +25,12 @@ pub struct Stages {
     /// The discovery chains of all services that are spoken of.
     pub chains: Tree,
     /// What is known of each proxy, by its id.
-    pub proxies: BTreeMap<Str, Known>,
+    pub proxies: BTreeMap<Str, ProxyState>,
 }
 
 /// What is known of a proxy besides what its Envoy gets.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct ProxyState {
     /// What registered it.
     pub object: Option<ObjectId>,
     /// Its registration, with central configuration.
@@ -79,7 +79,7 @@ pub(super) fn stages(of: SideRef<'_>) -> Option<&Stages> {
 }
 
 /// What is said of the only proxy, or of each by its id.
-fn of_proxies(of: SideRef<'_>, which: impl Fn(&Known) -> Node) -> Option<Node> {
+fn of_proxies(of: SideRef<'_>, which: impl Fn(&ProxyState) -> Node) -> Option<Node> {
     let stages = stages(of)?;
     let mut all = of.side.gateways.iter().filter_map(|gateway| {
         let found = stages.proxies.get(gateway.id.as_str())?;

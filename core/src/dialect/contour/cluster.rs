@@ -101,7 +101,7 @@ impl Admitted<'_> {
 /// What the API server holds.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster<'a> {
-    admitted: BTreeMap<Kind, Held<'a>>,
+    admitted: BTreeMap<Kind, ObjectsOfKind<'a>>,
     /// What it refused, in the order of the text.
     pub refused: Vec<Refused>,
     /// Configuration files in ConfigMaps, by the ConfigMap.
@@ -110,7 +110,7 @@ pub struct Cluster<'a> {
 
 /// The objects of a kind.
 #[derive(Clone, Debug, Default)]
-struct Held<'a> {
+struct ObjectsOfKind<'a> {
     /// In the order of the text.
     objects: Vec<Admitted<'a>>,
     /// Their places by name.
@@ -121,15 +121,15 @@ struct Held<'a> {
 
 /// A name that is looked for.
 #[derive(PartialEq, Eq, Hash)]
-struct Wanted<'n>(&'n str, &'n str);
+struct NameKey<'n>(&'n str, &'n str);
 
-impl Equivalent<Name> for Wanted<'_> {
+impl Equivalent<Name> for NameKey<'_> {
     fn equivalent(&self, name: &Name) -> bool {
         self.1 == name.1 && self.0 == name.0
     }
 }
 
-impl<'a> Held<'a> {
+impl<'a> ObjectsOfKind<'a> {
     /// Takes an object; gives the one whose place it takes.
     fn insert(&mut self, admitted: Admitted<'a>) -> Option<Admitted<'a>> {
         let next = self.objects.len() as u32;
@@ -167,13 +167,13 @@ impl<'a> Held<'a> {
 pub struct Memory {
     skip_validation: bool,
     /// By the address of what was read, which is no other's as long as the entry holds it.
-    taken: HashMap<usize, Taken>,
+    taken: HashMap<usize, CachedAdmission>,
     orders: BTreeMap<Kind, Order>,
     round: u32,
 }
 
 /// An object that was taken.
-struct Taken {
+struct CachedAdmission {
     #[expect(dead_code, reason = "holds the address by which it is known")]
     content: Arc<Content>,
     kind: Kind,
@@ -207,7 +207,8 @@ impl Memory {
     fn keep<'a>(&mut self, kind: Kind, object: &'a Object, root: Arc<Node>, silently: bool) -> Admitted<'a> {
         let admitted = Admitted::new(object, root);
         if silently {
-            let taken = Taken { content: object.content.clone(), kind, root: admitted.root.clone(), places: admitted.places, round: self.round };
+            let taken =
+                CachedAdmission { content: object.content.clone(), kind, root: admitted.root.clone(), places: admitted.places, round: self.round };
             self.taken.insert(Arc::as_ptr(&object.content).addr(), taken);
         }
         admitted
@@ -325,6 +326,6 @@ impl<'a> Cluster<'a> {
     /// One object.
     pub fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Admitted<'a>> {
         let held = self.admitted.get(&kind)?;
-        held.at(*held.places.get(&Wanted(namespace, name))?)
+        held.at(*held.places.get(&NameKey(namespace, name))?)
     }
 }

@@ -3,10 +3,10 @@
 //! What must not be here: whether anything is assumed.
 
 use super::relations::FIELDS;
-use crate::compilation::Wanted;
+use crate::compilation::ReferencedObject;
 use crate::dialect::gateway_api;
 use crate::dialect::kubernetes::status::{list, number, object, text};
-use crate::dialect::kubernetes::wanted::{Asked, asked, endpoints, named, of_kubernetes, wanted as all_of};
+use crate::dialect::kubernetes::wanted::{FieldReference, asked, endpoints, named, of_kubernetes, wanted as all_of};
 use crate::resource::{Objects, ResourceKey};
 use crate::text::Node;
 use alloc::collections::BTreeSet;
@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 const PERMISSION: &str = "assumed";
 
 /// What the objects ask for.
-pub fn wanted(objects: &Objects) -> Vec<Wanted> {
+pub fn wanted(objects: &Objects) -> Vec<ReferencedObject> {
     let asked = asked(objects.all(), &[FIELDS, gateway_api::relations::FIELDS]);
     let mut all = all_of(&asked, |key, asked| {
         let gateway = || gateway_api::wanted::of_gateway_api(key, asked, super::provision::CONTROLLER);
@@ -38,13 +38,14 @@ fn extension_service(key: &ResourceKey) -> Option<Node> {
 }
 
 /// Permissions to use objects of other namespaces, where the objects are not in the input.
-fn permissions(asked: &[Asked<'_>], objects: &Objects) -> Vec<Wanted> {
+fn permissions(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<ReferencedObject> {
     let written: BTreeSet<&ResourceKey> = objects.iter().map(|object| &object.key).collect();
-    let is_elsewhere = |one: &&Asked<'_>| one.key.namespace != one.by.key.namespace && !written.contains(&one.key) && one.key.group.is_empty();
+    let is_elsewhere =
+        |one: &&FieldReference<'_>| one.key.namespace != one.by.key.namespace && !written.contains(&one.key) && one.key.group.is_empty();
     asked.iter().filter(is_elsewhere).filter_map(permission).collect()
 }
 
-fn permission(asked: &Asked<'_>) -> Option<Wanted> {
+fn permission(asked: &FieldReference<'_>) -> Option<ReferencedObject> {
     let here = asked.by.key.namespace.as_ref()?;
     let namespace = asked.key.namespace.clone()?;
     let is_secret = asked.key.kind == "Secret";
@@ -70,5 +71,5 @@ fn permission(asked: &Asked<'_>) -> Option<Wanted> {
     };
     let message = format!("no {kind} is in the input; the {} is assumed to be permitted in other namespaces", asked.key);
     let object = named(&key, version, alloc::vec![("spec", spec)]);
-    Some(Wanted { from: asked.by.id, at: asked.at, key, kinds, object, notice: Some(message) })
+    Some(ReferencedObject { from: asked.by.id, at: asked.at, key, kinds, object, notice: Some(message) })
 }

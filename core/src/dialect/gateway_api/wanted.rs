@@ -3,14 +3,14 @@
 //! What must not be here: whether anything is assumed.
 
 use crate::dialect::kubernetes::status::{list, number, object, text};
-use crate::dialect::kubernetes::wanted::{Asked, named};
+use crate::dialect::kubernetes::wanted::{FieldReference, named};
 use crate::resource::ResourceKey;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// A Gateway that lets all in who ask for it, or a GatewayClass of this controller.
-pub fn of_gateway_api(key: &ResourceKey, asked: &[&Asked<'_>], controller: &str) -> Option<Node> {
+pub fn of_gateway_api(key: &ResourceKey, asked: &[&FieldReference<'_>], controller: &str) -> Option<Node> {
     match (key.group.as_str(), key.kind.as_str()) {
         (super::GROUP, "GatewayClass") => Some(named(key, "v1", alloc::vec![("spec", object(alloc::vec![("controllerName", text(controller))]))])),
         (super::GROUP, "Gateway") => {
@@ -23,7 +23,7 @@ pub fn of_gateway_api(key: &ResourceKey, asked: &[&Asked<'_>], controller: &str)
 }
 
 /// The listener that a route asks for, by its name.
-fn listener(gateway: &ResourceKey, asked: &Asked<'_>) -> (Str, Node) {
+fn listener(gateway: &ResourceKey, asked: &FieldReference<'_>) -> (Str, Node) {
     let section = asked.holder.get("sectionName").and_then(Node::as_str);
     let port = asked.holder.get("port").and_then(Node::as_i64);
     let is_secure = section.is_some_and(|name| name.contains("https") || name.contains("tls")) || port == Some(443);

@@ -20,14 +20,14 @@ pub type Name = (Str, Str);
 
 /// An object that the API server took.
 #[derive(Clone, Debug)]
-pub struct Held<'a> {
+pub struct AdmittedObject<'a> {
     /// The object.
     pub object: &'a Object,
     /// Its tree with defaults.
     pub root: Arc<Node>,
 }
 
-impl Held<'_> {
+impl AdmittedObject<'_> {
     /// Its tree.
     pub fn root(&self) -> Cursor<'_> {
         Cursor::new(self.object.id, &self.root)
@@ -53,7 +53,7 @@ impl Held<'_> {
 /// What the API server holds.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster<'a> {
-    held: BTreeMap<(Kind, Name), Held<'a>>,
+    held: BTreeMap<(Kind, Name), AdmittedObject<'a>>,
 }
 
 impl<'a> Cluster<'a> {
@@ -73,7 +73,7 @@ impl<'a> Cluster<'a> {
             };
             match admission.admit(kind.definition(), object, sink) {
                 Ok(root) => {
-                    let held = Held { object, root };
+                    let held = AdmittedObject { object, root };
                     ledger.set(object.id, State::Loaded);
                     if let Some(earlier) = cluster.held.insert((kind, held.full_name()), held) {
                         ledger.set(earlier.object.id, State::Shadowed(object.id));
@@ -87,13 +87,13 @@ impl<'a> Cluster<'a> {
     }
 
     /// All objects of a kind, by namespace and name.
-    pub fn all(&self, kind: Kind) -> impl Iterator<Item = &Held<'a>> {
+    pub fn all(&self, kind: Kind) -> impl Iterator<Item = &AdmittedObject<'a>> {
         let first = (kind, Name::default());
         self.held.range(first..).take_while(move |((of, _), _)| *of == kind).map(|(_, held)| held)
     }
 
     /// One object.
-    pub fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Held<'a>> {
+    pub fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&AdmittedObject<'a>> {
         self.held.get(&(kind, (Str::new(namespace), Str::new(name))))
     }
 }

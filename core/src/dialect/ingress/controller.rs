@@ -3,7 +3,7 @@
 //! AGIC `ProcessEvent` and `MutateAppGateway` in `pkg/controller`. What must not be here: which events there are (`pipeline`).
 
 use super::brownfield::Targets;
-use super::build::{self, Given};
+use super::build::{self, BuilderInput};
 use super::death::{Died, WORDS};
 use super::events::{Reason, Recorder};
 use super::model::Ingress;
@@ -74,7 +74,7 @@ fn change<'c>(source: &Source<'c>, options: &Options, names: &Names, gateway: &G
     let targets = if environment.shared { Targets::read(&source.prohibited_targets()) } else { nothing };
     let ingresses = Prune { gateway: properties, environment, targets: &targets, recorder }.run(ingresses)?;
     validate::before(source, &ingresses, recorder)?;
-    let given = Given {
+    let given = BuilderInput {
         source,
         names,
         ingresses: &ingresses,

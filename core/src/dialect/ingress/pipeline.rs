@@ -7,7 +7,7 @@
 //! What must not be here: time. How events are drained and spaced is the business of whoever runs the worker.
 
 use super::certificate;
-use super::cluster::{Held, Name};
+use super::cluster::{AdmittedObject, Name};
 use super::kinds::{self, Kind};
 use super::model::{Ingress, Pod, Service};
 use super::source::Source;
@@ -95,7 +95,7 @@ fn is_heard(source: &Source<'_>, namespace: &str) -> bool {
     !DEAF.contains(&namespace) && source.environment.watches(namespace)
 }
 
-fn passage(source: &Source<'_>, kind: Kind, held: &Held<'_>, referred: &Referred<'_>) -> Option<Passage> {
+fn passage(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, referred: &Referred<'_>) -> Option<Passage> {
     let enqueued = is_watched(source, kind)? && is_heard(source, held.namespace()) && is_taken(source, kind, held, referred);
     let (processed, reason) = if enqueued { is_processed(source, kind, held, referred) } else { (false, None) };
     let (namespace, name) = held.full_name();
@@ -117,7 +117,7 @@ fn is_watched(source: &Source<'_>, kind: Kind) -> Option<bool> {
 }
 
 /// Whether the kind's own handler takes it.
-fn is_taken(source: &Source<'_>, kind: Kind, held: &Held<'_>, referred: &Referred<'_>) -> bool {
+fn is_taken(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, referred: &Referred<'_>) -> bool {
     match kind {
         Kind::Ingress | Kind::OldIngress => source.is_ours(&Ingress::read(held, kind)),
         Kind::Secret => referred.secrets.contains(&held.full_name()) && certificate::converts(held.object).is_ok(),
@@ -126,7 +126,7 @@ fn is_taken(source: &Source<'_>, kind: Kind, held: &Held<'_>, referred: &Referre
 }
 
 /// What the worker says of it.
-fn is_processed(source: &Source<'_>, kind: Kind, held: &Held<'_>, referred: &Referred<'_>) -> (bool, Option<String>) {
+fn is_processed(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, referred: &Referred<'_>) -> (bool, Option<String>) {
     let (namespace, name) = held.full_name();
     let uses = |name: &Str| referred.services.contains(name);
     match kind {

@@ -5,7 +5,7 @@
 use super::environment::Environment;
 use super::options::Options;
 use super::relations::FIELDS;
-use crate::compilation::Wanted;
+use crate::compilation::ReferencedObject;
 use crate::dialect::kubernetes::status::{object, text};
 use crate::dialect::kubernetes::wanted::{asked, endpoints, named, of_kubernetes, wanted as all_of};
 use crate::resource::{Objects, ResourceKey};
@@ -13,7 +13,7 @@ use crate::text::Node;
 use alloc::vec::Vec;
 
 /// What the objects ask for.
-pub fn wanted(objects: &Objects, options: &Options) -> Vec<Wanted> {
+pub fn wanted(objects: &Objects, options: &Options) -> Vec<ReferencedObject> {
     let environment = Environment::read(options);
     let asked = asked(objects.all(), &[FIELDS]);
     let mut all = all_of(&asked, |key, asked| of_kubernetes(key, asked).or_else(|| class(key, &environment)));

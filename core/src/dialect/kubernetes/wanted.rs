@@ -7,7 +7,7 @@ use super::endpoints;
 use super::relations::{Form, Referring, key_of, walk};
 use super::service;
 use super::status::{list, number, object, text};
-use crate::compilation::Wanted;
+use crate::compilation::ReferencedObject;
 use crate::resource::{Object, ObjectId, Objects, ResourceKey};
 use crate::text::{Node, NodeId, Str, Value};
 use alloc::borrow::ToOwned as _;
@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 const CERTIFICATE: &str = include_str!("wanted.crt");
 
 /// A field that asks for another object.
-pub struct Asked<'o> {
+pub struct FieldReference<'o> {
     /// The object that asks.
     pub by: &'o Object,
     /// What for.
@@ -34,7 +34,7 @@ pub struct Asked<'o> {
 }
 
 /// All that these fields ask for, in the order of the objects.
-pub fn asked<'o>(objects: impl Iterator<Item = &'o Object>, fields: &[&[Referring]]) -> Vec<Asked<'o>> {
+pub fn asked<'o>(objects: impl Iterator<Item = &'o Object>, fields: &[&[Referring]]) -> Vec<FieldReference<'o>> {
     let mut out = Vec::new();
     for object in objects.filter(|object| !object.broken) {
         for field in fields.iter().copied().flatten().filter(|field| field.kind == object.key.kind.as_str()) {
@@ -44,14 +44,14 @@ pub fn asked<'o>(objects: impl Iterator<Item = &'o Object>, fields: &[&[Referrin
                     key.namespace = None;
                 }
                 let holder = if let Form::Reference | Form::AnyKind = field.form { node } else { holder };
-                out.push(Asked { by: object, relation: field.relation, at: at.id, key, holder });
+                out.push(FieldReference { by: object, relation: field.relation, at: at.id, key, holder });
             });
         }
     }
     out
 }
 
-impl Asked<'_> {
+impl FieldReference<'_> {
     /// The ports that it asks for, by number or name.
     fn ports(&self) -> impl Iterator<Item = Str> {
         ["port", "healthPort", "servicePort"].into_iter().filter_map(|field| port(self.holder.get(field)?))
@@ -68,14 +68,14 @@ fn port(node: &Node) -> Option<Str> {
 }
 
 /// Every object that is asked for, and what `make` says must be in it, given all who ask for it.
-pub fn wanted(asked: &[Asked<'_>], make: impl Fn(&ResourceKey, &[&Asked<'_>]) -> Option<Node>) -> Vec<Wanted> {
-    let mut by_key: BTreeMap<&ResourceKey, Vec<&Asked<'_>>> = BTreeMap::new();
+pub fn wanted(asked: &[FieldReference<'_>], make: impl Fn(&ResourceKey, &[&FieldReference<'_>]) -> Option<Node>) -> Vec<ReferencedObject> {
+    let mut by_key: BTreeMap<&ResourceKey, Vec<&FieldReference<'_>>> = BTreeMap::new();
     asked.iter().for_each(|one| by_key.entry(&one.key).or_default().push(one));
-    let one = |(key, asked): (&ResourceKey, Vec<&Asked<'_>>)| {
+    let one = |(key, asked): (&ResourceKey, Vec<&FieldReference<'_>>)| {
         let object = make(key, &asked)?;
         let first = asked.first()?;
         let kinds = KINDS.iter().find(|kinds| kinds.iter().any(|(group, kind)| key.group == *group && key.kind == *kind))?;
-        Some(Wanted { from: first.by.id, at: first.at, key: key.clone(), kinds, object, notice: Some(notice(key)) })
+        Some(ReferencedObject { from: first.by.id, at: first.at, key: key.clone(), kinds, object, notice: Some(notice(key)) })
     };
     by_key.into_iter().filter_map(one).collect()
 }
@@ -109,7 +109,7 @@ pub fn named(key: &ResourceKey, version: &str, fields: Vec<(&str, Node)>) -> Nod
 }
 
 /// A Service, Secret or ConfigMap that has all that is asked of it.
-pub fn of_kubernetes(key: &ResourceKey, asked: &[&Asked<'_>]) -> Option<Node> {
+pub fn of_kubernetes(key: &ResourceKey, asked: &[&FieldReference<'_>]) -> Option<Node> {
     match (key.group.as_str(), key.kind.as_str()) {
         ("", "Service") => {
             let ports: BTreeSet<Str> = asked.iter().flat_map(|one| one.ports()).collect();
@@ -148,11 +148,11 @@ fn service_port(port: &str, several: bool) -> Node {
 }
 
 /// The endpoints of the Services that are there and asked for: `Endpoints` and `EndpointSlice` alike, each with one address.
-pub fn endpoints(asked: &[Asked<'_>], objects: &Objects) -> Vec<Wanted> {
+pub fn endpoints(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<ReferencedObject> {
     let services: BTreeMap<&ResourceKey, &Object> =
         objects.all().filter(|object| object.key.kind == "Service" && object.key.group.is_empty()).map(|object| (&object.key, object)).collect();
     let mut written = BTreeSet::new();
-    let mut out: Vec<Wanted> = Vec::new();
+    let mut out: Vec<ReferencedObject> = Vec::new();
     let mut done: BTreeSet<&ResourceKey> = BTreeSet::new();
     for one in asked {
         let Some((key, service)) = services.get_key_value(&one.key).filter(|(key, _)| !done.contains(**key)) else { continue };
@@ -178,7 +178,7 @@ pub fn endpoints(asked: &[Asked<'_>], objects: &Objects) -> Vec<Wanted> {
     out
 }
 
-fn behind((from, at): (ObjectId, NodeId), service: &ResourceKey, ports: &[service::Port]) -> [Wanted; 2] {
+fn behind((from, at): (ObjectId, NodeId), service: &ResourceKey, ports: &[service::Port]) -> [ReferencedObject; 2] {
     let address = address_of(service);
     let port = |port: &service::Port| {
         let target = port.target.parse::<u16>().unwrap_or(port.port);
@@ -188,7 +188,7 @@ fn behind((from, at): (ObjectId, NodeId), service: &ResourceKey, ports: &[servic
     let ports = list(ports.iter().map(port).collect());
     let key = |group: &str, kind: &str| ResourceKey { group: group.into(), kind: kind.into(), ..service.clone() };
     let kinds = endpoints::KINDS;
-    let wanted = |key: ResourceKey, object: Node| Wanted { from, at, key, kinds, object, notice: None };
+    let wanted = |key: ResourceKey, object: Node| ReferencedObject { from, at, key, kinds, object, notice: None };
     let old = key("", "Endpoints");
     let subset = object(alloc::vec![("addresses", list(alloc::vec![object(alloc::vec![("ip", text(&address))])])), ("ports", ports.clone())]);
     let of_old = named(&old, "v1", alloc::vec![("subsets", list(alloc::vec![subset]))]);

@@ -94,7 +94,7 @@ pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Ver
             None => Verdict::passes("checks nothing here"),
         };
     };
-    let (found, unknown) = policy(rules, &Asked::of(stage));
+    let (found, unknown) = policy(rules, &RuleInput::of(stage));
     let word = if rules.policies.len() == 1 { "its policy" } else { "one of its policies" };
     match (rules.action(), found, unknown) {
         (Action::Log, ..) => Verdict::passes("notes who passes"),
@@ -156,7 +156,7 @@ fn all(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
 }
 
 /// What rules look at.
-struct Asked<'s, 'a> {
+struct RuleInput<'s, 'a> {
     request: &'s Request,
     port: u32,
     client: Option<IpAddr>,
@@ -164,7 +164,7 @@ struct Asked<'s, 'a> {
     stage: Option<&'s Stage<'s, 'a>>,
 }
 
-impl<'s, 'a> Asked<'s, 'a> {
+impl<'s, 'a> RuleInput<'s, 'a> {
     fn of(stage: &'s Stage<'s, 'a>) -> Self {
         Self { request: stage.request, port: stage.port, client: stage.prepared.client, stage: Some(stage) }
     }
@@ -173,7 +173,7 @@ impl<'s, 'a> Asked<'s, 'a> {
 /// What rules of a network filter say of a connection: that it is closed, with why, or on what condition it is not.
 pub(in crate::simulate) fn connection(of: &NetworkRbac, request: &Request, port: u32) -> Result<Option<Condition>, String> {
     let Some(rules) = &of.rules else { return Ok(None) };
-    let (found, unknown) = policy(rules, &Asked { request, port, client: request.source, stage: None });
+    let (found, unknown) = policy(rules, &RuleInput { request, port, client: request.source, stage: None });
     let condition = |wants: String| Condition { filter: "rbac".into(), wants, cluster: None, otherwise: None };
     match (rules.action(), found, unknown) {
         (Action::Allow, None, true) => Ok(Some(condition(format!("a policy allows {}", who(rules))))),
@@ -194,7 +194,7 @@ fn no_policy_allows(rules: &pb::rbac::Rbac) -> String {
 }
 
 /// The first policy that applies, and whether another may.
-fn policy<'r>(rules: &'r pb::rbac::Rbac, asked: &Asked<'_, '_>) -> (Option<&'r String>, bool) {
+fn policy<'r>(rules: &'r pb::rbac::Rbac, asked: &RuleInput<'_, '_>) -> (Option<&'r String>, bool) {
     let mut unknown = false;
     for (name, policy) in &rules.policies {
         match takes_policy(policy, asked) {
@@ -206,14 +206,14 @@ fn policy<'r>(rules: &'r pb::rbac::Rbac, asked: &Asked<'_, '_>) -> (Option<&'r S
     (None, unknown)
 }
 
-fn takes_policy(policy: &Policy, asked: &Asked<'_, '_>) -> Option<bool> {
+fn takes_policy(policy: &Policy, asked: &RuleInput<'_, '_>) -> Option<bool> {
     let expression = (policy.condition.is_some() || policy.checked_condition.is_some()).then_some(None);
     let permissions = any(policy.permissions.iter().map(|of| permits(of, asked)));
     let principals = any(policy.principals.iter().map(|of| is_meant(of, asked)));
     all([permissions, principals].into_iter().chain(expression))
 }
 
-fn permits(of: &Permission, asked: &Asked<'_, '_>) -> Option<bool> {
+fn permits(of: &Permission, asked: &RuleInput<'_, '_>) -> Option<bool> {
     match of.rule.as_ref()? {
         Rule::AndRules(set) => all(set.rules.iter().map(|of| permits(of, asked))),
         Rule::OrRules(set) => any(set.rules.iter().map(|of| permits(of, asked))),
@@ -235,7 +235,7 @@ fn permits(of: &Permission, asked: &Asked<'_, '_>) -> Option<bool> {
     }
 }
 
-fn is_meant(of: &Principal, asked: &Asked<'_, '_>) -> Option<bool> {
+fn is_meant(of: &Principal, asked: &RuleInput<'_, '_>) -> Option<bool> {
     let within = |range: &pb::base::CidrRange, address: Option<IpAddr>| address.map(|address| contains(range, address));
     match of.identifier.as_ref()? {
         Identifier::AndIds(set) => all(set.ids.iter().map(|of| is_meant(of, asked))),

@@ -35,7 +35,7 @@ pub fn GraphView(app: App) -> impl IntoView {
                 {move || nothing(board)}
             </div>
             <p class="visually-hidden" role="status">{move || board.spoken()}</p>
-            <Ground board=board />
+            <TracedGateway board=board />
         }
         .into_any()
     };
@@ -135,7 +135,7 @@ fn Legend(board: Board) -> impl IntoView {
 
 /// The scale, and where one is in what is larger than the pane: below the graph, so that nothing is covered.
 #[component]
-fn Ground(board: Board) -> impl IntoView {
+fn TracedGateway(board: Board) -> impl IntoView {
     let scale = move || format!("{:.0} %", board.sight.get().scale * 100.0);
     view! {
         <div class="graph-ground">

@@ -6,7 +6,7 @@
 //!
 //! Here is only how; which pieces make up a document is `document`'s.
 
-use super::memory::{Entry, Made, Memo, Wanted};
+use super::memory::{EncodedForms, Entry, Memo, RequestedForms};
 use super::{runs, verbatim};
 use crate::backend::Rope;
 use crate::backend::envoy::Layout;
@@ -198,7 +198,7 @@ impl Composer {
             return;
         }
         let text = self.rope.is_some() && self.layout == Layout::Compact;
-        let wanted = memo.lacking(Wanted { text, fragment: self.trace.is_on(), rules: self.broken.is_some() });
+        let wanted = memo.lacking(RequestedForms { text, fragment: self.trace.is_on(), rules: self.broken.is_some() });
         if !(wanted.text || wanted.fragment || wanted.rules) {
             return;
         }
@@ -207,7 +207,7 @@ impl Composer {
         values.dedup_by(|a, b| Arc::ptr_eq(a, b));
         let made = executor::map(executor, &values, |value| {
             let silent = || emit(value, &mut Trace::off());
-            Made {
+            EncodedForms {
                 text: wanted.text.then(|| written(&silent(), Layout::Compact, 0, &mut Vec::new())),
                 fragment: wanted.fragment.then(|| recorded(|trace| emit(value, trace))),
                 broken: wanted.rules.then(|| validate(&silent())),

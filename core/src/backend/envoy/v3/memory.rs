@@ -65,12 +65,12 @@ pub(super) struct Memo<T> {
     runs: Runs<T>,
     round: u32,
     /// What was made of all values at once.
-    prepared: Wanted,
+    prepared: RequestedForms,
 }
 
 /// What is made of values.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct RequestedForms {
     /// The text without blanks.
     pub(super) text: bool,
     pub(super) fragment: bool,
@@ -79,7 +79,7 @@ pub(super) struct Wanted {
 }
 
 /// What was made of one value beside others.
-pub(super) struct Made {
+pub(super) struct EncodedForms {
     pub(super) text: Option<Arc<str>>,
     pub(super) fragment: Option<Arc<Fragment>>,
     pub(super) broken: Option<Vec<Violation>>,
@@ -87,7 +87,7 @@ pub(super) struct Made {
 
 impl<T> Default for Memo<T> {
     fn default() -> Self {
-        Self { entries: HashMap::default(), kept: 0, runs: Runs::default(), round: 0, prepared: Wanted::default() }
+        Self { entries: HashMap::default(), kept: 0, runs: Runs::default(), round: 0, prepared: RequestedForms::default() }
     }
 }
 
@@ -127,15 +127,16 @@ impl<T> Memo<T> {
     }
 
     /// What of this has not been made of all values at once before. Afterwards it is taken for made: what changes later is little.
-    pub(super) fn lacking(&mut self, wanted: Wanted) -> Wanted {
+    pub(super) fn lacking(&mut self, wanted: RequestedForms) -> RequestedForms {
         let before = self.prepared;
-        let now = Wanted { text: wanted.text || before.text, fragment: wanted.fragment || before.fragment, rules: wanted.rules || before.rules };
+        let now =
+            RequestedForms { text: wanted.text || before.text, fragment: wanted.fragment || before.fragment, rules: wanted.rules || before.rules };
         self.prepared = now;
-        Wanted { text: now.text && !before.text, fragment: now.fragment && !before.fragment, rules: now.rules && !before.rules }
+        RequestedForms { text: now.text && !before.text, fragment: now.fragment && !before.fragment, rules: now.rules && !before.rules }
     }
 
     /// Keeps what was made of a value, as far as it is not there.
-    pub(super) fn keep(&mut self, value: &Arc<T>, made: Made) {
+    pub(super) fn keep(&mut self, value: &Arc<T>, made: EncodedForms) {
         let entry = self.entry(value);
         entry.compact = entry.compact.take().or(made.text);
         entry.fragment = entry.fragment.take().or(made.fragment);

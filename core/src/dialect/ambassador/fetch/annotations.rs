@@ -6,8 +6,8 @@ use super::super::Options;
 use super::super::kinds::{self, Admission, Via};
 use super::emit::{self, Emitter};
 use super::role::{self, Role};
-use super::seen::{Seen, ignore};
 use super::verdict::{Applied, CachedByObject};
+use super::visible::{VisibleObjects, ignore};
 use super::{expand, findings};
 use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::Findings;
@@ -79,7 +79,7 @@ impl<'a> Annotations<'a> {
 /// Reads the annotations of all objects that are seen.
 pub(super) fn collect<'a>(
     objects: &'a Objects,
-    seen: &Seen<'_>,
+    seen: &VisibleObjects<'_>,
     options: &Options,
     known: &'a mut CachedByObject<Unfolded>,
     ledger: &mut Ledger,

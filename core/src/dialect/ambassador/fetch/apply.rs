@@ -6,8 +6,8 @@
 //! What must not be here: what the controller watches of it.
 
 use super::role::Role;
-use super::seen::ignore;
 use super::verdict::{Applied, CachedByObject, Verdict};
+use super::visible::ignore;
 use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::overwritten;

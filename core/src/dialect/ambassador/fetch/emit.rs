@@ -5,8 +5,8 @@
 
 use super::super::Options;
 use super::super::kinds::{Admission, GROUP};
-use super::seen::ignore;
 use super::verdict::Applied;
+use super::visible::ignore;
 use super::{expand, findings};
 use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::Findings;

@@ -6,8 +6,8 @@ use super::annotations::Annotations;
 use super::emit::{Emitter, Synthesised, made, made_text};
 use super::findings;
 use super::role::Role;
-use super::seen::{Seen, ignore};
 use super::verdict::Applied;
+use super::visible::{VisibleObjects, ignore};
 use crate::compilation::Why;
 use crate::dialect::ambassador::config::Labels;
 use crate::dialect::kubernetes::ingress::{Backend, Ingress, Path, PortValue, Rule, class_controller, wildcard_regex};
@@ -35,7 +35,7 @@ pub(super) fn id_of(object: &Object) -> &str {
     annotation(object, ID_ANNOTATION).unwrap_or("default")
 }
 
-pub(super) fn emit(seen: &Seen<'_>, annotations: &Annotations<'_>, emitter: &mut Emitter<'_>) {
+pub(super) fn emit(seen: &VisibleObjects<'_>, annotations: &Annotations<'_>, emitter: &mut Emitter<'_>) {
     let mut ours: Vec<&str> = Vec::new();
     let mut others: Vec<&str> = Vec::new();
     for applied in seen.of(Role::IngressClass) {

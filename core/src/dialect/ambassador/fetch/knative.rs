@@ -6,8 +6,8 @@ use super::emit::{Emitter, Synthesised, made, made_text};
 use super::findings;
 use super::ingress::{annotation, id_of};
 use super::role::Role;
-use super::seen::{Seen, ignore};
 use super::verdict::Applied;
+use super::visible::{VisibleObjects, ignore};
 use crate::compilation::Why;
 use crate::diagnostic::Findings;
 use crate::text::{self, Node, NodeId, Str, Value};
@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 const CLASS: &str = "ambassador.ingress.networking.knative.dev";
 const CLASS_ANNOTATION: &str = "networking.knative.dev/ingress.class";
 
-pub(super) fn emit(seen: &Seen<'_>, emitter: &mut Emitter<'_>) {
+pub(super) fn emit(seen: &VisibleObjects<'_>, emitter: &mut Emitter<'_>) {
     for applied in seen.of(Role::KnativeIngress) {
         let object = applied.object;
         let class = annotation(object, CLASS_ANNOTATION);

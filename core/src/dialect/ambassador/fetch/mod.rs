@@ -23,9 +23,9 @@ mod knative;
 mod memory;
 mod role;
 mod secrets;
-mod seen;
 mod services;
 mod verdict;
+mod visible;
 mod watch;
 
 use crate::order::Order as _;

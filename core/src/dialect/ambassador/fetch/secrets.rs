@@ -7,7 +7,7 @@ use super::annotations::Annotations;
 use super::emit::{self, Emitter, Parts, made_text};
 use super::findings;
 use super::role::Role;
-use super::seen::{Seen, ignore};
+use super::visible::{VisibleObjects, ignore};
 use crate::compilation::{Assumptions, Ledger, Why};
 use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Payload, Resource, SecretData};
@@ -54,7 +54,7 @@ pub(super) fn emit(passed: &[Passed<'_>], emitter: &mut Emitter<'_>) {
 }
 
 pub(super) fn reconcile<'a>(
-    seen: &Seen<'a>,
+    seen: &VisibleObjects<'a>,
     annotations: &Annotations<'_>,
     options: &Options,
     ledger: &mut Ledger,
@@ -150,7 +150,7 @@ impl Passed<'_> {
 }
 
 /// Everything that is referred to, by those that may refer to Secrets and are meant for this instance.
-fn references(seen: &Seen<'_>, annotations: &Annotations<'_>, options: &Options) -> References {
+fn references(seen: &VisibleObjects<'_>, annotations: &Annotations<'_>, options: &Options) -> References {
     let mut users: Vec<(&str, &Object, &str, &Node)> = Vec::new();
     for (object, unfolded) in annotations.iter() {
         let Some(spec) = unfolded.spec.as_deref().filter(|_| unfolded.valid) else { continue };
@@ -174,7 +174,7 @@ fn references(seen: &Seen<'_>, annotations: &Annotations<'_>, options: &Options)
     let fallback = (options.ambassador_namespace.clone(), Str::new_static(FALLBACK));
     references.entry(fallback).or_default();
     for (kind, object, namespace, spec) in users {
-        let mut found = Found { references: &mut references, object: object.id, namespace };
+        let mut found = SecretCollector { references: &mut references, object: object.id, namespace };
         match kind {
             "Host" => {
                 for field in ["ca_secret", "crl_secret"] {
@@ -203,7 +203,7 @@ fn references(seen: &Seen<'_>, annotations: &Annotations<'_>, options: &Options)
         let namespace = object.key.namespace.as_deref().unwrap_or_default();
         for tls in ingress::Ingress::read(&object.root).tls {
             let Some(secret) = tls.secret else { continue };
-            let mut found = Found { references: &mut references, object: object.id, namespace };
+            let mut found = SecretCollector { references: &mut references, object: object.id, namespace };
             found.add_text(namespace, secret.text, secret.node, namespacing);
         }
     }
@@ -251,13 +251,13 @@ fn module_secrets(spec: &Node) -> Option<ModuleSecrets<'_>> {
     Some(ModuleSecrets { namespacing, named })
 }
 
-struct Found<'r> {
+struct SecretCollector<'r> {
     references: &'r mut References,
     object: ObjectId,
     namespace: &'r str,
 }
 
-impl Found<'_> {
+impl SecretCollector<'_> {
     fn add(&mut self, name: Option<&Node>, namespacing: bool) {
         self.add_in(self.namespace, name, namespacing);
     }

@@ -5,8 +5,8 @@
 use super::emit::{self, CURRENT_VERSION, Emitter, Parts, made_text};
 use super::expand;
 use super::role::Role;
-use super::seen::{Seen, ignore};
 use super::verdict::Applied;
+use super::visible::{VisibleObjects, ignore};
 use crate::compilation::Why;
 use crate::dialect::ambassador::config::{Location, Payload, ServiceData, Target};
 use crate::dialect::kubernetes::endpoints::{self, Subset};
@@ -24,7 +24,7 @@ use hashbrown::HashMap;
 type ByService = HashMap<(Str, Str), Vec<Subset>>;
 
 /// What stands behind all Services. Endpoints win over EndpointSlices, as both say the same in a cluster.
-fn subsets(seen: &Seen<'_>) -> ByService {
+fn subsets(seen: &VisibleObjects<'_>) -> ByService {
     let mut all = ByService::new();
     for applied in seen.of(Role::EndpointSlice) {
         let namespace = applied.object.key.namespace.clone().unwrap_or_default();
@@ -40,7 +40,7 @@ fn subsets(seen: &Seen<'_>) -> ByService {
 }
 
 /// Makes the resources of all Services, and says which Helm chart they come from.
-pub(super) fn emit(seen: &Seen<'_>, emitter: &mut Emitter<'_>) -> Option<Str> {
+pub(super) fn emit(seen: &VisibleObjects<'_>, emitter: &mut Emitter<'_>) -> Option<Str> {
     let subsets = subsets(seen);
     let chart = |applied: &Applied<'_>| Some(Str::new(applied.object.root.at(&["metadata", "labels", "helm.sh/chart"])?.as_str()?));
     let helm_chart = seen.of(Role::Service).iter().find_map(chart);
@@ -137,7 +137,7 @@ impl Behind<'_> {
 }
 
 /// The addresses that endpoint discovery answers with, by the names under which clusters ask for them.
-pub(super) fn discovery(seen: &Seen<'_>) -> BTreeMap<Str, Vec<Target>> {
+pub(super) fn discovery(seen: &VisibleObjects<'_>) -> BTreeMap<Str, Vec<Target>> {
     let mut found: BTreeMap<Str, Vec<Target>> = BTreeMap::new();
     let subsets = subsets(seen);
     if subsets.is_empty() {

@@ -5,8 +5,8 @@
 use super::super::Options;
 use super::findings;
 use super::role::Role;
-use super::seen::{Seen, ignore};
 use super::verdict::Applied;
+use super::visible::{VisibleObjects, ignore};
 use crate::compilation::{Ledger, Why};
 use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::selector::Selector;
@@ -15,9 +15,9 @@ use crate::text::Node;
 use alloc::vec::Vec;
 
 /// Sorts what is seen by kind, and says of the rest why it is not.
-pub(super) fn watch<'a>(cluster: Vec<Applied<'a>>, options: &Options, ledger: &mut Ledger, sink: &mut Findings) -> Seen<'a> {
+pub(super) fn watch<'a>(cluster: Vec<Applied<'a>>, options: &Options, ledger: &mut Ledger, sink: &mut Findings) -> VisibleObjects<'a> {
     let scope = Scope::new(options);
-    let mut seen = Seen { kinds: Vec::new() };
+    let mut seen = VisibleObjects { kinds: Vec::new() };
     for applied in cluster {
         let role = applied.verdict.role;
         if matches!(role, Role::Foreign | Role::EdgeStack | Role::UnknownAmbassador) {

@@ -3,7 +3,7 @@
 //! Source of the behaviour: Emissary `python/ambassador/ir/irauth.py`, `envoy/v3/v3httpfilter.py`.
 
 use super::breakers::{Breakers, NamedBreaker};
-use super::cluster::{Asked, Wanted};
+use super::cluster::{ClusterRequest, ServiceSettings};
 use super::posts::{Identity, Post};
 use super::{Map, Model};
 use crate::diagnostic::codes;
@@ -171,11 +171,11 @@ impl Model<'_> {
         for entry in auth.services.values() {
             let grpc = Some(Sourced::new(entry.grpc, auth.proto.origin));
             let (tls, stats) = (entry.tls.as_ref(), auth.spec.stats_name.as_ref());
-            let wanted = Wanted::by_service(
+            let wanted = ClusterRequest::by_service(
                 &auth.identity,
                 &auth.namespace,
                 &entry.service,
-                Asked { marker: Some("extauth"), tls, grpc, stats_name: stats, breakers: breakers.as_ref() },
+                ServiceSettings { marker: Some("extauth"), tls, grpc, stats_name: stats, breakers: breakers.as_ref() },
             );
             if cluster.is_empty() {
                 cluster = self.add_cluster(wanted);

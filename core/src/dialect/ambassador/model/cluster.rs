@@ -103,7 +103,7 @@ pub(super) struct Ask {
 }
 
 /// A cluster as something asks for it.
-pub struct Wanted<'m> {
+pub struct ClusterRequest<'m> {
     /// Who asks: its errors and namespace.
     pub identity: &'m Identity,
     /// Namespace of bare names.
@@ -141,7 +141,7 @@ pub struct Settings<'m> {
     health_checks: Option<&'m Sourced<Vec<Sourced<spec::HealthCheck>>>>,
 }
 
-impl<'m> Wanted<'m> {
+impl<'m> ClusterRequest<'m> {
     /// The cluster of a Mapping.
     pub fn by_mapping(mapping: &'m HttpMapping, marker: Option<Str>) -> Self {
         let spec = &mapping.spec;
@@ -194,8 +194,8 @@ impl<'m> Wanted<'m> {
     }
 
     /// The cluster of a service that the gateway itself asks (authentication, rate limits, tracing, logs).
-    pub fn by_service(identity: &'m Identity, namespace: &'m str, service: &'m Sourced<Str>, asked: Asked<'m>) -> Self {
-        let Asked { marker, tls, grpc, stats_name, breakers } = asked;
+    pub fn by_service(identity: &'m Identity, namespace: &'m str, service: &'m Sourced<Str>, asked: ServiceSettings<'m>) -> Self {
+        let ServiceSettings { marker, tls, grpc, stats_name, breakers } = asked;
         let settings = Settings { grpc, stats_name, breakers, ..Settings::default() };
         Self { identity, namespace, service, marker: marker.map(Str::new_static), resolver: None, tls, host_rewrite: None, settings }
     }
@@ -203,7 +203,7 @@ impl<'m> Wanted<'m> {
 
 /// What a service that the gateway asks says of its cluster.
 #[derive(Default)]
-pub struct Asked<'m> {
+pub struct ServiceSettings<'m> {
     /// Part of the name, e.g. `extauth`.
     pub marker: Option<&'static str>,
     /// Name of a TLS context.
@@ -229,7 +229,7 @@ pub(super) struct Named {
 
 impl Model<'_> {
     /// Adds a cluster, or finds the one of that name: the first definition stands. The result is its key.
-    pub(super) fn add_cluster(&mut self, wanted: Wanted<'_>) -> Str {
+    pub(super) fn add_cluster(&mut self, wanted: ClusterRequest<'_>) -> Str {
         let named = self.name_cluster(&wanted);
         let (origin, name) = (wanted.service.origin.or(wanted.identity.origin), Str::from(named.name.as_str()));
         self.post_problems(&named, origin);
@@ -245,7 +245,7 @@ impl Model<'_> {
     /// The cluster of a Mapping. Says whether the answer holds for as long as the Mapping does.
     pub(super) fn ask_cluster(&mut self, mapping: &Arc<HttpMapping>, marker: Option<Str>) -> (Ask, Str, bool) {
         let origin = mapping.service.origin.or(mapping.identity.origin);
-        let wanted = Wanted::by_mapping(mapping, marker.clone());
+        let wanted = ClusterRequest::by_mapping(mapping, marker.clone());
         let named = self.name_cluster(&wanted);
         let steady = named.problems.is_empty();
         let without_certificate = named.tls.as_ref().is_some_and(|tls| self.context(tls.value).is_null);
@@ -265,7 +265,7 @@ impl Model<'_> {
             if let Some(made) = &ask.made {
                 self.clusters.define(ask.cluster, made);
             } else {
-                let wanted = Wanted::by_mapping(&ask.mapping, ask.marker.clone());
+                let wanted = ClusterRequest::by_mapping(&ask.mapping, ask.marker.clone());
                 let named = named.unwrap_or_else(|| self.name_cluster(&wanted));
                 let before = self.posts.reports();
                 let cluster = Arc::new(self.define_cluster(&wanted, named));
@@ -283,7 +283,7 @@ impl Model<'_> {
         }
     }
 
-    fn define_cluster(&mut self, wanted: &Wanted<'_>, named: Named) -> Cluster {
+    fn define_cluster(&mut self, wanted: &ClusterRequest<'_>, named: Named) -> Cluster {
         let settings = &wanted.settings;
         let resolver = wanted.resolver.map_or_else(|| self.ambassador.resolver().value, Str::from);
         let targets = self.resolve(&resolver, &named.host, wanted.namespace, named.port, wanted.service);
@@ -322,7 +322,7 @@ impl Model<'_> {
     }
 
     /// Adds what another service resolves to, if it is like the first.
-    pub(super) fn merge_cluster(&mut self, first: &str, wanted: Wanted<'_>) {
+    pub(super) fn merge_cluster(&mut self, first: &str, wanted: ClusterRequest<'_>) {
         let named = self.name_cluster(&wanted);
         let resolver = self.ambassador.resolver().value;
         let targets = self.resolve(&resolver, &named.host, wanted.namespace, named.port, wanted.service);
@@ -343,7 +343,7 @@ impl Model<'_> {
         self.clusters.share(first, wanted.service.origin);
     }
 
-    fn name_cluster(&mut self, wanted: &Wanted<'_>) -> Named {
+    fn name_cluster(&mut self, wanted: &ClusterRequest<'_>) -> Named {
         let mut problems = Vec::new();
         let origin = wanted.service.origin;
         let mut fields: Vec<String> = vec!["cluster".into()];
@@ -442,7 +442,7 @@ impl Model<'_> {
 }
 
 /// The fields besides the service that [`Model::name_cluster`] put into a name.
-fn name_also(wanted: &Wanted<'_>, named: &Named) -> Also {
+fn name_also(wanted: &ClusterRequest<'_>, named: &Named) -> Also {
     let settings = &wanted.settings;
     let tls = [wanted.tls, wanted.host_rewrite].into_iter().filter(|_| named.tls.is_some()).flatten();
     let texts = settings.tag.into_iter().chain(tls).filter(|text| !text.value.is_empty()).map(|text| text.origin);

@@ -348,7 +348,7 @@ impl Model<'_> {
     fn finalize_tcp_group(&mut self, group: &mut Group) {
         let GroupKind::Tcp(tcp) = &mut group.kind else { return };
         for mapping in &mut tcp.mappings {
-            mapping.cluster = self.add_cluster(cluster::Wanted::by_tcp_mapping(mapping));
+            mapping.cluster = self.add_cluster(cluster::ClusterRequest::by_tcp_mapping(mapping));
         }
         let weights = weights(&tcp.mappings, |m| (m.spec.weight, &m.identity.name));
         match self.shares(weights, &group.identity) {

@@ -3,7 +3,7 @@
 //! Source of the behaviour: Emissary `python/ambassador/ir/irlogservice.py`. Its name is always `logservice`, so that of
 //! several only the first counts.
 
-use super::cluster::{Asked, Wanted};
+use super::cluster::{ClusterRequest, ServiceSettings};
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
 use crate::diagnostic::{Reported, codes};
@@ -75,7 +75,12 @@ impl Model<'_> {
             let service = log.spec.service.clone().unwrap_or_default();
             let grpc = log.spec.grpc.or(Some(Sourced::built_in(false)));
             // The reference reads no `stats_name` here.
-            let wanted = Wanted::by_service(&log.identity, &log.namespace, &service, Asked { marker: Some("logging"), grpc, ..Asked::default() });
+            let wanted = ClusterRequest::by_service(
+                &log.identity,
+                &log.namespace,
+                &service,
+                ServiceSettings { marker: Some("logging"), grpc, ..ServiceSettings::default() },
+            );
             log.cluster = self.add_cluster(wanted);
         }
         self.log_services = services;

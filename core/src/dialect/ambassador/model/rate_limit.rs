@@ -2,7 +2,7 @@
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irratelimit.py`.
 
-use super::cluster::{Asked, Wanted};
+use super::cluster::{ClusterRequest, ServiceSettings};
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
 use crate::diagnostic::{Reported, codes};
@@ -58,7 +58,12 @@ impl Model<'_> {
             let service = limit.spec.service.clone().unwrap_or_default();
             let grpc = Some(Sourced::new(true, service.origin.map(|origin| origin.by(Rule::Derived))));
             let (tls, stats) = (limit.spec.tls.as_ref(), limit.spec.stats_name.as_ref());
-            let wanted = Wanted::by_service(&limit.identity, &limit.namespace, &service, Asked { tls, grpc, stats_name: stats, ..Asked::default() });
+            let wanted = ClusterRequest::by_service(
+                &limit.identity,
+                &limit.namespace,
+                &service,
+                ServiceSettings { tls, grpc, stats_name: stats, ..ServiceSettings::default() },
+            );
             limit.cluster = self.add_cluster(wanted);
             self.rate_limit = Some(limit);
         }

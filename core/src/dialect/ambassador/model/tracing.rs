@@ -2,7 +2,7 @@
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irtracing.py`, `envoy/v3/v3tracing.py`.
 
-use super::cluster::{Asked, Wanted};
+use super::cluster::{ClusterRequest, ServiceSettings};
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
 use crate::diagnostic::{Reported, codes};
@@ -80,11 +80,11 @@ impl Model<'_> {
         let service = tracing.spec.service.clone().unwrap_or_default();
         let grpc = (tracing.driver.value == Driver::OpenTelemetry).then(|| Sourced::new(true, tracing.driver.origin));
         let stats = tracing.spec.stats_name.as_ref();
-        let wanted = Wanted::by_service(
+        let wanted = ClusterRequest::by_service(
             &tracing.identity,
             &tracing.namespace,
             &service,
-            Asked { marker: Some("tracing"), grpc, stats_name: stats, ..Asked::default() },
+            ServiceSettings { marker: Some("tracing"), grpc, stats_name: stats, ..ServiceSettings::default() },
         );
         tracing.cluster = self.add_cluster(wanted);
         self.tracing = Some(tracing);

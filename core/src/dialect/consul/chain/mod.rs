@@ -15,6 +15,7 @@ pub(crate) use answer::answer;
 pub use compile::compile;
 pub use set::Set;
 
+use super::names::{DEFAULT, UpstreamId};
 use crate::ir::Tree;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
@@ -187,9 +188,15 @@ pub struct Target {
     pub name: Str,
 }
 
+impl Target {
+    /// The upstream that this target is.
+    pub fn upstream(&self) -> UpstreamId {
+        UpstreamId { query: false, name: self.service.clone(), datacenter: self.datacenter.clone(), peer: self.peer.clone() }
+    }
+}
+
 /// The id of a target.
 pub(crate) fn target_id(subset: &str, service: &str, datacenter: &str, peer: &str) -> String {
-    use super::names::DEFAULT;
     match (peer.is_empty(), subset.is_empty()) {
         (false, _) => alloc::format!("{service}.{DEFAULT}.{DEFAULT}.external.{peer}"),
         (true, true) => alloc::format!("{service}.{DEFAULT}.{DEFAULT}.{datacenter}"),

@@ -2,9 +2,9 @@
 //!
 //! What must not be here: the filters that it adds (`xds::extensions`).
 
-use super::argument;
+use super::argument::argument;
 use crate::dialect::consul::go::Errors;
-use crate::dialect::consul::validate::Verdict;
+use crate::dialect::consul::validate::rule::Verdict;
 use crate::ir::Tree;
 
 pub(super) fn validate(arguments: &Tree) -> Verdict {

@@ -2,9 +2,9 @@
 //!
 //! What must not be here: what becomes of the messages (`xds::extensions`).
 
-use super::{argument, argument_at, proxy_type};
+use super::argument::{argument, argument_at, proxy_type};
 use crate::dialect::consul::go::{self, Errors};
-use crate::dialect::consul::validate::{Verdict, refuse};
+use crate::dialect::consul::validate::rule::{Verdict, refuse};
 use crate::ir::Tree;
 use alloc::format;
 use alloc::string::String;

@@ -2,9 +2,9 @@
 //!
 //! What must not be here: the filters that it adds (`xds::extensions`).
 
-use super::{argument, argument_at, proxy_type};
+use super::argument::{argument, argument_at, proxy_type};
 use crate::dialect::consul::go::{self, Errors};
-use crate::dialect::consul::validate::Verdict;
+use crate::dialect::consul::validate::rule::Verdict;
 use crate::ir::Tree;
 use crate::schema::duration;
 use alloc::format;

@@ -1,11 +1,11 @@
 //! What a sidecar knows.
 
-use super::{Health, Machine, Mailbox, Watch, for_chains};
-use crate::dialect::consul::bootstrap;
-use crate::dialect::consul::chain::Request;
+use super::mailbox::{Machine, Mailbox, for_chains};
+use super::watch::{Health, Watch};
+use crate::dialect::consul::chain::{Request, Target};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::instance::Instance;
-use crate::dialect::consul::names::UpstreamId;
+use crate::dialect::consul::names::{self, UpstreamId};
 use crate::dialect::consul::validate::says;
 use crate::dialect::consul::weak;
 use crate::ir::Tree;
@@ -103,7 +103,7 @@ impl ConnectProxy {
     pub fn peered(&self, mail: &Mailbox) -> BTreeSet<UpstreamId> {
         let listed = self.upstreams.iter().filter(|(id, upstream)| !id.peer.is_empty() && is_bound(upstream)).map(|(id, _)| id.clone());
         let targets = mail.chains().flat_map(|(_, chain)| chain.targets.values()).filter(|target| !target.peer.is_empty());
-        let targets = targets.map(UpstreamId::of_target);
+        let targets = targets.map(Target::upstream);
         let all = listed.chain(targets).chain(mail.upstreams(&Watch::PeeredUpstreams));
         all.filter(|id| !mail.instances(&Watch::Health(Health::of_peer(id, &self.datacenter))).is_empty()).collect()
     }
@@ -115,7 +115,7 @@ fn collector(instance: &Instance) -> Option<Tree> {
     if !says(&folder) {
         return None;
     }
-    let path = bootstrap::collector_socket(folder.text(), &instance.id);
+    let path = names::collector_socket(folder.text(), &instance.id);
     Some(Tree::object([
         ("DestinationName", Tree::from("consul-telemetry-collector")),
         // Its chain is asked for as nobody in particular sees it.
@@ -166,7 +166,7 @@ impl Machine for ConnectProxy {
             wanted.insert(Watch::MeshGateways(self.datacenter.clone()));
         }
         wanted.extend(chains.into_iter().map(|(id, request)| Watch::Chain(id, request)));
-        let local = |target: &crate::dialect::consul::chain::Target| !target.peer.is_empty() && target.mesh_gateway == "local";
+        let local = |target: &Target| !target.peer.is_empty() && target.mesh_gateway == "local";
         if mail.chains().any(|(_, chain)| chain.targets.values().any(local)) {
             wanted.insert(Watch::MeshGateways(self.datacenter.clone()));
         }

@@ -1,6 +1,7 @@
 //! What an ingress gateway knows.
 
-use super::{Machine, Mailbox, Watch, for_chains};
+use super::mailbox::{Machine, Mailbox, for_chains};
+use super::watch::Watch;
 use crate::dialect::consul::chain::Request;
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::instance::Instance;

@@ -1,7 +1,8 @@
 //! What a mesh gateway knows.
 
+use super::mailbox::{Machine, Mailbox};
 use super::terminating::by_name;
-use super::{Health, Machine, Mailbox, Watch};
+use super::watch::{Health, Watch};
 use crate::dialect::consul::chain::{Chain, Request};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::instance::Instance;

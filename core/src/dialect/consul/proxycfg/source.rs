@@ -2,7 +2,7 @@
 //!
 //! What must not be here: who asks.
 
-use super::{Health, Reply, Watch};
+use super::watch::{Health, Reply, Watch};
 use crate::dialect::consul::chain::{self, Chain, NodeKind, Request, Set};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::instance::{Instance, PeerMeta};

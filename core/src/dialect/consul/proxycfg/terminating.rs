@@ -1,6 +1,7 @@
 //! What a terminating gateway knows.
 
-use super::{Health, Machine, Mailbox, Watch};
+use super::mailbox::{Machine, Mailbox};
+use super::watch::{Health, Watch};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::go;
 use crate::dialect::consul::instance::Instance;

@@ -2,7 +2,8 @@
 //!
 //! What must not be here: what is made of it.
 
-use super::{Health, Mailbox, Reply, Watch};
+use super::mailbox::Mailbox;
+use super::watch::{Health, Reply, Watch};
 use crate::ir::Tree;
 use crate::resource::ObjectId;
 use alloc::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! What holds for services, proxies, the mesh and peers.
 
-use super::{Verdict, lower, meta, named, refuse, tls};
+use super::rule::{Verdict, count, lower, meta, named, refuse, tls};
 use crate::dialect::consul::extension;
 use crate::dialect::consul::go::{self, Errors};
 use crate::ir::Tree;
@@ -187,7 +187,7 @@ pub(super) fn exported(tree: &Tree) -> Verdict {
         refuse(consumers.is_empty(), || format!("Services[{at}]: must have at least one consumer"))?;
         for (to, consumer) in consumers.iter().enumerate() {
             let place = format!("Services[{at}].Consumers[{to}]");
-            let several = super::count(consumer, &["Peer", "Partition", "SamenessGroup"]) > 1;
+            let several = count(consumer, &["Peer", "Partition", "SamenessGroup"]) > 1;
             refuse(several, || format!("{place}: must define at most one of Peer, Partition, or SamenessGroup"))?;
             refuse(consumer.get("Partition").is("*"), || format!("{place}: exporting to all partitions (wildcard) is not supported"))?;
             refuse(consumer.get("Peer").is("*"), || format!("{place}: exporting to all peers (wildcard) is not supported"))?;

@@ -1,6 +1,6 @@
 //! Routers, splitters and resolvers.
 
-use super::{Verdict, count, meta, methods, named, path, refuse, says, upper_all};
+use super::rule::{Verdict, count, meta, methods, named, path, refuse, says, upper_all};
 use crate::dialect::consul::{bexpr, go};
 use crate::ir::{Plain, Tree};
 use alloc::format;

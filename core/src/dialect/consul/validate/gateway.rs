@@ -1,6 +1,6 @@
 //! Gateways and certificates.
 
-use super::{Verdict, lower, meta, refuse, says, tls};
+use super::rule::{Verdict, lower, meta, refuse, says, tls};
 use crate::dialect::consul::go;
 use crate::ir::Tree;
 use alloc::collections::{BTreeMap, BTreeSet};

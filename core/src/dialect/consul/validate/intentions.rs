@@ -1,6 +1,7 @@
 //! Intentions: who may call a service.
 
-use super::{Verdict, count, jwt, meta, methods, named, path, refuse, says, upper_all};
+use super::jwt;
+use super::rule::{Verdict, count, meta, methods, named, path, refuse, says, upper_all};
 use crate::dialect::consul::go;
 use crate::ir::{Plain, Tree};
 use alloc::format;

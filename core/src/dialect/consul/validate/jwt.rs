@@ -1,6 +1,6 @@
 //! Who issues tokens, and what is asked of them.
 
-use super::{Verdict, count, meta, named, refuse, says};
+use super::rule::{Verdict, count, meta, named, refuse, says};
 use crate::dialect::consul::go::{self, Errors};
 use crate::ir::Tree;
 use alloc::format;

@@ -1,6 +1,6 @@
 //! Routes of API gateways.
 
-use super::{METHODS, Verdict, meta, refuse};
+use super::rule::{METHODS, Verdict, change_case, meta, refuse};
 use crate::dialect::consul::go;
 use crate::ir::Tree;
 use alloc::format;
@@ -18,7 +18,7 @@ pub(super) fn normalise_http(tree: &mut Tree) {
     normalise_parents(tree);
     for rule in tree.get_mut("Rules").into_iter().flat_map(|rules| rules.items_mut().iter_mut()) {
         for matches in rule.get_mut("Matches").into_iter().flat_map(|matches| matches.items_mut().iter_mut()) {
-            super::change_case(matches.get_mut("Method"), str::to_ascii_uppercase);
+            change_case(matches.get_mut("Method"), str::to_ascii_uppercase);
             if matches.at(&["Path", "Match"]).text().is_empty() {
                 matches.set("Path", Tree::object([("Match", Tree::from("prefix")), ("Value", "/".into())]));
             }

@@ -170,7 +170,7 @@ pub fn check_include(conditions: Cursor<'_>) -> Result<(), Reason> {
 
 /// A header's condition as it was seen: all that distinguishes two of them.
 #[derive(PartialEq)]
-struct Seen<'a> {
+struct SeenHeader<'a> {
     name: String,
     field: &'static str,
     value: &'a str,
@@ -179,7 +179,7 @@ struct Seen<'a> {
 
 /// What is wrong with the headers of conditions.
 pub fn check_headers(conditions: &[Cursor<'_>]) -> Result<(), Reason> {
-    let mut seen: Vec<Seen<'_>> = Vec::new();
+    let mut seen: Vec<SeenHeader<'_>> = Vec::new();
     for condition in conditions {
         let Some(at) = condition.field("header").some() else { continue };
         let name = at.field("name").str().to_ascii_lowercase();
@@ -211,7 +211,7 @@ pub fn check_headers(conditions: &[Cursor<'_>]) -> Result<(), Reason> {
             return Err("invalid regular expression specified for 'regex' condition".into());
         }
         let plain = !at.field("ignoreCase").is_true() && !at.field("treatMissingAsEmpty").is_true();
-        seen.push(Seen { name, field, value, plain });
+        seen.push(SeenHeader { name, field, value, plain });
     }
     Ok(())
 }

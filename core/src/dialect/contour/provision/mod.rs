@@ -22,7 +22,7 @@ use crate::text::{Node, Str};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use values::Wanted;
+use values::GatewayWithClass;
 
 const ACCESS: &str = include_str!("manifests/access.yaml");
 const WATCHED: &str = include_str!("manifests/watched.yaml");
@@ -100,7 +100,7 @@ pub fn provision(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger) 
             ledger.set(gateway.object.id, State::Ignored(Why::OtherController, detail.into()));
             continue;
         };
-        let wanted = Wanted { gateway, parameters: parameters.map_or(Cursor::nothing(), Admitted::spec), flags: &flags };
+        let wanted = GatewayWithClass { gateway, parameters: parameters.map_or(Cursor::nothing(), Admitted::spec), flags: &flags };
         let owner = gateway.object.id;
         let mut objects = Vec::new();
         let outcome = match ensure(&wanted, cluster, &mut objects) {
@@ -131,7 +131,7 @@ pub fn provision(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger) 
 }
 
 /// Makes everything for a Gateway, in the provisioner's order, or says why it stops.
-fn ensure(wanted: &Wanted<'_>, cluster: &Cluster<'_>, made: &mut Vec<Node>) -> Result<(), Reason> {
+fn ensure(wanted: &GatewayWithClass<'_>, cluster: &Cluster<'_>, made: &mut Vec<Node>) -> Result<(), Reason> {
     let values = wanted.values();
     let mut access = manifest::fill(ACCESS, &values).into_iter();
     made.extend(access.next());

@@ -24,7 +24,7 @@ const NAMESPACED_RULES: &str = include_str!("manifests/namespaced-rules.yaml");
 const OWNER: &str = "projectcontour.io/owning-gateway-name";
 
 /// A Gateway, what its class says, and how the provisioner was started.
-pub struct Wanted<'a> {
+pub struct GatewayWithClass<'a> {
     /// The Gateway.
     pub gateway: &'a Admitted<'a>,
     /// Parameters of its class.
@@ -33,7 +33,7 @@ pub struct Wanted<'a> {
     pub flags: &'a Flags,
 }
 
-impl Wanted<'_> {
+impl GatewayWithClass<'_> {
     /// The namespaces that Contour watches, the Gateway's own included; none where it watches all.
     pub fn watched(&self) -> Vec<Str> {
         let mut watched: Vec<Str> = self.parameters.at("contour.watchNamespaces").items().map(|name| Str::new(name.str())).collect();

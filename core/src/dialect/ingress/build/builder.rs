@@ -38,7 +38,7 @@ pub struct Builder<'b, 'c> {
 }
 
 /// What is given to the builder.
-pub struct Given<'b, 'c> {
+pub struct BuilderInput<'b, 'c> {
     /// The cluster.
     pub source: &'b Source<'c>,
     /// The names of parts.

@@ -22,7 +22,7 @@ mod settings;
 mod tags;
 
 pub(super) use backends::service_of;
-pub use builder::{Builder, Given};
+pub use builder::{Builder, BuilderInput};
 pub(super) use draft::ListenerConfig;
 pub(super) use listeners::{all_hosts, of_ingress as listeners_of, of_rule as listeners_of_rule};
 
@@ -60,8 +60,8 @@ pub const STEPS: &[Step] = &[
 /// # Errors
 ///
 /// The controller dies.
-pub fn build(given: Given<'_, '_>, gateway: Gateway) -> Result<Gateway, Died> {
-    let Given { source, names, ingresses, targets, istio, recorder } = given;
+pub fn build(given: BuilderInput<'_, '_>, gateway: Gateway) -> Result<Gateway, Died> {
+    let BuilderInput { source, names, ingresses, targets, istio, recorder } = given;
     let mut builder = Builder {
         source,
         names,

@@ -19,7 +19,7 @@ const LOOKED_AT: usize = 1000;
 
 /// What a listener has so far: its patterns, in order, and what takes everything else.
 #[derive(Default)]
-struct Seen {
+struct ListenerPaths {
     patterns: Vec<(String, Origin)>,
     places: BTreeMap<String, Origin>,
     default: Option<(Origin, Option<Str>)>,
@@ -27,7 +27,7 @@ struct Seen {
 
 pub(super) fn check(checked: &mut Checked<'_, '_>) {
     let processed = checked.processed;
-    let mut seen: BTreeMap<ListenerId, Seen> = BTreeMap::new();
+    let mut seen: BTreeMap<ListenerId, ListenerPaths> = BTreeMap::new();
     let mut findings = Vec::new();
     for ingress in &processed.ingresses {
         for rule in &ingress.rules {
@@ -76,7 +76,7 @@ fn wide(checked: &Checked<'_, '_>, path: &Path) -> Option<Diagnostic> {
     }
 }
 
-impl Seen {
+impl ListenerPaths {
     fn add(&mut self, checked: &Checked<'_, '_>, ingress: &Ingress<'_>, id: &ListenerId, path: &Path) -> Option<Diagnostic> {
         if path.is_catch_all() {
             let service = path.backend.service.as_ref().map(|service| service.name.value.clone());

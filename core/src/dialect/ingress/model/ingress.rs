@@ -1,7 +1,7 @@
 //! An Ingress, of whichever version or kind it is written.
 
 use super::super::annotations::Annotations;
-use super::super::cluster::Held;
+use super::super::cluster::AdmittedObject;
 use super::super::kinds::Kind;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::{ObjectId, Origin, Sourced};
@@ -141,7 +141,7 @@ impl Path {
 
 impl<'c> Ingress<'c> {
     /// Reads an Ingress, or a MultiClusterIngress as one.
-    pub fn read(held: &'c Held<'_>, kind: Kind) -> Self {
+    pub fn read(held: &'c AdmittedObject<'_>, kind: Kind) -> Self {
         let root = held.root();
         let spec = if kind == Kind::MultiClusterIngress { root.at("spec.template") } else { root.field("spec") };
         let is_old = kind == Kind::OldIngress;

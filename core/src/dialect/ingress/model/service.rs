@@ -1,6 +1,6 @@
 //! Services of one cluster or of several, and the addresses behind them.
 
-use super::super::cluster::Held;
+use super::super::cluster::AdmittedObject;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::{ObjectId, Origin, Sourced};
 use crate::text::{Str, Value};
@@ -83,7 +83,7 @@ pub struct EndpointPort {
 
 impl Service {
     /// Reads a Service, with what the API server fills in.
-    pub fn read(held: &Held<'_>) -> Self {
+    pub fn read(held: &AdmittedObject<'_>) -> Self {
         let spec = held.root().field("spec");
         let port = |at: Cursor<'_>| {
             let port = at.field("port").int().unwrap_or_default();
@@ -99,7 +99,7 @@ impl Service {
     }
 
     /// Reads a MultiClusterService. Nobody fills anything in: a port without a protocol is not TCP, and without a target it leads to 0.
-    pub fn read_of_clusters(held: &Held<'_>) -> Self {
+    pub fn read_of_clusters(held: &AdmittedObject<'_>) -> Self {
         let spec = held.root().field("spec");
         let port = |at: Cursor<'_>| ServicePort {
             name: Str::new(at.field("name").str()),
@@ -129,7 +129,7 @@ pub(super) fn labels(at: Cursor<'_>) -> Vec<(Str, Str)> {
 }
 
 /// The addresses of Endpoints.
-pub fn subsets(held: &Held<'_>) -> Vec<Subset> {
+pub fn subsets(held: &AdmittedObject<'_>) -> Vec<Subset> {
     let address = |at: Cursor<'_>| EndpointAddress { ip: at.field("ip").text(), hostname: at.field("hostname").text() };
     let port = |at: Cursor<'_>| EndpointPort {
         name: Str::new(at.field("name").str()),
@@ -144,7 +144,7 @@ pub fn subsets(held: &Held<'_>) -> Vec<Subset> {
 }
 
 /// The addresses of a MultiClusterService: those of its status, at its own ports.
-pub fn subsets_of_clusters(held: &Held<'_>) -> Vec<Subset> {
+pub fn subsets_of_clusters(held: &AdmittedObject<'_>) -> Vec<Subset> {
     let root = held.root();
     let address = |at: Cursor<'_>| EndpointAddress { ip: at.field("ip").text(), hostname: None };
     let port = |at: Cursor<'_>| EndpointPort {

@@ -1,6 +1,6 @@
 //! Pods, as far as probes of the gateway are made of theirs.
 
-use super::super::cluster::Held;
+use super::super::cluster::AdmittedObject;
 use super::service::labels;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::{ObjectId, Origin, Sourced};
@@ -61,7 +61,7 @@ pub struct HttpGet {
 
 impl Pod {
     /// Reads a pod.
-    pub fn read(held: &Held<'_>) -> Self {
+    pub fn read(held: &AdmittedObject<'_>) -> Self {
         let root = held.root();
         Self {
             object: held.object.id,

@@ -1,12 +1,12 @@
 //! `builtin/ext-authz`: a service is asked whether a request may pass.
 
-use super::super::Resources;
-use super::super::clusters::http2;
-use super::super::proto::{copied, duration, endpoint, extension, flag, list, message, one, regex, said};
-use super::Given;
+use super::input::ExtensionInput;
 use super::insert::{self, Place};
 use crate::dialect::consul::extension::{address, argument};
 use crate::dialect::consul::go::Errors;
+use crate::dialect::consul::xds::context::Resources;
+use crate::dialect::consul::xds::parts::cluster::http2;
+use crate::dialect::consul::xds::parts::proto::{copied, duration, endpoint, extension, flag, list, message, one, regex, said};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
 use crate::schema::duration;
@@ -17,13 +17,13 @@ use alloc::vec::Vec;
 const LOCAL: &str = "local_ext_authz";
 
 /// Who is asked.
-struct Asked<'a> {
+struct AuthorizationService<'a> {
     grpc: bool,
     service: &'a Tree,
     target: &'a Tree,
 }
 
-impl Asked<'_> {
+impl AuthorizationService<'_> {
     fn uri(&self) -> &str {
         argument(self.target, "URI").text()
     }
@@ -33,7 +33,7 @@ impl Asked<'_> {
         if text.is_empty() { Tree::NULL } else { duration::read(text).ok().map(duration).into() }
     }
 
-    fn cluster(&self, given: &Given<'_>) -> Result<String, Reason> {
+    fn cluster(&self, given: &ExtensionInput<'_>) -> Result<String, Reason> {
         if self.uri().is_empty() {
             return given.cluster_of(argument(self.target, "Service")).map(String::from);
         }
@@ -41,11 +41,11 @@ impl Asked<'_> {
     }
 }
 
-pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), Reason> {
+pub(super) fn apply(given: &ExtensionInput<'_>, resources: &mut Resources) -> Result<(), Reason> {
     let config = argument(given.arguments, "Config");
     let grpc = argument(config, "GrpcService");
     let service = if grpc.is_null() { argument(config, "HttpService") } else { grpc };
-    let asked = Asked { grpc: !grpc.is_null(), service, target: argument(service, "Target") };
+    let asked = AuthorizationService { grpc: !grpc.is_null(), service, target: argument(service, "Target") };
     if let Some(cluster) = cluster(&asked) {
         resources.clusters.retain(|other| !other.get("name").is(LOCAL));
         resources.clusters.push(cluster.or_from(service.origin));
@@ -63,7 +63,7 @@ pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), 
     errors.result()
 }
 
-fn cluster(asked: &Asked<'_>) -> Option<Tree> {
+fn cluster(asked: &AuthorizationService<'_>) -> Option<Tree> {
     let (host, port) = address(asked.uri()).filter(|_| !asked.uri().is_empty())?;
     let assignment = message! {
         "cluster_name": LOCAL,
@@ -78,7 +78,7 @@ fn cluster(asked: &Asked<'_>) -> Option<Tree> {
     })
 }
 
-fn grpc_service(given: &Given<'_>, asked: &Asked<'_>) -> Result<Tree, Reason> {
+fn grpc_service(given: &ExtensionInput<'_>, asked: &AuthorizationService<'_>) -> Result<Tree, Reason> {
     let envoy = message! {
         "cluster_name": asked.cluster(given)?,
         "authority": copied(argument(asked.service, "Authority")),
@@ -125,7 +125,7 @@ fn without_nulls(of: Tree) -> Tree {
     Tree::object(of.fields().iter().filter(|(_, value)| !value.is_null()).cloned())
 }
 
-fn http_service(given: &Given<'_>, asked: &Asked<'_>) -> Result<Tree, Reason> {
+fn http_service(given: &ExtensionInput<'_>, asked: &AuthorizationService<'_>) -> Result<Tree, Reason> {
     let cluster = asked.cluster(given)?;
     let uri = if asked.uri().is_empty() { asked.uri() } else { LOCAL };
     let timeout = asked.timeout();
@@ -170,7 +170,7 @@ fn stat_prefix(config: &Tree) -> &str {
     }
 }
 
-fn http_filter(given: &Given<'_>, config: &Tree, asked: &Asked<'_>) -> Result<Tree, Reason> {
+fn http_filter(given: &ExtensionInput<'_>, config: &Tree, asked: &AuthorizationService<'_>) -> Result<Tree, Reason> {
     let mut namespaces: Vec<Tree> = argument(config, "MetadataContextNamespaces").items().to_vec();
     namespaces.push("consul".into());
     let body = argument(config, "WithRequestBody");
@@ -207,7 +207,7 @@ fn http_filter(given: &Given<'_>, config: &Tree, asked: &Asked<'_>) -> Result<Tr
     Ok(extension("envoy.filters.http.ext_authz", "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz", out))
 }
 
-fn network_filter(given: &Given<'_>, config: &Tree, asked: &Asked<'_>) -> Result<Tree, Reason> {
+fn network_filter(given: &ExtensionInput<'_>, config: &Tree, asked: &AuthorizationService<'_>) -> Result<Tree, Reason> {
     let out = message! {
         "stat_prefix": stat_prefix(config),
         "grpc_service": grpc_service(given, asked)?,

@@ -1,8 +1,9 @@
 //! Filters put among others.
 
-use super::super::filters::is_http;
+use super::input::is_inbound;
 use crate::dialect::consul::extension::argument;
 use crate::dialect::consul::go;
+use crate::dialect::consul::xds::parts::filters::is_http;
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
 use alloc::format;
@@ -60,7 +61,7 @@ impl<'a> Place<'a> {
 
 /// The filter chains of the listeners that go the way that is meant.
 pub(super) fn each(listeners: &mut [Tree], inbound: bool, mut act: impl FnMut(&mut Tree) -> Result<(), Reason>, errors: &mut go::Errors) {
-    for listener in listeners.iter_mut().filter(|listener| super::is_inbound(listener) == inbound) {
+    for listener in listeners.iter_mut().filter(|listener| is_inbound(listener) == inbound) {
         let name = go::quote(listener.get("name").text());
         let mut mine = go::Errors::default();
         for chain in listener.get_mut("filter_chains").into_iter().flat_map(Tree::items_mut) {

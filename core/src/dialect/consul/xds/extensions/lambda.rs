@@ -1,12 +1,12 @@
 //! `builtin/aws/lambda`: a service that is a Lambda function.
 
-use super::super::Resources;
-use super::super::filters::is_http;
-use super::super::proto::{any, empty, endpoint, extension, flag, message, one};
+use super::input::{ExtensionInput, Upstream, leads_to, ranges};
 use super::lua::before_routers;
-use super::{Given, Upstream, leads_to, ranges};
 use crate::dialect::consul::extension::argument;
 use crate::dialect::consul::go::{self, Errors};
+use crate::dialect::consul::xds::context::Resources;
+use crate::dialect::consul::xds::parts::filters::is_http;
+use crate::dialect::consul::xds::parts::proto::{any, empty, endpoint, extension, flag, message, one};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
 use alloc::format;
@@ -55,7 +55,7 @@ fn filter(arguments: &Tree) -> Tree {
     extension("envoy.filters.http.aws_lambda", "envoy.extensions.filters.http.aws_lambda.v3.Config", config)
 }
 
-fn clusters(given: &Given<'_>, upstream: &Upstream, resources: &mut Resources) -> Result<(), Reason> {
+fn clusters(given: &ExtensionInput<'_>, upstream: &Upstream, resources: &mut Resources) -> Result<(), Reason> {
     let mut errors = Errors::default();
     for of in resources.clusters.iter_mut().filter(|cluster| upstream.clusters.contains(cluster.get("name").text())) {
         match region(argument(given.arguments, "ARN").text()) {
@@ -74,7 +74,7 @@ fn chain(chain: &mut Tree, filter: &Tree) {
     }
 }
 
-pub(super) fn sidecar(given: &Given<'_>, resources: &mut Resources) -> Result<(), Reason> {
+pub(super) fn sidecar(given: &ExtensionInput<'_>, resources: &mut Resources) -> Result<(), Reason> {
     let Some(upstream) = given.upstreams.first() else { return Ok(()) };
     clusters(given, upstream, resources)?;
     let filter = filter(given.arguments);
@@ -93,7 +93,7 @@ pub(super) fn sidecar(given: &Given<'_>, resources: &mut Resources) -> Result<()
     Ok(())
 }
 
-pub(super) fn gateway(given: &Given<'_>, resources: &mut Resources) -> Result<(), Reason> {
+pub(super) fn gateway(given: &ExtensionInput<'_>, resources: &mut Resources) -> Result<(), Reason> {
     let Some(upstream) = given.upstreams.first() else { return Ok(()) };
     clusters(given, upstream, resources)?;
     let filter = filter(given.arguments);

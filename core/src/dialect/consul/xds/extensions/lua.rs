@@ -1,15 +1,15 @@
 //! `builtin/lua`: a script before the router.
 
-use super::super::Resources;
-use super::super::filters::is_http;
-use super::super::proto::{extension, message};
-use super::{Given, is_inbound};
+use super::input::{ExtensionInput, is_inbound};
 use crate::dialect::consul::extension::argument;
+use crate::dialect::consul::xds::context::Resources;
+use crate::dialect::consul::xds::parts::filters::is_http;
+use crate::dialect::consul::xds::parts::proto::{extension, message};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
 use alloc::vec::Vec;
 
-pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), Reason> {
+pub(super) fn apply(given: &ExtensionInput<'_>, resources: &mut Resources) -> Result<(), Reason> {
     let inbound = argument(given.arguments, "Listener").text() == "inbound";
     let script = argument(given.arguments, "Script");
     let config = message! { "inline_code": script.clone() };

@@ -3,72 +3,27 @@
 //! What must not be here: whether their arguments hold (`extension`), and the resources before them (the other rooms of `xds`).
 
 mod authorization;
+mod input;
 mod insert;
 mod lambda;
 mod lua;
 mod property;
 mod wasm;
 
-use super::clusters::{cluster_name, peer_cluster};
-use super::{Context, Failure, Resources};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::go;
 use crate::dialect::consul::names::{self, TRUST_DOMAIN, UpstreamId};
 use crate::dialect::consul::proxycfg::Proxy;
 use crate::dialect::consul::weak;
+use crate::dialect::consul::xds::context::{Context, Failure, Resources};
+use crate::dialect::consul::xds::parts::name::{cluster_name, peer_cluster};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
-use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-
-/// A service that the proxy calls, as its resources know it.
-pub(super) struct Upstream {
-    pub(super) service: Str,
-    /// The start of the listener's name, and the name of the routes.
-    pub(super) id: String,
-    /// The names of its clusters.
-    pub(super) clusters: BTreeSet<String>,
-    /// It is reached through a transparent listener, whose filter chains have this address.
-    pub(super) virtual_addresses: BTreeSet<String>,
-    /// What the service itself asks of those who call it.
-    extensions: Vec<Tree>,
-}
-
-/// What an extension is told about the proxy.
-pub(super) struct Given<'a> {
-    pub(super) arguments: &'a Tree,
-    pub(super) required: bool,
-    pub(super) protocol: Str,
-    pub(super) upstreams: &'a [Upstream],
-}
-
-impl Given<'_> {
-    /// Whether the proxy speaks HTTP.
-    pub(super) fn is_http(&self) -> bool {
-        matches!(self.protocol.as_str(), "http" | "http2" | "grpc")
-    }
-
-    /// A cluster of a service that the proxy calls.
-    pub(super) fn cluster_of(&self, service: &Tree) -> Result<&str, Reason> {
-        let name = super::super::extension::argument(service, "Name").text();
-        let found = self.upstreams.iter().find(|upstream| upstream.service == name);
-        let found = found.and_then(|upstream| upstream.clusters.first());
-        found.map(String::as_str).ok_or_else(|| format!("no upstream definition found for service {}", go::quote(name)).into())
-    }
-}
-
-/// Where connections of a listener go.
-pub(super) fn is_inbound(listener: &Tree) -> bool {
-    listener.get("name").text().split(':').next() == Some("public_listener")
-}
-
-/// The addresses that filter chains of a transparent listener match.
-fn ranges(chain: &Tree) -> impl Iterator<Item = &str> {
-    chain.at(&["filter_chain_match", "prefix_ranges"]).items().iter().map(|range| range.get("address_prefix").text())
-}
+use input::{ExtensionInput, Upstream, leads_to, ranges};
 
 /// The services that a sidecar calls.
 fn of_sidecar(cx: &Context<'_>, resources: &Resources) -> Vec<Upstream> {
@@ -99,17 +54,6 @@ fn of_sidecar(cx: &Context<'_>, resources: &Resources) -> Vec<Upstream> {
     out
 }
 
-/// The cluster or the routes of a filter chain.
-fn leads_to(chain: &Tree) -> &str {
-    chain.get("filters").items().last().map_or("", |filter| {
-        let config = filter.get("typed_config");
-        let (cluster, routes) = (config.get("cluster").text(), config.at(&["rds", "route_config_name"]).text());
-        let hosts = config.at(&["route_config", "virtual_hosts"]).items();
-        let inline = hosts.first().and_then(|host| host.get("routes").items().first()).map_or("", |route| route.at(&["route", "cluster"]).text());
-        [cluster, routes, inline].into_iter().find(|name| !name.is_empty()).unwrap_or_default()
-    })
-}
-
 /// The services behind a terminating gateway.
 fn of_gateway(cx: &Context<'_>) -> Vec<Upstream> {
     let Proxy::Terminating(gateway) = cx.proxy else { return Vec::new() };
@@ -117,7 +61,7 @@ fn of_gateway(cx: &Context<'_>) -> Vec<Upstream> {
         let subsets = cx.mail.entry(Kind::ServiceResolver, &service).get("Subsets").fields();
         let subsets = [""].into_iter().chain(subsets.iter().map(|(name, _)| name.as_str()));
         let clusters = subsets.map(|subset| names::service_sni(&service, subset, &gateway.datacenter, TRUST_DOMAIN)).collect();
-        let config = cx.mail.trees(&super::super::proxycfg::Watch::Config(service.clone()));
+        let config = cx.mail.trees(&crate::dialect::consul::proxycfg::Watch::Config(service.clone()));
         let extensions = config.get(1).map(|list| list.items().to_vec()).unwrap_or_default();
         let id = UpstreamId::service(&service).to_string();
         Upstream { service, id, clusters, virtual_addresses: BTreeSet::new(), extensions }
@@ -125,7 +69,7 @@ fn of_gateway(cx: &Context<'_>) -> Vec<Upstream> {
     all.collect()
 }
 
-type Step = fn(&Given<'_>, &mut Resources) -> Result<(), Reason>;
+type Step = fn(&ExtensionInput<'_>, &mut Resources) -> Result<(), Reason>;
 
 /// The proxy's own extensions, in order, then those that its upstreams ask for.
 pub(super) fn apply(cx: &Context<'_>, mut resources: Resources) -> Result<Resources, Failure> {
@@ -145,14 +89,14 @@ pub(super) fn apply(cx: &Context<'_>, mut resources: Resources) -> Result<Resour
             _ => continue,
         };
         let required = extension.get("Required").bool();
-        let given = Given { arguments: extension.get("Arguments"), required, protocol: protocol.clone(), upstreams: &upstreams };
+        let given = ExtensionInput { arguments: extension.get("Arguments"), required, protocol: protocol.clone(), upstreams: &upstreams };
         resources = run(step, &given, resources, extension)?;
     }
     for upstream in &upstreams {
         for extension in upstream.extensions.iter().filter(|extension| extension.get("Name").is("builtin/aws/lambda")) {
             let alone = core::slice::from_ref(upstream);
             let required = extension.get("Required").bool();
-            let given = Given { arguments: extension.get("Arguments"), required, protocol: protocol.clone(), upstreams: alone };
+            let given = ExtensionInput { arguments: extension.get("Arguments"), required, protocol: protocol.clone(), upstreams: alone };
             let step: Step = if sidecar { lambda::sidecar } else { lambda::gateway };
             resources = run(step, &given, resources, extension)?;
         }
@@ -161,7 +105,7 @@ pub(super) fn apply(cx: &Context<'_>, mut resources: Resources) -> Result<Resour
 }
 
 /// One extension: all that it does, or nothing.
-fn run(step: Step, given: &Given<'_>, resources: Resources, extension: &Tree) -> Result<Resources, Failure> {
+fn run(step: Step, given: &ExtensionInput<'_>, resources: Resources, extension: &Tree) -> Result<Resources, Failure> {
     let mut patched = resources.clone();
     match step(given, &mut patched) {
         Ok(()) => Ok(patched),

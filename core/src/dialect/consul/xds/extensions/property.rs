@@ -1,9 +1,9 @@
 //! `builtin/property-override`: fields of messages, set or taken away.
 
-use super::super::Resources;
-use super::super::proto::empty;
-use super::{Given, Upstream, is_inbound};
+use super::input::{ExtensionInput, Upstream, is_inbound};
 use crate::dialect::consul::extension::argument;
+use crate::dialect::consul::xds::context::Resources;
+use crate::dialect::consul::xds::parts::proto::empty;
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
 use alloc::vec::Vec;
@@ -17,12 +17,12 @@ struct Filter<'a> {
 
 impl Filter<'_> {
     /// The upstreams that are meant.
-    fn upstreams<'u>(&self, given: &Given<'u>) -> impl Iterator<Item = &'u Upstream> {
+    fn upstreams<'u>(&self, given: &ExtensionInput<'u>) -> impl Iterator<Item = &'u Upstream> {
         given.upstreams.iter().filter(|upstream| self.services.is_empty() || self.services.contains(&upstream.service.as_str()))
     }
 
     /// Whether a cluster is meant, by its name.
-    fn cluster(&self, given: &Given<'_>, name: &str) -> bool {
+    fn cluster(&self, given: &ExtensionInput<'_>, name: &str) -> bool {
         if name == "local_app" {
             return self.inbound;
         }
@@ -33,19 +33,19 @@ impl Filter<'_> {
         self.services.is_empty() || self.upstreams(given).any(|upstream| upstream.clusters.contains(name))
     }
 
-    fn listener(&self, given: &Given<'_>, listener: &Tree) -> bool {
+    fn listener(&self, given: &ExtensionInput<'_>, listener: &Tree) -> bool {
         let name = listener.get("name").text().split(':').next().unwrap_or_default();
         let named = || self.services.is_empty() || self.upstreams(given).any(|upstream| upstream.id == name);
         is_inbound(listener) == self.inbound && (self.inbound || named())
     }
 
-    fn route(&self, given: &Given<'_>, table: &Tree) -> bool {
+    fn route(&self, given: &ExtensionInput<'_>, table: &Tree) -> bool {
         let name = table.get("name").text();
         !self.inbound && (self.services.is_empty() || self.upstreams(given).any(|upstream| upstream.id == name || upstream.clusters.contains(name)))
     }
 }
 
-pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), Reason> {
+pub(super) fn apply(given: &ExtensionInput<'_>, resources: &mut Resources) -> Result<(), Reason> {
     let patches = argument(given.arguments, "Patches");
     let patches = if patches.items().is_empty() { core::slice::from_ref(patches) } else { patches.items() };
     for patch in patches {
@@ -67,7 +67,7 @@ pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), 
 }
 
 /// The messages that a filter chooses.
-fn chosen<'r>(filter: &Filter<'_>, given: &Given<'_>, resources: &'r mut Resources) -> Vec<&'r mut Tree> {
+fn chosen<'r>(filter: &Filter<'_>, given: &ExtensionInput<'_>, resources: &'r mut Resources) -> Vec<&'r mut Tree> {
     match filter.kind {
         "cluster" => resources.clusters.iter_mut().filter(|cluster| filter.cluster(given, cluster.get("name").text())).collect(),
         "cluster-load-assignment" => {

@@ -1,16 +1,17 @@
 //! `builtin/wasm`: a plugin before the last filter.
 
-use super::super::Resources;
-use super::super::proto::{copied, duration, extension, flag, message, said};
-use super::{Given, insert};
+use super::input::ExtensionInput;
+use super::insert;
 use crate::dialect::consul::extension::{argument, argument_at};
 use crate::dialect::consul::go::Errors;
+use crate::dialect::consul::xds::context::Resources;
+use crate::dialect::consul::xds::parts::proto::{copied, duration, extension, flag, message, said};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
 use crate::schema::duration;
 use alloc::format;
 
-pub(super) fn apply(given: &Given<'_>, resources: &mut Resources) -> Result<(), Reason> {
+pub(super) fn apply(given: &ExtensionInput<'_>, resources: &mut Resources) -> Result<(), Reason> {
     if argument(given.arguments, "Protocol").text() != given.protocol {
         return Ok(());
     }
@@ -41,7 +42,7 @@ fn configuration(text: &Tree) -> Tree {
     Tree::object([("@type", Tree::from("type.googleapis.com/google.protobuf.StringValue")), ("value", text.clone())])
 }
 
-fn plugin(given: &Given<'_>) -> Result<Tree, Reason> {
+fn plugin(given: &ExtensionInput<'_>) -> Result<Tree, Reason> {
     let plugin = argument(given.arguments, "PluginConfig");
     let machine = argument(plugin, "VmConfig");
     let runtime = match argument(machine, "Runtime").text() {
@@ -65,7 +66,7 @@ fn plugin(given: &Given<'_>) -> Result<Tree, Reason> {
         "environment_variables": environment,
     };
     let capabilities = argument(argument(plugin, "CapabilityRestrictionConfiguration"), "AllowedCapabilities");
-    let allowed = capabilities.fields().iter().map(|(name, _)| (name.clone(), super::super::proto::empty()));
+    let allowed = capabilities.fields().iter().map(|(name, _)| (name.clone(), crate::dialect::consul::xds::parts::proto::empty()));
     let restriction = if capabilities.fields().is_empty() {
         Tree::NULL
     } else {
@@ -85,7 +86,7 @@ fn nanos(text: &Tree) -> Option<i64> {
     duration::read(text.text()).ok()
 }
 
-fn code(given: &Given<'_>, code: &Tree) -> Result<Tree, Reason> {
+fn code(given: &ExtensionInput<'_>, code: &Tree) -> Result<Tree, Reason> {
     let file = argument_at(code, &["Local", "Filename"]);
     if !file.text().is_empty() {
         return Ok(message! { "local": message! { "filename": file.clone() } });

@@ -87,7 +87,7 @@ impl GatewayListener<'_> {
 /// What is found of routes and policies: statuses, and what is wrong. Contour keeps statuses of routes by their names alone: of two routes of different kinds
 /// that share one, only the later one's is written.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct RouteOutcomes {
     pub routes: BTreeMap<Name, (&'static str, Node)>,
     pub policies: BTreeMap<Name, Node>,
     pub faults: Faults,
@@ -104,7 +104,7 @@ pub(super) struct Attachment<'w, 'a> {
     /// What is said of it.
     pub conditions: status::Conditions,
     /// Statuses, and what is wrong.
-    pub found: &'w mut Found,
+    pub found: &'w mut RouteOutcomes,
 }
 
 impl Attachment<'_, '_> {

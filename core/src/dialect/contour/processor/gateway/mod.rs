@@ -26,7 +26,7 @@ use crate::resource::Origin;
 use crate::text::Str;
 use alloc::format;
 use alloc::vec::Vec;
-use context::{Attachment, Found, Gateway, GatewayListener};
+use context::{Attachment, Gateway, GatewayListener, RouteOutcomes};
 use fault::Faults;
 use kind::RouteKind;
 
@@ -37,7 +37,7 @@ impl<'a> Processing<'a> {
         let class = object.spec().field("gatewayClassName").str();
         let Some(class) = self.source.cluster.get(Kind::GatewayClass, "", class) else { return };
         let mut status = GatewayStatus::default();
-        let mut found = Found::default();
+        let mut found = RouteOutcomes::default();
         let mut gateway = Gateway::new(self.source, object, class);
         gateway.unassigned = !self.is_address_assigned(object);
         gateway.listeners = self.gateway_listeners(&gateway, &mut status, &mut found.faults);
@@ -58,7 +58,14 @@ impl<'a> Processing<'a> {
         }
     }
 
-    fn gateway_route(&mut self, gateway: &Gateway<'a>, kind: RouteKind, route: &'a Admitted<'a>, status: &mut GatewayStatus, found: &mut Found) {
+    fn gateway_route(
+        &mut self,
+        gateway: &Gateway<'a>,
+        kind: RouteKind,
+        route: &'a Admitted<'a>,
+        status: &mut GatewayStatus,
+        found: &mut RouteOutcomes,
+    ) {
         let (namespace, name) = gateway.full_name();
         let mut parents = Vec::new();
         for parent in route.spec().field("parentRefs").items().filter(|parent| attachment::is_to_gateway(*parent, namespace, name)) {

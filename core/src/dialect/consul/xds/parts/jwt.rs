@@ -1,10 +1,11 @@
 //! Tokens: what is read of them, and where keys come from.
 
 use super::proto::{duration, empty, endpoint, extension, flag, list, message, one, said};
-use super::{Context, Failure, tls};
+use super::tls;
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::go;
 use crate::dialect::consul::validate::says;
+use crate::dialect::consul::xds::context::{Context, Failure};
 use crate::ir::Tree;
 use alloc::format;
 use alloc::string::String;
@@ -14,7 +15,7 @@ use base64::Engine as _;
 const SECOND: i64 = 1_000_000_000;
 
 /// The filter that reads tokens, where intentions want any.
-pub(super) fn filter(cx: &Context<'_>, intentions: &[Tree]) -> Result<Option<Tree>, Failure> {
+pub(crate) fn filter(cx: &Context<'_>, intentions: &[Tree]) -> Result<Option<Tree>, Failure> {
     let mut providers: Vec<(String, Tree)> = Vec::new();
     let mut requirements = Vec::new();
     for intention in intentions {
@@ -119,7 +120,7 @@ fn remote(remote: &Tree, name: &str) -> Tree {
 }
 
 /// The cluster from which a provider's keys are fetched.
-pub(super) fn cluster(entry: &Tree) -> Option<Tree> {
+pub(crate) fn cluster(entry: &Tree) -> Option<Tree> {
     let remote = entry.get("JSONWebKeySet").find("Remote")?;
     let uri = remote.get("URI");
     let url = go::Url::parse(uri.text()).ok()?;

@@ -10,22 +10,22 @@ use alloc::collections::BTreeMap;
 
 /// What a proxy is configured with. Where something does not fit, nothing gets its default.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ProxyConfig {
-    pub(super) public_listener: Tree,
-    pub(super) tracing: Tree,
-    pub(super) local_cluster: Tree,
-    pub(super) connect_timeout: i64,
-    pub(super) request_timeout: Option<i64>,
-    pub(super) idle_timeout: Option<i64>,
-    pub(super) protocol: Str,
-    pub(super) bind_address: Tree,
-    pub(super) bind_port: i64,
-    pub(super) max_connections: i64,
-    pub(super) balance: Str,
+pub(crate) struct ProxyConfig {
+    pub(crate) public_listener: Tree,
+    pub(crate) tracing: Tree,
+    pub(crate) local_cluster: Tree,
+    pub(crate) connect_timeout: i64,
+    pub(crate) request_timeout: Option<i64>,
+    pub(crate) idle_timeout: Option<i64>,
+    pub(crate) protocol: Str,
+    pub(crate) bind_address: Tree,
+    pub(crate) bind_port: i64,
+    pub(crate) max_connections: i64,
+    pub(crate) balance: Str,
 }
 
 impl ProxyConfig {
-    pub(super) fn of(config: &Tree) -> Self {
+    pub(crate) fn of(config: &Tree) -> Self {
         let mut fits = true;
         macro_rules! take {
             ($kind:ident, $name:literal) => {
@@ -60,18 +60,18 @@ impl ProxyConfig {
 
 /// What a gateway is configured with.
 #[derive(Clone, Debug, Default)]
-pub(super) struct GatewayConfig {
-    pub(super) bind_tagged: bool,
-    pub(super) bind: BTreeMap<Str, (Str, i64)>,
-    pub(super) no_default: bool,
-    pub(super) strict_dns: bool,
-    pub(super) connect_timeout: i64,
+pub(crate) struct GatewayConfig {
+    pub(crate) bind_tagged: bool,
+    pub(crate) bind: BTreeMap<Str, (Str, i64)>,
+    pub(crate) no_default: bool,
+    pub(crate) strict_dns: bool,
+    pub(crate) connect_timeout: i64,
     /// Probes for remote ends: after how long, how often, how many.
-    pub(super) keepalive: Option<[i64; 3]>,
+    pub(crate) keepalive: Option<[i64; 3]>,
 }
 
 impl GatewayConfig {
-    pub(super) fn of(config: &Tree) -> Self {
+    pub(crate) fn of(config: &Tree) -> Self {
         let of = |name: &str, alias: &str| find(config, name, alias).clone();
         let timeout = weak::int(&of("connect_timeout_ms", ""));
         let fits = timeout.is_ok();
@@ -103,32 +103,32 @@ impl GatewayConfig {
 
 /// What is said of an upstream.
 #[derive(Clone, Debug, Default)]
-pub(super) struct UpstreamConfig {
-    pub(super) listener: Tree,
-    pub(super) cluster: Tree,
-    pub(super) protocol: Str,
-    pub(super) connect_timeout: i64,
+pub(crate) struct UpstreamConfig {
+    pub(crate) listener: Tree,
+    pub(crate) cluster: Tree,
+    pub(crate) protocol: Str,
+    pub(crate) connect_timeout: i64,
     /// Connections, pending requests, requests; nothing where there are no limits at all.
-    pub(super) limits: Option<[Tree; 3]>,
-    pub(super) health: Option<HealthCheck>,
-    pub(super) mesh_gateway: Str,
-    pub(super) balance: Str,
+    pub(crate) limits: Option<[Tree; 3]>,
+    pub(crate) health: Option<HealthCheck>,
+    pub(crate) mesh_gateway: Str,
+    pub(crate) balance: Str,
 }
 
 /// What is watched of the requests to an upstream.
 #[derive(Clone, Debug, Default)]
-pub(super) struct HealthCheck {
-    pub(super) interval: Option<i64>,
-    pub(super) failures: i64,
-    pub(super) enforcing: Option<i64>,
-    pub(super) ejection: Option<i64>,
-    pub(super) base_time: Option<i64>,
-    pub(super) origin: Option<crate::resource::Origin>,
+pub(crate) struct HealthCheck {
+    pub(crate) interval: Option<i64>,
+    pub(crate) failures: i64,
+    pub(crate) enforcing: Option<i64>,
+    pub(crate) ejection: Option<i64>,
+    pub(crate) base_time: Option<i64>,
+    pub(crate) origin: Option<crate::resource::Origin>,
 }
 
 impl HealthCheck {
     /// As an entry has it, or opaque configuration.
-    pub(super) fn of(tree: &Tree) -> Result<Option<Self>, Reason> {
+    pub(crate) fn of(tree: &Tree) -> Result<Option<Self>, Reason> {
         if tree.is_null() {
             return Ok(None);
         }
@@ -145,7 +145,7 @@ impl HealthCheck {
 
 impl UpstreamConfig {
     /// What is said, or why it cannot be read.
-    pub(super) fn of(config: &Tree) -> Result<Self, Reason> {
+    pub(crate) fn of(config: &Tree) -> Result<Self, Reason> {
         let text = |name: &str, alias: &str| weak::text(find(config, name, alias));
         let limits = find(config, "limits", "");
         let limit = |name: &str, alias: &str| -> Result<Tree, Reason> {

@@ -17,7 +17,7 @@ const MOST: usize = 20_000;
 const UNKNOWN_HOST: &str = "elsewhere.invalid";
 
 /// Requests.
-pub(in crate::convert) struct Asked {
+pub(in crate::convert) struct RequestSet {
     pub(in crate::convert) all: Vec<Request>,
     pub(in crate::convert) limits: Vec<String>,
 }
@@ -31,10 +31,10 @@ struct Host {
 }
 
 /// The requests for these Ingresses.
-pub(in crate::convert) fn requests(ingresses: &[&Object]) -> Asked {
+pub(in crate::convert) fn requests(ingresses: &[&Object]) -> RequestSet {
     let mut hosts: BTreeMap<String, Host> = BTreeMap::new();
     if ingresses.is_empty() {
-        return Asked { all: Vec::new(), limits: Vec::new() };
+        return RequestSet { all: Vec::new(), limits: Vec::new() };
     }
     for object in ingresses {
         ingress(Cursor::new(object.id, &object.root), &mut hosts);
@@ -42,7 +42,7 @@ pub(in crate::convert) fn requests(ingresses: &[&Object]) -> Asked {
     let of_all = hosts.entry(String::new()).or_default();
     of_all.paths.insert("/".into());
     let everywhere = of_all.paths.clone();
-    let mut out = Asked { all: Vec::new(), limits: Vec::new() };
+    let mut out = RequestSet { all: Vec::new(), limits: Vec::new() };
     for (pattern, host) in &hosts {
         let paths: BTreeSet<String> = host.paths.iter().chain(&everywhere).flat_map(|path| variants(path)).collect();
         for name in names(pattern) {

@@ -1,22 +1,44 @@
 //! Ingress gateways.
 
-use super::filters::{self, Http};
-use super::listeners::{chain_name, listener as listener_at, only_cluster, upstream_config};
-use super::proto::{list, message, one};
-use super::{Context, Failure, Outcome, routes as tables, tls};
+use super::address::addresses;
 use crate::dialect::consul::entry::Kind;
-use crate::dialect::consul::go;
 use crate::dialect::consul::names::UpstreamId;
 use crate::dialect::consul::proxycfg::{Ingress, Listener};
 use crate::dialect::consul::validate::says;
+use crate::dialect::consul::xds::context::{Context, Failure, Outcome, Resources};
+use crate::dialect::consul::xds::parts::cluster::{of_chain, outliers};
+use crate::dialect::consul::xds::parts::config::HealthCheck;
+use crate::dialect::consul::xds::parts::filters::{self, Http};
+use crate::dialect::consul::xds::parts::listener::{listener as listener_at, only_cluster, upstream_config};
+use crate::dialect::consul::xds::parts::name::chain_name;
+use crate::dialect::consul::xds::parts::proto::{copied, empty, list, message, one};
+use crate::dialect::consul::xds::parts::{endpoint, route as tables, tls};
 use crate::ir::Tree;
-use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+/// All that an ingress gateway gets.
+pub(crate) fn resources(cx: &Context<'_>, gateway: &Ingress) -> Result<Resources, Failure> {
+    Ok(Resources {
+        listeners: listeners(cx, gateway)?,
+        routes: routes(cx, gateway)?,
+        clusters: clusters(cx, gateway)?,
+        endpoints: endpoint::of_upstreams(cx, &upstreams(cx, gateway))?,
+    })
+}
+
+/// The listeners of all its addresses.
+fn listeners(cx: &Context<'_>, gateway: &Ingress) -> Outcome {
+    let mut out = Vec::new();
+    for at in addresses(cx) {
+        out.extend(listeners_at(cx, gateway, &at.host)?);
+    }
+    Ok(out)
+}
+
 /// A service of a listener as an upstream.
-pub(super) fn upstream(id: &UpstreamId, listener: &Listener) -> Tree {
+fn upstream(id: &UpstreamId, listener: &Listener) -> Tree {
     message! {
         "DestinationName": &id.name,
         "LocalBindPort": listener.key.port,
@@ -24,7 +46,7 @@ pub(super) fn upstream(id: &UpstreamId, listener: &Listener) -> Tree {
     }
 }
 
-pub(super) fn upstreams(cx: &Context<'_>, gateway: &Ingress) -> Vec<(UpstreamId, Tree)> {
+fn upstreams(cx: &Context<'_>, gateway: &Ingress) -> Vec<(UpstreamId, Tree)> {
     let mut out: Vec<(UpstreamId, Tree)> = Vec::new();
     for listener in gateway.listeners(cx.mail) {
         for (id, _) in &listener.services {
@@ -81,7 +103,7 @@ fn route_name(listener: &Listener, service: &Tree) -> String {
     listener.key.route_name()
 }
 
-pub(super) fn listeners(cx: &Context<'_>, gateway: &Ingress, host: &Tree) -> Outcome {
+fn listeners_at(cx: &Context<'_>, gateway: &Ingress, host: &Tree) -> Outcome {
     let mut out = Vec::new();
     for listener in gateway.listeners(cx.mail) {
         let socket = socket(cx, gateway, &listener)?;
@@ -133,7 +155,7 @@ fn http(cx: &Context<'_>, listener: &Listener, host: &Tree, socket: Tree) -> Res
     let mut chains = Vec::new();
     for service in listener.tree.get("Services").items().iter().filter(|service| has_own(service)) {
         let sds = service.at(&["TLS", "SDS"]);
-        let mut common = tls::from_server(sds.get("CertResource"), &super::proto::copied(sds.get("ClusterName")), super::proto::empty());
+        let mut common = tls::from_server(sds.get("CertResource"), &copied(sds.get("ClusterName")), empty());
         common.set("alpn_protocols", tls::alpn(&key.protocol));
         let chain = message! {
             "filter_chain_match": message! { "server_names": list(service.get("Hosts").items().to_vec()) },
@@ -152,26 +174,13 @@ fn http(cx: &Context<'_>, listener: &Listener, host: &Tree, socket: Tree) -> Res
     Ok(out)
 }
 
-/// The domains of a service: its own, or those that everybody gets; also with the port.
-pub(super) fn domains(name: &Str, hosts: &[Tree], port: i64) -> Tree {
-    let mut all: Vec<Tree> = if hosts.is_empty() { Vec::from([Tree::from(format!("{name}.ingress.*"))]) } else { hosts.to_vec() };
-    let without: Vec<Tree> = all.iter().filter(|host| go::split_host_port(host.text()).is_none() && !host.text().contains(':')).cloned().collect();
-    for host in without {
-        let with = format!("{}:{port}", host.text());
-        if !all.iter().any(|other| other.text() == with) {
-            all.push(Tree::from(with).or_from(host.origin));
-        }
-    }
-    list(all)
-}
-
-pub(super) fn routes(cx: &Context<'_>, gateway: &Ingress) -> Outcome {
+fn routes(cx: &Context<'_>, gateway: &Ingress) -> Outcome {
     let mut out = Vec::new();
     for listener in gateway.listeners(cx.mail).iter().filter(|listener| listener.key.protocol != "tcp") {
         let mut shared = Vec::new();
         for (id, service) in &listener.services {
             let Some(chain) = cx.chain(id) else { continue };
-            let domains = domains(&id.name, service.get("Hosts").items(), listener.key.port);
+            let domains = tables::domains(&id.name, service.get("Hosts").items(), listener.key.port);
             let mut host = tables::host(id, chain, domains, false)?;
             tables::headers(&mut host, service);
             let host = host.or_from(service.origin);
@@ -186,4 +195,49 @@ pub(super) fn routes(cx: &Context<'_>, gateway: &Ingress) -> Outcome {
         }
     }
     Ok(out)
+}
+
+/// The clusters of an ingress gateway's services.
+fn clusters(cx: &Context<'_>, gateway: &Ingress) -> Outcome {
+    let defaults = cx.mail.entry(Kind::IngressGateway, &gateway.service).get("Defaults");
+    let mut out = Vec::new();
+    let mut seen: Vec<UpstreamId> = Vec::new();
+    for listener in gateway.listeners(cx.mail) {
+        for (id, service) in &listener.services {
+            if seen.contains(id) {
+                continue;
+            }
+            seen.push(id.clone());
+            let Some(chain) = cx.chain(id) else { continue };
+            let upstream = upstream(id, &listener);
+            for mut cluster in of_chain(cx, Some(&upstream), chain, false)? {
+                limit(&mut cluster, defaults, service)?;
+                out.push(cluster.or_from(service.origin));
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// What an ingress gateway's entry says of all services, and of this one.
+fn limit(cluster: &mut Tree, defaults: &Tree, service: &Tree) -> Result<(), Failure> {
+    let mut threshold = empty();
+    let fields = [("MaxConnections", "max_connections"), ("MaxPendingRequests", "max_pending_requests"), ("MaxConcurrentRequests", "max_requests")];
+    for (field, name) in fields {
+        for of in [defaults, service].into_iter().map(|of| of.get(field)).filter(|value| value.int() > 0) {
+            threshold.set(name, of.clone());
+        }
+    }
+    let has_breakers = cluster.find("circuit_breakers").is_some();
+    if !threshold.fields().is_empty() && has_breakers {
+        cluster.set("circuit_breakers", message! { "thresholds": one(threshold) });
+    }
+    let read = |of: &Tree| HealthCheck::of(of.get("PassiveHealthCheck")).map_err(|why| Failure::new(why, of.origin));
+    let mut found = outliers(read(defaults)?.as_ref(), read(service)?.as_ref(), false);
+    let before = cluster.at(&["outlier_detection", "max_ejection_percent"]);
+    if !before.is_null() {
+        found.set("max_ejection_percent", before.clone());
+    }
+    cluster.set("outlier_detection", found);
+    Ok(())
 }

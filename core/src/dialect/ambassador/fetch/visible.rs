@@ -7,11 +7,11 @@ use crate::resource::ObjectId;
 use alloc::vec::Vec;
 
 /// Everything that the controller sees, by kind, each kind in the order of the text.
-pub(super) struct Seen<'a> {
+pub(super) struct VisibleObjects<'a> {
     pub(super) kinds: Vec<(Role, Vec<Applied<'a>>)>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> VisibleObjects<'a> {
     pub(super) fn of(&self, role: Role) -> &[Applied<'a>] {
         self.kinds.iter().find(|(known, _)| *known == role).map_or(&[], |(_, applied)| applied)
     }

@@ -1,20 +1,43 @@
 //! Mesh gateways.
 
-use super::clusters::{self, balance};
-use super::filters::{self, Http};
-use super::gateway_cluster::{At, GatewayCluster, cluster};
-use super::listeners::{chain_name, listener as listener_at};
-use super::proto::{list, message, one};
-use super::{Context, Failure, Outcome, endpoints, tls};
-use crate::dialect::consul::names::{self, TRUST_DOMAIN};
+use super::address::{At, addresses};
+use super::cluster::{GatewayCluster, cluster};
+use crate::dialect::consul::chain::NodeKind;
+use crate::dialect::consul::instance::Instance;
+use crate::dialect::consul::names::{self, TRUST_DOMAIN, UpstreamId};
 use crate::dialect::consul::proxycfg::{Exported, MeshGateway};
 use crate::dialect::consul::registration;
 use crate::dialect::consul::validate::{is_hash_based, is_http};
+use crate::dialect::consul::xds::context::{Context, Failure, Outcome, Resources};
+use crate::dialect::consul::xds::parts::cluster::{balance, of_chain};
+use crate::dialect::consul::xds::parts::config::ProxyConfig;
+use crate::dialect::consul::xds::parts::filters::{self, Http};
+use crate::dialect::consul::xds::parts::listener::listener as listener_at;
+use crate::dialect::consul::xds::parts::name::{chain_name, cluster_name};
+use crate::dialect::consul::xds::parts::proto::{address, list, message, one};
+use crate::dialect::consul::xds::parts::{endpoint, route, tls};
 use crate::ir::Tree;
 use crate::text::Str;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+
+/// All that a mesh gateway gets.
+pub(crate) fn resources(cx: &Context<'_>, gateway: &MeshGateway) -> Result<Resources, Failure> {
+    Ok(Resources {
+        listeners: listeners(cx, gateway)?,
+        routes: routes(cx, gateway)?,
+        clusters: clusters(cx, gateway)?,
+        endpoints: endpoints(cx, gateway)?,
+    })
+}
+
+/// Its listeners, one for each address.
+fn listeners(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
+    addresses(cx).iter().map(|at| listener(cx, gateway, at)).collect()
+}
 
 /// Whether peers reach the servers through it.
 fn serves_peers(cx: &Context<'_>) -> bool {
@@ -27,7 +50,7 @@ fn through(cx: &Context<'_>, server: String, cluster: String, name: String, pref
     message! { "filter_chain_match": message! { "server_names": one(server.into()) }, "filters": one(filters::tcp(cx, &opts)) }
 }
 
-pub(super) fn listener(cx: &Context<'_>, gateway: &MeshGateway, at: &At) -> Result<Tree, Failure> {
+fn listener(cx: &Context<'_>, gateway: &MeshGateway, at: &At) -> Result<Tree, Failure> {
     let local = &gateway.datacenter;
     let mut chains = Vec::new();
     for exported in gateway.exported(cx.mail) {
@@ -64,7 +87,7 @@ fn for_peers(cx: &Context<'_>, exported: &Exported<'_>) -> Result<Tree, Failure>
     let http = is_http(&chain.protocol);
     let cluster = match (http, chain.only_target()) {
         (true, _) => String::new(),
-        (false, Some(target)) => clusters::cluster_name(chain, target, true),
+        (false, Some(target)) => cluster_name(chain, target, true),
         (false, None) => return Err(Failure::new("expected discovery chain with single node", None)),
     };
     let opts = Http {
@@ -83,18 +106,18 @@ fn for_peers(cx: &Context<'_>, exported: &Exported<'_>) -> Result<Tree, Failure>
         "filters": one(filters::of(cx, &opts)),
     };
     if http {
-        let protocol = super::config::ProxyConfig::of(cx.instance.proxy.get("Config")).protocol;
+        let protocol = ProxyConfig::of(cx.instance.proxy.get("Config")).protocol;
         out.set("transport_socket", tls::mesh_down(cx, "gateway-mesh", &protocol, &exported.peers));
     }
     Ok(out)
 }
 
-pub(super) fn clusters(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
+fn clusters(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
     let local = &gateway.datacenter;
     let mut out = Vec::new();
     let remote = gateway.remote(cx.mail);
     for (name, instances) in &remote {
-        let named = clusters::by_name(instances);
+        let named = endpoint::by_name(instances);
         let mut add = |name: &str| out.push(cluster(cx, &GatewayCluster { name, named: &named, remote: true, ..GatewayCluster::default() }));
         add(&names::gateway_sni(name, TRUST_DOMAIN));
         if gateway.federates {
@@ -124,12 +147,83 @@ pub(super) fn clusters(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
         }
     }
     for (instances, named) in gateway.imported(cx.mail) {
-        let Some(sni) = endpoints::sni_of(&instances) else { continue };
+        let Some(sni) = sni_of(&instances) else { continue };
         let named = if named { &instances[..] } else { &[] };
         out.push(cluster(cx, &GatewayCluster { name: &sni, named, remote: true, ..GatewayCluster::default() }));
     }
     for exported in gateway.exported(cx.mail) {
-        out.extend(clusters::of_chain(cx, None, exported.chain, true)?);
+        out.extend(of_chain(cx, None, exported.chain, true)?);
     }
     Ok(out)
+}
+
+fn routes(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
+    let mut out = Vec::new();
+    for exported in gateway.exported(cx.mail) {
+        if is_http(&exported.chain.protocol) {
+            let id = UpstreamId::service(&exported.service);
+            out.push(route::table(&id.to_string(), Vec::from([route::host(&id, exported.chain, one("*".into()), true)?])));
+        }
+    }
+    Ok(out)
+}
+
+fn endpoints(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
+    let local = &gateway.datacenter;
+    let mut out = Vec::new();
+    for (name, instances) in gateway.remote(cx.mail) {
+        if !endpoint::by_name(instances).is_empty() {
+            continue;
+        }
+        out.push(endpoint::assignment(&names::gateway_sni(&name, TRUST_DOMAIN), &endpoint::Group::all(instances), local));
+        if gateway.federates {
+            out.push(endpoint::assignment(&names::server_sni(None, &name), &endpoint::Group::all(instances), local));
+        }
+    }
+    if gateway.federates {
+        let server = message! {
+            "endpoint": message! { "address": address(registration::LOCAL, 8300_i64) },
+        };
+        for node in [Some(registration::NODE), None] {
+            let locality = message! { "lb_endpoints": one(server.clone()) };
+            out.push(message! { "cluster_name": names::server_sni(node, local), "endpoints": one(locality) });
+        }
+    }
+    let groups = gateway.groups(cx.mail);
+    for (name, instances) in &groups {
+        endpoint::of_service(cx, name, instances, gateway.resolver(cx.mail, name), &mut out);
+    }
+    exported(cx, gateway, &groups, &mut out);
+    for (instances, named) in gateway.imported(cx.mail) {
+        if let (false, Some(sni)) = (named, sni_of(&instances)) {
+            out.push(endpoint::assignment(&sni, &endpoint::Group::all(&instances), ""));
+        }
+    }
+    Ok(out)
+}
+
+/// The name by which an imported service is asked for.
+fn sni_of(instances: &[Arc<Instance>]) -> Option<Str> {
+    instances.first()?.peer.as_ref()?.sni.first().cloned()
+}
+
+fn exported(cx: &Context<'_>, gateway: &MeshGateway, groups: &BTreeMap<Str, &[Arc<Instance>]>, out: &mut Vec<Tree>) {
+    let mut seen: Vec<String> = Vec::new();
+    for exported in gateway.exported(cx.mail) {
+        for node in exported.chain.nodes.values() {
+            let NodeKind::Resolver(resolver) = &node.kind else { continue };
+            let Some(target) = exported.chain.targets.get(&resolver.target) else { continue };
+            if target.datacenter != gateway.datacenter || !target.peer.is_empty() {
+                continue;
+            }
+            let Some(instances) = groups.get(&target.service) else { continue };
+            let instances = if target.subset.is_empty() { instances.to_vec() } else { endpoint::chosen(instances, target.definition.get("Filter")) };
+            let cluster = cluster_name(exported.chain, target, true);
+            if !seen.contains(&cluster) {
+                let group = endpoint::Group { instances: &instances, only_passing: target.only_passing, healthy: None };
+                out.push(endpoint::assignment(&cluster, &group, &gateway.datacenter));
+                seen.push(cluster);
+            }
+        }
+    }
 }

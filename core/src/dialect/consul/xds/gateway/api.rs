@@ -1,21 +1,42 @@
 //! API gateways.
 
-use super::filters::{self, Http};
-use super::ingress::domains;
-use super::listeners::{chain_name, listener as listener_at, only_cluster, upstream_config};
-use super::proto::{empty, list, message, one};
+use super::address::addresses;
 use super::synthesis::{Synthetic, synthetic};
-use super::{Context, Failure, Outcome, clusters as tables, endpoints as instances, routes, tls};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::names::UpstreamId;
 use crate::dialect::consul::proxycfg::{ApiGateway, Ready};
 use crate::dialect::consul::validate::says;
+use crate::dialect::consul::xds::context::{Context, Failure, Outcome, Resources};
+use crate::dialect::consul::xds::parts::filters::{self, Http};
+use crate::dialect::consul::xds::parts::listener::{listener as listener_at, only_cluster, upstream_config};
+use crate::dialect::consul::xds::parts::name::chain_name;
+use crate::dialect::consul::xds::parts::proto::{empty, list, message, one};
+use crate::dialect::consul::xds::parts::{cluster as tables, endpoint, route as routes, tls};
 use crate::ir::Tree;
 use crate::resource::REDACTED;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+/// All that an API gateway gets.
+pub(crate) fn resources(cx: &Context<'_>, gateway: &ApiGateway) -> Result<Resources, Failure> {
+    Ok(Resources {
+        listeners: listeners(cx, gateway)?,
+        routes: routes(cx, gateway)?,
+        clusters: clusters(cx, gateway)?,
+        endpoints: endpoints(cx, gateway)?,
+    })
+}
+
+/// The listeners of all its addresses.
+fn listeners(cx: &Context<'_>, gateway: &ApiGateway) -> Outcome {
+    let mut out = Vec::new();
+    for at in addresses(cx) {
+        out.extend(listeners_at(cx, gateway, &at.host)?);
+    }
+    Ok(out)
+}
 
 /// A service of a listener as an upstream.
 fn upstream(id: &UpstreamId, listener: &Tree) -> Tree {
@@ -39,7 +60,7 @@ fn upstreams(cx: &Context<'_>, gateway: &ApiGateway) -> Vec<(UpstreamId, Tree)> 
     out
 }
 
-pub(super) fn clusters(cx: &Context<'_>, gateway: &ApiGateway) -> Outcome {
+fn clusters(cx: &Context<'_>, gateway: &ApiGateway) -> Outcome {
     let mut out = Vec::new();
     for (id, upstream) in upstreams(cx, gateway) {
         if let Some(chain) = cx.chain(&id) {
@@ -49,8 +70,8 @@ pub(super) fn clusters(cx: &Context<'_>, gateway: &ApiGateway) -> Outcome {
     Ok(out)
 }
 
-pub(super) fn endpoints(cx: &Context<'_>, gateway: &ApiGateway) -> Outcome {
-    instances::ingress(cx, &upstreams(cx, gateway))
+fn endpoints(cx: &Context<'_>, gateway: &ApiGateway) -> Outcome {
+    endpoint::of_upstreams(cx, &upstreams(cx, gateway))
 }
 
 /// The name of a listener's routes.
@@ -58,13 +79,13 @@ fn route_name(listener: &Tree) -> String {
     format!("{}", listener.get("Port").int())
 }
 
-pub(super) fn routes(cx: &Context<'_>, gateway: &ApiGateway) -> Outcome {
+fn routes(cx: &Context<'_>, gateway: &ApiGateway) -> Outcome {
     let mut out = Vec::new();
     for ready in gateway.ready(cx.mail).iter().filter(|ready| ready.listener.get("Protocol").is("http")) {
         let mut hosts = Vec::new();
         for Synthetic { name, host, chain, origin } in synthetic(cx, gateway, ready)? {
             let id = UpstreamId::service(&name);
-            let domains = domains(&name, &[Tree::from(&host)], ready.listener.get("Port").int());
+            let domains = routes::domains(&name, &[Tree::from(&host)], ready.listener.get("Port").int());
             hosts.push(routes::host(&id, &chain, domains, false)?.or_from(origin));
         }
         if !hosts.is_empty() {
@@ -84,7 +105,7 @@ fn parameters(listener: &Tree) -> Tree {
     tls::parameters(of("MinVersion"), of("MaxVersion"), of("CipherSuites"))
 }
 
-pub(super) fn listeners(cx: &Context<'_>, gateway: &ApiGateway, host: &Tree) -> Outcome {
+fn listeners_at(cx: &Context<'_>, gateway: &ApiGateway, host: &Tree) -> Outcome {
     let mut out = Vec::new();
     for ready in gateway.ready(cx.mail) {
         let made = if ready.listener.get("Protocol").is("tcp") { tcp(cx, gateway, &ready, host)? } else { Some(http(cx, gateway, &ready, host)) };

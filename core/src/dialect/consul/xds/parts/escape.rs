@@ -2,15 +2,15 @@
 //!
 //! What must not be here: where they may stand.
 
-use super::Failure;
 use crate::dialect::consul::chain::Chain;
+use crate::dialect::consul::xds::context::Failure;
 use crate::ir::{Plain, Tree};
 use crate::text::{self, Limits, Str};
 use alloc::format;
 use alloc::string::{String, ToString};
 
 /// A message of a type, out of text. What it says of its own type is left out.
-pub(super) fn message(json: &Tree, kind: &str) -> Result<Tree, Failure> {
+pub(crate) fn message(json: &Tree, kind: &str) -> Result<Tree, Failure> {
     let fail = |why: String| Failure::new(why, json.origin);
     // YAML would be read as well.
     serde_json::from_str::<serde::de::IgnoredAny>(json.text()).map_err(|error| fail(format!("the JSON cannot be read: {error}")))?;
@@ -57,7 +57,7 @@ fn snake(tree: &mut Tree) {
 }
 
 /// The name of the cluster that people have written for an upstream, where it counts.
-pub(super) fn cluster_name(json: &Tree, chain: &Chain) -> Option<String> {
+pub(crate) fn cluster_name(json: &Tree, chain: &Chain) -> Option<String> {
     if json.text().is_empty() || !chain.default {
         return None;
     }

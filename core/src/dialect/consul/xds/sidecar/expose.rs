@@ -1,13 +1,13 @@
 //! Paths of a service that are reached without a certificate.
 
-use super::Context;
-use super::config::ProxyConfig;
-use super::filters::{self, Http};
-use super::listeners;
-use super::proto::{list, message, one};
 use crate::dialect::consul::go;
 use crate::dialect::consul::proxycfg::{ConnectProxy, Watch};
 use crate::dialect::consul::validate::says;
+use crate::dialect::consul::xds::context::Context;
+use crate::dialect::consul::xds::parts::config::ProxyConfig;
+use crate::dialect::consul::xds::parts::filters::{self, Http};
+use crate::dialect::consul::xds::parts::listener;
+use crate::dialect::consul::xds::parts::proto::{list, message, one};
 use crate::ir::Tree;
 use crate::text::Str;
 use alloc::format;
@@ -15,11 +15,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// A path.
-pub(super) struct Path {
-    pub(super) path: Tree,
-    pub(super) protocol: Str,
-    pub(super) local_port: Tree,
-    pub(super) listener_port: Tree,
+pub(crate) struct Path {
+    pub(crate) path: Tree,
+    pub(crate) protocol: Str,
+    pub(crate) local_port: Tree,
+    pub(crate) listener_port: Tree,
     from_check: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Path {
 const FIRST_PORT: i64 = 21500;
 
 /// The paths that are listed, and those of checks.
-pub(super) fn paths(cx: &Context<'_>, proxy: &ConnectProxy) -> Vec<Path> {
+pub(crate) fn paths(cx: &Context<'_>, proxy: &ConnectProxy) -> Vec<Path> {
     let expose = cx.instance.proxy.get("Expose");
     let listed = expose.get("Paths").items().iter().map(|path| Path {
         path: path.get("Path").clone(),
@@ -67,12 +67,12 @@ fn of_check(probe: &Tree, port: i64) -> Option<Path> {
 }
 
 /// The cluster of a path.
-pub(super) fn cluster(path: &Path) -> String {
+pub(crate) fn cluster(path: &Path) -> String {
     format!("exposed_cluster_{}", path.local_port.int())
 }
 
 /// The listener of a path.
-pub(super) fn listener(cx: &Context<'_>, path: &Path) -> Tree {
+pub(crate) fn listener(cx: &Context<'_>, path: &Path) -> Tree {
     let config = ProxyConfig::of(cx.instance.proxy.get("Config"));
     let address = match (config.bind_address.text(), cx.instance.address.as_str()) {
         ("", "") => Tree::from("0.0.0.0"),
@@ -81,7 +81,7 @@ pub(super) fn listener(cx: &Context<'_>, path: &Path) -> Tree {
     };
     let letters: String = path.path.text().chars().filter(char::is_ascii_alphanumeric).collect();
     let port = path.listener_port.int();
-    let mut listener = listeners::listener(cx, &format!("exposed_path_{letters}"), address, &path.listener_port, "INBOUND");
+    let mut listener = listener::listener(cx, &format!("exposed_path_{letters}"), address, &path.listener_port, "INBOUND");
     let name = format!("exposed_path_filter_{letters}_{port}");
     let same = path.local_port.int() == cx.instance.proxy.get("LocalServicePort").int();
     let http = Http {

@@ -1,38 +1,28 @@
-//! What clusters and listeners of gateways have in common.
-//!
-//! What must not be here: what one kind of gateway has.
+//! What the clusters of mesh and terminating gateways have in common.
 
-use super::Context;
-use super::clusters::{by_dns, by_stream};
-use super::config::GatewayConfig;
-use super::proto::{duration, empty, message};
 use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::proxycfg::Proxy;
+use crate::dialect::consul::xds::context::Context;
+use crate::dialect::consul::xds::parts::cluster::{by_dns, by_stream};
+use crate::dialect::consul::xds::parts::config::GatewayConfig;
+use crate::dialect::consul::xds::parts::proto::{duration, empty, message};
 use crate::ir::Tree;
-use crate::text::Str;
 use alloc::sync::Arc;
-
-/// An address at which a gateway listens.
-pub(super) struct At {
-    pub(super) name: Str,
-    pub(super) host: Tree,
-    pub(super) port: Tree,
-}
 
 /// What a gateway's cluster is like.
 #[derive(Default)]
-pub(super) struct GatewayCluster<'a> {
-    pub(super) name: &'a str,
+pub(crate) struct GatewayCluster<'a> {
+    pub(crate) name: &'a str,
     /// Instances that are reached by a host's name.
-    pub(super) named: &'a [Arc<Instance>],
+    pub(crate) named: &'a [Arc<Instance>],
     /// In nanoseconds; 0 for the gateway's own.
-    pub(super) connect_timeout: i64,
-    pub(super) remote: bool,
-    pub(super) only_passing: bool,
+    pub(crate) connect_timeout: i64,
+    pub(crate) remote: bool,
+    pub(crate) only_passing: bool,
 }
 
 /// A cluster of a gateway.
-pub(super) fn cluster(cx: &Context<'_>, wanted: &GatewayCluster<'_>) -> Tree {
+pub(crate) fn cluster(cx: &Context<'_>, wanted: &GatewayCluster<'_>) -> Tree {
     let config = GatewayConfig::of(cx.instance.proxy.get("Config"));
     let timeout = if wanted.connect_timeout > 0 { wanted.connect_timeout } else { config.connect_timeout.saturating_mul(1_000_000) };
     let mut cluster = message! {

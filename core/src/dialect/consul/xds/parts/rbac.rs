@@ -4,10 +4,10 @@
 //! intentions come from.
 
 use super::proto::{empty, extension, list, message, one, regex};
-use super::{Context, Failure};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::names::{DEFAULT, PEER_TRUST_DOMAIN, TRUST_DOMAIN};
 use crate::dialect::consul::validate::says;
+use crate::dialect::consul::xds::context::{Context, Failure};
 use crate::ir::Tree;
 use crate::text::Str;
 use alloc::collections::BTreeSet;
@@ -58,7 +58,7 @@ struct Token {
 }
 
 /// The filter for connections.
-pub(super) fn network_filter(cx: &Context<'_>, intentions: &[Tree], peers: &BTreeSet<Str>) -> Tree {
+pub(crate) fn network_filter(cx: &Context<'_>, intentions: &[Tree], peers: &BTreeSet<Str>) -> Tree {
     // Without HTTP there are no tokens, and nothing that could fail.
     let rules = rules(cx, intentions, false, peers).unwrap_or_else(|_| empty());
     let config = message! { "stat_prefix": "connect_authz", "rules": rules };
@@ -66,7 +66,7 @@ pub(super) fn network_filter(cx: &Context<'_>, intentions: &[Tree], peers: &BTre
 }
 
 /// The filter for requests.
-pub(super) fn http_filter(cx: &Context<'_>, intentions: &[Tree], peers: &BTreeSet<Str>) -> Result<Tree, Failure> {
+pub(crate) fn http_filter(cx: &Context<'_>, intentions: &[Tree], peers: &BTreeSet<Str>) -> Result<Tree, Failure> {
     let config = message! { "rules": rules(cx, intentions, true, peers)? };
     Ok(extension("envoy.filters.http.rbac", "envoy.extensions.filters.http.rbac.v3.RBAC", config))
 }
@@ -329,7 +329,7 @@ fn condition(http: &Tree) -> Tree {
         parts.push(message! { "url_path": message! { "path": Tree::object([(*name, value)]) } });
     }
     for header in http.get("Header").items() {
-        if let Some(matcher) = super::routes::header(header) {
+        if let Some(matcher) = super::route::header(header) {
             parts.push(message! { "header": matcher });
         }
     }
@@ -342,7 +342,7 @@ fn condition(http: &Tree) -> Tree {
 }
 
 /// What puts the parts of the caller's identity into metadata.
-pub(super) fn client_metadata() -> Tree {
+pub(crate) fn client_metadata() -> Tree {
     const PATTERN: &str = ".*URI=spiffe://([^/]+.[^/]+)(?:/ap/([^/]+))?/ns/([^/]+)/dc/([^/]+)/svc/([^/;,]+).*";
     let parts = ["trust-domain", "partition", "namespace", "datacenter", "service"];
     let rules = parts.iter().enumerate().map(|(at, part)| {

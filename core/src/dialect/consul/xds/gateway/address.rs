@@ -1,15 +1,20 @@
-//! Listeners of gateways: at which addresses they listen.
+//! At which addresses a gateway listens.
 
-use super::api;
-use super::config::GatewayConfig;
-use super::gateway_cluster::At;
-use super::{Context, Outcome, ingress, mesh, terminating};
-use crate::dialect::consul::proxycfg::Proxy;
+use crate::dialect::consul::xds::context::Context;
+use crate::dialect::consul::xds::parts::config::GatewayConfig;
 use crate::ir::Tree;
 use crate::text::Str;
 use alloc::vec::Vec;
 
-fn addresses(cx: &Context<'_>) -> Vec<At> {
+/// An address at which a gateway listens.
+pub(crate) struct At {
+    pub(crate) name: Str,
+    pub(crate) host: Tree,
+    pub(crate) port: Tree,
+}
+
+/// All addresses at which a gateway listens, by name, each once.
+pub(crate) fn addresses(cx: &Context<'_>) -> Vec<At> {
     let config = GatewayConfig::of(cx.instance.proxy.get("Config"));
     let instance = cx.instance;
     let mut all = Vec::new();
@@ -36,19 +41,4 @@ fn addresses(cx: &Context<'_>) -> Vec<At> {
         new
     });
     all
-}
-
-/// The listeners of a gateway.
-pub(super) fn listeners(cx: &Context<'_>) -> Outcome {
-    let mut out = Vec::new();
-    for at in addresses(cx) {
-        match cx.proxy {
-            Proxy::Terminating(gateway) => out.push(terminating::listener(cx, gateway, &at)?),
-            Proxy::Mesh(gateway) => out.push(mesh::listener(cx, gateway, &at)?),
-            Proxy::Ingress(gateway) => out.extend(ingress::listeners(cx, gateway, &at.host)?),
-            Proxy::Api(gateway) => out.extend(api::listeners(cx, gateway, &at.host)?),
-            Proxy::Connect(_) => {}
-        }
-    }
-    Ok(out)
 }

@@ -35,7 +35,7 @@ const FIELDS: [(&str, &str); 24] = [
 ];
 
 /// The logs of a listener, or of its filters.
-pub(super) fn logs(config: &Tree, of_listener: bool) -> Tree {
+pub(crate) fn logs(config: &Tree, of_listener: bool) -> Tree {
     if !config.get("Enabled").bool() || (of_listener && config.get("DisableListenerLogs").bool()) {
         return Tree::NULL;
     }
@@ -68,4 +68,23 @@ fn format(config: &Tree) -> Option<Tree> {
     let root = text::parse(json.text(), &Limits::default()).root?;
     let tree = Tree::of(&root, &|_| json.origin);
     matches!(tree.value, Plain::Object(_)).then(|| message! { "json_format": tree })
+}
+
+/// The access logs of Envoy's own administration, in the names that bootstraps have.
+pub(crate) fn admin_log(config: &Tree) -> Tree {
+    let mut log = logs(config, false);
+    for log in log.items_mut() {
+        let Some(mut typed) = log.take("typed_config") else { continue };
+        let mut format = typed.take("log_format").unwrap_or_default();
+        if let Some(mut source) = format.take("text_format_source") {
+            let text = source.take("inline_string").unwrap_or_default();
+            format.set("textFormatSource", Tree::object([("inlineString", text)]));
+        }
+        if let Some(json) = format.take("json_format") {
+            format.set("jsonFormat", json);
+        }
+        typed.set("logFormat", format);
+        log.set("typedConfig", typed);
+    }
+    log
 }

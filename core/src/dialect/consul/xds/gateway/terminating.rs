@@ -1,23 +1,41 @@
 //! Terminating gateways.
 
-use super::clusters::{balance, destination_name, http2, is_http2};
-use super::config::{GatewayConfig, ProxyConfig};
-use super::filters::{self, Http};
-use super::gateway_cluster::{At, GatewayCluster, cluster};
-use super::listeners::listener as listener_at;
-use super::proto::{duration, empty, endpoint, list, message, one};
-use super::{Context, Failure, Outcome, endpoints, rbac, routes as tables, tls};
+use super::address::{At, addresses};
+use super::cluster::{GatewayCluster, cluster};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::go;
 use crate::dialect::consul::names::{self, DEFAULT, TRUST_DOMAIN};
 use crate::dialect::consul::proxycfg::{TerminatingGateway, Watch};
 use crate::dialect::consul::validate::{is_http, says};
+use crate::dialect::consul::xds::context::{Context, Failure, Outcome, Resources};
+use crate::dialect::consul::xds::parts::cluster::{balance, http2, is_http2};
+use crate::dialect::consul::xds::parts::config::{GatewayConfig, ProxyConfig};
+use crate::dialect::consul::xds::parts::filters::{self, Http};
+use crate::dialect::consul::xds::parts::listener::listener as listener_at;
+use crate::dialect::consul::xds::parts::name::destination_name;
+use crate::dialect::consul::xds::parts::proto::{duration, empty, endpoint as endpoint_at, list, message, millis, one};
+use crate::dialect::consul::xds::parts::{endpoint, rbac, route as tables, tls};
 use crate::ir::Tree;
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+/// All that a terminating gateway gets.
+pub(crate) fn resources(cx: &Context<'_>, gateway: &TerminatingGateway) -> Result<Resources, Failure> {
+    Ok(Resources {
+        listeners: listeners(cx, gateway)?,
+        routes: routes(cx, gateway)?,
+        clusters: clusters(cx, gateway)?,
+        endpoints: endpoints(cx, gateway)?,
+    })
+}
+
+/// Its listeners, one for each address.
+fn listeners(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcome {
+    addresses(cx).iter().map(|at| listener(cx, gateway, at)).collect()
+}
 
 /// What central configuration says of a service.
 fn config(cx: &Context<'_>, service: &Str) -> ProxyConfig {
@@ -30,7 +48,7 @@ fn chain(cx: &Context<'_>, service: &Str, cluster: String, protocol: &Str) -> Re
     let local = &cx.instance.node.datacenter;
     let nobody = BTreeSet::new();
     let intentions = cx.mail.trees(&Watch::Intentions(service.clone()));
-    let common = tls::common(service, &tls::roots(""), cx.incoming());
+    let common = tls::common(service, &tls::roots(""), tls::incoming(cx));
     let mut opts = Http {
         cluster: cluster.clone(),
         protocol: protocol.clone(),
@@ -65,7 +83,7 @@ fn subsets<'a>(cx: &'a Context<'_>, service: &Str) -> (&'a Tree, Vec<(Str, &'a T
     (resolver, resolver.get("Subsets").fields().iter().map(|(name, subset)| (name.clone(), subset)).collect())
 }
 
-pub(super) fn listener(cx: &Context<'_>, gateway: &TerminatingGateway, at: &At) -> Result<Tree, Failure> {
+fn listener(cx: &Context<'_>, gateway: &TerminatingGateway, at: &At) -> Result<Tree, Failure> {
     let local = &gateway.datacenter;
     let mut chains = Vec::new();
     for (service, link) in gateway.services(cx.mail) {
@@ -92,7 +110,7 @@ pub(super) fn listener(cx: &Context<'_>, gateway: &TerminatingGateway, at: &At) 
     Ok(listener.or_from(cx.instance.tree.origin))
 }
 
-pub(super) fn routes(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcome {
+fn routes(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcome {
     let local = &gateway.datacenter;
     let mut out = Vec::new();
     for (service, _) in gateway.services(cx.mail) {
@@ -131,7 +149,7 @@ fn table(cluster: &str, resolver: &Tree, rewrite: bool) -> Result<Tree, Failure>
     Ok(tables::table(cluster, Vec::from([host])))
 }
 
-pub(super) fn clusters(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcome {
+fn clusters(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcome {
     let local = &gateway.datacenter;
     let mut out = Vec::new();
     for (service, link) in gateway.services(cx.mail) {
@@ -145,7 +163,7 @@ pub(super) fn clusters(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcom
         let all = [(Str::default(), None)].into_iter().chain(subsets.into_iter().map(|(name, subset)| (name, Some(subset))));
         for (subset, definition) in all {
             let name = names::service_sni(&service, &subset, local, TRUST_DOMAIN);
-            let named = definition.map_or(named.clone(), |subset| endpoints::chosen(&named, subset.get("Filter")));
+            let named = definition.map_or(named.clone(), |subset| endpoint::chosen(&named, subset.get("Filter")));
             let mut made = cluster(
                 cx,
                 &GatewayCluster {
@@ -178,10 +196,10 @@ fn outside(cx: &Context<'_>, service: &Str, link: &Tree, out: &mut Vec<Tree>) {
     let timeout = GatewayConfig::of(cx.instance.proxy.get("Config")).connect_timeout;
     for address in destination.get("Addresses").items() {
         let name = destination_name(cx, service, address.text());
-        let locality = message! { "lb_endpoints": one(endpoint(address.clone(), destination.get("Port").clone())) };
+        let locality = message! { "lb_endpoints": one(endpoint_at(address.clone(), destination.get("Port").clone())) };
         let mut made = message! {
             "name": name.as_str(),
-            "connect_timeout": super::proto::millis(timeout),
+            "connect_timeout": millis(timeout),
             "outlier_detection": empty(),
             "load_assignment": message! { "cluster_name": name.as_str(), "endpoints": one(locality) },
         };
@@ -197,4 +215,16 @@ fn outside(cx: &Context<'_>, service: &Str, link: &Tree, out: &mut Vec<Tree>) {
         }
         out.push(made.or_from(address.origin));
     }
+}
+
+fn endpoints(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcome {
+    let mut out = Vec::new();
+    for (name, _) in gateway.services(cx.mail) {
+        let instances = gateway.instances(cx.mail, &name);
+        if instances.is_empty() || !gateway.by_name(cx.mail, &name).is_empty() {
+            continue;
+        }
+        endpoint::of_service(cx, &name, instances, cx.mail.entry(Kind::ServiceResolver, &name), &mut out);
+    }
+    Ok(out)
 }

@@ -1,72 +1,26 @@
 //! Listeners of sidecars.
 
-use super::config::{ProxyConfig, UpstreamConfig};
-use super::filters::{self, Http};
-use super::proto::{address, empty, message, one};
-use super::{Context, Failure, Outcome, access_log, clusters, escape, expose, jwt, rbac, tls};
-use crate::dialect::consul::chain::Chain;
+use super::clusters::peer_config;
+use super::{expose, transparent};
 use crate::dialect::consul::go;
 use crate::dialect::consul::names::{self, DEFAULT, TRUST_DOMAIN, UpstreamId};
 use crate::dialect::consul::proxycfg::{ConnectProxy, Watch};
 use crate::dialect::consul::validate::{is_http, says};
+use crate::dialect::consul::xds::context::{Context, Failure, Outcome};
+use crate::dialect::consul::xds::parts::config::{ProxyConfig, UpstreamConfig};
+use crate::dialect::consul::xds::parts::filters::{self, Http};
+use crate::dialect::consul::xds::parts::listener::{listener, only_cluster, upstream_config};
+use crate::dialect::consul::xds::parts::name::{chain_name, peer_cluster};
+use crate::dialect::consul::xds::parts::proto::{empty, message, one};
+use crate::dialect::consul::xds::parts::{access_log, escape, jwt, rbac, tls};
 use crate::ir::{Plain, Tree};
 use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// A listener at an address.
-pub(super) fn listener(cx: &Context<'_>, name: &str, host: impl Into<Tree>, port: &Tree, direction: &str) -> Tree {
-    let host: Tree = host.into();
-    let host = if host.text().is_empty() { Tree::from("127.0.0.1") } else { host };
-    message! {
-        "name": format!("{name}:{}:{}", host.text(), port.int()),
-        "address": address(host, port.clone()),
-        "traffic_direction": if direction.is_empty() { Tree::NULL } else { direction.into() },
-        "access_log": access_log::logs(cx.logs(), true),
-    }
-}
-
-/// The listener of an upstream: at an address, or at a socket.
-pub(super) fn bound(cx: &Context<'_>, name: &str, upstream: &Tree) -> Tree {
-    let socket = upstream.get("LocalBindSocketPath");
-    if upstream.get("LocalBindPort").int() == 0 && says(socket) {
-        let mode = go::parse_int(upstream.get("LocalBindSocketMode").text()).filter(|mode| *mode > 0);
-        let pipe = message! { "path": socket.clone(), "mode": mode };
-        return message! {
-            "name": format!("{name}:{}", socket.text()),
-            "address": message! { "pipe": pipe },
-            "traffic_direction": "OUTBOUND",
-            "access_log": access_log::logs(cx.logs(), true),
-        };
-    }
-    listener(cx, name, upstream.get("LocalBindAddress").clone(), upstream.get("LocalBindPort"), "OUTBOUND")
-}
-
-/// Spreads connections over workers.
-fn balance(listener: &mut Tree, how: &str) {
-    if how == "exact_balance" {
-        listener.set("connection_balance_config", message! { "exact_balance": empty() });
-    }
-}
-
-/// The name of the filters of a chain.
-pub(super) fn chain_name(chain: &Chain) -> String {
-    format!("{}.{DEFAULT}.{DEFAULT}.{}", chain.service, chain.datacenter)
-}
-
-/// Whether routes of a chain come from the stream; else the cluster of its only target.
-pub(super) fn only_cluster(chain: &Chain) -> Result<Option<String>, Failure> {
-    if chain.protocol != "tcp" && !chain.default {
-        return Ok(None);
-    }
-    match chain.only_target() {
-        Some(target) => Ok(Some(clusters::cluster_name(chain, target, false))),
-        None => Err(Failure::new("expected discovery chain with single node", None)),
-    }
-}
-
-pub(super) fn connect_proxy(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
+/// All listeners: of the service itself, of its upstreams, and of exposed paths.
+pub(crate) fn all(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
     let mut out = Vec::from([public(cx, proxy)?]);
     let config = ProxyConfig::of(cx.instance.proxy.get("Config"));
     let tracing = filters::tracing(&config.tracing);
@@ -98,12 +52,12 @@ pub(super) fn connect_proxy(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
                 listener.set("filter_chains", one(filters));
                 out.push(listener.or_from(upstream.origin));
             }
-            None => outbound.extend(super::transparent::of_chain(cx, chain, filters)),
+            None => outbound.extend(transparent::of_chain(cx, chain, filters)),
         }
     }
     peered(cx, proxy, &tracing, &mut out, &mut outbound)?;
     if proxy.transparent {
-        out.extend(super::transparent::listener(cx, proxy, outbound, &tracing));
+        out.extend(transparent::listener(cx, proxy, outbound, &tracing));
     }
     for (id, upstream) in proxy.upstreams.iter().filter(|(id, _)| id.query) {
         out.push(of_query(cx, id, upstream, &tracing)?);
@@ -114,16 +68,27 @@ pub(super) fn connect_proxy(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
     Ok(out)
 }
 
-/// The configuration of an upstream: its own listener counts only where nothing else is configured.
-pub(super) fn upstream_config(upstream: Option<&Tree>, chain: &Chain) -> UpstreamConfig {
-    let mut config = upstream.and_then(|upstream| UpstreamConfig::of(upstream.get("Config")).ok()).unwrap_or_default();
-    if !chain.default {
-        config.listener = Tree::NULL;
+/// The listener of an upstream: at an address, or at a socket.
+fn bound(cx: &Context<'_>, name: &str, upstream: &Tree) -> Tree {
+    let socket = upstream.get("LocalBindSocketPath");
+    if upstream.get("LocalBindPort").int() == 0 && says(socket) {
+        let mode = go::parse_int(upstream.get("LocalBindSocketMode").text()).filter(|mode| *mode > 0);
+        let pipe = message! { "path": socket.clone(), "mode": mode };
+        return message! {
+            "name": format!("{name}:{}", socket.text()),
+            "address": message! { "pipe": pipe },
+            "traffic_direction": "OUTBOUND",
+            "access_log": access_log::logs(cx.logs(), true),
+        };
     }
-    if config.protocol.is_empty() {
-        config.protocol = if chain.protocol.is_empty() { Str::new_static("tcp") } else { chain.protocol.clone() };
+    listener(cx, name, upstream.get("LocalBindAddress").clone(), upstream.get("LocalBindPort"), "OUTBOUND")
+}
+
+/// Spreads connections over workers.
+fn balance(listener: &mut Tree, how: &str) {
+    if how == "exact_balance" {
+        listener.set("connection_balance_config", message! { "exact_balance": empty() });
     }
-    config
 }
 
 fn peered(cx: &Context<'_>, proxy: &ConnectProxy, tracing: &Tree, out: &mut Vec<Tree>, outbound: &mut Vec<Tree>) -> Result<(), Failure> {
@@ -132,14 +97,14 @@ fn peered(cx: &Context<'_>, proxy: &ConnectProxy, tracing: &Tree, out: &mut Vec<
             continue;
         }
         let upstream = proxy.upstream(&id);
-        let config = clusters::peer_config(cx, &id, upstream);
+        let config = peer_config(cx, &id, upstream);
         if !config.listener.text().is_empty() {
             out.extend(escape::message(&config.listener, "envoy.config.listener.v3.Listener").ok());
             continue;
         }
         let listed = upstream.filter(|upstream| upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath")));
         let opts = Http {
-            cluster: clusters::peer_cluster(&id),
+            cluster: peer_cluster(&id),
             protocol: config.protocol.clone(),
             filter_name: format!("{}.{DEFAULT}.{}", id.name, id.peer),
             route_name: id.to_string(),
@@ -155,7 +120,7 @@ fn peered(cx: &Context<'_>, proxy: &ConnectProxy, tracing: &Tree, out: &mut Vec<
                 listener.set("filter_chains", one(filters));
                 out.push(listener.or_from(upstream.origin));
             }
-            None => outbound.extend(super::transparent::of_peer(cx, &id, filters)),
+            None => outbound.extend(transparent::of_peer(cx, &id, filters)),
         }
     }
     Ok(())

@@ -2,13 +2,13 @@
 //!
 //! What must not be here: Envoy's words.
 
-use super::{Context, Failure};
 use crate::dialect::consul::chain::{self, Chain, NodeKind, Request, Set};
 use crate::dialect::consul::entry::{Entries, Entry, Kind};
 use crate::dialect::consul::go;
 use crate::dialect::consul::names::DEFAULT;
 use crate::dialect::consul::proxycfg::{ApiGateway, Ready, hosts, reference, services_of};
 use crate::dialect::consul::validate::says;
+use crate::dialect::consul::xds::context::{Context, Failure};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::dialect::kubernetes::{der, pem};
 use crate::ir::{Fields, Plain, Tree};
@@ -21,11 +21,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// The chain of a host.
-pub(super) struct Synthetic {
-    pub(super) name: Str,
-    pub(super) host: Str,
-    pub(super) chain: Chain,
-    pub(super) origin: Option<Origin>,
+pub(crate) struct Synthetic {
+    pub(crate) name: Str,
+    pub(crate) host: Str,
+    pub(crate) chain: Chain,
+    pub(crate) origin: Option<Origin>,
 }
 
 /// What a route says of requests to a host: the condition, and the rule that holds then.
@@ -35,7 +35,7 @@ struct Matched<'a> {
 }
 
 /// The chains of a listener's hosts.
-pub(super) fn synthetic(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready) -> Result<Vec<Synthetic>, Failure> {
+pub(crate) fn synthetic(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready) -> Result<Vec<Synthetic>, Failure> {
     let mut by_host: BTreeMap<Str, Vec<Matched<'_>>> = BTreeMap::new();
     let mut chains: Vec<&Chain> = Vec::new();
     for (kind, name) in ready.bound.get("Routes").items().iter().filter_map(reference).filter(|(kind, _)| *kind == Kind::HttpRoute) {
@@ -232,7 +232,7 @@ fn condition(matches: &Tree) -> Tree {
 }
 
 /// The names of hosts that a certificate is for; none where they cannot be read.
-pub(super) fn certificate_hosts(pem: &str) -> Vec<Str> {
+pub(crate) fn certificate_hosts(pem: &str) -> Vec<Str> {
     let Ok(Some(block)) = pem::next(&mut pem.as_bytes()) else { return Vec::new() };
     let Some(certificate) = der::certificate(&block.bytes) else { return Vec::new() };
     let common = certificate.common_name.filter(|name| !name.is_empty());

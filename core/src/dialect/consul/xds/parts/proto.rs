@@ -14,50 +14,50 @@ macro_rules! message {
         $crate::ir::Tree::object([$(($name, $crate::ir::Tree::from($value))),*])
     };
 }
-pub(super) use message;
+pub(crate) use message;
 
 /// A message without fields.
-pub(super) fn empty() -> Tree {
+pub(crate) fn empty() -> Tree {
     Tree { value: Plain::Object(Fields::default()), origin: None }
 }
 
 /// A list; null where it is empty.
-pub(super) fn list(items: Vec<Tree>) -> Tree {
+pub(crate) fn list(items: Vec<Tree>) -> Tree {
     if items.is_empty() { Tree::NULL } else { items.into() }
 }
 
 /// A list of one.
-pub(super) fn one(item: Tree) -> Tree {
+pub(crate) fn one(item: Tree) -> Tree {
     Vec::from([item]).into()
 }
 
 /// Text; null where it is empty.
-pub(super) fn said(text: &str) -> Tree {
+pub(crate) fn said(text: &str) -> Tree {
     if text.is_empty() { Tree::NULL } else { text.into() }
 }
 
 /// Text of a value, with its origin; null where it is empty.
-pub(super) fn copied(value: &Tree) -> Tree {
+pub(crate) fn copied(value: &Tree) -> Tree {
     if value.text().is_empty() { Tree::NULL } else { value.clone() }
 }
 
 /// True; null where it is false.
-pub(super) fn flag(value: bool) -> Tree {
+pub(crate) fn flag(value: bool) -> Tree {
     if value { true.into() } else { Tree::NULL }
 }
 
 /// A duration of nanoseconds.
-pub(super) fn duration(nanos: i64) -> Tree {
+pub(crate) fn duration(nanos: i64) -> Tree {
     go::proto_duration(nanos).into()
 }
 
 /// A duration of milliseconds.
-pub(super) fn millis(millis: i64) -> Tree {
+pub(crate) fn millis(millis: i64) -> Tree {
     duration(millis.saturating_mul(1_000_000))
 }
 
 /// A message in an `Any`.
-pub(super) fn any(name: &str, mut message: Tree) -> Tree {
+pub(crate) fn any(name: &str, mut message: Tree) -> Tree {
     if let Plain::Object(fields) = &mut message.value {
         fields.0.insert(0, (Str::new_static("@type"), format!("type.googleapis.com/{name}").into()));
     }
@@ -65,12 +65,12 @@ pub(super) fn any(name: &str, mut message: Tree) -> Tree {
 }
 
 /// A named filter, or another extension.
-pub(super) fn extension(name: &str, kind: &str, config: Tree) -> Tree {
+pub(crate) fn extension(name: &str, kind: &str, config: Tree) -> Tree {
     message! { "name": name, "typed_config": any(kind, config) }
 }
 
 /// An address with a port.
-pub(super) fn address(address: impl Into<Tree>, port: impl Into<Tree>) -> Tree {
+pub(crate) fn address(address: impl Into<Tree>, port: impl Into<Tree>) -> Tree {
     let port: Tree = port.into();
     let port = match port.value {
         // Ports that are none are cut to 32 bits.
@@ -82,16 +82,16 @@ pub(super) fn address(address: impl Into<Tree>, port: impl Into<Tree>) -> Tree {
 }
 
 /// An endpoint without health.
-pub(super) fn endpoint(host: impl Into<Tree>, port: impl Into<Tree>) -> Tree {
+pub(crate) fn endpoint(host: impl Into<Tree>, port: impl Into<Tree>) -> Tree {
     message! { "endpoint": message! { "address": address(host, port) } }
 }
 
 /// From the stream that gives everything.
-pub(super) fn ads() -> Tree {
+pub(crate) fn ads() -> Tree {
     message! { "ads": empty(), "resource_api_version": "V3" }
 }
 
 /// A regular expression.
-pub(super) fn regex(regex: impl Into<Tree>) -> Tree {
+pub(crate) fn regex(regex: impl Into<Tree>) -> Tree {
     message! { "google_re2": empty(), "regex": regex.into() }
 }

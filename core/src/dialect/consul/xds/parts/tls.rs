@@ -2,10 +2,10 @@
 //!
 //! Keys and certificates of the mesh are made by Consul when it runs; what stands here are names for them.
 
-use super::Context;
 use super::proto::{any, extension, list, message, one};
 use crate::dialect::consul::names::{PEER_TRUST_DOMAIN, TRUST_DOMAIN};
 use crate::dialect::consul::validate::{CIPHERS, says};
+use crate::dialect::consul::xds::context::Context;
 use crate::ir::Tree;
 use crate::text::Str;
 use alloc::collections::BTreeSet;
@@ -16,12 +16,12 @@ use alloc::vec::Vec;
 const TLS: &str = "envoy.extensions.transport_sockets.tls.v3";
 
 /// The roots of this cluster, or of a peer.
-pub(super) fn roots(peer: &str) -> String {
+pub(crate) fn roots(peer: &str) -> String {
     if peer.is_empty() { String::from("<roots>") } else { format!("<roots:{peer}>") }
 }
 
 /// Versions and ciphers.
-pub(super) fn parameters(minimum: &Tree, maximum: &Tree, ciphers: &Tree) -> Tree {
+pub(crate) fn parameters(minimum: &Tree, maximum: &Tree, ciphers: &Tree) -> Tree {
     let version = |tree: &Tree| match tree.text() {
         // The default is not written.
         "" | "TLS_AUTO" => Tree::NULL,
@@ -35,6 +35,21 @@ pub(super) fn parameters(minimum: &Tree, maximum: &Tree, ciphers: &Tree) -> Tree
     }
 }
 
+fn side(cx: &Context<'_>, side: &str) -> Tree {
+    let side = cx.mesh().at(&["TLS", side]);
+    parameters(side.get("TLSMinVersion"), side.get("TLSMaxVersion"), side.get("CipherSuites"))
+}
+
+/// Versions and ciphers of those who come.
+pub(crate) fn incoming(cx: &Context<'_>) -> Tree {
+    side(cx, "Incoming")
+}
+
+/// Versions and ciphers towards upstreams.
+fn outgoing(cx: &Context<'_>) -> Tree {
+    side(cx, "Outgoing")
+}
+
 /// A certificate and its key.
 fn certificate(leaf: &str) -> Tree {
     let inline = |what: &str| message! { "inline_string": format!("<leaf:{leaf}:{what}>") };
@@ -42,7 +57,7 @@ fn certificate(leaf: &str) -> Tree {
 }
 
 /// The part of both ends: own certificate, trusted roots.
-pub(super) fn common(leaf: &str, roots: &str, parameters: Tree) -> Tree {
+pub(crate) fn common(leaf: &str, roots: &str, parameters: Tree) -> Tree {
     message! {
         "tls_params": parameters,
         "tls_certificates": one(certificate(leaf)),
@@ -60,13 +75,13 @@ fn only(mut common: Tree, names: &[String]) -> Tree {
 }
 
 /// Towards an upstream.
-pub(super) fn upstream(cx: &Context<'_>, peer: &str, names: &[String], sni: impl Into<Tree>) -> Tree {
-    let common = only(common(&cx.leaf(), &roots(peer), cx.outgoing()), names);
+pub(crate) fn upstream(cx: &Context<'_>, peer: &str, names: &[String], sni: impl Into<Tree>) -> Tree {
+    let common = only(common(&cx.leaf(), &roots(peer), outgoing(cx)), names);
     socket_up(message! { "common_tls_context": common, "sni": sni.into() })
 }
 
 /// Towards what is outside of the mesh, with files.
-pub(super) fn from_files(link: &Tree) -> Tree {
+pub(crate) fn from_files(link: &Tree) -> Tree {
     let file = |field: &str| message! { "filename": link.get(field).clone() };
     let authority = message! { "trusted_ca": file("CAFile") };
     let mut common = message! { "tls_params": super::proto::empty(), "validation_context": authority };
@@ -81,18 +96,18 @@ pub(super) fn from_files(link: &Tree) -> Tree {
 }
 
 /// A transport socket towards an upstream.
-pub(super) fn socket_up(context: Tree) -> Tree {
+pub(crate) fn socket_up(context: Tree) -> Tree {
     extension("tls", &format!("{TLS}.UpstreamTlsContext"), context)
 }
 
 /// A transport socket for those who come.
-pub(super) fn socket_down(common: Tree, require: bool) -> Tree {
+pub(crate) fn socket_down(common: Tree, require: bool) -> Tree {
     let context = message! { "common_tls_context": common, "require_client_certificate": require };
     extension("tls", &format!("{TLS}.DownstreamTlsContext"), context)
 }
 
 /// Protocols that are offered in the handshake.
-pub(super) fn alpn(protocol: &str) -> Tree {
+pub(crate) fn alpn(protocol: &str) -> Tree {
     let names: &[&str] = match protocol {
         "grpc" | "http2" => &["h2", "http/1.1"],
         "http" => &["http/1.1"],
@@ -102,8 +117,8 @@ pub(super) fn alpn(protocol: &str) -> Tree {
 }
 
 /// For those of the mesh who come, also from peers.
-pub(super) fn mesh_down(cx: &Context<'_>, leaf: &str, protocol: &str, peers: &BTreeSet<Str>) -> Tree {
-    let mut common = common(leaf, &roots(""), cx.incoming());
+pub(crate) fn mesh_down(cx: &Context<'_>, leaf: &str, protocol: &str, peers: &BTreeSet<Str>) -> Tree {
+    let mut common = common(leaf, &roots(""), incoming(cx));
     common.set("alpn_protocols", alpn(protocol));
     if !peers.is_empty() {
         let domain = |name: &str, roots: String| message! { "name": name, "trust_bundle": message! { "inline_string": roots } };
@@ -117,7 +132,7 @@ pub(super) fn mesh_down(cx: &Context<'_>, leaf: &str, protocol: &str, peers: &BT
 }
 
 /// A certificate that a server of secrets gives.
-pub(super) fn from_server(secrets: &Tree, cluster: &Tree, parameters: Tree) -> Tree {
+pub(crate) fn from_server(secrets: &Tree, cluster: &Tree, parameters: Tree) -> Tree {
     let service = message! {
         "envoy_grpc": message! { "cluster_name": cluster.clone() },
         "timeout": "5s",

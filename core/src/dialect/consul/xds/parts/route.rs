@@ -1,52 +1,43 @@
 //! Routes of discovery chains.
 
-use super::clusters::cluster_name;
-use super::proto::{duration, flag, list, message, one, regex};
-use super::{Context, Failure, Outcome};
+use super::name::cluster_name;
+use super::proto::{copied, duration, flag, list, message, regex, said};
 use crate::dialect::consul::chain::{Chain, Node, NodeKind, Split};
+use crate::dialect::consul::go;
 use crate::dialect::consul::names::UpstreamId;
-use crate::dialect::consul::proxycfg::{ConnectProxy, MeshGateway};
-use crate::dialect::consul::validate::{is_hash_based, is_http, says};
+use crate::dialect::consul::validate::{is_hash_based, says};
+use crate::dialect::consul::xds::context::Failure;
 use crate::ir::Tree;
+use crate::text::Str;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-pub(super) fn connect_proxy(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
-    let mut out = super::transparent::routes(cx, proxy);
-    for (id, chain) in cx.mail.chains() {
-        let listed =
-            proxy.upstreams.get(id).is_some_and(|upstream| upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath")));
-        if !chain.default && (listed || proxy.is_implicit(cx.mail, id)) {
-            out.push(table(&id.to_string(), Vec::from([host(id, chain, one("*".into()), false)?])));
-        }
-    }
-    Ok(out)
-}
-
-pub(super) fn mesh(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
-    let mut out = Vec::new();
-    for exported in gateway.exported(cx.mail) {
-        if is_http(&exported.chain.protocol) {
-            let id = UpstreamId::service(&exported.service);
-            out.push(table(&id.to_string(), Vec::from([host(&id, exported.chain, one("*".into()), true)?])));
-        }
-    }
-    Ok(out)
-}
-
 /// A table of routes.
-pub(super) fn table(name: &str, hosts: Vec<Tree>) -> Tree {
+pub(crate) fn table(name: &str, hosts: Vec<Tree>) -> Tree {
     message! { "name": name, "virtual_hosts": list(hosts), "validate_clusters": true }
 }
 
 /// Every path.
-pub(super) fn everything() -> Tree {
+pub(crate) fn everything() -> Tree {
     message! { "prefix": "/" }
 }
 
+/// The domains of a service: its own, or those that everybody gets; also with the port.
+pub(crate) fn domains(name: &Str, hosts: &[Tree], port: i64) -> Tree {
+    let mut all: Vec<Tree> = if hosts.is_empty() { Vec::from([Tree::from(format!("{name}.ingress.*"))]) } else { hosts.to_vec() };
+    let without: Vec<Tree> = all.iter().filter(|host| go::split_host_port(host.text()).is_none() && !host.text().contains(':')).cloned().collect();
+    for host in without {
+        let with = format!("{}:{port}", host.text());
+        if !all.iter().any(|other| other.text() == with) {
+            all.push(Tree::from(with).or_from(host.origin));
+        }
+    }
+    list(all)
+}
+
 /// The virtual host of a chain.
-pub(super) fn host(id: &UpstreamId, chain: &Chain, domains: Tree, for_mesh_gateway: bool) -> Result<Tree, Failure> {
+pub(crate) fn host(id: &UpstreamId, chain: &Chain, domains: Tree, for_mesh_gateway: bool) -> Result<Tree, Failure> {
     let missing = || Failure::new(format!("missing first node in compiled discovery chain for: {}", chain.service), None);
     let first = chain.first().ok_or_else(missing)?;
     let mut routes = Vec::new();
@@ -137,7 +128,7 @@ fn destined(route: &mut Tree, action: &mut Tree, destination: &Tree) {
         }
         let policy = message! {
             "num_retries": if retries.int() > 0 { retries.clone() } else { Tree::NULL },
-            "retry_on": super::proto::said(&words.join(",")),
+            "retry_on": said(&words.join(",")),
             "retriable_status_codes": list(codes.to_vec()),
         };
         action.set("retry_policy", policy.or_from(destination.origin));
@@ -146,7 +137,7 @@ fn destined(route: &mut Tree, action: &mut Tree, destination: &Tree) {
 }
 
 /// Headers that are added, set and taken away, in both directions.
-pub(super) fn headers(out: &mut Tree, of: &Tree) {
+pub(crate) fn headers(out: &mut Tree, of: &Tree) {
     for (field, add, remove) in [
         ("RequestHeaders", "request_headers_to_add", "request_headers_to_remove"),
         ("ResponseHeaders", "response_headers_to_add", "response_headers_to_remove"),
@@ -167,7 +158,7 @@ pub(super) fn headers(out: &mut Tree, of: &Tree) {
 }
 
 /// What a header must be.
-pub(super) fn header(header: &Tree) -> Option<Tree> {
+pub(crate) fn header(header: &Tree) -> Option<Tree> {
     let kinds = [
         ("Exact", "exact_match"),
         ("Regex", "safe_regex_match"),
@@ -223,7 +214,7 @@ fn matches(http: &Tree) -> Tree {
 }
 
 /// What decides which instance a request goes to.
-pub(super) fn hash(action: &mut Tree, balancer: Option<&Tree>) -> Result<(), Failure> {
+pub(crate) fn hash(action: &mut Tree, balancer: Option<&Tree>) -> Result<(), Failure> {
     let Some(balancer) = balancer.filter(|balancer| is_hash_based(balancer)) else { return Ok(()) };
     let mut policies = Vec::new();
     for policy in balancer.get("HashPolicies").items() {
@@ -252,5 +243,5 @@ fn cookie(name: Tree, config: &Tree) -> Tree {
         (false, 0) => Tree::NULL,
         (false, life) => duration(life),
     };
-    message! { "name": name, "ttl": life, "path": super::proto::copied(config.get("Path")) }
+    message! { "name": name, "ttl": life, "path": copied(config.get("Path")) }
 }

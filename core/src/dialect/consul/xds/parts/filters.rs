@@ -1,7 +1,8 @@
 //! Filters of connections: those that hand bytes on, and those that speak HTTP.
 
 use super::proto::{ads, empty, extension, list, message, millis, one};
-use super::{Context, access_log, escape};
+use super::{access_log, escape};
+use crate::dialect::consul::xds::context::Context;
 use crate::ir::{Plain, Tree};
 use crate::text::Str;
 use alloc::format;
@@ -10,24 +11,24 @@ use alloc::vec::Vec;
 
 /// How the filters of a chain are to be.
 #[derive(Clone, Default)]
-pub(super) struct Http {
+pub(crate) struct Http {
     /// Where requests go; empty where there are routes.
-    pub(super) cluster: String,
-    pub(super) protocol: Str,
-    pub(super) filter_name: String,
-    pub(super) route_name: String,
+    pub(crate) cluster: String,
+    pub(crate) protocol: Str,
+    pub(crate) filter_name: String,
+    pub(crate) route_name: String,
     /// Only this path.
-    pub(super) route_path: Tree,
-    pub(super) stat_prefix: &'static str,
+    pub(crate) route_path: Tree,
+    pub(crate) stat_prefix: &'static str,
     /// What is done with the certificates of those who come.
-    pub(super) forward: Option<&'static str>,
+    pub(crate) forward: Option<&'static str>,
     /// Filters before all others.
-    pub(super) before: Vec<Tree>,
-    pub(super) request_timeout: Option<i64>,
-    pub(super) idle_timeout: Option<i64>,
-    pub(super) tracing: Tree,
+    pub(crate) before: Vec<Tree>,
+    pub(crate) request_timeout: Option<i64>,
+    pub(crate) idle_timeout: Option<i64>,
+    pub(crate) tracing: Tree,
     /// Routes come from the stream.
-    pub(super) by_name: bool,
+    pub(crate) by_name: bool,
 }
 
 /// A name in metrics.
@@ -36,12 +37,12 @@ fn stat_prefix(of: &Http) -> String {
 }
 
 /// The last filter of a chain.
-pub(super) fn of(cx: &Context<'_>, opts: &Http) -> Tree {
+pub(crate) fn of(cx: &Context<'_>, opts: &Http) -> Tree {
     if matches!(opts.protocol.as_str(), "grpc" | "http2" | "http") { http(cx, opts) } else { tcp(cx, opts) }
 }
 
 /// What hands bytes on.
-pub(super) fn tcp(cx: &Context<'_>, opts: &Http) -> Tree {
+pub(crate) fn tcp(cx: &Context<'_>, opts: &Http) -> Tree {
     let config = message! {
         "stat_prefix": stat_prefix(opts),
         "cluster": opts.cluster.as_str(),
@@ -51,12 +52,12 @@ pub(super) fn tcp(cx: &Context<'_>, opts: &Http) -> Tree {
 }
 
 /// What takes the cluster from the name that is asked for.
-pub(super) fn by_server_name() -> Tree {
+pub(crate) fn by_server_name() -> Tree {
     extension("envoy.filters.network.sni_cluster", "envoy.extensions.filters.network.sni_cluster.v3.SniCluster", empty())
 }
 
 /// A filter of a listener.
-pub(super) fn inspector(what: &str) -> Tree {
+pub(crate) fn inspector(what: &str) -> Tree {
     let kind = match what {
         "tls_inspector" => "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector",
         "http_inspector" => "envoy.extensions.filters.listener.http_inspector.v3.HttpInspector",
@@ -66,14 +67,14 @@ pub(super) fn inspector(what: &str) -> Tree {
 }
 
 /// How many connections there may be.
-pub(super) fn limit(connections: i64) -> Tree {
+pub(crate) fn limit(connections: i64) -> Tree {
     let config = message! { "stat_prefix": "inbound_connection_limit", "max_connections": connections };
     let kind = "envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit";
     extension("envoy.filters.network.connection_limit", kind, config)
 }
 
 /// Tracing as people write it; what cannot be read is left out.
-pub(super) fn tracing(json: &Tree) -> Tree {
+pub(crate) fn tracing(json: &Tree) -> Tree {
     const KIND: &str = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing";
     if json.text().is_empty() { Tree::NULL } else { escape::message(json, KIND).unwrap_or_default() }
 }
@@ -137,12 +138,12 @@ fn http(cx: &Context<'_>, opts: &Http) -> Tree {
 }
 
 /// Whether a filter speaks HTTP.
-pub(super) fn is_http(filter: &Tree) -> bool {
+pub(crate) fn is_http(filter: &Tree) -> bool {
     filter.get("name").is("envoy.filters.network.http_connection_manager") || filter.get("name").is("envoy.http_connection_manager")
 }
 
 /// Puts a filter before the HTTP filters of all chains; not where a chain speaks no HTTP.
-pub(super) fn inject(listener: &mut Tree, filter: &Tree) -> bool {
+pub(crate) fn inject(listener: &mut Tree, filter: &Tree) -> bool {
     let chains = listener.get("filter_chains");
     let all = chains.items().iter().all(|chain| chain.get("filters").items().iter().any(is_http));
     if !all {

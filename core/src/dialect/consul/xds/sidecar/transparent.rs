@@ -1,10 +1,5 @@
 //! The listener that takes all that leaves a service, and its clusters.
 
-use super::clusters::{ORIGINAL, destination_name};
-use super::filters::{self, Http};
-use super::listeners::listener as at;
-use super::proto::{duration, empty, list, message, one};
-use super::{Context, tls};
 use crate::dialect::consul::chain::Chain;
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::go;
@@ -12,6 +7,13 @@ use crate::dialect::consul::instance::{Instance, VIRTUAL};
 use crate::dialect::consul::names::{self, DEFAULT, TRUST_DOMAIN, UpstreamId};
 use crate::dialect::consul::proxycfg::{ConnectProxy, Health, Watch, own_health};
 use crate::dialect::consul::validate::is_http;
+use crate::dialect::consul::xds::context::Context;
+use crate::dialect::consul::xds::parts::cluster::by_stream;
+use crate::dialect::consul::xds::parts::filters::{self, Http};
+use crate::dialect::consul::xds::parts::listener::listener as at;
+use crate::dialect::consul::xds::parts::name::destination_name;
+use crate::dialect::consul::xds::parts::proto::{duration, empty, list, message, one};
+use crate::dialect::consul::xds::parts::tls;
 use crate::ir::Tree;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -19,6 +21,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+
+/// The cluster that takes what a transparent proxy does not know.
+const ORIGINAL: &str = "original-destination";
 
 /// Where the rules of the kernel send what leaves.
 const PORT: i64 = 15001;
@@ -53,14 +58,14 @@ fn virtual_addresses(instances: &[Arc<Instance>], service: &str) -> BTreeSet<Str
 }
 
 /// The chain of an upstream that nobody listed.
-pub(super) fn of_chain(cx: &Context<'_>, chain: &Chain, filters: Tree) -> Option<Tree> {
+pub(crate) fn of_chain(cx: &Context<'_>, chain: &Chain, filters: Tree) -> Option<Tree> {
     let mut addresses = virtual_addresses(cx.mail.instances(&Watch::Health(own_health(chain))), &chain.service);
     addresses.extend(chain.virtual_ip.clone());
     for_addresses(&addresses, filters)
 }
 
 /// The chain of a peer's service.
-pub(super) fn of_peer(cx: &Context<'_>, id: &UpstreamId, filters: Tree) -> Option<Tree> {
+pub(crate) fn of_peer(cx: &Context<'_>, id: &UpstreamId, filters: Tree) -> Option<Tree> {
     let instances = cx.mail.instances(&Watch::Health(Health::of_peer(id, &cx.instance.node.datacenter)));
     for_addresses(&virtual_addresses(instances, &id.name), filters)
 }
@@ -74,7 +79,7 @@ fn passthrough(cx: &Context<'_>, proxy: &ConnectProxy) -> BTreeMap<UpstreamId, (
         let mut targets: Vec<(UpstreamId, &[Arc<Instance>], bool, i64)> = Vec::new();
         for target in chain.targets.values().filter(|target| target.peer.is_empty()) {
             let instances = cx.mail.of_target(target, local);
-            targets.push((UpstreamId::of_target(target), instances, target.dialed_directly, target.connect_timeout));
+            targets.push((target.upstream(), instances, target.dialed_directly, target.connect_timeout));
         }
         if !chain.targets.contains_key(&chain.id()) {
             let id = UpstreamId { datacenter: chain.datacenter.clone(), ..UpstreamId::service(&chain.service) };
@@ -119,7 +124,7 @@ fn chain_of(cx: &Context<'_>, cluster: String, name: String, by_name: Option<(St
 }
 
 /// The listener, with the chains of upstreams.
-pub(super) fn listener(cx: &Context<'_>, proxy: &ConnectProxy, mut chains: Vec<Tree>, tracing: &Tree) -> Option<Tree> {
+pub(crate) fn listener(cx: &Context<'_>, proxy: &ConnectProxy, mut chains: Vec<Tree>, tracing: &Tree) -> Option<Tree> {
     let settings = cx.instance.proxy.at(&["TransparentProxy", "OutboundListenerPort"]);
     let port = if settings.int() == 0 { Tree::from(PORT) } else { settings.clone() };
     let mut listener = at(cx, "outbound_listener", "127.0.0.1", &port, "OUTBOUND");
@@ -192,7 +197,7 @@ fn order(chain: &Tree) -> String {
 }
 
 /// The clusters of what leaves and is no upstream.
-pub(super) fn clusters(cx: &Context<'_>, proxy: &ConnectProxy, out: &mut Vec<Tree>) {
+pub(crate) fn clusters(cx: &Context<'_>, proxy: &ConnectProxy, out: &mut Vec<Tree>) {
     let local = &cx.instance.node.datacenter;
     let mode = cx.instance.proxy.get("Mode").origin;
     let through = |name: &str, timeout: i64, socket: Tree| {
@@ -225,14 +230,14 @@ pub(super) fn clusters(cx: &Context<'_>, proxy: &ConnectProxy, out: &mut Vec<Tre
                 "outlier_detection": empty(),
                 "transport_socket": tls::upstream(cx, "", &[identity], cluster_name.as_str()),
             };
-            super::clusters::by_stream(&mut cluster);
+            by_stream(&mut cluster);
             out.push(cluster.or_from(address.origin));
         }
     }
 }
 
 /// The routes to destinations by HTTP, one table for each port.
-pub(super) fn routes(cx: &Context<'_>, proxy: &ConnectProxy) -> Vec<Tree> {
+pub(crate) fn routes(cx: &Context<'_>, proxy: &ConnectProxy) -> Vec<Tree> {
     let mut tables: BTreeMap<String, Vec<Tree>> = BTreeMap::new();
     for (name, defaults) in destinations(cx, proxy) {
         if !is_http(defaults.get("Protocol").text()) {

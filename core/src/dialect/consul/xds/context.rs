@@ -1,0 +1,74 @@
+//! What resources are made from, and what comes of it.
+
+use crate::dialect::consul::chain::Chain;
+use crate::dialect::consul::entry::Kind;
+use crate::dialect::consul::instance::Instance;
+use crate::dialect::consul::names::UpstreamId;
+use crate::dialect::consul::proxycfg::{Mailbox, Proxy};
+use crate::ir::Tree;
+use crate::resource::Origin;
+use crate::text::Str;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Why a proxy gets nothing at all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// The reason.
+    pub message: String,
+    /// What is wrong, if it is one place.
+    pub origin: Option<Origin>,
+}
+
+impl Failure {
+    pub(crate) fn new(message: impl Into<String>, origin: Option<Origin>) -> Self {
+        Self { message: message.into(), origin }
+    }
+}
+
+pub(crate) type Outcome = Result<Vec<Tree>, Failure>;
+
+/// What is known of a proxy.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    /// Its registration, with central configuration.
+    pub(crate) instance: &'a Instance,
+    /// What it has been told.
+    pub(crate) mail: &'a Mailbox,
+    /// Its kind.
+    pub(crate) proxy: &'a Proxy,
+    /// Without an intention, everything is denied.
+    pub(crate) default_deny: bool,
+}
+
+impl Context<'_> {
+    pub(crate) fn mesh(&self) -> &Tree {
+        self.mail.entry(Kind::Mesh, &Str::new_static("mesh"))
+    }
+
+    /// Whose certificate it shows.
+    pub(crate) fn leaf(&self) -> String {
+        match self.proxy {
+            Proxy::Connect(proxy) => proxy.destination.to_string(),
+            Proxy::Mesh(_) => String::from("gateway-mesh"),
+            _ => self.instance.service.to_string(),
+        }
+    }
+
+    pub(crate) fn chain(&self, id: &UpstreamId) -> Option<&Chain> {
+        self.mail.chain(id)
+    }
+
+    pub(crate) fn logs(&self) -> &Tree {
+        self.instance.proxy.get("AccessLogs")
+    }
+}
+
+/// The messages of a proxy.
+#[derive(Clone)]
+pub(crate) struct Resources {
+    pub(crate) listeners: Vec<Tree>,
+    pub(crate) routes: Vec<Tree>,
+    pub(crate) clusters: Vec<Tree>,
+    pub(crate) endpoints: Vec<Tree>,
+}
