@@ -13,7 +13,8 @@ use crate::Any;
 use crate::any::AnyMessage;
 use crate::describe::{Describe, MessageInfo};
 use crate::generated::registry::TABLE;
-use crate::json::fields::{Element, Reader, Stop};
+use crate::json::fields::Stop;
+use crate::json::reader::{Element, Reader};
 
 /// A message type that can be decoded and read.
 pub struct Entry {

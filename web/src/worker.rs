@@ -7,6 +7,8 @@
 #[cfg(target_arch = "wasm32")]
 mod app_gateway;
 #[cfg(target_arch = "wasm32")]
+mod common;
+#[cfg(target_arch = "wasm32")]
 mod compare;
 #[cfg(target_arch = "wasm32")]
 mod drawing;

@@ -8,31 +8,15 @@ use alloc::vec::Vec;
 
 use prost_types::{Duration, FieldMask, ListValue, Struct, Timestamp, Value};
 
-pub use super::read::{ProblemKind, Reader};
+use super::reader::Maybe;
+pub use super::reader::{Element, ProblemKind, ReadFields, Reader};
 use super::text;
 use super::tokens::Start;
 pub use super::tokens::Stop;
-use crate::Any;
 use crate::describe::{Describe, FieldInfo, Kind};
 
 /// What reading a field gives.
 pub type Result = core::result::Result<(), Stop>;
-
-type Maybe<T> = core::result::Result<Option<T>, Stop>;
-
-/// A message whose fields can be read one by one. The codegen implements it.
-pub trait ReadFields {
-    /// Reads the field at a place of the message's table.
-    fn read_field(&mut self, at: usize, reader: &mut Reader<'_>, field: &'static FieldInfo) -> Result;
-}
-
-/// A value that stands alone: a message, a scalar, an element of a list.
-pub trait Element: Default {
-    /// Whether `null` is a value of its own.
-    const NULLABLE: bool = false;
-    /// Reads it; `None` where the text does not fit, which has been reported then.
-    fn read(reader: &mut Reader<'_>, field: Option<&'static FieldInfo>) -> Maybe<Self>;
-}
 
 impl<M: ReadFields + Describe + Default> Element for M {
     fn read(reader: &mut Reader<'_>, _: Option<&'static FieldInfo>) -> Maybe<Self> {
@@ -309,12 +293,6 @@ impl Element for () {
             Start::Object => reader.tokens.skip().map(Some),
             _ => reader.wrong("an object").map(|()| None),
         }
-    }
-}
-
-impl Element for Any {
-    fn read(reader: &mut Reader<'_>, _: Option<&'static FieldInfo>) -> Maybe<Self> {
-        reader.any()
     }
 }
 

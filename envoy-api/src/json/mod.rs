@@ -3,16 +3,22 @@
 //! Here: the writer, and under the feature `registry` the reader. Not here: any other text format, or a tree of JSON values.
 
 #[cfg(feature = "registry")]
+mod any;
+#[cfg(feature = "registry")]
 pub(crate) mod fields;
 #[cfg(feature = "registry")]
 mod read;
+#[cfg(feature = "registry")]
+pub(crate) mod reader;
 mod text;
 #[cfg(feature = "registry")]
 mod tokens;
 mod write;
 
 #[cfg(feature = "registry")]
-pub use read::{Problem, ProblemKind, Read, Readable, any_from_str, from_str, named_from_str};
+pub use read::{Read, Readable, any_from_str, from_str, named_from_str};
+#[cfg(feature = "registry")]
+pub use reader::{Problem, ProblemKind};
 #[cfg(feature = "registry")]
 pub use tokens::SyntaxError;
 pub use write::{Resolver, Style, to_string, to_string_pretty, to_string_with, value_to_string, write, write_value};

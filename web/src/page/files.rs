@@ -124,10 +124,3 @@ pub fn format(app: App) {
         }
     });
 }
-
-/// The page of a code of findings, in Markdown. All of them are one file, which is loaded when somebody reads the first.
-pub async fn page_of(code: &str) -> Option<String> {
-    let answer: web_sys::Response = JsFuture::from(window().fetch_with_str("./codes.txt")).await.ok()?.dyn_into().ok()?;
-    let text = JsFuture::from(answer.text().ok().filter(|_| answer.ok())?).await.ok()?.as_string()?;
-    text.split('\u{c}').find_map(|page| page.strip_prefix(code)?.strip_prefix('\n')).map(ToString::to_string)
-}

@@ -9,6 +9,8 @@ mod app;
 #[cfg(target_arch = "wasm32")]
 mod bridge;
 #[cfg(target_arch = "wasm32")]
+mod codes;
+#[cfg(target_arch = "wasm32")]
 mod compare;
 #[cfg(target_arch = "wasm32")]
 mod desk;
@@ -20,7 +22,6 @@ mod embed;
 mod engine;
 #[cfg(target_arch = "wasm32")]
 mod examples;
-#[cfg(target_arch = "wasm32")]
 mod files;
 #[cfg(target_arch = "wasm32")]
 mod host;

@@ -7,11 +7,11 @@
 
 use crate::address::{self, Address};
 use crate::bridge;
+use crate::codes;
 use crate::compare::Compare;
 use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::examples::{self, Example};
-use crate::files;
 use crate::host::live::Live;
 use crate::link::{self, Silence, ask};
 use crate::requests::Requests;
@@ -260,7 +260,7 @@ impl App {
     /// Shows the page of a code.
     pub fn open_page(self, code: String) {
         spawn_local(async move {
-            match files::page_of(&code).await {
+            match codes::page_of(&code).await {
                 Some(text) => self.screen.lay_over(Overlay::Page { code, text }),
                 None => self.screen.say(format!("The page of {code} could not be loaded")),
             }

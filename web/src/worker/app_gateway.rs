@@ -3,7 +3,7 @@
 //! What must not be here: where the request goes; that is `chancery_core::backend::appgw`.
 
 use crate::protocol::{Sent, Step, Tried, Way};
-use crate::worker::session::span;
+use crate::worker::common::span;
 use chancery_core::backend::appgw::route::{Ending, MatchedRule, Passed};
 use chancery_core::compilation::AppGatewayRef;
 use chancery_core::explain::{AppGatewayReport, Positions, route_app_gateway};

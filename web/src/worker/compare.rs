@@ -4,7 +4,7 @@
 
 use crate::languages::{inputs, needed};
 use crate::protocol::{Comparison, Other};
-use crate::worker::session::options;
+use crate::worker::common::options;
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compare::{
     AppGatewaySide, Change, ChangeKind, RequestOptions, Requests, Side, SideSource, Written, app_gateway_requests, compare, compare_app_gateways,

@@ -3,7 +3,7 @@
 //! What must not be here: where boxes go, and what refers to what.
 
 use crate::protocol::{Drawing, Frame, GraphFocus, Line, Span};
-use crate::worker::session::span;
+use crate::worker::common::span;
 use chancery_core::compilation::Compilation;
 use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, line_width, picture, svg};
 use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Thread, layout, story};

@@ -3,7 +3,7 @@
 //! What must not be here: where the request goes; that is `chancery_core::simulate`.
 
 use crate::protocol::{Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
-use crate::worker::session::span;
+use crate::worker::common::span;
 use chancery_core::explain::{self, Graph, HostThere, RouteReport, TracedGateway};
 use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, percent};
 use chancery_core::text::Node;

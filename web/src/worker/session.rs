@@ -5,6 +5,7 @@
 use crate::languages::{inputs, is_found, needed};
 use crate::protocol::{Answer, Compiled, Doc, Named, Other, Part, Question, Rows, Spot, Target, Thread, Way, Work, WrittenRequest};
 use crate::worker::app_gateway;
+use crate::worker::common::options;
 use crate::worker::compare::{Changes, Loaded, Proxies};
 use crate::worker::drawing;
 use crate::worker::request;
@@ -14,7 +15,7 @@ use crate::worker::thread;
 use crate::worker::tree::Tree;
 use chancery_core::backend::OutputMap;
 use chancery_core::check::check;
-use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, Options, SideRef, for_people};
+use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, Options, SideRef};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
 use chancery_core::envoy_config::EnvoyConfig;
@@ -96,36 +97,12 @@ fn refused(why: &str) -> String {
     serde_json::to_string(&Answer::<()>::Refused(why.into())).unwrap_or_default()
 }
 
-/// A core's span as the page has it.
-pub fn span(of: &explain::Span) -> crate::protocol::Span {
-    crate::protocol::Span {
-        file: of.file.to_string(),
-        line: of.line,
-        end_line: of.end_line,
-        column: of.column_utf16,
-        end_column: of.end_column_utf16,
-    }
-}
-
 /// What there is to say, or why there is nothing.
 fn said<T: Serialize>(answer: &Result<T, String>) -> String {
     match answer {
         Ok(answer) => fine(answer),
         Err(why) => refused(why),
     }
-}
-
-/// How work is to be compiled.
-pub fn options(work: &Work, wanted: Option<&str>, dialects: &[&'static Dialect]) -> Result<Options, String> {
-    let mut options = match &work.options {
-        None => for_people(),
-        Some(serde_json::Value::String(words)) => Options::from_words(words, dialects).map_err(|error| error.to_string())?.or(for_people()),
-        Some(data) => serde_json::from_value(data.clone()).map_err(|error| error.to_string())?,
-    };
-    if let Some(dialect) = wanted {
-        options.choose(dialect, dialects).map_err(|error| error.to_string())?;
-    }
-    Ok(options)
 }
 
 /// The gateway at a place, if it runs.

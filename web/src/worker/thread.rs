@@ -3,7 +3,7 @@
 //! What must not be here: finding it out; that is `chancery_core::explain::Thread`.
 
 use crate::protocol::{Doc, ResourceRef, Span, Target, Thread};
-use crate::worker::session::span;
+use crate::worker::common::span;
 use crate::worker::tree::Tree;
 use chancery_core::compilation::{Compilation, SideRef};
 use chancery_core::explain::{OriginView, Thread as CoreThread, describe, get};

@@ -275,7 +275,7 @@ impl Tree {
             text: told(node),
             sort: sort(node).into(),
             open: (end > at + 1).then(|| self.is_open(at)),
-            from: view.as_ref().and_then(|view| view.span.as_ref()).map(crate::worker::session::span),
+            from: view.as_ref().and_then(|view| view.span.as_ref()).map(crate::worker::common::span),
             rule: view.as_ref().map(|view| view.rule.name().into()),
             why: view.map(|view| view.why),
             key,
