@@ -51,23 +51,24 @@ impl Rollout {
         Self { stable: snapshot, trial: None }
     }
 
-    /// There is a newer snapshot. These nodes are connected; where there are several, one of them tries it.
-    pub fn offer(&mut self, snapshot: Arc<Snapshot>, nodes: &BTreeSet<String>, now: Instant) {
-        if self.trial.is_some() && snapshot.changed_from(self.newest()).is_empty() {
+    /// The newest snapshot is this, and where there are several proxies, one of them tries a change first. Tells whether anyone is to have another one.
+    pub fn offer(&mut self, snapshot: Arc<Snapshot>, tries: Option<&str>, now: Instant) -> bool {
+        let is_left = |trial: &Trial| !trial.rejected && tries != Some(&*trial.node);
+        // What is tried has nobody who tries it any more: everyone gets it.
+        let released = self.trial.as_ref().is_some_and(is_left) && self.release() == Change::Released;
+        if Arc::ptr_eq(&snapshot, self.newest()) || (self.trial.is_some() && snapshot.changed_from(self.newest()).is_empty()) {
             // What is tried, or held, is still the newest.
-            return;
+            return released;
         }
-        let changed = snapshot.changed_from(&self.stable);
         let endpoints = Service::Endpoints.type_url();
-        let is_configuration = changed.keys().any(|url| **url != *endpoints);
-        // Who tries a change tries the next one too: it has it already.
-        let tries = self.trial.as_ref().map(|trial| trial.node.clone()).filter(|node| nodes.contains(node)).or_else(|| nodes.first().cloned());
+        let is_configuration = snapshot.changed_from(&self.stable).keys().any(|url| **url != *endpoints);
         match tries {
-            Some(node) if nodes.len() > 1 && is_configuration => {
-                self.trial = Some(Trial { snapshot, node, since: now, settled: BTreeSet::new(), rejected: false });
+            Some(node) if is_configuration => {
+                self.trial = Some(Trial { snapshot, node: node.to_owned(), since: now, settled: BTreeSet::new(), rejected: false });
             }
             _ => *self = Self::new(snapshot),
         }
+        true
     }
 
     /// The newest snapshot, whoever has it.
@@ -101,9 +102,9 @@ impl Rollout {
         if std::mem::replace(&mut trial.rejected, true) { Change::None } else { Change::Held }
     }
 
-    /// A node has gone, or its time is over.
-    pub fn give_up(&mut self, node: &str, now: Instant, gone: bool) -> Change {
-        let is_over = |trial: &Trial| trial.node == node && !trial.rejected && (gone || now.saturating_duration_since(trial.since) >= PATIENCE);
+    /// The time of a node may be over.
+    pub fn give_up(&mut self, node: &str, now: Instant) -> Change {
+        let is_over = |trial: &Trial| trial.node == node && !trial.rejected && now.saturating_duration_since(trial.since) >= PATIENCE;
         if self.trial.as_ref().is_some_and(is_over) { self.release() } else { Change::None }
     }
 
@@ -132,16 +133,12 @@ mod tests {
         Arc::new(out)
     }
 
-    fn nodes(all: &[&str]) -> BTreeSet<String> {
-        all.iter().map(|node| (*node).to_owned()).collect()
-    }
-
     #[test]
     fn one_tries_and_the_others_follow() {
         let now = Instant::now();
         let (one, two) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"));
         let mut rollout = Rollout::new(one.clone());
-        rollout.offer(two.clone(), &nodes(&["a", "b"]), now);
+        rollout.offer(two.clone(), Some("a"), now);
         assert!(Arc::ptr_eq(rollout.of("a"), &two) && Arc::ptr_eq(rollout.of("b"), &one));
         assert_eq!(rollout.settled("b", 1, &one, 1), Change::None, "it is not the one that tries");
         assert_eq!(rollout.settled("a", 1, &two, 2), Change::None, "its other stream has not all of it");
@@ -154,12 +151,12 @@ mod tests {
         let now = Instant::now();
         let (good, bad, mended) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"), snapshot(Service::Clusters, "3"));
         let mut rollout = Rollout::new(good.clone());
-        rollout.offer(bad.clone(), &nodes(&["a", "b"]), now);
+        rollout.offer(bad.clone(), Some("a"), now);
         assert_eq!(rollout.rejected("a", &bad), Change::Held);
         assert_eq!(rollout.settled("a", 1, &bad, 1), Change::None);
-        assert_eq!(rollout.give_up("a", now + PATIENCE * 2, false), Change::None, "time does not release it");
+        assert_eq!(rollout.give_up("a", now + PATIENCE * 2), Change::None, "time does not release it");
         assert!(Arc::ptr_eq(rollout.of("b"), &good) && rollout.deadline("a").is_none());
-        rollout.offer(mended.clone(), &nodes(&["a", "b"]), now);
+        rollout.offer(mended.clone(), Some("a"), now);
         assert_eq!(rollout.settled("a", 1, &mended, 1), Change::Released);
     }
 
@@ -168,18 +165,20 @@ mod tests {
         let now = Instant::now();
         let (one, two) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"));
         let mut rollout = Rollout::new(one.clone());
-        rollout.offer(two.clone(), &nodes(&["a"]), now);
+        rollout.offer(two.clone(), None, now);
         assert!(Arc::ptr_eq(rollout.of("later"), &two));
         let mut rollout = Rollout::new(one.clone());
-        rollout.offer(two.clone(), &nodes(&["a", "b"]), now);
-        assert_eq!(rollout.give_up("a", now + PATIENCE / 2, false), Change::None);
-        assert_eq!(rollout.give_up("a", now + PATIENCE, false), Change::Released);
+        rollout.offer(two.clone(), Some("a"), now);
+        assert_eq!(rollout.give_up("a", now + PATIENCE / 2), Change::None);
+        assert_eq!(rollout.give_up("a", now + PATIENCE), Change::Released);
         let mut rollout = Rollout::new(one.clone());
-        rollout.offer(two, &nodes(&["a", "b"]), now);
-        assert_eq!(rollout.give_up("a", now, true), Change::Released);
+        rollout.offer(two.clone(), Some("a"), now);
+        assert!(rollout.offer(two.clone(), Some("b"), now), "the one that tried is gone");
+        assert!(Arc::ptr_eq(rollout.of("b"), &two) && Arc::ptr_eq(rollout.of("a"), &two));
+        assert!(!rollout.offer(two, Some("b"), now), "the same again changes nothing");
         let (few, more) = (snapshot(Service::Endpoints, "1"), snapshot(Service::Endpoints, "2"));
         let mut rollout = Rollout::new(few);
-        rollout.offer(more.clone(), &nodes(&["a", "b"]), now);
+        rollout.offer(more.clone(), Some("a"), now);
         assert!(Arc::ptr_eq(rollout.of("b"), &more), "endpoints do not wait");
     }
 }

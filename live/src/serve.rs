@@ -11,9 +11,11 @@ use crate::engine::{Engine, Settings};
 use crate::event::{Event, Events, Server};
 use crate::http::{self, Door};
 use crate::proxies::Proxies;
+use crate::proxies::file::ProxyFile;
 use crate::sources::Source;
 use crate::worker::build::{Build, withheld_events};
 use crate::xds::clients::Clients;
+use crate::xds::identity::Identities;
 use crate::xds::server::Xds;
 use crate::xds::tls::{Files, Tls};
 use chancery_core::compilation::Serving;
@@ -40,6 +42,8 @@ pub struct Servers {
     pub tls: Option<Files>,
     /// The token that whoever asks from another machine must bring.
     pub token: Option<String>,
+    /// A file of proxies and of what certificates may ask for.
+    pub proxies: Option<std::path::PathBuf>,
     /// A change goes to one Envoy of a gateway first.
     pub canary: bool,
     /// How long Envoys keep what they got where they hear nothing more of us; for ever where there is none.
@@ -112,6 +116,11 @@ pub async fn serve(
     let (stop, stopping) = watch::channel(false);
     let proxies = Proxies::new(servers.canary, events.clone());
     let clients = Clients::new(events.clone());
+    let identities = Identities::default();
+    let file = servers.proxies.clone().map(|path| ProxyFile::open(path, proxies.of_file(), identities.clone())).transpose()?;
+    if identities.has_rules() && servers.tls.as_ref().is_none_or(|files| files.client_ca.is_none()) {
+        return Err("the file of proxies has identities, so Envoys must show certificates: give --xds-client-ca".into());
+    }
     let (latest, builds) = watch::channel(None::<Arc<Build>>);
     let tls = servers.tls.clone().map(Tls::new).transpose()?.map(Arc::new);
     let options = settings.options.clone();
@@ -134,13 +143,16 @@ pub async fn serve(
     };
     let mut parts: JoinSet<Result<(), Failure>> = JoinSet::new();
     if let Some(listener) = doors.remove(Server::Xds.name()) {
-        let xds = Xds { proxies, clients, stop: stopping, ttl: servers.ttl };
+        let xds = Xds { proxies, clients, stop: stopping, identities, ttl: servers.ttl };
         parts.spawn(async move { xds.serve(listener, tls).await.map_err(|error| format!("the xDS server has stopped: {error}").into()) });
     }
     for door in [Door::Diagnostics, Door::Snapshots, Door::PublicSnapshots, Door::Ready] {
         if let Some(listener) = doors.remove(door.server().name()) {
             parts.spawn(http::serve(listener, door, shared.clone()));
         }
+    }
+    if let Some(file) = file {
+        parts.spawn(file.follow());
     }
     if let Some(writing) = writing {
         parts.spawn(write(writing.clone(), written));

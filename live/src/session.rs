@@ -14,6 +14,7 @@ use crate::sources::{Source, States};
 use crate::worker::build::Build;
 use crate::worker::intake::Intake;
 use crate::xds::clients::Clients;
+use crate::xds::identity::Identities;
 use crate::xds::server::Xds;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -96,7 +97,7 @@ impl Session {
         let bound = Address::At(format!("127.0.0.1:{port}")).bind("the port").await?;
         let (listener, address) = bound.ok_or("no address to listen on")?;
         let (stop, stopping) = watch::channel(false);
-        let xds = Xds { proxies: self.proxies.clone(), clients: self.clients.clone(), stop: stopping, ttl: None };
+        let xds = Xds { proxies: self.proxies.clone(), clients: self.clients.clone(), stop: stopping, identities: Identities::default(), ttl: None };
         // How it ends is known: it is told to.
         let task = tokio::spawn(async move { drop(xds.serve(listener, None).await) });
         self.events.tell(Event::Listening { server: Server::Xds, address: address.to_string() });

@@ -324,6 +324,7 @@ impl Replica {
             ready: off(),
             tls: None,
             token: None,
+            proxies: None,
             canary: true,
             ttl: None,
             page: None,

@@ -110,6 +110,7 @@ impl House {
             tls: None,
             token: None,
             ttl: None,
+            proxies: None,
             canary: true,
             page: None,
         };

@@ -1,12 +1,14 @@
 //! Envoys by mTLS: who has no certificate, or one of somebody else, gets nothing; certificates are exchanged while connections last.
 
-use chancery_core::backend::envoy::v3::Service;
+use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
 use chancery_live::event::Events;
 use chancery_live::proxies::Proxies;
 use chancery_live::xds::clients::Clients;
+use chancery_live::xds::identity::{Identities, Rule};
 use chancery_live::xds::server::Xds;
-use chancery_live::xds::snapshot::Snapshot;
+use chancery_live::xds::snapshot::{Resources, Snapshot};
 use chancery_live::xds::tls::{Files, Tls};
+use envoy_types::pb::envoy::config::core::v3::Node;
 use envoy_types::pb::envoy::service::discovery::v3::DiscoveryRequest;
 use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_client::AggregatedDiscoveryServiceClient;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
@@ -16,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
+use tonic::Code;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
 struct Authority {
@@ -61,16 +64,67 @@ async fn connect(port: u16, server: &Authority, client: Option<(String, String)>
 
 /// Asks for clusters, and tells whether there was an answer.
 async fn is_answered(channel: Channel) -> bool {
+    ask(channel, "", Service::Clusters, &[]).await.is_ok()
+}
+
+/// Asks for resources as a node, and gives their number, or why there was no answer.
+async fn ask(channel: Channel, node: &str, service: Service, names: &[&str]) -> Result<usize, Code> {
     let (send, requests) = mpsc::channel(4);
-    let request = DiscoveryRequest { type_url: Service::Clusters.type_url(), ..Default::default() };
-    if send.send(request).await.is_err() {
-        return false;
-    }
+    let node = Some(Node { id: node.into(), ..Default::default() });
+    let resource_names = names.iter().map(|name| (*name).to_owned()).collect();
+    let request = DiscoveryRequest { node, type_url: service.type_url(), resource_names, ..Default::default() };
+    send.send(request).await.expect("an open channel");
     let stream = AggregatedDiscoveryServiceClient::new(channel).stream_aggregated_resources(ReceiverStream::new(requests)).await;
-    let Ok(stream) = stream else { return false };
-    let answer = tokio::time::timeout(Duration::from_secs(5), stream.into_inner().message()).await;
+    let answer = tokio::time::timeout(Duration::from_secs(5), stream.map_err(|status| status.code())?.into_inner().message()).await;
     drop(send);
-    matches!(answer, Ok(Ok(Some(_))))
+    match answer {
+        Ok(Ok(Some(answer))) => Ok(answer.resources.len()),
+        Ok(Err(status)) => Err(status.code()),
+        Ok(Ok(None)) | Err(_) => Err(Code::Unknown),
+    }
+}
+
+/// A snapshot with two Secrets.
+fn snapshot(gateway: &str) -> Snapshot {
+    let secret =
+        |name: &str| Arc::new(Encoded { name: format!("{gateway}/{name}").into(), version: Fingerprint::of(&[name.as_bytes()]), value: Vec::new() });
+    let mut out = Snapshot::new(gateway);
+    out.set(Service::Secrets.type_url(), Arc::new(Resources::new([secret("a"), secret("b")])));
+    out
+}
+
+#[tokio::test]
+async fn the_names_of_a_certificate_decide_what_may_be_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ours = Authority::new();
+    write(folder.path(), &ours, &ours);
+    let path = |name: &str| folder.path().join(name);
+    let files = Files { certificate: path("server.crt"), key: path("server.key"), client_ca: Some(path("clients.crt")) };
+    let tls = Arc::new(Tls::new(files).expect("certificates"));
+    let (proxies, identities) = (Proxies::default(), Identities::default());
+    for gateway in ["one", "two"] {
+        proxies.publish_one(snapshot(gateway));
+    }
+    let (_stop, stopping) = watch::channel(false);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let clients = Clients::new(Events::default());
+    let xds = Xds { proxies: proxies.clone(), clients, stop: stopping, identities: identities.clone(), ttl: None };
+    tokio::spawn(xds.serve(listener, Some(tls)));
+    let as_name = async |name: &str| connect(port, &ours, Some(ours.sign(name))).await.expect("a connection");
+    let (one, other) = (as_name("one").await, as_name("envoy").await);
+    let secrets = async |channel: &Channel, node: &str, names: &[&str]| ask(channel.clone(), node, Service::Secrets, names).await;
+
+    assert_eq!(secrets(&one, "one", &["one/a"]).await, Ok(1));
+    assert_eq!(secrets(&one, "two", &["two/a"]).await, Err(Code::PermissionDenied), "it names the other gateway");
+    assert_eq!(secrets(&other, "two", &["two/a"]).await, Ok(1), "it names none");
+
+    let rule = Rule { name: "env*".into(), gateways: vec!["two".into()], secrets: Some(vec!["two/a".into()]) };
+    identities.set(Some(vec![rule]));
+    assert_eq!(secrets(&one, "one", &["one/a"]).await, Err(Code::PermissionDenied), "no rule names it");
+    assert_eq!(secrets(&other, "two", &["two/a"]).await, Ok(1));
+    assert_eq!(secrets(&other, "two", &["two/a", "two/b"]).await, Err(Code::PermissionDenied), "the rule names one Secret");
+    assert_eq!(secrets(&other, "one", &["one/a"]).await, Err(Code::PermissionDenied));
 }
 
 #[tokio::test]
@@ -86,7 +140,10 @@ async fn certificates_are_asked_for_and_exchanged() {
     let (_stop, stopping) = watch::channel(false);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    tokio::spawn(Xds { proxies, clients: Clients::new(Events::default()), stop: stopping, ttl: None }.serve(listener, Some(tls)));
+    tokio::spawn(
+        Xds { proxies, clients: Clients::new(Events::default()), stop: stopping, identities: Identities::default(), ttl: None }
+            .serve(listener, Some(tls)),
+    );
 
     let known = connect(port, &ours, Some(ours.sign("envoy"))).await.expect("a connection");
     assert!(is_answered(known.clone()).await);

@@ -150,6 +150,9 @@ pub struct ServeArgs {
     /// How long Envoys keep what they got when they hear nothing more from the server; for ever when not given.
     #[arg(long, value_name = "TIME", value_parser = ttl, help_heading = "Servers")]
     pub xds_ttl: Option<Duration>,
+    /// A file in YAML that names proxies with their gateways, and what the certificates of Envoys may ask for. It is read again when it changes.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Servers")]
+    pub proxies: Option<PathBuf>,
     /// Whether one Envoy of a gateway gets a change first. What it rejects is not sent to the others.
     #[arg(long, value_enum, default_value_t = Switch::On, value_name = "WHETHER", help_heading = "Servers")]
     pub canary: Switch,

@@ -62,6 +62,7 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
         ready: args.ready.clone(),
         tls,
         token,
+        proxies: args.proxies.clone(),
         canary: args.canary.is_on(),
         ttl: args.xds_ttl,
         page: crate::play::page(),

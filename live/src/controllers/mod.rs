@@ -4,13 +4,15 @@
 //! |---|---|
 //! | [`statuses`] | what each object's status is to be, as a build says, and one controller for each kind that has one |
 //! | [`provisioner`] | what a build wants to be created for each Gateway, and one controller that sees to it |
+//! | [`delivery`] | which proxy belongs to which gateway, and which snapshot each gateway's proxies are to have |
 //! | [`objects`] | inputs from an API server as objects |
 //! | [`writer`] | writing to an API server |
 //! | [`lease`] | which of several replicas writes |
 //! | [`run`] | builds in, writes out |
 //!
-//! Nothing is written unless `--write-status` or `--write-objects` is given. What must not be here: what a configuration means; a build says it.
+//! Nothing is written into a cluster unless `--write-status` or `--write-objects` is given. What must not be here: what a configuration means; a build says it.
 
+pub mod delivery;
 pub mod lease;
 pub mod objects;
 pub mod provisioner;

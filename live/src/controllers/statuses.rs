@@ -266,6 +266,7 @@ mod tests {
         let clock: Clock = Arc::new(String::new);
         let mut all = controllers(&WantedStatuses::default(), &clock);
         all.push(crate::controllers::provisioner::controller(&crate::controllers::provisioner::WantedObjects::default()));
+        all.extend(crate::controllers::delivery::controllers(&crate::controllers::delivery::Wanted::default(), true));
         let drawn = crate::runtime::graph::Graph::of(&all).mermaid();
         let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("controllers.mmd");
         if std::env::var_os("UPDATE_FIXTURES").is_some() {

@@ -42,6 +42,12 @@ impl<'a> Reading<'a> {
         self.all(self.cache.by_index(kind, index, key))
     }
 
+    /// The first of what an index finds, by name, at most `most`.
+    #[must_use]
+    pub fn first(&self, kind: &str, index: &str, key: &str, most: usize) -> Vec<Arc<Object>> {
+        self.all(self.cache.by_index(kind, index, key).take(most))
+    }
+
     /// All objects of a kind for which this holds.
     #[must_use]
     pub fn list(&self, kind: &str, holds: impl Fn(&Object) -> bool) -> Vec<Arc<Object>> {

@@ -3,6 +3,7 @@
 //! What must not be here: the test's own protocol, which is the binary's that speaks it.
 
 use super::snapshot::{Resources, Snapshot};
+use crate::controllers::delivery::Registration;
 use crate::lock;
 use crate::proxies::Proxies;
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
@@ -93,7 +94,7 @@ impl Harness {
             set.version.clone_from(version);
             snapshot.set(type_url.as_str(), Arc::new(set));
         }
-        self.proxies.register(node, node);
+        self.proxies.of_file().register(node, Registration { gateway: Some(node.into()), ..Registration::default() });
         self.proxies.publish_one(snapshot);
     }
 }

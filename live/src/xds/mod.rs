@@ -17,6 +17,7 @@
 pub mod blame;
 pub mod clients;
 pub mod harness;
+pub mod identity;
 pub mod server;
 pub mod snapshot;
 mod status;

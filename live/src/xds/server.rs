@@ -4,8 +4,10 @@
 //! does not read holds up its own task only, and for a limited time. What must not be here: what is sent when.
 
 use super::clients::{Clients, Connected, Node};
+use super::identity::{Grant, Identities};
 use super::snapshot::Snapshot;
 use super::stream::{Protocol, Request, Response, Stream};
+use super::subscription::WILDCARD;
 use super::tls::{Connection, Peer, Tls};
 use crate::event::Event;
 use crate::proxies::{Assigned, Joined, Proxies, Snapshots};
@@ -22,7 +24,7 @@ use envoy_types::pb::envoy::service::secret::v3::secret_discovery_service_server
 use envoy_types::pb::envoy::service::status::v3::client_status_discovery_service_server as csds;
 use envoy_types::pb::google::protobuf::{self, Any};
 use prost::{Message, Name};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,6 +52,8 @@ pub struct Xds {
     pub clients: Clients,
     /// True from when the server is to end.
     pub stop: watch::Receiver<bool>,
+    /// What clients may ask for by their certificates.
+    pub identities: Identities,
     /// How long an Envoy keeps resources without a heartbeat from this server; `None`: for ever.
     pub ttl: Option<Duration>,
 }
@@ -95,7 +99,8 @@ impl Xds {
             node: Node::default(),
             connected: None,
             joined: None,
-            may_have_secrets: peer.may_have_secrets(),
+            peer,
+            asked_secrets: BTreeSet::new(),
             sent_of: BTreeMap::new(),
             told_unknown: false,
             out,
@@ -196,7 +201,9 @@ struct Task<W: Wire> {
     node: Node,
     connected: Option<Connected>,
     joined: Option<Joined>,
-    may_have_secrets: bool,
+    peer: Peer,
+    /// Names of Secrets that were asked for, and are not looked at yet.
+    asked_secrets: BTreeSet<String>,
     /// The snapshot that the last response of a type was made of.
     sent_of: BTreeMap<Arc<str>, Arc<Snapshot>>,
     told_unknown: bool,
@@ -252,6 +259,9 @@ impl<W: Wire> Task<W> {
         } else if request.type_url.is_empty() {
             return Err(End(Some(Status::invalid_argument("the request names no type_url"))));
         }
+        if request.type_url == Service::Secrets.type_url() {
+            self.asked_secrets.extend(request.names.iter().chain(&request.subscribe).cloned());
+        }
         if let Some(verdict) = self.machine.request(&request, Instant::now()) {
             let snapshot = self.sent_of.get(&verdict.type_url).cloned().unwrap_or_default();
             let (clients, id) = (self.shared.clients.clone(), self.node.id.clone());
@@ -300,7 +310,7 @@ impl<W: Wire> Task<W> {
             Assigned::Snapshot(snapshot) => snapshot,
         };
         self.told_unknown = false;
-        let given = if self.may_have_secrets { snapshot.clone() } else { Arc::new(snapshot.without(&Service::Secrets.type_url())) };
+        let given = self.granted(&snapshot, latest)?;
         for response in self.machine.pump(&given, Instant::now()) {
             if !response.heartbeat {
                 self.shared.clients.sent(&self.node.id, &response.type_url, &response.version);
@@ -318,6 +328,26 @@ impl<W: Wire> Task<W> {
             joined.settled(&snapshot);
         }
         Ok(())
+    }
+
+    /// What of a snapshot this client may have. One that asks for more than that has its stream ended.
+    fn granted(&mut self, snapshot: &Arc<Snapshot>, latest: &Snapshots) -> Result<Arc<Snapshot>, End> {
+        let gateways = latest.iter().flat_map(|all| all.keys()).map(|gateway| &**gateway);
+        let grant = self.shared.identities.grant(&self.peer, &snapshot.gateway, gateways);
+        let asked = std::mem::take(&mut self.asked_secrets);
+        let refused = match &grant {
+            Grant::Nothing => Some(format!("the gateway {}", snapshot.gateway)),
+            grant => {
+                asked.iter().find(|name| !name.is_empty() && **name != WILDCARD && !grant.has_secret(name)).map(|name| format!("the Secret {name}"))
+            }
+        };
+        if let Some(what) = refused {
+            let names = self.peer.names.join(", ");
+            tracing::warn!(node = %self.node.id, certificate = %names, "a client may not ask for {what}");
+            return Err(End(Some(Status::permission_denied(format!("the certificate of {names} may not ask for {what}")))));
+        }
+        let url = Service::Secrets.type_url();
+        Ok(if self.peer.may_have_secrets() { grant.of(snapshot) } else { Arc::new(snapshot.without(&url)) })
     }
 
     fn tell_unknown(&self, latest: &Snapshots) {

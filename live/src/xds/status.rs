@@ -4,6 +4,7 @@
 //! here: who is sent what.
 
 use super::clients::{Acceptance, Client, Node};
+use super::identity::Grant;
 use super::server::Xds;
 use super::snapshot::Resources;
 use super::tls::Peer;
@@ -26,30 +27,30 @@ impl ClientStatusDiscoveryService for Xds {
     type StreamClientStatusStream = Answers;
 
     async fn stream_client_status(&self, request: Request<Streaming<status::ClientStatusRequest>>) -> Result<Response<Answers>, Status> {
-        may_ask(&request)?;
+        let peer = may_ask(&request)?;
         let shared = self.clone();
-        let answers = request.into_inner().map(move |request| request.and_then(|request| shared.client_status(&request)));
+        let answers = request.into_inner().map(move |request| request.and_then(|request| shared.client_status(&request, &peer)));
         Ok(Response::new(Box::pin(answers)))
     }
 
     async fn fetch_client_status(&self, request: Request<status::ClientStatusRequest>) -> Result<Response<status::ClientStatusResponse>, Status> {
-        may_ask(&request)?;
-        self.client_status(request.get_ref()).map(Response::new)
+        let peer = may_ask(&request)?;
+        self.client_status(request.get_ref(), &peer).map(Response::new)
     }
 }
 
-fn may_ask<T>(request: &Request<T>) -> Result<(), Status> {
+fn may_ask<T>(request: &Request<T>) -> Result<Peer, Status> {
     let peer = request.extensions().get::<Peer>().cloned().unwrap_or_default();
     let allowed = peer.may_have_secrets();
     if allowed {
-        Ok(())
+        Ok(peer)
     } else {
         Err(Status::permission_denied("only clients on this machine, or with a client certificate, may read configurations"))
     }
 }
 
 impl Xds {
-    fn client_status(&self, request: &status::ClientStatusRequest) -> Result<status::ClientStatusResponse, Status> {
+    fn client_status(&self, request: &status::ClientStatusRequest, peer: &Peer) -> Result<status::ClientStatusResponse, Status> {
         let latest = self.proxies.subscribe().borrow().clone();
         let mut config = Vec::new();
         for client in self.clients.all() {
@@ -57,6 +58,12 @@ impl Xds {
                 continue;
             }
             let assigned = self.proxies.assign(&client.node, &latest);
+            let gateways = latest.iter().flat_map(|all| all.keys()).map(|gateway| &**gateway);
+            let gateway = assigned.snapshot().map(|snapshot| snapshot.gateway.clone()).unwrap_or_default();
+            if self.identities.grant(peer, &gateway, gateways) == Grant::Nothing {
+                // It may not have that gateway's configuration, and so may not read it here.
+                continue;
+            }
             let types = assigned.snapshot().into_iter().flat_map(|snapshot| snapshot.types());
             let resources = types.flat_map(|(url, resources)| of_type(&client, url, resources, request.exclude_resource_contents));
             config.push(status::ClientConfig { generic_xds_configs: resources.collect(), node: Some(node(&client.node)), ..Default::default() });

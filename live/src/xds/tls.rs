@@ -3,6 +3,7 @@
 //! A connection that is there keeps what it was opened with. Files that are half written, or wrong, change nothing until they are right. What
 //! must not be here: what is said on a connection.
 
+use super::identity::names;
 use crate::{Failure, lock};
 use futures_util::{Stream, StreamExt};
 use std::io;
@@ -136,6 +137,8 @@ pub struct Peer {
     pub address: Option<SocketAddr>,
     /// It has shown a certificate that our authority signed.
     pub is_known: bool,
+    /// The names of that certificate.
+    pub names: Arc<[String]>,
 }
 
 impl Peer {
@@ -164,10 +167,11 @@ impl Connection {
     #[must_use]
     pub fn peer(&self) -> Peer {
         match self {
-            Connection::Plain(stream) => Peer { address: stream.peer_addr().ok(), is_known: false },
+            Connection::Plain(stream) => Peer { address: stream.peer_addr().ok(), ..Peer::default() },
             Connection::Tls(stream) => {
                 let (stream, session) = stream.get_ref();
-                Peer { address: stream.peer_addr().ok(), is_known: session.peer_certificates().is_some_and(|chain| !chain.is_empty()) }
+                let own = session.peer_certificates().and_then(<[CertificateDer<'_>]>::first);
+                Peer { address: stream.peer_addr().ok(), is_known: own.is_some(), names: own.map(|own| names(own)).unwrap_or_default() }
             }
         }
     }
@@ -235,7 +239,7 @@ mod tests {
 
     #[test]
     fn key_material_goes_to_this_machine_or_to_whom_we_know() {
-        let may = |address: &str, is_known: bool| Peer { address: address.parse().ok(), is_known }.may_have_secrets();
+        let may = |address: &str, is_known: bool| Peer { address: address.parse().ok(), is_known, ..Peer::default() }.may_have_secrets();
         assert!(may("127.0.0.1:1", false) && may("[::1]:1", false) && may("[::ffff:127.0.0.1]:1", false));
         assert!(!may("10.0.0.1:1", false) && !may("nonsense", false));
         assert!(may("10.0.0.1:1", true));

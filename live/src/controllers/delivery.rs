@@ -1,0 +1,272 @@
+//! Which proxy belongs to which gateway, and which snapshot each gateway's proxies are to have: the controllers `proxies` and `xds`.
+//!
+//! Both manage kinds that no cluster has. A `Proxy` is there while a source of proxies registers it; its reconciler finds its gateway. A `Snapshot`
+//! is there while a build has its gateway; its reconciler chooses the proxy that tries a change first. Events that are no objects (a registration,
+//! an Envoy that connects or leaves, a build) are custom watches. What must not be here: sending; [`crate::proxies`] carries out.
+
+use crate::lock;
+use crate::runtime::{Action, Controller, Id, Index, Object, Reading, mapper};
+use crate::xds::snapshot::Snapshot;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// A proxy that is registered.
+pub const PROXY: &str = "Proxy";
+/// What a gateway's proxies are to have.
+pub const SNAPSHOT: &str = "Snapshot";
+/// The custom watch by which a source reports a proxy that is registered, registered otherwise, or deregistered.
+pub const REGISTERED: &str = "registered";
+/// The custom watch by which a build reports a snapshot.
+pub const SERVED: &str = "served";
+/// The custom watch by which a build reports that other gateways are there than before.
+pub const GATEWAYS: &str = "gateways";
+/// Proxies that are connected, by their gateway.
+const BY_GATEWAY: &str = "gateway";
+
+/// What a source says of a proxy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Registration {
+    /// Its `node.cluster`.
+    pub cluster: String,
+    /// The gateway that it belongs to; `None` where its names say it.
+    pub gateway: Option<Arc<str>>,
+    /// An Envoy of this name is connected.
+    pub connected: bool,
+}
+
+/// What there is: proxies by the number of the source that registered them, and snapshots by gateway.
+#[derive(Debug, Default)]
+struct State {
+    proxies: BTreeMap<String, BTreeMap<usize, Registration>>,
+    gateways: BTreeMap<Arc<str>, (u64, Arc<Snapshot>)>,
+    builds: u64,
+}
+
+/// What sources and builds say, for reconcilers to read. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted(Arc<Mutex<State>>);
+
+impl Wanted {
+    /// A source registers a proxy, or registers it otherwise.
+    pub fn register(&self, source: usize, node: &str, registration: Registration) {
+        lock(&self.0).proxies.entry(node.to_owned()).or_default().insert(source, registration);
+    }
+
+    /// A source deregisters a proxy. Others may still have it.
+    pub fn deregister(&self, source: usize, node: &str) {
+        let mut state = lock(&self.0);
+        if let Some(of) = state.proxies.get_mut(node) {
+            of.remove(&source);
+            if of.is_empty() {
+                state.proxies.remove(node);
+            }
+        }
+    }
+
+    /// The proxies that a source has registered.
+    #[must_use]
+    pub fn of_source(&self, source: usize) -> BTreeMap<String, Registration> {
+        let state = lock(&self.0);
+        state.proxies.iter().filter_map(|(node, of)| Some((node.clone(), of.get(&source)?.clone()))).collect()
+    }
+
+    /// A build has these snapshots; with `whole`, gateways that are not among them are gone. Gives the gateways that are to be looked at, and
+    /// whether other gateways are there than before.
+    pub fn serve(&self, snapshots: BTreeMap<Arc<str>, Arc<Snapshot>>, whole: bool) -> (Vec<Arc<str>>, bool) {
+        let mut state = lock(&self.0);
+        state.builds += 1;
+        let build = state.builds;
+        let gone: Vec<Arc<str>> = state.gateways.keys().filter(|name| whole && !snapshots.contains_key(*name)).cloned().collect();
+        let mut others = !gone.is_empty();
+        gone.iter().for_each(|name| _ = state.gateways.remove(name));
+        let mut told = gone;
+        for (name, snapshot) in snapshots {
+            told.push(name.clone());
+            others |= state.gateways.insert(name, (build, snapshot)).is_none();
+        }
+        (told, others)
+    }
+
+    /// The snapshot of a gateway.
+    #[must_use]
+    pub fn snapshot(&self, gateway: &str) -> Option<Arc<Snapshot>> {
+        lock(&self.0).gateways.get(gateway).map(|(_, snapshot)| snapshot.clone())
+    }
+
+    /// What is known of a proxy: its gateway is the one that the first source gives that gives any; where there is one gateway only, it is every
+    /// proxy's; else the proxy's name is the gateway's, or else its cluster.
+    fn proxy(&self, node: &str) -> Option<Value> {
+        let state = lock(&self.0);
+        let of = state.proxies.get(node)?;
+        let known = |name: &str| state.gateways.get_key_value(name).map(|(name, _)| name);
+        let named = of.values().find_map(|registration| registration.gateway.as_deref());
+        let cluster = of.values().map(|registration| registration.cluster.as_str()).find(|cluster| !cluster.is_empty()).unwrap_or_default();
+        let gateway = match (named, state.gateways.len()) {
+            (Some(gateway), _) => known(gateway),
+            (None, 1) => state.gateways.keys().next(),
+            (None, _) => known(node).or_else(|| known(cluster)),
+        };
+        let connected = of.values().any(|registration| registration.connected);
+        Some(json!({"gateway": gateway.map(|gateway| &**gateway), "connected": connected}))
+    }
+}
+
+/// The name of a proxy.
+#[must_use]
+pub fn proxy(node: &str) -> Id {
+    Id::new(PROXY, "", node)
+}
+
+/// The name of a gateway's snapshot.
+#[must_use]
+pub fn snapshot(gateway: &str) -> Id {
+    Id::new(SNAPSHOT, "", gateway)
+}
+
+fn gateway_of(proxy: &Object) -> Option<&str> {
+    proxy.spec["gateway"].as_str()
+}
+
+/// The node that tries a change of a snapshot first.
+#[must_use]
+pub fn tries(snapshot: &Object) -> Option<&str> {
+    snapshot.spec["tries"].as_str()
+}
+
+/// The gateway of a proxy, as text of its own.
+#[must_use]
+pub fn gateway(proxy: &Object) -> Option<Arc<str>> {
+    gateway_of(proxy).map(Arc::from)
+}
+
+/// Both controllers. With `canary`, one proxy of a gateway tries a change before the others get it.
+#[must_use]
+pub fn controllers(wanted: &Wanted, canary: bool) -> Vec<Controller> {
+    let (registered, served) = (wanted.clone(), wanted.clone());
+    let connected =
+        |object: &Object| if object.spec["connected"] == true { gateway_of(object).map(str::to_owned).into_iter().collect() } else { Vec::new() };
+    let proxies = Controller::new("proxies", PROXY, move |id: &Id, reading: &Reading<'_>| Ok(assign(id, reading, &registered)))
+        .custom_watch(REGISTERED, mapper::same_name(PROXY))
+        // Other gateways may be other proxies'.
+        .custom_watch(GATEWAYS, mapper::all(PROXY))
+        .writes(PROXY);
+    let xds = Controller::new("xds", SNAPSHOT, move |id: &Id, reading: &Reading<'_>| Ok(offer(id, reading, &served, canary)))
+        .index(PROXY, Index::new(BY_GATEWAY, connected))
+        .watch(PROXY, mapper::referred(|object| gateway_of(object).map(snapshot).into_iter().collect()))
+        .custom_watch(SERVED, mapper::same_name(SNAPSHOT))
+        .writes(SNAPSHOT);
+    vec![proxies, xds]
+}
+
+fn assign(id: &Id, reading: &Reading<'_>, wanted: &Wanted) -> Vec<Action> {
+    let now = reading.get(id);
+    match wanted.proxy(&id.name) {
+        Some(spec) if now.as_ref().is_some_and(|known| known.spec == spec) => Vec::new(),
+        Some(spec) => vec![Action::Apply(Object::new(id.clone(), spec))],
+        None if now.is_some() => vec![Action::Delete(id.clone())],
+        None => Vec::new(),
+    }
+}
+
+fn offer(id: &Id, reading: &Reading<'_>, wanted: &Wanted, canary: bool) -> Vec<Action> {
+    let now = reading.get(id);
+    let build = lock(&wanted.0).gateways.get(&id.name).map(|(build, _)| *build);
+    let Some(build) = build else { return if now.is_some() { vec![Action::Delete(id.clone())] } else { Vec::new() } };
+    // Whoever tried the change before tries the next one too, as it has it already.
+    let before = now.as_ref().and_then(|known| tries(known)).map(proxy);
+    let is_still_there = |proxy: &Object| proxy.spec["connected"] == true && gateway_of(proxy) == Some(&*id.name);
+    let before = before.filter(|before| reading.get(before).is_some_and(|proxy| is_still_there(&proxy)));
+    let two = if canary { reading.first(PROXY, BY_GATEWAY, &id.name, 2) } else { Vec::new() };
+    let first = before.or_else(|| two.first().map(|proxy| proxy.id.clone())).filter(|_| two.len() > 1);
+    let spec = json!({"build": build, "tries": first.map(|proxy| proxy.name.to_string())});
+    if now.is_some_and(|known| known.spec == spec) { Vec::new() } else { vec![Action::Apply(Object::new(id.clone(), spec))] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::Change;
+    use crate::runtime::testing::TestController;
+
+    struct Test {
+        wanted: Wanted,
+        runtime: TestController,
+    }
+
+    impl Test {
+        fn new() -> Self {
+            let wanted = Wanted::default();
+            let runtime = TestController::new(controllers(&wanted, true), []).expect("controllers");
+            Self { wanted, runtime }
+        }
+
+        fn connect(&mut self, node: &str, gateway: Option<&str>) {
+            let registration = Registration { gateway: gateway.map(Arc::from), connected: true, ..Registration::default() };
+            self.wanted.register(1, node, registration);
+            self.runtime.event(Change::Custom(REGISTERED, Object::new(proxy(node), Value::Null)));
+        }
+
+        fn serve(&mut self, gateways: &[&str]) {
+            let snapshots = gateways.iter().map(|name| (Arc::from(*name), Arc::new(Snapshot::new(*name)))).collect();
+            let (told, others) = self.wanted.serve(snapshots, true);
+            for gateway in told {
+                self.runtime.event(Change::Custom(SERVED, Object::new(snapshot(&gateway), Value::Null)));
+            }
+            if others {
+                self.runtime.event(Change::Custom(GATEWAYS, Object::default()));
+            }
+        }
+
+        fn tries(&self, gateway: &str) -> Option<String> {
+            tries(&*self.runtime.get(&snapshot(gateway))?).map(str::to_owned)
+        }
+
+        fn gateway(&self, node: &str) -> Option<String> {
+            gateway_of(&*self.runtime.get(&proxy(node))?).map(str::to_owned)
+        }
+    }
+
+    #[test]
+    fn a_proxy_that_is_registered_for_another_gateway_leaves_the_old_one() {
+        let mut test = Test::new();
+        test.serve(&["one", "two"]);
+        for node in ["a", "b", "c"] {
+            test.connect(node, Some("one"));
+        }
+        assert_eq!((test.tries("one").as_deref(), test.tries("two")), (Some("a"), None));
+        test.connect("a", Some("two"));
+        // The old gateway is reconciled although nothing points at it any more.
+        assert_eq!((test.gateway("a").as_deref(), test.tries("one").as_deref()), (Some("two"), Some("b")));
+        test.wanted.deregister(1, "c");
+        test.runtime.event(Change::Custom(REGISTERED, Object::new(proxy("c"), Value::Null)));
+        assert_eq!((test.gateway("c"), test.tries("one")), (None, None), "one that is alone does not try for others");
+    }
+
+    #[test]
+    fn gateways_that_come_and_go_move_proxies() {
+        let mut test = Test::new();
+        test.connect("two", None);
+        assert_eq!(test.gateway("two"), None);
+        test.serve(&["one"]);
+        assert_eq!(test.gateway("two").as_deref(), Some("one"), "the only gateway is everyone's");
+        test.serve(&["one", "two"]);
+        assert_eq!(test.gateway("two").as_deref(), Some("two"));
+        test.serve(&["one", "three"]);
+        assert_eq!(test.gateway("two"), None);
+        assert!(test.runtime.get(&snapshot("two")).is_none(), "a gateway that is gone has no snapshot");
+    }
+
+    #[test]
+    fn the_first_source_that_names_a_gateway_decides() {
+        let mut test = Test::new();
+        test.serve(&["one", "two"]);
+        test.connect("a", Some("two"));
+        test.wanted.register(0, "a", Registration { gateway: Some("one".into()), ..Registration::default() });
+        test.runtime.event(Change::Custom(REGISTERED, Object::new(proxy("a"), Value::Null)));
+        assert_eq!(test.gateway("a").as_deref(), Some("one"));
+        test.wanted.deregister(0, "a");
+        test.runtime.event(Change::Custom(REGISTERED, Object::new(proxy("a"), Value::Null)));
+        assert_eq!(test.gateway("a").as_deref(), Some("two"));
+    }
+}

@@ -1,0 +1,403 @@
+//! Which Envoy gets which gateway's snapshot.
+//!
+//! A proxy is registered by a [`ConfigSource`]: because an Envoy of its name is connected, or because a [`file`] names it. Which gateway is its, and
+//! who tries a change first, is what the controllers of [`delivery`] find; here it is carried out. All proxies of a gateway share one snapshot. Each
+//! subscriber sees the latest snapshot and never a queue of them, so that a slow one does not delay others. Not here: how a snapshot is made, and the
+//! protocol by which it is sent.
+
+pub mod file;
+
+use crate::controllers::delivery::{self, GATEWAYS, PROXY, REGISTERED, Registration, SERVED, Wanted};
+use crate::event::{Event, Events};
+use crate::lock;
+use crate::rollout::{self, Rollout};
+use crate::runtime::{Action, Change, Manager, Object};
+use crate::xds::clients::Node;
+use crate::xds::snapshot::Snapshot;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use tokio::sync::watch;
+
+/// What a node is given.
+#[derive(Clone, Debug, Default)]
+pub enum Assigned {
+    /// Nothing is known yet: the first build is still to come.
+    #[default]
+    Early,
+    /// This.
+    Snapshot(Arc<Snapshot>),
+    /// No gateway is its.
+    Unknown,
+}
+
+impl Assigned {
+    /// The snapshot, if there is one.
+    #[must_use]
+    pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
+        match self {
+            Assigned::Snapshot(snapshot) => Some(snapshot),
+            Assigned::Early | Assigned::Unknown => None,
+        }
+    }
+}
+
+/// All gateways' snapshots; `None` before the first build.
+pub type Snapshots = Option<Arc<BTreeMap<Arc<str>, Rollout>>>;
+
+/// The gateway of each proxy, where it has one.
+type Assignments = BTreeMap<Arc<str>, Option<Arc<str>>>;
+
+/// The manager of proxies. Clones are the same.
+#[derive(Clone)]
+pub struct Proxies {
+    latest: watch::Sender<Snapshots>,
+    /// The controllers that find each proxy's gateway and each gateway's snapshot.
+    manager: Arc<Mutex<Manager>>,
+    wanted: Wanted,
+    /// The gateway of each proxy, where it has one.
+    assigned: Arc<Mutex<Assignments>>,
+    /// Who is connected, each with its number of streams.
+    joined: Arc<Mutex<BTreeMap<String, (Node, usize)>>>,
+    streams: Arc<AtomicU64>,
+    events: Events,
+}
+
+impl std::fmt::Debug for Proxies {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Proxies").field("latest", &self.latest).field("assigned", &self.assigned).finish_non_exhaustive()
+    }
+}
+
+impl Default for Proxies {
+    fn default() -> Self {
+        Self::new(true, Events::default())
+    }
+}
+
+/// A source of proxies: it registers those that it knows, registers them again when they change, and deregisters those that are gone.
+#[derive(Clone, Debug)]
+pub struct ConfigSource {
+    proxies: Proxies,
+    /// Its number; what a lower one says of a proxy's gateway counts first.
+    number: usize,
+}
+
+/// Proxies that a file names.
+const FILE: usize = 0;
+/// Proxies that are there because an Envoy is connected.
+const CONNECTED: usize = 1;
+
+impl ConfigSource {
+    /// Registers a proxy, or registers it otherwise.
+    pub fn register(&self, node: &str, registration: Registration) {
+        self.proxies.wanted.register(self.number, node, registration);
+        self.proxies.told([node]);
+    }
+
+    /// Deregisters a proxy. Another source may still have it.
+    pub fn deregister(&self, node: &str) {
+        self.proxies.wanted.deregister(self.number, node);
+        self.proxies.told([node]);
+    }
+
+    /// These are all proxies that it has.
+    pub fn replace(&self, all: &BTreeMap<String, Registration>) {
+        let known = self.proxies.wanted.of_source(self.number);
+        for (node, registration) in all.iter().filter(|(node, registration)| known.get(*node) != Some(registration)) {
+            self.register(node, registration.clone());
+        }
+        known.keys().filter(|node| !all.contains_key(*node)).for_each(|node| self.deregister(node));
+    }
+}
+
+impl ConfigSource {
+    /// Wakes all streams, as what they may ask for may be another.
+    pub fn wake(&self) {
+        self.proxies.latest.send_modify(|_| ());
+    }
+}
+
+/// What controllers asked for, to be handed out at once: streams are woken once for all of it.
+#[derive(Default)]
+struct Batch {
+    /// Gateways with the node that tries a change; `None` for one that is gone.
+    snapshots: BTreeMap<Arc<str>, Option<Option<String>>>,
+    /// A proxy that has a stream has another gateway.
+    moved: bool,
+}
+
+impl Proxies {
+    /// Without gateways yet. With `canary`, a change goes to one Envoy of a gateway first.
+    ///
+    /// # Panics
+    ///
+    /// Never: the controllers are always the same, and a test has them.
+    #[must_use]
+    pub fn new(canary: bool, events: Events) -> Self {
+        let wanted = Wanted::default();
+        let manager = Manager::new(delivery::controllers(&wanted, canary)).unwrap_or_default();
+        let (manager, latest) = (Arc::new(Mutex::new(manager)), watch::channel(None).0);
+        Self { latest, manager, wanted, assigned: Arc::default(), joined: Arc::default(), streams: Arc::default(), events }
+    }
+
+    /// The proxies that a file names.
+    #[must_use]
+    pub fn of_file(&self) -> ConfigSource {
+        ConfigSource { proxies: self.clone(), number: FILE }
+    }
+
+    /// The proxies that are there because an Envoy is connected.
+    fn of_streams(&self) -> ConfigSource {
+        ConfigSource { proxies: self.clone(), number: CONNECTED }
+    }
+
+    /// Gives these snapshots to whom they belong; gateways that are not among them are gone.
+    pub fn publish(&self, snapshots: BTreeMap<Arc<str>, Arc<Snapshot>>) {
+        self.serve(snapshots, true);
+    }
+
+    /// Sets one gateway's snapshot and leaves the others.
+    pub fn publish_one(&self, snapshot: Snapshot) {
+        let snapshot = Arc::new(snapshot);
+        self.serve(BTreeMap::from([(snapshot.gateway.clone(), snapshot)]), false);
+    }
+
+    fn serve(&self, snapshots: BTreeMap<Arc<str>, Arc<Snapshot>>, whole: bool) {
+        let mut manager = lock(&self.manager);
+        let (told, others) = self.wanted.serve(snapshots, whole);
+        for gateway in told {
+            manager.event(Change::Custom(SERVED, Object::new(delivery::snapshot(&gateway), serde_json::Value::Null)));
+        }
+        if others {
+            manager.event(Change::Custom(GATEWAYS, Object::default()));
+        }
+        self.carry_out(&mut manager);
+        // Even without gateways it is known now which there are.
+        self.latest.send_if_modified(|latest| {
+            let is_first = latest.is_none();
+            latest.get_or_insert_default();
+            is_first
+        });
+    }
+
+    /// A source says something else of these proxies than before.
+    fn told<'n>(&self, nodes: impl IntoIterator<Item = &'n str>) {
+        let mut manager = lock(&self.manager);
+        for node in nodes {
+            manager.event(Change::Custom(REGISTERED, Object::new(delivery::proxy(node), serde_json::Value::Null)));
+        }
+        self.carry_out(&mut manager);
+    }
+
+    /// Does what controllers ask for, until they ask for nothing more.
+    fn carry_out(&self, manager: &mut Manager) {
+        let mut batch = Batch::default();
+        while let Some(planned) = manager.plan(Instant::now()) {
+            for action in planned.outcome.iter().flatten() {
+                self.note(action, &mut batch);
+                match action {
+                    Action::Apply(object) => manager.event(Change::Put(object.clone())),
+                    Action::Delete(id) => manager.event(Change::Gone(id.clone())),
+                    Action::Status(..) | Action::Finalizers(..) | Action::Write(..) => {}
+                }
+            }
+            manager.carried_out(&planned, Ok(()), Instant::now());
+        }
+        self.hand_out(batch);
+    }
+
+    fn note(&self, action: &Action, batch: &mut Batch) {
+        match action {
+            Action::Apply(object) if *object.id.kind == *PROXY => {
+                let gateway = delivery::gateway(object);
+                let before = lock(&self.assigned).insert(object.id.name.clone(), gateway.clone());
+                batch.moved |= before.is_some_and(|before| before != gateway);
+            }
+            Action::Delete(id) if *id.kind == *PROXY => _ = lock(&self.assigned).remove(&id.name),
+            Action::Apply(object) => _ = batch.snapshots.insert(object.id.name.clone(), Some(delivery::tries(object).map(str::to_owned))),
+            Action::Delete(id) => _ = batch.snapshots.insert(id.name.clone(), None),
+            Action::Status(..) | Action::Finalizers(..) | Action::Write(..) => {}
+        }
+    }
+
+    fn hand_out(&self, batch: Batch) {
+        let now = Instant::now();
+        self.latest.send_if_modified(|latest| {
+            let mut modified = batch.moved;
+            if batch.snapshots.is_empty() {
+                return modified;
+            }
+            let all = Arc::make_mut(latest.get_or_insert_default());
+            for (gateway, wanted) in &batch.snapshots {
+                let snapshot = self.wanted.snapshot(gateway);
+                modified |= match (wanted, snapshot, all.get_mut(gateway)) {
+                    (Some(tries), Some(snapshot), Some(rollout)) => rollout.offer(snapshot, tries.as_deref(), now),
+                    (Some(_), Some(snapshot), None) => all.insert(gateway.clone(), Rollout::new(snapshot)).is_none(),
+                    _ => all.remove(gateway).is_some(),
+                };
+            }
+            modified
+        });
+    }
+
+    /// The latest snapshots, now and from now on.
+    #[must_use]
+    pub fn subscribe(&self) -> watch::Receiver<Snapshots> {
+        self.latest.subscribe()
+    }
+
+    /// What a node is given of these, which has a stream or is registered otherwise.
+    #[must_use]
+    pub fn assign(&self, node: &Node, snapshots: &Snapshots) -> Assigned {
+        let Some(all) = snapshots else { return Assigned::Early };
+        let gateway = lock(&self.assigned).get(&*node.id).cloned().flatten();
+        let Some(gateway) = gateway else { return Assigned::Unknown };
+        // A gateway that is not among them is one that comes at once.
+        all.get(&gateway).map_or(Assigned::Early, |rollout| Assigned::Snapshot(rollout.of(&node.id).clone()))
+    }
+
+    /// A stream of a node is open, until what is returned is dropped.
+    #[must_use]
+    pub fn join(&self, node: &Node) -> Joined {
+        let is_first = {
+            let mut joined = lock(&self.joined);
+            let (_, streams) = joined.entry(node.id.clone()).or_insert_with(|| (node.clone(), 0));
+            *streams += 1;
+            *streams == 1
+        };
+        if is_first {
+            self.of_streams().register(&node.id, Registration { cluster: node.cluster.clone(), gateway: None, connected: true });
+        }
+        Joined { proxies: self.clone(), node: node.id.clone(), stream: self.streams.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    fn change(&self, gateway: &str, change: impl FnOnce(&mut Rollout) -> rollout::Change) {
+        let mut became = rollout::Change::None;
+        let mut version = String::new();
+        self.latest.send_if_modified(|latest| {
+            let Some(all) = latest.as_mut() else { return false };
+            let Some(mut rollout) = all.get(gateway).cloned() else { return false };
+            became = change(&mut rollout);
+            version = rollout.newest().version();
+            Arc::make_mut(all).insert(Arc::from(gateway), rollout);
+            became == rollout::Change::Released
+        });
+        if became == rollout::Change::Held {
+            self.events.tell(Event::Held { gateway: gateway.to_owned(), version });
+        }
+    }
+}
+
+/// An open stream of a node.
+#[derive(Debug)]
+pub struct Joined {
+    proxies: Proxies,
+    node: String,
+    stream: u64,
+}
+
+impl Joined {
+    /// It has all that it asks for of a snapshot.
+    pub fn settled(&self, snapshot: &Arc<Snapshot>) {
+        let tries = |rollout: &Rollout| rollout.deadline(&self.node).is_some();
+        if !self.proxies.latest.borrow().as_ref().and_then(|all| all.get(&snapshot.gateway)).is_some_and(tries) {
+            // Nobody waits for it.
+            return;
+        }
+        let streams = lock(&self.proxies.joined).get(&self.node).map_or(1, |(_, streams)| *streams);
+        self.proxies.change(&snapshot.gateway, |rollout| rollout.settled(&self.node, self.stream, snapshot, streams));
+    }
+
+    /// It rejects a part of a snapshot.
+    pub fn rejected(&self, snapshot: &Arc<Snapshot>) {
+        self.proxies.change(&snapshot.gateway, |rollout| rollout.rejected(&self.node, snapshot));
+    }
+
+    /// Until when it may take to try what it was given, where it is the one that tries.
+    #[must_use]
+    pub fn deadline(&self, snapshots: &Snapshots, gateway: &str) -> Option<Instant> {
+        snapshots.as_ref()?.get(gateway)?.deadline(&self.node)
+    }
+
+    /// Its time may be over.
+    pub fn give_up(&self, gateway: &str) {
+        self.proxies.change(gateway, |rollout| rollout.give_up(&self.node, Instant::now()));
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        let is_gone = {
+            let mut joined = lock(&self.proxies.joined);
+            match joined.get_mut(&self.node) {
+                Some((_, streams)) if *streams > 1 => {
+                    *streams -= 1;
+                    false
+                }
+                _ => joined.remove(&self.node).is_some(),
+            }
+        };
+        if is_gone {
+            self.proxies.of_streams().deregister(&self.node);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(id: &str, cluster: &str) -> Node {
+        Node { id: id.into(), cluster: cluster.into(), agent: String::new() }
+    }
+
+    fn of(proxies: &Proxies, node: &Node) -> Option<String> {
+        let latest = proxies.subscribe().borrow().clone();
+        let _joined = proxies.join(node);
+        proxies.assign(node, &latest).snapshot().map(|snapshot| snapshot.gateway.to_string())
+    }
+
+    #[test]
+    fn nodes_find_their_gateway() {
+        let proxies = Proxies::default();
+        assert_eq!(of(&proxies, &node("a", "b")), None);
+        proxies.publish_one(Snapshot::new("ambassador"));
+        assert_eq!(of(&proxies, &node("any", "any")).as_deref(), Some("ambassador"), "one gateway is everyone's");
+        proxies.publish_one(Snapshot::new("contour"));
+        assert_eq!(of(&proxies, &node("contour", "ambassador")).as_deref(), Some("contour"), "the id comes first");
+        assert_eq!(of(&proxies, &node("x", "ambassador")).as_deref(), Some("ambassador"), "then the cluster");
+        assert_eq!(of(&proxies, &node("x", "y")), None);
+        let registered = |gateway: &str| Registration { gateway: Some(gateway.into()), ..Registration::default() };
+        proxies.of_file().register("x", registered("contour"));
+        assert_eq!(of(&proxies, &node("x", "ambassador")).as_deref(), Some("contour"));
+        proxies.of_file().deregister("x");
+        assert_eq!(of(&proxies, &node("x", "y")), None);
+        proxies.of_file().register("x", registered("nowhere"));
+        assert_eq!(of(&proxies, &node("x", "ambassador")), None, "a gateway that is named and is not there is no other one");
+    }
+
+    #[test]
+    fn an_envoy_with_a_stream_moves_with_its_registration() {
+        let proxies = Proxies::default();
+        proxies.publish_one(Snapshot::new("one"));
+        proxies.publish_one(Snapshot::new("two"));
+        let node = node("x", "one");
+        let _joined = proxies.join(&node);
+        let mut latest = proxies.subscribe();
+        let gateway = |latest: &mut watch::Receiver<Snapshots>| {
+            let now = latest.borrow_and_update().clone();
+            proxies.assign(&node, &now).snapshot().map(|snapshot| snapshot.gateway.to_string())
+        };
+        assert_eq!(gateway(&mut latest).as_deref(), Some("one"));
+        let named = Registration { gateway: Some("two".into()), ..Registration::default() };
+        proxies.of_file().replace(&BTreeMap::from([("x".to_owned(), named.clone())]));
+        assert!(latest.has_changed().expect("it is there"), "its stream is woken");
+        assert_eq!(gateway(&mut latest).as_deref(), Some("two"));
+        proxies.of_file().replace(&BTreeMap::from([("x".to_owned(), named)]));
+        assert!(!latest.has_changed().expect("it is there"), "the same again wakes nobody");
+        proxies.of_file().replace(&BTreeMap::new());
+        assert_eq!(gateway(&mut latest).as_deref(), Some("one"));
+    }
+}
