@@ -8,7 +8,6 @@ use chancery_web::protocol::SourceFile;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde::Deserialize;
-use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 
 /// At most this many bytes are read at once.
