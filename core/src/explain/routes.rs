@@ -52,6 +52,32 @@ pub struct RouteRow {
 }
 
 /// All routes, as Envoy goes through them.
+///
+/// ```
+/// use chancery_core::compilation::Options;
+/// use chancery_core::compile::Compiler;
+/// use chancery_core::dialect;
+/// use chancery_core::resource::Inputs;
+/// use chancery_core::explain::routes;
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Listener
+/// metadata: {name: web}
+/// spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+/// ---
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote, timeout_ms: 9000}
+/// ");
+/// let mut compiler = Compiler::new(dialect::ALL);
+/// let compilation = compiler.compile(&inputs, &Options::default());
+/// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
+///
+/// let rows = routes(gateway);
+/// assert!(rows.iter().any(|row| row.action == "forward" && row.made_by.iter().any(|by| by.name == "quote")));
+/// ```
 pub fn routes(gateway: GatewayRef<'_>) -> Vec<RouteRow> {
     let mut rows = Vec::new();
     for (listener_at, listener) in gateway.ir.listeners.iter().enumerate() {

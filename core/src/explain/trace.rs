@@ -73,6 +73,36 @@ pub struct LineReport {
 }
 
 /// What made a place, given as a JSON pointer ([`super::resolve`] finds it from what people write).
+///
+/// ```
+/// use chancery_core::compilation::Options;
+/// use chancery_core::compile::Compiler;
+/// use chancery_core::dialect;
+/// use chancery_core::resource::Inputs;
+/// use chancery_core::explain::{View, Viewed, explain_pointer, resolve};
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Listener
+/// metadata: {name: web}
+/// spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+/// ---
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote, timeout_ms: 9000}
+/// ");
+/// let mut compiler = Compiler::new(dialect::ALL);
+/// let compilation = compiler.compile(&inputs, &Options::default());
+/// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
+///
+/// let viewed = Viewed::new(gateway.ir, View::Envoy, compiler.emitted.of(gateway));
+/// let timeouts = resolve(&viewed.root, "timeout");
+/// let positions = compilation.positions();
+/// let lines = timeouts.iter().flat_map(|pointer| explain_pointer(gateway.named(), &positions, &viewed, pointer).origins);
+/// // `timeout_ms` stands on the ninth line.
+/// assert!(lines.filter_map(|origin| origin.span).any(|span| span.line == 9));
+/// ```
 pub fn explain_pointer(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, pointer: &str) -> Explanation {
     let view = |pointer: String, origins: &[Origin]| made(gateway, positions, viewed, pointer, origins);
     let mut chain = viewed.map.chain(pointer);

@@ -4,6 +4,13 @@ use crate::text::Str;
 use core::fmt;
 
 /// What Kubernetes calls an object: group, kind, namespace and name. Two versions of one object have one key.
+///
+/// ```
+/// use chancery_core::resource::ResourceKey;
+///
+/// let key = ResourceKey::new("getambassador.io", "Mapping", "default", "quote");
+/// assert_eq!(key.to_string(), "Mapping `quote` (default)");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResourceKey {
     /// API group, empty for the core group (`v1`).

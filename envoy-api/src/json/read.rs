@@ -27,6 +27,15 @@ impl<M: Element + Reflect> Readable for M {}
 /// # Errors
 ///
 /// The text is not JSON. JSON that does not fit the message is no error, but a [`Problem`].
+///
+/// ```
+/// use chancery_envoy_api::envoy::config::cluster::v3::Cluster;
+/// use chancery_envoy_api::json::from_str;
+///
+/// let read = from_str::<Cluster>(r#"{"name": "quote", "conect_timeout": "3s"}"#).expect("JSON");
+/// assert_eq!(read.message.name, "quote");
+/// assert_eq!(read.problems[0].pointer, "");
+/// ```
 pub fn from_str<M: Readable>(text: &str) -> Result<Read<M>, SyntaxError> {
     all(text, |reader| Ok(M::read(reader, None)?.unwrap_or_default()))
 }
