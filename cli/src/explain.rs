@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// At most so many places are shown to people.
+/// At most this many places are shown to people.
 const MOST: usize = 40;
 
 /// Runs it.

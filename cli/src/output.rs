@@ -88,7 +88,7 @@ const BATCH: usize = 1024;
 const WINDOW: usize = 1 << 20;
 
 impl Sink {
-    /// A file, made anew.
+    /// A file, written again from the start.
     pub fn file(path: &Path) -> Result<Self, Unusable> {
         let file = File::create(path).map_err(|error| format!("cannot write {}: {}", path.display(), reason(&error)))?;
         Ok(Sink::File(file, path.display().to_string()))

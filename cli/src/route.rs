@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// At most so many of the routes that were tried are shown one by one, for people.
+/// At most this many of the routes that were tried are shown one by one, for people.
 const MOST: usize = 12;
 
 /// Runs it.

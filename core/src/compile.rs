@@ -103,7 +103,7 @@ impl Compiler {
         self.executor
     }
 
-    /// Takes out what earlier compiles established: the next one begins anew. What was emitted stays.
+    /// Takes out what earlier compiles established: the next one starts again from nothing. What was emitted stays.
     ///
     /// For hosts that compile once and write a large document: that memory is better spent on the document. Dropping it takes time, which can be
     /// spent on another thread.

@@ -1,6 +1,6 @@
 //! Sorting, stably, by code that is compiled once.
 //!
-//! The standard library's sort is compiled anew for every type and comparison, two kilobytes each time, of which the playground would have to load
+//! The standard library's sort is compiled again for every type and comparison, two kilobytes each time, of which the playground would have to load
 //! hundreds. So in WebAssembly one function sorts places, and asks by a call which comes first. Elsewhere this is the standard library's.
 //!
 //! Maps are filled from iterators one by one for the same reason: the standard library's `collect` sorts first.

@@ -34,7 +34,7 @@ const SPACING: Duration = Duration::from_millis(100);
 pub struct About {
     /// `folder` or `cluster`; empty for nothing.
     pub kind: &'static str,
-    /// By what it is told apart from what was followed before.
+    /// What distinguishes it from what was followed before.
     pub id: u64,
     /// What people call it.
     pub title: String,
@@ -96,7 +96,7 @@ impl Open {
 #[derive(Clone)]
 pub struct Desk {
     open: Arc<Mutex<Option<Open>>>,
-    /// Grows whenever the page must be told anew what is followed.
+    /// Grows whenever the page must be told again what is followed.
     turns: watch::Sender<u64>,
     /// What the page is still to be told besides.
     words: Arc<(std::sync::Mutex<Vec<Value>>, Notify)>,

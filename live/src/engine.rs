@@ -98,7 +98,7 @@ impl Engine {
         }
     }
 
-    /// Waits until all is built that was told, and ends.
+    /// Waits until everything that came is built, and ends.
     pub fn stop(&mut self) {
         self.intake.close();
         self.sources.abort_all();

@@ -12,7 +12,7 @@ use tokio::sync::broadcast::error::RecvError;
 /// Takes events one by one; false where the reader is gone.
 pub type Show = Box<dyn FnMut(&Dated) -> bool + Send>;
 
-/// Serves, until the process is told to end.
+/// Serves, until the process is stopped.
 ///
 /// # Errors
 ///
@@ -28,7 +28,7 @@ pub fn serve(
     run(&events, show, async { crate::serve::serve(settings, sources, servers, writing, ended()).await })
 }
 
-/// Watches, until the process is told to end, or until the sources do.
+/// Watches, until the process is stopped, or until the sources do.
 ///
 /// # Errors
 ///
@@ -72,7 +72,7 @@ fn run(events: &Events, mut show: Show, work: impl Future<Output = Result<(), Fa
     outcome
 }
 
-/// The next event; `None` when all are told and no more will come.
+/// The next event; `None` when all are delivered and no more will come.
 async fn next(told: &mut Receiver<Dated>, finished: &mut tokio::sync::oneshot::Receiver<()>) -> Option<Dated> {
     loop {
         tokio::select! {

@@ -13,7 +13,7 @@
 //! | [`address`] | where a server listens |
 //! | [`admin`] | what an Envoy on this machine says of itself |
 //! | [`files`] | which files of a folder are read |
-//! | [`sources`] | whence inputs come: a folder, a stream of watch events, a recording, an API server |
+//! | [`sources`] | where inputs come from: a folder, a stream of watch events, a recording, an API server |
 //! | [`worker`] | changes become builds: noise dropped, spaced, drained, compiled |
 //! | [`xds`] | snapshots, subscriptions, the server, and whom a rejection blames |
 //! | [`proxies`] | which Envoy gets which gateway's snapshot |

@@ -2,7 +2,7 @@
 //!
 //! Of each gateway there is a snapshot that is known to be good, and perhaps a newer one that one Envoy is trying. It becomes everybody's when that
 //! Envoy has taken all of it, when it goes away, or when it says nothing for too long; when it rejects any of it, the others keep
-//! what they have until the next change. Endpoints do not wait: they are no configuration. It is told the time.
+//! what they have until the next change. Endpoints do not wait: they are no configuration. The caller passes the time in.
 //!
 //! What must not be here: who is connected by what.
 

@@ -253,7 +253,7 @@ pub(crate) fn publisher(
         events.tell(reporter.event(build));
         let mut now = BTreeSet::new();
         for event in build.gateways.iter().flat_map(withheld_events) {
-            // What is told once is told again only when it comes back.
+            // What was reported once is reported again only when it comes back.
             let text = serde_json::to_string(&event).unwrap_or_default();
             if !told.contains(&text) {
                 events.tell(event);

@@ -47,7 +47,7 @@ pub async fn watch(
         () = &mut end => Ok(()),
         failure = engine.died() => failure.map_or(Ok(()), Err),
     };
-    // What was told last is still to be built.
+    // What came last is still to be built.
     let waited = std::time::Instant::now();
     while engine.intake.is_pending() && waited.elapsed() < std::time::Duration::from_secs(60) && outcome.is_ok() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;

@@ -454,7 +454,7 @@ pub struct Which {
 /// A route in its place, as `chancery_core::explain::RouteRow` tells it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RouteRow {
-    /// By what it is told apart from the routes of all gateways.
+    /// What distinguishes it from the routes of all gateways.
     pub key: String,
     /// What its gateway is called, where there are several.
     pub of: Option<String>,
@@ -518,7 +518,7 @@ pub struct LedgerRow {
 pub struct GraphFocus {
     /// Only what these nodes lead to and what leads to them, by id.
     pub from: Vec<String>,
-    /// At most so many steps away.
+    /// At most this many steps away.
     pub depth: Option<u32>,
     /// These kinds are left out.
     pub without: Vec<String>,

@@ -23,7 +23,7 @@ pub struct Deployment {
     pub allow_empty: bool,
     /// Whether Helm charts and kustomizations are rendered.
     pub render: bool,
-    /// At most so many bytes are read of all inputs together.
+    /// At most this many bytes are read of all inputs together.
     pub max_input: u64,
     /// What the file of settings says.
     pub settings: Result<Settings, String>,
@@ -73,7 +73,7 @@ fn bytes(text: &str) -> Result<u64, String> {
     number.checked_mul(unit).filter(|bytes| (1..=MOST).contains(bytes)).ok_or_else(|| "it may be 2 GB at most".into())
 }
 
-/// At most so many bytes are read of all inputs together, unless a person says otherwise.
+/// At most this many bytes are read of all inputs together, unless a person says otherwise.
 pub const MAX_INPUT: u64 = 256 << 20;
 
 const DIALECT: &str = "dialect";
@@ -133,7 +133,7 @@ impl Args for Deployment {
         let empty = "Accept an input without resources. Otherwise it is an error, as whatever should have written it probably failed";
         let exclude = "Leave out of folders what matches this pattern, written as in a .gitignore; may be given several times";
         let render = "Have the helm, kustomize or kubectl of this machine render the Helm charts and kustomizations of folders";
-        let max = "Read at most so many bytes of all inputs together, such as 512MB [default: 256MB]";
+        let max = "Read at most this many bytes of all inputs together, such as 512MB [default: 256MB]";
         let settings = "Settings; the first chancery.toml upwards from this folder when not given, `none` for none";
         let input =
             |name: &'static str, help: &'static str| Arg::new(name).long(name).global(true).help_heading(INPUT).hide_short_help(true).help(help);

@@ -12,13 +12,13 @@ use chancery_core::explain::OriginView;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// At most so many fields of one thing are shown.
+/// At most this many fields of one thing are shown.
 const MOST_FIELDS: usize = 12;
 
-/// At most so many ways in which requests change are shown, the most important first.
+/// At most this many ways in which requests change are shown, the most important first.
 const MOST_WAYS: usize = 40;
 
-/// At most so many resources with the same change are shown in full. Of more, the first is shown in full, and at most so many others by name.
+/// At most this many resources with the same change are shown in full. Of more, only the first is shown in full, and at most this many others by name.
 const ALIKE: usize = 4;
 
 pub fn report(differences: &Differences, running: Option<&Running>, style: &Style) -> String {

@@ -36,7 +36,7 @@ pub struct Reader {
     excludes: Excludes,
     /// Whether charts and kustomizations are rendered.
     render: bool,
-    /// At most so many bytes are read of all inputs together; 0 for [`MAX_INPUT`].
+    /// At most this many bytes are read of all inputs together; 0 for [`MAX_INPUT`].
     max_input: u64,
     /// The folder in which the files of a revision lie, which names do not show, and the revision.
     below: Option<(PathBuf, String)>,

@@ -6,7 +6,7 @@ use crate::style::{Style, count, plain};
 use chancery_live::event::{Dated, EnvoyState, Event, FindingLine, Place, SourceState};
 use std::fmt::Write;
 
-/// At most so many findings are shown with one build.
+/// At most this many findings are shown with one build.
 const MOST: usize = 12;
 
 /// An event; empty for one that people need not see.

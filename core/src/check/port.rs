@@ -14,7 +14,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// At most so many ports are named.
+/// At most this many ports are named.
 const MOST: usize = 4;
 
 pub(super) fn check(whole: &mut Whole<'_>) {

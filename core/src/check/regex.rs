@@ -18,7 +18,7 @@ use hashbrown::{HashMap, HashSet};
 /// Envoy's runtime key for the largest program.
 const LIMIT_KEY: &str = "re2.max_program_size.error_level";
 
-/// Of a virtual host so many expressions are held against each other.
+/// At most this many expressions of a virtual host are compared with each other.
 const MOST_EXPRESSIONS: usize = 32;
 
 /// So many pairs are looked at in all.

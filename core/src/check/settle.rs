@@ -34,7 +34,7 @@ pub(super) fn settle(compilation: &mut Compilation, policy: &Policy) {
             found.retain(|finding| !is_suppressed(finding, compilation, &mut suppressions));
         }
     }
-    whole.extend(suppressions.iter().filter_map(|suppression| complaint(suppression, compilation)));
+    whole.extend(suppressions.iter().filter_map(|suppression| unused_suppression(suppression, compilation)));
     for found in by_side.iter_mut().chain([&mut whole]) {
         judge(found, policy);
     }
@@ -94,7 +94,7 @@ fn is_suppressed(finding: &Diagnostic, compilation: &Compilation, suppressions: 
     suppressed
 }
 
-fn complaint(suppression: &Suppression, compilation: &Compilation) -> Option<Diagnostic> {
+fn unused_suppression(suppression: &Suppression, compilation: &Compilation) -> Option<Diagnostic> {
     let Suppression { object, node, code, .. } = suppression;
     let (about, message, help) = if !suppression.used {
         let own = || compilation.sides.iter().flat_map(|side| side.dialect.codes);

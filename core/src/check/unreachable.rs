@@ -33,7 +33,7 @@ use pb::route::{HeaderMatcher, RouteMatch};
 /// Values of the runtime, as the configuration has them.
 type Runtime = BTreeMap<String, pb::Value>;
 
-/// Each route is compared with at most so many earlier routes that begin alike.
+/// Each route is compared with at most this many earlier routes that begin alike.
 const MOST: usize = 64;
 
 /// A route in the order of its virtual host: how it is matched, and who made it.

@@ -24,7 +24,7 @@ impl Policy {
     }
 }
 
-/// How bad a finding is, or that it is not told at all.
+/// How bad a finding is, or that it is not reported at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -34,7 +34,7 @@ pub enum Level {
     Warning,
     /// [`Severity::Notice`]
     Notice,
-    /// It is not told.
+    /// It is not reported.
     Off,
 }
 
@@ -49,7 +49,7 @@ impl Level {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, level)| level)
     }
 
-    /// How bad it is; `None` where it is not told.
+    /// How bad it is; `None` where it is not reported.
     #[must_use]
     pub fn severity(self) -> Option<Severity> {
         match self {

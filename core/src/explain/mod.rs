@@ -1,7 +1,7 @@
 //! Views of a [`Compilation`](crate::compilation::Compilation) that explain it: where things stand, what is wrong, where a value comes from,
 //! what a line makes, what refers to what, and what became of every object.
 //!
-//! Everything here looks and nothing computes anew; it is made on demand and costs nothing when it is not asked for. All results are plain data
+//! Everything here looks and nothing is computed again; it is made on demand and costs nothing when it is not asked for. All results are plain data
 //! that serialises, so that the command line, the playground and the desktop show the same. Key material is in none of them.
 //!
 //! What must not be here: rendering for a terminal, files, and decisions about what a gateway does.

@@ -22,7 +22,7 @@ pub struct RouteReport {
     /// What becomes of it.
     #[serde(flatten)]
     pub simulation: Simulation,
-    /// Where what was told comes from. Empty for configurations that nothing is known of.
+    /// Where what the report says comes from. Empty for configurations that nothing is known of.
     pub origins: Vec<OriginOf>,
     /// Where no route takes it: the hosts that there are, nearest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -45,7 +45,7 @@ pub struct Hop {
     pub report: RouteReport,
 }
 
-/// Where something that was told comes from.
+/// Where something that the report says comes from.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct OriginOf {
     /// What: `listener`, `virtual_host`, `route`, `cluster NAME`, `tried N`, `shadowed N`...
@@ -60,7 +60,7 @@ pub struct OriginOf {
     pub origin: OriginView,
 }
 
-/// Origins are given of at most so many of the routes that were tried, the last ones.
+/// Origins are given of at most this many of the routes that were tried, the last ones.
 const TRIED: usize = 100;
 
 /// A gateway with what is known of it, to ask about several requests.

@@ -40,7 +40,7 @@ pub struct UnservedResource {
     pub span: Option<Span>,
 }
 
-/// At most so many hosts are named.
+/// At most this many hosts are named.
 const MOST_HOSTS: usize = 100;
 
 /// Whether no route takes it.

@@ -168,7 +168,7 @@ pub struct ExtAuthz {
     pub timeout: Option<Sourced<Duration>>,
     /// The client's certificate is sent along.
     pub include_peer_certificate: bool,
-    /// The route is chosen anew afterwards.
+    /// The route is chosen again afterwards.
     pub clear_route_cache: bool,
     /// The body sent along.
     pub body: Option<Sourced<Body>>,

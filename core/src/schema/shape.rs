@@ -145,7 +145,7 @@ pub enum Format {
     /// Nothing special.
     Plain,
     /// A Go duration, `1m30s`; not checked by the API server, but by the controller when it decodes the object, and written
-    /// anew in Go's own way.
+    /// again in Go's own way.
     GoDuration,
 }
 

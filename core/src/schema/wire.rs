@@ -4,7 +4,7 @@
 //! Fields come in the order of the struct, maps in the order of their keys, empty values vanish where the struct says
 //! `omitempty`, whole numbers are written as such, durations in Go's own way.
 //!
-//! What must not be here: complaints. What does not fit the schema is copied as it is.
+//! What must not be here: findings. What does not fit the schema is copied as it is.
 
 use super::{Check, Format, Members, Others, Schema, Shape, Wire, duration, fits};
 use crate::order::Order as _;

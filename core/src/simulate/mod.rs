@@ -2,7 +2,7 @@
 //!
 //! A [`Gateway`] is an Envoy's configuration with indexes; [`Gateway::simulate`] takes a request through it as Envoy 1.40 does: listener,
 //! filter chain, connection manager, virtual host, routes, and what the route does. Each part follows the files of Envoy's source that it
-//! names, and is held against a real Envoy by `tests/suite/differential`.
+//! names, and is compared with a real Envoy by `tests/suite/differential`.
 //!
 //! HTTP filters are evaluated where the request alone decides ([`filters`]); what others decide is a [`Condition`], and what is reported is what follows
 //! if it holds.

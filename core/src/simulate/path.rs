@@ -1,7 +1,7 @@
 //! What Envoy makes of a path before routes see it.
 //!
 //! As `source/common/http/path_utility.cc` of Envoy, which leaves dot segments and escapes to Chromium's `url_canon_path.cc`; each rule was
-//! held against Envoy 1.40.
+//! compared with Envoy 1.40.
 //!
 //! What must not be here: when it does.
 

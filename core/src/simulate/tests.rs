@@ -1,4 +1,4 @@
-//! What becomes of requests, held against what Envoy 1.40 did with them.
+//! What becomes of requests, compared with what Envoy 1.40 did with them.
 
 use super::{Gateway, Outcome, Request, Simulation};
 use crate::compilation::Options;

@@ -298,7 +298,7 @@ impl<'a> Builder<'a> {
     }
 
     fn refuse_key(&mut self, range: TextRange, kind: &str) {
-        // A template's `{{` is complained of already.
+        // A template's `{{` is reported already.
         if !self.problems.last().is_some_and(|last| last.kind == ProblemKind::Template && last.range.contains(range.start)) {
             let message = format!("a key must be a string, this is {}; Kubernetes refuses it", with_article(kind));
             self.problem(ProblemKind::NonStringKey, range, message);

@@ -3,7 +3,7 @@
 //! All ranges are relative to the start of the document's own text, so that a document can be kept by the hash of its text and used
 //! again when it moves within its file.
 //!
-//! What must not be here: how it is read (`yaml`, `fast`), and the wording of problems (`complain`).
+//! What must not be here: how it is read (`yaml`, `fast`), and the wording of problems (`problem_words`).
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;

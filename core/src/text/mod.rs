@@ -35,7 +35,7 @@ mod place;
 
 mod quote;
 
-mod complain;
+mod problem_words;
 
 mod repair;
 

@@ -1,7 +1,7 @@
 //! Reads one document: by the quick reader where it is sure, else by the full YAML parser, whose events are turned into a tree here.
 //!
 //! What must not be here: what scalars mean (`scalar`), how trees are put together (`build`), and the wording of syntax problems
-//! (`complain`).
+//! (`problem_words`).
 
 use alloc::{borrow::Cow, format, string::String};
 
@@ -10,7 +10,7 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle, Tag};
 use super::{
     Document, Limits, Problem, ProblemKind, Str, TextRange, Value,
     build::{Builder, Expects, Stop},
-    complain, fast, hcl, place,
+    fast, hcl, place, problem_words,
     repair::{self, MAX_PATCHES, Patch, Patched},
     scalar,
 };
@@ -75,7 +75,7 @@ fn read(text: &str, limits: &Limits) -> (Document, Option<Patch>) {
         block_nesting_limit: depth,
     };
     let mut reader = Reader { text, builder: Builder::new(limits, text), documents: 0 };
-    let control = complain::control_character(text);
+    let control = problem_words::control_character(text);
     let mut patch = None;
     let mut complete = true;
     for next in Parser::new_from_str_with_options(text, options) {
@@ -87,7 +87,7 @@ fn read(text: &str, limits: &Limits) -> (Document, Option<Patch>) {
             }
             Err(error) if control.is_none() => {
                 let offset = error.marker().byte_offset().unwrap_or(text.len()).min(text.len()) as u32;
-                let problem = complain::explain(text, &error, offset, &reader.builder);
+                let problem = problem_words::explain(text, &error, offset, &reader.builder);
                 patch = repair::patch(text, &error, offset, &reader.builder);
                 reader.builder.push_problem(problem);
             }
@@ -100,7 +100,7 @@ fn read(text: &str, limits: &Limits) -> (Document, Option<Patch>) {
         reader.builder.push_problem(problem);
     }
     let mut document = reader.builder.finish();
-    if complete && let Some(problem) = complain::misplaced_tab(text, &document) {
+    if complete && let Some(problem) = problem_words::misplaced_tab(text, &document) {
         document.problems.push(problem);
     }
     (document, patch)
@@ -135,7 +135,7 @@ impl Reader<'_> {
                 if let Some(version) = version.filter(|version| (version.major, version.minor) != (1, 1)) {
                     let place = self.text.find("%YAML").unwrap_or(0) as u32;
                     let message = format!("Kubernetes reads YAML 1.1 and refuses `%YAML {}.{}`; delete this line", version.major, version.minor);
-                    self.builder.problem(ProblemKind::Syntax, complain::rest_of_line(self.text, place), message);
+                    self.builder.problem(ProblemKind::Syntax, problem_words::rest_of_line(self.text, place), message);
                 }
                 if self.documents > 1 {
                     let message = "a second document begins here without a `---` line before it";

@@ -22,11 +22,11 @@ pub enum Rule {
     IgnoreEmpty,
     /// At least so many characters.
     MinChars(u64),
-    /// At most so many characters.
+    /// At most this many characters.
     MaxChars(u64),
     /// At least so many bytes.
     MinBytes(u64),
-    /// At most so many bytes.
+    /// At most this many bytes.
     MaxBytes(u64),
     /// Starts so.
     Prefix(&'static str),
@@ -62,7 +62,7 @@ pub enum Rule {
     NotIn(&'static [i32]),
     /// At least so many items, or entries.
     MinItems(u64),
-    /// At most so many items.
+    /// At most this many items.
     MaxItems(u64),
     /// No item twice.
     Unique,

@@ -1,6 +1,6 @@
 //! Builds in, writes out: the controllers, run against an API server.
 //!
-//! Planning is the manager's; here it is only carried out, one step after the other, and what failed is told. What must not be here: choices.
+//! Planning is the manager's; here it is only carried out, one step after the other, and what failed is reported. What must not be here: choices.
 
 use super::lease::{EVERY, Holder};
 use super::objects::ObjectChanges;

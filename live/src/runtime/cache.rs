@@ -87,7 +87,7 @@ impl Cache {
         table.indexes.push(Indexed { index, by_key });
     }
 
-    /// An object is like this now. Gives what it was; `None` where it is new. The same again is told by what is given.
+    /// An object is like this now. Gives what it was; `None` where it is new. The result says whether it is the same again.
     pub fn put(&mut self, object: Object) -> Option<Arc<Object>> {
         let before = self.take(&object.id);
         let (id, object) = (object.id.clone(), Arc::new(object));

@@ -91,7 +91,7 @@ impl Manager {
         match change {
             Change::Put(object) => {
                 let before = self.cache.put(object.clone());
-                // Nothing has changed: it was told twice, or as an answer to what we wrote.
+                // Nothing has changed: the event came twice, or answers what we wrote.
                 if before.as_deref() == Some(&object) {
                     return;
                 }
@@ -137,7 +137,7 @@ impl Manager {
         }
     }
 
-    /// Whoever owned it before is told too.
+    /// Whoever owned it before is notified too.
     fn changed_owner(&mut self, before: &Object, now: &Object) {
         let Some(owner) = before.owner.as_ref().filter(|owner| Some(*owner) != now.owner.as_ref()) else { return };
         for running in &mut self.controllers {

@@ -1,6 +1,6 @@
 //! What is to be reconciled: each object once, however often it is asked for, and one that failed later and later.
 //!
-//! It is told the time. What must not be here: reconciling.
+//! The caller passes the time in. What must not be here: reconciling.
 
 use super::object::Id;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

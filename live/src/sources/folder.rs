@@ -103,7 +103,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads what changed. What cannot be read is left as it was told last.
+    /// Reads what changed. What cannot be read stays as it was reported last.
     fn read(&mut self) {
         // A folder is watched before it is listed for good, so that what comes meanwhile is seen.
         let mut found = WalkResult::list(&self.root, &self.reading.excludes);

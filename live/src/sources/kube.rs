@@ -84,7 +84,7 @@ struct Watching {
     /// Kinds of which nothing is known yet.
     missing: BTreeSet<String>,
     tasks: JoinSet<()>,
-    /// Who follows a kind in a place tells here that all of it was told once.
+    /// Whoever follows a kind in a place says here that its first list is complete.
     listed: mpsc::UnboundedSender<(String, Place)>,
     synced: bool,
 }
@@ -123,7 +123,7 @@ impl Watching {
         }
     }
 
-    /// All that there is was told once, and of all else it is known that it is not there, or that we may not read it.
+    /// Every kind that exists and that we may read has been listed once.
     fn check_synced(&mut self, reached: bool) {
         let all = self.followed.values().flat_map(BTreeMap::values).all(|listed| *listed);
         if reached && !self.synced && all && self.missing.is_empty() {

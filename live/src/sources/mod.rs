@@ -1,4 +1,4 @@
-//! Whence inputs come.
+//! Where inputs come from.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -37,7 +37,7 @@ pub trait Source: Send {
     ///
     /// # Errors
     ///
-    /// It can never be read, whatever happens; what may mend itself is told as a state.
+    /// It can never be read, whatever happens; what may mend itself is reported as a state.
     fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
 }
 

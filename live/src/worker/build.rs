@@ -296,7 +296,7 @@ impl Blame for Provenance {
     }
 }
 
-/// What a withheld resource is told as, with what made it.
+/// How a withheld resource is reported, with what made it.
 #[must_use]
 pub fn withheld_events(gateway: &Gateway) -> Vec<crate::event::Event> {
     let places =

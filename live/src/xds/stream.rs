@@ -1,6 +1,6 @@
 //! One stream of discovery: requests and snapshots come in, responses go out.
 //!
-//! A plain state machine, the same for both protocols: it neither waits nor sends, and is told the time. What it decides is the order. On a
+//! A plain state machine, the same for both protocols: it neither waits nor sends, and the caller passes the time in. What it decides is the order. On a
 //! stream that carries several types, what is new goes out before what refers to it, and each step waits until the client has answered the
 //! one before; what is gone is taken away last. A client that does not answer holds things up for [`PATIENCE`] only.
 //!
@@ -317,7 +317,7 @@ impl Kind {
     fn subscribe_sotw(&mut self, request: &Request, whole: bool) {
         let subscription = &mut self.subscription;
         if request.nonce.is_empty() {
-            // A client that begins anew has nothing of this stream.
+            // A client that starts again from nothing has nothing of this stream.
             *subscription = Subscription { explicit: subscription.explicit && !request.names.is_empty(), ..Subscription::default() };
             self.held.clear();
             self.asked = true;

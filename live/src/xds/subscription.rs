@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The name that stands for all resources.
 pub const WILDCARD: &str = "*";
 
-/// What the client was told of a resource.
+/// What the client was sent of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SentVersion {
     /// It has this version.
@@ -29,7 +29,7 @@ pub struct Subscription {
     pub names: BTreeSet<Arc<str>>,
     /// Names were given at some time: an empty list no longer means all.
     pub explicit: bool,
-    /// What the client was told, by name.
+    /// What the client was sent, by name.
     pub told: BTreeMap<Arc<str>, SentVersion>,
     /// A first answer was sent.
     pub answered: bool,
@@ -37,7 +37,7 @@ pub struct Subscription {
     pub again: BTreeSet<Arc<str>>,
 }
 
-/// What differs between what there is and what the client was told.
+/// What differs between what there is and what the client was sent.
 #[derive(Debug, Default)]
 pub struct Difference {
     /// New or changed, by name.
@@ -69,7 +69,7 @@ impl Subscription {
         self.wildcard || !self.names.is_empty()
     }
 
-    /// Takes exactly these names. What is no longer asked for is forgotten, so that it is sent anew when it is asked for again.
+    /// Takes exactly these names. What is no longer asked for is forgotten, so that it is sent again when it is asked for again.
     pub fn set_names(&mut self, names: impl Iterator<Item = Arc<str>>) {
         let mut names: BTreeSet<Arc<str>> = names.filter(|name| !name.is_empty()).collect();
         self.wildcard = names.remove(WILDCARD);
@@ -78,7 +78,7 @@ impl Subscription {
         self.forget_unwanted();
     }
 
-    /// Forgets what was told of what is not asked for.
+    /// Forgets what was sent of resources that the client no longer asks for.
     pub fn forget_unwanted(&mut self) {
         let (wildcard, names) = (self.wildcard, &self.names);
         self.told.retain(|name, _| wildcard || names.contains(name));

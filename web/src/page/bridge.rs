@@ -44,7 +44,7 @@ extern "C" {
     /// Hands a text to the person as a file.
     #[wasm_bindgen(js_name = save)]
     pub fn save(name: &str, sort: &str, text: &str);
-    /// The same of a picture, drawn anew in dots.
+    /// The same of a picture, drawn again in dots.
     #[wasm_bindgen(js_name = savePng)]
     pub fn save_png(name: &str, svg: &str);
     /// A text formatted, or nothing where it cannot be read.

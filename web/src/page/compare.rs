@@ -29,7 +29,7 @@ pub enum Against {
 /// Another tab of the browser that shows this page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tab {
-    /// By what it is told apart.
+    /// What distinguishes it.
     pub id: String,
     /// The names of its files.
     pub title: String,

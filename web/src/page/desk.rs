@@ -17,7 +17,7 @@ pub struct Desk {
     pub active: RwSignal<usize>,
     /// The dialect, if the person or an example names one.
     pub dialect: RwSignal<Option<String>>,
-    /// Whether the person chose the dialect. Otherwise it is detected anew when other work comes.
+    /// Whether the person chose the dialect. Otherwise it is detected again when other work comes.
     pub chosen: RwSignal<bool>,
     /// The gateway, if the person chose one of several.
     pub gateway: RwSignal<Option<String>>,

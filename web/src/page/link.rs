@@ -87,7 +87,7 @@ pub fn is_lost() -> bool {
     LINK.with_borrow(|link| link.is_lost)
 }
 
-/// Asks for this worker from now on. Who waits for another one is told that it has ended.
+/// Asks for this worker from now on. Who waits for another one is notified that it has ended.
 pub fn require(called: &'static str) {
     let is_other = LINK.with_borrow_mut(|link| {
         let is_other = link.worker.is_some() && link.called != called;
@@ -154,7 +154,7 @@ async fn ask_raw(question: &Question) -> Result<String, Silence> {
     receive.await.map_err(|_| Silence::Ended)
 }
 
-/// Ends the worker: who waits is told, and the next question starts another.
+/// Ends the worker: who waits is notified, and the next question starts another.
 pub fn end() {
     LINK.with_borrow_mut(|link| {
         if let Some(worker) = link.worker.take() {

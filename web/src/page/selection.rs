@@ -69,7 +69,7 @@ impl Selection {
         });
     }
 
-    /// Asks anew what belongs to the selection: the work has changed.
+    /// Asks again what belongs to the selection: the work has changed.
     pub fn refresh(self) {
         if let Some(target) = self.target.get_untracked() {
             self.follow(target, false);

@@ -211,7 +211,7 @@ impl App {
         }
     }
 
-    /// Starts anew with nothing; what was there can be brought back.
+    /// Starts again with nothing; what was there can be brought back.
     pub fn clear(self) {
         self.shelf.put_aside();
         let before = self.shelf.session();

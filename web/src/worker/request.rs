@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
                 failed.matcher = "the share of requests".into();
                 failed.seen = failed.seen.or_else(|| Some("a request outside that share".into()));
             }
-            // A path matcher is told with the route already.
+            // The route's own row says the path already.
             let own = tried.path == format!("{} {}", failed.matcher, failed.expected);
             Tried {
                 name: match tried.odds {

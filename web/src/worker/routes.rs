@@ -18,7 +18,7 @@ const TRANSPORT: &str = "x-forwarded-proto is";
 pub struct Listed {
     #[serde(flatten)]
     row: RouteRow,
-    /// By what it is told apart from all others.
+    /// What distinguishes it from all others.
     key: String,
     /// What its gateway is called, where there are several.
     of: Option<String>,

@@ -82,7 +82,7 @@ pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) 
         title = "No resource here".into();
     }
     let mut spans: Vec<Span> = of.spans(&positions).iter().map(span).collect();
-    // Of a line that made nothing by itself the whole resource is told, and the line stays the one that was chosen.
+    // For a line that made nothing by itself, the whole resource is shown; the line stays selected.
     if let Target::Line { file, line } = target
         && !of.is_empty()
         && !spans.iter().any(|span| span.file == *file && span.line <= *line && *line <= span.end_line)
@@ -92,7 +92,7 @@ pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) 
     Thread { title, told, spans, resources, ..Thread::default() }
 }
 
-/// Places that are told of one line.
+/// Places that are shown for one line.
 const MOST_MADE: usize = 4;
 
 /// What the fields of a line make in a document, a place each, with its value where that is short.

@@ -1,4 +1,4 @@
-//! What becomes of a request in an Application Gateway, as facts that can be held against those of another.
+//! What becomes of a request in an Application Gateway, as facts that can be compared with those of another.
 //!
 //! Names of parts do not count; what they hold does.
 //!

@@ -18,7 +18,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// At most so many places are given of one change.
+/// At most this many places are given of one change.
 const MOST_PLACES: usize = 100;
 
 /// Compares what becomes of requests.

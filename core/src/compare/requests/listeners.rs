@@ -1,4 +1,4 @@
-//! Where requests come in: listeners of both sides that are held against each other, the connections that their filter chains tell apart, and the
+//! Where requests come in: listeners of both sides that are compared with each other, the connections that their filter chains tell apart, and the
 //! hosts that their tables tell apart.
 //!
 //! What must not be here: routes.
@@ -23,7 +23,7 @@ use core::net::IpAddr;
 use pb::hcm::HttpConnectionManager;
 use pb::listener::{FilterChain, FilterChainMatch, Listener};
 
-/// Which listeners are held against each other.
+/// Which listeners are compared with each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ListenerPairing {
     /// Those of the same port.

@@ -42,7 +42,7 @@ pub type Reaches<'o> = &'o dyn Fn(&pb::cluster::Cluster) -> Option<String>;
 /// How requests are compared.
 #[derive(Clone, Copy, Default)]
 pub struct RequestOptions<'o> {
-    /// Which listeners are held against each other.
+    /// Which listeners are compared with each other.
     pub pairing: ListenerPairing,
     /// Compare only what routes say: where requests go, as what, and for how long; not the settings of listeners, connection managers and clusters, which
     /// controllers choose by themselves.

@@ -148,7 +148,7 @@ pub struct RequestPlace {
     pub after: Option<String>,
 }
 
-/// At most so many places are given of one change.
+/// At most this many places are given of one change.
 const MOST_PLACES: usize = 100;
 
 impl RequestPlace {

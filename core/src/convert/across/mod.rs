@@ -52,7 +52,7 @@ pub struct AcrossRow {
     pub answers: Vec<String>,
 }
 
-/// At most so many requests of one row are named.
+/// At most this many requests of one row are named.
 const MOST: usize = 8;
 
 /// A controller that serves Ingresses.

@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-/// At most so many requests are tried.
+/// At most this many requests are tried.
 const MOST: usize = 20_000;
 
 /// A host that no Ingress has.

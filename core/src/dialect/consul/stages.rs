@@ -37,7 +37,7 @@ pub struct ProxyState {
     pub service: Tree,
     /// What its Envoy is started with.
     pub bootstrap: Tree,
-    /// What it has been told.
+    /// The replies to its watches.
     pub mail: Mailbox,
 }
 

@@ -1,7 +1,7 @@
 //! What earlier compiles found out, stage by stage: what the API server took, the routes of HTTPProxies, and what was lowered.
 //!
 //! What a stage keeps is known by the addresses of what it was made from, which it holds, so that no other value has them. What else it was
-//! made from is the [`World`]: where that is another, all is made anew. Only what was made without a complaint is kept.
+//! made from is the [`World`]: where that is another, everything is made again. Only what was made without a finding is cached.
 //!
 //! What must not be here: what a stage does.
 

@@ -12,7 +12,7 @@ use crate::resource::{ObjectId, Origin, Sourced};
 use crate::text::{Limits, Str, parse};
 use alloc::vec::Vec;
 
-/// What the answers say of a public address unless they are told.
+/// What the answers say of a public address unless they are set.
 pub const PUBLIC_IP: &str = "203.0.113.10";
 
 /// Reads the document of a gateway. What is wrong with its text becomes findings about the whole, as no input holds it.

@@ -1,6 +1,6 @@
 //! Statuses of Ingresses: the address of the gateway.
 //!
-//! AGIC `pkg/controller/mutate_aks.go`. Only what changes is told.
+//! AGIC `pkg/controller/mutate_aks.go`. Only what changes is written.
 
 use super::annotations::USE_PRIVATE_IP;
 use super::death::Died;

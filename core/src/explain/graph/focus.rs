@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 pub struct Focus {
     /// Only what these nodes, by their ids, lead to and what leads to them.
     pub from: Vec<String>,
-    /// At most so many relations away from them, or from what is wrong.
+    /// At most this many relations away from them, or from what is wrong.
     pub depth: Option<u32>,
     /// Only these kinds: of resources (`Mapping`) or of nodes (`cluster`).
     pub kinds: Vec<String>,

@@ -20,7 +20,7 @@ struct Named {
     endpoints: BTreeMap<Str, Arc<Tree>>,
 }
 
-/// One origin of each object in a value, at most so many.
+/// One origin of each object in a value, at most this many.
 fn origins(of: &Tree, found: &mut Vec<Origin>) {
     const MOST: usize = 16;
     if found.len() >= MOST {

@@ -2,7 +2,7 @@
 //!
 //! It knows block objects and lists, flow collections, plain and quoted scalars in one line, literal block scalars, and comments. On
 //! anything else, and on anything that might be wrong, it gives up and leaves the whole document to the full parser: it must never
-//! read a text differently, and never complains itself.
+//! read a text differently, and never reports a problem itself.
 //!
 //! What must not be here: problems, recovery, and every construct that is not common.
 

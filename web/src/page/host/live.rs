@@ -41,7 +41,7 @@ pub enum Standing {
 /// A line of the timeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// By what it is told apart.
+    /// What distinguishes it.
     pub number: u32,
     /// What happened.
     pub happened: Happened,

@@ -48,7 +48,7 @@ pub enum Message {
 pub struct About {
     /// `folder`, `cluster` or `server`; empty for nothing.
     pub kind: String,
-    /// By what it is told apart from others.
+    /// What distinguishes it from others.
     pub id: u64,
     /// What people call it.
     pub title: String,

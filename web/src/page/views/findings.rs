@@ -15,7 +15,7 @@ fn rank(severity: &str) -> usize {
     SEVERITIES.iter().position(|known| *known == severity).unwrap_or(SEVERITIES.len())
 }
 
-/// At most this many are shown at first: each would be drawn anew at a keystroke.
+/// At most this many are shown at first: each would be drawn again at a keystroke.
 const MANY: usize = 300;
 
 /// A finding, and the other places where the same is found.

@@ -27,7 +27,7 @@ struct Shown {
     wanted: RwSignal<String>,
     found: RwSignal<Option<Found>>,
     host: NodeRef<Div>,
-    /// Whether it is shown for the first time, or anew: what is selected comes into sight then.
+    /// Whether it is shown for the first time, or again: what is selected comes into sight then.
     anew: StoredValue<bool>,
 }
 

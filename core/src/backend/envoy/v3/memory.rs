@@ -1,7 +1,7 @@
 //! What earlier emissions made, so that the next need not.
 //!
 //! A thing is known by being the same shared value: who lowers again and keeps the `Arc` of what did not change has it emitted
-//! only once. What is found here is what would be made anew, so that the bytes do not depend on it.
+//! only once. What is found here is what would be made again, so that the bytes do not depend on it.
 
 use super::Context;
 use super::runs::{RunMade, Runs};

@@ -139,7 +139,7 @@ pub(super) fn source(references: &[SecretReference], secrets: Option<Lookup<'_>>
     }
 }
 
-/// What stands in several places, one behind the other; `None` where it is not told.
+/// What stands in several places, one behind the other; `None` where it is not reported.
 pub(super) fn content(references: &[SecretReference], secrets: Option<Lookup<'_>>) -> Option<Vec<u8>> {
     let secrets = secrets?;
     let each: Option<Vec<Vec<u8>>> = references.iter().map(secrets).collect();

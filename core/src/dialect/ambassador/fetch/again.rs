@@ -4,7 +4,7 @@
 //! what refers to Secrets. Where those are the same, and nothing was found about an object before or now, the new resource stands
 //! where the old one stood.
 //!
-//! What must not be here: rules. Where it is not plain that they say the same, everything is fetched anew.
+//! What must not be here: rules. Where it is not plain that they say the same, everything is fetched again.
 
 use super::super::Options;
 use super::judge::judge;
@@ -18,7 +18,7 @@ use crate::resource::Objects;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// What a compile before this one fetched, with what was edited since; `None` where that would not be the same as to fetch anew.
+/// What a compile before this one fetched, with what was edited since; `None` where that would not be the same as a fresh fetch.
 pub(super) fn fetch(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Findings) -> Option<Config> {
     let Memory { verdicts, before, .. } = memory;
     let before = before.as_mut()?;

@@ -2,7 +2,7 @@
 //! made from.
 //!
 //! The same values come back in the same `Arc`s, by which back ends know what they have emitted already. Only what was
-//! lowered without a complaint is kept.
+//! lowered without a finding is kept.
 
 use super::variant::{HostRoutes, Variants};
 use crate::dialect::ambassador::Options;

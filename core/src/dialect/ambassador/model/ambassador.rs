@@ -136,7 +136,7 @@ impl Model<'_> {
                 _ => false,
             };
             if !whole {
-                self.complain_of_module("envoy_validation_timeout must be an integer number of seconds", timeout.origin);
+                self.report_on_module("envoy_validation_timeout must be an integer number of seconds", timeout.origin);
             }
         }
         self.regex_size();
@@ -156,11 +156,11 @@ impl Model<'_> {
         };
         match number {
             Some(number) => self.ambassador.regex_max_size = Sourced::new(number, size.origin),
-            None => self.complain_of_module("regex_max_size must be a whole number", size.origin),
+            None => self.report_on_module("regex_max_size must be a whole number", size.origin),
         }
     }
 
-    fn complain_of_module(&mut self, message: impl Into<String>, origin: Option<Origin>) {
+    fn report_on_module(&mut self, message: impl Into<String>, origin: Option<Origin>) {
         self.ambassador.errored = true;
         let identity = self.ambassador.identity.clone();
         self.posts.error(&identity, Post::new(&codes::WRONG_MODULE_VALUE, message, origin));
@@ -199,7 +199,7 @@ impl Model<'_> {
                     _ => self.refuse_module_value("buffer.max_request_bytes must be from 1 to 4294967295", bytes.origin),
                 },
                 None => {
-                    // A value of the wrong type has been complained of already; an absent one stops the reference.
+                    // A value of the wrong type has been reported already; an absent one stops the reference.
                     let written = self.module_node(&["buffer", "max_request_bytes"]).is_some();
                     if !written {
                         let part = Identity { origin: self.ambassador.identity.origin, ..Identity::internal("ir.buffer", "IRBuffer", "ir.buffer") };
@@ -211,7 +211,7 @@ impl Model<'_> {
         }
         self.ambassador.cors = settings.cors.clone();
         if let Some(policy) = &settings.retry_policy {
-            // The reference keeps and applies even a policy that it complains of.
+            // The reference keeps and applies even a policy that it reports.
             self.ambassador.retry_policy = Some(policy.clone());
             if !mapping::valid_retry_policy(&policy.value) {
                 let part =
@@ -288,7 +288,7 @@ impl Model<'_> {
         for (list, action) in [(&settings.ip_allow, RbacAction::Allow), (&settings.ip_deny, RbacAction::Deny)] {
             let Some(list) = list else { continue };
             if chosen.is_some() {
-                self.complain_of_module("ip_allow and ip_deny may not both be set", list.origin);
+                self.report_on_module("ip_allow and ip_deny may not both be set", list.origin);
                 continue;
             }
             let principals = self.principals(&list.value, action);
@@ -308,21 +308,21 @@ impl Model<'_> {
         for item in list {
             for (index, (kind, range)) in item.value.iter().enumerate() {
                 if index > 0 {
-                    self.complain_of_module(format!("ip{word} principals must be separate list elements"), range.origin);
+                    self.report_on_module(format!("ip{word} principals must be separate list elements"), range.origin);
                     break;
                 }
                 let source = match kind.as_str() {
                     "remote" => IpSource::Remote,
                     "peer" => IpSource::Peer,
                     _ => {
-                        self.complain_of_module(format!("ip{word} principal type {kind} unknown: must be peer or remote"), range.origin);
+                        self.report_on_module(format!("ip{word} principal type {kind} unknown: must be peer or remote"), range.origin);
                         continue;
                     }
                 };
                 match parse_range(&range.value) {
                     Ok((address, prefix_length)) => principals.push(Sourced::new(IpRange { source, address, prefix_length }, range.origin)),
                     Err(problem) => {
-                        self.complain_of_module(format!("ip_{word} principal {} is not valid: {problem}", range.value), range.origin);
+                        self.report_on_module(format!("ip_{word} principal {} is not valid: {problem}", range.value), range.origin);
                     }
                 }
             }
@@ -338,14 +338,14 @@ impl Model<'_> {
                 Some(lb) => self.ambassador.load_balancer = Some(Sourced::new(lb, balancer.origin)),
                 None => {
                     let message = format!("Invalid load_balancer specified: {}", mapping::python_load_balancer(&balancer.value));
-                    return self.complain_of_module(message, balancer.origin);
+                    return self.report_on_module(message, balancer.origin);
                 }
             }
         }
         if let Some(breakers) = &settings.circuit_breakers {
             match named_breakers(&breakers.value) {
                 Some(named) => self.ambassador.circuit_breakers = Some(Sourced::new(named, breakers.origin)),
-                None => return self.complain_of_module("Invalid circuit_breakers specified", breakers.origin),
+                None => return self.report_on_module("Invalid circuit_breakers specified", breakers.origin),
             }
         }
         self.check_log_format(&settings);
@@ -361,7 +361,7 @@ impl Model<'_> {
                     VALID.join(", ")
                 );
                 self.ambassador.settings.forward_client_cert_details = None;
-                return self.complain_of_module(message, details.origin);
+                return self.report_on_module(message, details.origin);
             }
         }
         if let Some(details) = &settings.set_current_client_cert_details {
@@ -383,7 +383,7 @@ impl Model<'_> {
         let Some(kind) = self.log_type() else {
             let written = settings.envoy_log_type.clone().unwrap_or_default();
             let message = format!("Invalid log_type specified: {}. Supported: json, text, typed_json", written.value);
-            return self.complain_of_module(message, written.origin);
+            return self.report_on_module(message, written.origin);
         };
         let Some(format) = &settings.envoy_log_format else { return };
         let fits = matches!((&format.value.value, kind), (Value::String(_), "text") | (Value::Object(_), "json" | "typed_json"));
@@ -391,7 +391,7 @@ impl Model<'_> {
             let needed = if kind == "text" { "string" } else { "dictionary" };
             let shown = python_value(&format.value);
             let message = format!("envoy_log_type '{kind}' requires a {needed} in envoy_log_format: {shown}, invalidating...");
-            self.complain_of_module(message, format.origin);
+            self.report_on_module(message, format.origin);
             self.ambassador.settings.envoy_log_format = None;
         }
     }
@@ -402,12 +402,12 @@ impl Model<'_> {
         for (key, value) in details.value.iter() {
             if !KEYS.contains(&key.as_str()) {
                 let message = format!("'set_current_client_cert_details' may not contain key '{key}'; it may only contain keys: {}", KEYS.join(", "));
-                return self.complain_of_module(message, value.origin);
+                return self.report_on_module(message, value.origin);
             }
             let Value::Bool(on) = value.value.value else {
                 let shown = value.value.as_str().map_or_else(|| python_value(&value.value), ToString::to_string);
                 let message = format!("'set_current_client_cert_details' value for key '{key}' may only be 'true' or 'false', not '{shown}'");
-                return self.complain_of_module(message, value.origin);
+                return self.report_on_module(message, value.origin);
             };
             *match key.as_str() {
                 "subject" => &mut out.subject,

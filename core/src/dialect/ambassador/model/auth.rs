@@ -107,25 +107,25 @@ impl Auth {
 
     /// Settings in which a further AuthService differs from the ones before.
     fn conflicts(&self, model: &mut Model<'_>, spec: &spec::AuthService, on: &Identity) {
-        let mut complain = |field: &str, previous: &str, origin| {
+        let mut report = |field: &str, previous: &str, origin| {
             let message = format!("AuthService cannot support multiple {field} values; using {previous}");
             model.posts.error(on, Post::new(&codes::AUTH_CONFLICT, message, origin));
         };
         if let (Some(previous), Some(new)) = (&self.path_prefix, &spec.path_prefix)
             && previous != new
         {
-            complain("path_prefix", &previous.value, new.origin);
+            report("path_prefix", &previous.value, new.origin);
         }
         if let Some(new) = &spec.timeout_ms {
             let previous = self.spec.timeout_ms.as_ref().map_or(5000, |timeout| timeout.value);
             if new.value != 0 && previous != new.value {
-                complain("timeout_ms", &format!("{previous}"), new.origin);
+                report("timeout_ms", &format!("{previous}"), new.origin);
             }
         }
         if let Some(new) = &spec.proto
             && *new != self.proto
         {
-            complain("proto", &self.proto.value, new.origin);
+            report("proto", &self.proto.value, new.origin);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Mappings and their groups by number: a group keeps its number from one compile to the next, and stays the same shared value
 //! as long as its members are the same. A compile makes only those groups again whose members changed, or that had something to
-//! complain of; the others are passed over.
+//! report; the others are passed over.
 //!
 //! What must not be here: what a group is (`group`), and what a Mapping is (`mapping`).
 
@@ -30,7 +30,7 @@ pub struct Groups {
     pub(super) before_tcp: usize,
     /// Those that are there, in the order of their routes.
     order: Vec<u32>,
-    /// The controller's own Mappings, where nothing was complained of.
+    /// The controller's own Mappings, where nothing was reported.
     pub(super) probes: Option<Vec<Arc<HttpMapping>>>,
     /// Groups of TCPMappings, which are few.
     pub(super) tcp: Map<GroupKey, Group>,
@@ -44,7 +44,7 @@ pub(super) struct Loaded {
     pub(super) mapping: Option<Arc<HttpMapping>>,
     /// The group's number.
     pub(super) group: u32,
-    /// Nothing was complained of, so that it need not be made again.
+    /// Nothing was reported, so that it need not be made again.
     pub(super) quiet: bool,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Slot {
     place: u32,
     /// It is to be made again.
     pub(super) redo: bool,
-    /// Something was complained of while members came in, or a member is not a loaded one.
+    /// Something was reported while members came in, or a member is not a loaded one.
     pub(super) noisy: bool,
 }
 
@@ -161,7 +161,7 @@ impl Groups {
         slot.redo.then_some(slot)
     }
 
-    /// Ends the making of a group that was made again. `steady`: nothing was complained of, and nothing else was looked at.
+    /// Ends the making of a group that was made again. `steady`: nothing was reported, and nothing else was looked at.
     pub(super) fn made(&mut self, number: u32, group: Arc<Group>, asks: Vec<Ask>, steady: bool) {
         let Some(slot) = self.slots.get_mut(number as usize) else { return };
         // Later stages recognise it by being the same value.

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 impl Model<'_> {
-    /// The health checks that can be used; the others are complained of.
+    /// The health checks that can be used; the others are reported.
     pub(super) fn health_checks(&mut self, checks: &Sourced<Vec<Sourced<spec::HealthCheck>>>, mapping: &Identity) -> Vec<Sourced<HealthCheck>> {
         let identity = Identity { kind: "IRHealthChecks".into(), ..Identity::internal("ir.health_checks", "IRHealthChecks", "ir.health_checks") };
         let identity = Identity { origin: mapping.origin, ..identity };

@@ -1,7 +1,7 @@
 //! What earlier compiles found out about Mappings: each is made once, as long as its resource and what it looks things up
 //! in are the same; so are groups and clusters.
 //!
-//! Only what was made without a complaint is kept, so that complaints are made anew each time.
+//! Only what was made without a finding is cached, so that reports are made again each time.
 
 use super::Model;
 use super::clusters::Clusters;

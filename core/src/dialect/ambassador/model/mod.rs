@@ -96,7 +96,7 @@ pub struct Model<'c> {
     pub groups: Groups,
     /// Clusters.
     pub clusters: Clusters,
-    /// What was complained of, by resource.
+    /// What was reported, by resource.
     pub posts: Posts,
 }
 

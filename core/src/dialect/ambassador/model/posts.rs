@@ -76,7 +76,7 @@ impl Identity {
     }
 }
 
-/// One complaint, before it is known on whom.
+/// One report, before it is known about which resource.
 pub struct Post {
     pub(super) code: &'static Code,
     pub(super) message: String,
@@ -85,7 +85,7 @@ pub struct Post {
 }
 
 impl Post {
-    /// A complaint of this kind at this place (`None`: at the resource itself).
+    /// A report of this kind at this place (`None`: at the resource itself).
     pub fn new(code: &'static Code, message: impl Into<String>, origin: impl Into<Option<Origin>>) -> Self {
         Self { code, message: message.into(), origin: origin.into(), help: None }
     }

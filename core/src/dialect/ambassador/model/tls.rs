@@ -317,13 +317,13 @@ impl Model<'_> {
         let any =
             [&spec.secret, &spec.cert_chain_file, &spec.private_key_file, &spec.ca_secret, &spec.cacert_chain_file, &spec.crl_secret, &spec.crl_file];
         if any.iter().all(|field| field.is_none()) {
-            self.complain(id, None, format!("TLSContext {name} has no certificate information at all?"), &codes::INVALID_TLS_CONTEXT);
+            self.report(id, None, format!("TLSContext {name} has no certificate information at all?"), &codes::INVALID_TLS_CONTEXT);
         }
         if let Some(secret) = spec.secret.clone().filter(|secret| !secret.value.is_empty()) {
             let (found, reference) = self.secret_for(&context, &secret.value);
             if !found.is_good() {
                 let message = format!("TLSContext {name} found no certificate in {}, ignoring...", describe(&reference));
-                secrets = Err(self.complain(id, secret.origin, message, &codes::SECRET_NOT_FOUND));
+                secrets = Err(self.report(id, secret.origin, message, &codes::SECRET_NOT_FOUND));
                 self.contexts[id.0].spec.secret = None;
             } else if let (Some(crt), Some(key)) = (&found.certificate, &found.key) {
                 certificate = Some(part_of(&reference, crt, secret.origin));
@@ -333,7 +333,7 @@ impl Model<'_> {
                 }
             } else {
                 let message = format!("TLSContext {name} found no private key in {}", describe(&reference));
-                return Err(self.complain(id, secret.origin, message, &codes::SECRET_NOT_FOUND));
+                return Err(self.report(id, secret.origin, message, &codes::SECRET_NOT_FOUND));
             }
         }
         if let Some(secret) = spec.crl_secret.clone().filter(|secret| !secret.value.is_empty()) {
@@ -342,24 +342,24 @@ impl Model<'_> {
                 revoked = found.user.as_ref().map(|user| part_of(&reference, user, secret.origin));
             } else {
                 let message = format!("TLSContext {name} found no certificate revocation list in {}", describe(&reference));
-                secrets = Err(self.complain(id, secret.origin, message, &codes::SECRET_NOT_FOUND));
+                secrets = Err(self.report(id, secret.origin, message, &codes::SECRET_NOT_FOUND));
             }
         }
         let no_termination = format!("TLSContext {name} cannot validate client certs without TLS termination");
         if let Some(secret) = spec.ca_secret.clone().filter(|secret| !secret.value.is_empty()) {
             if certificate.is_none() {
-                return Err(self.complain(id, secret.origin, no_termination, &codes::INVALID_TLS_CONTEXT));
+                return Err(self.report(id, secret.origin, no_termination, &codes::INVALID_TLS_CONTEXT));
             }
             let (found, reference) = self.secret_for(&context, &secret.value);
             if found.is_good() {
                 trusted_ca = found.certificate.as_ref().map(|crt| part_of(&reference, crt, secret.origin));
             } else {
                 let message = format!("TLSContext {name} found no validation certificate in {}", describe(&reference));
-                secrets = Err(self.complain(id, secret.origin, message, &codes::SECRET_NOT_FOUND));
+                secrets = Err(self.report(id, secret.origin, message, &codes::SECRET_NOT_FOUND));
             }
         } else if trusted_ca.is_some() && certificate.is_none() {
             let origin = trusted_ca.as_ref().and_then(|ca| ca.origin);
-            return Err(self.complain(id, origin, no_termination, &codes::INVALID_TLS_CONTEXT));
+            return Err(self.report(id, origin, no_termination, &codes::INVALID_TLS_CONTEXT));
         }
         if let Err(reported) = secrets {
             let context = &mut self.contexts[id.0];
@@ -369,7 +369,7 @@ impl Model<'_> {
         let mut complete = Ok(());
         for (part, field) in [("cert_chain_file", &certificate), ("private_key_file", &private_key)] {
             if field.is_none() && context.has_hosts() {
-                complete = Err(self.complain(id, None, format!("TLSContext {name} is missing {part}"), &codes::INVALID_TLS_CONTEXT));
+                complete = Err(self.report(id, None, format!("TLSContext {name} is missing {part}"), &codes::INVALID_TLS_CONTEXT));
             }
         }
         let context = &mut self.contexts[id.0];
@@ -388,13 +388,7 @@ impl Model<'_> {
         self.find_secret(&name, &namespace)
     }
 
-    fn complain(
-        &mut self,
-        id: ContextId,
-        origin: Option<Origin>,
-        message: alloc::string::String,
-        code: &'static crate::diagnostic::Code,
-    ) -> Reported {
+    fn report(&mut self, id: ContextId, origin: Option<Origin>, message: alloc::string::String, code: &'static crate::diagnostic::Code) -> Reported {
         self.contexts[id.0].errored = true;
         let identity = self.contexts[id.0].identity.clone();
         self.posts.error(&identity, Post::new(code, message, origin))

@@ -1,4 +1,4 @@
-//! What a proxy has been told, and the loop that asks until it wants to know nothing more.
+//! The replies that a proxy has, and the loop that asks until nothing more is wanted.
 
 use super::source::Source;
 use super::watch::{Health, Reply, Watch, own_health};
@@ -11,7 +11,7 @@ use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 
-/// What a proxy has been told.
+/// The replies that a proxy has so far.
 #[derive(Clone, Debug, Default)]
 pub struct Mailbox {
     pub(super) replies: BTreeMap<Watch, Reply>,
@@ -48,7 +48,7 @@ impl Mailbox {
         mail
     }
 
-    /// Whether something has been told.
+    /// Whether a watch has its reply.
     pub fn knows(&self, watch: &Watch) -> bool {
         self.replies.contains_key(watch)
     }
@@ -87,7 +87,7 @@ impl Mailbox {
         if let Some(Reply::Entries(entries)) = self.replies.get(&Watch::Entries(kind)) { entries } else { &[] }
     }
 
-    /// The chains that have been told, by upstream.
+    /// The chains that are known, by upstream.
     pub fn chains(&self) -> impl Iterator<Item = (&UpstreamId, &Chain)> {
         self.replies.iter().filter_map(|(watch, reply)| match (watch, reply) {
             (Watch::Chain(id, _), Reply::Chain(Some(chain))) => Some((id, &**chain)),

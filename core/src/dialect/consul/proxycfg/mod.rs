@@ -1,6 +1,6 @@
 //! What a proxy knows: a state machine for each kind of proxy.
 //!
-//! A machine says what it wants to know ([`Watch`]es); what it is told ([`Reply`]s) may make it want to know more, or less. There is no
+//! A machine says what it wants to know ([`Watch`]es); each [`Reply`] may make it want to know more, or less. There is no
 //! waiting: whoever runs it asks a source until nothing new is wanted. What must not be here: Envoy's words.
 
 mod api_gateway;

@@ -1,4 +1,4 @@
-//! What a proxy may want to know, and what it may be told.
+//! What a proxy may want to know, and the replies to it.
 
 use crate::dialect::consul::chain::{Chain, Request, Target};
 use crate::dialect::consul::entry::{Entry, Kind};
@@ -67,7 +67,7 @@ pub struct Health {
     pub connect: bool,
 }
 
-/// What a proxy is told.
+/// The answer to a watch.
 #[derive(Clone, Debug)]
 pub enum Reply {
     /// A config entry, if there is one.

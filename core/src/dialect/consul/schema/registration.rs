@@ -33,7 +33,7 @@ pub(crate) static LOCALITY: Struct = Struct(&[omit("Region", "region", Type::Tex
 
 static CONNECT: Struct = Struct(&[omit("Native", "", Type::Bool)]);
 
-/// What a proxy is told by its registration.
+/// What a registration says of a proxy.
 pub(crate) static PROXY: Struct = Struct(&[
     omit("EnvoyExtensions", "envoy_extensions", Type::List(&Type::Struct(&ENVOY_EXTENSION))),
     omit("DestinationServiceName", "destination_service_name", Type::Text),

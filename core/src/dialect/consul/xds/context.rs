@@ -33,7 +33,7 @@ pub(crate) type Outcome = Result<Vec<Tree>, Failure>;
 pub(crate) struct Context<'a> {
     /// Its registration, with central configuration.
     pub(crate) instance: &'a Instance,
-    /// What it has been told.
+    /// The replies to its watches.
     pub(crate) mail: &'a Mailbox,
     /// Its kind.
     pub(crate) proxy: &'a Proxy,

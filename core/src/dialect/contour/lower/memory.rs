@@ -31,7 +31,7 @@ struct Host {
     round: u32,
 }
 
-/// Routes of a host that were lowered without a complaint.
+/// Routes of a host that were lowered without a finding.
 pub(super) struct Lowered {
     table: Arc<Routes>,
     /// By the address of what it was made from, which the table holds.
@@ -45,7 +45,7 @@ struct Names {
     round: u32,
 }
 
-/// A cluster that was lowered without a complaint.
+/// A cluster that was lowered without a finding.
 struct KnownCluster {
     #[expect(dead_code, reason = "holds the address by which it is known")]
     of: Arc<Cluster>,

@@ -97,7 +97,7 @@ impl Memory {
         Some(visited.routes.clone())
     }
 
-    /// Keeps routes that were made without a complaint, all of whose Services are there.
+    /// Keeps routes that were made without a finding, all of whose Services are there.
     pub(super) fn keep_routes(&mut self, visit: Visit, source: &Source<'_>, proxy: &Admitted<'_>, routes: &[Arc<Route>]) {
         let names = proxy.spec().field("routes").items().flat_map(|route| route.field("services").items()).map(|service| service.field("name").str());
         let known = |name: &str| {

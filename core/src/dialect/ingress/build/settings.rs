@@ -112,7 +112,7 @@ fn settings(builder: &mut Builder<'_, '_>, used: &Use, ingress: &Ingress<'_>) ->
     Part::new(name, id, settings, used.origin)
 }
 
-/// The value of an annotation; one of another form is told of.
+/// The value of an annotation; one of another form is reported.
 fn told<T>(builder: &mut Builder<'_, '_>, ingress: &Ingress<'_>, annotation: &a::Annotation, read: Read<T>) -> Option<Sourced<T>> {
     if let Read::Invalid(fault) = &read {
         let at = ingress.annotations.text(annotation).and_then(|text| text.origin);

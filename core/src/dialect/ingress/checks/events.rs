@@ -16,7 +16,7 @@ pub(super) fn check(checked: &mut Checked<'_, '_>) {
     findings.into_iter().for_each(|finding| checked.tell(finding));
 }
 
-/// What an event tells. Those of the controller's pod repeat what an Ingress was told, or stand for the whole.
+/// What an event says. Those of the controller's pod repeat what an Ingress's event said, or are about the whole.
 fn finding(checked: &Checked<'_, '_>, event: &Event, at: Option<Origin>) -> Option<Diagnostic> {
     if event.reason == Reason::Panic {
         return Some(dies(checked, at));

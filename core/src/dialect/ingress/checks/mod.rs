@@ -42,7 +42,7 @@ pub struct Checked<'a, 'c> {
 
 type Check = fn(&mut Checked<'_, '_>);
 
-/// The checks, in the order in which findings are told.
+/// The checks, in the order in which findings are reported.
 const CHECKS: &[Check] =
     &[events::check, class::check, values::check, tls::check, listeners::check, paths::check, backends::check, rewrites::check, shared::check];
 

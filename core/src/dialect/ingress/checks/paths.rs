@@ -37,7 +37,7 @@ pub(super) fn check(checked: &mut Checked<'_, '_>) {
                 continue;
             }
             findings.extend(rule.paths().iter().filter_map(|path| wide(checked, path)));
-            // Both listeners of a rule have the same paths: one is told of.
+            // Both listeners of a rule have the same paths: one is reported.
             let listeners = listeners_of_rule(checked.source, checked.names, ingress, rule);
             let Some((id, _)) = listeners.into_iter().next_back() else { continue };
             let of = seen.entry(id.clone()).or_default();

@@ -12,7 +12,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::collections::HashSet;
 
-/// A graph of more boxes is large: it is drawn anew in a pause, and only what is in sight of it is there.
+/// A graph of more boxes is large: it is drawn again in a pause, and only what is in sight of it is there.
 pub const LARGE: usize = 250;
 
 /// The least and the largest scale.

@@ -23,7 +23,7 @@ pub(super) struct Upstream {
     pub(super) extensions: Vec<Tree>,
 }
 
-/// What an extension is told about the proxy.
+/// What an extension gets to know of the proxy.
 pub(super) struct ExtensionInput<'a> {
     pub(super) arguments: &'a Tree,
     pub(super) required: bool,

@@ -44,7 +44,7 @@ fn of_sidecar(cx: &Context<'_>, resources: &Resources) -> Vec<Upstream> {
         let (service, id) = (id.name.clone(), id.to_string());
         out.push(Upstream { service, id, clusters, virtual_addresses: BTreeSet::new(), extensions: Vec::new() });
     }
-    // Chains of the transparent listener are told by the cluster or the routes to which they lead.
+    // A chain of the transparent listener is known by the cluster or the routes to which it leads.
     let transparent = resources.listeners.iter().find(|listener| listener.get("name").text().starts_with("outbound_listener:"));
     for chain in transparent.map(|listener| listener.get("filter_chains").items()).unwrap_or_default() {
         let leads = leads_to(chain);

@@ -49,7 +49,7 @@ impl RouteKind {
     }
 }
 
-/// The objects of a kind of Gateway API's, unless Contour was told not to watch it.
+/// The objects of a kind of Gateway API's, unless a flag of Contour says not to watch it.
 pub(super) fn watched<'a>(source: &Source<'a>, kind: Kind) -> Vec<&'a Admitted<'a>> {
     let feature = match kind {
         Kind::HttpRoute => "httproutes",
