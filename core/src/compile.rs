@@ -125,7 +125,7 @@ impl Compiler {
         let reading = dialects.iter().map(|dialect| (dialect.read_options)(options)).reduce(ReadOptions::join).unwrap_or_default();
         let (mut objects, found) = read::read_with(inputs, &reading, &mut self.documents, self.executor);
         let mut diagnostics = found.into_vec();
-        diagnostics.extend(assume::assume(&mut objects, &dialects, options, &mut self.documents));
+        diagnostics.extend(assume::assume(&mut objects, &dialects, options, &reading, &mut self.documents));
         diagnostics.extend(detection.notice(&objects, &self.dialects));
         let sides = dialects.iter().map(|dialect| self.side(&objects, &diagnostics, options, dialect)).collect();
         let mut compilation = Compilation { inputs: inputs.clone(), objects, diagnostics, sides };

@@ -230,3 +230,182 @@ kind: Host
 metadata: {name: shop}
 spec: {hostname: shop.example.com, tlsSecret: {name: shop-tls}}
 ";
+
+fn messages(work: &Work) -> Vec<String> {
+    work.findings().into_iter().map(|finding| finding.message).collect()
+}
+
+fn of(dialect: &str, text: &str, words: &str) -> Work {
+    Work::new(&inputs([("input.yaml", text)]), &chancery_tests::work::options(&format!("dialect={dialect} {words}")).expect("options"))
+}
+
+const MAPPINGS: &str = "\
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http, namespace: shop}
+spec: {port: 8080, protocol: HTTP, securityModel: INSECURE, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: shop, namespace: shop}
+spec: {hostname: '*', prefix: /shop/, service: 'shop.other:8080', resolver: endpoint, load_balancer: {policy: round_robin}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: cart, namespace: shop}
+spec: {hostname: '*', prefix: /cart/, service: cart, resolver: balanced, load_balancer: {policy: round_robin}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: pay, namespace: shop}
+spec: {hostname: '*', prefix: /pay/, service: 'https://pay', tls: upstream}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: old, namespace: shop}
+spec: {hostname: '*', prefix: /old/, service: old, resolver: consul-dc1}
+";
+
+#[test]
+fn mappings_get_the_resolvers_contexts_and_endpoints_that_they_name() {
+    let mut work = of("ambassador", MAPPINGS, "missing=auto");
+    assert_eq!(work.errors(), Vec::<String>::new());
+    let told = assumed(&work);
+    let names = [
+        "Service `shop` (other)",
+        "Service `cart` (shop)",
+        "KubernetesEndpointResolver `balanced` (shop)",
+        "TLSContext `upstream` (shop)",
+        "ConsulResolver `consul-dc1` (shop)",
+    ];
+    for name in names {
+        assert_eq!(told.iter().filter(|message| message.starts_with(&format!("the {name}"))).count(), 1, "{name}: {told:#?}");
+    }
+    assert_eq!(told.len(), names.len(), "{told:#?}");
+    let envoy = work.text(chancery_core::backend::envoy::Document::Resources);
+    for part in ["k8s/other/shop/8080", "k8s/shop/cart/80", "consul/dc1/old", "192.0.2."] {
+        assert!(envoy.contains(part), "{part} in {envoy}");
+    }
+    assert!(!of("ambassador", MAPPINGS, "missing=error").errors().is_empty());
+}
+
+#[test]
+fn what_stands_beside_others_of_its_kind_is_missing_for_ambassador_too() {
+    let other = "---\napiVersion: getambassador.io/v3alpha1\nkind: ConsulResolver\nmetadata: {name: consul-dc2, namespace: shop}\nspec: {address: 'c:8500', datacenter: dc2}\n";
+    let work = of("ambassador", &format!("{MAPPINGS}{other}"), "missing=auto");
+    assert!(work.errors().iter().any(|error| error.contains("24 unknown-resolver")), "{:#?}", work.errors());
+}
+
+const MESH: &str = "\
+Kind: ingress-gateway
+Name: edge
+Listeners:
+- {Port: 8080, Protocol: http, Services: [{Name: web, Hosts: [web.example.com]}]}
+---
+Kind: service-router
+Name: web
+Routes:
+- {Match: {HTTP: {PathPrefix: /admin}}, Destination: {Service: admin}}
+---
+Kind: service-resolver
+Name: admin
+DefaultSubset: v1
+Subsets: {v1: {Filter: 'Service.Meta.version == v1'}, v2: {Filter: '\"blue\" in Service.Tags'}}
+---
+Kind: service-intentions
+Name: admin
+Sources: [{Name: web, Permissions: [{Action: allow, HTTP: {PathPrefix: /}}]}]
+JWT: {Providers: [{Name: okta}]}
+";
+
+#[test]
+fn entries_of_a_mesh_get_gateways_services_protocols_and_providers() {
+    let mut work = of("consul", MESH, "missing=auto");
+    assert_eq!(work.errors(), Vec::<String>::new());
+    let told = assumed(&work);
+    for name in [
+        "no ingress-gateway `edge`",
+        "the service `web`",
+        "the service `admin`",
+        "no service-defaults `web`",
+        "no service-defaults `admin`",
+        "the jwt-provider `okta`",
+    ] {
+        assert_eq!(told.iter().filter(|message| message.starts_with(name)).count(), 1, "{name}: {told:#?}");
+    }
+    assert_eq!(told.len(), 6, "{told:#?}");
+    let envoy = work.text(chancery_core::backend::envoy::Document::Resources);
+    for part in ["web.example.com", "/admin", "192.0.2."] {
+        assert!(envoy.contains(part), "{part} in {envoy}");
+    }
+    let others: Vec<String> = messages(&work).into_iter().filter(|message| !told.contains(message)).collect();
+    assert!(!others.iter().any(|message| message.contains("instances") || message.contains("registered")), "{others:#?}");
+    let graph = graph(&work.compilation, &work.compilation.positions());
+    let ghosts: Vec<_> = graph.nodes.iter().filter(|node| node.kind == NodeKind::Missing).map(|node| (&node.label, node.state)).collect();
+    assert!(ghosts.iter().any(|(label, _)| label.contains("admin")), "{ghosts:#?}");
+    assert!(ghosts.iter().all(|(_, state)| *state == Some("assumed")), "{ghosts:#?}");
+    assert_eq!(work.ledger().len(), 4);
+    assert!(!of("consul", MESH, "missing=error").errors().is_empty());
+}
+
+#[test]
+fn every_subset_of_an_assumed_service_has_an_instance() {
+    let mut work = of("consul", MESH, "missing=auto");
+    assert!(!messages(&work).iter().any(|message| message.contains("subset `v1`")), "{:#?}", messages(&work));
+    assert!(work.text(chancery_core::backend::envoy::Document::Resources).contains("v1.admin"));
+}
+
+const SERVICE: &str =
+    "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: UPSTREAM, local_bind_port: 9001}]}}}}\n";
+
+#[test]
+fn one_service_alone_gets_its_upstreams_and_a_misspelt_one_is_missing() {
+    let alone = of("consul", &SERVICE.replace("UPSTREAM", "api"), "missing=auto");
+    assert_eq!(assumed(&alone).len(), 1, "{:#?}", messages(&alone));
+    let beside =
+        format!("{}---\nservice: {{name: payments, port: 9090, connect: {{sidecar_service: {{}}}}}}\n", SERVICE.replace("UPSTREAM", "paymets"));
+    let work = of("consul", &beside, "missing=auto");
+    assert_eq!(assumed(&work), Vec::<String>::new());
+}
+
+#[test]
+fn routes_and_certificates_of_an_api_gateway_that_are_elsewhere() {
+    let route = "Kind: http-route\nName: shop\nParents: [{Kind: api-gateway, Name: edge}]\nHostnames: [shop.example.com]\nRules: [{Services: [{Name: shop}]}]\n";
+    let mut work = of("consul", route, "missing=auto");
+    assert_eq!(work.errors(), Vec::<String>::new());
+    assert!(work.text(chancery_core::backend::envoy::Document::Resources).contains("shop.example.com"), "{:#?}", messages(&work));
+    let gateway = "Kind: api-gateway\nName: edge\nListeners: [{Name: https, Port: 8443, Protocol: http, TLS: {Certificates: [{Kind: inline-certificate, Name: cert}]}}]\n";
+    let mut work = of("consul", &format!("{gateway}---\n{route}"), "missing=auto");
+    assert_eq!(work.errors(), Vec::<String>::new());
+    let told = assumed(&work);
+    assert!(told.iter().any(|message| message.contains("inline-certificate `cert`")), "{told:#?}");
+    assert!(work.text(chancery_core::backend::envoy::Document::Resources).contains("shop.example.com"), "{told:#?}");
+}
+
+#[test]
+fn a_namespace_has_the_labels_by_which_a_gateway_chooses_it() {
+    let text = "\
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: infra}
+spec:
+  gatewayClassName: contour
+  listeners:
+  - {name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: Selector, selector: {matchLabels: {team: shop}}}}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: shop}
+spec:
+  parentRefs: [{name: edge, namespace: infra}]
+  rules:
+  - backendRefs: [{name: shop, port: 80}]
+";
+    let work = of("contour", text, "controller=gateway-provisioner missing=auto");
+    assert_eq!(work.errors(), Vec::<String>::new());
+    let told = assumed(&work);
+    assert_eq!(told.iter().filter(|message| message.starts_with("the Namespace `shop`")).count(), 1, "{told:#?}");
+    let other = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {team: other}}\n";
+    let work = of("contour", &format!("{text}{other}"), "controller=gateway-provisioner missing=auto");
+    assert!(!work.errors().is_empty(), "a written namespace has the labels that are written: {:#?}", messages(&work));
+}

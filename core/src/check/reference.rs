@@ -16,7 +16,7 @@ use hashbrown::{HashMap, HashSet};
 pub(super) fn check(whole: &mut Whole<'_>) {
     let side = whole.side;
     let references = whole.references.clone();
-    let missing: Vec<_> = references.iter().filter(|reference| reference.to.is_err()).collect();
+    let missing: Vec<_> = references.iter().filter(|reference| reference.to.is_err() && !side.objects().is_assumed(reference.from)).collect();
     if missing.is_empty() {
         return;
     }

@@ -97,12 +97,13 @@ impl Assumptions {
     }
 
     /// Whether an object that the input does not hold is assumed to exist. `kinds` are the kinds (group and name) of which one counts as
-    /// one of its own.
-    pub fn assumes(&self, key: &ResourceKey, kinds: &[(&str, &str)], objects: &Objects) -> bool {
+    /// one of its own; those of `from`, which refer to such objects themselves, do not count.
+    pub fn assumes(&self, key: &ResourceKey, kinds: &[(&str, &str)], objects: &Objects, from: &BTreeSet<ObjectId>) -> bool {
         let missing = if key.group.is_empty() && key.kind == "Secret" { self.secrets } else { self.others };
         let is_one = |(group, kind): (&Str, &Str)| kinds.iter().any(|(known, name)| *group == *known && *kind == *name);
         let is_held = || {
-            self.held.iter().any(|(group, kind)| is_one((group, kind))) || objects.iter().any(|object| is_one((&object.key.group, &object.key.kind)))
+            self.held.iter().any(|(group, kind)| is_one((group, kind)))
+                || objects.iter().any(|object| is_one((&object.key.group, &object.key.kind)) && !from.contains(&object.id))
         };
         match missing {
             Missing::Error => false,

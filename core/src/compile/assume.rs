@@ -4,10 +4,10 @@
 //!
 //! What must not be here: which fields ask for what (dialects), and when something is assumed (`compilation::Assumptions`).
 
-use crate::compilation::{Assumptions, Dialect, Options, ReferencedObject};
+use crate::compilation::{Assumptions, Dialect, Missing, Options, ReferencedObject};
 use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::read::{DocumentCache, Unwritten};
-use crate::resource::{Objects, ResourceKey, provided_secrets};
+use crate::read::{DocumentCache, ReadOptions, Unwritten};
+use crate::resource::{ObjectId, Objects, ResourceKey, nearest, provided_secrets};
 use crate::text::{Entry, Node, Value};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -15,15 +15,18 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Adds what is assumed to exist; a notice for each.
-pub(super) fn assume(objects: &mut Objects, dialects: &[&'static Dialect], options: &Options, documents: &mut DocumentCache) -> Vec<Diagnostic> {
+pub(super) fn assume(
+    objects: &mut Objects,
+    dialects: &[&'static Dialect],
+    options: &Options,
+    reading: &ReadOptions,
+    documents: &mut DocumentCache,
+) -> Vec<Diagnostic> {
     let assumptions = Assumptions::of(options);
     let mut notices = Vec::new();
-    documents.add_unwritten(
-        objects,
-        |objects| {
-            if assumptions.is_error() { Vec::new() } else { next(objects, dialects, options, &assumptions, &mut notices) }
-        },
-    );
+    documents.add_unwritten(objects, reading, |objects| {
+        if assumptions.is_error() { Vec::new() } else { next(objects, dialects, options, &assumptions, &mut notices) }
+    });
     notices
 }
 
@@ -41,16 +44,38 @@ fn next(
         by_key.entry(wanted.key.clone()).or_default().push(wanted);
     }
     let provided = if assumptions.assumes_provided() { provided_secrets(objects.iter()) } else { BTreeMap::new() };
-    // One answer for all of a kind, but for Secrets that are made from other objects.
-    let mut kinds: BTreeMap<&'static [(&'static str, &'static str)], bool> = BTreeMap::new();
+    // One answer for all of a kind, but for Secrets that are made from other objects. What refers to others of its own kind is no sign that the
+    // input holds all of them.
+    let mut kinds: BTreeMap<Kinds, bool> = BTreeMap::new();
+    let mut referring: BTreeMap<Kinds, BTreeSet<ObjectId>> = BTreeMap::new();
+    for one in by_key.values().flatten() {
+        referring.entry(one.kinds).or_default().insert(one.from);
+    }
+    let names: BTreeMap<Kinds, BTreeSet<&str>> = referring.iter().map(|(kinds, from)| (*kinds, names_of(objects, kinds, from))).collect();
     by_key.retain(|key, wanted| {
         if let Some(maker) = provided.get(key).and_then(|id| objects.get(*id)) {
             wanted.iter_mut().for_each(|one| one.notice = Some(format!("the {key} is not in the input; {} makes it", maker.key)));
             return true;
         }
-        wanted.first().is_some_and(|first| *kinds.entry(first.kinds).or_insert_with(|| assumptions.assumes(key, first.kinds, objects)))
+        let Some(first) = wanted.first() else { return false };
+        let none = BTreeSet::new();
+        let from = referring.get(first.kinds).unwrap_or(&none);
+        let is_misspelt = || {
+            assumptions.of_others() == Missing::Auto
+                && names.get(first.kinds).is_some_and(|names| nearest(&key.name, names.iter().copied()).is_some())
+        };
+        *kinds.entry(first.kinds).or_insert_with(|| assumptions.assumes(key, first.kinds, objects, from)) && !is_misspelt()
     });
     by_key.into_values().filter_map(|wanted| made(objects, wanted, notices)).collect()
+}
+
+/// The kinds of which one counts as one of its own.
+type Kinds = &'static [(&'static str, &'static str)];
+
+/// The names of objects of these kinds that refer to others of the same kinds.
+fn names_of<'o>(objects: &'o Objects, kinds: Kinds, from: &BTreeSet<ObjectId>) -> BTreeSet<&'o str> {
+    let of_kind = |key: &ResourceKey| kinds.iter().any(|(group, kind)| key.group == *group && key.kind == *kind);
+    from.iter().filter_map(|id| objects.get(*id)).filter(|object| !object.assumed && of_kind(&object.key)).map(|object| &*object.key.name).collect()
 }
 
 /// The object that all of these ask for.

@@ -1,6 +1,6 @@
 //! TLS of both sides. There is no key material in it: certificates are named.
 
-use crate::resource::Sourced;
+use crate::resource::{Also, Sourced};
 use crate::text::Str;
 use alloc::vec::Vec;
 
@@ -83,6 +83,9 @@ pub struct Certificate {
     pub chain: Option<Sourced<CertificateSource>>,
     /// The key.
     pub key: Option<Sourced<CertificateSource>>,
+    /// What its name follows from besides.
+    #[serde(skip)]
+    pub also: Also,
 }
 
 /// TLS towards clients.

@@ -29,7 +29,7 @@ pub struct Unwritten {
 
 impl DocumentCache {
     /// Adds the objects that `next` gives for those that there are, until it gives none.
-    pub fn add_unwritten(&mut self, objects: &mut Objects, mut next: impl FnMut(&Objects) -> Vec<Unwritten>) {
+    pub fn add_unwritten(&mut self, objects: &mut Objects, options: &ReadOptions, mut next: impl FnMut(&Objects) -> Vec<Unwritten>) {
         let mut before = core::mem::take(&mut self.made);
         for _ in 0..ROUNDS {
             let wanted = next(objects);
@@ -39,7 +39,7 @@ impl DocumentCache {
             for Unwritten { root, source, range } in wanted {
                 let text = to_json(&root, false);
                 let known = before.iter().position(|made| made.range == range && made.text == text).map(|at| before.swap_remove(at));
-                let Some(made) = known.or_else(|| self.make(text, range)) else { continue };
+                let Some(made) = known.or_else(|| self.make(text, range, options)) else { continue };
                 objects.push(Object { id: made.id, source, parent: None, assumed: true, content: made.content.clone() });
                 self.made.push(made);
             }
@@ -47,9 +47,9 @@ impl DocumentCache {
         self.release(before.into_iter().map(|made| made.id));
     }
 
-    fn make(&mut self, text: String, range: TextRange) -> Option<DecodedObject> {
+    fn make(&mut self, text: String, range: TextRange, options: &ReadOptions) -> Option<DecodedObject> {
         let read: Arc<str> = Arc::from(text.as_str());
-        let decoded = decode(&read, hash(&text) ^ u64::from(range.start), &ReadOptions::default(), false);
+        let decoded = decode(&read, hash(&text) ^ u64::from(range.start), options, false);
         let mut content = Content::clone(&*decoded.objects.into_iter().next()?.content);
         content.document = Arc::new(Document { spans: content.document.spans.all_at(range), ..Document::default() });
         content.text = None;

@@ -13,6 +13,7 @@ pub mod options;
 pub mod relations;
 pub mod spec;
 mod stages;
+mod wanted;
 
 mod duration;
 
@@ -43,7 +44,7 @@ pub static DIALECT: Dialect = Dialect {
     kinds: kinds::known,
     listing,
     reads,
-    wanted: |_, _| Vec::new(),
+    wanted: |objects, options| wanted::wanted(objects, &Options::of(options).ambassador_namespace),
     options: options::SPECS,
     defaults: defaults::DEFAULTS,
     hints: Hints { why_idle: defaults::why_idle, why_unreached: defaults::why_unreached },

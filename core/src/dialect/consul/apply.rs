@@ -3,7 +3,7 @@
 //! What must not be here: what is stored (`state`), and what proxies see of it.
 
 use super::codes;
-use super::documents::{self, What, any_case, each, group, key};
+use super::documents::{self, What, any_case, assumed, each, group, key};
 use super::entry::{Entry, Kind};
 use super::go::quote;
 use super::instance::{Instance, VIRTUAL};
@@ -23,7 +23,11 @@ impl State {
     /// What the documents leave.
     pub(crate) fn of(objects: &Objects, datacenter: &str) -> Self {
         let mut state = State { datacenter: Str::new(datacenter), ..State::default() };
-        for (id, object, what) in each(objects) {
+        // What is assumed counts for all that is written: entries before them, and instances after, so that written ones keep their ports.
+        let is_entry = |what: &What| matches!(what, What::Entry(_));
+        let before = assumed(objects).filter(|(_, _, what)| is_entry(what));
+        let after = assumed(objects).filter(|(_, _, what)| !is_entry(what));
+        for (id, object, what) in before.chain(each(objects)).chain(after) {
             match what {
                 What::Entry(Ok(kind)) => state.entry(object, id, kind),
                 What::Entry(Err(kind)) => {
@@ -111,7 +115,9 @@ impl State {
         let mut tree = read.tree;
         let secret = object.secrets.first().map(|(_, secret)| secret.clone());
         let key_text = secret.as_ref().map_or("", |secret| secret.expose().as_str());
-        let verdict = normalise(kind, &mut tree).and_then(|()| validate(kind, &tree, key_text));
+        // An assumed certificate has no key.
+        let is_valid = |tree: &_| if object.assumed { Ok(()) } else { validate(kind, tree, key_text) };
+        let verdict = normalise(kind, &mut tree).and_then(|()| is_valid(&tree));
         if let Err(why) = verdict {
             return self.report(object, NodeId::default(), why);
         }

@@ -194,6 +194,11 @@ pub(crate) fn each(objects: &Objects) -> impl Iterator<Item = (ObjectId, &Object
     objects.iter().filter(|object| !object.broken).map(|object| (object.id, object, what(&object.root).0))
 }
 
+/// The same for what is assumed to exist.
+pub(crate) fn assumed(objects: &Objects) -> impl Iterator<Item = (ObjectId, &Object, What)> {
+    objects.assumed().map(|object| (object.id, object, what(&object.root).0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

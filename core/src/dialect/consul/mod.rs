@@ -33,6 +33,7 @@ pub mod state;
 #[cfg(test)]
 mod tests;
 mod validate;
+mod wanted;
 mod weak;
 pub mod xds;
 
@@ -56,7 +57,7 @@ pub static DIALECT: Dialect = Dialect {
     kinds: Vec::new,
     listing,
     reads: |key| key.group == documents::GROUP || Kind::named(&key.kind).is_some() || matches!(key.kind.as_str(), "service" | "catalog"),
-    wanted: |_, _| Vec::new(),
+    wanted: |objects, _| wanted::wanted(objects),
     options: options::SPECS,
     defaults: &[],
     hints: Hints { why_idle: |_| "no proxy gets anything from it", why_unreached: |_| None },

@@ -70,7 +70,7 @@ pub static DIALECT: Dialect = Dialect {
     annotations: annotations::ALL,
     codes: &[],
     outputs: outputs::ALL,
-    checks: &[checks::same_conditions, crate::dialect::gateway_api::checks::references],
+    checks: &[checks::same_conditions, crate::dialect::gateway_api::checks::references, crate::dialect::gateway_api::conflicts::same_matches],
     memory: || Box::new(Memory::default()),
     compile: |task| compile(task),
     setting_changes: settings::life::changes_between,

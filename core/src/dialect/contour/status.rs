@@ -77,6 +77,8 @@ pub struct SubCondition {
     pub message: String,
     /// What is wrong, in the input.
     pub origin: Origin,
+    /// What it is wrong because of, such as the rule that wins a conflict.
+    pub because: Option<Origin>,
 }
 
 /// The longest message that Contour writes, in bytes.
@@ -89,7 +91,7 @@ impl SubCondition {
             let end = (0..=LONGEST).rev().find(|at| message.is_char_boundary(*at)).unwrap_or_default();
             message.truncate(end);
         }
-        Self { kind, reason, message, origin }
+        Self { kind, reason, message, origin, because: None }
     }
 
     fn node(&self) -> Node {

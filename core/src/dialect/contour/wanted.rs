@@ -24,6 +24,7 @@ pub fn wanted(objects: &Objects) -> Vec<ReferencedObject> {
         of_kubernetes(key, asked).or_else(gateway).or_else(|| extension_service(key))
     });
     all.extend(endpoints(&asked, objects));
+    all.extend(gateway_api::wanted::namespaces(&asked, objects));
     all.extend(permissions(&asked, objects));
     all
 }

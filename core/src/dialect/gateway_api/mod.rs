@@ -8,6 +8,7 @@ pub mod kinds;
 
 pub mod attachment;
 pub mod checks;
+pub mod conflicts;
 pub mod grant;
 pub mod hostname;
 pub mod order;

@@ -2,11 +2,13 @@
 //!
 //! What must not be here: whether anything is assumed.
 
+use crate::compilation::ReferencedObject;
 use crate::dialect::kubernetes::status::{list, number, object, text};
 use crate::dialect::kubernetes::wanted::{FieldReference, named};
-use crate::resource::ResourceKey;
+use crate::resource::{Object, Objects, ResourceKey};
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::vec::Vec;
 
 /// A Gateway that lets all in who ask for it, or a GatewayClass of this controller.
@@ -20,6 +22,48 @@ pub fn of_gateway_api(key: &ResourceKey, asked: &[&FieldReference<'_>], controll
         }
         _ => None,
     }
+}
+
+/// The Namespaces of routes, where a Gateway chooses routes by the labels of their namespaces.
+pub fn namespaces(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<ReferencedObject> {
+    let of_gateway = |one: &&FieldReference<'_>| one.key.group == super::GROUP && one.key.kind == "Gateway" && one.relation == "parent";
+    let mut out: Vec<ReferencedObject> = Vec::new();
+    let gateways: BTreeMap<&ResourceKey, &Object> =
+        objects.iter().filter(|object| object.key.kind == "Gateway" && !object.broken).map(|object| (&object.key, object)).collect();
+    for one in asked.iter().filter(of_gateway) {
+        let (Some(gateway), Some(namespace)) = (gateways.get(&one.key), &one.by.key.namespace) else { continue };
+        let listeners = gateway.root.at(&["spec", "listeners"]).and_then(Node::as_array).into_iter().flatten();
+        let rules = listeners.filter_map(|listener| listener.at(&["allowedRoutes", "namespaces"]));
+        let chosen: Vec<(&str, Node)> =
+            rules.filter(|rule| rule.get("from").and_then(Node::as_str) == Some("Selector")).flat_map(|rule| labels(rule.get("selector"))).collect();
+        if chosen.is_empty() {
+            continue;
+        }
+        let key = ResourceKey { group: Str::default(), kind: Str::new_static("Namespace"), namespace: None, name: namespace.clone() };
+        let metadata = object(alloc::vec![("name", text(namespace)), ("labels", object(chosen))]);
+        let made = object(alloc::vec![("apiVersion", text("v1")), ("kind", text("Namespace")), ("metadata", metadata)]);
+        let message = format!("the {key} is not in the input; it is assumed to have the labels that the {} asks for", one.key);
+        out.push(ReferencedObject { from: one.by.id, at: one.at, key, kinds: &[("", "Namespace")], object: made, notice: Some(message) });
+    }
+    out
+}
+
+/// Labels that a selector chooses, as far as it says which it wants.
+fn labels(selector: Option<&Node>) -> Vec<(&str, Node)> {
+    let Some(selector) = selector else { return Vec::new() };
+    let entries = selector.get("matchLabels").and_then(Node::as_object).into_iter().flatten();
+    let named = entries.filter_map(|entry| Some((&*entry.key, text(entry.value.as_str()?))));
+    let expressions = selector.get("matchExpressions").and_then(Node::as_array).into_iter().flatten();
+    let expressed = expressions.filter_map(|expression| {
+        let first = expression.get("values").and_then(Node::as_array).and_then(|values| values.first()?.as_str());
+        let value = match expression.get("operator").and_then(Node::as_str)? {
+            "In" => first?,
+            "Exists" => "",
+            _ => return None,
+        };
+        Some((expression.get("key").and_then(Node::as_str)?, text(value)))
+    });
+    named.chain(expressed).filter(|(key, _)| *key != "kubernetes.io/metadata.name").collect()
 }
 
 /// The listener that a route asks for, by its name.

@@ -17,7 +17,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The placeholder certificate that an assumed Secret or ConfigMap holds, so that Envoy takes the result. Its key was thrown away.
-const CERTIFICATE: &str = include_str!("wanted.crt");
+pub const CERTIFICATE: &str = include_str!("wanted.crt");
 
 /// A field that asks for another object.
 pub struct FieldReference<'o> {
@@ -205,7 +205,7 @@ fn behind((from, at): (ObjectId, NodeId), service: &ResourceKey, ports: &[servic
 }
 
 /// An address of those that are for documentation, the same for the same Service.
-fn address_of(service: &ResourceKey) -> String {
+pub fn address_of(service: &ResourceKey) -> String {
     let text = service.namespace.iter().flat_map(|namespace| namespace.bytes()).chain(service.name.bytes());
     let sum = text.fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
     format!("192.0.2.{}", 1 + sum % 254)

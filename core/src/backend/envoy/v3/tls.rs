@@ -76,7 +76,9 @@ fn common(
         }),
         tls_certificate_sds_secret_configs: t.list("tls_certificate_sds_secret_configs", by_name, |certificate, t| {
             t.here(certificate.origin);
-            t.optional("name", &certificate.chain);
+            if let Some(chain) = &certificate.chain {
+                t.joined("name", chain, &certificate.also);
+            }
             SecretContent::certificate(certificate).map(|held| sds(&held, server, cx)).unwrap_or_default()
         }),
         alpn_protocols: texts("alpn_protocols", alpn, t),

@@ -14,7 +14,7 @@ use crate::dialect::ambassador::config::{Config, Payload, Resource, SecretData};
 use crate::dialect::kubernetes::{ingress, pem, secret};
 use crate::resource::{Object, ObjectId, Objects, Origin, REDACTED, ResourceKey, Rule, Secret, provided_secrets};
 use crate::text::{self, Node, NodeId, Str, Value};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -280,7 +280,7 @@ impl Secrets<'_> {
     /// Says in the configuration which Secrets are used by what, and which are taken to exist.
     pub(super) fn finish(self, config: &mut Config, users: Vec<(ObjectId, Str)>, objects: &Objects, missing: &Assumptions, sink: &mut Findings) {
         config.supplied_secrets = self.supplied.into_iter().collect();
-        config.assume_missing = missing.assumes(&ResourceKey::new("", "Secret", "", ""), &[("", "Secret")], objects);
+        config.assume_missing = missing.assumes(&ResourceKey::new("", "Secret", "", ""), &[("", "Secret")], objects, &BTreeSet::new());
         if missing.assumes_provided() {
             config.provided_secrets = Arc::new(provided_secrets(objects.iter()));
         }

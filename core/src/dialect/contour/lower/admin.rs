@@ -82,7 +82,12 @@ impl Lowering<'_> {
         let at = self.at("envoy.metrics.tls").some()?;
         let file = |name: &str| at.field(name).text().map(|path| setting(CertificateSource::File(path.value), at.field(name)));
         let origin = setting_origin(at);
-        let certificate = Certificate { delivery: Delivery::Named("metrics-tls-certificate".into()), chain: file("certFile"), key: file("keyFile") };
+        let certificate = Certificate {
+            delivery: Delivery::Named("metrics-tls-certificate".into()),
+            chain: file("certFile"),
+            key: file("keyFile"),
+            ..Certificate::default()
+        };
         let authority = file("caFile");
         let validation = authority.map(|authority| {
             let origin = authority.origin;

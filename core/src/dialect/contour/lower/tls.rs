@@ -10,7 +10,7 @@ use crate::ir::{
     Certificate, CertificateSource, Delivery, DownstreamTls, Holder, PublicMaterial, SecretPart, SecretReference, TlsParameters, TlsVersion,
     UpstreamTls, ValidationContext,
 };
-use crate::resource::{Object, Objects, Origin, Rule, Sourced};
+use crate::resource::{Also, Object, Objects, Origin, Rule, Sourced};
 use crate::text::{Str, base64};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -82,8 +82,14 @@ pub fn key_material(objects: &Objects, reference: &SecretReference) -> Option<Ve
 
 /// A certificate as SDS serves it.
 pub(super) fn certificate(material: &Sourced<Arc<Material>>) -> Sourced<Certificate> {
+    named_certificate(material, &Also::default())
+}
+
+/// The same, where its name follows from other fields as well.
+fn named_certificate(material: &Sourced<Arc<Material>>, also: &Also) -> Sourced<Certificate> {
     let part = |key: &str| Some(Sourced::new(CertificateSource::Secret(own_reference(material, key)), material.origin));
-    let certificate = Certificate { delivery: Delivery::Named(name::secret(material)), chain: part("tls.crt"), key: part("tls.key") };
+    let certificate =
+        Certificate { delivery: Delivery::Named(name::secret(material)), chain: part("tls.crt"), key: part("tls.key"), also: also.clone() };
     Sourced::new(certificate, material.origin)
 }
 
@@ -113,7 +119,9 @@ impl Lowering<'_> {
         let minimum = own(&host.min_tls).filter(|own| own.value > least.value).unwrap_or(least);
         let maximum = own(&host.max_tls).filter(|own| own.value < most.value).unwrap_or(most);
         let secret = host.secret.as_ref()?;
-        Some(Sourced::new(self.downstream(secret, minimum, maximum, host.client_validation.as_ref(), alpn), secret.origin))
+        let mut made = self.downstream(secret, minimum, maximum, host.client_validation.as_ref(), alpn);
+        made.certificates = vec![named_certificate(secret, &host.secret_also)];
+        Some(Sourced::new(made, secret.origin))
     }
 
     /// TLS towards clients that send no server name.

@@ -27,7 +27,7 @@ pub use secret::{Material, MaterialKind};
 pub use service::{CircuitBreakers, Port, Service};
 pub use setting::{CookieRewrite, HeadersPolicy, RouteTimeouts, Timeout};
 
-use crate::resource::{Origin, Sourced};
+use crate::resource::{Also, Origin, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -118,6 +118,8 @@ pub struct SecureVirtualHost {
     pub max_tls: Option<Sourced<Str>>,
     /// Its certificate.
     pub secret: Option<Sourced<Arc<Material>>>,
+    /// What says besides which certificate that is.
+    pub secret_also: Also,
     /// The certificate for clients that send no server name.
     pub fallback: Option<Sourced<Arc<Material>>>,
     /// TCP is forwarded instead of HTTP.

@@ -34,6 +34,10 @@ impl Processing<'_> {
                 Some(help) => finding.help(help),
                 None => finding,
             };
+            let finding = match error.because {
+                Some(because) => finding.related(Place::origin(Some(because)), "this one wins"),
+                None => finding,
+            };
             sink.report(self.suggest(error, finding));
         }
         for warning in &condition.warnings {

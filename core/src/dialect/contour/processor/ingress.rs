@@ -41,7 +41,8 @@ impl Processing<'_> {
     /// Hosts with TLS come first, so that their routes find them.
     fn ingress_tls(&mut self, ingress: &Admitted<'_>) {
         let namespace = ingress.namespace();
-        let elsewhere = ingress.annotation(CERTIFICATE_NAMESPACE).map_or("", Cursor::str);
+        let annotation = ingress.annotation(CERTIFICATE_NAMESPACE);
+        let elsewhere = annotation.map_or("", Cursor::str);
         let home = if elsewhere.is_empty() { namespace.as_str() } else { elsewhere };
         for tls in ingress.spec().field("tls").items() {
             let secret_name = tls.field("secretName");
@@ -71,6 +72,7 @@ impl Processing<'_> {
                 }
                 let secure = self.secure_host(&listener, &Sourced::new(Str::new(host.str()), host.origin()));
                 secure.secret = Some(Sourced::new(secret.clone(), secret_name.origin()));
+                secure.secret_also = Also(annotation.iter().map(|at| at.origin()).collect());
                 secure.min_tls = Some(min);
                 secure.max_tls = Some(max);
             }

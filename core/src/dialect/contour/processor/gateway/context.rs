@@ -9,6 +9,7 @@ use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::model::Material;
 use crate::dialect::contour::processor::Processing;
 use crate::dialect::contour::source::Source;
+use crate::dialect::contour::status::SubCondition;
 use crate::dialect::gateway_api::status;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::selector::Selector;
@@ -110,8 +111,20 @@ pub(super) struct Attachment<'w, 'a> {
 impl Attachment<'_, '_> {
     /// A condition that says no, or that something was left out.
     pub fn say(&mut self, kind: &'static str, holds: bool, reason: &'static str, message: impl Into<String>, origin: Origin) {
+        self.say_because(kind, holds, reason, message, (origin, None));
+    }
+
+    /// The same, with what it is wrong because of.
+    pub fn say_because(
+        &mut self,
+        kind: &'static str,
+        holds: bool,
+        reason: &'static str,
+        message: impl Into<String>,
+        (origin, because): (Origin, Option<Origin>),
+    ) {
         let message = message.into();
-        self.found.faults.add(self.route, kind, reason, &message, origin);
+        self.found.faults.report(self.route, SubCondition { because, ..SubCondition::new(kind, reason, message.clone(), origin) });
         self.conditions.add(kind, holds, reason, message);
     }
 

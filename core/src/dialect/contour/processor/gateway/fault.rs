@@ -20,10 +20,15 @@ pub(super) struct Faults {
 impl Faults {
     /// Something that is wrong: type, reason and message of the condition that says it.
     pub(super) fn add(&mut self, object: &Admitted<'_>, kind: &'static str, reason: &'static str, message: &str, origin: Origin) {
+        self.report(object, SubCondition::new(kind, reason, message.into(), origin));
+    }
+
+    /// Something that is wrong.
+    pub(super) fn report(&mut self, object: &Admitted<'_>, error: SubCondition) {
         let object = object.object;
-        if self.seen.insert((object.id, origin, message.into())) {
+        if self.seen.insert((object.id, error.origin, error.message.clone())) {
             let entry = self.by_object.entry(object.id).or_insert_with(|| (object.key.clone(), DetailedCondition::default()));
-            entry.1.errors.report(SubCondition::new(kind, reason, message.into(), origin));
+            entry.1.errors.report(error);
         }
     }
 

@@ -18,8 +18,8 @@ impl<'a> Attachment<'_, 'a> {
             let filters = self.rule_filters(rule);
             let Some(backends) = self.backends(rule, listener) else { continue };
             let routes = self.routes(rule, index, matches, filters, &RouteTimeouts::default(), Some(&backends));
-            if !self.add(listener, hosts, &routes) {
-                dropped.push(rule.origin());
+            if let Err(winner) = self.add(listener, hosts, &routes) {
+                dropped.push((rule.origin(), winner));
             }
         }
         self.tell_dropped(&dropped, rules);

@@ -37,8 +37,8 @@ impl<'a> Attachment<'_, 'a> {
                 }
             };
             let routes = self.routes(rule, index, matches, filters, &timeouts, backends.as_ref());
-            if !self.add(listener, hosts, &routes) {
-                dropped.push(rule.origin());
+            if let Err(winner) = self.add(listener, hosts, &routes) {
+                dropped.push((rule.origin(), winner));
             }
         }
         self.tell_dropped(&dropped, rules);

@@ -59,16 +59,17 @@ impl Attachment<'_, '_> {
         matches.into_iter().map(make).collect()
     }
 
-    /// Adds the routes of a rule to their hosts, all of them or, where another route of this kind matches the same, none.
-    pub(super) fn add(&mut self, listener: &GatewayListener<'_>, hosts: &[Sourced<Str>], routes: &[Arc<Route>]) -> bool {
+    /// Adds the routes of a rule to their hosts, all of them or, where another route of this kind matches the same, none; then it gives the rule
+    /// of the other route.
+    pub(super) fn add(&mut self, listener: &GatewayListener<'_>, hosts: &[Sourced<Str>], routes: &[Arc<Route>]) -> Result<(), Option<Origin>> {
         let graph = self.processing.listener(&listener.graph_name);
-        let conflicts = |route: &&Arc<Route>, name: &Str| {
+        let conflict = |route: &Arc<Route>, name: &Str| {
             let host = if listener.secret.is_some() { graph.secure_hosts.get(name).map(|secure| &secure.host) } else { graph.hosts.get(name) };
             let same = host.and_then(|host| host.routes.get(&route.conditions));
-            same.is_some_and(|same| same.source.0 == route.source.0)
+            same.filter(|same| same.source.0 == route.source.0)
         };
-        if hosts.iter().any(|host| routes.iter().any(|route| conflicts(&route, &host.value))) {
-            return false;
+        if let Some(winner) = hosts.iter().find_map(|host| routes.iter().find_map(|route| conflict(route, &host.value))) {
+            return Err(winner.origins.first().copied());
         }
         for host in hosts {
             for route in routes {
@@ -83,19 +84,19 @@ impl Attachment<'_, '_> {
                 }
             }
         }
-        true
+        Ok(())
     }
 
-    /// Says which of its rules were dropped, as other routes match the same.
-    pub(super) fn tell_dropped(&mut self, dropped: &[Origin], rules: Cursor<'_>) {
+    /// Says which of its rules were dropped, as other routes match the same; each with the rule that wins.
+    pub(super) fn tell_dropped(&mut self, dropped: &[(Origin, Option<Origin>)], rules: Cursor<'_>) {
         let kind = self.kind.name();
-        let first = dropped.first().copied().unwrap_or_else(|| rules.origin());
+        let (first, winner) = dropped.first().copied().unwrap_or_else(|| (rules.origin(), None));
         if dropped.len() == rules.len() {
             let message = format!("{kind}'s Match has conflict with other {kind}'s Match");
-            self.refused("RuleMatchConflict", message, first);
+            self.say_because("Accepted", false, "RuleMatchConflict", message, (first, winner));
         } else if !dropped.is_empty() {
             let message = format!("Dropped Rule: some of {kind}'s rule(s) has(ve) been dropped because of conflict against other {kind}'s rule(s)");
-            self.say("PartiallyInvalid", true, "RuleMatchPartiallyConflict", message, first);
+            self.say_because("PartiallyInvalid", true, "RuleMatchPartiallyConflict", message, (first, winner));
         }
     }
 }

@@ -1,0 +1,334 @@
+//! What documents ask for: services with their proxies, the protocol of a service, gateways, certificates, providers of tokens; and the
+//! documents that would do.
+//!
+//! What must not be here: whether anything is assumed (`compilation::Assumptions`).
+
+use super::bexpr::{Expression, Operator};
+use super::documents::{self, GROUP, What, key, what};
+use super::entry::{Entry, Kind};
+use super::graph::named_providers;
+use super::instance::Instance;
+use super::registration;
+use super::schema::decode;
+use super::state::DATACENTER;
+use super::validate::{normalise, says};
+use crate::compilation::ReferencedObject;
+use crate::dialect::kubernetes::status::{list, number, object, text};
+use crate::dialect::kubernetes::wanted::{CERTIFICATE, address_of};
+use crate::ir::Tree;
+use crate::resource::{Object, ObjectId, Objects};
+use crate::text::{Node, NodeId, Str};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The kinds of which one counts as one of its own.
+type Kinds = &'static [(&'static str, &'static str)];
+
+const SERVICES: Kinds = &[("", "service"), ("", "catalog")];
+const PROTOCOLS: Kinds = &[("", "service-defaults"), ("", "proxy-defaults"), (GROUP, "ServiceDefaults"), (GROUP, "ProxyDefaults")];
+const CERTIFICATES: Kinds = &[("", "inline-certificate")];
+const PROVIDERS: Kinds = &[("", "jwt-provider"), (GROUP, "JWTProvider")];
+const GATEWAYS: Kinds = &[("", "api-gateway")];
+
+/// A placeholder key set for tokens, in base64.
+const KEYS_OF_TOKENS: &str = "eyJrZXlzIjpbeyJrdHkiOiJvY3QiLCJhbGciOiJIUzI1NiIsImtpZCI6ImFzc3VtZWQiLCJrIjoiWVhOemRXMWxaQSJ9XX0=";
+
+/// What the documents ask for.
+pub(super) fn wanted(objects: &Objects) -> Vec<ReferencedObject> {
+    let mut asking = Asking::of(objects);
+    let entries = core::mem::take(&mut asking.entries);
+    entries.iter().for_each(|entry| asking.entry(entry));
+    asking.protocols(&entries);
+    let instances = core::mem::take(&mut asking.instances);
+    instances.iter().for_each(|instance| asking.instance(instance));
+    asking.out
+}
+
+/// Where something is asked for.
+type At = (ObjectId, NodeId);
+
+/// What the documents hold, and what they ask for besides.
+#[derive(Default)]
+struct Asking {
+    entries: Vec<Entry>,
+    instances: Vec<Instance>,
+    /// Names of services with instances, each with its datacenter, and of gateways.
+    services: BTreeSet<(Str, Str)>,
+    /// Conditions by which subsets choose instances, by service.
+    subsets: BTreeMap<Str, Vec<(Str, Expression)>>,
+    out: Vec<ReferencedObject>,
+}
+
+fn read_entry(object: &Object, kind: Kind) -> Option<Entry> {
+    let root = documents::read_words(object);
+    let mut tree = decode(&documents::entry(&root, kind), kind.shape(), object.id, false).tree;
+    normalise(kind, &mut tree).ok()?;
+    Some(Entry { kind, name: tree.get("Name").str(), tree, key: None, object: object.id })
+}
+
+impl Asking {
+    fn of(objects: &Objects) -> Self {
+        let mut asking = Self::default();
+        for object in objects.all().filter(|object| !object.broken) {
+            match what(&object.root).0 {
+                What::Entry(Ok(kind)) => asking.entries.extend(read_entry(object, kind)),
+                What::Service => {
+                    let root = documents::read_words(object);
+                    asking.instances.extend(registration::service(&root, object.id, DATACENTER, &|_| false).instances);
+                }
+                What::Catalog => {
+                    let root = documents::read_words(object);
+                    asking.instances.extend(registration::catalog(&root, object.id, DATACENTER).instances);
+                }
+                _ => {}
+            }
+        }
+        asking.services = asking.instances.iter().map(|instance| (instance.service.clone(), instance.node.datacenter.clone())).collect();
+        for entry in asking.entries.iter().filter(|entry| entry.kind == Kind::ServiceResolver) {
+            let subsets = entry.tree.get("Subsets").fields().iter();
+            let read = subsets.filter_map(|(name, of)| Some((name.clone(), Expression::parse(of.get("Filter").text()).ok()?)));
+            asking.subsets.insert(entry.name.clone(), read.collect());
+        }
+        asking
+    }
+
+    fn add(&mut self, (from, at): At, kind: &str, name: &str, kinds: Kinds, document: Node, notice: Option<String>) {
+        self.out.push(ReferencedObject { from, at, key: key(kind, &Str::new(name)), kinds, object: document, notice });
+    }
+
+    /// An entry of which a field gives the name.
+    fn named(&mut self, from: ObjectId, named: &Tree, kind: Kind, kinds: Kinds, fields: Vec<(&str, Node)>) {
+        let name = named.text();
+        if name.is_empty() || name == "*" {
+            return;
+        }
+        let notice = format!("the {} `{name}` is not in the input; it is assumed to exist", kind.name());
+        let head = [("Kind", text(kind.name())), ("Name", text(name))];
+        let document = object(head.into_iter().chain(fields).collect());
+        self.add((from, node(named)), kind.name(), name, kinds, document, Some(notice));
+    }
+
+    /// A service in the agent's datacenter, or in another one.
+    fn service(&mut self, from: ObjectId, named: &Tree, datacenter: &str, name: &Str) {
+        let datacenter = if datacenter.is_empty() { DATACENTER } else { datacenter };
+        if name.is_empty() || name == "*" || self.services.contains(&(name.clone(), Str::new(datacenter))) {
+            return;
+        }
+        let at = (from, node(named));
+        let place = if datacenter == DATACENTER { String::new() } else { format!(" in the datacenter `{datacenter}`") };
+        let notice = format!("the service `{name}`{place} is not in the input; it is assumed to have an instance with a sidecar");
+        let chosen: Vec<(Str, Vec<(String, String)>)> =
+            self.subsets.get(name).into_iter().flatten().map(|(subset, filter)| (subset.clone(), conditions(filter))).collect();
+        let chosen = if chosen.is_empty() { Vec::from([(Str::default(), Vec::new())]) } else { chosen };
+        for (number, (subset, conditions)) in chosen.iter().enumerate() {
+            let id = if subset.is_empty() { String::from(name.as_str()) } else { format!("{name}-{subset}") };
+            let proxy = format!("{id}-sidecar-proxy");
+            let said = (number == 0).then(|| notice.clone());
+            // Only the first has the name by which references find it; no reference is to the others.
+            let other =
+                |name: &str| if number == 0 && datacenter == DATACENTER { String::from(name) } else { format!("{name} {datacenter} {number}") };
+            self.add(at, "catalog", &other(name), SERVICES, instance(name, &id, datacenter, conditions, None), said);
+            let sidecar = instance(&format!("{name}-sidecar-proxy"), &proxy, datacenter, conditions, Some((name, &id)));
+            self.add(at, "catalog", &other(&format!("{name}-sidecar-proxy")), SERVICES, sidecar, None);
+        }
+    }
+
+    fn reach(&mut self, from: ObjectId, named: &Tree) {
+        self.service(from, named, "", &named.str());
+    }
+
+    /// The gateway that an entry is for: the agent's own, so that it has an Envoy.
+    fn gateway(&mut self, entry: &Entry) {
+        let kind = entry.kind.name();
+        let (name, named) = (&entry.name, entry.tree.get("Name"));
+        if self.services.contains(&(name.clone(), Str::new_static(DATACENTER))) {
+            return;
+        }
+        let fields = Vec::from([("kind", text(kind)), ("name", text(name)), ("port", number(8443)), ("address", text(ANYWHERE))]);
+        let document = object(Vec::from([("service", object(fields))]));
+        let notice = format!("no {kind} `{name}` is registered in the input; one is assumed");
+        self.add((entry.object, node(named)), "service", name, SERVICES, document, Some(notice));
+    }
+
+    fn entry(&mut self, entry: &Entry) {
+        let (from, tree) = (entry.object, &entry.tree);
+        match entry.kind {
+            Kind::ServiceRouter | Kind::ServiceSplitter | Kind::ServiceResolver => self.targets(entry),
+            Kind::ServiceIntentions => {
+                self.reach(from, tree.get("Name"));
+                let sources = tree.get("Sources").items().iter();
+                sources.filter(|source| !elsewhere(source)).for_each(|source| self.reach(from, source.get("Name")));
+                self.providers(from, tree);
+            }
+            Kind::IngressGateway => {
+                let listeners = tree.get("Listeners").items().iter();
+                listeners.flat_map(|listener| listener.get("Services").items()).for_each(|service| self.reach(from, service.get("Name")));
+                self.gateway(entry);
+            }
+            Kind::TerminatingGateway => {
+                tree.get("Services").items().iter().for_each(|service| self.reach(from, service.get("Name")));
+                self.gateway(entry);
+            }
+            Kind::ExportedServices => tree.get("Services").items().iter().for_each(|service| self.reach(from, service.get("Name"))),
+            Kind::ApiGateway => {
+                let listeners = tree.get("Listeners").items().iter();
+                for certificate in listeners.flat_map(|listener| listener.at(&["TLS", "Certificates"]).items()) {
+                    let fields = Vec::from([("Certificate", text(CERTIFICATE))]);
+                    self.named(from, certificate.get("Name"), Kind::InlineCertificate, CERTIFICATES, fields);
+                }
+                self.gateway(entry);
+            }
+            Kind::HttpRoute | Kind::TcpRoute => self.route(entry),
+            _ => {}
+        }
+    }
+
+    /// Where routers, splitters and resolvers lead.
+    fn targets(&mut self, entry: &Entry) {
+        if entry.kind == Kind::ServiceResolver && !says(entry.tree.get("Redirect")) {
+            self.reach(entry.object, entry.tree.get("Name"));
+        }
+        for target in entry.targets().into_iter().filter(|target| says(target) && !elsewhere(target)) {
+            let named = if says(target.get("Service")) { target.get("Service") } else { entry.tree.get("Name") };
+            let datacenters: Vec<Str> = target.get("Datacenters").items().iter().map(Tree::str).collect();
+            let datacenters = if datacenters.is_empty() { Vec::from([target.get("Datacenter").str()]) } else { datacenters };
+            datacenters.iter().for_each(|datacenter| self.service(entry.object, named, datacenter, &named.str()));
+        }
+        if matches!(entry.kind, Kind::ServiceRouter | Kind::ServiceSplitter) {
+            // What no route takes goes to the service itself.
+            self.reach(entry.object, entry.tree.get("Name"));
+        }
+    }
+
+    fn route(&mut self, entry: &Entry) {
+        let tree = &entry.tree;
+        let rules = tree.get("Rules").items().iter().flat_map(|rule| rule.get("Services").items());
+        rules.chain(tree.get("Services").items()).for_each(|service| self.reach(entry.object, service.get("Name")));
+        let protocol = if entry.kind == Kind::HttpRoute { "http" } else { "tcp" };
+        for parent in tree.get("Parents").items() {
+            let section = parent.get("SectionName").text();
+            let name = if section.is_empty() { protocol } else { section };
+            let listener = object(Vec::from([("Name", text(name)), ("Port", number(8080)), ("Protocol", text(protocol))]));
+            self.named(entry.object, parent.get("Name"), Kind::ApiGateway, GATEWAYS, Vec::from([("Listeners", list(Vec::from([listener])))]));
+        }
+    }
+
+    fn providers(&mut self, from: ObjectId, tree: &Tree) {
+        for name in named_providers(tree) {
+            let keys = object(Vec::from([("Local", object(Vec::from([("JWKS", text(KEYS_OF_TOKENS))])))]));
+            let named = Tree::from(&name).or_from(tree.get("Name").origin);
+            self.named(from, &named, Kind::JwtProvider, PROVIDERS, Vec::from([("JSONWebKeySet", keys)]));
+        }
+    }
+
+    fn instance(&mut self, instance: &Instance) {
+        let Some(from) = instance.object else { return };
+        for upstream in instance.proxy.get("Upstreams").items().iter().filter(|upstream| !says(upstream.get("DestinationPeer"))) {
+            if !upstream.get("DestinationType").is("prepared_query") {
+                let named = upstream.get("DestinationName");
+                self.service(from, named, upstream.get("Datacenter").text(), &named.str());
+            }
+        }
+        if instance.kind == "connect-proxy" {
+            let named = instance.proxy.get("DestinationServiceName");
+            self.service(from, named, &instance.node.datacenter, &named.str());
+        }
+    }
+
+    /// The protocols that services must speak: that of the listener of a gateway, or HTTP where requests are told apart.
+    fn protocols(&mut self, entries: &[Entry]) {
+        let mut open: Vec<(Str, Str, At)> = Vec::new();
+        let http = Str::new_static("http");
+        for entry in entries {
+            let tree = &entry.tree;
+            let at = |tree: &Tree| (entry.object, node(tree));
+            match entry.kind {
+                Kind::IngressGateway => {
+                    for listener in tree.get("Listeners").items().iter().filter(|listener| !listener.get("Protocol").is("tcp")) {
+                        let services = listener.get("Services").items().iter().map(|service| service.get("Name"));
+                        open.extend(services.map(|name| (name.str(), listener.get("Protocol").str(), at(name))));
+                    }
+                }
+                Kind::HttpRoute => {
+                    let services = tree.get("Rules").items().iter().flat_map(|rule| rule.get("Services").items());
+                    open.extend(services.map(|service| (service.get("Name").str(), http.clone(), at(service.get("Name")))));
+                }
+                Kind::ServiceRouter | Kind::ServiceSplitter => open.push((entry.name.clone(), http.clone(), at(tree.get("Name")))),
+                Kind::ServiceIntentions if tree.get("Sources").items().iter().any(|source| says(source.get("Permissions"))) => {
+                    open.push((entry.name.clone(), http.clone(), at(tree.get("Name"))));
+                }
+                _ => {}
+            }
+        }
+        // Gateways first: their protocol is the narrower one.
+        open.sort_by_key(|(_, protocol, _)| *protocol == "http");
+        let mut done = BTreeSet::new();
+        let mut next = alloc::collections::VecDeque::from(open);
+        while let Some((name, protocol, at)) = next.pop_front() {
+            if name.is_empty() || name == "*" || !done.insert(name.clone()) {
+                continue;
+            }
+            for entry in entries.iter().filter(|entry| entry.name == name && !matches!(entry.kind, Kind::IngressGateway | Kind::ServiceIntentions)) {
+                let targets = entry.targets().into_iter().map(|target| target.get("Service")).filter(|service| says(service));
+                next.extend(targets.map(|service| (service.str(), protocol.clone(), (entry.object, node(service)))));
+            }
+            let kind = Kind::ServiceDefaults.name();
+            let notice = format!("no {kind} `{name}` is in the input; it is assumed to speak {protocol}");
+            let document = object(Vec::from([("Kind", text(kind)), ("Name", text(&name)), ("Protocol", text(&protocol))]));
+            self.add(at, kind, &name, PROTOCOLS, document, Some(notice));
+        }
+    }
+}
+
+/// Where an assumed gateway of the agent listens.
+const ANYWHERE: &str = "0.0.0.0";
+
+/// The node that a value is from; the whole object where it was not written.
+fn node(tree: &Tree) -> NodeId {
+    tree.origin.map_or_else(NodeId::default, |origin| origin.node())
+}
+
+/// What a peer or a sameness group has is not known here.
+fn elsewhere(target: &Tree) -> bool {
+    says(target.get("Peer")) || says(target.get("SamenessGroup"))
+}
+
+/// What an instance must have so that a subset chooses it, as far as that can be read off: paths with their values.
+fn conditions(filter: &Expression) -> Vec<(String, String)> {
+    match filter {
+        Expression::And(one, two) => conditions(one).into_iter().chain(conditions(two)).collect(),
+        Expression::Or(one, _) => conditions(one),
+        Expression::Test { selector, operator: Operator::Equal | Operator::In, value } => Vec::from([(selector.join("."), value.clone())]),
+        Expression::Test { .. } | Expression::All | Expression::Not(_) => Vec::new(),
+    }
+}
+
+/// A registration in the catalog, on a node of its own. `before` is the service and the instance that it is the proxy of.
+fn instance(service: &str, id: &str, datacenter: &str, conditions: &[(String, String)], before: Option<(&str, &str)>) -> Node {
+    let of = |prefix: &str| -> Vec<(&str, Node)> {
+        let found = conditions.iter().filter_map(|(path, value)| Some((path.strip_prefix(prefix)?, text(value))));
+        found.collect()
+    };
+    let tags = conditions.iter().filter(|(path, _)| path == "Service.Tags").map(|(_, tag)| text(tag)).collect();
+    let mut fields = Vec::from([
+        ("ID", text(id)),
+        ("Service", text(service)),
+        ("Port", number(if before.is_some() { 20000 } else { 8080 })),
+        ("Meta", object(of("Service.Meta."))),
+        ("Tags", list(tags)),
+    ]);
+    if let Some((name, of)) = before {
+        fields.push(("Kind", text("connect-proxy")));
+        fields.push(("Proxy", object(Vec::from([("DestinationServiceName", text(name)), ("DestinationServiceID", text(of))]))));
+    }
+    let name = before.map_or(id, |(_, of)| of);
+    object(Vec::from([
+        ("Node", text(&format!("assumed-{datacenter}-{name}"))),
+        ("Address", text(&address_of(&key("service", &Str::new(name))))),
+        ("Datacenter", text(datacenter)),
+        ("NodeMeta", object(of("Node.Meta."))),
+        ("Service", object(fields)),
+    ]))
+}
