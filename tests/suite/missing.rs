@@ -409,3 +409,40 @@ spec:
     let work = of("contour", &format!("{text}{other}"), "controller=gateway-provisioner missing=auto");
     assert!(!work.errors().is_empty(), "a written namespace has the labels that are written: {:#?}", messages(&work));
 }
+
+#[test]
+fn the_secret_of_an_ingress_is_assumed_where_its_annotation_says() {
+    let ingress = "\
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: shop
+  namespace: shop
+  annotations: {kubernetes.io/ingress.class: contour, projectcontour.io/tls-cert-namespace: certs}
+spec:
+  tls: [{hosts: [shop.example.com], secretName: shop-tls}]
+  rules:
+  - host: shop.example.com
+    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: shop, port: {number: 80}}}}]}
+";
+    let work = of("contour", ingress, "missing=auto");
+    let told = assumed(&work);
+    assert!(told.iter().any(|message| message.starts_with("the Secret `shop-tls` (certs)")), "{told:#?}");
+    let positions = work.compilation.positions();
+    let viewed = chancery_core::explain::Viewed::new(
+        work.gateway().ir,
+        chancery_core::explain::View::Envoy,
+        &mut chancery_core::backend::envoy::v3::Emitted::new(),
+    );
+    let line = 6;
+    let report = chancery_core::explain::explain_line(
+        &work.compilation,
+        &positions,
+        &[(work.gateway().named(), viewed)],
+        chancery_core::resource::SourceId(0),
+        line,
+        None,
+    );
+    let report = serde_json::to_string(&report).expect("JSON");
+    assert!(report.contains("tls_certificate_sds_secret_configs"), "the annotation decides the name of the certificate: {report}");
+}

@@ -16,6 +16,8 @@ pub fn to_yaml(node: &Node) -> String {
     match &node.value {
         Value::Object(object) if !object.is_empty() => write_object(&mut out, object, 0, true),
         Value::Array(items) if !items.is_empty() => write_array(&mut out, items, 0, true),
+        // What is alone and looks like HCL would be read as that.
+        Value::String(text) if super::hcl::is_hcl(text) => write_quoted(&mut out, text),
         value => {
             write_inline(&mut out, value, 0);
             out.push('\n');

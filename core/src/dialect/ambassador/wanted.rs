@@ -96,7 +96,7 @@ fn services(own: &[&Object], objects: &Objects, ambassador_namespace: &str) -> V
     let mut ports: BTreeMap<ResourceKey, BTreeSet<u16>> = BTreeMap::new();
     for object in own.iter().filter(|object| matches!(&*object.key.kind, "Mapping" | "TCPMapping")) {
         let resolver = field(object, "resolver").and_then(Node::as_str).or(usual);
-        if !resolver.is_some_and(|resolver| looks_up.get(resolver) == Some(&true)) {
+        if resolver.is_none_or(|resolver| looks_up.get(resolver) != Some(&true)) {
             continue;
         }
         let Some((at, service)) = field(object, "service").and_then(|at| Some((at, at.as_str()?))) else { continue };

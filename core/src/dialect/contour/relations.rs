@@ -5,7 +5,7 @@
 use crate::compilation::Relation;
 use crate::dialect::gateway_api;
 use crate::dialect::kubernetes::relations::{self, Form, Referring};
-use crate::resource::Objects;
+use crate::resource::{Object, Objects};
 use crate::text::{Node, Str};
 use alloc::vec::Vec;
 
@@ -51,12 +51,18 @@ pub(super) const FIELDS: &[Referring] = &[
 /// Where an Ingress looks for the certificates that it names without a namespace.
 pub(super) const CERTIFICATE_NAMESPACE: &str = "projectcontour.io/tls-cert-namespace";
 
-/// The certificate of an Ingress is in the namespace that an annotation names, unless `secretName` has one.
-fn look_elsewhere(objects: &Objects, reference: &mut Relation) {
-    let Some(from) = objects.get(reference.from).filter(|from| from.key.kind == "Ingress" && !reference.written.contains('/')) else { return };
+/// The namespace of an Ingress's certificate, where an annotation names it; `secretName` may have one of its own.
+pub(super) fn certificate_namespace(from: &Object, written: &str) -> Option<Str> {
+    if from.key.kind != "Ingress" || written.contains('/') {
+        return None;
+    }
     let elsewhere = from.root.at(&["metadata", "annotations", CERTIFICATE_NAMESPACE]).and_then(Node::as_str);
-    if let Some(namespace) = elsewhere.filter(|namespace| !namespace.is_empty()) {
-        reference.to.namespace = Some(Str::new(namespace));
+    elsewhere.filter(|namespace| !namespace.is_empty()).map(Str::new)
+}
+
+fn look_elsewhere(objects: &Objects, reference: &mut Relation) {
+    if let Some(namespace) = objects.get(reference.from).and_then(|from| certificate_namespace(from, &reference.written)) {
+        reference.to.namespace = Some(namespace);
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: whether anything is assumed.
 
-use super::relations::FIELDS;
+use super::relations::{FIELDS, certificate_namespace};
 use crate::compilation::ReferencedObject;
 use crate::dialect::gateway_api;
 use crate::dialect::kubernetes::status::{list, number, object, text};
@@ -18,7 +18,13 @@ const PERMISSION: &str = "assumed";
 
 /// What the objects ask for.
 pub fn wanted(objects: &Objects) -> Vec<ReferencedObject> {
-    let asked = asked(objects.all(), &[FIELDS, gateway_api::relations::FIELDS]);
+    let mut asked = asked(objects.all(), &[FIELDS, gateway_api::relations::FIELDS]);
+    asked.iter_mut().filter(|one| one.relation == "secret").for_each(|one| {
+        let written = one.holder.get("secretName").and_then(Node::as_str).unwrap_or_default();
+        if let Some(namespace) = certificate_namespace(one.by, written) {
+            one.key.namespace = Some(namespace);
+        }
+    });
     let mut all = all_of(&asked, |key, asked| {
         let gateway = || gateway_api::wanted::of_gateway_api(key, asked, super::provision::CONTROLLER);
         of_kubernetes(key, asked).or_else(gateway).or_else(|| extension_service(key))

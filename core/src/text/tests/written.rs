@@ -131,6 +131,15 @@ pub(super) fn any_tree() -> impl Strategy<Value = Node> {
     tree.prop_map(Node::synthesised)
 }
 
+#[test]
+fn a_text_that_looks_like_hcl_reads_back() {
+    for text in ["a{", "a{}", "a=b", "a = b", "a \"b\" {"] {
+        let node = Node::synthesised(Value::String(text.into()));
+        let document = read(&to_yaml(&node));
+        assert_eq!((document.problems.len(), document.root), (0, Some(node)), "{text}");
+    }
+}
+
 proptest! {
     #[test]
     fn every_tree_reads_back(tree in any_tree()) {
