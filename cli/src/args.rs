@@ -94,6 +94,8 @@ pub enum Command {
     Dump(DumpCommand),
     /// Account for every resource: emitted, merged, shadowed, ignored or invalid.
     Ledger(LedgerArgs),
+    /// Show what each proxy watches, why, what it brought, and what is still missing.
+    Watches(WatchesArgs),
     /// List the kinds of resources that are read.
     Kinds(ListArgs),
     /// List the codes of findings, or show the page of one.
@@ -608,6 +610,17 @@ pub enum Conversion {
 #[derive(Args)]
 #[command(after_help = "Example:\n  chancery ledger gateway/")]
 pub struct LedgerArgs {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// The output format.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+/// `watches`
+#[derive(Args)]
+#[command(after_help = "Examples:\n  chancery watches mesh/\n  chancery watches mesh/ --proxy web-sidecar-proxy")]
+pub struct WatchesArgs {
     #[command(flatten)]
     pub inputs: Inputs,
     /// The output format.

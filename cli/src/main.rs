@@ -28,6 +28,7 @@ mod settings;
 mod snapshot;
 mod style;
 mod test;
+mod watches;
 mod why;
 
 use args::{Cli, Command};
@@ -83,6 +84,7 @@ fn main() {
         Command::Dump(args::DumpCommand::Read(args)) => dump::read(args, &style),
         Command::Route(args) => route::run(args, &cli.deployment, &style),
         Command::Ledger(args) => ledger::run(args, &cli.deployment, &style),
+        Command::Watches(args) => watches::run(args, &cli.deployment, &style),
         Command::Kinds(args) => registry::kinds(args, &style),
         Command::Codes(args) => registry::codes(args, &style),
         Command::Watch(args) => live::watch(args, &cli.deployment, &style),

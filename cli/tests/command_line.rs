@@ -7,6 +7,7 @@ mod folders;
 mod live;
 mod missing;
 mod secrets;
+mod watches;
 
 use insta::assert_snapshot;
 use std::io::Write;

@@ -15,8 +15,8 @@ use core::fmt;
 impl fmt::Display for Watch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Watch::Entry(kind, name) => write!(f, "{} {name}", kind.name()),
-            Watch::Entries(kind) => write!(f, "all {}", kind.name()),
+            Watch::Entry(kind, name) => write!(f, "config entry {}/{name}", kind.name()),
+            Watch::Entries(kind) => write!(f, "config entries of kind {}", kind.name()),
             Watch::Intentions(service) => write!(f, "intentions of {service}"),
             Watch::ExportedTo(Some(service)) => write!(f, "peers that may use {service}"),
             Watch::ExportedTo(None) => f.write_str("peers that may use anything"),
@@ -58,11 +58,12 @@ impl Reply {
         let some = |count: usize, what: &str| (if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }, true);
         match self {
             Reply::Entry(Some(_)) => ("the entry".to_string(), true),
-            Reply::Entry(None) => ("nothing: there is no such entry".to_string(), true),
-            Reply::Entries(all) => some(all.len(), "value"),
+            Reply::Entry(None) => ("no such entry".to_string(), true),
+            Reply::Entries(all) if all.len() == 1 => ("1 entry".to_string(), true),
+            Reply::Entries(all) => (format!("{} entries", all.len()), true),
             Reply::Chain(Some(chain)) => some(chain.targets.len(), "target"),
-            Reply::Chain(None) => ("nothing: there is no such chain".to_string(), false),
-            Reply::NoDatacenter => ("nothing: there is no path to the datacenter".to_string(), false),
+            Reply::Chain(None) => ("no such chain".to_string(), false),
+            Reply::NoDatacenter => ("no path to the datacenter".to_string(), false),
             Reply::Instances(all) => (some(all.len(), "instance").0, !all.is_empty()),
             Reply::Names(names) => some(names.len(), "name"),
             Reply::Upstreams(all) => some(all.len(), "upstream"),
