@@ -6,10 +6,11 @@ use super::{Answers, Gateway, Ledger, OptionSpec, Options, ReferencedObject, Set
 use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::executor::Executor;
 use crate::read::ReadOptions;
-use crate::resource::{Objects, ResourceKey};
+use crate::resource::{Object, Objects, ResourceKey};
 use crate::schema::{KnownKind, ListedKind};
 use crate::text::Node;
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::any::Any;
@@ -100,6 +101,19 @@ pub struct Hints {
     pub why_idle: fn(kind: &str) -> &'static str,
     /// Why no route was made of an object of which there should be one.
     pub why_unreached: fn(kind: &str) -> Option<&'static str>,
+    /// What would put the rules of the first object before those of the second, where a field of it decides that.
+    pub ahead: fn(&Object, &Object) -> Option<Ahead>,
+}
+
+/// What would put the rules of one object before those of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ahead {
+    /// Why the other's come first, as a sentence.
+    pub why: String,
+    /// The field of `spec` that decides it.
+    pub field: &'static str,
+    /// The value that would change it.
+    pub value: String,
 }
 
 /// The annotations of a kind that a controller reads.

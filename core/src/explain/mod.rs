@@ -32,6 +32,7 @@ mod thread;
 mod trace;
 mod unserved;
 mod view;
+mod why_not;
 mod words;
 
 pub use app_gateway::{AppGatewayReport, asking_app_gateway, route_app_gateway, routes_of_app_gateway, row_of_app_gateway_takes};
@@ -55,6 +56,7 @@ pub use thread::Thread;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};
 pub use unserved::{HostThere, UnservedResource};
 pub use view::{View, Viewed};
+pub use why_not::{Case, WhyNot, why_not};
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,8 @@
 //!
 //! What must not be here: which route a given request takes, and how a table looks.
 
+mod passed_on;
+
 use crate::compilation::GatewayRef;
 use crate::explain::ResourceRef;
 use crate::ir::{
@@ -114,6 +116,7 @@ pub fn routes(gateway: GatewayRef<'_>) -> Vec<RouteRow> {
             }
         }
     }
+    rows.extend(passed_on::routes(gateway));
     rows
 }
 

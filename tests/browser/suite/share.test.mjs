@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { describe } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { clickLine, line, load, ready, test, visitors } from "../browser.mjs";
+import { clickLine, line, load, open, ready, test, visitors } from "../browser.mjs";
 
 const site = visitors();
 
@@ -42,7 +42,7 @@ describe("a link", () => {
     await page.locator(".share .notice-line", { hasText: "There is no key material in it." }).waitFor();
     await close();
 
-    const other = await open(browser, link);
+    const other = await open(site.browser, link);
     await ready(other.page);
     await line(other.page, "prefix: /api/shared/").waitFor();
     assert.equal(await other.page.locator("#tab-try").getAttribute("aria-selected"), "true");
@@ -68,7 +68,7 @@ describe("a link", () => {
     await load(page, { "secret.yaml": secret });
     await page.locator(".status", { hasText: "1 resource" }).waitFor();
     const text = async (link) => {
-      const { page, close } = await open(browser, link);
+      const { page, close } = await open(site.browser, link);
       await ready(page);
       await page.click("text=secret.yaml");
       const text = await page.locator(".cm-content").textContent();

@@ -2,7 +2,11 @@
 //!
 //! What must not be here: what becomes of them.
 
-use crate::compilation::KnownDefault;
+use crate::compilation::{Ahead, KnownDefault};
+use crate::resource::Object;
+use crate::text::Node;
+use alloc::format;
+use alloc::string::ToString as _;
 
 /// Defaults that people ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
 pub const DEFAULTS: &[KnownDefault] = &[
@@ -51,6 +55,20 @@ pub fn why_idle(kind: &str) -> &'static str {
 /// Why no route was made of an object of which there should be one.
 pub fn why_unreached(kind: &str) -> Option<&'static str> {
     (kind == "Mapping").then_some("no route leads there, as no Host takes it")
+}
+
+/// The `precedence` that would put a Mapping before another.
+pub fn ahead(one: &Object, other: &Object) -> Option<Ahead> {
+    if *one.key.kind != *"Mapping" || *other.key.kind != *"Mapping" {
+        return None;
+    }
+    let precedence = |of: &Object| of.root.at(&["spec", "precedence"]).and_then(Node::as_i64).unwrap_or_default();
+    let (own, others) = (precedence(one), precedence(other));
+    let why = match others > own {
+        true => format!("`precedence: {others}` puts {} first, whatever the prefixes are.", other.key.name),
+        false => "Of the same precedence, longer prefixes and more conditions are tried first.".into(),
+    };
+    Some(Ahead { why, field: "precedence", value: others.checked_add(1)?.to_string() })
 }
 
 /// The kind that must take an object of this kind, so that any request gets to it.
