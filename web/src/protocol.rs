@@ -5,13 +5,15 @@
 //! What must not be here: what either does with it.
 
 mod compare;
+mod reach;
 mod request;
 mod share;
 mod window;
 
 pub use chancery_core::simulate::{Ending, Outcome, SavedRequest, Verdict, WrittenRequest};
 pub use compare::{Answered, Change, Comparison, Difference, FieldChange, From, Other, RequestChange, Requests, Witness, Work};
-pub use request::{Sent, Step, Tried, Wanting, Way};
+pub use reach::{Reach, ReachCase};
+pub use request::{Hop, Sent, Step, Tried, Wanting, Way};
 pub use share::{Kept, Opened, Shared, Sharing};
 pub use window::Call;
 
@@ -127,6 +129,10 @@ pub enum Question {
     Suggest(Option<String>),
     /// Whether requests end as expected; answered by a list of [`Verdict`].
     Judge(Vec<SavedRequest>),
+    /// Requests that were kept, as a file of `chancery test`; answered by a string.
+    Tests(Vec<SavedRequest>),
+    /// Why requests do not reach what is at a place; answered by [`Reach`], or nothing where no resource is there.
+    WhyNot(Target),
     /// The present work as a link and as a file; answered by [`Shared`].
     Share(Sharing),
     /// Work without what may be secret in it, for the browser to keep; answered by [`Kept`].
@@ -140,7 +146,7 @@ pub enum Question {
 impl Question {
     /// Whether it can be answered before anything was compiled.
     pub fn needs_no_work(&self) -> bool {
-        matches!(self, Question::Hello | Question::Compile(_) | Question::Curl(_) | Question::Keep(_) | Question::Open(_))
+        matches!(self, Question::Hello | Question::Compile(_) | Question::Curl(_) | Question::Keep(_) | Question::Open(_) | Question::Tests(_))
     }
 }
 
@@ -324,6 +330,16 @@ pub struct Finding {
     pub help: Option<String>,
     /// A change that certainly mends it.
     pub fix: Option<Fix>,
+    /// The same in plain words, where the sentence is the controller's own.
+    #[serde(default)]
+    pub plain: Option<String>,
+}
+
+impl Finding {
+    /// What is shown first: in plain words.
+    pub fn said(&self) -> &str {
+        self.plain.as_ref().unwrap_or(&self.message)
+    }
 }
 
 /// Another place that explains a finding.

@@ -15,6 +15,8 @@ mod drawing;
 #[cfg(target_arch = "wasm32")]
 mod lines;
 #[cfg(target_arch = "wasm32")]
+mod reach;
+#[cfg(target_arch = "wasm32")]
 mod request;
 #[cfg(target_arch = "wasm32")]
 mod routes;

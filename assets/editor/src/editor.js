@@ -371,10 +371,6 @@ const hand = (name, blob) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 };
 
-export function save(name, sort, content) {
-  hand(name, new Blob([content], { type: sort }));
-}
-
 export function savePng(name, svg) {
   const image = new Image();
   image.onload = () => {

@@ -187,6 +187,60 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
     }
 }
 
+/// Codes whose sentences are the controller's own.
+const QUOTED: &[&str] = &[
+    "backend-without-endpoints",
+    "backend-without-service",
+    "delegation-not-permitted",
+    "duplicate-host",
+    "duplicate-listener",
+    "include-cycle",
+    "invalid-authorization",
+    "invalid-backend",
+    "invalid-gateway",
+    "invalid-include",
+    "invalid-jwt",
+    "invalid-listener",
+    "invalid-retry-policy",
+    "invalid-route",
+    "invalid-tls",
+    "invalid-virtual-host",
+    "invalid-weight",
+    "listener-without-hosts",
+    "malformed-service",
+    "missing-gateway-part",
+    "mutually-exclusive",
+    "no-hosts",
+    "only-one-allowed",
+    "port-outside-of-endpoints",
+    "redirect-without-tls",
+    "secret-not-found",
+    "unclear-backend-port",
+    "unknown-resolver",
+    "unknown-tls-context",
+    "unresolved-service",
+    "unsupported-feature",
+    "unsupported-protocol-version",
+];
+
+/// Longer texts are not repeated.
+const MOST_BYTES: u32 = 60;
+
+/// A finding in plain words, where its sentence is the controller's own: what is wrong, and the text that is.
+#[must_use]
+pub fn in_plain_words(of: &Finding, compilation: &Compilation, positions: &Positions<'_>) -> Option<String> {
+    if !QUOTED.contains(&of.code) {
+        return None;
+    }
+    let reported = compilation.diagnostics.iter().chain(compilation.sides.iter().flat_map(|side| &side.diagnostics));
+    let summary = reported.map(|diagnostic| diagnostic.code).find(|code| code.name == of.code)?.summary;
+    let text = of.span.as_ref().filter(|span| span.range().len() <= MOST_BYTES).map(|span| positions.masked(span.source, span.range()));
+    // A key names no value, and a text with stars says nothing.
+    let text = text
+        .filter(|text| !text.is_empty() && !text.contains(['\n', '`', '*']) && !of.path.as_ref().is_some_and(|path| path.ends_with(text.as_str())));
+    Some(text.map_or_else(|| summary.to_string(), |text| alloc::format!("{summary}: `{}`", text.trim_matches(['"', '\'']))))
+}
+
 /// Exactly the place, for changes.
 fn exact(place: &Place, compilation: &Compilation, positions: &Positions<'_>) -> Option<Span> {
     match place {

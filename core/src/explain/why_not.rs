@@ -3,10 +3,13 @@
 //! Nothing is guessed: each request is tried. What must not be here: whether a change of the text helps; who applies it compiles again.
 
 use super::finding::FixView;
-use super::route::{Ground, RouteReport};
-use super::{Finding, OriginView, Positions, ResourceRef, RouteRow, Span, Viewed, asking, findings, ledger_of, routes};
+use super::route::{RouteReport, TracedGateway};
+use super::{
+    Finding, OriginView, Positions, ResourceRef, RouteRow, Span, Viewed, asking, asking_app_gateway, findings, ledger_of, route_app_gateway, routes,
+    routes_of_app_gateway,
+};
 use crate::backend::envoy::{self, v3::Emitted};
-use crate::compilation::{Ahead, Compilation, GatewayRef, SideRef};
+use crate::compilation::{Ahead, AppGatewayRef, Compilation, GatewayRef, SideRef};
 use crate::envoy_config::EnvoyConfig;
 use crate::resource::{Object, ObjectId};
 use crate::simulate::{Outcome, WrittenRequest};
@@ -63,6 +66,9 @@ pub fn why_not(compilation: &Compilation, side: SideRef<'_>, positions: &Positio
             cases(gateway, positions, &of, &mut out.cases);
         }
     }
+    for gateway in side.app_gateways() {
+        app_gateway_cases(gateway, positions, &of, &mut out.cases);
+    }
     let found: Vec<Finding> = findings(compilation, positions).into_iter().filter(|finding| is_about(finding, &of)).collect();
     if let Some(row) = ledger_of(side, positions).into_iter().find(|row| row.object == id) {
         let by = row.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
@@ -106,7 +112,7 @@ fn cases(gateway: GatewayRef<'_>, positions: &Positions<'_>, of: &ResourceRef, o
     let (config, emitted) = (EnvoyConfig::of(gateway.ir), &mut Emitted::default());
     let map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), emitted);
     let viewed = Viewed::new(gateway.ir, super::View::Envoy, emitted);
-    let ground = Ground { side: gateway.of(), positions, config: &config, map: &map };
+    let ground = TracedGateway { side: gateway.of(), positions, config: &config, map: &map };
     for row in own {
         let rule = name_of(row);
         let known = out.iter().position(|case| case.rule == rule);
@@ -123,6 +129,34 @@ fn cases(gateway: GatewayRef<'_>, positions: &Positions<'_>, of: &ResourceRef, o
     }
 }
 
+/// The same of an Application Gateway.
+fn app_gateway_cases(of: AppGatewayRef<'_>, positions: &Positions<'_>, resource: &ResourceRef, out: &mut Vec<Case>) {
+    let rows = routes_of_app_gateway(of);
+    for row in rows.iter().filter(|row| row.made_by.contains(resource)).take(MOST) {
+        let mut case = Case { rule: name_of(row), pointer: row.pointer.clone(), gateway: of.named.id.to_string(), ..Case::default() };
+        let Some(written) = asking_app_gateway(&rows, Some(&row.pointer)) else { continue };
+        let Ok(request) = written.read() else { continue };
+        let journey = route_app_gateway(of, positions, &request).journey;
+        let pattern = |path: &str| path.strip_prefix("path ").map(ToString::to_string);
+        let taken = journey.taken.as_ref().map(|taken| (taken.listener.clone(), taken.path_rule.as_ref().map(|(_, pattern)| pattern.to_string())));
+        let is_taken = |row: &RouteRow| taken == Some((row.listener.clone(), pattern(&row.path)));
+        case.reached = is_taken(row);
+        case.request = Some(written);
+        match rows.iter().find(|row| is_taken(row)) {
+            _ if case.reached => case.told.push("It takes this request.".into()),
+            Some(winner) => {
+                let whose = winner.made_by.first().map_or_else(|| "a rule of the controller itself".into(), ToString::to_string);
+                case.told.push(format!("{whose} takes it first: `{}`.", name_of(winner)));
+                case.winner = winner.made_by.first().cloned();
+            }
+            None => case.told.push(format!("No rule takes it: the request {}.", journey.told())),
+        }
+        if !out.iter().any(|known| known.rule == case.rule) {
+            out.push(case);
+        }
+    }
+}
+
 /// How a rule is told apart for people: by its path, its host and what else it looks at.
 fn name_of(row: &RouteRow) -> String {
     let hosts: Vec<&str> = row.domains.iter().map(Str::as_str).filter(|domain| *domain != "*").collect();
@@ -133,7 +167,7 @@ fn name_of(row: &RouteRow) -> String {
     format!("{}{of}{with}", row.path)
 }
 
-fn case(ground: &Ground<'_>, rows: &[RouteRow], row: &RouteRow, root: &Node, gateway: &str) -> Case {
+fn case(ground: &TracedGateway<'_>, rows: &[RouteRow], row: &RouteRow, root: &Node, gateway: &str) -> Case {
     let mut case = Case { rule: name_of(row), pointer: row.pointer.clone(), gateway: gateway.into(), ..Case::default() };
     let Some(first) = asking(rows, Some(&row.pointer), root) else {
         case.told.push("It takes no HTTP request.".into());
@@ -293,7 +327,8 @@ spec: {port: 8080, protocol: HTTP, securityModel: INSECURE, hostBinding: {namesp
     #[test]
     fn a_mapping_behind_narrower_ones_names_the_nearest_request() {
         let own = mapping("all", "  hostname: '*'\n  prefix: /cart\n  service: all\n");
-        let text = format!("{REST}{own}{}", mapping("one", "  hostname: '*'\n  prefix: /cart\n  prefix_exact: true\n  precedence: 1\n  service: one\n"));
+        let text =
+            format!("{REST}{own}{}", mapping("one", "  hostname: '*'\n  prefix: /cart\n  prefix_exact: true\n  precedence: 1\n  service: one\n"));
         let why = ask(&text, "all");
         let request = why.cases[0].request.as_ref().map(|request| request.url.as_str());
         assert_eq!((request, why.cases[0].reached), (Some("http://example.com/cart/1"), true));

@@ -13,6 +13,7 @@ use crate::view::{Overlay, View};
 use crate::views::{AddressBar, Told, Views, output};
 use crate::{address, bridge, compare, embed};
 use chancery_web::protocol::{Span, Target};
+use gloo_events::{EventListener, EventListenerOptions};
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -71,16 +72,21 @@ fn follow(app: App) {
     app.screen.follow();
     app.requests.watch();
     app.requests.follow();
-    let changed = window_event_listener_untyped("hashchange", move |_| {
+    app.ledger.follow();
+    let changed = move |_: &web_sys::Event| {
         if let Some(link) = address::read().shared {
             app.open(link);
         }
-    });
-    on_cleanup(move || changed.remove());
-    let left = window_event_listener_untyped("pagehide", move |_| app.shelf.leave());
-    on_cleanup(move || left.remove());
-    let handle = window_event_listener(leptos::ev::keydown, move |event| keys(app, &event));
-    on_cleanup(move || handle.remove());
+    };
+    let typed = move |event: &web_sys::Event| {
+        if let Some(event) = event.dyn_ref() {
+            keys(app, event);
+        }
+    };
+    // As long as the page.
+    EventListener::new(&window(), "hashchange", changed).forget();
+    EventListener::new(&window(), "pagehide", move |_| app.shelf.leave()).forget();
+    EventListener::new_with_options(&window(), "keydown", EventListenerOptions::enable_prevent_default(), typed).forget();
 }
 
 #[component]
@@ -134,7 +140,13 @@ fn ViewTabs(app: App) -> impl IntoView {
             let count = app.engine.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity != "notice").count());
             let (bad, kept) = app.requests.count();
             match view {
-                View::Findings if count > 0 => Some(view! { <span class="badge">{count}</span> }.into_any()),
+                View::Findings => {
+                    let idle = app.ledger.idle().count;
+                    let findings = (count > 0).then(|| view! { <span class="badge" title="Errors and warnings">{count}</span> });
+                    let idle = (idle > 0)
+                        .then(|| view! { <span class="badge idle-count" title="Inputs that had no effect">{format!("{idle} idle")}</span> });
+                    Some(view! { {findings} " " {idle} }.into_any())
+                }
                 View::Try if bad > 0 => {
                     Some(view! { <span class="badge" title=format!("{bad} of {kept} kept requests do not end as expected")>{bad}</span> }.into_any())
                 }

@@ -3,8 +3,12 @@
 //! What must not be here: when it is asked for.
 
 use chancery_web::protocol::Span;
+use gloo_file::{Blob, ObjectUrl};
+use gloo_timers::callback::Timeout;
+use leptos::prelude::document;
 use std::cell::RefCell;
 use wasm_bindgen::prelude::*;
+use web_sys::HtmlAnchorElement;
 
 #[wasm_bindgen(raw_module = "./editor.js")]
 extern "C" {
@@ -41,10 +45,7 @@ extern "C" {
     /// Lets the person choose files, or a folder; answers like `read_dropped`.
     #[wasm_bindgen(js_name = choose)]
     pub fn choose(folder: bool, most: f64) -> js_sys::Promise;
-    /// Hands a text to the person as a file.
-    #[wasm_bindgen(js_name = save)]
-    pub fn save(name: &str, sort: &str, text: &str);
-    /// The same of a picture, drawn again in dots.
+    /// Hands a picture to the person as a file, drawn again in dots.
     #[wasm_bindgen(js_name = savePng)]
     pub fn save_png(name: &str, svg: &str);
     /// A text formatted, or nothing where it cannot be read.
@@ -103,6 +104,21 @@ pub fn go(line: u32, column: u32, focus: bool) {
 /// Goes to the text.
 pub fn focus() {
     with(Editor::focus);
+}
+
+/// How long a file that is handed over can be fetched, in milliseconds.
+const FETCHED: u32 = 10_000;
+
+/// Hands a text to the person as a file.
+pub fn save(name: &str, sort: &str, text: &str) {
+    let url = ObjectUrl::from(Blob::new_with_options(text, Some(sort)));
+    let link = document().create_element("a").ok().and_then(|link| link.dyn_into::<HtmlAnchorElement>().ok());
+    if let Some(link) = link {
+        link.set_href(&url);
+        link.set_download(name);
+        link.click();
+    }
+    Timeout::new(FETCHED, move || drop(url)).forget();
 }
 
 /// Opens the search of the editor.

@@ -7,11 +7,12 @@ use crate::engine::Engine;
 use crate::link::{Silence, ask};
 use crate::storage;
 use chancery_web::protocol::{Comparison, Other, Question, Work};
+use gloo_events::EventListener;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde::{Deserialize, Serialize};
-use wasm_bindgen::prelude::*;
-use web_sys::{BroadcastChannel, MessageEvent};
+use wasm_bindgen::JsCast;
+use web_sys::{BroadcastChannel, Event, MessageEvent};
 
 /// What is compared with.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,8 +139,9 @@ fn tell(said: &Said) {
 /// Answers other tabs, and hears their answers.
 pub fn listen(compare: Compare) {
     let id = format!("{:x}", (js_sys::Math::random() * 1e15) as u64);
-    let heard = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
-        let said = event.data().as_string().and_then(|text| serde_json::from_str::<Said>(&text).ok());
+    let heard = move |event: &Event| {
+        let data = event.dyn_ref::<MessageEvent>().map(MessageEvent::data).unwrap_or_default();
+        let said = data.as_string().and_then(|text| serde_json::from_str::<Said>(&text).ok());
         match said {
             Some(Said::Asked) => {
                 let work = compare.desk.work();
@@ -153,9 +155,9 @@ pub fn listen(compare: Compare) {
             }),
             None => {}
         }
-    });
-    CHANNEL.with(|channel| channel.as_ref().map(|channel| channel.set_onmessage(Some(heard.as_ref().unchecked_ref()))));
-    heard.forget();
+    };
+    // As long as the page.
+    CHANNEL.with(|channel| channel.as_ref().map(|channel| EventListener::new(channel, "message", heard).forget()));
 }
 
 /// Asks other tabs who is there.

@@ -9,10 +9,11 @@
 use crate::state::App;
 use crate::view::View;
 use chancery_web::protocol::{SourceFile, Work};
+use gloo_events::EventListener;
+use gloo_timers::callback::Timeout;
 use js_sys::{Array, Object, Reflect};
 use leptos::prelude::*;
 use serde::Deserialize;
-use std::time::Duration;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::MessageEvent;
 
@@ -33,8 +34,8 @@ struct Said {
     theme: Option<String>,
 }
 
-/// After this, a view that was chosen or changed stands as it will.
-const SETTLED: Duration = Duration::from_millis(100);
+/// After so many milliseconds, a view that was chosen or changed stands as it will.
+const SETTLED: u32 = 100;
 
 /// Around what scrolls, in pixels.
 const MARGIN: i32 = 16;
@@ -71,7 +72,7 @@ pub fn start(app: App) {
 
 /// Does what the page around this one says.
 fn listen(app: App, given: StoredValue<Vec<SourceFile>>) {
-    let heard = window_event_listener_untyped("message", move |event| {
+    let heard = EventListener::new(&window(), "message", move |event| {
         let Some(event) = event.dyn_ref::<MessageEvent>() else { return };
         // Only the page that holds this one.
         let parent = window().parent().ok().flatten();
@@ -98,7 +99,8 @@ fn listen(app: App, given: StoredValue<Vec<SourceFile>>) {
             _ => {}
         }
     });
-    on_cleanup(move || heard.remove());
+    // As long as the page.
+    heard.forget();
 }
 
 /// Hands the files on once somebody changed them.
@@ -132,7 +134,7 @@ fn report_size(app: App) {
                 tell("chancery:size", &[("height", height.into())]);
             }
         };
-        set_timeout(measure, SETTLED);
+        Timeout::new(SETTLED, measure).forget();
     });
 }
 

@@ -9,18 +9,18 @@ use crate::screen::Screen;
 use chancery_web::languages;
 use chancery_web::protocol::{Compiled, Finding, Fix, Question, Work};
 use futures::channel::oneshot;
+use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use std::time::Duration;
 
-/// A compile that takes longer than this is ended.
-const LIMIT: Duration = Duration::from_secs(10);
+/// A compile that takes longer than this is ended, in milliseconds, as all times here.
+const LIMIT: u32 = 10_000;
 
 /// Nothing must have been compiled for this long for a pause.
-const PAUSE: Duration = Duration::from_millis(200);
+const PAUSE: u32 = 200;
 
 /// A compile that takes longer than this is reported.
-const SLOW: Duration = Duration::from_millis(300);
+const SLOW: u32 = 300;
 
 /// What the worker is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Engine {
                 self.progress.set(Progress::Slow);
             }
         };
-        set_timeout(slow, SLOW);
+        Timeout::new(SLOW, slow).forget();
         let work = self.desk.work();
         if started == 0 {
             link::require_for(&work);
@@ -125,12 +125,9 @@ impl Engine {
     /// Compiles once. Loading a worker takes as long as it takes; a compile does not.
     async fn answer(self, work: Work) -> Result<Compiled, Silence> {
         link::loaded().await;
-        let limit = set_timeout_with_handle(link::end, LIMIT).ok();
-        let answer = ask::<Compiled>(Question::Compile(work)).await;
-        if let Some(limit) = limit {
-            limit.clear();
-        }
-        answer
+        // It is called off when it goes out of scope.
+        let _limit = Timeout::new(LIMIT, link::end);
+        ask::<Compiled>(Question::Compile(work)).await
     }
 
     fn done(self, compiled: Compiled) {
@@ -164,7 +161,7 @@ impl Engine {
                 act();
             }
         };
-        set_timeout(act, if generation <= 1 { Duration::ZERO } else { PAUSE });
+        Timeout::new(if generation <= 1 { 0 } else { PAUSE }, act).forget();
     }
 
     /// Applies the fix of a finding.

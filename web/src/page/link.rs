@@ -5,6 +5,7 @@
 use chancery_web::languages;
 use chancery_web::protocol::{Answer, Question, Work};
 use futures::channel::oneshot;
+use gloo_events::EventListener;
 use js_sys::Array;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
@@ -23,9 +24,15 @@ extern "C" {
 
 type Waiting = oneshot::Sender<String>;
 
+/// A worker, and what listens to it as long as it is kept.
+struct Running {
+    worker: Worker,
+    _listeners: [EventListener; 2],
+}
+
 #[derive(Default)]
 struct Link {
-    worker: Option<Worker>,
+    worker: Option<Running>,
     /// Which worker it is, or is to be.
     called: &'static str,
     /// Whether it has answered anything.
@@ -53,9 +60,10 @@ pub enum Silence {
     Refused(String),
 }
 
-fn start(called: &str) -> Worker {
+fn start(called: &str) -> Running {
     let worker = take_worker(called);
-    let heard = Closure::<dyn Fn(MessageEvent)>::new(|event: MessageEvent| {
+    let heard = EventListener::new(&worker, "message", |event| {
+        let Some(event) = event.dyn_ref::<MessageEvent>() else { return };
         let pair = Array::from(&event.data());
         let (Some(number), Some(text)) = (pair.get(0).as_f64(), pair.get(1).as_string()) else { return };
         let waiting = LINK.with_borrow_mut(|link| {
@@ -66,9 +74,7 @@ fn start(called: &str) -> Worker {
             let _ = waiting.send(text);
         }
     });
-    worker.set_onmessage(Some(heard.as_ref().unchecked_ref()));
-    heard.forget();
-    let failed = Closure::<dyn Fn()>::new(|| {
+    let failed = EventListener::new(&worker, "error", |_| {
         let is_lost = LINK.with_borrow_mut(|link| {
             link.is_lost |= !link.is_there;
             link.is_lost
@@ -77,9 +83,7 @@ fn start(called: &str) -> Worker {
             end();
         }
     });
-    worker.set_onerror(Some(failed.as_ref().unchecked_ref()));
-    failed.forget();
-    worker
+    Running { worker, _listeners: [heard, failed] }
 }
 
 /// Whether the last worker could not be loaded.
@@ -144,7 +148,7 @@ async fn ask_raw(question: &Question) -> Result<String, Silence> {
         if !link.has_work && !question.needs_no_work() {
             return link.held.push(message);
         }
-        if let Some(worker) = &link.worker {
+        if let Some(Running { worker, .. }) = &link.worker {
             let _ = worker.post_message(&message);
             if link.has_work {
                 link.held.drain(..).for_each(|held| drop(worker.post_message(&held)));
@@ -157,7 +161,7 @@ async fn ask_raw(question: &Question) -> Result<String, Silence> {
 /// Ends the worker: who waits is notified, and the next question starts another.
 pub fn end() {
     LINK.with_borrow_mut(|link| {
-        if let Some(worker) = link.worker.take() {
+        if let Some(Running { worker, .. }) = link.worker.take() {
             worker.terminate();
         }
         link.waiting.clear();

@@ -26,6 +26,8 @@ mod files;
 #[cfg(target_arch = "wasm32")]
 mod host;
 #[cfg(target_arch = "wasm32")]
+mod ledger;
+#[cfg(target_arch = "wasm32")]
 mod link;
 #[cfg(target_arch = "wasm32")]
 mod overlay;

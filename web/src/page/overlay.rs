@@ -9,7 +9,7 @@ use crate::share::Share;
 use crate::state::App;
 use crate::storage::{self, Session};
 use crate::view::{Overlay, View};
-use crate::views::markdown;
+use crate::views::{ReachSheet, markdown};
 use chancery_web::protocol::{Doc, Finding, Named, Part, Question, Span, Target};
 use leptos::html::Input;
 use leptos::prelude::*;
@@ -49,6 +49,9 @@ pub fn Overlays(app: App) -> impl IntoView {
             }
             Overlay::Link(url) => view! { <Sheet app=app title="Open this link?".to_string()><Link app=app url=url /></Sheet> }.into_any(),
             Overlay::Palette => view! { <Palette app=app /> }.into_any(),
+            Overlay::Reach(reach) => {
+                view! { <Sheet app=app title=format!("Why not? {}", reach.of)><ReachSheet app=app reach=*reach /></Sheet> }.into_any()
+            }
             Overlay::Page { code, text } => view! { <Sheet app=app title=code>{markdown::shown(&text)}</Sheet> }.into_any(),
         })
     };
@@ -186,7 +189,7 @@ fn found(app: App) -> Vec<Choice> {
     let finding = |finding: &Finding| {
         let span = finding.span.clone()?;
         let detail = format!("{} at {}:{}", finding.severity, span.file, span.line);
-        Some(Choice { label: finding.message.replace('`', ""), detail, act: Callback::new(move |()| app.selection.go(&span)) })
+        Some(Choice { label: finding.said().replace('`', ""), detail, act: Callback::new(move |()| app.selection.go(&span)) })
     };
     let named = |named: &Named| {
         let span = Span { file: named.file.clone(), line: named.line, end_line: named.line, column: 0, end_column: 0 };

@@ -25,6 +25,8 @@ pub struct Requests {
     pub saved: RwSignal<Vec<SavedRequest>>,
     /// What became of each.
     pub verdicts: RwSignal<Vec<Verdict>>,
+    /// A URL that something takes, for an empty form.
+    suggested: RwSignal<String>,
     engine: Engine,
     screen: Screen,
 }
@@ -39,6 +41,7 @@ impl Requests {
             way: RwSignal::new(None),
             saved: RwSignal::new(saved),
             verdicts: RwSignal::new(Vec::new()),
+            suggested: RwSignal::new(String::new()),
             engine,
             screen,
         }
@@ -50,6 +53,11 @@ impl Requests {
         self.way.set(None);
         self.fill(saved.first().map(|saved| saved.request.clone()).unwrap_or_default());
         self.saved.set(saved);
+    }
+
+    /// What an empty form shows: a URL of this input, if it has any.
+    pub fn hint(self) -> String {
+        self.suggested.with(|url| if url.is_empty() { "http://host/path".into() } else { url.clone() })
     }
 
     /// Puts a request into the form.
@@ -164,18 +172,18 @@ impl Requests {
             if generation == 0 {
                 return;
             }
-            if form == WrittenRequest::default() {
+            let untouched = form == WrittenRequest::default();
+            if untouched || form.url.trim().is_empty() {
+                if !untouched {
+                    requests.way.set(None);
+                }
                 spawn_local(async move {
-                    if let Ok(Some(request)) = ask::<Option<WrittenRequest>>(Question::Suggest(None)).await
-                        && requests.form.with_untracked(|now| *now == form)
-                    {
+                    let Ok(found) = ask::<Option<WrittenRequest>>(Question::Suggest(None)).await else { return };
+                    requests.suggested.set(found.as_ref().map(|request| request.url.clone()).unwrap_or_default());
+                    if let Some(request) = found.filter(|_| untouched && requests.form.with_untracked(|now| *now == form)) {
                         requests.fill(request);
                     }
                 });
-                return;
-            }
-            if form.url.trim().is_empty() {
-                requests.way.set(None);
                 return;
             }
             spawn_local(async move {

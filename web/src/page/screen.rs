@@ -5,12 +5,12 @@
 use crate::address::Address;
 use crate::storage;
 use crate::view::{Overlay, View};
+use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use std::time::Duration;
 
-/// How long a word is shown.
-const WORD: Duration = Duration::from_secs(6);
+/// How long a word is shown, in milliseconds.
+const WORD: u32 = 6000;
 
 /// What is shown. Copies are the same.
 #[derive(Clone, Copy)]
@@ -97,7 +97,7 @@ impl Screen {
                 self.toast.set(None);
             }
         };
-        set_timeout(quiet, WORD);
+        Timeout::new(WORD, quiet).forget();
     }
 
     /// Puts text where it can be pasted from.

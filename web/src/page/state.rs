@@ -13,6 +13,7 @@ use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::examples::{self, Example};
 use crate::host::live::Live;
+use crate::ledger::Ledger;
 use crate::link::{self, Silence, ask};
 use crate::requests::Requests;
 use crate::screen::Screen;
@@ -22,6 +23,7 @@ use crate::storage::{self, Session};
 use crate::view::{Overlay, View};
 use chancery_web::languages;
 use chancery_web::protocol::{Doc, Opened, Question, SavedRequest, SourceFile, Which, Work};
+use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -38,6 +40,8 @@ pub struct App {
     pub selection: Selection,
     /// Requests that are tried.
     pub requests: Requests,
+    /// What became of the inputs.
+    pub ledger: Ledger,
     /// What is compared with.
     pub compare: Compare,
     /// What the browser keeps.
@@ -66,6 +70,7 @@ impl App {
             engine,
             selection: Selection::new(desk, engine, screen),
             requests,
+            ledger: Ledger::new(engine),
             compare,
             shelf: Shelf::new(desk, requests, compare, screen),
             live: Live::new(desk, engine, screen, compare),
@@ -183,7 +188,7 @@ impl App {
         self.detect_anew();
         self.selection.forget();
         // The editor reports the edit at once; what came is told after it.
-        set_timeout(move || self.shelf.arrival.set(Some(Arrival { before, cleared: false, unread: Vec::new() })), std::time::Duration::ZERO);
+        Timeout::new(0, move || self.shelf.arrival.set(Some(Arrival { before, cleared: false, unread: Vec::new() }))).forget();
     }
 
     /// Whatever dialect nobody chose is detected by the next compile.

@@ -4,7 +4,7 @@
 //! What must not be here: anything that leaves the browser.
 
 use chancery_web::protocol::{SavedRequest, Work};
-use leptos::prelude::window;
+use gloo_storage::{LocalStorage, Storage as _};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Sessions that are kept.
@@ -69,21 +69,12 @@ impl Session {
 }
 
 fn get<T: DeserializeOwned>(key: &str) -> Option<T> {
-    let text = window().local_storage().ok()??.get_item(key).ok()??;
-    serde_json::from_str(&text).ok()
+    LocalStorage::get(key).ok()
 }
 
 fn set<T: Serialize>(key: &str, value: &T) {
-    if let (Ok(Some(storage)), Ok(text)) = (window().local_storage(), serde_json::to_string(value)) {
-        // Where there is no room, nothing is kept.
-        let _ = storage.set_item(key, &text);
-    }
-}
-
-fn forget(key: &str) {
-    if let Ok(Some(storage)) = window().local_storage() {
-        let _ = storage.remove_item(key);
-    }
+    // Where there is no room, nothing is kept.
+    let _ = LocalStorage::set(key, value);
 }
 
 /// The settings.
@@ -119,7 +110,7 @@ pub fn keep_pinned(work: &Work) {
         set("chancery.pinned", work);
     } else {
         // An older one would be taken for this one after a reload.
-        forget("chancery.pinned");
+        LocalStorage::delete("chancery.pinned");
     }
 }
 

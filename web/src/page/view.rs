@@ -2,6 +2,8 @@
 //!
 //! What must not be here: how any of them looks.
 
+use chancery_web::protocol::Reach;
+
 /// The views.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
@@ -82,6 +84,8 @@ pub enum Overlay {
     Connect,
     /// A link that came from outside of the window, before it is opened.
     Link(String),
+    /// Why requests do not reach a resource.
+    Reach(Box<Reach>),
     /// The page of a code.
     Page {
         /// The code.

@@ -31,6 +31,22 @@ pub struct Way {
     pub wanting: Vec<Wanting>,
     /// What is not certain.
     pub notes: Vec<String>,
+    /// The gateways that it goes on to, one after the other.
+    #[serde(default)]
+    pub then: Vec<Hop>,
+}
+
+/// A gateway on a request's way, after the first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hop {
+    /// The gateway.
+    pub gateway: String,
+    /// What becomes of the request there.
+    pub told: String,
+    /// Whether it goes on from there.
+    pub good: bool,
+    /// The steps there; nothing in them leads to a place, as another gateway is shown.
+    pub steps: Vec<Step>,
 }
 
 /// A resource that wants the host of a request, and is not served.

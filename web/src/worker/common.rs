@@ -1,8 +1,9 @@
-//! What several answers are made with: places as the page has them, and the options of a compile.
+//! What several answers are made with: places as the page has them, findings in plain words, and the options of a compile.
 
 use crate::protocol::Work;
-use chancery_core::compilation::{Dialect, Options, for_people};
+use chancery_core::compilation::{Compilation, Dialect, Options, for_people};
 use chancery_core::explain;
+use serde::Serialize;
 
 /// A core's span as the page has it.
 pub fn span(of: &explain::Span) -> crate::protocol::Span {
@@ -26,4 +27,38 @@ pub fn options(work: &Work, wanted: Option<&str>, dialects: &[&'static Dialect])
         options.choose(dialect, dialects).map_err(|error| error.to_string())?;
     }
     Ok(options)
+}
+
+/// Whether a character changes the order in which the ones around it are shown.
+pub fn turns(of: char) -> bool {
+    matches!(of, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text that is shown in the order in which it is written: what would turn it around is named.
+pub fn in_its_order(text: String) -> String {
+    if !text.contains(turns) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for of in text.chars() {
+        match turns(of) {
+            true => out.push_str(&format!("‹U+{:04X}›", u32::from(of))),
+            false => out.push(of),
+        }
+    }
+    out
+}
+
+/// A finding, with plain words where it is said in the controller's own.
+#[derive(Serialize)]
+pub struct Told {
+    #[serde(flatten)]
+    finding: explain::Finding,
+    plain: Option<String>,
+}
+
+pub fn told(compilation: &Compilation) -> Vec<Told> {
+    let positions = compilation.positions();
+    let all = explain::findings(compilation, &positions).into_iter();
+    all.map(|finding| Told { plain: explain::in_plain_words(&finding, compilation, &positions), finding }).collect()
 }

@@ -2,8 +2,10 @@
 //!
 //! What must not be here: where the request goes; that is `chancery_core::simulate`.
 
-use crate::protocol::{Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
+use crate::protocol::{Hop, Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
 use crate::worker::common::span;
+use chancery_core::backend::envoy::v3::Emitted;
+use chancery_core::compilation::GatewayRef;
 use chancery_core::explain::{self, Graph, HostThere, RouteReport, TracedGateway};
 use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, percent};
 use chancery_core::text::Node;
@@ -17,24 +19,33 @@ const MOST_TRIED: usize = 200;
 /// At most this many lines are named for one step.
 const MOST_SPANS: usize = 3;
 
-/// The way of a request.
-pub fn way(ground: &TracedGateway<'_>, root: &Node, story: &Graph, written: &WrittenRequest) -> Result<Way, String> {
+/// The way of a request, through the gateway that is shown and on through others that listen where it goes.
+pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, root: &Node, story: &Graph, written: &WrittenRequest) -> Result<Way, String> {
     let request = written.read()?;
-    let report = ground.route(&request);
+    // Where there is one gateway, there is nowhere to go on to.
+    let report = match gateway.of().gateways().nth(1) {
+        Some(_) => explain::follow(gateway, ground.positions, &request, &mut Emitted::default()),
+        None => ground.route(&request),
+    };
     let headline = explain::headline(&report, &request, root, story);
     let nodes = explain::way(&report, root, story);
     let ending = Ending::of(&report.simulation);
     let good = matches!(ending.outcome, Outcome::Forward | Outcome::Redirect);
-    let mut walk = Walk { report: &report, steps: Vec::new() };
-    walk.connection();
-    walk.host();
-    walk.routes();
-    walk.end(&ending);
-    walk.clusters();
-    walk.filters();
-    let Walk { steps, .. } = walk;
+    let steps = Walk::steps(&report, &ending);
     let (hosts, wanting) = nearest(&report);
-    Ok(Way { told: ending.told(), headline, nodes, ending, good, steps, hosts, wanting, notes: report.simulation.notes })
+    let then = report.then.iter().map(hop).collect();
+    Ok(Way { told: ending.told(), headline, nodes, ending, good, steps, hosts, wanting, notes: report.simulation.notes, then })
+}
+
+/// A gateway after the first.
+fn hop(of: &explain::Hop) -> Hop {
+    let ending = Ending::of(&of.report.simulation);
+    let mut steps = Walk::steps(&of.report, &ending);
+    for step in &mut steps {
+        step.pointer = None;
+        step.tried.iter_mut().for_each(|tried| tried.pointer = None);
+    }
+    Hop { gateway: of.gateway.clone(), told: ending.told(), good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect), steps }
 }
 
 /// Where no route takes a request: hosts that are served, as URLs begin, and resources that want the host and are not served.
@@ -63,6 +74,18 @@ fn counted(count: usize, one: &str) -> String {
 }
 
 impl<'a> Walk<'a> {
+    /// The steps of a request in one gateway.
+    fn steps(report: &'a RouteReport, ending: &Ending) -> Vec<Step> {
+        let mut walk = Self { report, steps: Vec::new() };
+        walk.connection();
+        walk.host();
+        walk.routes();
+        walk.end(ending);
+        walk.clusters();
+        walk.filters();
+        walk.steps
+    }
+
     fn simulation(&self) -> &'a simulate::Simulation {
         &self.report.simulation
     }

@@ -5,9 +5,10 @@
 use crate::languages::{inputs, is_found, needed};
 use crate::protocol::{Answer, Compiled, Doc, Named, Other, Part, Question, Rows, Spot, Target, Thread, Way, Work, WrittenRequest};
 use crate::worker::app_gateway;
-use crate::worker::common::options;
+use crate::worker::common::{Told, in_its_order, options, told, turns};
 use crate::worker::compare::{Changes, Loaded, Proxies};
 use crate::worker::drawing;
+use crate::worker::reach::{self, Reach};
 use crate::worker::request;
 use crate::worker::routes;
 use crate::worker::share;
@@ -20,8 +21,8 @@ use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{
-    self, Completions, Finding, Positions, ResourceRef, RouteRow, TracedGateway, View, Viewed, asking, asking_app_gateway, completions,
-    count_clusters, count_routes, findings, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
+    self, Completions, Positions, RequestTests, ResourceRef, RouteRow, TracedGateway, View, Viewed, asking, asking_app_gateway, completions,
+    count_clusters, count_routes, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
 };
 use chancery_core::ir::Cluster;
 use chancery_core::redact::HeldBack;
@@ -141,8 +142,13 @@ impl Session {
             Ok(question) => {
                 // A link has what a person wants in it, and what is opened is theirs.
                 let is_own = matches!(question, Question::Share(_) | Question::Keep(_) | Question::Open(_));
+                let is_file = matches!(question, Question::Text { .. } | Question::Tests(_));
                 let answer = self.dispatch(question);
-                if is_own { answer } else { self.scrubbed(answer) }
+                match (is_own, is_file) {
+                    (true, _) => answer,
+                    (_, true) => self.scrubbed(answer),
+                    _ => in_its_order(self.scrubbed(answer)),
+                }
             }
             Err(error) => refused(&format!("this is no question: {error}")),
         }
@@ -165,7 +171,8 @@ impl Session {
                 self.about_tree(question)
             }
             Question::Graph(_) | Question::Picture(_) | Question::Seek { .. } => self.about_graph(question),
-            Question::Try(_) | Question::Curl(_) | Question::Suggest(_) | Question::Judge(_) => self.about_requests(question),
+            Question::Try(_) | Question::Curl(_) | Question::Suggest(_) | Question::Judge(_) | Question::Tests(_) => self.about_requests(question),
+            Question::WhyNot(target) => fine(&self.why_not(&target)),
             Question::Select(target) => {
                 self.selected = Some(target);
                 fine(&self.thread())
@@ -252,6 +259,7 @@ impl Session {
                 })
             }
             Question::Judge(saved) => fine(&self.judge(&saved)),
+            Question::Tests(saved) => fine(&RequestTests::write(&saved)),
             _ => refused("this question is not about a request"),
         }
     }
@@ -299,10 +307,19 @@ impl Session {
         self.tree(Doc::Envoy);
         self.envoy_config();
         self.story();
-        let (Some(config), Some(tree), Some(side), Some(story)) = (&self.config, self.trees.get(&Doc::Envoy), self.side(), &self.story) else {
+        let (Some(config), Some(tree), Some(gateway), Some(story)) = (&self.config, self.trees.get(&Doc::Envoy), self.gateway(), &self.story) else {
             return Ok(Way::default());
         };
-        request::way(&TracedGateway { side, positions: &self.positions(), config, map: tree.map() }, tree.root(), story, written)
+        let ground = TracedGateway { side: gateway.of(), positions: &self.positions(), config, map: tree.map() };
+        request::way(gateway, &ground, tree.root(), story, written)
+    }
+
+    /// Why requests do not reach what is at a place.
+    fn why_not(&mut self, target: &Target) -> Option<Reach> {
+        self.tree(Doc::Envoy);
+        let resources = thread::core_thread(target, &self.compilation, &self.trees).resources(&self.compilation);
+        let again = reach::Again { dialects: self.dialects, options: &self.options };
+        reach::reach(&self.compilation, self.side()?, &resources, &again)
     }
 
     /// The story of what was written.
@@ -376,7 +393,7 @@ impl Session {
         self.trees.get(&Doc::Envoy).map(|tree| thread::makes(&core, &self.compilation, tree)).unwrap_or_default()
     }
 
-    fn compile(&mut self, work: &Work) -> Result<Compiled<Vec<Finding>>, String> {
+    fn compile(&mut self, work: &Work) -> Result<Compiled<Vec<Told>>, String> {
         let start = js_sys::Date::now();
         let inputs = inputs(&work.files);
         let (needs, wanted) = needed(&inputs, work);
@@ -395,7 +412,7 @@ impl Session {
         let policy = Policy { at: self.options.findings.at.or(Some((start / 1000.0) as i64)), ..self.options.findings.clone() };
         let executor = self.compiler.executor();
         check(&mut compilation, &policy, &mut self.compiler.emitted, executor);
-        let found = findings(&compilation, &compilation.positions());
+        let found = told(&compilation);
         self.held_back = compilation.held_back();
         self.shown = shown(&compilation, wanted, work.gateway.as_deref());
         self.compilation = compilation;
@@ -427,7 +444,7 @@ impl Session {
             output: if self.app_gateway().is_some() { "Gateway" } else { "Envoy" }.into(),
             took,
             names: names.collect(),
-            kept: share::kept_if_small(&work.files),
+            kept: share::kept_if_small(&work.files).filter(|files| !files.iter().any(|file| file.text.contains(turns))),
             findings: found,
         })
     }

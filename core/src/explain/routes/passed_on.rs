@@ -104,7 +104,8 @@ impl Place<'_> {
 
 /// One origin of each object in a value.
 fn collect(of: &Tree, found: &mut Vec<Origin>) {
-    let is_new = |origin: &Origin, found: &[Origin]| origin.object() != ObjectId::BUILT_IN && !found.iter().any(|known| known.object() == origin.object());
+    let is_new =
+        |origin: &Origin, found: &[Origin]| origin.object() != ObjectId::BUILT_IN && !found.iter().any(|known| known.object() == origin.object());
     if found.len() >= MOST_MAKERS {
         return;
     }
@@ -141,7 +142,10 @@ fn fill(row: &mut RouteRow, route: &Tree) {
     policies(&mut row.policies, action);
     if let Some(redirect) = route.find("redirect") {
         row.action = "redirect";
-        row.told = format!("redirects to {}", if redirect.get("host_redirect").text().is_empty() { "the same host" } else { redirect.get("host_redirect").text() });
+        row.told = format!(
+            "redirects to {}",
+            if redirect.get("host_redirect").text().is_empty() { "the same host" } else { redirect.get("host_redirect").text() }
+        );
     } else if let Some(answer) = route.find("direct_response") {
         row.action = "respond";
         row.told = format!("answers {}", answer.get("status").int());

@@ -12,15 +12,15 @@ use crate::engine::Engine;
 use crate::screen::Screen;
 use crate::view::Overlay;
 use chancery_web::protocol::{Call, SourceFile, Work};
+use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 /// The most that the timeline keeps.
 const MOST_HAPPENED: usize = 300;
-/// A draft is handed on when nobody has written for this long.
-const PAUSE: Duration = Duration::from_millis(250);
+/// A draft is handed on when nobody has written for so many milliseconds.
+const PAUSE: u32 = 250;
 
 /// A file as the program knows it.
 #[derive(Clone, Default)]
@@ -341,7 +341,7 @@ impl Live {
                 self.ask(Call::Draft { name, text });
             }
         };
-        set_timeout(send, PAUSE);
+        Timeout::new(PAUSE, send).forget();
     }
 
     /// A file's name as people call it: of a folder, without the folder.

@@ -7,15 +7,15 @@ use crate::link::ask;
 use crate::state::App;
 use crate::view::View;
 use chancery_web::protocol::{Comparison, Other, Question, RequestChange, Requests, WrittenRequest};
+use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use std::time::Duration;
 
 /// At most this many consequences are named at once.
 const MOST: usize = 2;
 
-/// How long after an edit its consequences are looked for.
-const LATER: Duration = Duration::from_millis(300);
+/// How long after an edit its consequences are looked for, in milliseconds.
+const LATER: u32 = 300;
 
 /// The bar.
 #[component]
@@ -33,7 +33,7 @@ pub fn AddressBar(app: App) -> impl IntoView {
             <span class="asked-method">{method}</span>
             <input
                 class="field asked-url" type="text" inputmode="url" spellcheck="false" autocomplete="off" aria-label="Request to try"
-                placeholder="http://shop.example.com/cart/" prop:value=move || requests.form.with(|form| form.url.clone()) on:input=typed
+                placeholder=move || requests.hint() prop:value=move || requests.form.with(|form| form.url.clone()) on:input=typed
             />
             <span class="asked-arrow" aria-hidden="true">"→"</span>
             <span class="asked-out" role="status">{answer}</span>
@@ -90,7 +90,10 @@ fn Consequences(app: App) -> impl IntoView {
             });
         };
         // What is kept and drawn in the same pause comes first.
-        app.engine.in_a_pause(move || set_timeout(move || app.engine.in_a_pause(compare), LATER));
+        let later = move || {
+            Timeout::new(LATER, move || app.engine.in_a_pause(compare)).forget();
+        };
+        app.engine.in_a_pause(later);
     });
     let item = move |change: RequestChange| {
         let label = told(&change);

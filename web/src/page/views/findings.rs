@@ -2,12 +2,12 @@
 //!
 //! What must not be here: the words of a finding.
 
-use crate::link::ask;
+use super::{source, why_not};
+use crate::ledger::Idle;
 use crate::state::App;
-use chancery_web::protocol::{Finding, LedgerRow, Question, Span};
+use chancery_web::protocol::{Finding, LedgerRow, Span, Target};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 const SEVERITIES: [&str; 3] = ["error", "warning", "notice"];
 
@@ -60,7 +60,13 @@ fn grouped(findings: &[Finding], wanted: &str, hidden: &[&'static str]) -> Vec<G
     let mut places: HashMap<String, usize> = HashMap::new();
     let wanted = wanted.to_lowercase();
     let fits = |finding: &&Finding| {
-        let text = format!("{} {} {}", finding.message, finding.code, finding.object.as_ref().map(ToString::to_string).unwrap_or_default());
+        let text = format!(
+            "{} {} {} {}",
+            finding.said(),
+            finding.message,
+            finding.code,
+            finding.object.as_ref().map(ToString::to_string).unwrap_or_default()
+        );
         !hidden.contains(&finding.severity.as_str()) && (wanted.is_empty() || text.to_lowercase().contains(&wanted))
     };
     for one in merged(findings.iter().filter(fits)) {
@@ -85,17 +91,6 @@ fn grouped(findings: &[Finding], wanted: &str, hidden: &[&'static str]) -> Vec<G
 pub fn FindingsView(app: App) -> impl IntoView {
     let wanted = RwSignal::new(String::new());
     let hidden = RwSignal::new(Vec::<&'static str>::new());
-    let ledger = RwSignal::new(Vec::<LedgerRow>::new());
-    Effect::new(move |_| {
-        app.engine.generation.track();
-        app.engine.in_a_pause(move || {
-            spawn_local(async move {
-                if let Ok(rows) = ask::<Vec<LedgerRow>>(Question::Ledger).await {
-                    let _ = ledger.try_set(rows);
-                }
-            });
-        });
-    });
     let everything = RwSignal::new(false);
     let groups = Memo::new(move |_| {
         let found = app.engine.compiled.with(|compiled| wanted.with(|wanted| hidden.with(|hidden| grouped(&compiled.findings, wanted, hidden))));
@@ -137,7 +132,7 @@ pub fn FindingsView(app: App) -> impl IntoView {
                 let more = groups.with(|(_, more)| *more);
                 (more > 0).then(|| view! { <p class="empty">{format!("{more} more. ")}<button class="link" on:click=move |_| everything.set(true)>"Show all"</button></p> })
             }}
-            <Idle app=app ledger=ledger />
+            <IdleList app=app />
         </div>
     }
 }
@@ -155,7 +150,7 @@ fn GroupCard(app: App, name: String, all: Vec<Merged>) -> impl IntoView {
 #[component]
 fn Card(app: App, one: Merged) -> impl IntoView {
     let Merged { finding, places } = one;
-    let Finding { code, severity, message, span, help, fix, related, .. } = finding;
+    let Finding { code, severity, message, span, help, fix, related, plain, .. } = finding;
     let selected = {
         let span = span.clone();
         move || {
@@ -180,7 +175,10 @@ fn Card(app: App, one: Merged) -> impl IntoView {
         <article class=format!("finding {severity}") class:selected=selected>
             <span class=format!("mark {severity}") role="img" aria-label=severity.clone()></span>
             <div class="finding-body">
-                <p class="finding-message">{words(&message)}</p>
+                <p class="finding-message">{words(plain.as_ref().unwrap_or(&message))}</p>
+                {plain.is_some().then(|| view! {
+                    <details class="finding-original"><summary>"In the controller's words"</summary><p>{message.clone()}</p></details>
+                })}
                 {help.map(|help| view! { <p class="finding-help">{words(&help)}</p> })}
                 {related.collect_view()}
                 <div class="finding-foot">
@@ -223,50 +221,49 @@ pub fn words(text: &str) -> AnyView {
 
 /// What had no effect.
 #[component]
-fn Idle(app: App, ledger: RwSignal<Vec<LedgerRow>>) -> impl IntoView {
-    // Of several controllers, it is enough that one has a use for an input.
-    let input = |row: &LedgerRow| (row.resource.to_string(), row.span.clone());
-    let is_idle = |row: &&LedgerRow| matches!(row.state.as_str(), "ignored" | "shadowed" | "invalid");
+fn IdleList(app: App) -> impl IntoView {
     move || {
-        let (rows, idle, total) = ledger.with(|rows| {
-            let all: HashSet<_> = rows.iter().map(input).collect();
-            let used: HashSet<_> = rows.iter().filter(|row| !is_idle(row)).map(input).collect();
-            let idle = rows.iter().filter(is_idle).filter(|row| !used.contains(&input(row))).cloned().collect::<Vec<_>>();
-            (idle, all.len() - used.len(), all.len())
-        });
+        let Idle { rows, count, total } = app.ledger.idle();
         if total == 0 {
             return ().into_any();
         }
-        let title = match idle {
+        let title = match count {
             0 => format!("All {total} inputs have an effect"),
             1 => format!("1 of {total} inputs had no effect"),
             count => format!("{count} of {total} inputs had no effect"),
         };
-        let row = |row: LedgerRow| {
-            let said = match (&row.by, &row.detail, &row.why) {
-                (Some(by), ..) => format!("by {by}"),
-                (_, Some(detail), _) => detail.clone(),
-                (.., Some(why)) => why.replace('-', " "),
-                _ => String::new(),
-            };
-            let said = row.dialect.iter().map(|dialect| format!("{dialect}: {said}")).next().unwrap_or(said);
-            let span = row.span.clone();
-            let label = span.as_ref().map(|span| format!("{}:{}", span.file, span.line)).unwrap_or_default();
-            view! {
-                <li class="idle-row">
-                    <span class=format!("state {}", row.state)>{row.state.clone()}</span>
-                    <span class="idle-name">{row.resource.to_string()}</span>
-                    <span class="idle-why">{words(&said)}</span>
-                    <button class="chip source" on:click=move |_| if let Some(span) = &span { app.selection.go(span) }>{label}</button>
-                </li>
-            }
-        };
         view! {
             <section class="group idle">
                 <h2 class="group-name">{title}</h2>
-                <ul class="idle-list">{rows.into_iter().take(500).map(row).collect_view()}</ul>
+                <ul class="idle-list">{rows.into_iter().take(500).map(|row| view! { <IdleRow app=app row=row /> }).collect_view()}</ul>
             </section>
         }
         .into_any()
+    }
+}
+
+#[component]
+fn IdleRow(app: App, row: LedgerRow) -> impl IntoView {
+    let said = match (&row.by, &row.detail, &row.why) {
+        (Some(by), ..) => format!("by {by}"),
+        (_, Some(detail), _) => detail.clone(),
+        (.., Some(why)) => why.replace('-', " "),
+        _ => String::new(),
+    };
+    let said = row.dialect.iter().map(|dialect| format!("{dialect}: {said}")).next().unwrap_or(said);
+    let acts = row.span.clone().map(|span| {
+        let target = Target::Line { file: span.file.clone(), line: span.line };
+        view! {
+            <button class="chip" title="What is in its way, and what would help" on:click=move |_| why_not(app, target.clone())>"Why not?"</button>
+            {source(app, span)}
+        }
+    });
+    view! {
+        <li class="idle-row">
+            <span class=format!("state {}", row.state)>{row.state.clone()}</span>
+            <span class="idle-name">{row.resource.to_string()}</span>
+            <span class="idle-why">{words(&said)}</span>
+            {acts}
+        </li>
     }
 }

@@ -7,12 +7,14 @@ mod compare;
 mod findings;
 mod graph;
 pub mod markdown;
+mod reach;
 mod request;
 mod routes;
 mod stages;
 mod tree;
 
 pub use asked::AddressBar;
+pub use reach::{ReachSheet, why_not};
 
 use crate::state::App;
 use crate::view::View;
@@ -51,7 +53,8 @@ fn Hint(app: App) -> impl IntoView {
     move || match worst() {
         None => view! { <p class="told-hint">"Click a line, a route or a field to follow it from YAML to the gateway and back."</p> }.into_any(),
         Some(finding) => {
-            let Finding { severity, message, span, fix, .. } = finding;
+            let message = finding.said().to_string();
+            let Finding { severity, span, fix, .. } = finding;
             let source = span.map(|span| source(app, span));
             let fix = fix.map(|fix| {
                 let label = fix.message.clone();
@@ -85,6 +88,14 @@ pub fn Told(app: App) -> impl IntoView {
         None => view! { <Hint app=app /> }.into_any(),
         Some(thread) => {
             let places = thread.envoy.len();
+            let why = (!thread.resources.is_empty()).then(|| {
+                let ask = move |_| {
+                    if let Some(target) = app.selection.target.get_untracked() {
+                        why_not(app, target);
+                    }
+                };
+                view! { <button class="chip" title="The nearest request that reaches this, or what is in its way" on:click=ask>"Why not?"</button> }
+            });
             let sentences = thread.told.clone();
             let spans = thread.spans.clone();
             let count = (places > 0).then(|| format!("{places} {} in {}", if places == 1 { "place" } else { "places" }, output(app)));
@@ -93,6 +104,7 @@ pub fn Told(app: App) -> impl IntoView {
                     <strong class="told-title" title=thread.title.replace('`', "")>{findings::words(&thread.title)}</strong>
                     {count.map(|count| view! { <button class="chip thread" on:click=move |_| app.screen.view.set(View::Envoy)>{count}</button> })}
                     {spans.into_iter().take(4).map(|span| source(app, span)).collect_view()}
+                    {why}
                     <button class="quiet told-close" title="Clear the selection (Escape)" aria-label="Clear the selection" on:click=move |_| app.selection.release()>"×"</button>
                 </div>
                 {sentences.into_iter().take(3).map(|sentence| view! { <p class="told-sentence">{findings::words(&sentence)}</p> }).collect_view()}

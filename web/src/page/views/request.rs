@@ -3,13 +3,16 @@
 //! What must not be here: where a request goes.
 
 use super::findings::words;
-use super::output;
 use super::tree::open_place;
+use super::{output, source};
+use crate::bridge;
+use crate::link::{Silence, ask};
 use crate::requests::Requests;
 use crate::state::App;
-use chancery_web::protocol::{Doc, Sent, Span, Step, Target, Tried, Wanting, Way, WrittenRequest};
+use chancery_web::protocol::{Doc, Hop, Question, Sent, Step, Target, Tried, Wanting, Way, WrittenRequest};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 /// Methods that are offered.
 const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
@@ -76,7 +79,7 @@ fn Form(app: App) -> impl IntoView {
         <div class="bar request-bar">
             <select class="field method" aria-label="Method" prop:value=method on:change=move |event| requests.form.update(|form| form.method = event_target_value(&event))>{methods}</select>
             <input
-                class="field grow url" type="text" inputmode="url" spellcheck="false" autocomplete="off" placeholder="http://shop.example.com/cart/, or a curl command" aria-label="URL, or a curl command"
+                class="field grow url" type="text" inputmode="url" spellcheck="false" autocomplete="off" placeholder=move || format!("{}, or a curl command", requests.hint()) aria-label="URL, or a curl command"
                 prop:value=move || requests.form.with(|form| form.url.clone())
                 on:input=move |event| requests.form.update(|form| form.url = event_target_value(&event)) on:paste=pasted on:keydown=entered
             />
@@ -132,6 +135,18 @@ fn line(request: &WrittenRequest) -> String {
     format!("{} {}", if request.method.is_empty() { "GET" } else { &request.method }, request.url)
 }
 
+/// Hands the requests that were kept to the person, as a file of `chancery test`.
+fn export(app: App) {
+    let saved = app.requests.saved.get_untracked();
+    spawn_local(async move {
+        match ask::<String>(Question::Tests(saved)).await {
+            Ok(text) => bridge::save("requests.yaml", "application/yaml", &text),
+            Err(Silence::Refused(why)) => app.screen.say(why),
+            Err(Silence::Ended) => {}
+        }
+    });
+}
+
 /// Requests that were kept, and whether they end as expected.
 #[component]
 fn Kept(app: App) -> impl IntoView {
@@ -175,13 +190,16 @@ fn Kept(app: App) -> impl IntoView {
         (!requests.saved.with(Vec::is_empty)).then(|| {
             view! {
                 <section class="keeps" aria-label="Requests that were kept">
-                    <h2 class="group-name">{move || {
-                        let (bad, all) = requests.count();
-                        match (bad, all) {
-                            (0, all) => format!("{all} kept, all as expected"),
-                            (bad, all) => format!("{bad} of {all} kept not as expected"),
-                        }
-                    }}</h2>
+                    <div class="keeps-head">
+                        <h2 class="group-name">{move || {
+                            let (bad, all) = requests.count();
+                            match (bad, all) {
+                                (0, all) => format!("{all} kept, all as expected"),
+                                (bad, all) => format!("{bad} of {all} kept not as expected"),
+                            }
+                        }}</h2>
+                        <button class="quiet" title="As a file that `chancery test` runs; credentials are left out" on:click=move |_| export(app)>"Export as tests"</button>
+                    </div>
                     <ul>{rows}</ul>
                 </section>
             }
@@ -191,7 +209,7 @@ fn Kept(app: App) -> impl IntoView {
 
 #[component]
 fn Answer(app: App, way: Way) -> impl IntoView {
-    let Way { told, headline, ending, good, steps, hosts, wanting, notes, .. } = way;
+    let Way { told, headline, ending, good, steps, hosts, wanting, notes, then, .. } = way;
     let forwards = ending.outcome == chancery_web::protocol::Outcome::Forward;
     let (first, second) = match headline == told {
         true => (format!("The request {told}"), String::new()),
@@ -203,7 +221,19 @@ fn Answer(app: App, way: Way) -> impl IntoView {
         {(!second.is_empty()).then(|| view! { <p class="verdict-second">{second}</p> })}
         <Nearest app=app hosts=hosts wanting=wanting />
         <ol class="way">{steps.into_iter().map(|step| view! { <Stair app=app step=step /> }).collect_view()}</ol>
+        {then.into_iter().map(|hop| view! { <Onward app=app hop=hop /> }).collect_view()}
         {notes.into_iter().map(|note| view! { <p class="notice-line warn way-note">{words(&note)}</p> }).collect_view()}
+    }
+}
+
+/// A gateway that the request goes on to.
+#[component]
+fn Onward(app: App, hop: Hop) -> impl IntoView {
+    let Hop { gateway, told, good, steps } = hop;
+    view! {
+        <h2 class="group-name onward">"then " {gateway}</h2>
+        <p class="verdict-second" class:bad=!good>{format!("The request {told}")}</p>
+        <ol class="way">{steps.into_iter().map(|step| view! { <Stair app=app step=step /> }).collect_view()}</ol>
     }
 }
 
@@ -240,11 +270,6 @@ fn select(app: App, pointer: Option<String>) {
     if let Some(pointer) = pointer {
         app.selection.select(Target::Place { doc: Doc::Envoy, pointer });
     }
-}
-
-fn source(app: App, span: Span) -> impl IntoView {
-    let label = format!("{}:{}", span.file, span.line);
-    view! { <button class="chip source" on:click=move |_| app.selection.go(&span)>{label}</button> }
 }
 
 #[component]

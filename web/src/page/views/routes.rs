@@ -2,8 +2,8 @@
 //!
 //! What must not be here: which route takes a request.
 
-use super::output;
 use super::tree::open_place;
+use super::{output, why_not};
 use crate::link::ask;
 use crate::state::App;
 use chancery_web::protocol::{Doc, Question, RouteRow, Target};
@@ -241,6 +241,14 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
             app.in_gateway(gateway.get_value(), move || app.requests.attempt(pointer));
         }>"Try"</button> }
     });
+    let why = row.shadowed_by.is_some().then(|| {
+        let pointer = pointer.clone();
+        view! { <button class="quiet" title="What takes its requests, and what would help" on:click=move |event| {
+            event.stop_propagation();
+            let target = Target::Place { doc: Doc::Envoy, pointer: pointer.clone() };
+            app.in_gateway(gateway.get_value(), move || why_not(app, target));
+        }>"Why not?"</button> }
+    });
     let shadow = row.shadowed_by.map(|by| {
         let by = if by > 0 { format!("route {by}") } else { "a built-in route".into() };
         view! { <span class="shadow-note">{format!("never reached: {by} takes all its requests")}</span> }
@@ -266,7 +274,7 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
             <td class="made-by">
                 {if made_by.is_empty() { "built in".to_string() } else { made_by.join(", ") }}
                 <span class="acts">
-                    {attempt}
+                    {attempt} {why}
                     <button class="quiet" title="Show it in the gateway's configuration" on:click=show>{output(app)}</button>
                 </span>
             </td>

@@ -277,8 +277,25 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
     }
 }
 
+/// A text in which what is searched for is marked.
+fn marked(text: &str, wanted: &str) -> AnyView {
+    let (low, wanted) = (text.to_lowercase(), wanted.to_lowercase());
+    // Letters that are longer in the other case would move the marks.
+    if wanted.is_empty() || low.len() != text.len() || !low.contains(&wanted) {
+        return text.to_string().into_any();
+    }
+    let mut from = 0;
+    let mut parts: Vec<AnyView> = Vec::new();
+    for (at, hit) in low.match_indices(&wanted) {
+        let (Some(before), Some(hit)) = (text.get(from..at), text.get(at..at + hit.len())) else { break };
+        parts.push(view! { {before.to_string()}<mark>{hit.to_string()}</mark> }.into_any());
+        from = at + hit.len();
+    }
+    view! { {parts} {text.get(from..).unwrap_or_default().to_string()} }.into_any()
+}
+
 /// The key and value of a row.
-fn row_body(row: &Row) -> impl IntoView + use<> {
+fn row_body(row: &Row, wanted: &str) -> impl IntoView + use<> {
     let holds = matches!(row.sort.as_str(), "object" | "array") && row.open.is_some();
     let value_class = format!("value {}", if holds { "holder" } else { row.sort.as_str() });
     let text = match (holds, row.sort.as_str()) {
@@ -287,14 +304,14 @@ fn row_body(row: &Row) -> impl IntoView + use<> {
     };
     let key = row.key.clone();
     let Some((lead, behind)) = row.around.clone() else {
-        return view! { <span class="key">{key}</span><span class=value_class>{text}</span> }.into_any();
+        return view! { <span class="key">{marked(&key, wanted)}</span><span class=value_class>{marked(&text, wanted)}</span> }.into_any();
     };
     let mark = match (key.is_empty(), row.text.is_empty()) {
         (true, _) => "",
         (false, true) => ":",
         (false, false) => ": ",
     };
-    view! { <code class="row-body">{lead}<span class="key">{key}</span>{mark}<span class=value_class>{text}</span>{behind}</code> }.into_any()
+    view! { <code class="row-body">{lead}<span class="key">{marked(&key, wanted)}</span>{mark}<span class=value_class>{marked(&text, wanted)}</span>{behind}</code> }.into_any()
 }
 
 /// Where a row comes from.
@@ -339,7 +356,8 @@ fn TreeRow(app: App, shown: Shown, row: Row, top: f64) -> impl IntoView {
         cursor.set(Some(node));
         app.selection.select(Target::Row { doc, node });
     };
-    let body = row_body(&row);
+    let wanted = shown.found.with_untracked(Option::is_some).then(|| shown.wanted.get_untracked()).unwrap_or_default();
+    let body = row_body(&row, &wanted);
     let body = match row.around {
         Some(_) => body.into_any(),
         None => view! { <span class="row-body" style=("--depth", row.depth.to_string())><span class="twisty-room">{twisty}</span>{body}</span> }

@@ -6,6 +6,7 @@ use crate::bridge;
 use crate::link::ask;
 use crate::state::App;
 use chancery_web::protocol::{Drawing, Frame, GraphFocus, Question, Target, Thread};
+use gloo_events::EventListener;
 use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -106,8 +107,8 @@ impl Board {
             host.track();
             request_animation_frame(move || self.measure());
         });
-        let resized = window_event_listener(leptos::ev::resize, move |_| self.measure());
-        on_cleanup(move || resized.remove());
+        // It ends with the view.
+        StoredValue::new_local(EventListener::new(&window(), "resize", move |_| self.measure()));
         Effect::new(move |seen: Option<u32>| {
             let generation = app.engine.generation.get();
             focus.track();

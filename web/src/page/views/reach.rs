@@ -1,0 +1,87 @@
+//! Why requests do not reach a resource: its rules, each with the nearest request, the rule that wins, and what certainly helps.
+//!
+//! What must not be here: why; the worker knows.
+
+use super::findings::words;
+use super::source;
+use crate::link::{Silence, ask};
+use crate::state::App;
+use crate::view::{Overlay, View};
+use chancery_web::protocol::{Fix, Question, Reach, ReachCase, Target, WrittenRequest};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+/// Asks why requests do not reach what is at a place, and shows the answer.
+pub fn why_not(app: App, target: Target) {
+    spawn_local(async move {
+        match ask::<Option<Reach>>(Question::WhyNot(target)).await {
+            Ok(Some(reach)) => app.screen.lay_over(Overlay::Reach(Box::new(reach))),
+            Ok(None) => app.screen.say("No resource is here: the controller writes this by itself"),
+            Err(Silence::Refused(why)) => app.screen.say(why),
+            Err(Silence::Ended) => {}
+        }
+    });
+}
+
+/// The answer.
+#[component]
+pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
+    let Reach { told, cases, fix, .. } = reach;
+    let reached = cases.iter().filter(|case| case.reached).count();
+    let first = match (reached, cases.len()) {
+        (_, 0) => "It makes no rule, so no request gets there.".to_string(),
+        (0, 1) => "No request that was tried reaches its rule.".into(),
+        (0, all) => format!("No request that was tried reaches any of its {all} rules."),
+        (1, 1) => "Requests reach it.".into(),
+        (reached, all) if reached == all => format!("Requests reach all {all} rules."),
+        (reached, all) => format!("Requests reach {reached} of {all} rules."),
+    };
+    view! {
+        <div class="reach">
+            <p class="reach-first" class:good={reached > 0}>{first}</p>
+            {told.into_iter().map(|sentence| view! { <p>{words(&sentence)}</p> }).collect_view()}
+            {fix.map(|fix| view! { <Mend app=app fix=fix /> })}
+            <ul class="reach-cases">{cases.into_iter().map(|case| view! { <CaseRow app=app case=case /> }).collect_view()}</ul>
+        </div>
+    }
+}
+
+/// The change that was tried, and helps.
+#[component]
+fn Mend(app: App, fix: Fix) -> impl IntoView {
+    let label = fix.message.clone();
+    let apply = move |_| {
+        app.screen.overlay.set(None);
+        app.engine.fix(&fix);
+    };
+    view! { <p class="reach-fix"><button class="chip fix" on:click=apply><span>{words(&label)}</span></button> " was tried: after it, requests get there."</p> }
+}
+
+#[component]
+fn CaseRow(app: App, case: ReachCase) -> impl IntoView {
+    let ReachCase { rule, request, reached, told, winner, span, .. } = case;
+    let attempt = request.map(|request| {
+        let WrittenRequest { method, url, .. } = &request;
+        let label = format!("{} {url}", if method.is_empty() { "GET" } else { method });
+        let fill = move |_| {
+            app.screen.overlay.set(None);
+            app.requests.fill(request.clone());
+            app.screen.show(View::Try);
+        };
+        view! { <button class="link reach-request" title="Try this request" on:click=fill>{label}</button> }
+    });
+    let go = span.map(|span| {
+        let label = winner.map(|winner| winner.to_string()).unwrap_or_default();
+        view! { <span class="reach-winner">{label} " " {source(app, span)}</span> }
+    });
+    view! {
+        <li class="reach-case" class:good=reached>
+            <span class="reach-mark" role="img" aria-label=if reached { "reached" } else { "not reached" }>{if reached { "✓" } else { "✗" }}</span>
+            <div>
+                <p><code>{rule}</code> " " {attempt}</p>
+                {told.into_iter().map(|sentence| view! { <p class="reach-told">{words(&sentence)}</p> }).collect_view()}
+                {go}
+            </div>
+        </li>
+    }
+}

@@ -1,0 +1,69 @@
+//! Why requests do not reach what is selected, and the change of the text that certainly helps: each is tried before it is offered.
+//!
+//! What must not be here: why; that is `chancery_core::explain::why_not`.
+
+use chancery_core::compilation::{Compilation, Dialect, Options, SideRef, State};
+use chancery_core::compile::Compiler;
+use chancery_core::explain::{Case, FixView, ResourceRef, WhyNot, why_not};
+use chancery_core::resource::{Inputs, ObjectId};
+use serde::Serialize;
+
+/// At most so many changes are tried.
+const MOST: usize = 4;
+
+/// The answer, as the page has it.
+#[derive(Default, Serialize)]
+pub struct Reach {
+    #[serde(flatten)]
+    why: WhyNot,
+    fix: Option<FixView>,
+}
+
+/// How work is compiled again.
+pub struct Again<'a> {
+    pub dialects: &'static [&'static Dialect],
+    pub options: &'a Options,
+}
+
+fn id_of(side: SideRef<'_>, of: &ResourceRef) -> Option<ObjectId> {
+    side.objects().iter().find(|object| ResourceRef::from(&object.key) == *of).map(|object| object.id)
+}
+
+/// Why requests do not reach one of these resources: the first that makes rules, or else the first.
+pub fn reach(compilation: &Compilation, side: SideRef<'_>, of: &[ResourceRef], again: &Again<'_>) -> Option<Reach> {
+    let positions = compilation.positions();
+    let all: Vec<(&ResourceRef, WhyNot)> = of.iter().filter_map(|of| Some((of, why_not(compilation, side, &positions, id_of(side, of)?)))).collect();
+    let at = all.iter().position(|(_, why)| !why.cases.is_empty()).unwrap_or_default();
+    let (of, mut why) = all.into_iter().nth(at)?;
+    let fixes = std::mem::take(&mut why.fixes);
+    let all_reached = !why.cases.is_empty() && why.cases.iter().all(|case| case.reached);
+    let helps = |fix: &FixView| mended(compilation, side, of, fix, again).is_some_and(|after| is_better(&why, &after));
+    let fix = fixes.into_iter().filter(|_| !all_reached).take(MOST).find(helps);
+    Some(Reach { why, fix })
+}
+
+fn reached(of: &[Case]) -> usize {
+    of.iter().filter(|case| case.reached).count()
+}
+
+/// Whether more requests reach a resource, or it is in use where it was not.
+fn is_better(before: &WhyNot, after: &WhyNot) -> bool {
+    reached(&after.cases) > reached(&before.cases) || (before.cases.is_empty() && after.cases.is_empty() && after.told.is_empty())
+}
+
+/// The same of the work after a change.
+fn mended(compilation: &Compilation, side: SideRef<'_>, of: &ResourceRef, fix: &FixView, again: &Again<'_>) -> Option<WhyNot> {
+    let mut inputs: Inputs = compilation.inputs.clone();
+    let input = inputs.inputs.get_mut(fix.span.source.0 as usize)?;
+    let (start, end) = (fix.span.offset as usize, fix.span.end_offset as usize);
+    input.text = format!("{}{}{}", input.text.get(..start)?, fix.replacement, input.text.get(end..)?).into();
+    let name = side.dialect().name;
+    let compilation = Compiler::new(again.dialects).compile(&inputs, again.options);
+    let side = compilation.sides().find(|side| side.dialect().name == name)?;
+    let id = id_of(side, of)?;
+    // What the API server refuses now is not mended.
+    if matches!(side.side.ledger.get(id), State::Invalid(_)) {
+        return None;
+    }
+    Some(why_not(&compilation, side, &compilation.positions(), id))
+}
