@@ -1,7 +1,7 @@
 // Starts the page, and beside it the worker that it will likely need, so that both load at the same time. Once all is there, the page is kept for
 // when there is no network.
 import init from "./chancery-page.js";
-import { prepare, shared } from "./start.js";
+import { expect, prepare, shared } from "./start.js";
 
 const address = new URLSearchParams(location.search);
 const likely = () => {
@@ -16,12 +16,23 @@ const likely = () => {
 const dialect = /^[a-z]+$/.exec(likely() ?? "")?.[0] ?? "ambassador";
 prepare(dialect);
 
+const hosted = globalThis.__TAURI__ || document.documentElement.dataset.host;
+
+// A first visit shows the example before its engine is there.
+const isFirst = () => {
+  try {
+    return !localStorage.getItem("chancery.work");
+  } catch {
+    return true;
+  }
+};
+if (!hosted && !address.size && !location.hash && isFirst()) expect();
+
 const program = (name) => fetch(new URL(name, import.meta.url));
 init({ module_or_path: shared ? shared.program("chancery-page_bg.wasm").catch(() => program("chancery-page_bg.wasm")) : program("chancery-page_bg.wasm") });
 
 // Built for people to use, `version` is set; while the page is being worked on, nothing is kept. With a program around it the page is
 // always at hand, and is that program's.
-const hosted = globalThis.__TAURI__ || document.documentElement.dataset.host;
 if (!hosted && "serviceWorker" in navigator && window.self === window.top && document.documentElement.dataset.version) {
   addEventListener("load", () => navigator.serviceWorker.register("./service-worker.js").catch(() => {}));
   navigator.serviceWorker.ready.then(({ active }) => active.postMessage(dialect));

@@ -2,7 +2,7 @@
 // which `VERSION` tells apart, takes over at the next visit. What must not be here: anything about what is edited.
 
 const VERSION = "development";
-const FILES = ["./", "./style.css", "./icon.svg", "./boot.js", "./start.js", "./host.js", "./worker.js", "./editor.js", "./format.js", "./codes.txt", "./chancery-page.js", "./chancery-page_bg.wasm"];
+const FILES = ["./", "./style.css", "./icon.svg", "./boot.js", "./start.js", "./host.js", "./worker.js", "./editor.js", "./format.js", "./codes.txt", "./first.json", "./chancery-page.js", "./chancery-page_bg.wasm"];
 const NAME = `chancery ${VERSION}`;
 
 self.addEventListener("install", (event) => {

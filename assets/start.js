@@ -15,6 +15,16 @@ const start = (dialect) => {
   return worker;
 };
 
+let answers = Promise.resolve("");
+
+// Fetches the answers to what is asked at a first visit, which were made when the page was built.
+export const expect = () => {
+  answers = fetch(new URL("./first.json", import.meta.url)).then((answer) => (answer.ok ? answer.text() : "")).catch(() => "");
+};
+
+// Those answers, or nothing.
+export const first = () => answers;
+
 let early;
 
 // Starts the worker that is likely to be needed, so that it loads beside the page.

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
 // A test that hangs is ended, and fails.
-export const test = (name, body) => run(name, { timeout: 180_000 }, body);
+export const test = (name, options, body) => run(name, { timeout: 180_000, ...(body ? options : {}) }, body ?? options);
 
 export const dist = fileURLToPath(new URL("../../dist/", import.meta.url));
 

@@ -82,6 +82,7 @@ pub fn build(whom: For) -> Result<(), String> {
         made.iter().try_for_each(|from| fs::copy(from, dist().join(from.file_name().unwrap_or_default())).map(drop))
     };
     put().map_err(|error| format!("dist: {error}"))?;
+    call(program("node").arg(root().join("assets/first.mjs")).arg(dist()))?;
     stamp().map_err(|error| format!("dist: {error}"))?;
     smaller()?;
     match whom {

@@ -3,7 +3,7 @@
 //! `CHANCERY_CORPUS` may name a folder of cases (or one that has a folder for each dialect), `CHANCERY_CONFORMANCE` the scorer's folder,
 //! `CHANCERY_ENVOY` an Envoy. Without a corpus, its parts are skipped, and the table says so.
 //!
-//! The page is built and tried in Chromium last of all that is built, as it wants both cores, and only where it is named. Where there is no Chromium and none can be installed, the
+//! The page is built soon, not small, and the core of what it does is tried in Chromium (`sight`); the whole of it only where it is named. Where there is no Chromium and none can be installed, the
 //! part is skipped and says so; in CI it fails.
 //!
 //! What is built for other machines is built beside the rest, in a folder of its own: Envoy's messages are one large crate, which keeps one
@@ -42,6 +42,7 @@ const PARTS: &[Part] = &[
     ("no_std", no_std),
     ("wasm", wasm),
     ("tests", tests),
+    ("sight", core_in_sight),
     ("browser", browser_sees),
     ("page", page_works),
     ("licences", licences),
@@ -177,6 +178,20 @@ fn tests() -> Result<Ended, String> {
     Ok(Ended::Passed)
 }
 
+/// The core of what the page does, in a real browser.
+fn core_in_sight() -> Result<Ended, String> {
+    let chromium = match chromium()? {
+        Ok(chromium) => chromium,
+        Err(skipped) => return Ok(skipped),
+    };
+    setup::page()?;
+    page::build(page::For::Tests)?;
+    let mut tests = program("npm");
+    tests.args(["run", "--silent", "core"]).current_dir(root().join("tests/browser")).env("CHANCERY_CHROMIUM", chromium);
+    call(&mut tests)?;
+    Ok(Ended::Passed)
+}
+
 /// What the page does, in a real browser.
 fn browser_sees() -> Result<Ended, String> {
     in_browser(page::For::Tests)
@@ -187,13 +202,21 @@ fn page_works() -> Result<Ended, String> {
     in_browser(page::For::People)
 }
 
-fn in_browser(whom: page::For) -> Result<Ended, String> {
-    let chromium = match setup::browser() {
-        Ok(chromium) => chromium,
+/// Chromium, or how a part that needs it ends where there is none.
+fn chromium() -> Result<Result<PathBuf, Ended>, String> {
+    match setup::browser() {
+        Ok(chromium) => Ok(Ok(chromium)),
         Err(why) if env::var_os("CI").is_none() => {
-            return Ok(Ended::Skipped(format!("there is no Chromium ({why}); CHANCERY_CHROMIUM may name one")));
+            Ok(Err(Ended::Skipped(format!("there is no Chromium ({why}); CHANCERY_CHROMIUM may name one"))))
         }
-        Err(why) => return Err(format!("there is no Chromium: {why}")),
+        Err(why) => Err(format!("there is no Chromium: {why}")),
+    }
+}
+
+fn in_browser(whom: page::For) -> Result<Ended, String> {
+    let chromium = match chromium()? {
+        Ok(chromium) => chromium,
+        Err(skipped) => return Ok(skipped),
     };
     setup::page()?;
     check_page(&mut cargo())?;

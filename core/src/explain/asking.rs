@@ -21,7 +21,9 @@ pub fn asking(rows: &[RouteRow], pointer: Option<&str>, root: &Node) -> Option<W
     if let Some(pointer) = pointer {
         return request_for(rows.iter().find(|row| row.pointer == pointer)?, several, root);
     }
-    let written = || rows.iter().filter(|row| !row.made_by.is_empty()).filter_map(|row| Some((row, request_for(row, false, root)?)));
+    // What listens at one address alone gets nothing that does not name its port.
+    let at_one = |row: &RouteRow| several && !["0.0.0.0:", ":::", "[::]:"].iter().any(|any| row.address.starts_with(any));
+    let written = || rows.iter().filter(|row| !row.made_by.is_empty()).filter_map(|row| Some((row, request_for(row, at_one(row), root)?)));
     // One without headers is what people would try first.
     let plain = written().find(|(row, request)| row.action == "forward" && request.headers.is_empty());
     plain.or_else(|| written().next()).map(|(_, request)| request)
@@ -84,9 +86,11 @@ fn value(matcher: &Node) -> Option<String> {
     if matcher.get("present_match").is_some_and(|present| present.as_bool() == Some(false)) {
         return None;
     }
-    let Some(text) = matcher.get("string_match") else { return Some("x".into()) };
-    let plain = ["exact", "prefix", "suffix", "contains"].iter().find_map(|key| text.get(key)?.as_str().map(str::to_string));
-    plain.or_else(|| shortest(text.at(&["safe_regex", "regex"])?.as_str()?, ""))
+    let old = ["exact_match", "prefix_match", "suffix_match", "contains_match", "safe_regex_match"].iter().any(|key| matcher.get(key).is_some());
+    let Some(text) = matcher.get("string_match").or(old.then_some(matcher)) else { return Some("x".into()) };
+    let of = |key: &str| text.get(key).or_else(|| text.get(&format!("{key}_match")));
+    let plain = ["exact", "prefix", "suffix", "contains"].iter().find_map(|key| of(key)?.as_str().map(str::to_string));
+    plain.or_else(|| shortest(of("safe_regex")?.get("regex")?.as_str()?, ""))
 }
 
 /// A short text that an expression matches, with this beginning.

@@ -241,7 +241,10 @@ fn covers(first: &RouteMatch, second: &RouteMatch) -> bool {
     let all = |first: &RouteMatch| {
         first.headers.iter().all(|header| second.headers.contains(header)) && first.query.iter().all(|query| second.query.contains(query))
     };
-    path && (case(first) == case(second) || !case(first)) && all(first) && first.fraction.is_none() && (!first.grpc || second.grpc)
+    path && (case(first) == case(second) || !case(first))
+        && all(first)
+        && first.fraction.as_ref().is_none_or(|of| of.percent.value >= 100)
+        && (!first.grpc || second.grpc)
 }
 
 fn fill(row: &mut RouteRow, route: &Route, gateway: GatewayRef<'_>) {

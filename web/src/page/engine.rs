@@ -27,6 +27,8 @@ const SLOW: u32 = 300;
 pub enum Progress {
     /// Nothing to do.
     Idle,
+    /// It is being loaded; what is shown was answered when the page was built.
+    First,
     /// It works, and it takes a while.
     Slow,
     /// It took too long and was ended.
@@ -109,6 +111,11 @@ impl Engine {
         let work = self.desk.work();
         if started == 0 {
             link::require_for(&work);
+            link::take_first().await;
+            if let Some(first) = link::ask_first(&Question::Compile(work.clone())) {
+                self.done(first);
+                self.progress.set(Progress::First);
+            }
         }
         let mut answer = self.answer(work.clone()).await;
         if let Some(other) = answer.as_ref().ok().and_then(|compiled| languages::worker(&compiled.needs)) {

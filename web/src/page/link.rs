@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
 use web_sys::{MessageEvent, Worker};
 
 #[wasm_bindgen(raw_module = "./start.js")]
@@ -20,6 +21,9 @@ extern "C" {
     fn take_worker(dialect: &str) -> Worker;
     /// Which one was started beside the page.
     fn prepared() -> String;
+    /// Answers that were made when the page was built, as JSON: of a first visit, else nothing.
+    #[wasm_bindgen(js_name = first)]
+    fn first_answers() -> js_sys::Promise;
 }
 
 type Waiting = oneshot::Sender<String>;
@@ -43,6 +47,8 @@ struct Link {
     is_lost: bool,
     /// What is asked about work before there is any: it is sent after that.
     held: Vec<Array>,
+    /// Questions of a first visit, each with its answer, until the worker is there.
+    first: Vec<(serde_json::Value, String)>,
     next: u32,
     waiting: HashMap<u32, Waiting>,
 }
@@ -68,6 +74,7 @@ fn start(called: &str) -> Running {
         let (Some(number), Some(text)) = (pair.get(0).as_f64(), pair.get(1).as_string()) else { return };
         let waiting = LINK.with_borrow_mut(|link| {
             link.is_there = true;
+            link.first.clear();
             link.waiting.remove(&(number as u32))
         });
         if let Some(waiting) = waiting {
@@ -117,6 +124,30 @@ pub async fn loaded() {
     }
 }
 
+/// Takes the answers of a first visit, which stand in for the worker until it is there.
+pub async fn take_first() {
+    let text = JsFuture::from(first_answers()).await.ok().and_then(|text| text.as_string()).unwrap_or_default();
+    if let Ok(first) = serde_json::from_str(&text) {
+        LINK.with_borrow_mut(|link| link.first = if link.is_there { Vec::new() } else { first });
+    }
+}
+
+/// The answer to a question of a first visit, while it stands in for the worker's.
+fn first_answer(question: &str) -> Option<String> {
+    LINK.with_borrow(|link| {
+        let question = (!link.first.is_empty()).then(|| serde_json::from_str::<serde_json::Value>(question).ok())??;
+        link.first.iter().find(|(known, _)| *known == question).map(|(_, answer)| answer.clone())
+    })
+}
+
+/// What stands in for the worker's answer, if anything does.
+pub fn ask_first<T: DeserializeOwned>(question: &Question) -> Option<T> {
+    match serde_json::from_str(&first_answer(&serde_json::to_string(question).ok()?)?) {
+        Ok(Answer::Fine(answer)) => Some(answer),
+        Ok(Answer::Refused(_)) | Err(_) => None,
+    }
+}
+
 /// Asks, and waits for the answer.
 pub async fn ask<T: DeserializeOwned>(question: Question) -> Result<T, Silence> {
     let text = ask_raw(&question).await?;
@@ -129,6 +160,12 @@ pub async fn ask<T: DeserializeOwned>(question: Question) -> Result<T, Silence> 
 
 async fn ask_raw(question: &Question) -> Result<String, Silence> {
     let json = serde_json::to_string(question).map_err(|error| Silence::Refused(error.to_string()))?;
+    // What is compiled is asked of the worker itself.
+    if !matches!(question, Question::Compile(_))
+        && let Some(answer) = first_answer(&json)
+    {
+        return Ok(answer);
+    }
     let (send, receive) = oneshot::channel();
     LINK.with_borrow_mut(|link| {
         link.next += 1;

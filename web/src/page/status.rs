@@ -94,6 +94,7 @@ fn progress(app: App) -> String {
             .engine
             .compiled
             .with(|compiled| format!("compiled in {}", if compiled.took < 1.0 { "under 1 ms".into() } else { format!("{:.0} ms", compiled.took) })),
+        Progress::First => "loading the compiler…".into(),
         Progress::Slow => "compiling…".into(),
         Progress::Lost => "the compiler could not be loaded; the next edit tries again".into(),
         Progress::Ended => "stopped after 10 s without an answer; the next edit tries again".into(),

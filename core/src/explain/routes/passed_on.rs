@@ -157,11 +157,13 @@ fn words(of: &Tree) -> String {
     let invert = of.get("invert_match").value == crate::ir::Plain::Bool(true);
     let not = if invert { "not " } else { "" };
     let of = of.find("string_match").unwrap_or(of);
+    // Headers have names of their own for the same.
+    let find = |key: &str| of.find(key).or_else(|| of.find(&format!("{key}_match")));
     let kinds = [("exact", "is"), ("prefix", "starts with"), ("suffix", "ends with"), ("contains", "contains")];
-    if let Some((words, text)) = kinds.iter().find_map(|(key, words)| Some((words, of.find(key)?.text()))) {
+    if let Some((words, text)) = kinds.iter().find_map(|(key, words)| Some((words, find(key)?.text()))) {
         return format!("{not}{words} {text}");
     }
-    match of.find("safe_regex") {
+    match find("safe_regex") {
         Some(regex) => format!("{not}matches {}", regex.get("regex").text()),
         None => (if invert { "is absent" } else { "is there" }).to_string(),
     }
