@@ -206,9 +206,7 @@ fn page_works() -> Result<Ended, String> {
 fn chromium() -> Result<Result<PathBuf, Ended>, String> {
     match setup::browser() {
         Ok(chromium) => Ok(Ok(chromium)),
-        Err(why) if env::var_os("CI").is_none() => {
-            Ok(Err(Ended::Skipped(format!("there is no Chromium ({why}); CHANCERY_CHROMIUM may name one"))))
-        }
+        Err(why) if env::var_os("CI").is_none() => Ok(Err(Ended::Skipped(format!("there is no Chromium ({why}); CHANCERY_CHROMIUM may name one")))),
         Err(why) => Err(format!("there is no Chromium: {why}")),
     }
 }

@@ -356,7 +356,7 @@ fn TreeRow(app: App, shown: Shown, row: Row, top: f64) -> impl IntoView {
         cursor.set(Some(node));
         app.selection.select(Target::Row { doc, node });
     };
-    let wanted = shown.found.with_untracked(Option::is_some).then(|| shown.wanted.get_untracked()).unwrap_or_default();
+    let wanted = if shown.found.with_untracked(Option::is_some) { shown.wanted.get_untracked() } else { String::new() };
     let body = row_body(&row, &wanted);
     let body = match row.around {
         Some(_) => body.into_any(),
