@@ -132,6 +132,9 @@ impl Engine {
     /// Compiles once. Loading a worker takes as long as it takes; a compile does not.
     async fn answer(self, work: Work) -> Result<Compiled, Silence> {
         link::loaded().await;
+        if self.progress.get_untracked() == Progress::First {
+            self.progress.set(Progress::Slow);
+        }
         // It is called off when it goes out of scope.
         let _limit = Timeout::new(LIMIT, link::end);
         ask::<Compiled>(Question::Compile(work)).await
