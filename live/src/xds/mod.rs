@@ -9,7 +9,9 @@
 //! | [`blame`] | whom a rejection blames |
 //! | [`server`] | the services of gRPC |
 //! | [`status`] | what each Envoy has of it, told to other tools (CSDS) |
+//! | [`identity`] | what a client may ask for by the names of its certificate |
 //! | [`tls`] | certificates of the server, read again when they change |
+//! | `wire` | both variants as bytes: what streams share is not copied |
 //! | [`harness`] | snapshots that a conformance test sets |
 //!
 //! What must not be here: compiling. A snapshot is all that is known of a configuration.
@@ -24,3 +26,4 @@ mod status;
 pub mod stream;
 pub mod subscription;
 pub mod tls;
+mod wire;

@@ -6,32 +6,28 @@
 use super::clients::{Clients, Connected, Node};
 use super::identity::{Grant, Identities};
 use super::snapshot::Snapshot;
-use super::stream::{Protocol, Request, Response, Stream};
+use super::stream::{Request, Stream};
 use super::subscription::WILDCARD;
 use super::tls::{Connection, Peer, Tls};
+use super::wire::{self, Delta, Outgoing, Sotw, Wire};
 use crate::event::Event;
 use crate::proxies::{Assigned, Joined, Proxies, Snapshots};
-use chancery_core::backend::envoy::v3::{Encoded, Service};
+use chancery_core::backend::envoy::v3::Service;
 use envoy_types::pb::envoy::config::core::v3 as base;
-use envoy_types::pb::envoy::service::cluster::v3::cluster_discovery_service_server as cds;
-use envoy_types::pb::envoy::service::discovery::v3 as discovery;
-use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_server as ads;
-use envoy_types::pb::envoy::service::endpoint::v3::endpoint_discovery_service_server as eds;
-use envoy_types::pb::envoy::service::listener::v3::listener_discovery_service_server as lds;
-use envoy_types::pb::envoy::service::route::v3::route_discovery_service_server as rds;
-use envoy_types::pb::envoy::service::runtime::v3::runtime_discovery_service_server as rtds;
-use envoy_types::pb::envoy::service::secret::v3::secret_discovery_service_server as sds;
 use envoy_types::pb::envoy::service::status::v3::client_status_discovery_service_server as csds;
-use envoy_types::pb::google::protobuf::{self, Any};
-use prost::{Message, Name};
 use std::collections::{BTreeMap, BTreeSet};
-use std::pin::Pin;
+use std::convert::Infallible;
+use std::marker::PhantomData;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
-use tokio_stream::wrappers::ReceiverStream;
+use tonic::body::Body;
+use tonic::codec::Codec;
+use tonic::server::NamedService;
 use tonic::{Status, Streaming};
+use tonic_prost::ProstCodec;
 
 /// How long a client may take to read a response.
 const SLOWEST: Duration = Duration::from_secs(60);
@@ -71,14 +67,14 @@ impl Xds {
             .http2_keepalive_interval(Some(KEEPALIVE))
             .http2_keepalive_timeout(Some(KEEPALIVE))
             .max_concurrent_streams(Some(MOST_STREAMS))
-            .add_service(ads::AggregatedDiscoveryServiceServer::new(self.clone()).max_decoding_message_size(LARGEST_REQUEST))
-            .add_service(cds::ClusterDiscoveryServiceServer::new(self.clone()).max_decoding_message_size(LARGEST_REQUEST))
-            .add_service(eds::EndpointDiscoveryServiceServer::new(self.clone()).max_decoding_message_size(LARGEST_REQUEST))
-            .add_service(lds::ListenerDiscoveryServiceServer::new(self.clone()).max_decoding_message_size(LARGEST_REQUEST))
-            .add_service(rds::RouteDiscoveryServiceServer::new(self.clone()).max_decoding_message_size(LARGEST_REQUEST))
-            .add_service(sds::SecretDiscoveryServiceServer::new(self.clone()).max_decoding_message_size(LARGEST_REQUEST))
-            .add_service(csds::ClientStatusDiscoveryServiceServer::new(self.clone()))
-            .add_service(rtds::RuntimeDiscoveryServiceServer::new(self).max_decoding_message_size(LARGEST_REQUEST))
+            .add_service(Ads(self.clone()))
+            .add_service(Cds(self.clone()))
+            .add_service(Eds(self.clone()))
+            .add_service(Lds(self.clone()))
+            .add_service(Rds(self.clone()))
+            .add_service(Sds(self.clone()))
+            .add_service(Rtds(self.clone()))
+            .add_service(csds::ClientStatusDiscoveryServiceServer::new(self))
             .serve_with_incoming_shutdown(incoming, async move {
                 // An error means that the sender is gone: stop as well.
                 let _ = stop.wait_for(|stop| *stop).await;
@@ -86,11 +82,13 @@ impl Xds {
             .await
     }
 
-    fn open<W: Wire>(&self, only: Option<Service>, request: tonic::Request<Streaming<W::Request>>) -> Reply<W::Response> {
+    fn open<W: Wire>(&self, only: Option<Service>, request: hyper::Request<Body>) -> hyper::Response<Body> {
         let peer = request.extensions().get::<Peer>().cloned().unwrap_or_default();
         if only == Some(Service::Secrets) && !peer.may_have_secrets() {
-            return Err(Status::permission_denied("certificates are served on this machine, or to clients with a certificate of their own"));
+            return Status::permission_denied("certificates are served on this machine, or to clients with a certificate of their own").into_http();
         }
+        let decoder = ProstCodec::<(), W::Request>::default().decoder();
+        let requests = Streaming::new_request(decoder, request.into_body(), None, Some(LARGEST_REQUEST));
         let (out, responses) = mpsc::channel(WAITING);
         let task = Task::<W> {
             shared: self.clone(),
@@ -104,91 +102,10 @@ impl Xds {
             sent_of: BTreeMap::new(),
             told_unknown: false,
             out,
+            variant: PhantomData,
         };
-        tokio::spawn(task.run(request.into_inner()));
-        Ok(tonic::Response::new(Box::pin(ReceiverStream::new(responses))))
-    }
-}
-
-type Outgoing<T> = Pin<Box<dyn futures_util::Stream<Item = Result<T, Status>> + Send>>;
-type Reply<T> = Result<tonic::Response<Outgoing<T>>, Status>;
-
-/// A variant of the protocol on the wire.
-trait Wire: Send + 'static {
-    const PROTOCOL: Protocol;
-    type Request: Send + 'static;
-    type Response: Send + 'static;
-    /// Reads a request, and who sends it if it says so.
-    fn read(request: Self::Request) -> (Option<base::Node>, Request);
-    fn write(response: Response) -> Self::Response;
-}
-
-struct Sotw;
-struct Delta;
-
-impl Wire for Sotw {
-    const PROTOCOL: Protocol = Protocol::Sotw;
-    type Request = discovery::DiscoveryRequest;
-    type Response = discovery::DiscoveryResponse;
-
-    fn read(of: Self::Request) -> (Option<base::Node>, Request) {
-        let error = of.error_detail.map(|status| status.message);
-        let request = Request { type_url: of.type_url, nonce: of.response_nonce, error, names: of.resource_names, ..Request::default() };
-        (of.node, request)
-    }
-
-    fn write(of: Response) -> Self::Response {
-        let plain = |resource: &Encoded| Any { type_url: of.type_url.to_string(), value: resource.value.clone() };
-        let wrapped = |resource: &Encoded| Any { type_url: discovery::Resource::type_url(), value: wrap(&of, resource).encode_to_vec() };
-        discovery::DiscoveryResponse {
-            version_info: of.version.clone(),
-            // Plain where nothing is to be said besides.
-            resources: of.resources.iter().map(|resource| if of.ttl.is_some() { wrapped(resource) } else { plain(resource) }).collect(),
-            type_url: of.type_url.to_string(),
-            nonce: of.nonce.clone(),
-            ..Default::default()
-        }
-    }
-}
-
-impl Wire for Delta {
-    const PROTOCOL: Protocol = Protocol::Delta;
-    type Request = discovery::DeltaDiscoveryRequest;
-    type Response = discovery::DeltaDiscoveryResponse;
-
-    fn read(of: Self::Request) -> (Option<base::Node>, Request) {
-        let request = Request {
-            type_url: of.type_url,
-            nonce: of.response_nonce,
-            error: of.error_detail.map(|status| status.message),
-            subscribe: of.resource_names_subscribe,
-            unsubscribe: of.resource_names_unsubscribe,
-            initial: of.initial_resource_versions.into_iter().collect(),
-            names: Vec::new(),
-        };
-        (of.node, request)
-    }
-
-    fn write(of: Response) -> Self::Response {
-        discovery::DeltaDiscoveryResponse {
-            system_version_info: of.version.clone(),
-            resources: of.resources.iter().map(|resource| wrap(&of, resource)).collect(),
-            type_url: of.type_url.to_string(),
-            removed_resources: of.removed.iter().map(|name| name.to_string()).collect(),
-            nonce: of.nonce.clone(),
-            ..Default::default()
-        }
-    }
-}
-
-/// A resource with its name and version; without its content where the client has that and is to keep it.
-fn wrap(of: &Response, resource: &Encoded) -> discovery::Resource {
-    discovery::Resource {
-        name: resource.name.to_string(),
-        version: resource.version.to_string(),
-        resource: (!of.heartbeat).then(|| Any { type_url: of.type_url.to_string(), value: resource.value.clone() }),
-        ttl: of.ttl.map(|ttl| protobuf::Duration { seconds: ttl.as_secs().cast_signed(), nanos: ttl.subsec_nanos().cast_signed() }),
-        ..Default::default()
+        tokio::spawn(task.run(requests));
+        wire::answer(responses)
     }
 }
 
@@ -207,7 +124,8 @@ struct Task<W: Wire> {
     /// The snapshot that the last response of a type was made of.
     sent_of: BTreeMap<Arc<str>, Arc<Snapshot>>,
     told_unknown: bool,
-    out: mpsc::Sender<Result<W::Response, Status>>,
+    out: mpsc::Sender<Result<Outgoing, Status>>,
+    variant: PhantomData<fn() -> W>,
 }
 
 /// The stream is to end, with this status for the client.
@@ -316,7 +234,7 @@ impl<W: Wire> Task<W> {
                 self.shared.clients.sent(&self.node.id, &response.type_url, &response.version);
                 self.sent_of.insert(response.type_url.clone(), snapshot.clone());
             }
-            match self.out.send_timeout(Ok(W::write(response)), SLOWEST).await {
+            match self.out.send_timeout(Ok(Outgoing::new::<W>(response)), SLOWEST).await {
                 Ok(()) => {}
                 Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
                     return Err(End(Some(Status::deadline_exceeded("the client does not read what it asked for"))));
@@ -374,44 +292,44 @@ fn agent(node: &base::Node) -> String {
     format!("{} {version}", node.user_agent_name).trim().to_owned()
 }
 
-/// Implements a service of one type, or the aggregated one.
+/// A service of gRPC: aggregated discovery, or that of one type.
 macro_rules! service {
-    ($module:ident :: $name:ident, $only:expr, $sotw:ident -> $sotw_stream:ident, $delta:ident -> $delta_stream:ident $(, $fetch:ident)?) => {
-        #[tonic::async_trait]
-        impl $module::$name for Xds {
-            type $sotw_stream = Outgoing<discovery::DiscoveryResponse>;
+    ($name:ident, $path:literal, $only:expr, $sotw:literal, $delta:literal) => {
+        #[derive(Clone)]
+        struct $name(Xds);
 
-            async fn $sotw(&self, request: tonic::Request<Streaming<discovery::DiscoveryRequest>>) -> Reply<discovery::DiscoveryResponse> {
-                self.open::<Sotw>($only, request)
+        impl NamedService for $name {
+            const NAME: &'static str = $path;
+        }
+
+        impl tonic::codegen::Service<hyper::Request<Body>> for $name {
+            type Response = hyper::Response<Body>;
+            type Error = Infallible;
+            type Future = std::future::Ready<Result<Self::Response, Infallible>>;
+
+            fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+                Poll::Ready(Ok(()))
             }
 
-            type $delta_stream = Outgoing<discovery::DeltaDiscoveryResponse>;
-
-            async fn $delta(&self, request: tonic::Request<Streaming<discovery::DeltaDiscoveryRequest>>) -> Reply<discovery::DeltaDiscoveryResponse> {
-                self.open::<Delta>($only, request)
+            fn call(&mut self, request: hyper::Request<Body>) -> Self::Future {
+                let method = request.uri().path().rsplit('/').next().unwrap_or_default();
+                std::future::ready(Ok(match method {
+                    $sotw => self.0.open::<Sotw>($only, request),
+                    $delta => self.0.open::<Delta>($only, request),
+                    _ => Status::unimplemented("resources are sent on a stream").into_http(),
+                }))
             }
-
-            $(async fn $fetch(&self, _: tonic::Request<discovery::DiscoveryRequest>) -> Result<tonic::Response<discovery::DiscoveryResponse>, Status> {
-                Err(Status::unimplemented("resources are sent on a stream"))
-            })?
         }
     };
 }
 
-service!(ads::AggregatedDiscoveryService, None, stream_aggregated_resources -> StreamAggregatedResourcesStream,
-    delta_aggregated_resources -> DeltaAggregatedResourcesStream);
-service!(cds::ClusterDiscoveryService, Some(Service::Clusters), stream_clusters -> StreamClustersStream,
-    delta_clusters -> DeltaClustersStream, fetch_clusters);
-service!(eds::EndpointDiscoveryService, Some(Service::Endpoints), stream_endpoints -> StreamEndpointsStream,
-    delta_endpoints -> DeltaEndpointsStream, fetch_endpoints);
-service!(lds::ListenerDiscoveryService, Some(Service::Listeners), stream_listeners -> StreamListenersStream,
-    delta_listeners -> DeltaListenersStream, fetch_listeners);
-service!(rds::RouteDiscoveryService, Some(Service::Routes), stream_routes -> StreamRoutesStream,
-    delta_routes -> DeltaRoutesStream, fetch_routes);
-service!(sds::SecretDiscoveryService, Some(Service::Secrets), stream_secrets -> StreamSecretsStream,
-    delta_secrets -> DeltaSecretsStream, fetch_secrets);
-service!(rtds::RuntimeDiscoveryService, Some(Service::Runtimes), stream_runtime -> StreamRuntimeStream,
-    delta_runtime -> DeltaRuntimeStream, fetch_runtime);
+service!(Ads, "envoy.service.discovery.v3.AggregatedDiscoveryService", None, "StreamAggregatedResources", "DeltaAggregatedResources");
+service!(Cds, "envoy.service.cluster.v3.ClusterDiscoveryService", Some(Service::Clusters), "StreamClusters", "DeltaClusters");
+service!(Eds, "envoy.service.endpoint.v3.EndpointDiscoveryService", Some(Service::Endpoints), "StreamEndpoints", "DeltaEndpoints");
+service!(Lds, "envoy.service.listener.v3.ListenerDiscoveryService", Some(Service::Listeners), "StreamListeners", "DeltaListeners");
+service!(Rds, "envoy.service.route.v3.RouteDiscoveryService", Some(Service::Routes), "StreamRoutes", "DeltaRoutes");
+service!(Sds, "envoy.service.secret.v3.SecretDiscoveryService", Some(Service::Secrets), "StreamSecrets", "DeltaSecrets");
+service!(Rtds, "envoy.service.runtime.v3.RuntimeDiscoveryService", Some(Service::Runtimes), "StreamRuntime", "DeltaRuntime");
 
 /// What is known of a connection, for its streams.
 impl tonic::transport::server::Connected for Connection {

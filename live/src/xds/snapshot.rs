@@ -2,9 +2,10 @@
 //!
 //! Snapshots share resources: two that differ in one route share all bytes but those of its table. Not here: who has which of them.
 
+use crate::lock;
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
 /// The resources of one type.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +14,22 @@ pub struct Resources {
     pub version: String,
     /// By name.
     pub by_name: BTreeMap<Arc<str>, Arc<Encoded>>,
+    /// How it differs from sets before it, for all streams that had them.
+    differences: Differences,
+}
+
+/// Names that differ from other sets, by set; the newest last.
+#[derive(Debug, Default)]
+struct Differences(Mutex<Vec<(Weak<Resources>, Arc<[Arc<str>]>)>>);
+
+/// How many sets are remembered.
+const MOST_DIFFERENCES: usize = 8;
+
+impl Clone for Differences {
+    /// They are another set's.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl Resources {
@@ -20,7 +37,23 @@ impl Resources {
     #[must_use]
     pub fn new(resources: impl IntoIterator<Item = Arc<Encoded>>) -> Self {
         let by_name: BTreeMap<Arc<str>, Arc<Encoded>> = resources.into_iter().map(|of| (Arc::from(of.name.as_str()), of)).collect();
-        Self { version: version_of(&by_name), by_name }
+        Self { version: version_of(&by_name), by_name, differences: Differences::default() }
+    }
+
+    /// The names of what the other set does not have, or has otherwise, or has and this one has not. It is found once, for whoever asks.
+    #[must_use]
+    pub fn differing(&self, before: &Arc<Resources>) -> Arc<[Arc<str>]> {
+        let mut known = lock(&self.differences.0);
+        known.retain(|(of, _)| of.strong_count() > 0);
+        if let Some((_, names)) = known.iter().find(|(of, _)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(before))) {
+            return names.clone();
+        }
+        let names: Arc<[Arc<str>]> = changed_names(self, before).into();
+        if known.len() >= MOST_DIFFERENCES {
+            known.remove(0);
+        }
+        known.push((Arc::downgrade(before), names.clone()));
+        names
     }
 
     /// The version of a resource.
@@ -35,6 +68,13 @@ fn version_of(by_name: &BTreeMap<Arc<str>, Arc<Encoded>>) -> String {
     let mark = |of: &Encoded| u128::from_le_bytes(Fingerprint::of(&[of.name.as_bytes(), &of.version.0]).0);
     let sum = by_name.values().fold(0u128, |sum, of| sum.wrapping_add(mark(of)));
     format!("{:016x}", (sum ^ (sum >> 64)) as u64)
+}
+
+/// The names of what differs between two sets: what is new or changed first, then what is gone.
+fn changed_names(new: &Resources, old: &Resources) -> Vec<Arc<str>> {
+    let changed = new.by_name.iter().filter(|(name, of)| old.version(name) != Some(of.version)).map(|(name, _)| name.clone());
+    let gone = old.by_name.keys().filter(|name| !new.by_name.contains_key(*name)).cloned();
+    changed.chain(gone).collect()
 }
 
 /// Tells which places of the inputs made a resource.
@@ -110,9 +150,7 @@ impl Snapshot {
             if Arc::ptr_eq(new, old) || new.version == old.version {
                 continue;
             }
-            let changed = new.by_name.iter().filter(|(name, of)| old.version(name) != Some(of.version)).map(|(name, _)| name.clone());
-            let gone = old.by_name.keys().filter(|name| !new.by_name.contains_key(*name)).cloned();
-            let names: Vec<Arc<str>> = changed.chain(gone).collect();
+            let names = changed_names(new, old);
             if !names.is_empty() {
                 out.insert(url.clone(), names);
             }

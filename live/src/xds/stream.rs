@@ -57,11 +57,13 @@ pub struct Response {
     /// The version of all resources of the type.
     pub version: String,
     /// Resources.
-    pub resources: Vec<Arc<Encoded>>,
+    pub resources: Arc<[Arc<Encoded>]>,
     /// Delta: names of what is gone.
     pub removed: Vec<Arc<str>>,
     /// How long the client keeps the resources without a heartbeat.
     pub ttl: Option<Duration>,
+    /// It is of the variant that sends only what changes.
+    pub is_delta: bool,
     /// The client has the resources: they are named without content, so that it keeps them.
     pub heartbeat: bool,
 }
@@ -73,7 +75,7 @@ pub struct Verdict {
     pub type_url: Arc<str>,
     /// The version that it was sent.
     pub version: String,
-    /// What was in the response.
+    /// What was in the response, where it was rejected.
     pub names: Vec<Arc<str>>,
     /// How long it took.
     pub after: Duration,
@@ -85,7 +87,14 @@ pub struct Verdict {
 struct Sent {
     at: Instant,
     version: String,
-    names: Vec<Arc<str>>,
+    resources: Arc<[Arc<Encoded>]>,
+    removed: Vec<Arc<str>>,
+}
+
+impl Sent {
+    fn names(&self) -> Vec<Arc<str>> {
+        self.resources.iter().map(|of| Arc::from(of.name.as_str())).chain(self.removed.iter().cloned()).collect()
+    }
 }
 
 /// One type on the stream.
@@ -156,8 +165,8 @@ impl Stream {
         let (_, sent) = self.kinds.get_mut(key)?.open.take()?;
         Some(Verdict {
             type_url: key.1.clone(),
+            names: if request.error.is_some() { sent.names() } else { Vec::new() },
             version: sent.version,
-            names: sent.names,
             after: now.saturating_duration_since(sent.at),
             rejected: request.error.clone(),
         })
@@ -192,6 +201,7 @@ impl Stream {
                 self.remove(key, snapshot, now, &mut out);
             }
         }
+        out.iter_mut().for_each(|response| response.is_delta = self.protocol == Protocol::Delta);
         if let Some(ttl) = self.ttl {
             out.iter_mut().for_each(|response| response.ttl = Some(ttl));
             keys.iter().for_each(|key| self.keep(key, snapshot, ttl, now, &mut out));
@@ -209,16 +219,16 @@ impl Stream {
         kind.heard = Some(now);
         let none = Arc::default();
         let known = snapshot.get(url).unwrap_or(&none);
-        let has = |of: &&Arc<Encoded>| kind.subscription.told.get(of.name.as_str()) == Some(&SentVersion::Has(of.version));
-        let resources: Vec<Arc<Encoded>> = known.by_name.values().filter(has).cloned().collect();
+        let has = |of: &&Arc<Encoded>| kind.subscription.told(&of.name) == Some(SentVersion::Has(of.version));
+        let resources: Arc<[Arc<Encoded>]> = known.by_name.values().filter(has).cloned().collect();
         if resources.is_empty() {
             return;
         }
         self.nonces += 1;
         let nonce = format!("{:x}", self.nonces);
         kind.last.clone_from(&nonce);
-        let (type_url, version) = (url.clone(), known.version.clone());
-        out.push(Response { type_url, nonce, version, resources, removed: Vec::new(), ttl: Some(ttl), heartbeat: true });
+        let (type_url, version, is_delta) = (url.clone(), known.version.clone(), self.protocol == Protocol::Delta);
+        out.push(Response { type_url, nonce, version, resources, removed: Vec::new(), ttl: Some(ttl), is_delta, heartbeat: true });
     }
 
     /// Whether the client has all that it asks for of a snapshot, as far as it has answered.
@@ -293,7 +303,7 @@ impl Stream {
         let response = match protocol {
             Protocol::Sotw if is_whole(&key.1) => kind.whole(&resources, false),
             // It cannot be said: the client stops asking by itself.
-            Protocol::Sotw => return kind.subscription.note(&[], &difference.gone),
+            Protocol::Sotw => return kind.subscription.note(&resources, &[], &difference.gone),
             Protocol::Delta => kind.partial(&resources, difference, protocol),
         };
         out.push(kind.send(response, &key.1, nonce, now));
@@ -311,21 +321,23 @@ impl Kind {
     }
 
     fn had(&self, name: &str) -> bool {
-        matches!(self.subscription.told.get(name), Some(SentVersion::Has(_)))
+        matches!(self.subscription.told(name), Some(SentVersion::Has(_)))
     }
 
     fn subscribe_sotw(&mut self, request: &Request, whole: bool) {
         let subscription = &mut self.subscription;
         if request.nonce.is_empty() {
             // A client that starts again from nothing has nothing of this stream.
-            *subscription = Subscription { explicit: subscription.explicit && !request.names.is_empty(), ..Subscription::default() };
+            let explicit = subscription.explicit && !request.names.is_empty();
+            *subscription = Subscription::default();
+            subscription.explicit = explicit;
             self.held.clear();
             self.asked = true;
         }
         let known = subscription.names.len();
         let had_all = subscription.wildcard;
         if request.names.is_empty() && !subscription.explicit {
-            subscription.wildcard = whole;
+            subscription.set_wildcard(whole);
         } else {
             subscription.set_names(request.names.iter().map(|name| Arc::from(name.as_str())));
         }
@@ -337,26 +349,27 @@ impl Kind {
     fn subscribe_delta(&mut self, request: &Request, is_first: bool, whole: bool) {
         let subscription = &mut self.subscription;
         if is_first {
-            subscription.wildcard = whole && request.subscribe.is_empty();
+            subscription.set_wildcard(whole && request.subscribe.is_empty());
             for (name, version) in &request.initial {
-                subscription.told.insert(Arc::from(name.as_str()), SentVersion::Has(parse_version(version)));
+                subscription.has(Arc::from(name.as_str()), parse_version(version));
             }
         }
         for name in &request.subscribe {
             if name == WILDCARD {
-                self.asked |= !std::mem::replace(&mut subscription.wildcard, true);
+                self.asked |= !subscription.wildcard;
+                subscription.set_wildcard(true);
                 continue;
             }
             let name: Arc<str> = Arc::from(name.as_str());
             if !request.initial.contains_key(&*name) {
                 subscription.again.insert(name.clone());
             }
-            subscription.names.insert(name);
+            subscription.add(name);
             self.asked = true;
         }
         for name in &request.unsubscribe {
             if name == WILDCARD {
-                subscription.wildcard = false;
+                subscription.set_wildcard(false);
             } else if subscription.names.remove(name.as_str()) && subscription.wildcard {
                 // Still asked for with all others; the client wants to hear that it is there.
                 subscription.again.insert(Arc::from(name.as_str()));
@@ -366,38 +379,38 @@ impl Kind {
     }
 
     /// State of the world, where what is left out is gone: with `keep`, what the client has of it is kept for now.
-    fn whole(&mut self, resources: &Resources, keep: bool) -> Content {
+    fn whole(&mut self, resources: &Arc<Resources>, keep: bool) -> Content {
         let mut all: BTreeMap<Arc<str>, Arc<Encoded>> = self.subscription.wanted(resources).map(|(name, of)| (name.clone(), of.clone())).collect();
         let mut version = resources.version.clone();
         let gone: Vec<Arc<str>> = self.held.keys().filter(|name| !all.contains_key(*name)).cloned().collect();
         if keep && !gone.is_empty() {
             version.push_str("-and-before");
             all.extend(gone.iter().filter_map(|name| Some((name.clone(), self.held.get(name)?.clone()))));
-        } else {
-            self.subscription.note(&[], &gone);
         }
-        let absent: Vec<Arc<str>> = self.subscription.names.iter().filter(|name| !all.contains_key(*name)).cloned().collect();
+        // What is kept is there still; what else is gone is told by being left out.
+        let absent = self.subscription.names.iter().chain(&gone).filter(|name| !all.contains_key(*name));
+        let absent: Vec<Arc<str>> = absent.cloned().collect();
         let list: Vec<Arc<Encoded>> = all.values().cloned().collect();
         self.held = all;
-        self.subscription.note(&list, &absent);
+        self.subscription.note(resources, &list, &absent);
         (version, list, Vec::new())
     }
 
     /// What has changed only.
-    fn partial(&mut self, resources: &Resources, difference: Difference, protocol: Protocol) -> Content {
+    fn partial(&mut self, resources: &Arc<Resources>, difference: Difference, protocol: Protocol) -> Content {
         let Difference { changed, gone, .. } = difference;
         let gone = if protocol == Protocol::Delta { gone } else { Vec::new() };
-        self.subscription.note(&changed, &gone);
+        self.subscription.note(resources, &changed, &gone);
         (resources.version.clone(), changed, gone)
     }
 
     fn send(&mut self, (version, resources, removed): Content, type_url: &Arc<str>, nonce: u64, now: Instant) -> Response {
         let nonce = format!("{nonce:x}");
-        let names = resources.iter().map(|of| Arc::from(of.name.as_str())).chain(removed.iter().cloned()).collect();
+        let resources: Arc<[Arc<Encoded>]> = resources.into();
         self.last.clone_from(&nonce);
-        self.open = Some((nonce.clone(), Sent { at: now, version: version.clone(), names }));
+        self.open = Some((nonce.clone(), Sent { at: now, version: version.clone(), resources: resources.clone(), removed: removed.clone() }));
         self.heard = Some(now);
-        Response { type_url: type_url.clone(), nonce, version, resources, removed, ttl: None, heartbeat: false }
+        Response { type_url: type_url.clone(), nonce, version, resources, removed, ttl: None, is_delta: false, heartbeat: false }
     }
 }
 

@@ -1,0 +1,314 @@
+//! Both variants of the protocol as bytes of gRPC: requests read, responses written in pieces.
+//!
+//! A response to one of thousands of streams may be megabytes of resources that all of them share. So no message is put together: its pieces are made
+//! when the connection takes them, and large contents are handed on as the shared bytes that they are. What must not be here: what is sent when.
+
+use super::stream::{Protocol, Request, Response};
+use axum::body::Bytes;
+use chancery_core::backend::envoy::v3::Encoded;
+use envoy_types::pb::envoy::config::core::v3 as base;
+use envoy_types::pb::envoy::service::discovery::v3 as discovery;
+use envoy_types::pb::google::protobuf::{self, Any};
+use futures_util::StreamExt;
+use http_body_util::StreamBody;
+use hyper::body::Frame;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint, key_len};
+use prost::{Message, Name};
+use std::sync::Arc;
+use tokio::sync::mpsc::Receiver;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::Status;
+use tonic::body::Body;
+
+/// About so many bytes are handed to a connection at a time.
+const PIECE: usize = 32 << 10;
+/// Contents from this size on are not copied.
+const SHARED: usize = 8 << 10;
+/// The field of the resources in responses of both variants, that of the content in a `Resource`, and that of the bytes in an `Any`.
+const NESTED: u32 = 2;
+
+/// A variant of the protocol on the wire.
+pub(super) trait Wire: Send + 'static {
+    const PROTOCOL: Protocol;
+    type Request: Message + Default + Send + 'static;
+    /// Reads a request, and who sends it if it says so.
+    fn read(request: Self::Request) -> (Option<base::Node>, Request);
+    /// A response without its resources.
+    fn frame(of: &Response) -> Vec<u8>;
+    /// Whether resources stand in an envelope with their names and versions.
+    fn is_wrapped(of: &Response) -> bool;
+}
+
+/// State of the world.
+pub(super) struct Sotw;
+/// Only what changes.
+pub(super) struct Delta;
+
+impl Wire for Sotw {
+    const PROTOCOL: Protocol = Protocol::Sotw;
+    type Request = discovery::DiscoveryRequest;
+
+    fn read(of: Self::Request) -> (Option<base::Node>, Request) {
+        let error = of.error_detail.map(|status| status.message);
+        let request = Request { type_url: of.type_url, nonce: of.response_nonce, error, names: of.resource_names, ..Request::default() };
+        (of.node, request)
+    }
+
+    fn frame(of: &Response) -> Vec<u8> {
+        let (version_info, type_url, nonce) = (of.version.clone(), of.type_url.to_string(), of.nonce.clone());
+        discovery::DiscoveryResponse { version_info, type_url, nonce, ..Default::default() }.encode_to_vec()
+    }
+
+    fn is_wrapped(of: &Response) -> bool {
+        // Plain where nothing is to be said besides.
+        of.ttl.is_some()
+    }
+}
+
+impl Wire for Delta {
+    const PROTOCOL: Protocol = Protocol::Delta;
+    type Request = discovery::DeltaDiscoveryRequest;
+
+    fn read(of: Self::Request) -> (Option<base::Node>, Request) {
+        let request = Request {
+            type_url: of.type_url,
+            nonce: of.response_nonce,
+            error: of.error_detail.map(|status| status.message),
+            subscribe: of.resource_names_subscribe,
+            unsubscribe: of.resource_names_unsubscribe,
+            initial: of.initial_resource_versions.into_iter().collect(),
+            names: Vec::new(),
+        };
+        (of.node, request)
+    }
+
+    fn frame(of: &Response) -> Vec<u8> {
+        discovery::DeltaDiscoveryResponse {
+            system_version_info: of.version.clone(),
+            type_url: of.type_url.to_string(),
+            removed_resources: of.removed.iter().map(|name| name.to_string()).collect(),
+            nonce: of.nonce.clone(),
+            ..Default::default()
+        }
+        .encode_to_vec()
+    }
+
+    fn is_wrapped(_: &Response) -> bool {
+        true
+    }
+}
+
+/// A response as it is sent: what stands before its resources, and the resources.
+pub(super) struct Outgoing {
+    /// The prefix of gRPC, and all fields but the resources.
+    head: Vec<u8>,
+    of: Response,
+    wrapped: bool,
+}
+
+impl Outgoing {
+    /// Of a response.
+    pub(super) fn new<W: Wire>(of: Response) -> Self {
+        let (wrapped, frame) = (W::is_wrapped(&of), W::frame(&of));
+        let resources: usize = of.resources.iter().map(|resource| before(&of, resource, wrapped).len() + content_len(&of, resource)).sum();
+        let mut head = vec![0];
+        head.extend(u32::try_from(frame.len() + resources).unwrap_or(u32::MAX).to_be_bytes());
+        head.extend(frame);
+        Self { head, of, wrapped }
+    }
+
+    /// Its bytes, piece by piece, each made when it is asked for.
+    fn pieces(mut self) -> impl Iterator<Item = Bytes> {
+        let mut small = std::mem::take(&mut self.head);
+        let mut at = 0;
+        let mut shared: Option<Bytes> = None;
+        std::iter::from_fn(move || {
+            if let Some(content) = shared.take() {
+                return Some(content);
+            }
+            while let Some(resource) = self.of.resources.get(at) {
+                at += 1;
+                small.extend(before(&self.of, resource, self.wrapped));
+                if self.of.heartbeat {
+                    continue;
+                }
+                if resource.value.len() >= SHARED {
+                    shared = Some(Bytes::from_owner(Content(resource.clone())));
+                    break;
+                }
+                small.extend(&resource.value);
+                if small.len() >= PIECE {
+                    break;
+                }
+            }
+            (!small.is_empty()).then(|| Bytes::from(std::mem::take(&mut small)))
+        })
+    }
+}
+
+/// The content of a resource, which all streams share.
+struct Content(Arc<Encoded>);
+
+impl AsRef<[u8]> for Content {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.value
+    }
+}
+
+/// What follows what [`before`] gives: the content, where it is sent.
+fn content_len(of: &Response, resource: &Encoded) -> usize {
+    if of.heartbeat { 0 } else { resource.value.len() }
+}
+
+/// The key and length of a field that holds this many bytes.
+fn open(out: &mut Vec<u8>, length: usize) {
+    encode_key(NESTED, WireType::LengthDelimited, out);
+    encode_varint(length as u64, out);
+}
+
+fn open_len(length: usize) -> usize {
+    key_len(NESTED) + encoded_len_varint(length as u64)
+}
+
+/// All of a resource in a response but its content, which comes last.
+fn before(of: &Response, resource: &Encoded, wrapped: bool) -> Vec<u8> {
+    let any = Any { type_url: of.type_url.to_string(), value: Vec::new() };
+    let value = resource.value.len();
+    let any_len = any.encoded_len() + open_len(value) + value;
+    let mut out = Vec::with_capacity(256);
+    if !wrapped {
+        open(&mut out, any_len);
+        append(&any, &mut out);
+        open(&mut out, value);
+        return out;
+    }
+    let envelope = envelope(of, resource);
+    if of.heartbeat {
+        return in_plain_or_any(of, &envelope, 0, out);
+    }
+    let mut out = in_plain_or_any(of, &envelope, open_len(any_len) + any_len, out);
+    open(&mut out, any_len);
+    append(&any, &mut out);
+    open(&mut out, value);
+    out
+}
+
+/// The begin of an envelope in which so many bytes follow. In the state of the world it stands in an `Any`, as all resources do there.
+fn in_plain_or_any(of: &Response, envelope: &discovery::Resource, follow: usize, mut out: Vec<u8>) -> Vec<u8> {
+    let length = envelope.encoded_len() + follow;
+    if of.is_delta {
+        open(&mut out, length);
+    } else {
+        let any = Any { type_url: discovery::Resource::type_url(), value: Vec::new() };
+        open(&mut out, any.encoded_len() + open_len(length) + length);
+        append(&any, &mut out);
+        open(&mut out, length);
+    }
+    append(envelope, &mut out);
+    out
+}
+
+/// Adds a message. A vector grows as it needs to.
+fn append(message: &impl Message, out: &mut Vec<u8>) {
+    out.extend(message.encode_to_vec());
+}
+
+/// A resource's name and version, and how long it may be kept.
+fn envelope(of: &Response, resource: &Encoded) -> discovery::Resource {
+    discovery::Resource {
+        name: resource.name.to_string(),
+        version: resource.version.to_string(),
+        ttl: of.ttl.map(|ttl| protobuf::Duration { seconds: ttl.as_secs().cast_signed(), nanos: ttl.subsec_nanos().cast_signed() }),
+        ..Default::default()
+    }
+}
+
+/// The answer of a stream: pieces of messages, and a status at the end.
+pub(super) fn answer(responses: Receiver<Result<Outgoing, Status>>) -> hyper::Response<Body> {
+    let frames = ReceiverStream::new(responses).flat_map(|response| match response {
+        Ok(response) => futures_util::stream::iter(response.pieces().map(|piece| Ok::<_, Status>(Frame::data(piece)))).boxed(),
+        Err(status) => futures_util::stream::iter([Ok(trailers(&status))]).boxed(),
+    });
+    let mut out = hyper::Response::new(Body::new(StreamBody::new(frames)));
+    out.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    out
+}
+
+fn trailers(status: &Status) -> Frame<Bytes> {
+    let mut map = hyper::HeaderMap::new();
+    if status.add_header(&mut map).is_err() {
+        // Its text cannot stand in a header.
+        map.insert("grpc-status", HeaderValue::from(i32::from(status.code())));
+    }
+    Frame::trailers(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chancery_core::backend::envoy::v3::Fingerprint;
+    use std::time::Duration;
+
+    fn response(is_delta: bool, ttl: Option<Duration>, heartbeat: bool) -> Response {
+        let resource = |name: &str, size: usize| {
+            let value = vec![7; size];
+            Arc::new(Encoded { name: name.into(), version: Fingerprint::of(&[&value]), value })
+        };
+        // Empty, small, many, and large enough to be shared.
+        let sizes = [0, 1, 127, 128, 300, SHARED - 1, SHARED, 5 * PIECE, 3];
+        let resources = (0..).zip(sizes).map(|(at, size)| resource(&format!("resource-{at}"), size)).collect();
+        let (type_url, nonce, version) = ("type.googleapis.com/x".into(), "n".into(), "v".into());
+        Response { type_url, nonce, version, resources, removed: vec!["gone".into()], ttl, heartbeat, is_delta }
+    }
+
+    fn message(of: Response, is_delta: bool) -> Vec<u8> {
+        let outgoing = if is_delta { Outgoing::new::<Delta>(of) } else { Outgoing::new::<Sotw>(of) };
+        let bytes: Vec<u8> = outgoing.pieces().flatten().collect();
+        let (prefix, message) = bytes.split_at(5);
+        assert_eq!(prefix, [&[0][..], &u32::try_from(message.len()).expect("a length").to_be_bytes()].concat());
+        message.to_vec()
+    }
+
+    #[test]
+    fn pieces_are_the_message_of_delta() {
+        for (ttl, heartbeat) in [(None, false), (Some(Duration::from_millis(1500)), false), (Some(Duration::from_secs(1)), true)] {
+            let of = response(true, ttl, heartbeat);
+            let read = discovery::DeltaDiscoveryResponse::decode(&message(of.clone(), true)[..]).expect("a message");
+            assert_eq!((read.nonce.as_str(), read.system_version_info.as_str(), &*read.removed_resources), ("n", "v", &["gone".to_owned()][..]));
+            assert_eq!(read.resources.len(), of.resources.len());
+            for (read, of_it) in read.resources.iter().zip(of.resources.iter()) {
+                assert_eq!((read.name.as_str(), &read.version), (of_it.name.as_str(), &of_it.version.to_string()));
+                assert_eq!(read.ttl.is_some(), ttl.is_some());
+                let content = read.resource.as_ref().map(|any| (&*any.type_url, &any.value));
+                assert_eq!(content, (!heartbeat).then_some(("type.googleapis.com/x", &of_it.value)));
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_are_the_message_of_the_state_of_the_world() {
+        let of = response(false, None, false);
+        let read = discovery::DiscoveryResponse::decode(&message(of.clone(), false)[..]).expect("a message");
+        assert_eq!((read.nonce.as_str(), read.version_info.as_str(), &*read.type_url), ("n", "v", "type.googleapis.com/x"));
+        assert!(read.resources.iter().zip(of.resources.iter()).all(|(read, of)| read.value == of.value && read.type_url == "type.googleapis.com/x"));
+        for heartbeat in [false, true] {
+            let of = response(false, Some(Duration::from_secs(2)), heartbeat);
+            let read = discovery::DiscoveryResponse::decode(&message(of.clone(), false)[..]).expect("a message");
+            for (read, of) in read.resources.iter().zip(of.resources.iter()) {
+                let read = discovery::Resource::decode(&read.value[..]).expect("an envelope");
+                assert_eq!((read.name.as_str(), read.ttl.map(|ttl| ttl.seconds)), (of.name.as_str(), Some(2)));
+                assert_eq!(read.resource.map(|any| any.value), (!heartbeat).then(|| of.value.clone()));
+            }
+        }
+    }
+
+    #[test]
+    fn large_contents_are_shared_and_pieces_are_bounded() {
+        let of = response(true, None, false);
+        let (large, address) = (of.resources[7].clone(), of.resources[7].value.as_ptr());
+        let pieces: Vec<Bytes> = Outgoing::new::<Delta>(of).pieces().collect();
+        assert!(pieces.iter().any(|piece| piece.as_ptr() == address && piece.len() == large.value.len()), "it is the same memory");
+        assert!(pieces.iter().filter(|piece| piece.as_ptr() != address).all(|piece| piece.len() <= PIECE + SHARED + 512));
+    }
+}
