@@ -3,7 +3,7 @@
 //! One text serves as a manifest and as the templates of the Helm chart: they differ in what stands where a person chooses. The permissions follow
 //! from the kinds tables and from the statuses that controllers write. What must not be here: applying it.
 
-use crate::controllers::statuses;
+use crate::controllers::{provisioner, statuses};
 use crate::sources::kube::{WatchedKind, wanted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -23,6 +23,8 @@ pub struct Install {
     pub replicas: u32,
     /// Statuses are written.
     pub write_status: bool,
+    /// What Gateways need is created, as Contour's provisioner does.
+    pub write_objects: bool,
     /// The Secret with `tls.crt`, `tls.key` and `ca.crt`: what the xDS server shows, and who signs Envoys.
     pub tls_secret: String,
 }
@@ -36,6 +38,7 @@ impl Default for Install {
             image: format!("chancery:{}", env!("CARGO_PKG_VERSION")),
             replicas: 1,
             write_status: false,
+            write_objects: false,
             tls_secret: "chancery-xds".into(),
         }
     }
@@ -49,7 +52,10 @@ impl Install {
     #[must_use]
     pub fn manifests(&self) -> String {
         let namespace = format!("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {}\n", self.namespace);
-        let parts = [Some(namespace), Some(self.account()), Some(self.reading()), self.writing(), Some(self.service()), Some(self.deployment())];
+        let provisioning = self.write_objects.then(|| self.provisioning());
+        let leading = self.writes().then(|| self.leading());
+        let (account, reading, service, deployment) = (self.account(), self.reading(), self.service(), self.deployment());
+        let parts = [Some(namespace), Some(account), Some(reading), self.writing(), provisioning, leading, Some(service), Some(deployment)];
         parts.into_iter().flatten().collect::<Vec<_>>().join("---\n")
     }
 
@@ -68,19 +74,25 @@ impl Install {
         let there = Self { only_namespace: Some(value("onlyNamespace")), ..chart.clone() };
         let reading = everywhere + &given(".Values.onlyNamespace", &there.reading());
         let writing = |of: &Self| Self { write_status: true, ..of.clone() }.writing().unwrap_or_default();
+        let provisioning = given(".Values.writeObjects", &chart.provisioning());
+        let leading = given("or .Values.writeStatus .Values.writeObjects", &chart.leading());
         let written = given("not .Values.onlyNamespace", &writing(&chart)) + &given(".Values.onlyNamespace", &writing(&there));
         let deployment = chart.deployment().replace("replicas: 1\n", "replicas: {{ .Values.replicas }}\n").replace(
             "            - --kube\n",
             "            - --kube\n\
              {{- with .Values.dialect }}\n            - --dialect={{ . }}\n{{- end }}\n\
              {{- with .Values.onlyNamespace }}\n            - --namespace={{ . }}\n{{- end }}\n\
-             {{- if .Values.writeStatus }}\n            - --write-status\n            - --lease=chancery\n{{- end }}\n\
+             {{- if .Values.writeStatus }}\n            - --write-status\n{{- end }}\n\
+             {{- if .Values.writeObjects }}\n            - --controller=gateway-provisioner\n            - --write-objects\n{{- end }}\n\
+             {{- if or .Values.writeStatus .Values.writeObjects }}\n            - --lease=chancery\n{{- end }}\n\
              {{- range .Values.extraArgs }}\n            - {{ . | quote }}\n{{- end }}\n",
         );
         vec![
             ("account.yaml", chart.account()),
             ("reading.yaml", reading),
             ("writing.yaml", given(".Values.writeStatus", &written)),
+            ("provisioning.yaml", provisioning),
+            ("leading.yaml", leading),
             ("service.yaml", chart.service()),
             ("deployment.yaml", deployment),
         ]
@@ -100,7 +112,12 @@ impl Install {
         self.role("chancery-reads", &rules)
     }
 
-    /// What it writes: statuses, and the Lease by which one of several does.
+    /// Whether one of several replicas has to be the one that writes.
+    fn writes(&self) -> bool {
+        self.write_status || self.write_objects
+    }
+
+    /// What it writes of statuses.
     fn writing(&self) -> Option<String> {
         if !self.write_status {
             return None;
@@ -119,13 +136,34 @@ impl Install {
             // The finalizer that holds it while it is used.
             rule(&mut rules, "projectcontour.io", &["contourconfigurations"], "patch");
         }
+        Some(self.role("chancery-writes", &rules))
+    }
+
+    /// The Lease by which one of several writes.
+    fn leading(&self) -> String {
         let namespace = &self.namespace;
         let lease = format!(
             "  - apiGroups: [\"coordination.k8s.io\"]\n    resources: [\"leases\"]\n    verbs: [create]\n  - apiGroups: \
              [\"coordination.k8s.io\"]\n    resources: [\"leases\"]\n    resourceNames: [\"{LEASE}\"]\n    verbs: [get, update]\n"
         );
-        let own = Self { only_namespace: Some(namespace.clone()), ..self.clone() }.role("chancery-leads", &lease);
-        Some(self.role("chancery-writes", &rules) + "---\n" + &own)
+        Self { only_namespace: Some(namespace.clone()), ..self.clone() }.role("chancery-leads", &lease)
+    }
+
+    /// What it creates for Gateways. Whoever creates a role must have the permissions in it, so these are there too.
+    fn provisioning(&self) -> String {
+        let mut rules = String::new();
+        let mut by_group: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for kind in provisioner::KINDS {
+            let (name, group) = kind.split_once('.').unwrap_or((kind, ""));
+            by_group.entry(group).or_default().push(plural(name));
+        }
+        for (group, plurals) in by_group {
+            rule(&mut rules, group, &plurals.iter().map(String::as_str).collect::<Vec<_>>(), "list, create, patch, delete");
+        }
+        for ((group, resource), verbs) in provisioner::granted() {
+            rule(&mut rules, &group, &[&resource], &verbs.into_iter().collect::<Vec<_>>().join(", "));
+        }
+        self.role("chancery-provisions", &rules)
     }
 
     /// A role with its binding: of one namespace, or of the cluster.
@@ -171,7 +209,13 @@ impl Install {
             let _ = writeln!(more, "            - --namespace={only}");
         }
         if self.write_status {
-            let _ = writeln!(more, "            - --write-status\n            - --lease={LEASE}");
+            more.push_str("            - --write-status\n");
+        }
+        if self.write_objects {
+            more.push_str("            - --controller=gateway-provisioner\n            - --write-objects\n");
+        }
+        if self.writes() {
+            let _ = writeln!(more, "            - --lease={LEASE}");
         }
         format!(
             "\
@@ -272,6 +316,11 @@ mod tests {
         let writes = Install { dialect: Some("ambassador".into()), write_status: true, ..Install::default() }.manifests();
         assert!(!Install::default().manifests().contains("api-gateways"), "Consul's own kinds need no permission in Kubernetes");
         assert!(writes.contains("\"mappings/status\"") && writes.contains("--lease=chancery") && !writes.contains("httpproxies/status"), "{writes}");
+        assert!(!writes.contains("\"deployments\""), "{writes}");
+        let provisions = Install { dialect: Some("contour".into()), write_objects: true, ..Install::default() }.manifests();
+        for part in ["\"daemonsets\"", "\"httpproxies/status\"", "--write-objects", "--lease=chancery", "--controller=gateway-provisioner"] {
+            assert!(provisions.contains(part), "{part}: {provisions}");
+        }
         let one = Install { only_namespace: Some("apps".into()), ..Install::default() }.manifests();
         assert!(!one.contains("ClusterRole") && one.contains("--namespace=apps"), "{one}");
         assert_eq!(

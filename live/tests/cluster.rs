@@ -5,7 +5,7 @@
 mod support;
 
 use chancery_core::backend::envoy::v3::Service;
-use chancery_core::compilation::{Dialect, Options};
+use chancery_core::compilation::{Dialect, OptionValue, Options};
 use chancery_core::dialect::{ambassador, contour};
 use chancery_core::resource::{Input, Inputs};
 use chancery_live::Failure;
@@ -310,11 +310,16 @@ struct Replica {
 
 impl Replica {
     fn start(cluster: &Which, name: &str) -> Self {
+        Self::of(cluster, name, Options::of(&ambassador::DIALECT), STATUSES)
+    }
+
+    /// One with these options, that writes this.
+    fn of(cluster: &Which, name: &str, options: Options, writes: Writes) -> Self {
         let events = Events::default();
-        let options = Options::of(&ambassador::DIALECT);
+        let dialect = options.dialect.as_ref().map(ToString::to_string);
         let settings = Settings { options, spacing: Duration::from_millis(20), recorder: None, events: events.clone() };
-        let which = Which { dialect: Some(ambassador::DIALECT.name.into()), ..cluster.clone() };
-        let writing = Writing { cluster: cluster.clone(), take_over: false, lease: Some(LEASE.into()), replica: name.into(), writes: STATUSES };
+        let which = Which { dialect, ..cluster.clone() };
+        let writing = Writing { cluster: cluster.clone(), take_over: false, lease: Some(LEASE.into()), replica: name.into(), writes };
         let off = || Address::Off;
         let servers = Servers {
             xds: Address::At("127.0.0.1:0".into()),
@@ -353,13 +358,141 @@ impl Replica {
     }
 }
 
-async fn two_replicas_with_the_permissions_of_the_manifests(cluster: &Cluster) {
-    let install = Install { dialect: Some("ambassador".into()), write_status: true, replicas: 2, ..Install::default() };
-    for document in install.manifests().split("---\n") {
+/// Applies documents in YAML.
+async fn apply(cluster: &Cluster, documents: &str) {
+    for document in documents.split("---\n") {
         let read = chancery_core::text::parse(document, &chancery_core::text::Limits::default());
         let json = chancery_core::text::to_json(&read.root.expect("a manifest"), false);
         cluster.apply_value(&serde_json::from_str(&json).expect("an object")).await;
     }
+}
+
+/// Waits until this holds of an object; one that is not there is null.
+async fn until(cluster: &Cluster, what: &str, object: &Value, holds: impl Fn(&Value) -> bool) {
+    let begin = Instant::now();
+    loop {
+        let now = cluster.get(object).await;
+        if holds(&now) {
+            return;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(40), "{what}: {now:#}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// An object of Contour or of the Gateway API; of the whole cluster without a namespace.
+fn named(version: &str, kind: &str, namespace: Option<&str>, name: &str, spec: Value) -> Value {
+    let metadata = namespace.map_or_else(|| json!({"name": name}), |namespace| json!({"name": name, "namespace": namespace}));
+    json!({"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
+}
+
+const BOTH: Writes = Writes { statuses: true, objects: true };
+
+async fn gateways_are_provisioned_with_the_permissions_of_the_manifests(cluster: &Cluster) {
+    let (api, group) = ("gateway.networking.k8s.io/v1", "gateway.networking.k8s.io");
+    let mut class = crd(group, "v1", "GatewayClass", "gatewayclasses");
+    class["spec"]["scope"] = "Cluster".into();
+    // The API server wants a reason for CRDs of this group.
+    let approved = json!({"api-approved.kubernetes.io": "https://github.com/kubernetes-sigs/gateway-api/pull/2997"});
+    for mut crd in [class, crd(group, "v1", "Gateway", "gateways")] {
+        crd["metadata"]["annotations"] = approved.clone();
+        cluster.apply_value(&crd).await;
+    }
+    cluster.apply_value(&crd("projectcontour.io", "v1alpha1", "ContourConfiguration", "contourconfigurations")).await;
+    apply(cluster, &Install { dialect: Some("contour".into()), write_status: true, write_objects: true, ..Install::default() }.manifests()).await;
+    let which = Which { kubeconfig: Some(cluster.account("chancery", "chancery")), ..Which::default() };
+    cluster.apply_value(&named(api, "GatewayClass", None, "c", json!({"controllerName": "projectcontour.io/gateway-controller"}))).await;
+    let listeners = json!([{"name": "http", "port": 80, "protocol": "HTTP"}]);
+    let web = named(api, "Gateway", Some("default"), "web", json!({"gatewayClassName": "c", "listeners": listeners}));
+    cluster.apply_value(&web).await;
+    let mut options = Options::of(&contour::DIALECT);
+    options.insert("controller", OptionValue::Text("gateway-provisioner".into()));
+    let replica = Replica::of(&which, "provisioner", options.clone(), BOTH);
+    let made = [
+        named("apps/v1", "Deployment", Some("default"), "contour-web", Value::Null),
+        named("apps/v1", "DaemonSet", Some("default"), "envoy-web", Value::Null),
+        named("rbac.authorization.k8s.io/v1", "Role", Some("default"), "contour-web", Value::Null),
+        named("rbac.authorization.k8s.io/v1", "ClusterRole", None, "contour-default-web", Value::Null),
+    ];
+    for object in &made {
+        until(cluster, "it is created", object, |now| !now.is_null()).await;
+    }
+    // The process ends, and the Gateway goes while none runs.
+    let _ = replica.end.send(());
+    assert_eq!(replica.task.await.expect("it ends"), Ok(()));
+    cluster.delete(&web).await;
+    let replica = Replica::of(&which, "provisioner", options, BOTH);
+    for object in &made {
+        until(cluster, "it goes with its Gateway", object, |now| now.is_null() || now["metadata"]["deletionTimestamp"].is_string()).await;
+    }
+    let _ = replica.end.send(());
+    assert_eq!(replica.task.await.expect("it ends"), Ok(()));
+}
+
+async fn a_contour_configuration_is_held_while_it_is_used(cluster: &Cluster) {
+    let which = Which { kubeconfig: Some(cluster.account("chancery", "chancery")), ..Which::default() };
+    let mut options = Options::of(&contour::DIALECT);
+    options.insert("controller-arg", OptionValue::List(vec!["--contour-config-name=c".into()]));
+    let configuration = named("projectcontour.io/v1alpha1", "ContourConfiguration", Some("projectcontour"), "c", json!({}));
+    cluster.apply_value(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "projectcontour"}})).await;
+    cluster.apply_value(&configuration).await;
+    let replica = Replica::of(&which, "contour", options, STATUSES);
+    until(cluster, "its condition is written", &configuration, |now| {
+        now["status"]["conditions"][0]["type"] == "Valid" && now["status"]["conditions"][0]["status"] == "True"
+    })
+    .await;
+    until(cluster, "it is held", &configuration, |now| now["metadata"]["finalizers"].as_array().is_some_and(|all| all.len() == 1)).await;
+    cluster.delete(&configuration).await;
+    until(cluster, "it is let go", &configuration, Value::is_null).await;
+    let _ = replica.end.send(());
+    assert_eq!(replica.task.await.expect("it ends"), Ok(()));
+}
+
+/// A route's parent is pointed elsewhere, and the process dies before it reconciles: the next one corrects the old target and the new one.
+async fn a_process_that_dies_between_an_edit_and_its_status_leaves_nothing_wrong(cluster: &Cluster) {
+    let which = Which { kubeconfig: Some(cluster.account("chancery", "chancery")), ..Which::default() };
+    let proxy = |name: &str, spec: Value| named("projectcontour.io/v1", "HTTPProxy", Some("default"), name, spec);
+    let service = json!({"services": [{"name": "app", "port": 80}]});
+    let child = |name: &str| proxy(name, json!({"routes": [service]}));
+    let root =
+        |of: &str| proxy("root", json!({"virtualhost": {"fqdn": "root.example.com"}, "includes": [{"name": of, "conditions": [{"prefix": "/a"}]}]}));
+    for object in [root("one"), child("one"), child("two")] {
+        cluster.apply_value(&object).await;
+    }
+    let status = async |name: &str, wanted: &str| until(cluster, name, &child(name), |now| now["status"]["currentStatus"] == wanted).await;
+    let first = Replica::of(&which, "dies", Options::of(&contour::DIALECT), STATUSES);
+    status("one", "valid").await;
+    status("two", "orphaned").await;
+    first.task.abort();
+    cluster.apply_value(&root("two")).await;
+    let next = Replica::of(&which, "next", Options::of(&contour::DIALECT), STATUSES);
+    status("one", "orphaned").await;
+    status("two", "valid").await;
+    let _ = next.end.send(());
+    assert_eq!(next.task.await.expect("it ends"), Ok(()));
+    for object in [root("two"), child("one"), child("two")] {
+        cluster.delete(&object).await;
+    }
+}
+
+async fn a_clock_that_jumps_hands_the_lease_to_nobody(cluster: &Cluster) {
+    let which = Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() };
+    let (client, namespace) = connect(&which).await.expect("a client");
+    let mut first = Holder::new(client.clone(), &namespace, "clocks", "first");
+    let mut second = Holder::new(client, &namespace, "clocks", "second");
+    assert_eq!(first.attempt().await, Ok(true));
+    for time in ["1970-01-01T00:00:00.000000Z", "2999-01-01T00:00:00.000000Z"] {
+        let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "clocks", "namespace": namespace}, "spec": {
+            "holderIdentity": "first", "leaseDurationSeconds": 15, "renewTime": time, "acquireTime": time}});
+        cluster.apply_value(&lease).await;
+        assert_eq!(second.attempt().await, Ok(false), "the holder's clock says {time}");
+        assert_eq!(first.attempt().await, Ok(true), "it goes on");
+    }
+    assert!(first.holds() && !second.holds());
+}
+
+async fn two_replicas_with_the_permissions_of_the_manifests(cluster: &Cluster) {
+    apply(cluster, &Install { dialect: Some("ambassador".into()), write_status: true, replicas: 2, ..Install::default() }.manifests()).await;
     // The account that the manifests bind, by a certificate of that name.
     let account = cluster.account("chancery", "chancery");
     let which = Which { kubeconfig: Some(account), ..Which::default() };
@@ -401,6 +534,8 @@ async fn until_state(cluster: &Cluster, object: &Value, wanted: &str) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_real_api_server() {
     let Some(mut cluster) = Cluster::start().await else { return };
+    // What is logged helps whoever reads a failure.
+    let _ = chancery_live::log::start(chancery_live::log::Format::Text, &"info".parse().expect("a level"), &Events::default());
     base(&cluster).await;
     what_it_holds_is_followed(&cluster).await;
     a_crd_that_comes_later_is_picked_up(&cluster).await;
@@ -409,6 +544,10 @@ async fn a_real_api_server() {
     a_wrong_kubeconfig_is_told_in_a_sentence(&cluster).await;
     statuses_are_written_where_asked(&cluster).await;
     two_replicas_with_the_permissions_of_the_manifests(&cluster).await;
+    a_clock_that_jumps_hands_the_lease_to_nobody(&cluster).await;
+    gateways_are_provisioned_with_the_permissions_of_the_manifests(&cluster).await;
+    a_contour_configuration_is_held_while_it_is_used(&cluster).await;
+    a_process_that_dies_between_an_edit_and_its_status_leaves_nothing_wrong(&cluster).await;
     a_crash_loses_nothing(&mut cluster).await;
 }
 

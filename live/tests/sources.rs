@@ -102,6 +102,43 @@ async fn watch_events_are_followed_recorded_and_played_again() {
     assert_eq!((names(&again), &again.version), (names(&build), &build.version));
 }
 
+/// Events of different objects come in any order, and each may come twice or late again before the next of its object: what is compiled is what a fresh
+/// compile of the last of each gives.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_that_are_doubled_and_reordered_change_nothing() {
+    for seed in 1..=6u64 {
+        let mut state = seed;
+        let mut chance = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let all = ["a", "b", "c", "d", "e"];
+        // What happens to each object, in its order.
+        let mut left: Vec<Vec<String>> = Vec::new();
+        let mut last: Vec<String> = vec![events()];
+        for name in all {
+            let mut own = Vec::new();
+            for _ in 0..chance(6) + 1 {
+                let object = mapping(name, 1000 + chance(4) as u32);
+                let kind = ["ADDED", "MODIFIED", "DELETED"][chance(3) as usize];
+                own.push(event(kind, &object));
+            }
+            last.extend(own.last().cloned());
+            own.reverse();
+            left.push(own);
+        }
+        let mut told = vec![events()];
+        while left.iter().any(|own| !own.is_empty()) {
+            let own = &mut left[chance(all.len() as u64) as usize];
+            let Some(event) = own.pop() else { continue };
+            (0..=chance(3)).for_each(|_| told.push(event.clone()));
+        }
+        let (build, _) = played(Box::new(Stream::new(Cursor::new(told.join("\n")))), None).await;
+        let (fresh, _) = played(Box::new(Stream::new(Cursor::new(last.join("\n")))), None).await;
+        assert_eq!((names(&build), &build.version), (names(&fresh), &fresh.version), "seed {seed}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_stream_of_events_is_yaml() {
     let text = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m}\nspec: {hostname: '*', prefix: /m/, service: quote}\n";

@@ -1,6 +1,7 @@
-//! `cargo xtask bench`: measures, and prints the table of the README. `--write` puts it there.
+//! `cargo xtask bench`: measures, and prints the table of the README. `cargo xtask bench live` does so of `serve` under many streams, for the capacity
+//! page of the book. `--write` puts them there.
 //!
-//! What must not be here: measuring; `tests/bench` does that.
+//! What must not be here: measuring; `tests/bench` and `live/examples` do that.
 
 use crate::shell::{cargo, root, run as call, target};
 use std::process::ExitCode;
@@ -10,7 +11,8 @@ const MARKS: [&str; 2] = ["<!-- bench -->\n", "<!-- /bench -->"];
 
 /// Runs it.
 pub fn run(args: &[String]) -> ExitCode {
-    match measured(args) {
+    let outcome = if args.iter().any(|arg| arg == "live") { live(args) } else { measured(args) };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("bench: {error}");
@@ -28,13 +30,40 @@ fn measured(args: &[String]) -> Result<(), String> {
     bench.arg(target().join("release/chancery")).arg(target().join("wasm32-unknown-unknown/release/chancery_parity.wasm")).arg(&table);
     call(&mut bench)?;
     if args.iter().any(|arg| arg == "--write") {
-        let table = std::fs::read_to_string(&table).map_err(|error| error.to_string())?;
-        let path = root().join("README.md");
-        let readme = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
-        let [begin, end] = MARKS.map(|mark| readme.find(mark));
-        let (Some(begin), Some(end)) = (begin, end) else { return Err("README.md has no place for the table".into()) };
-        let written = format!("{}{}{table}{}", &readme[..begin], MARKS[0], &readme[end..]);
-        std::fs::write(&path, written).map_err(|error| error.to_string())?;
+        put("README.md", MARKS, &table)?;
     }
     Ok(())
+}
+
+/// `serve` under many streams, and a simulation of a fleet by what was found. `--figures` takes those that were measured last.
+fn live(args: &[String]) -> Result<(), String> {
+    call(cargo().args(["build", "--quiet", "--profile", "fast", "--package", "chancery", "--package", "chancery-live", "--bins", "--examples"]))?;
+    let (table, fleet) = (target().join("bench-live.md"), target().join("fleet.md"));
+    let figures = root().join("live/examples/capacity.json");
+    let built = target().join("fast");
+    let has = |flag: &str| args.iter().any(|arg| arg == flag);
+    if !has("--figures") {
+        let only = args.iter().filter(|arg| *arg != "live" && !arg.starts_with("--"));
+        let measured = if has("--write") { figures.clone() } else { target().join("bench-live.json") };
+        call(crate::shell::program(built.join("examples/bench_live")).arg(built.join("chancery")).arg(&table).arg(measured).args(only))?;
+    }
+    call(crate::shell::program(built.join("examples/fleet")).arg(&figures).arg(&fleet))?;
+    if has("--write") {
+        if !has("--figures") {
+            put("docs/capacity.md", ["<!-- bench live -->\n", "<!-- /bench live -->"], &table)?;
+        }
+        put("docs/capacity.md", ["<!-- fleet -->\n", "<!-- /fleet -->"], &fleet)?;
+    }
+    Ok(())
+}
+
+/// Puts a table between two marks of a page.
+fn put(page: &str, marks: [&str; 2], table: &std::path::Path) -> Result<(), String> {
+    let table = std::fs::read_to_string(table).map_err(|error| error.to_string())?;
+    let path = root().join(page);
+    let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+    let [begin, end] = marks.map(|mark| text.find(mark));
+    let (Some(begin), Some(end)) = (begin, end) else { return Err(format!("{page} has no place for the table")) };
+    let written = format!("{}{}{table}{}", &text[..begin], marks[0], &text[end..]);
+    std::fs::write(&path, written).map_err(|error| error.to_string())
 }

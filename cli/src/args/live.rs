@@ -222,6 +222,9 @@ pub struct ManifestsArgs {
     /// Permit it to write statuses, and have it do so.
     #[arg(long)]
     pub write_status: bool,
+    /// Permit it to create what Gateways need, and have it do so: `--controller gateway-provisioner --write-objects`.
+    #[arg(long, conflicts_with = "namespace")]
+    pub write_objects: bool,
     /// The Secret with `tls.crt`, `tls.key` and `ca.crt`: what the xDS server shows to Envoys, and who signs theirs.
     #[arg(long, value_name = "NAME", default_value = "chancery-xds", value_parser = name)]
     pub tls_secret: String,

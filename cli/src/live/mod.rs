@@ -109,6 +109,7 @@ pub fn manifests(args: &ManifestsArgs, deployment: &Deployment) -> Outcome {
         image: args.image.clone().unwrap_or(usual.image),
         replicas: args.replicas,
         write_status: args.write_status,
+        write_objects: args.write_objects,
         tls_secret: args.tls_secret.clone(),
     };
     print(&install.manifests())?;

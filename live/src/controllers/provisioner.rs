@@ -8,8 +8,10 @@ use super::writer::MANAGER;
 use crate::lock;
 use crate::runtime::{Action, Controller, Id, Object, Reading, Reconcile};
 use crate::worker::build::Build;
-use chancery_core::compilation::{Outcome, Side};
-use chancery_core::resource::{ObjectId, ResourceKey};
+use chancery_core::compilation::{OptionValue, Options, Outcome, Side};
+use chancery_core::compile::compile;
+use chancery_core::dialect::{self, contour};
+use chancery_core::resource::{Inputs, ObjectId, ResourceKey};
 use chancery_core::text::to_json;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -113,6 +115,39 @@ pub fn owner_of(kind: &str, object: &Value) -> Option<(Id, Id)> {
     Some((gateway, Id::new(kind, metadata["namespace"].as_str().unwrap_or_default(), metadata["name"].as_str()?)))
 }
 
+/// The smallest Gateway that is provisioned.
+const SAMPLE: &str = "\
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: c}
+spec: {controllerName: projectcontour.io/gateway-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: g, namespace: default}
+spec: {gatewayClassName: c, listeners: [{name: http, port: 80, protocol: HTTP}]}
+";
+
+/// What the roles that are created permit, by group and resource: whoever creates a role must have its permissions.
+#[must_use]
+pub fn granted() -> BTreeMap<(String, String), BTreeSet<String>> {
+    let mut options = Options::of(&contour::DIALECT);
+    options.insert("controller", OptionValue::Text("gateway-provisioner".into()));
+    let compilation = compile(&Inputs::one("sample.yaml", SAMPLE), &options, dialect::ALL);
+    let created = compilation.sides.iter().flat_map(|side| side.answers.created.iter().flatten());
+    let mut out: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for created in created {
+        let object: Value = serde_json::from_str(&to_json(&created.object, false)).unwrap_or_default();
+        for rule in object["rules"].as_array().into_iter().flatten() {
+            let texts = |name: &str| rule[name].as_array().into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>();
+            for (group, resource) in texts("apiGroups").into_iter().flat_map(|group| texts("resources").into_iter().map(move |of| (group, of))) {
+                out.entry((group.into(), resource.into())).or_default().extend(texts("verbs").into_iter().map(str::to_owned));
+            }
+        }
+    }
+    out
+}
+
 /// The controller.
 #[must_use]
 pub fn controller(wanted: &WantedObjects) -> Controller {
@@ -162,9 +197,7 @@ mod tests {
     use crate::runtime::testing::TestController;
     use crate::worker::build::Builder;
     use crate::worker::intake::Drained;
-    use chancery_core::compilation::{OptionValue, Options};
-    use chancery_core::dialect::contour;
-    use chancery_core::resource::{Input, Inputs};
+    use chancery_core::resource::Input;
 
     const CLASS: &str = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: c}\nspec: {controllerName: projectcontour.io/gateway-controller}\n";
 

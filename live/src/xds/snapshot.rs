@@ -20,7 +20,10 @@ pub struct Resources {
 
 /// Names that differ from other sets, by set; the newest last.
 #[derive(Debug, Default)]
-struct Differences(Mutex<Vec<(Weak<Resources>, Arc<[Arc<str>]>)>>);
+struct Differences(Mutex<Vec<Difference>>);
+
+/// A set, and the names that differ from it.
+type Difference = (Weak<Resources>, Arc<[Arc<str>]>);
 
 /// How many sets are remembered.
 const MOST_DIFFERENCES: usize = 8;
