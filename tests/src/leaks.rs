@@ -400,9 +400,72 @@ const OTHERS: &[Form] = &[
     }),
 ];
 
+/// Documents of Consul that hold keys and tokens.
+const CONSUL: &[Form] = &[
+    ("a key beside its certificate", |v| {
+        let key = v.key();
+        format!(
+            "Kind: inline-certificate\nName: cert\nCertificate: |\n  -----BEGIN CERTIFICATE-----\n  MIIB\n  -----END CERTIFICATE-----\nPrivateKey: |\n{}",
+            indented(&key, 2)
+        )
+    }),
+    ("a key in HCL", |v| {
+        let key = v.key().join("\n");
+        format!("Kind = \"inline-certificate\"\nName = \"cert\"\nCertificate = \"x\"\nPrivateKey = <<EOF\n{key}\nEOF\n")
+    }),
+    ("a key in HCL that does not end", |v| {
+        let key = v.key().join("\n");
+        format!("Kind = \"inline-certificate\"\nName = \"cert\"\nPrivateKey = <<EOF\n{key}\n")
+    }),
+    ("a misspelt key in HCL", |v| {
+        format!(
+            "Kind = \"inline-certificate\"\nName = \"cert\"\nPrivatKey = \"{}\"\nprivate_key = [\"{}\", {{ a = \"{}\" }}]\n",
+            v.packed(),
+            v.packed(),
+            v.plain()
+        )
+    }),
+    ("a key twice", |v| format!("Kind: inline-certificate\nName: cert\nPrivateKey: {}\nPrivateKey: {}\nCertificate: x\n", v.packed(), v.packed())),
+    ("the token of a service", |v| {
+        format!(
+            "service {{\n  name = \"web\"\n  token = \"{}\"\n  port = 8080\n  connect {{ sidecar_service {{ token = \"{}\" }} }}\n}}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("the tokens of several services", |v| {
+        format!(
+            "{{\"services\": [{{\"name\": \"web\", \"token\": \"{}\"}}, {{\"name\": \"api\", \"token\": {{\"a\": \"{}\"}}}}]}}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("an agent's file with tokens and keys", |v| {
+        format!(
+            "encrypt = \"{}\"\nacl {{\n  tokens {{\n    agent = \"{}\"\n    default = \"{}\"\n  }}\n}}\nservice {{\n  name = \"web\"\n}}\n",
+            v.packed(),
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("a header with a token", |v| {
+        format!(
+            "Kind: service-router\nName: web\nRoutes:\n- Destination: {{Service: api, RequestHeaders: {{Set: {{Authorization: 'Bearer {}', X-Api-Key: {}}}}}}}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("keys for tokens", |v| {
+        let keys = format!("{{\"keys\":[{{\"kty\":\"oct\",\"k\":\"{}\"}}]}}", v.packed());
+        let packed = base64(keys.as_bytes());
+        v.marks.push(packed[40..64].into());
+        format!("Kind: jwt-provider\nName: okta\nIssuer: okta\nJSONWebKeySet: {{Local: {{JWKS: {packed}}}}}\n")
+    }),
+];
+
 /// All forms, each with values of its own; every other one beside a gateway.
 pub fn all() -> Vec<Leak> {
-    let forms = [("shape", SHAPES), ("kind", KINDS), ("broken", BROKEN), ("other", OTHERS)];
+    let forms = [("shape", SHAPES), ("kind", KINDS), ("broken", BROKEN), ("other", OTHERS), ("consul", CONSUL)];
     let mut leaks = Vec::new();
     for (group, (name, make)) in forms.into_iter().flat_map(|(group, forms)| forms.iter().map(move |form| (group, *form))) {
         for beside in [false, true] {

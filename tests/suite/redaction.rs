@@ -5,7 +5,7 @@ use chancery_core::backend::envoy::v3::Emitted;
 use chancery_core::check::check;
 use chancery_core::compilation::{Dialect, Options};
 use chancery_core::diagnostic::Policy;
-use chancery_core::dialect::{ambassador, contour};
+use chancery_core::dialect;
 use chancery_core::executor::Sequential;
 use chancery_core::explain::{
     Snapshot, View, Viewed, completions, dump_config, dump_with_origins, explain_line, findings, graph, hover, ledger, picture, routes, share,
@@ -167,6 +167,11 @@ fn outputs(text: &str, dialect: &'static Dialect) -> Vec<(&'static str, String)>
     outputs.push(("what a page keeps", with_stand_ins(&compilation.inputs).inputs[0].text.to_string()));
     for side in compilation.sides() {
         outputs.push(("config", to_json(&dump_config(side).0, false)));
+        for output in side.dialect().outputs {
+            if let Some(document) = (output.document)(side) {
+                outputs.push((output.name, to_json(&document, false)));
+            }
+        }
     }
     let mut documents = Vec::new();
     for gateway in compilation.gateways() {
@@ -198,7 +203,7 @@ fn lookups(text: &str, work: &Work, outputs: &mut Vec<(&'static str, String)>) {
 
 fn keeps(leak: &Leak) -> Vec<String> {
     let mut found = Vec::new();
-    for dialect in [&ambassador::DIALECT, &contour::DIALECT] {
+    for dialect in dialect::ALL {
         let outputs = outputs(&leak.text, dialect);
         let leaks =
             outputs.iter().filter_map(|(what, output)| Some(format!("{}: {what} of {}: {}", leak.name, dialect.name, leak.found_in(output)?)));

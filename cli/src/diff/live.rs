@@ -85,14 +85,15 @@ fn started_with(running: &Running) -> BTreeSet<String> {
 
 /// Leaves out what became so of these, and of what stands in them.
 fn forget(differences: &mut Differences, change: ChangeKind, names: &BTreeSet<String>) {
-    // A part is called `NAME in WHAT HOLDS IT, ...`; another name may begin like this one.
-    let is_of = |of: &str, name: &str| {
-        let inside = of.split_once(" in ").map_or(of, |(_, inside)| inside);
-        of == name || of.starts_with(&format!("{name}, ")) || inside.split(", ").any(|one| one == name)
-    };
     for gateway in &mut differences.gateways {
         gateway.envoy.retain(|of| of.change != change || !names.iter().any(|name| is_of(&of.name, name)));
     }
+}
+
+/// Whether a part is the one of this name, or stands in it. A part is called `NAME in WHAT HOLDS IT, ...`; another name may begin like this one.
+fn is_of(part: &str, name: &str) -> bool {
+    let inside = part.split_once(" in ").map_or(part, |(_, inside)| inside);
+    part == name || part.starts_with(&format!("{name}, ")) || inside.split(", ").any(|one| one == name)
 }
 
 /// A type of which an Envoy has not accepted what it was sent last.
@@ -152,4 +153,19 @@ fn escaped(text: &str) -> String {
         byte => format!("%{byte:02X}"),
     };
     text.bytes().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of;
+
+    #[test]
+    fn a_part_belongs_to_what_has_its_name_and_to_nothing_that_begins_like_it() {
+        for part in ["listener-ready", "listener-ready, filter chain 0", "route /ready in listener-ready", "/x in virtual host v, listener-ready"] {
+            assert!(is_of(part, "listener-ready"), "{part}");
+        }
+        for part in ["listener-ready-for-shop", "listener-ready-2, filter chain 0", "route / in listener-ready-2", "not-listener-ready"] {
+            assert!(!is_of(part, "listener-ready"), "{part}");
+        }
+    }
 }

@@ -62,6 +62,10 @@ fn drift_tells_what_a_server_sends_that_the_source_does_not_say() {
     let (_served, server) = serve(&folder, "gateway");
     let same = folder.run(&["drift", "gateway", "--live", "--server", &server, "--exit-code"]);
     assert!(same.code == 0 && same.out.contains("Nothing differs."), "{} {}", same.out, same.err);
+    assert!(same.out.contains("no Envoy is connected: nothing was compared"), "no claim about Envoys without one: {}", same.out);
+    let data = folder.run(&["drift", "gateway", "--live", "--server", &server, "--format", "json"]);
+    let data: serde_json::Value = serde_json::from_str(&data.out).expect("JSON");
+    assert_eq!((data["connected"].as_u64(), data["behind"].as_array().map(Vec::len)), (Some(0), Some(0)));
     let edited = folder.run(&["drift", "edited", "--live", "--server", &server, "--exit-code", "--format", "json"]);
     let data: serde_json::Value = serde_json::from_str(&edited.out).expect("JSON");
     let changes = data["sent"]["envoy"].as_array().expect("a list");
