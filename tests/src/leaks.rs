@@ -336,6 +336,10 @@ const BROKEN: &[Form] = &[
     ("a control character", |v| format!("{HEAD}stringData:\n  a: {}\u{1}\n  b: {}\n", v.plain(), v.plain())),
     ("a text that is no object", |v| format!("{}\n", v.packed())),
     ("a key alone", |v| v.key().join("\n")),
+    ("a key in HCL that does not end", |v| {
+        let key = v.key().join("\n");
+        format!("Kind = \"inline-certificate\"\nName = \"cert\"\nPrivateKey = <<EOF\n{key}\n")
+    }),
 ];
 
 /// Objects that are no Secrets and hold credentials.
@@ -413,13 +417,9 @@ const CONSUL: &[Form] = &[
         let key = v.key().join("\n");
         format!("Kind = \"inline-certificate\"\nName = \"cert\"\nCertificate = \"x\"\nPrivateKey = <<EOF\n{key}\nEOF\n")
     }),
-    ("a key in HCL that does not end", |v| {
-        let key = v.key().join("\n");
-        format!("Kind = \"inline-certificate\"\nName = \"cert\"\nPrivateKey = <<EOF\n{key}\n")
-    }),
     ("a misspelt key in HCL", |v| {
         format!(
-            "Kind = \"inline-certificate\"\nName = \"cert\"\nPrivatKey = \"{}\"\nprivate_key = [\"{}\", {{ a = \"{}\" }}]\n",
+            "Kind = \"inline-certificate\"\nName = \"cert\"\nPrivatKey = \"{}\"\nprivate_key = [\"{}\", \"{}\"]\n",
             v.packed(),
             v.packed(),
             v.plain()

@@ -179,7 +179,11 @@ impl Decoder<'_> {
     /// Takes out of a tree what must not come out again.
     fn kept_back(&self, root: &mut Node) -> KeptBack {
         // What does not say what it is is of no use to anybody, and may be anything.
-        let unnamed = !self.is_plain(root) && root.get("kind").and_then(Node::as_str).is_none();
+        let is_named = match self.options.identify.filter(|_| self.is_plain(root)) {
+            Some(identify) => root.as_object().is_some() && !(identify.key)(root).kind.is_empty(),
+            None => self.is_plain(root) || root.get("kind").and_then(Node::as_str).is_some(),
+        };
+        let unnamed = !is_named;
         let mut kept = keep_back(root, self.secret || unnamed);
         // What an alias stands for is written elsewhere, where it may not be a Secret's.
         let is_alias = |node: NodeId| self.document.spans.get(node).is_some_and(|span| span.value.slice(self.text).starts_with('*'));

@@ -4,7 +4,7 @@
 
 use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret};
-use super::value::is_credential;
+use super::value::{is_credential, symmetric_keys};
 use super::veil::{hidden_within, may_hold_text};
 use super::words::{is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_where};
 use crate::text::{Node, NodeId, Object, Str, Value};
@@ -133,7 +133,10 @@ fn erase(node: &mut Node) {
 /// Secrets within an object that is none, and credentials. `in_headers`: keys are names of headers.
 fn look_into(node: &mut Node, kept: &mut KeptBack, in_headers: bool) {
     match &mut node.value {
-        Value::String(value) if is_credential(value) => kept.credentials.push(value.clone()),
+        Value::String(value) if is_credential(value) => {
+            kept.credentials.extend(symmetric_keys(value).into_iter().map(Str::from));
+            kept.credentials.push(value.clone());
+        }
         Value::String(value) => kept.credentials.extend(hidden_in_text(value)),
         Value::Array(items) => items.iter_mut().for_each(|item| look_into(item, kept, false)),
         Value::Object(object) if may_be_secret(object, Standing::Part) => take_out(node, &mut Vec::new()),
@@ -145,6 +148,10 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, in_headers: bool) {
                     || key == "secret" && value.as_object().is_some()
                     || in_headers && is_sensitive_header(key)
                     || of_header && key == "value";
+                if by_key && let Value::Array(items) = &value.value {
+                    let texts = items.iter().filter_map(Node::as_str).filter(|text| !says_where(text));
+                    kept.credentials.extend(texts.map(Str::new));
+                }
                 match by_key.then(|| credential_of(value)).flatten() {
                     Some(credential) => kept.credentials.push(credential),
                     None => look_into(value, kept, names_headers(key)),

@@ -27,6 +27,14 @@ pub(super) enum Form {
 
 /// Puts a stand-in into the place.
 pub(super) fn replace(place: &mut [u8], form: &Form) {
+    // The marks around a text of several lines in HCL stay.
+    if place.starts_with(b"<<")
+        && let (Some(first), Some(last)) = (place.iter().position(|byte| *byte == b'\n'), place.iter().rposition(|byte| *byte == b'\n'))
+        && let Some(body) = place.get_mut(first + 1..last + 1)
+        && !body.is_empty()
+    {
+        return replace(body, form);
+    }
     // Behind the bar of a block a comment may stand.
     if let Some(b'|' | b'>') = place.first()
         && let Some(note) = place.iter().position(|byte| matches!(byte, b'#' | b'\n')).filter(|at| place[*at] == b'#')
@@ -107,9 +115,9 @@ fn blank_inside(place: &mut [u8]) {
     }
 }
 
-/// What cannot be read stays so: punctuation that YAML knows stays.
+/// What cannot be read stays so: punctuation that YAML and HCL know stays.
 fn blank_loose(place: &mut [u8]) {
-    const PUNCTUATION: &[u8] = b"-:{}[],\"'|>&*!?#%@`\\";
+    const PUNCTUATION: &[u8] = b"-:{}[],\"'|>&*!?#%@`\\=<";
     place.iter_mut().filter(|byte| !byte.is_ascii_whitespace() && !PUNCTUATION.contains(byte)).for_each(|byte| *byte = b'x');
 }
 

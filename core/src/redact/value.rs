@@ -26,6 +26,20 @@ pub(super) fn is_public(kind: &str) -> bool {
     PUBLIC.contains(&kind.trim())
 }
 
+/// The keys that a set of keys for tokens (JWKS) has in plain text, in JSON or that in base64.
+pub(super) fn symmetric_keys(value: &str) -> Vec<String> {
+    let packed = value.trim().starts_with("eyJ").then(|| decode(value).and_then(|bytes| String::from_utf8(bytes).ok())).flatten();
+    let text = packed.as_deref().unwrap_or(value);
+    if !text.contains("\"oct\"") {
+        return Vec::new();
+    }
+    let quoted = |rest: &str| {
+        let rest = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+        Some(String::from(rest.split_once('"')?.0))
+    };
+    text.split("\"k\"").skip(1).filter_map(quoted).collect()
+}
+
 /// Standard base64, blanks around it left out.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     base64::decode(text.trim())
@@ -56,6 +70,7 @@ pub(super) fn is_credential(value: &str) -> bool {
         || (memchr::memchr(b'$', bytes).is_some() || memchr::memchr(b'{', bytes).is_some()) && has_hash(value)
         || (has(b"eyJ") && value.split(|c: char| !is_token_character(c) && c != '.').any(is_jwt))
         || has(b"ENC[")
+        || (has(b"eyJ") || has(b"oct")) && !symmetric_keys(value).is_empty()
         || (has(b"://") && has_user(value))
         || is_scheme(value)
         || value.split(|c: char| !is_token_character(c)).any(is_marked_token)

@@ -9,7 +9,7 @@ use super::hidden::Hidden;
 use super::lines;
 use super::stand_in::{Form, replace};
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret};
-use super::value::{decode, is_credential};
+use super::value::{decode, is_credential, symmetric_keys};
 use super::words::{is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_where};
 use crate::order::Order as _;
 use crate::text::{Chunk, Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
@@ -476,13 +476,19 @@ impl<'a> Cover<'a> {
         let (key, parent) = (self.key(id), self.key(span.parent));
         let grand = self.span(span.parent).parent;
         let by_key = is_sensitive_key(key)
+            || key.is_empty() && is_sensitive_key(parent)
             || names_headers(parent) && is_sensitive_header(key)
             || matches!(key, "value" | "inline_string" | "inline_bytes")
                 && (of_header || is_sensitive_key(parent) || names_headers(self.key(grand)) && is_sensitive_header(parent))
             || parent == "sops"
             || self.key(grand) == "sops";
         if by_key && !says_where(value) || is_credential(value) {
-            let form = if self.strings.contains_key(&id) { Form::Text(value.into()) } else { Form::Leaf };
+            let is_packed = || decode(value).is_some() && !symmetric_keys(value).is_empty();
+            let form = match self.strings.contains_key(&id) {
+                true if is_packed() => Form::Base64(value.into()),
+                true => Form::Text(value.into()),
+                false => Form::Leaf,
+            };
             return self.hide(span.value, form);
         }
         if may_hold_text(value) {

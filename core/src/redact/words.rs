@@ -120,7 +120,7 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
         return true;
     }
     let key = squeezed(key);
-    SENSITIVE_WHOLE.contains(&key.as_str()) || SENSITIVE.iter().any(|word| key.ends_with(word))
+    SENSITIVE_WHOLE.contains(&key.as_str()) || key.len() > 7 && is_near(&key, "privatekey", 2) || SENSITIVE.iter().any(|word| key.ends_with(word))
 }
 
 /// Whether the values of a header are credentials by its name.
