@@ -74,7 +74,7 @@ struct Open {
 
 impl Open {
     fn start(about: About, target: Target, alarm: &Alarm) -> Result<Self, String> {
-        let options = if about.options == WHOLE { Options::default() } else { for_people() };
+        let options = if about.options == WHOLE { Options::default() } else { for_people(Options::default()) };
         let events = Events::default();
         tokio::spawn(alarm::follow(events.clone(), alarm.clone()));
         let settings = Settings { options, spacing: SPACING, recorder: None, events };

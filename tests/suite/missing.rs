@@ -1,7 +1,8 @@
 //! A fragment is what people have: what it refers to and does not hold is assumed, once, visibly, and never in a status.
 
 use crate::{envoy, examples};
-use chancery_core::compilation::{OptionValue, Options};
+use chancery_core::compilation::{Assumptions, Missing, OptionValue, Options, for_people};
+use chancery_core::dialect;
 use chancery_core::explain::{NodeKind, graph};
 use chancery_tests::work::{Work, inputs};
 use std::collections::BTreeSet;
@@ -145,6 +146,16 @@ fn missing_secrets_wins_for_secrets_alone() {
     assert!(!told.is_empty() && told.iter().all(|message| !message.contains("Secret")), "{told:#?}");
     let told = assumed(&compiled(FRAGMENT, "missing-secrets=assume"));
     assert!(told.len() == 1 && told[0].contains("Secret"), "{told:#?}");
+}
+
+#[test]
+fn who_says_what_to_do_about_secrets_has_a_whole_cluster_otherwise() {
+    let usual = |words: &str| for_people(Options::from_words(words, dialect::ALL).expect("options"));
+    let missing = |words: &str| Assumptions::of(&usual(words)).of_others();
+    assert_eq!(missing(""), Missing::Auto);
+    assert_eq!(missing("missing-secrets=same"), Missing::Auto);
+    assert_eq!(missing("missing-secrets=assume"), Missing::Error);
+    assert_eq!(missing("missing-secrets=assume missing=auto"), Missing::Auto);
 }
 
 #[test]

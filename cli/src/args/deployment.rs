@@ -34,7 +34,7 @@ pub struct Deployment {
 impl Deployment {
     /// How to compile what a person shows, which is often a part of what a cluster holds.
     pub fn options(&self) -> Result<Options, Unusable> {
-        Ok(self.whole_cluster_options()?.or(for_people()))
+        Ok(for_people(self.whole_cluster_options()?))
     }
 
     /// How to compile what is known to be a whole cluster.
@@ -111,7 +111,8 @@ fn arg(spec: &'static OptionSpec, dialects: &[&'static Dialect]) -> Arg {
         OptionKind::Choice(words) => {
             let values = words.iter().map(|(word, doc)| PossibleValue::new(word).help(doc));
             let arg = arg.value_name("WHAT").value_parser(PossibleValuesParser::new(values));
-            let usual = for_people().text(spec.name).and_then(|word| words.iter().find(|(known, _)| known == word)).or(words.first());
+            let usual =
+                for_people(Options::default()).text(spec.name).and_then(|word| words.iter().find(|(known, _)| known == word)).or(words.first());
             usual.iter().fold(arg, |arg, (word, _)| arg.default_value(word))
         }
         OptionKind::List { placeholder } => arg.value_name(placeholder).action(ArgAction::Append).allow_hyphen_values(true),

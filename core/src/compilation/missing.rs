@@ -54,7 +54,7 @@ pub const MISSING_OPTION: OptionSpec = OptionSpec {
 pub const MISSING_SECRETS_OPTION: OptionSpec = OptionSpec {
     name: MISSING_SECRETS,
     kind: OptionKind::Choice(&[(SAME, "What --missing says"), (ERROR, "They do not exist"), (ASSUME, "They are assumed to exist; a notice says so")]),
-    doc: "What to do about Secrets that are not in the input",
+    doc: "What to do about Secrets that are not in the input; other objects are then not assumed, unless --missing is given too",
     common: false,
 };
 
@@ -113,9 +113,14 @@ impl Assumptions {
     }
 }
 
-/// Options of hosts that show people what becomes of an input, which is often a fragment.
-pub fn for_people() -> Options {
-    Options::default().with(MISSING, super::OptionValue::Text(AUTO.into()))
+/// The options of a host that shows people what becomes of an input, which is often a fragment: what is missing is assumed where the input
+/// holds none of its kind. Who says what to do about Secrets has a whole cluster without its Secrets: nothing else is assumed then, unless
+/// the options say so.
+pub fn for_people(options: Options) -> Options {
+    if options.text(MISSING_SECRETS).is_some_and(|word| word != SAME) {
+        return options;
+    }
+    options.or(Options::default().with(MISSING, super::OptionValue::Text(AUTO.into())))
 }
 
 /// An object that a field of another object asks for.

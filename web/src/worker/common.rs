@@ -19,8 +19,8 @@ pub fn span(of: &explain::Span) -> crate::protocol::Span {
 /// How work is to be compiled.
 pub fn options(work: &Work, wanted: Option<&str>, dialects: &[&'static Dialect]) -> Result<Options, String> {
     let mut options = match &work.options {
-        None => for_people(),
-        Some(serde_json::Value::String(words)) => Options::from_words(words, dialects).map_err(|error| error.to_string())?.or(for_people()),
+        None => for_people(Options::default()),
+        Some(serde_json::Value::String(words)) => for_people(Options::from_words(words, dialects).map_err(|error| error.to_string())?),
         Some(data) => serde_json::from_value(data.clone()).map_err(|error| error.to_string())?,
     };
     if let Some(dialect) = wanted {
