@@ -148,36 +148,6 @@ fn the_ledger_leaves_nothing_undecided() {
 }
 
 #[test]
-fn a_secret_that_an_ingress_cannot_use_is_read_and_makes_nothing() {
-    let text = "\
-apiVersion: networking.k8s.io/v1
-kind: Ingress
-metadata: {name: shop, namespace: shop, annotations: {kubernetes.io/ingress.class: contour}}
-spec:
-  tls: [{hosts: [shop.example.com], secretName: cert}]
-  rules:
-  - host: shop.example.com
-    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: shop, port: {number: 80}}}}]}
----
-apiVersion: v1
-kind: Service
-metadata: {name: shop, namespace: shop}
-spec: {ports: [{port: 80}]}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: cert, namespace: shop}
-type: kubernetes.io/tls
-data: {tls.crt: bm9uZQ==, tls.key: bm9uZQ==}
-";
-    let options = Options::default().in_dialect("contour");
-    let compilation = Compiler::new(dialect::ALL).compile(&Inputs::one("shop.yaml", text), &options);
-    let positions = compilation.positions();
-    let states: Vec<String> = ledger(&compilation, &positions).into_iter().map(|row| format!("{} {}", row.resource.kind, row.state)).collect();
-    assert_eq!(states, ["Ingress emitted", "Service emitted", "Secret read"]);
-}
-
-#[test]
 fn the_graph_has_both_halves_and_the_holes() {
     let (_, compilation) = compile(GATEWAY);
     let positions = compilation.positions();

@@ -40,6 +40,9 @@ const PLAIN_KEYS: &[&str] = &[
     ".dockerconfigjson",
 ];
 
+/// What may stand before a key, by right or by a slip.
+const BEFORE_KEYS: [char; 19] = [' ', '\t', '-', '{', '}', '[', ']', ',', ':', '?', '!', '&', '*', '|', '>', '%', '@', '`', '#'];
+
 /// A line, taken apart.
 struct Line<'a> {
     start: u32,
@@ -56,7 +59,7 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     text.split_inclusive('\n').map(move |line| {
         let at = start;
         start += line.len() as u32;
-        let bare = line.trim_start_matches([' ', '\t', '-', '{', ',']);
+        let bare = line.trim_start_matches(BEFORE_KEYS);
         let end = at + line.trim_end().len() as u32;
         let before = (line.len() - bare.len()) as u32;
         let split = bare.split_once(':').filter(|(key, rest)| {
@@ -64,9 +67,9 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
             !key.is_empty()
                 && key.len() < 64
                 && !key.trim_matches(['"', '\'']).contains([' ', '\t', '"', '\''])
-                && rest.starts_with([' ', '\t', '\r', '\n', '"', '\'', '{', '[', '|', '>']) | rest.is_empty()
+                && rest.starts_with([' ', '\t', '\r', '\n', '"', '\'', '{', '[', '|', '>', ':']) | rest.is_empty()
         });
-        let behind = split.map_or(0, |(key, _)| key.len() as u32 + 1);
+        let behind = split.map_or(0, |(key, rest)| (key.len() + 1 + rest.len() - rest.trim_start_matches(':').len()) as u32);
         let value = TextRange::new((at + before + behind).min(end), end);
         let key = split.map(|(key, _)| key.trim().trim_matches(['"', '\'']));
         Line { start: at, indent: before as usize, key, value, text: line.trim_end() }
@@ -89,16 +92,18 @@ pub(super) fn is_secret(text: &str) -> bool {
     for line in lines(text) {
         let value = word(line.value.slice(text));
         let Some(key) = line.key else {
-            packed |= is_packed(line.text.trim()) || is_credential(line.text);
+            packed |= line.text.split_whitespace().any(is_packed_loosely) || is_credential(line.text);
             // `kind Secret`, `- Secret`
-            named |= line.text.split([' ', '\t', ':', ';', '=', ',', '"', '\'']).any(|word| is_near(word, "Secret", 1) && word.starts_with('S'));
+            named |= says_secret(line.text);
             continue;
         };
         if is_text_section(key) {
             return true;
         }
         section |= is_section(key);
-        packed |= is_packed(value) || is_credential(value) || is_sensitive_key(key);
+        packed |= is_packed(value) || is_packed_loosely(key) || is_credential(value) || is_sensitive_key(key);
+        // Two lines that became one: `apiVersion: v1kind: Secret`.
+        named |= value.contains(':') && says_secret(value);
         if is_near(key, "kind", 2) && !value.is_empty() {
             kinds += 1;
             // What only refers to a Secret stands deeper, below a key.
@@ -111,6 +116,18 @@ pub(super) fn is_secret(text: &str) -> bool {
     // One line may hold it all.
     let flow = text.trim_start_matches("---").trim_start().starts_with(['{', '[']) && text.lines().any(quotes_secret);
     flow || named && (section || packed) || kinds == 0 && (section || packed || named) || section && other && packed
+}
+
+/// Whether a text is base64 but for punctuation around it.
+fn is_packed_loosely(text: &str) -> bool {
+    let is_other = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '/');
+    let bare = text.trim_start_matches(is_other).trim_end_matches(|c| is_other(c) && c != '=');
+    is_packed(bare)
+}
+
+/// Whether a word of a text is, but for a letter, the kind of Secrets.
+fn says_secret(text: &str) -> bool {
+    text.split([' ', '\t', ':', ';', '=', ',', '"', '\'']).any(|word| is_near(word, "Secret", 1) && word.starts_with('S'))
 }
 
 /// Whether a line has the word in quotes, as JSON says a kind.

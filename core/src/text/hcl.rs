@@ -18,7 +18,7 @@ pub(super) fn is_hcl(text: &str) -> bool {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0, deepest: 1, fault: None, comments: Vec::new() };
     reader.blanks();
     let Some(key) = reader.word() else { return false };
-    if key.is_empty() {
+    if key.is_empty() || is_like_base64(&key) {
         return false;
     }
     reader.spaces();
@@ -26,7 +26,12 @@ pub(super) fn is_hcl(text: &str) -> bool {
         return false;
     }
     match reader.peek() {
-        Some(b'=') => reader.bytes.get(reader.at + 1) != Some(&b'='),
+        // A text in base64 may end with this sign: what follows must be the begin of a value.
+        Some(b'=') => {
+            reader.at += 1;
+            reader.spaces();
+            reader.peek().is_some_and(|first| first.is_ascii_alphanumeric() || matches!(first, b'"' | b'[' | b'{' | b'<' | b'-'))
+        }
         Some(b'{') => reader.bytes.get(reader.at + 1) != Some(&b'{'),
         Some(b'"') => {
             reader.string().is_some() && {
@@ -36,6 +41,11 @@ pub(super) fn is_hcl(text: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a word is long and has more large letters than a key of several words: it may be a value in base64, which may end with `=`.
+fn is_like_base64(word: &str) -> bool {
+    word.len() >= 16 && word.bytes().filter(u8::is_ascii_uppercase).count() * 4 > word.len()
 }
 
 /// Reads a document of HCL. Never fails: what could be read is there, what could not is a problem.

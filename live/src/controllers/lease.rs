@@ -71,6 +71,29 @@ impl Holder {
         self.settle(self.api.replace(&self.name, &PostParams::default(), &lease).await, begin)
     }
 
+    /// Gives it back, so that another replica need not wait until it runs out. Where that fails, it runs out by itself.
+    ///
+    /// # Errors
+    ///
+    /// The API server cannot be asked, or does not let us.
+    pub async fn release(&mut self) -> Result<(), Failure> {
+        if self.until.take().is_none() {
+            return Ok(());
+        }
+        let Some(mut lease) = self.api.get_opt(&self.name).await.map_err(|error| Failure(unreachable(&error)))? else { return Ok(()) };
+        let spec = lease.spec.get_or_insert_default();
+        if spec.holder_identity.as_deref() != Some(&self.me) {
+            return Ok(());
+        }
+        spec.holder_identity = None;
+        match self.api.replace(&self.name, &PostParams::default(), &lease).await {
+            // Whoever took it meanwhile has it.
+            Ok(_) => Ok(()),
+            Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
+            Err(error) => Err(unreachable(&error).into()),
+        }
+    }
+
     fn settle(&mut self, written: Result<Lease, kube::Error>, begin: Instant) -> Result<bool, Failure> {
         match written {
             Ok(_) => {

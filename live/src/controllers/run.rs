@@ -42,6 +42,7 @@ pub async fn run(
         tokio::select! {
             changed = builds.changed() => {
                 if changed.is_err() {
+                    give_back(lease.as_mut()).await;
                     return Ok(());
                 }
                 let build = builds.borrow_and_update().clone();
@@ -70,6 +71,14 @@ pub async fn run(
                 tracing::warn!(controller = planned.name, object = %planned.id, retry_ms, "cannot be written: {why}");
             }
         }
+    }
+}
+
+/// Gives the lease back, so that another replica writes at once.
+async fn give_back(lease: Option<&mut Holder>) {
+    let Some(lease) = lease else { return };
+    if let Err(why) = lease.release().await {
+        tracing::warn!("the lease cannot be given back, and runs out by itself: {why}");
     }
 }
 

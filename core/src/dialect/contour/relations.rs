@@ -69,9 +69,8 @@ fn look_elsewhere(objects: &Objects, reference: &mut Relation) {
 /// All references by field.
 pub fn relations(objects: &Objects) -> Vec<Relation> {
     let mut all = relations::relations(objects, &[FIELDS, gateway_api::relations::FIELDS]);
-    // A Gateway that makes nothing changes nothing, nor does the Secret of an Ingress: without one its hosts are served without TLS.
-    let is_ingress = |of: &Relation| objects.get(of.from).is_some_and(|from| from.key.kind == "Ingress");
-    all.iter_mut().for_each(|of| of.optional = of.relation == "gateway" || of.relation == "secret" && is_ingress(of));
+    // A Gateway that makes nothing changes nothing.
+    all.iter_mut().for_each(|of| of.optional = of.relation == "gateway");
     all.iter_mut().filter(|of| of.relation == "secret").for_each(|of| look_elsewhere(objects, of));
     all.extend(super::permission::relations(objects, &all));
     all
