@@ -17,18 +17,18 @@ usage: chancery-desktop [PATH | LINK] [--context NAME [--namespace NAME]]
 
 /// What is asked.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum Command {
     /// How it is called.
     Help,
     /// Which version it is.
     Version,
     /// A window.
-    Open(Wanted),
+    Open(OpenRequest),
 }
 
 /// What is opened first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct OpenRequest {
     /// A folder or file.
     pub path: Option<PathBuf>,
     /// A context of the kubeconfig.
@@ -47,8 +47,8 @@ pub const SCHEME: &str = "chancery:";
 /// # Errors
 ///
 /// What is wrong, as a sentence.
-pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Asked, String> {
-    let mut wanted = Wanted::default();
+pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
+    let mut wanted = OpenRequest::default();
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
         let mut value = |of: &str| {
@@ -56,8 +56,8 @@ pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Asked, String> 
             value.ok_or_else(|| format!("{of} wants a name"))
         };
         match word.to_str() {
-            Some("--help" | "-h") => return Ok(Asked::Help),
-            Some("--version" | "-V") => return Ok(Asked::Version),
+            Some("--help" | "-h") => return Ok(Command::Help),
+            Some("--version" | "-V") => return Ok(Command::Version),
             Some("--context") => wanted.context = Some(value("--context")?),
             Some("--namespace" | "-n") => wanted.namespace = Some(value("--namespace")?),
             Some("--") => {}
@@ -73,7 +73,7 @@ pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Asked, String> 
     if wanted.path.is_some() && wanted.context.is_some() {
         return Err("a path or a context is followed, not both".into());
     }
-    Ok(Asked::Open(wanted))
+    Ok(Command::Open(wanted))
 }
 
 /// Says that the PATH is the login shell's already.
@@ -127,19 +127,19 @@ fn login_path() -> Option<String> {
 mod tests {
     use super::*;
 
-    fn read_all(words: &[&str]) -> Result<Asked, String> {
+    fn read_all(words: &[&str]) -> Result<Command, String> {
         read(words.iter().map(OsString::from))
     }
 
     #[test]
     fn the_command_line_is_read() {
-        assert_eq!(read_all(&[]), Ok(Asked::Open(Wanted::default())));
-        assert_eq!(read_all(&["a"]), Ok(Asked::Open(Wanted { path: Some("a".into()), ..Wanted::default() })));
-        let cluster = Wanted { context: Some("prod".into()), namespace: Some("shop".into()), ..Wanted::default() };
-        assert_eq!(read_all(&["--context", "prod", "-n", "shop"]), Ok(Asked::Open(cluster)));
+        assert_eq!(read_all(&[]), Ok(Command::Open(OpenRequest::default())));
+        assert_eq!(read_all(&["a"]), Ok(Command::Open(OpenRequest { path: Some("a".into()), ..OpenRequest::default() })));
+        let cluster = OpenRequest { context: Some("prod".into()), namespace: Some("shop".into()), ..OpenRequest::default() };
+        assert_eq!(read_all(&["--context", "prod", "-n", "shop"]), Ok(Command::Open(cluster)));
         let link = "chancery://open#snapshot=x";
-        assert_eq!(read_all(&[link]), Ok(Asked::Open(Wanted { link: Some(link.into()), ..Wanted::default() })));
-        assert_eq!(read_all(&["--help", "--wrong"]), Ok(Asked::Help));
+        assert_eq!(read_all(&[link]), Ok(Command::Open(OpenRequest { link: Some(link.into()), ..OpenRequest::default() })));
+        assert_eq!(read_all(&["--help", "--wrong"]), Ok(Command::Help));
         for wrong in [&["--wrong"][..], &["a", "b"], &["--context"], &["-n", "shop"], &["a", "--context", "prod"]] {
             assert!(read_all(wrong).is_err(), "{wrong:?}");
         }

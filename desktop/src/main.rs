@@ -10,15 +10,15 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match arguments::read(std::env::args_os().skip(1)) {
-        Ok(arguments::Asked::Help) => {
+        Ok(arguments::Command::Help) => {
             print!("{}", arguments::USAGE);
             ExitCode::SUCCESS
         }
-        Ok(arguments::Asked::Version) => {
+        Ok(arguments::Command::Version) => {
             println!("chancery-desktop {}", env!("CARGO_PKG_VERSION"));
             ExitCode::SUCCESS
         }
-        Ok(arguments::Asked::Open(wanted)) => {
+        Ok(arguments::Command::Open(wanted)) => {
             arguments::with_path_of_login_shell();
             window::run(wanted)
         }

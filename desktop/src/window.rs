@@ -3,7 +3,7 @@
 //! What must not be here: what is done about what the page asks.
 
 use crate::menu::{self, Item};
-use chancery_desktop::arguments::{self, Asked, Wanted};
+use chancery_desktop::arguments::{self, Command, OpenRequest};
 use chancery_desktop::desk::{Alarm, Desk};
 use chancery_desktop::preferences::Preferences;
 use chancery_desktop::recent::Recent;
@@ -38,7 +38,7 @@ impl Desks {
 }
 
 /// Opens the first window, and runs until the last is closed.
-pub fn run(wanted: Wanted) -> ExitCode {
+pub fn run(wanted: OpenRequest) -> ExitCode {
     let app = tauri::Builder::default()
         // The first of the plugins, so that a second start does nothing else.
         .plugin(tauri_plugin_single_instance::init(|app, words, folder| started_again(app, &words, &folder)))
@@ -59,7 +59,7 @@ pub fn run(wanted: Wanted) -> ExitCode {
             let handle = app.handle().clone();
             app.deep_link().on_open_url(move |event| {
                 for link in event.urls() {
-                    let _ = open_window(&handle, Wanted { link: Some(link.into()), ..Wanted::default() });
+                    let _ = open_window(&handle, OpenRequest { link: Some(link.into()), ..OpenRequest::default() });
                 }
             });
             Ok(open_window(app.handle(), wanted)?)
@@ -123,19 +123,19 @@ async fn choose(window: &WebviewWindow, folder: bool) -> Option<PathBuf> {
 
 /// Another start of the program: what it was to open comes into a window of its own.
 fn started_again(app: &AppHandle, words: &[String], folder: &str) {
-    let Ok(Asked::Open(mut wanted)) = arguments::read(words.iter().skip(1).map(OsString::from)) else { return };
+    let Ok(Command::Open(mut wanted)) = arguments::read(words.iter().skip(1).map(OsString::from)) else { return };
     if wanted.link.is_some() {
         // It is handed in as a link besides.
         return;
     }
     wanted.path = wanted.path.map(|path| PathBuf::from(folder).join(path));
     match app.webview_windows().values().next() {
-        Some(window) if wanted == Wanted::default() => drop(window.set_focus()),
+        Some(window) if wanted == OpenRequest::default() => drop(window.set_focus()),
         _ => drop(open_window(app, wanted)),
     }
 }
 
-fn open_window(app: &AppHandle, wanted: Wanted) -> tauri::Result<()> {
+fn open_window(app: &AppHandle, wanted: OpenRequest) -> tauri::Result<()> {
     let label = (1..).map(|number| format!("window-{number}")).find(|label| app.get_webview_window(label).is_none()).unwrap_or_default();
     let recent = app.path().app_config_dir().ok().map(|folder| folder.join("recent.json"));
     let desk = Desk::new(Recent::new(recent), alarm(app, &label));
@@ -156,7 +156,7 @@ fn open_window(app: &AppHandle, wanted: Wanted) -> tauri::Result<()> {
         }
         WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) => {
             if let Some(path) = paths.first().cloned() {
-                let wanted = Wanted { path: Some(path), ..Wanted::default() };
+                let wanted = OpenRequest { path: Some(path), ..OpenRequest::default() };
                 tauri::async_runtime::spawn(open(dropped.clone(), wanted));
             }
         }
@@ -168,7 +168,7 @@ fn open_window(app: &AppHandle, wanted: Wanted) -> tauri::Result<()> {
 }
 
 /// Follows what is wanted; says why, where that cannot be.
-async fn open(desk: Desk, wanted: Wanted) {
+async fn open(desk: Desk, wanted: OpenRequest) {
     if let Some(link) = wanted.link {
         return desk.say(json!({"what": "link", "url": link}));
     }
@@ -219,7 +219,7 @@ fn preferences(app: &AppHandle) -> Preferences {
 fn chosen(app: &AppHandle, item: Item) {
     let focused = app.webview_windows().into_values().find(|window| window.is_focused().unwrap_or_default());
     match item {
-        Item::NewWindow => drop(open_window(app, Wanted::default())),
+        Item::NewWindow => drop(open_window(app, OpenRequest::default())),
         Item::Quit => app.webview_windows().into_values().for_each(|window| drop(window.close())),
         Item::Notify => {
             let now = Preferences { notify: !preferences(app).notify };
@@ -242,6 +242,6 @@ fn chosen(app: &AppHandle, item: Item) {
 async fn choose_and_open(window: WebviewWindow, folder: bool) {
     let desk = window.state::<Desks>().of(window.label());
     if let (Some(path), Some(desk)) = (choose(&window, folder).await, desk) {
-        open(desk, Wanted { path: Some(path), ..Wanted::default() }).await;
+        open(desk, OpenRequest { path: Some(path), ..OpenRequest::default() }).await;
     }
 }

@@ -66,7 +66,7 @@ pub enum Question {
         /// Whether all is to be open.
         open: bool,
     },
-    /// The next row that holds a text; answered by [`Found`].
+    /// The next row that holds a text; answered by [`SearchHit`].
     Find {
         /// Which document.
         doc: Doc,
@@ -426,7 +426,7 @@ pub struct Row {
 
 /// Where a search led.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct SearchHit {
     /// The row as folded now, which may have been opened for it.
     pub row: Option<u32>,
     /// Its number in the document.

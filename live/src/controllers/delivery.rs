@@ -45,9 +45,9 @@ struct State {
 
 /// What sources and builds say, for reconcilers to read. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted(Arc<Mutex<State>>);
+pub struct DeliveryState(Arc<Mutex<State>>);
 
-impl Wanted {
+impl DeliveryState {
     /// A source registers a proxy, or registers it otherwise.
     pub fn register(&self, source: usize, node: &str, registration: Registration) {
         lock(&self.0).proxies.entry(node.to_owned()).or_default().insert(source, registration);
@@ -142,7 +142,7 @@ pub fn gateway(proxy: &Object) -> Option<Arc<str>> {
 
 /// Both controllers. With `canary`, one proxy of a gateway tries a change before the others get it.
 #[must_use]
-pub fn controllers(wanted: &Wanted, canary: bool) -> Vec<Controller> {
+pub fn controllers(wanted: &DeliveryState, canary: bool) -> Vec<Controller> {
     let (registered, served) = (wanted.clone(), wanted.clone());
     let connected =
         |object: &Object| if object.spec["connected"] == true { gateway_of(object).map(str::to_owned).into_iter().collect() } else { Vec::new() };
@@ -159,7 +159,7 @@ pub fn controllers(wanted: &Wanted, canary: bool) -> Vec<Controller> {
     vec![proxies, xds]
 }
 
-fn assign(id: &Id, reading: &Reading<'_>, wanted: &Wanted) -> Vec<Action> {
+fn assign(id: &Id, reading: &Reading<'_>, wanted: &DeliveryState) -> Vec<Action> {
     let now = reading.get(id);
     match wanted.proxy(&id.name) {
         Some(spec) if now.as_ref().is_some_and(|known| known.spec == spec) => Vec::new(),
@@ -169,7 +169,7 @@ fn assign(id: &Id, reading: &Reading<'_>, wanted: &Wanted) -> Vec<Action> {
     }
 }
 
-fn offer(id: &Id, reading: &Reading<'_>, wanted: &Wanted, canary: bool) -> Vec<Action> {
+fn offer(id: &Id, reading: &Reading<'_>, wanted: &DeliveryState, canary: bool) -> Vec<Action> {
     let now = reading.get(id);
     let build = lock(&wanted.0).gateways.get(&id.name).map(|(build, _)| *build);
     let Some(build) = build else { return if now.is_some() { vec![Action::Delete(id.clone())] } else { Vec::new() } };
@@ -190,13 +190,13 @@ mod tests {
     use crate::runtime::testing::TestController;
 
     struct Test {
-        wanted: Wanted,
+        wanted: DeliveryState,
         runtime: TestController,
     }
 
     impl Test {
         fn new() -> Self {
-            let wanted = Wanted::default();
+            let wanted = DeliveryState::default();
             let runtime = TestController::new(controllers(&wanted, true), []).expect("controllers");
             Self { wanted, runtime }
         }

@@ -36,11 +36,11 @@ pub const KINDS: &[(&str, &str)] = &[
 
 /// The statuses that the last build wants, by object. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub struct WantedStatuses(Arc<Mutex<BTreeMap<Id, Wanted>>>);
+pub struct WantedStatuses(Arc<Mutex<BTreeMap<Id, WantedStatus>>>);
 
 /// What a build wants of an object.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wanted {
+pub struct WantedStatus {
     /// Its status.
     pub status: Value,
     /// Who holds it when it is deleted, as long as it is used.
@@ -50,14 +50,14 @@ pub struct Wanted {
 impl WantedStatuses {
     /// Takes those of a build. Gives the objects of which it wants another than the build before.
     #[must_use]
-    pub fn update(&self, new: BTreeMap<Id, Wanted>) -> Vec<Id> {
+    pub fn update(&self, new: BTreeMap<Id, WantedStatus>) -> Vec<Id> {
         let mut all = lock(&self.0);
         let changed = new.iter().filter(|(id, status)| all.get(*id) != Some(*status)).map(|(id, _)| id.clone()).collect();
         *all = new;
         changed
     }
 
-    fn get(&self, id: &Id) -> Option<Wanted> {
+    fn get(&self, id: &Id) -> Option<WantedStatus> {
         lock(&self.0).get(id).cloned()
     }
 }
@@ -139,22 +139,23 @@ fn conditions(before: &Value, wanted: &Value, generation: i64, now: &str) -> Val
 
 /// The statuses that a build wants.
 #[must_use]
-pub fn of_build(build: &Build) -> BTreeMap<Id, Wanted> {
+pub fn of_build(build: &Build) -> BTreeMap<Id, WantedStatus> {
     let mut statuses = BTreeMap::new();
     ambassador(build, &mut statuses);
     build.compilation.sides.iter().for_each(|side| answers(side, &mut statuses));
-    let mut out: BTreeMap<Id, Wanted> = statuses.into_iter().map(|(id, status)| (id, Wanted { status, finalizers: Vec::new() })).collect();
+    let mut out: BTreeMap<Id, WantedStatus> =
+        statuses.into_iter().map(|(id, status)| (id, WantedStatus { status, finalizers: Vec::new() })).collect();
     out.extend(build.compilation.sides.iter().filter_map(configuration));
     out
 }
 
 /// What a controller says of the object that holds its own configuration.
-fn configuration(side: &Side) -> Option<(Id, Wanted)> {
+fn configuration(side: &Side) -> Option<(Id, WantedStatus)> {
     let document: Value = serde_json::from_str(&to_json(side.answers.life.as_ref()?.configuration.as_ref()?, false)).ok()?;
     let text = |name: &str| document[name].as_str().unwrap_or_default();
     let id = Id::new("ContourConfiguration.projectcontour.io", text("namespace"), text("name"));
     let finalizers = document["finalizers"].as_array().into_iter().flatten().filter_map(|of| of.as_str().map(str::to_owned)).collect();
-    Some((id, Wanted { status: document["status"].clone(), finalizers }))
+    Some((id, WantedStatus { status: document["status"].clone(), finalizers }))
 }
 
 /// Those that the controller itself says.
@@ -202,10 +203,10 @@ mod tests {
         Object { generation, status, ..Object::new(Id::new("HTTPProxy.projectcontour.io", "default", "app"), json!({})) }
     }
 
-    fn wants(good: &str) -> BTreeMap<Id, Wanted> {
+    fn wants(good: &str) -> BTreeMap<Id, WantedStatus> {
         let condition = json!({"type": "Valid", "status": good, "reason": "R", "message": "M", "errors": [{"type": "E"}]});
         let status = json!({"currentStatus": "x", "conditions": [condition]});
-        BTreeMap::from([(proxy(1, Value::Null).id, Wanted { status, finalizers: Vec::new() })])
+        BTreeMap::from([(proxy(1, Value::Null).id, WantedStatus { status, finalizers: Vec::new() })])
     }
 
     #[test]
@@ -266,7 +267,7 @@ mod tests {
         let clock: Clock = Arc::new(String::new);
         let mut all = controllers(&WantedStatuses::default(), &clock);
         all.push(crate::controllers::provisioner::controller(&crate::controllers::provisioner::WantedObjects::default()));
-        all.extend(crate::controllers::delivery::controllers(&crate::controllers::delivery::Wanted::default(), true));
+        all.extend(crate::controllers::delivery::controllers(&crate::controllers::delivery::DeliveryState::default(), true));
         let drawn = crate::runtime::graph::Graph::of(&all).mermaid();
         let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("controllers.mmd");
         if std::env::var_os("UPDATE_FIXTURES").is_some() {

@@ -7,7 +7,7 @@
 
 pub mod file;
 
-use crate::controllers::delivery::{self, GATEWAYS, PROXY, REGISTERED, Registration, SERVED, Wanted};
+use crate::controllers::delivery::{self, DeliveryState, GATEWAYS, PROXY, REGISTERED, Registration, SERVED};
 use crate::event::{Event, Events};
 use crate::lock;
 use crate::rollout::{self, Rollout};
@@ -55,7 +55,7 @@ pub struct Proxies {
     latest: watch::Sender<Snapshots>,
     /// The controllers that find each proxy's gateway and each gateway's snapshot.
     manager: Arc<Mutex<Manager>>,
-    wanted: Wanted,
+    wanted: DeliveryState,
     /// The gateway of each proxy, where it has one.
     assigned: Arc<Mutex<Assignments>>,
     /// Who is connected, each with its number of streams.
@@ -136,7 +136,7 @@ impl Proxies {
     /// Never: the controllers are always the same, and a test has them.
     #[must_use]
     pub fn new(canary: bool, events: Events) -> Self {
-        let wanted = Wanted::default();
+        let wanted = DeliveryState::default();
         let manager = Manager::new(delivery::controllers(&wanted, canary)).unwrap_or_default();
         let (manager, latest) = (Arc::new(Mutex::new(manager)), watch::channel(None).0);
         Self { latest, manager, wanted, assigned: Arc::default(), joined: Arc::default(), streams: Arc::default(), events }

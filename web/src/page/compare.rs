@@ -119,7 +119,7 @@ pub fn follow(compare: Compare) {
 /// What tabs of one browser say to each other.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Said {
+enum TabMessage {
     /// Who is there?
     Asked,
     /// Here I am.
@@ -130,7 +130,7 @@ thread_local! {
     static CHANNEL: Option<BroadcastChannel> = BroadcastChannel::new("chancery").ok();
 }
 
-fn tell(said: &Said) {
+fn tell(said: &TabMessage) {
     if let Ok(text) = serde_json::to_string(said) {
         CHANNEL.with(|channel| channel.as_ref().map(|channel| channel.post_message(&text.into())));
     }
@@ -141,14 +141,14 @@ pub fn listen(compare: Compare) {
     let id = format!("{:x}", (js_sys::Math::random() * 1e15) as u64);
     let heard = move |event: &Event| {
         let data = event.dyn_ref::<MessageEvent>().map(MessageEvent::data).unwrap_or_default();
-        let said = data.as_string().and_then(|text| serde_json::from_str::<Said>(&text).ok());
+        let said = data.as_string().and_then(|text| serde_json::from_str::<TabMessage>(&text).ok());
         match said {
-            Some(Said::Asked) => {
+            Some(TabMessage::Asked) => {
                 let work = compare.desk.work();
                 let title = work.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ");
-                tell(&Said::Here(Tab { id: id.clone(), title, work }));
+                tell(&TabMessage::Here(Tab { id: id.clone(), title, work }));
             }
-            Some(Said::Here(tab)) => compare.tabs.update(|tabs| {
+            Some(TabMessage::Here(tab)) => compare.tabs.update(|tabs| {
                 tabs.retain(|known| known.id != tab.id);
                 tabs.push(tab);
                 tabs.sort_by(|a, b| a.id.cmp(&b.id));
@@ -163,5 +163,5 @@ pub fn listen(compare: Compare) {
 /// Asks other tabs who is there.
 pub fn call_tabs(compare: Compare) {
     compare.tabs.set(Vec::new());
-    tell(&Said::Asked);
+    tell(&TabMessage::Asked);
 }

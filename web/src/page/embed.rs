@@ -18,7 +18,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::MessageEvent;
 
 #[derive(Deserialize)]
-struct Said {
+struct HostMessage {
     #[serde(rename = "type")]
     what: String,
     #[serde(default)]
@@ -80,7 +80,7 @@ fn listen(app: App, given: StoredValue<Vec<SourceFile>>) {
             return;
         }
         let text = js_sys::JSON::stringify(&event.data()).ok().and_then(|text| text.as_string()).unwrap_or_default();
-        let Ok(said) = serde_json::from_str::<Said>(&text) else { return };
+        let Ok(said) = serde_json::from_str::<HostMessage>(&text) else { return };
         match said.what.as_str() {
             "chancery:load" => {
                 given.set_value(said.files.clone());

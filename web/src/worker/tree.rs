@@ -2,7 +2,7 @@
 //!
 //! What must not be here: how a row looks.
 
-use crate::protocol::{Form, Found, Row, Rows};
+use crate::protocol::{Form, Row, Rows, SearchHit};
 use crate::worker::lines::{self, Line, children};
 use chancery_core::backend::OutputMap;
 use chancery_core::compilation::SideRef;
@@ -287,7 +287,7 @@ impl Tree {
     }
 
     /// The next row whose key or value holds a text.
-    pub fn find(&mut self, text: &str, after: Option<u32>, back: bool) -> Found {
+    pub fn find(&mut self, text: &str, after: Option<u32>, back: bool) -> SearchHit {
         let wanted = text.to_lowercase();
         let mut hits = Vec::new();
         if !wanted.is_empty() {
@@ -303,7 +303,7 @@ impl Tree {
         if let Some(item) = next {
             self.reveal(item);
         }
-        Found { row: next.and_then(|item| self.row_of(item)), node: next, count: hits.len() as u32, total: self.visible.len() as u32 }
+        SearchHit { row: next.and_then(|item| self.row_of(item)), node: next, count: hits.len() as u32, total: self.visible.len() as u32 }
     }
 }
 

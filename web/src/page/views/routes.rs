@@ -19,7 +19,7 @@ type Section = (String, String, Vec<RouteRow>);
 
 /// Which routes are looked for.
 #[derive(Clone, PartialEq)]
-enum Wanted {
+enum RouteFilter {
     /// Those that have this in their words.
     Words(String),
     /// Those that take a path: by where they stand.
@@ -34,7 +34,7 @@ fn request_of(text: &str) -> Option<(Option<String>, String)> {
     Some((Some(host.to_string()).filter(|host| !host.is_empty()), rest[host.len()..].to_string()))
 }
 
-fn sections(rows: &[RouteRow], wanted: &Wanted, built_in: bool) -> (Vec<Section>, usize) {
+fn sections(rows: &[RouteRow], wanted: &RouteFilter, built_in: bool) -> (Vec<Section>, usize) {
     let has = |row: &RouteRow, words: &str| {
         let text = format!(
             "{} {} {} {} {}",
@@ -48,8 +48,8 @@ fn sections(rows: &[RouteRow], wanted: &Wanted, built_in: bool) -> (Vec<Section>
     };
     let fits = |row: &&RouteRow| {
         let fits = match wanted {
-            Wanted::Words(words) => words.is_empty() || has(row, words),
-            Wanted::Taking(places) => places.contains(&row.key),
+            RouteFilter::Words(words) => words.is_empty() || has(row, words),
+            RouteFilter::Taking(places) => places.contains(&row.key),
         };
         fits && (built_in || !row.made_by.is_empty())
     };
@@ -77,7 +77,7 @@ struct Filter {
     text: RwSignal<String>,
     /// Whether what looks like a request is to be found as text.
     as_words: RwSignal<bool>,
-    wanted: RwSignal<Wanted>,
+    wanted: RwSignal<RouteFilter>,
     built_in: RwSignal<bool>,
     request: Memo<Option<(Option<String>, String)>>,
 }
@@ -89,7 +89,7 @@ impl Filter {
             rows: RwSignal::new(Vec::new()),
             text,
             as_words,
-            wanted: RwSignal::new(Wanted::Words(String::new())),
+            wanted: RwSignal::new(RouteFilter::Words(String::new())),
             built_in: RwSignal::new(false),
             request: Memo::new(move |_| text.with(|text| request_of(text)).filter(|_| !as_words.get())),
         };
@@ -111,12 +111,12 @@ impl Filter {
         Effect::new(move |_| {
             app.engine.generation.track();
             let asked = request.get();
-            let Some((host, path)) = asked.clone() else { return wanted.set(Wanted::Words(text.get())) };
+            let Some((host, path)) = asked.clone() else { return wanted.set(RouteFilter::Words(text.get())) };
             spawn_local(async move {
                 if let Ok(places) = ask::<HashSet<String>>(Question::RoutesFor { host, path }).await
                     && request.try_get_untracked() == Some(asked)
                 {
-                    wanted.set(Wanted::Taking(places));
+                    wanted.set(RouteFilter::Taking(places));
                 }
             });
         });

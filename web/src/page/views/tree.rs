@@ -5,7 +5,7 @@
 use crate::link::ask;
 use crate::state::App;
 use crate::view::View;
-use chancery_web::protocol::{Doc, Form, Found, Question, Row, Rows, Target};
+use chancery_web::protocol::{Doc, Form, Question, Row, Rows, SearchHit, Target};
 use leptos::attr::custom::custom_attribute;
 use leptos::ev::KeyboardEvent;
 use leptos::html::Div;
@@ -25,7 +25,7 @@ struct Shown {
     rows: RwSignal<Rows>,
     cursor: RwSignal<Option<u32>>,
     wanted: RwSignal<String>,
-    found: RwSignal<Option<Found>>,
+    found: RwSignal<Option<SearchHit>>,
     host: NodeRef<Div>,
     /// Whether it is shown for the first time, or again: what is selected comes into sight then.
     anew: StoredValue<bool>,
@@ -118,7 +118,7 @@ impl Shown {
         let Self { doc, rows, cursor, wanted, found, .. } = self;
         let (text, after) = (wanted.get_untracked(), found.with_untracked(|found| found.as_ref().and_then(|found| found.node)));
         spawn_local(async move {
-            let Ok(answer) = ask::<Found>(Question::Find { doc, text, after, back }).await else { return };
+            let Ok(answer) = ask::<SearchHit>(Question::Find { doc, text, after, back }).await else { return };
             // Another view may be shown by now.
             if rows.try_update(|rows| rows.total = answer.total).is_none() {
                 return;
