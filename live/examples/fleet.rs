@@ -121,7 +121,7 @@ fn replica_of(gateway: usize, alive: &[bool]) -> usize {
     (0..alive.len()).filter(|replica| alive[*replica]).max_by_key(|replica| hash(*replica)).unwrap_or_default()
 }
 
-/// What a fleet of so many replicas comes to.
+/// What a fleet needs with this number of replicas.
 struct Outcome {
     replicas: usize,
     most_envoys: usize,

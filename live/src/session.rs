@@ -68,7 +68,7 @@ impl Session {
         Ok(session)
     }
 
-    /// What a page is told of it.
+    /// What a page gets to know of it.
     #[must_use]
     pub fn feed(&self) -> Feed {
         Feed::new(self.builds.clone(), &self.events, self.states.clone(), self.clients.clone())
@@ -98,7 +98,7 @@ impl Session {
         let (listener, address) = bound.ok_or("no address to listen on")?;
         let (stop, stopping) = watch::channel(false);
         let xds = Xds { proxies: self.proxies.clone(), clients: self.clients.clone(), stop: stopping, identities: Identities::default(), ttl: None };
-        // How it ends is known: it is told to.
+        // It ends because it was asked to.
         let task = tokio::spawn(async move { drop(xds.serve(listener, None).await) });
         self.events.tell(Event::Listening { server: Server::Xds, address: address.to_string() });
         self.xds = Some(Serving { address, stop, task });

@@ -157,23 +157,31 @@ fn routes_of_host(host: &Tree) -> usize {
     if let Some(Plain::List(routes)) = routes { routes.len() } else { 0 }
 }
 
-fn row(pointer: String, listener: &Listener, chain: &FilterChain, domains: Vec<Str>) -> RouteRow {
-    RouteRow {
-        pointer,
-        listener: listener.name.value.clone(),
-        address: format!("{}:{}", listener.address.address.value, listener.address.port.value),
-        chain: chain_words(chain),
-        domains,
-        order: 0,
-        path: String::new(),
-        conditions: Vec::new(),
-        action: "forward",
-        told: String::new(),
-        upstreams: Vec::new(),
-        policies: Vec::new(),
-        made_by: Vec::new(),
-        shadowed_by: None,
+impl RouteRow {
+    /// A row of which only the place is known so far: its listener, with the address, and its filter chain in words.
+    fn at(pointer: String, listener: Str, address: String, chain: String) -> Self {
+        Self {
+            pointer,
+            listener,
+            address,
+            chain,
+            domains: Vec::new(),
+            order: 0,
+            path: String::new(),
+            conditions: Vec::new(),
+            action: "forward",
+            told: String::new(),
+            upstreams: Vec::new(),
+            policies: Vec::new(),
+            made_by: Vec::new(),
+            shadowed_by: None,
+        }
     }
+}
+
+fn row(pointer: String, listener: &Listener, chain: &FilterChain, domains: Vec<Str>) -> RouteRow {
+    let address = format!("{}:{}", listener.address.address.value, listener.address.port.value);
+    RouteRow { domains, ..RouteRow::at(pointer, listener.name.value.clone(), address, chain_words(chain)) }
 }
 
 fn chain_words(chain: &FilterChain) -> String {

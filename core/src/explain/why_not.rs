@@ -52,7 +52,7 @@ pub struct Case {
     pub span: Option<Span>,
 }
 
-/// At most so many rules of one resource are tried.
+/// At most this many rules of one resource are tried.
 const MOST: usize = 12;
 
 /// Why requests do not reach an object.

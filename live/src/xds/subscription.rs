@@ -38,7 +38,7 @@ pub struct Subscription {
     pub again: BTreeSet<Arc<str>>,
     /// The set that was sent last. With a wildcard, the client has all of it but for `told`.
     seen: Option<Arc<Resources>>,
-    /// What the client was told otherwise: without a wildcard of every name, with one where `seen` does not say it.
+    /// Versions that the client was sent and that `seen` does not give. Without a wildcard, this has every name that is asked for.
     told: BTreeMap<Arc<str>, SentVersion>,
     /// Names to look at besides those in which a set differs from `seen`.
     open: BTreeSet<Arc<str>>,
@@ -76,7 +76,7 @@ impl Subscription {
         self.wildcard || !self.names.is_empty()
     }
 
-    /// What the client was told of a resource.
+    /// What the client was sent of a resource.
     #[must_use]
     pub fn told(&self, name: &str) -> Option<SentVersion> {
         let of_set = || self.seen.as_ref().filter(|_| self.wildcard)?.version(name).map(SentVersion::Has);

@@ -8,7 +8,7 @@ use chancery_core::explain::{Case, FixView, ResourceRef, WhyNot, why_not};
 use chancery_core::resource::{Inputs, ObjectId};
 use serde::Serialize;
 
-/// At most so many changes are tried.
+/// At most this many changes are tried.
 const MOST: usize = 4;
 
 /// The answer, as the page has it.

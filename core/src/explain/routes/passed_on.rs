@@ -77,22 +77,9 @@ impl Place<'_> {
         let socket = self.listener.at(&["address", "socket_address"]);
         let names: Vec<&str> = self.chain.at(&["filter_chain_match", "server_names"]).items().iter().map(Tree::text).collect();
         let transport = if self.chain.find("transport_socket").is_some() { "TLS" } else { "cleartext" };
-        RouteRow {
-            pointer: pointer.into(),
-            listener: self.listener.get("name").str(),
-            address: format!("{}:{}", socket.get("address").text(), socket.get("port_value").int()),
-            chain: if names.is_empty() { transport.into() } else { format!("{transport}, SNI {}", names.join(", ")) },
-            domains: Vec::new(),
-            order: 0,
-            path: String::new(),
-            conditions: Vec::new(),
-            action: "forward",
-            told: String::new(),
-            upstreams: Vec::new(),
-            policies: Vec::new(),
-            made_by: Vec::new(),
-            shadowed_by: None,
-        }
+        let address = format!("{}:{}", socket.get("address").text(), socket.get("port_value").int());
+        let chain = if names.is_empty() { transport.into() } else { format!("{transport}, SNI {}", names.join(", ")) };
+        RouteRow::at(pointer.into(), self.listener.get("name").str(), address, chain)
     }
 
     fn made_by(self, of: &Tree) -> Vec<super::ResourceRef> {

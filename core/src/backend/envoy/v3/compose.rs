@@ -183,7 +183,7 @@ impl Composer {
         }
     }
 
-    /// Makes the wanted pieces of many shared values on all threads of the host, and keeps them in the memory, where [`Composer::elements`] finds them.
+    /// Encodes many shared values on all threads of the host, in the forms that are asked for. The results are cached: [`Composer::elements`] reads them from there.
     pub(super) fn prepare<'t, T, M>(
         &self,
         all: impl Iterator<Item = &'t Arc<T>>,

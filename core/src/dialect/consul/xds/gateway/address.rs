@@ -1,6 +1,6 @@
 //! At which addresses a gateway listens.
 
-use crate::dialect::consul::xds::context::Context;
+use crate::dialect::consul::xds::context::{Context, Outcome};
 use crate::dialect::consul::xds::parts::config::GatewayConfig;
 use crate::ir::Tree;
 use crate::text::Str;
@@ -13,8 +13,17 @@ pub(crate) struct At {
     pub(crate) port: Tree,
 }
 
+/// The listeners of all addresses at which a gateway listens.
+pub(super) fn at_each(cx: &Context<'_>, listeners: impl Fn(&At) -> Outcome) -> Outcome {
+    let mut out = Vec::new();
+    for at in addresses(cx) {
+        out.extend(listeners(&at)?);
+    }
+    Ok(out)
+}
+
 /// All addresses at which a gateway listens, by name, each once.
-pub(crate) fn addresses(cx: &Context<'_>) -> Vec<At> {
+fn addresses(cx: &Context<'_>) -> Vec<At> {
     let config = GatewayConfig::of(cx.instance.proxy.get("Config"));
     let instance = cx.instance;
     let mut all = Vec::new();

@@ -1,6 +1,6 @@
 //! API gateways.
 
-use super::address::addresses;
+use super::address::at_each;
 use super::synthesis::{Synthetic, synthetic};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::names::UpstreamId;
@@ -22,20 +22,11 @@ use alloc::vec::Vec;
 /// All that an API gateway gets.
 pub(crate) fn resources(cx: &Context<'_>, gateway: &ApiGateway) -> Result<Resources, Failure> {
     Ok(Resources {
-        listeners: listeners(cx, gateway)?,
+        listeners: at_each(cx, |at| listeners_at(cx, gateway, &at.host))?,
         routes: routes(cx, gateway)?,
         clusters: clusters(cx, gateway)?,
         endpoints: endpoints(cx, gateway)?,
     })
-}
-
-/// The listeners of all its addresses.
-fn listeners(cx: &Context<'_>, gateway: &ApiGateway) -> Outcome {
-    let mut out = Vec::new();
-    for at in addresses(cx) {
-        out.extend(listeners_at(cx, gateway, &at.host)?);
-    }
-    Ok(out)
 }
 
 /// A service of a listener as an upstream.

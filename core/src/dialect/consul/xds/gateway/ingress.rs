@@ -1,6 +1,6 @@
 //! Ingress gateways.
 
-use super::address::addresses;
+use super::address::at_each;
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::names::UpstreamId;
 use crate::dialect::consul::proxycfg::{Ingress, Listener};
@@ -21,20 +21,11 @@ use alloc::vec::Vec;
 /// All that an ingress gateway gets.
 pub(crate) fn resources(cx: &Context<'_>, gateway: &Ingress) -> Result<Resources, Failure> {
     Ok(Resources {
-        listeners: listeners(cx, gateway)?,
+        listeners: at_each(cx, |at| listeners_at(cx, gateway, &at.host))?,
         routes: routes(cx, gateway)?,
         clusters: clusters(cx, gateway)?,
         endpoints: endpoint::of_upstreams(cx, &upstreams(cx, gateway))?,
     })
-}
-
-/// The listeners of all its addresses.
-fn listeners(cx: &Context<'_>, gateway: &Ingress) -> Outcome {
-    let mut out = Vec::new();
-    for at in addresses(cx) {
-        out.extend(listeners_at(cx, gateway, &at.host)?);
-    }
-    Ok(out)
 }
 
 /// A service of a listener as an upstream.

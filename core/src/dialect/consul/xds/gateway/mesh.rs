@@ -1,6 +1,6 @@
 //! Mesh gateways.
 
-use super::address::{At, addresses};
+use super::address::{At, at_each};
 use super::cluster::{GatewayCluster, cluster};
 use crate::dialect::consul::chain::NodeKind;
 use crate::dialect::consul::instance::Instance;
@@ -27,16 +27,11 @@ use alloc::vec::Vec;
 /// All that a mesh gateway gets.
 pub(crate) fn resources(cx: &Context<'_>, gateway: &MeshGateway) -> Result<Resources, Failure> {
     Ok(Resources {
-        listeners: listeners(cx, gateway)?,
+        listeners: at_each(cx, |at| listener(cx, gateway, at).map(|one| Vec::from([one])))?,
         routes: routes(cx, gateway)?,
         clusters: clusters(cx, gateway)?,
         endpoints: endpoints(cx, gateway)?,
     })
-}
-
-/// Its listeners, one for each address.
-fn listeners(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
-    addresses(cx).iter().map(|at| listener(cx, gateway, at)).collect()
 }
 
 /// Whether peers reach the servers through it.

@@ -1,6 +1,6 @@
 //! Terminating gateways.
 
-use super::address::{At, addresses};
+use super::address::{At, at_each};
 use super::cluster::{GatewayCluster, cluster};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::go;
@@ -25,16 +25,11 @@ use alloc::vec::Vec;
 /// All that a terminating gateway gets.
 pub(crate) fn resources(cx: &Context<'_>, gateway: &TerminatingGateway) -> Result<Resources, Failure> {
     Ok(Resources {
-        listeners: listeners(cx, gateway)?,
+        listeners: at_each(cx, |at| listener(cx, gateway, at).map(|one| Vec::from([one])))?,
         routes: routes(cx, gateway)?,
         clusters: clusters(cx, gateway)?,
         endpoints: endpoints(cx, gateway)?,
     })
-}
-
-/// Its listeners, one for each address.
-fn listeners(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcome {
-    addresses(cx).iter().map(|at| listener(cx, gateway, at)).collect()
 }
 
 /// What central configuration says of a service.
