@@ -3,6 +3,7 @@
 //! What must not be here: windows and dialogs; the window hands in what the person chose.
 
 mod alarm;
+mod envoys;
 
 pub use alarm::Alarm;
 
@@ -11,6 +12,7 @@ use crate::recent::Recent;
 use chancery_core::compilation::{Options, for_people};
 use chancery_live::bootstrap::Bootstrap;
 use chancery_live::engine::Settings;
+use chancery_live::envoys::{Search, send};
 use chancery_live::event::Events;
 use chancery_live::feed::{Feed, is_shown_whole};
 use chancery_live::session::Session;
@@ -104,6 +106,7 @@ pub struct Desk {
     /// How many files have changes that are not saved, as the page says.
     unsaved: Arc<AtomicU32>,
     alarm: Alarm,
+    found: envoys::Found,
 }
 
 /// An answer, or one sentence that says why there is none.
@@ -113,7 +116,15 @@ impl Desk {
     /// Follows nothing yet; `alarm` takes sentences about new errors.
     #[must_use]
     pub fn new(recent: Recent, alarm: Alarm) -> Self {
-        Self { open: Arc::default(), turns: watch::channel(0).0, words: Arc::default(), recent, unsaved: Arc::default(), alarm }
+        Self {
+            open: Arc::default(),
+            turns: watch::channel(0).0,
+            words: Arc::default(),
+            recent,
+            unsaved: Arc::default(),
+            alarm,
+            found: envoys::Found::default(),
+        }
     }
 
     /// How many files have changes that are not saved.
@@ -152,7 +163,12 @@ impl Desk {
                 self.unsaved.store(files, Ordering::Relaxed);
                 Ok(Value::Null)
             }
-            Call::Dump { address } => chancery_live::admin::config_dump(&address).await.map(Value::String),
+            Call::FindEnvoys { context, namespace, selector, port } => self.find_envoys(context, Search { namespace, selector, port }).await,
+            Call::Overview { envoy } => self.overview(&envoy).await,
+            Call::Stats { envoy, filter } => self.stats(&envoy, &filter).await,
+            Call::Dump { envoy } => self.dump(&envoy).await,
+            Call::Drift { envoy, gateway } => self.drift(&envoy, gateway).await,
+            Call::Send { envoy, request, simulated } => value(&send(&self.reach(&envoy).await?, &request, &simulated).await?),
         }
     }
 

@@ -11,7 +11,7 @@
 //! | [`event`] | what happens, as the objects that other programs read; the timeline |
 //! | [`log`] | what the program says of itself, on standard error |
 //! | [`address`] | where a server listens |
-//! | [`admin`] | what an Envoy on this machine says of itself |
+//! | [`envoys`] | Envoys that run: found, asked, sent requests, compared with what they should have |
 //! | [`files`] | which files of a folder are read |
 //! | [`sources`] | where inputs come from: a folder, a stream of watch events, a recording, an API server |
 //! | [`worker`] | changes become builds: noise dropped, spaced, drained, compiled |
@@ -30,10 +30,10 @@
 //! core compiles them as it does those of a file.
 
 pub mod address;
-pub mod admin;
 pub mod bootstrap;
 pub mod controllers;
 pub mod engine;
+pub mod envoys;
 pub mod event;
 pub mod feed;
 pub mod files;

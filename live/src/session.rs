@@ -6,6 +6,7 @@
 use crate::Failure;
 use crate::address::Address;
 use crate::engine::{Engine, Settings};
+use crate::envoys::DriftSource;
 use crate::event::{Event, Events, Server, SourceState};
 use crate::feed::Feed;
 use crate::proxies::Proxies;
@@ -16,6 +17,7 @@ use crate::worker::intake::Intake;
 use crate::xds::clients::Clients;
 use crate::xds::identity::Identities;
 use crate::xds::server::Xds;
+use chancery_core::compilation::Options;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
@@ -29,6 +31,7 @@ pub struct Session {
     clients: Clients,
     proxies: Proxies,
     builds: watch::Receiver<Option<Arc<Build>>>,
+    options: Options,
     xds: Option<Serving>,
     /// Dropped, the engine is stopped.
     _alive: oneshot::Sender<()>,
@@ -48,7 +51,7 @@ impl Session {
     ///
     /// The system gives no thread.
     pub fn start(settings: Settings, sources: Vec<Box<dyn Source>>) -> Result<Self, Failure> {
-        let events = settings.events.clone();
+        let (events, options) = (settings.events.clone(), settings.options.clone());
         let names: Vec<String> = sources.iter().map(|source| source.name()).collect();
         let proxies = Proxies::new(false, events.clone());
         let (latest, builds) = watch::channel(None);
@@ -61,6 +64,7 @@ impl Session {
             events,
             proxies,
             builds,
+            options,
             xds: None,
             _alive: alive,
         };
@@ -78,6 +82,14 @@ impl Session {
     #[must_use]
     pub fn build(&self) -> Option<Arc<Build>> {
         self.builds.borrow().clone()
+    }
+
+    /// What an Envoy is compared with; `None` before the first build.
+    #[must_use]
+    pub fn drift_source(&self) -> Option<DriftSource> {
+        let latest = self.proxies.subscribe().borrow().clone()?;
+        let served = latest.iter().map(|(gateway, rollout)| (gateway.clone(), rollout.newest().clone())).collect();
+        Some(DriftSource { build: self.build()?, options: self.options.clone(), served })
     }
 
     /// Takes a text in place of the one that a source gives, until there is `None`.

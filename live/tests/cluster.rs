@@ -1,6 +1,8 @@
 //! A real API server as the source: what it holds is what is compiled, through missing CRDs, missing permissions, crashes and forgotten history;
 //! and what is written into it.
 
+#[path = "support/envoys.rs"]
+mod envoys;
 #[path = "support/cluster.rs"]
 mod support;
 
@@ -545,6 +547,7 @@ async fn a_real_api_server() {
     who_may_see_a_part_sees_that(&cluster).await;
     what_the_cluster_took_is_not_judged_again(&cluster).await;
     a_wrong_kubeconfig_is_told_in_a_sentence(&cluster).await;
+    envoys::envoys_in_pods_are_found_and_asked(&cluster).await;
     statuses_are_written_where_asked(&cluster).await;
     two_replicas_with_the_permissions_of_the_manifests(&cluster).await;
     a_clock_that_jumps_hands_the_lease_to_nobody(&cluster).await;

@@ -60,12 +60,28 @@ export async function start() {
       if (status >= 300) throw new Error(text);
       return true;
     }, `${at} is applied`);
+  let kubelet;
   return {
     kubeconfig,
     apply,
+    // A node whose stand-in for a kubelet forwards ports of its pods to this machine.
+    node: async (name) => {
+      const port = await free();
+      kubelet = spawn(program, ["kubelet", `127.0.0.1:${port}`, path("server.crt"), path("server.key")], { stdio: "ignore" });
+      const status = { addresses: [{ type: "InternalIP", address: "127.0.0.1" }], daemonEndpoints: { kubeletEndpoint: { Port: port } } };
+      await apply(`/api/v1/nodes/${name}`, { apiVersion: "v1", kind: "Node", metadata: { name }, status });
+    },
+    // A pod of that node, which runs.
+    pod: async (name, node, image, ports) => {
+      const at = `/api/v1/namespaces/default/pods/${name}`;
+      await apply(at, { apiVersion: "v1", kind: "Pod", metadata: { name, labels: { app: name } }, spec: { nodeName: node, containers: [{ name: "c", image, ports }] } });
+      const containerStatuses = [{ name: "c", ready: true, image, imageID: "", restartCount: 0, state: { running: {} } }];
+      await ask("PATCH", `${at}/status`, { status: { phase: "Running", containerStatuses } }, "application/merge-patch+json");
+    },
     crash: () => server.kill("SIGKILL"),
     begin,
     stop: async () => {
+      kubelet?.kill("SIGKILL");
       server.kill("SIGKILL");
       etcd.kill("SIGKILL");
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -1,4 +1,5 @@
-// A window of the desktop, driven by WebDriver: tauri-driver starts it, and WebKitWebDriver looks into it.
+// A window of the desktop, driven by WebDriver: tauri-driver starts it, and WebKitWebDriver looks into it. Without CHANCERY_TAURI_DRIVER the latter
+// starts it itself.
 //
 // What must not be here: expectations.
 
@@ -37,15 +38,21 @@ export async function until(look, what, patience = 60_000) {
   throw new Error(`${what}: not within ${patience / 1000} s; last: ${JSON.stringify(last)}`);
 }
 
+const tauri = process.env.CHANCERY_TAURI_DRIVER;
+// A display without a screen has no graphics processor; what the web view tries instead of one ends its process now and then.
+const drawing = { WEBKIT_SKIA_ENABLE_CPU_RENDERING: "1" };
+let closed = 0;
+
 const element = "element-6066-11e4-a52e-4f735466cecf";
 
 // Opens a window with these arguments. What the person keeps lies in a folder of its own.
 export async function open(args, env = {}) {
   const home = await mkdtemp(join(tmpdir(), "chancery-desktop-"));
   const [port, nativePort] = [await free(), await free()];
-  const where = { HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_DATA_HOME: join(home, "data"), XDG_CACHE_HOME: join(home, "cache"), SHLVL: "1" };
+  const where = { HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_DATA_HOME: join(home, "data"), XDG_CACHE_HOME: join(home, "cache"), SHLVL: "1", ...drawing };
   // On a bus of its own: a window that is still closing would take the call otherwise, as the one that is open already.
-  const driver = spawn("dbus-run-session", ["--", process.env.CHANCERY_TAURI_DRIVER ?? "tauri-driver", "--port", port, "--native-port", nativePort], {
+  const ports = tauri ? ["--port", port, "--native-port", nativePort] : [`--port=${port}`];
+  const driver = spawn("dbus-run-session", ["--", tauri ?? "WebKitWebDriver", ...ports], {
     env: { ...process.env, ...where, ...env },
     stdio: ["ignore", "inherit", "inherit"],
     detached: true,
@@ -59,10 +66,17 @@ export async function open(args, env = {}) {
   };
   await until(() => ask("GET", "/status"), "tauri-driver answers");
   // Without arguments the driver gives some of its own, which are none of this program's.
-  const capabilities = { alwaysMatch: { "tauri:options": { application: process.env.CHANCERY_DESKTOP, args: args.length ? args : ["--"] } } };
+  const [application, words] = [process.env.CHANCERY_DESKTOP, args.length ? args : ["--"]];
+  const options = tauri ? { "tauri:options": { application, args: words } } : { "webkitgtk:browserOptions": { binary: application, args: words } };
+  const capabilities = { alwaysMatch: options };
   const { sessionId } = await ask("POST", "/session", { capabilities });
   const at = (path) => `/session/${sessionId}${path}`;
   const find = async (selector) => (await ask("POST", at("/element"), { using: "css selector", value: selector }))[element];
+  const picture = async (name) => {
+    if (!process.env.CHANCERY_PICTURES) return;
+    await mkdir(process.env.CHANCERY_PICTURES, { recursive: true });
+    await writeFile(join(process.env.CHANCERY_PICTURES, `${name}.png`), Buffer.from(await ask("GET", at("/screenshot")), "base64"));
+  };
   return {
     run: (script, ...values) => ask("POST", at("/execute/sync"), { script, args: values }),
     // What a promise of the page comes to.
@@ -85,12 +99,10 @@ export async function open(args, env = {}) {
       }),
     text: async (selector) => ask("GET", at(`/element/${await find(selector)}/text`)),
     click: async (selector) => ask("POST", at(`/element/${await find(selector)}/click`), {}),
-    picture: async (name) => {
-      if (!process.env.CHANCERY_PICTURES) return;
-      await mkdir(process.env.CHANCERY_PICTURES, { recursive: true });
-      await writeFile(join(process.env.CHANCERY_PICTURES, `${name}.png`), Buffer.from(await ask("GET", at("/screenshot")), "base64"));
-    },
+    picture,
     close: async () => {
+      // What a test that fails saw last.
+      await picture(`last-${++closed}`).catch(() => {});
       await ask("DELETE", at("")).catch(() => {});
       process.kill(-driver.pid);
       await rm(home, { recursive: true, force: true, maxRetries: 5 });

@@ -15,7 +15,7 @@ pub use compare::{Answered, Change, Comparison, Difference, FieldChange, From, O
 pub use reach::{Reach, ReachCase};
 pub use request::{Hop, Sent, Step, Tried, Wanting, Way};
 pub use share::{Kept, Opened, Shared, Sharing};
-pub use window::Call;
+pub use window::{Call, EnvoyAt};
 
 use serde::{Deserialize, Serialize};
 

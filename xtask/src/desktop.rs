@@ -2,10 +2,10 @@
 //!
 //! What must not be here: what the window does.
 
-use crate::shell::{cargo, program, root, run as call, show, target, timed};
+use crate::shell::{cargo, program, root, run as call, show, target, timed, works};
 use crate::{page, setup};
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Runs it; the arguments are the window's.
@@ -41,22 +41,55 @@ pub fn build(whom: page::For, profile: &[&str]) -> Result<PathBuf, String> {
 }
 
 /// A program that opens windows: on the display that is there, or on one without a screen.
-fn on_display(name: &std::path::Path) -> Command {
+fn on_display(name: &Path) -> Command {
     if env::var_os("DISPLAY").is_some() || env::var_os("WAYLAND_DISPLAY").is_some() {
         return program(name);
     }
     println!("There is no display: the window opens on a display without a screen.");
     let mut command = program("xvfb-run");
     command.args(["-a", "-s", "-screen 0 1440x900x24", "dbus-run-session", "--"]).arg(name);
+    // It has no graphics processor; what the web view tries instead of one ends its process now and then.
+    command.env("WEBKIT_SKIA_ENABLE_CPU_RENDERING", "1");
     command
 }
 
-/// Drives the window as a person would.
+/// Drives the window as a person would: all of it, with a real API server and a real Envoy where they can be had.
 pub fn test() -> Result<(), String> {
     let window = build(page::For::Tests, &[])?;
     let driver = setup::window_driver()?;
     call(cargo().args(["clippy", "--quiet", "--package", "chancery-desktop", "--features", "window", "--", "--deny", "warnings"]))?;
+    let mut command = drive(&window, "test");
+    match setup::envoy() {
+        Ok(envoy) => drop(command.env("CHANCERY_ENVOY", envoy)),
+        Err(error) => println!("No Envoy is served: {error}"),
+    }
+    if works("go", &["version"]) {
+        command.env("CHANCERY_APISERVER_PROGRAM", api_server()?);
+    } else {
+        println!("No cluster is connected to: there is no Go to build an API server with");
+    }
+    call(command.env("CHANCERY_TAURI_DRIVER", driver))
+}
+
+/// That the window opens, follows a folder and saves: what is tried with everything else. `Err` inside says why it cannot be tried here.
+pub fn smoke() -> Result<Result<(), String>, String> {
+    if let Err(why) = setup::window().and_then(|()| setup::web_driver()) {
+        return Ok(Err(why));
+    }
+    let window = build(page::For::Tests, &[])?;
+    call(drive(&window, "folder").env_remove("CHANCERY_TAURI_DRIVER")).map(Ok)
+}
+
+/// Runs tests in the window.
+fn drive(window: &Path, script: &str) -> Command {
     let mut command = on_display("npm".as_ref());
-    command.args(["test", "--silent"]).current_dir(root().join("tests/desktop"));
-    call(command.env("CHANCERY_DESKTOP", window).env("CHANCERY_TAURI_DRIVER", driver))
+    command.args(["run", "--silent", script]).current_dir(root().join("tests/desktop")).env("CHANCERY_DESKTOP", window);
+    command
+}
+
+/// The API server of the tests, built of Go modules.
+fn api_server() -> Result<PathBuf, String> {
+    let built = target().join("apiserver");
+    call(program(root().join("live/tests/apiserver/build")).arg(&built))?;
+    Ok(built)
 }

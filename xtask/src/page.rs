@@ -8,6 +8,7 @@
 use crate::shell::{cargo, program, root, run as call, target};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::{fs, io, thread};
 
 /// Where the page lies.
@@ -54,8 +55,18 @@ pub enum For {
     Tests,
 }
 
-/// Builds it.
+/// Builds it, once in a run.
 pub fn build(whom: For) -> Result<(), String> {
+    static BUILT: Mutex<Option<For>> = Mutex::new(None);
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if *built != Some(whom) {
+        build_now(whom)?;
+        *built = Some(whom);
+    }
+    Ok(())
+}
+
+fn build_now(whom: For) -> Result<(), String> {
     call(program("npm").args(["run", "--silent", "build"]).current_dir(root().join("assets/editor")))?;
     let index = fs::read_to_string(root().join("index.html")).map_err(|error| format!("index.html: {error}"))?;
     let (index, parts) = recipe(&index);

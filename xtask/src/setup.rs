@@ -148,9 +148,14 @@ pub fn window() -> Result<(), String> {
 /// What drives a window of Tauri.
 const TAURI_DRIVER: &str = "2.0.5";
 
+/// What looks into a web view.
+pub fn web_driver() -> Result<(), String> {
+    step("driver of the web view", works("sh", &["-c", "command -v WebKitWebDriver"]), || apt("webkit2gtk-driver"))
+}
+
 /// What drives the window in tests.
 pub fn window_driver() -> Result<PathBuf, String> {
-    step("driver of the web view", works("sh", &["-c", "command -v WebKitWebDriver"]), || apt("webkit2gtk-driver"))?;
+    web_driver()?;
     let driver = cargo_bin("tauri-driver");
     step("tauri-driver", driver.is_file(), || install(&["tauri-driver", "--version", TAURI_DRIVER]))?;
     Ok(driver)

@@ -43,6 +43,7 @@ const PARTS: &[Part] = &[
     ("wasm", wasm),
     ("tests", tests),
     ("sight", core_in_sight),
+    ("window", window_opens),
     ("browser", browser_sees),
     ("page", page_works),
     ("licences", licences),
@@ -283,6 +284,14 @@ fn chaos() -> Result<Ended, String> {
     command.args(["test", "--package", "chancery-live", "--features", "cluster", "--test", "cluster", "whatever_happens", "--", "--nocapture"]);
     call(command.env("CHANCERY_CHAOS", env::var("CHANCERY_CHAOS").unwrap_or_else(|_| "30".into())))?;
     Ok(Ended::Passed)
+}
+
+/// The desktop's window opens and does the core of what it does.
+fn window_opens() -> Result<Ended, String> {
+    Ok(match desktop::smoke()? {
+        Ok(()) => Ended::Passed,
+        Err(why) => Ended::Skipped(format!("the packages of the system's web view are missing and cannot be installed: {why}")),
+    })
 }
 
 /// What the desktop's window does, driven as a person would.

@@ -101,6 +101,12 @@ impl GatewayDifference {
 }
 
 impl Differences {
+    /// What differs in the only gateway.
+    pub fn of_envoy(envoy: Vec<Change>) -> Self {
+        let only = GatewayDifference { gateway: None, state: GatewayState::Compared, make: Make::Envoy, envoy, kept: Vec::new(), requests: None };
+        Self { gateways: vec![only], ..Self::default() }
+    }
+
     /// Whether nothing differs.
     pub fn is_empty(&self) -> bool {
         self.resources.is_empty() && self.settings.is_empty() && self.is_same_for_envoy()

@@ -2,20 +2,18 @@
 //!
 //! What must not be here: the comparison; the answers of the server and of Envoy.
 
-use super::compared::{Differences, compare};
-use super::loaded::{Loaded, running};
+use super::compared::Differences;
+use super::loaded::{GatewaySide, Loaded, running};
 use super::{data, human, warn_of_gaps};
 use crate::args::{DiffFormat, DriftArgs};
 use crate::live::ask;
 use crate::output::{print, print_json};
 use crate::style::{Style, plain};
 use crate::{Outcome, Unusable};
-use chancery_core::backend::envoy::{self, v3::resources};
-use chancery_core::compare::ChangeKind;
-use chancery_core::compilation::Compilation;
-use chancery_core::envoy_config::{EnvoyConfig, Running};
+use chancery_core::compare::{envoy_of_served, served_of_source};
+use chancery_core::envoy_config::Running;
+use chancery_live::envoys;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Runs it.
@@ -26,17 +24,16 @@ pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
     warn_of_gaps(&[source]);
     let node = args.node.as_deref().map(|node| format!("?node={}", escaped(node))).unwrap_or_default();
     let served = running(&format!("what {} sends", args.server), &ask::text(&args.server, &format!("/api/v1/served{node}"))?)?;
-    let mut sent = compare(source, &served, false)?;
-    forget(&mut sent, ChangeKind::Removed, &of_bootstrap(source));
+    let Loaded::Running(of_server) = &served else { return Ok(2) };
+    let sent = sent(source, of_server)?;
     let mut differs = !sent.is_empty();
     let mut out = format!("{}\n{}", style.bold("The source, and what the server sends:"), human::report(&sent, None, style));
     let mut all = json!({ "sent": data(&sent, None)? });
     if let Some(address) = &args.envoy {
-        let dump = chancery_live::host::wait(chancery_live::admin::config_dump(address)).map_err(|failure| Unusable(failure.0))?;
+        let dump = chancery_live::host::wait(dump_of(address)).map_err(|failure| Unusable(failure.0))?;
         let envoy = running(&format!("the Envoy at {address}"), &dump)?;
         let Loaded::Running(of_envoy) = &envoy else { return Ok(2) };
-        let mut has = compare(&served, &envoy, false)?;
-        forget(&mut has, ChangeKind::Added, &started_with(of_envoy));
+        let has = Differences::of_envoy(envoy_of_served(of_server, of_envoy));
         differs |= !has.is_empty() || !of_envoy.refused.is_empty();
         let title = format!("What the server sends, and what the Envoy at {address} has:");
         let _ = write!(out, "\n{}\n{}", style.bold(plain(&title)), human::report(&has, Some(of_envoy), style));
@@ -63,37 +60,20 @@ pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
     Ok(u8::from(args.exit_code && differs))
 }
 
-/// Listeners that only a bootstrap of the controller has: no server sends them.
-fn of_bootstrap(source: &Loaded) -> BTreeSet<String> {
-    let mut out = BTreeSet::new();
-    for gateway in source.compilation().into_iter().flat_map(Compilation::gateways) {
-        let sent = resources(gateway.ir, &envoy::Options::default());
-        let is_sent = |name: &str| sent.listeners.iter().any(|listener| listener.name == name);
-        let all = EnvoyConfig::of(gateway.ir).listeners;
-        out.extend(all.into_iter().map(|placed| placed.message.name).filter(|name| !is_sent(name)));
-    }
-    out
-}
-
-/// What an Envoy has of its own bootstrap: how it reaches the server, among others.
-fn started_with(running: &Running) -> BTreeSet<String> {
-    let is_static = |pointer: &str| pointer.contains("/static_");
-    let clusters = running.config.clusters.iter().filter(|placed| is_static(&placed.pointer)).map(|placed| &placed.message.name);
-    let listeners = running.config.listeners.iter().filter(|placed| is_static(&placed.pointer)).map(|placed| &placed.message.name);
-    clusters.chain(listeners).cloned().collect()
-}
-
-/// Leaves out what became so of these, and of what stands in them.
-fn forget(differences: &mut Differences, change: ChangeKind, names: &BTreeSet<String>) {
-    for gateway in &mut differences.gateways {
-        gateway.envoy.retain(|of| of.change != change || !names.iter().any(|name| is_of(&of.name, name)));
+/// How what the server sends differs from the source.
+fn sent(source: &Loaded, served: &Running) -> Result<Differences, Unusable> {
+    let positions = source.positions();
+    match source {
+        Loaded::Compiled(of) if of.proxies.len() > 1 => Err(of.several("which of them the running Envoy is")),
+        _ => match source.side(0, positions.as_ref()) {
+            GatewaySide::Envoy(side) => Ok(Differences::of_envoy(served_of_source(&side, served))),
+            GatewaySide::AppGateway(_) => Err("an Application Gateway is served to no Envoy".into()),
+        },
     }
 }
 
-/// Whether a part is the one of this name, or stands in it. A part is called `NAME in WHAT HOLDS IT, ...`; another name may begin like this one.
-fn is_of(part: &str, name: &str) -> bool {
-    let inside = part.split_once(" in ").map_or(part, |(_, inside)| inside);
-    part == name || part.starts_with(&format!("{name}, ")) || inside.split(", ").any(|one| one == name)
+async fn dump_of(address: &str) -> Result<String, String> {
+    envoys::config_dump(&envoys::Reach::local(address)?).await
 }
 
 /// A type of which an Envoy has not accepted what it was sent last.
@@ -153,19 +133,4 @@ fn escaped(text: &str) -> String {
         byte => format!("%{byte:02X}"),
     };
     text.bytes().map(one).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_of;
-
-    #[test]
-    fn a_part_belongs_to_what_has_its_name_and_to_nothing_that_begins_like_it() {
-        for part in ["listener-ready", "listener-ready, filter chain 0", "route /ready in listener-ready", "/x in virtual host v, listener-ready"] {
-            assert!(is_of(part, "listener-ready"), "{part}");
-        }
-        for part in ["listener-ready-for-shop", "listener-ready-2, filter chain 0", "route / in listener-ready-2", "not-listener-ready"] {
-            assert!(!is_of(part, "listener-ready"), "{part}");
-        }
-    }
 }

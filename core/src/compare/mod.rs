@@ -14,10 +14,12 @@ mod renames;
 mod requests;
 mod resources;
 mod settled;
+mod three_way;
 
 pub use app_gateway::{AppGatewaySide, KeptPart, app_gateway_requests, compare_app_gateways, parts_of_others};
 pub use fields::FieldChange;
 pub use requests::{Answer, Difference, ListenerPairing, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
+pub use three_way::{DriftedField, DriftedPart, ThreeWay, envoy_of_served, served_of_source, three_way};
 
 use crate::backend::OutputMap;
 use crate::compilation::{self, GatewayRef, SideRef, Takes};

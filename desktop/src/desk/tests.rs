@@ -148,3 +148,48 @@ async fn envoys_are_served_what_the_person_tries() {
     let taken = tokio::net::TcpListener::bind(&address).await;
     assert!(taken.is_ok(), "the port is free again");
 }
+
+/// What answers as the admin interface of an Envoy that has no more than this.
+async fn envoy_with(configuration: &'static str) -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _ = stream.read(&mut [0; 512]).await;
+            drop(stream.write_all(format!("HTTP/1.0 200 OK\r\n\r\n{configuration}").as_bytes()).await);
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn what_an_envoy_lacks_is_named_with_the_line_that_makes_it() {
+    let page = Page::opened().await;
+    let address = envoy_with(r#"{"configs": [{"@type": "type.googleapis.com/envoy.admin.v3.ClustersConfigDump"}]}"#).await;
+    page.told("event", |event| event["event"] == "build").await;
+    let drift = call(json!({"do": "drift", "envoy": {"in": "local", "address": address}}));
+    let found = page.desk.call(drift).await.expect("a comparison");
+    let parts = found["parts"].as_array().expect("parts");
+    let cluster = parts.iter().find(|part| part["kind"] == "cluster").unwrap_or_else(|| panic!("no cluster: {found}"));
+    assert_eq!([&cluster["in_source"], &cluster["in_served"], &cluster["in_envoy"]], [true, true, false]);
+    assert!(found["notes"].to_string().contains("no listeners"), "{found}");
+    assert!(!found.to_string().contains("hunter2"));
+}
+
+#[tokio::test]
+async fn only_envoys_of_this_machine_and_pods_that_were_found_are_asked() {
+    let page = Page::opened().await;
+    let far = json!({"in": "local", "address": "192.0.2.1:8001"});
+    let pod = json!({"in": "pod", "context": "c", "namespace": "n", "pod": "p", "port": 8001});
+    for (envoy, why) in [(far, "not on this machine"), (pod, "was not found")] {
+        for what in ["overview", "dump", "drift"] {
+            let asked = page.desk.call(call(json!({"do": what, "envoy": envoy}))).await;
+            assert!(asked.as_ref().is_err_and(|said| said.contains(why)), "{what}: {asked:?}");
+        }
+    }
+    page.desk.call(Call::Close).await.expect("it is closed");
+    let local = json!({"in": "local", "address": envoy_with("{}").await});
+    let nothing = page.desk.call(call(json!({"do": "drift", "envoy": local}))).await;
+    assert!(nothing.is_err_and(|why| why.contains("open a folder or connect")));
+}

@@ -3,11 +3,12 @@
 //! What must not be here: new computation, and key material.
 
 use super::{Asked, Shared};
+use crate::envoys::drift::text_of;
 use crate::worker::build::Build;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chancery_core::backend::envoy::v3::{Emitted, Service, config_dump as config_dump_of, emit};
+use chancery_core::backend::envoy::v3::{Emitted, emit};
 use chancery_core::backend::envoy::{self, Document};
 use chancery_core::compilation::GatewayRef;
 use chancery_core::explain::{self, Snapshot, dump_config, dump_tree};
@@ -133,9 +134,7 @@ pub fn served(shared: &Shared, asked: &Asked) -> Answer {
             _ => return Err((StatusCode::BAD_REQUEST, format!("there are several gateways: say ?gateway= and one of {}", names()))),
         },
     };
-    let services = Service::ALL.into_iter().filter_map(|service| Some((service, snapshot.get(&service.type_url())?)));
-    let resources: Vec<_> = services.flat_map(|(service, of)| of.by_name.values().map(move |of| (service, of.version.to_string(), of))).collect();
-    text(&config_dump_of(resources.iter().map(|(service, version, of)| (*service, version.as_str(), &***of))))
+    text(&text_of(&snapshot))
 }
 
 pub fn route(shared: &Shared, asked: &Asked) -> Answer {

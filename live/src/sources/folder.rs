@@ -62,8 +62,15 @@ impl Source for Folder {
     fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>> {
         Box::pin(async move {
             let (told, mut changes) = mpsc::channel::<()>(1);
-            let mut reader =
-                Reader { root: self.path, reading: self.reading, outlet, stamps: BTreeMap::new(), watched: BTreeMap::new(), watcher: None };
+            let mut reader = Reader {
+                root: self.path,
+                reading: self.reading,
+                outlet,
+                stamps: BTreeMap::new(),
+                watched: BTreeMap::new(),
+                watcher: None,
+                is_writing: false,
+            };
             let tell = move |event: notify::Result<notify::Event>| {
                 // Reading tells of accesses. One note that something changed is enough: the channel holds one.
                 if !event.is_ok_and(|event| event.kind.is_access()) {
@@ -84,7 +91,7 @@ impl Source for Folder {
                 reader = done.await.map_err(|error| format!("reading the folder failed: {error}"))?;
                 tokio::select! {
                     told = changes.recv() => if told.is_none() { tokio::time::sleep(UNASKED).await },
-                    () = tokio::time::sleep(UNASKED) => {}
+                    () = tokio::time::sleep(if reader.is_writing { TICK } else { UNASKED }) => {}
                 }
             }
         })
@@ -100,6 +107,8 @@ struct Reader {
     /// Which folders are watched, each with what tells it from another at the same path.
     watched: BTreeMap<PathBuf, u64>,
     watcher: Option<notify::RecommendedWatcher>,
+    /// Whether a file was just emptied, as by a program that is about to write it.
+    is_writing: bool,
 }
 
 impl Reader {
@@ -121,6 +130,7 @@ impl Reader {
             }
             return;
         }
+        self.is_writing = false;
         let mut trouble = None;
         let mut names = BTreeSet::new();
         for path in found.files {
@@ -173,6 +183,13 @@ impl Reader {
         let stamp = (about.len(), modified, inode(&about));
         let is_settled = modified.is_none_or(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > TICK));
         if self.stamps.get(name) == Some(&stamp) {
+            return Ok(());
+        }
+        // A program that writes in place empties the file first. What was there stays until the new text, or for a moment.
+        let was_full = self.stamps.get(name).is_some_and(|(length, ..)| *length > 0);
+        let is_new = modified.is_some_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age <= TICK));
+        if about.len() == 0 && was_full && is_new {
+            self.is_writing = true;
             return Ok(());
         }
         let bytes = std::fs::read(path)?;

@@ -20,7 +20,7 @@ use crate::event::SourceState;
 use access::{Place, ServedKind};
 pub use access::{WatchedKind, unreachable, wanted};
 pub use connect::{Context, connect, contexts, namespaces};
-use kube::Client;
+pub use kube::Client;
 pub use settings::Settings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;

@@ -213,7 +213,8 @@ impl Builder {
     }
 }
 
-fn name_of(gateway: GatewayRef<'_>) -> Arc<str> {
+/// The name under which a gateway is served.
+pub(crate) fn name_of(gateway: GatewayRef<'_>) -> Arc<str> {
     served_name(gateway.compilation, gateway.side.dialect.name, gateway.id)
 }
 

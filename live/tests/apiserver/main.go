@@ -1,4 +1,5 @@
-// A Kubernetes API server for tests, in one binary: etcd, kube-apiserver and kubectl, chosen by the first argument.
+// A Kubernetes API server for tests, in one binary: etcd, kube-apiserver, kubectl, and a stand-in for a kubelet,
+// chosen by the first argument.
 //
 // Nothing of Chancery is in here.
 package main
@@ -16,7 +17,7 @@ import (
 
 func main() {
 	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "say which: etcd, kube-apiserver or kubectl")
+		fmt.Fprintln(os.Stderr, "say which: etcd, kube-apiserver, kubectl or kubelet")
 		os.Exit(2)
 	}
 	os.Args = os.Args[1:]
@@ -30,8 +31,10 @@ func main() {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+	case "kubelet":
+		kubeletOrExit(os.Args[1:])
 	default:
-		fmt.Fprintf(os.Stderr, "there is no %q: say etcd, kube-apiserver or kubectl\n", os.Args[0])
+		fmt.Fprintf(os.Stderr, "there is no %q: say etcd, kube-apiserver, kubectl or kubelet\n", os.Args[0])
 		os.Exit(2)
 	}
 }

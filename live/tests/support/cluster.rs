@@ -29,7 +29,7 @@ pub fn binary() -> Option<PathBuf> {
         return None;
     };
     let mut what = go.stdout;
-    for name in ["go.mod", "go.sum", "main.go", "build"] {
+    for name in ["go.mod", "go.sum", "main.go", "kubelet.go", "build"] {
         what.extend(fs::read(Path::new(SOURCE).join(name)).expect("the sources of the API server"));
     }
     let key = chancery_core::backend::envoy::v3::Fingerprint::of(&[&what]);
@@ -58,6 +58,16 @@ pub struct Cluster {
     port: u16,
     server: Option<Child>,
     issuer: Issuer<'static, KeyPair>,
+}
+
+/// A stand-in for a kubelet.
+pub struct Kubelet(Child);
+
+impl Drop for Kubelet {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 impl Drop for Cluster {
@@ -134,6 +144,17 @@ impl Cluster {
             .stderr(log)
             .spawn();
         self.server = Some(server.expect("kube-apiserver"));
+    }
+
+    /// A node whose stand-in for a kubelet forwards ports of its pods to this machine. It runs until it is dropped.
+    pub async fn kubelet(&self, node: &str) -> Kubelet {
+        let port = free();
+        let mut command = Command::new(&self.binary);
+        command.arg("kubelet").arg(format!("127.0.0.1:{port}")).args([self.path("server.crt"), self.path("server.key")]);
+        let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a kubelet");
+        let status = json!({"addresses": [{"type": "InternalIP", "address": "127.0.0.1"}], "daemonEndpoints": {"kubeletEndpoint": {"Port": port}}});
+        self.apply_value(&json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node}, "status": status})).await;
+        Kubelet(process)
     }
 
     /// Kills the API server, as a crash does.

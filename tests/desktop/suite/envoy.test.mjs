@@ -57,11 +57,24 @@ test("an Envoy of this machine follows what is typed, and what it has is compare
     await until(async () => (await status(listener, "/typed/")) === 200, "Envoy follows what is typed");
     assert.equal(await status(listener, "/quote/"), 404);
     assert.match(await readFile(file, "utf8"), /\/quote\//, "nothing is written until it is saved");
-    await window.run("const [address] = [...document.querySelectorAll('.live-view input')].slice(-1); address.value = arguments[0]; address.dispatchEvent(new Event('input'));", `127.0.0.1:${admin}`);
-    await window.run("[...document.querySelectorAll('.live-view button')].find((one) => one.textContent === 'Compare').click()");
-    await until(async () => (await window.run("return document.querySelector('#view select')?.value")) === "text", "what Envoy has is compared with");
-    await until(async () => /request/i.test(await said(window, "#view")), "what differs is told");
+    await window.run("const address = document.querySelector('.live-address'); address.value = arguments[0]; address.dispatchEvent(new Event('input'));", `127.0.0.1:${admin}`);
+    await press(window, "Look");
+    await until(async () => /Envoy 1\.\d+.*live, runs for/.test(await said(window, ".live-chosen")), "the window says how Envoy is");
+    await press(window, "Find drift");
+    // The source is the file as it lies; what is served has what is typed, and so has Envoy.
+    await until(async () => /not the same/.test(await said(window, ".live-chosen")), "what is typed and not saved differs from the source");
+    const drift = await said(window, ".live-drift");
+    assert.match(drift, /quote.*there.*missing.*missing.*typed.*missing.*there.*there/, drift);
+    await window.run("document.querySelector('.live-chosen').scrollIntoView()");
     await window.picture("drift");
+    await press(window, "Statistics");
+    await until(async () => /server\.live/.test(await said(window, ".live-stats")), "statistics show");
+    await window.click("#tab-try");
+    await window.run("const url = document.querySelector('#view .url'); url.value = arguments[0]; url.dispatchEvent(new Event('input'));", `http://127.0.0.1:${listener}/typed/`);
+    await press(window, "Send it for real");
+    await until(async () => /as simulated/.test(await said(window, ".real")), "the answers agree");
+    assert.match(await said(window, ".real-sides"), /200.*hello/s);
+    await window.picture("real");
     await window.click("#tab-live");
     await press(window, "Stop");
     await until(async () => /Serve Envoys on port/.test(await said(window, ".live-view")), "it is served no longer");

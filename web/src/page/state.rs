@@ -73,7 +73,7 @@ impl App {
             ledger: Ledger::new(engine),
             compare,
             shelf: Shelf::new(desk, requests, compare, screen),
-            live: Live::new(desk, engine, screen, compare),
+            live: Live::new(desk, engine, screen, compare, requests),
             shared: StoredValue::new(address.shared.clone()),
         }
     }

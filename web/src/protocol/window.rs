@@ -2,10 +2,33 @@
 //!
 //! What must not be here: doing it.
 
+use chancery_core::simulate::{Ending, WrittenRequest};
 use serde::{Deserialize, Serialize};
 
-/// What the page may ask of the window around it.
+/// An Envoy that runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "in", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum EnvoyAt {
+    /// On this machine.
+    Local {
+        /// Its admin address.
+        address: String,
+    },
+    /// In a pod that was found.
+    Pod {
+        /// The context of its cluster.
+        context: String,
+        /// Its namespace.
+        namespace: String,
+        /// Its name.
+        pod: String,
+        /// The port of its admin interface.
+        port: u16,
+    },
+}
+
+/// What the page may ask of the window around it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Call {
     /// Which contexts the kubeconfig has, by name; answered by a list.
@@ -59,10 +82,49 @@ pub enum Call {
     StopServing,
     /// The bootstrap of an Envoy that asks this window; answered by its text.
     Bootstrap,
-    /// What an Envoy on this machine has; answered by the text of its `/config_dump`.
+    /// Look for Envoys in a cluster; answered by those that were found.
+    FindEnvoys {
+        /// The context; the one that is followed, or the current one, unless given.
+        context: Option<String>,
+        /// Only in this namespace.
+        namespace: Option<String>,
+        /// All pods with these labels, whatever runs in them.
+        selector: Option<String>,
+        /// The port of their admin interfaces.
+        port: Option<u16>,
+    },
+    /// How an Envoy is: version, clusters, certificates.
+    Overview {
+        /// Which.
+        envoy: EnvoyAt,
+    },
+    /// Statistics of an Envoy.
+    Stats {
+        /// Which.
+        envoy: EnvoyAt,
+        /// Words that their names must have.
+        filter: String,
+    },
+    /// What an Envoy has; answered by the text of its `/config_dump`.
     Dump {
-        /// Its admin address.
-        address: String,
+        /// Which.
+        envoy: EnvoyAt,
+    },
+    /// Compare the source, what is served of it, and what an Envoy has.
+    Drift {
+        /// Which.
+        envoy: EnvoyAt,
+        /// The gateway that it belongs to, where there are several.
+        gateway: Option<String>,
+    },
+    /// Send a request to an Envoy for real.
+    Send {
+        /// Which.
+        envoy: EnvoyAt,
+        /// The request.
+        request: WrittenRequest,
+        /// What the simulation says.
+        simulated: Ending,
     },
     /// How many files have unsaved changes. If there are any, the window asks before it closes.
     Unsaved {

@@ -151,3 +151,19 @@ fn links_that_lead_in_circles_end() {
     let followed = Followed::start(prepare, "");
     followed.is("at the beginning", &[("a.yaml", "1")]);
 }
+
+#[test]
+fn a_file_that_is_written_in_place_is_not_seen_empty_and_one_that_is_emptied_goes() {
+    let followed = Followed::start(|root| put(root.join("a.yaml"), "one"), "");
+    let has = |out: &Followed, text: &str| out.texts().values().any(|known| known == text);
+    let mut file = fs::File::create(followed.path("a.yaml")).expect("it is emptied");
+    let begin = Instant::now();
+    while begin.elapsed() < TICK / 2 {
+        assert!(has(&followed, "one"), "what was there stays: {:?}", followed.texts());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::io::Write::write_all(&mut file, format!("{CLAIM}two").as_bytes()).expect("it is written");
+    followed.until("the new text", |out| has(out, "two"));
+    drop(fs::File::create(followed.path("a.yaml")).expect("it is emptied"));
+    followed.until("nothing is left", |out| out.texts().is_empty());
+}

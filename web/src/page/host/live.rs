@@ -5,13 +5,15 @@
 
 use super::history::{History, Undo};
 use super::message::{About, Change, Context, Envoy, Happened, Message, Saved, Source, Text};
+use super::running::Running;
 use super::{Host, call, listen};
 use crate::compare::Compare;
 use crate::desk::Desk;
 use crate::engine::Engine;
+use crate::requests::Requests;
 use crate::screen::Screen;
 use crate::view::Overlay;
-use chancery_web::protocol::{Call, SourceFile, Work};
+use chancery_web::protocol::{Call, EnvoyAt, SourceFile, Work, WrittenRequest};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -19,6 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The most that the timeline keeps.
 const MOST_HAPPENED: usize = 300;
+/// What was shown before is cleared when nothing else comes within so many milliseconds.
+const SOON: u32 = 500;
 /// A draft is handed on when nobody has written for so many milliseconds.
 const PAUSE: u32 = 250;
 
@@ -60,6 +64,8 @@ pub struct Live {
     pub silence: RwSignal<String>,
     /// How sources are.
     pub sources: RwSignal<Vec<Source>>,
+    /// Envoys that run, whoever serves them.
+    pub running: Running,
     /// Envoys that are connected.
     pub envoys: RwSignal<Vec<Envoy>>,
     /// What happened, the newest first.
@@ -76,6 +82,7 @@ pub struct Live {
     engine: Engine,
     screen: Screen,
     compare: Compare,
+    requests: Requests,
     bases: StoredValue<BTreeMap<String, Base>>,
     /// Parts of a change that is not whole yet.
     parts: StoredValue<Option<Change>>,
@@ -91,13 +98,14 @@ pub struct Live {
 
 impl Live {
     /// Before anything was said.
-    pub fn new(desk: Desk, engine: Engine, screen: Screen, compare: Compare) -> Self {
+    pub fn new(desk: Desk, engine: Engine, screen: Screen, compare: Compare, requests: Requests) -> Self {
         let host = if screen.embedded.is_some() { Host::None } else { Host::find() };
         Self {
             host,
             about: RwSignal::default(),
             silence: RwSignal::new("connecting".into()),
             sources: RwSignal::default(),
+            running: Running::new(),
             envoys: RwSignal::default(),
             timeline: RwSignal::default(),
             changed: RwSignal::default(),
@@ -108,6 +116,7 @@ impl Live {
             engine,
             screen,
             compare,
+            requests,
             bases: StoredValue::default(),
             parts: StoredValue::new(None),
             waiting: StoredValue::default(),
@@ -187,6 +196,10 @@ impl Live {
             self.frozen.set(None);
             self.envoys.set(Vec::new());
             self.sources.set(Vec::new());
+            self.running.forget();
+            // A request for what was shown before says nothing about this.
+            self.requests.fill(WrittenRequest::default());
+            self.clear_soon(about.id);
         }
         // What happened before is said again.
         self.timeline.set(Vec::new());
@@ -195,6 +208,18 @@ impl Live {
             self.desk.options.set(self.options());
             self.engine.compile();
         }
+    }
+
+    /// Shows nothing of what was there before, where nothing else comes soon: a cluster need not answer.
+    fn clear_soon(self, id: u64) {
+        let clear = move || {
+            let is_this = self.about.with_untracked(|about| about.id == id && !about.kind.is_empty());
+            if is_this && self.bases.with_value(BTreeMap::is_empty) {
+                self.desk.load(Work { options: self.options(), ..Work::default() });
+                self.engine.compile();
+            }
+        };
+        Timeout::new(SOON, clear).forget();
     }
 
     /// How live inputs are compiled.
@@ -260,8 +285,12 @@ impl Live {
         }
         self.bases.set_value(known);
         if first {
-            let files = now.into_iter().map(|(name, text)| SourceFile { name, text }).collect();
+            let files: Vec<SourceFile> = now.into_iter().map(|(name, text)| SourceFile { name, text }).collect();
+            let first = telling(&files);
             self.desk.load(Work { files, options: self.options(), ..Work::default() });
+            if first > 0 {
+                self.desk.activate(first);
+            }
             return self.engine.compile();
         }
         let names: BTreeSet<String> = undo.keys().cloned().collect();
@@ -462,11 +491,11 @@ impl Live {
         spawn_local(async move { self.contexts.set(Some(call(&Call::Contexts).await)) });
     }
 
-    /// Compares with what an Envoy on this machine has.
-    pub fn compare_envoy(self, address: String) {
+    /// Compares with what an Envoy has.
+    pub fn compare_envoy(self, envoy: EnvoyAt) {
         self.busy.set(true);
         spawn_local(async move {
-            match call::<String>(&Call::Dump { address }).await {
+            match call::<String>(&Call::Dump { envoy }).await {
                 Ok(text) => {
                     self.compare.take(text);
                     self.screen.show(crate::view::View::Compare);
@@ -486,4 +515,14 @@ impl Live {
             }
         });
     }
+}
+
+/// The first input that is shown of many: of a cluster, one of a kind with a group of its own tells more than Kubernetes' own.
+fn telling(files: &[SourceFile]) -> usize {
+    let rank = |file: &SourceFile| match file.name.split_once('/').and_then(|(kind, _)| kind.split_once('.')) {
+        Some((_, group)) if !group.ends_with("k8s.io") => 0,
+        Some((_, "gateway.networking.k8s.io" | "networking.k8s.io")) => 1,
+        _ => 2,
+    };
+    (0..files.len()).min_by_key(|at| (rank(&files[*at]), *at)).unwrap_or_default()
 }

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: what is done about it.
 
+use chancery_web::protocol::From;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -182,4 +183,150 @@ pub struct Context {
 pub struct Saved {
     /// The file has another text than the one that the person began with, and was left alone.
     pub conflict: bool,
+}
+
+/// Envoys that were found in a cluster.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct FoundEnvoys {
+    /// The context of the cluster.
+    pub context: String,
+    /// The first of them.
+    pub envoys: Vec<FoundEnvoy>,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// A pod with an Envoy.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct FoundEnvoy {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub pod: String,
+    /// The container.
+    pub container: String,
+    /// The port of its admin interface.
+    pub port: u16,
+    /// Whether all its containers are ready.
+    pub ready: bool,
+}
+
+/// How an Envoy is.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct Overview {
+    /// Its version.
+    pub version: String,
+    /// `LIVE`, or what it does instead.
+    pub state: String,
+    /// Since when it runs, in seconds.
+    pub uptime: u64,
+    /// The id by which it asks its management server.
+    pub node: String,
+    /// Updates that it rejected since it started, by what they were of.
+    pub rejected: Vec<(String, u64)>,
+    /// Its clusters.
+    pub clusters: Vec<ClusterState>,
+    /// Its certificates.
+    pub certificates: Vec<CertificateState>,
+}
+
+/// How a cluster is.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct ClusterState {
+    /// Its name.
+    pub name: String,
+    /// How many endpoints it has.
+    pub endpoints: usize,
+    /// How many of them are healthy.
+    pub healthy: usize,
+    /// Requests that were sent to them.
+    pub requests: u64,
+    /// Those that failed.
+    pub errors: u64,
+}
+
+/// A certificate that an Envoy has.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct CertificateState {
+    /// `certificate`, or `authority`.
+    pub kind: String,
+    /// The names that it is for.
+    pub names: Vec<String>,
+    /// Days until it expires.
+    pub days: Option<i64>,
+    /// When it expires.
+    pub expires: String,
+}
+
+/// Statistics of an Envoy.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct Stats {
+    /// By name.
+    pub stats: Vec<(String, u64)>,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// The source, what is served of it, and what an Envoy has.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct Drift {
+    /// The gateway that the Envoy was compared with.
+    pub gateway: String,
+    /// What is not the same.
+    pub parts: Vec<DriftedPart>,
+    /// What is not certain, and what Envoy refused.
+    pub notes: Vec<String>,
+}
+
+/// A part of which the three are not the same.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct DriftedPart {
+    /// What it is.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Whether the source has it.
+    pub in_source: bool,
+    /// Whether it is served.
+    pub in_served: bool,
+    /// Whether the Envoy has it.
+    pub in_envoy: bool,
+    /// Fields that are not the same.
+    pub fields: Vec<DriftedField>,
+    /// What made it, in the source.
+    pub origins: Vec<From>,
+}
+
+/// A field of which the three are not the same.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct DriftedField {
+    /// Its path.
+    pub path: String,
+    /// By the source.
+    pub source: Option<String>,
+    /// As it is served.
+    pub served: Option<String>,
+    /// As the Envoy has it.
+    pub envoy: Option<String>,
+}
+
+/// The answer to a request that was sent for real.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct RealAnswer {
+    /// The port that it was sent to.
+    pub port: u16,
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: Vec<(String, String)>,
+    /// The beginning of the body.
+    pub body: String,
+    /// Whether the body goes on behind that.
+    pub is_cut: bool,
+    /// Milliseconds until it was there.
+    pub took_ms: u64,
+    /// Whether that is what the simulation says; nothing where it cannot be known.
+    pub agrees: Option<bool>,
+    /// Why.
+    pub why: String,
 }

@@ -8,17 +8,23 @@
 //! | [`history`] | the inputs as they were before each change |
 //! | [`strip`] | one line: what is shown live, and how it is |
 //! | [`panel`] | the view of sources, Envoys and what happened |
+//! | [`running`] | Envoys that run: the one that the person looks at, and what is asked of it |
+//! | [`envoys`] | how they are shown, and what drifted |
+//! | [`real`] | a request that is sent for real, beside the simulation |
 //! | [`connect`] | what lies over the page to choose a context |
 //! | [`picker`] | the list of files, where there are many |
 //!
 //! What must not be here: compiling; the page compiles live inputs as it compiles what somebody typed.
 
 pub mod connect;
+pub mod envoys;
 pub mod history;
 pub mod live;
 pub mod message;
 pub mod panel;
 pub mod picker;
+pub mod real;
+pub mod running;
 pub mod strip;
 
 use chancery_web::protocol::Call;

@@ -3,6 +3,7 @@
 //! What must not be here: asking for it.
 
 use super::Host;
+use super::envoys::RunningEnvoys;
 use super::live::{Line, Live};
 use super::message::{Envoy, Happened, Source};
 use super::strip::counted;
@@ -22,6 +23,7 @@ pub fn LiveView(app: App) -> impl IntoView {
         <div class="scroll live-view" tabindex="0">
             <Timeline app=app />
             <Envoys app=app />
+            <RunningEnvoys app=app />
             <Sources live=app.live />
         </div>
     }
@@ -67,6 +69,13 @@ fn told(happened: &Happened) -> (&'static str, String) {
     }
 }
 
+/// Whether it is more than that a kind is there or is not: that stands among the sources.
+fn is_news(happened: &Happened) -> bool {
+    happened.event != "source"
+        || matches!(text(&happened.rest, "state"), "error" | "forbidden")
+        || text(&happened.rest, "kind") == text(&happened.rest, "source")
+}
+
 /// What a build changed.
 fn build(rest: &Value) -> (&'static str, String) {
     let number = |field: &str| rest.get(field).and_then(Value::as_u64).unwrap_or_default() as usize;
@@ -91,7 +100,8 @@ fn build(rest: &Value) -> (&'static str, String) {
 
 /// Findings that came or went with a build.
 fn findings(app: App, rest: &Value, field: &str, word: &'static str) -> impl IntoView + use<> {
-    let all: Vec<Value> = rest.get(field).and_then(Value::as_array).into_iter().flatten().take(6).cloned().collect();
+    let tells = |finding: &&Value| text(finding, "severity") != "notice";
+    let all: Vec<Value> = rest.get(field).and_then(Value::as_array).into_iter().flatten().filter(tells).take(6).cloned().collect();
     all.into_iter()
         .map(|finding| {
             let line = finding.get("line").and_then(Value::as_u64).unwrap_or_default() as u32;
@@ -104,7 +114,7 @@ fn findings(app: App, rest: &Value, field: &str, word: &'static str) -> impl Int
 }
 
 /// A place in the text, which a click goes to.
-fn place(app: App, file: &str, line: u32) -> impl IntoView + use<> {
+pub fn place(app: App, file: &str, line: u32) -> impl IntoView + use<> {
     let span = Span { file: file.into(), line, end_line: line, ..Span::default() };
     let label = format!("{}:{line}", file.rsplit('/').next().unwrap_or(file));
     view! { <button class="chip source" title=file.to_owned() on:click=move |_| app.selection.go(&span)>{label}</button> }
@@ -133,11 +143,16 @@ fn Timeline(app: App) -> impl IntoView {
             </li>
         }
     };
+    let news = move || {
+        let mut lines = app.live.timeline.get();
+        lines.retain(|line| is_news(&line.happened));
+        lines
+    };
     view! {
         <section aria-label="What happened">
             <h2 class="live-head">"What happened"</h2>
             {move || app.live.timeline.with(Vec::is_empty).then(|| view! { <p class="share-told">"Nothing yet. Each change of the inputs shows here, with what it does."</p> })}
-            <ul class="live-lines"><For each=move || app.live.timeline.get() key=|line| line.number let:line>{row(line)}</For></ul>
+            <ul class="live-lines"><For each=news key=|line| line.number let:line>{row(line)}</For></ul>
         </section>
     }
 }
@@ -156,15 +171,21 @@ fn Sources(live: Live) -> impl IntoView {
         }
     };
     let rank = |source: &Source| ["error", "forbidden", "synced", "missing"].iter().position(|state| *state == source.state);
-    let rows = move || {
+    let rows = move |is_missing: bool| {
         let mut all = live.sources.get();
+        all.retain(|source| (source.state == "missing" && source.kind != source.source) == is_missing);
         all.sort_by_key(rank);
-        all.into_iter().map(row).collect_view()
+        let count = all.len();
+        (count, all.into_iter().map(row).collect_view())
     };
     view! {
         <section aria-label="Sources">
             <h2 class="live-head">"Sources"</h2>
-            <table class="live-table"><tbody>{rows}</tbody></table>
+            <table class="live-table"><tbody>{move || rows(false).1}</tbody></table>
+            {move || match rows(true) {
+                (0, _) => None,
+                (count, rows) => Some(view! { <details><summary>{format!("{} that this cluster does not have", counted(count, "kind"))}</summary><table class="live-table"><tbody>{rows}</tbody></table></details> }),
+            }}
         </section>
     }
 }
@@ -201,10 +222,9 @@ fn Envoys(app: App) -> impl IntoView {
     };
     view! {
         <section aria-label="Envoys">
-            <h2 class="live-head">"Envoys"</h2>
+            <h2 class="live-head">"Served from here"</h2>
             {switch}
             {move || live.envoys.get().into_iter().map(|envoy| view! { <OneEnvoy app=app envoy=envoy /> }).collect_view()}
-            {move || (live.host == Host::Window).then(|| view! { <Drift app=app /> })}
         </section>
     }
 }
@@ -225,17 +245,5 @@ fn OneEnvoy(app: App, envoy: Envoy) -> impl IntoView {
             <p><strong>{envoy.id}</strong> <span class="live-muted">{envoy.gateway.map_or("no gateway".into(), |gateway| format!("gateway {gateway}"))} " " {envoy.agent}</span></p>
             <table class="live-table"><tbody>{types.collect_view()}</tbody></table>
         </div>
-    }
-}
-
-/// Compares with what an Envoy has, whoever serves it.
-#[component]
-fn Drift(app: App) -> impl IntoView {
-    let address = RwSignal::new("127.0.0.1:8001".to_string());
-    view! {
-        <p class="live-row">
-            <label>"Compare with the Envoy whose admin interface is at " <input class="live-input" prop:value=move || address.get() on:input=move |event| address.set(event_target_value(&event)) /></label>
-            <button class="button" prop:disabled=move || app.live.busy.get() on:click=move |_| app.live.compare_envoy(address.get_untracked())>"Compare"</button>
-        </p>
     }
 }

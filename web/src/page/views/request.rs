@@ -6,6 +6,7 @@ use super::findings::words;
 use super::tree::open_place;
 use super::{output, source};
 use crate::bridge;
+use crate::host::real::Real;
 use crate::link::{Silence, ask};
 use crate::requests::Requests;
 use crate::state::App;
@@ -219,6 +220,7 @@ fn Answer(app: App, way: Way) -> impl IntoView {
     view! {
         <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "→" } else { "✗" }}</span><span>{first}</span></p>
         {(!second.is_empty()).then(|| view! { <p class="verdict-second">{second}</p> })}
+        <Real app=app />
         <Nearest app=app hosts=hosts wanting=wanting />
         <ol class="way">{steps.into_iter().map(|step| view! { <Stair app=app step=step /> }).collect_view()}</ol>
         {then.into_iter().map(|hop| view! { <Onward app=app hop=hop /> }).collect_view()}

@@ -1,0 +1,115 @@
+//! The source, what is served of it, and what an Envoy has.
+//!
+//! The source is the inputs as they lie; what is served has besides what a person tries in their place, and lacks what Envoy would refuse. What
+//! must not be here: the comparison; that is the core's.
+
+use crate::Failure;
+use crate::threads::Threads;
+use crate::worker::build::{Build, name_of};
+use crate::xds::snapshot::Snapshot;
+use chancery_core::backend::envoy::{self, v3};
+use chancery_core::compare::{self, Side, SideSource, ThreeWay};
+use chancery_core::compilation::{Compilation, GatewayRef, Options};
+use chancery_core::compile::Compiler;
+use chancery_core::dialect;
+use chancery_core::envoy_config::{EnvoyConfig, Running};
+use chancery_core::ir::SecretReference;
+use chancery_core::resource::{Input, Inputs};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What is compared with an Envoy.
+#[derive(Clone)]
+pub struct DriftSource {
+    /// The last build.
+    pub build: Arc<Build>,
+    /// How the inputs are compiled.
+    pub options: Options,
+    /// What is served, by gateway.
+    pub served: BTreeMap<Arc<str>, Arc<Snapshot>>,
+}
+
+/// What drifted, and how the Envoy is.
+#[derive(Serialize)]
+struct Drift {
+    /// The gateway that the Envoy was compared with.
+    gateway: String,
+    /// Its version.
+    envoy_version: Option<String>,
+    #[serde(flatten)]
+    found: ThreeWay,
+    /// What is not certain, and what Envoy refused, in sentences.
+    notes: Vec<String>,
+}
+
+/// Compares the three, with what `/config_dump` says of an Envoy. `gateway` names one where there are several; the answer is JSON without
+/// credentials.
+///
+/// # Errors
+///
+/// In one sentence: there is no such gateway, or the text is no dump.
+pub fn three_way(of: &DriftSource, gateway: Option<&str>, dump: &str) -> Result<String, Failure> {
+    let running = Running::read(dump).map_err(|why| format!("what the Envoy says of itself {why}"))?;
+    let (name, snapshot) = chosen(&of.served, gateway)?;
+    let served = Running::read(&text_of(snapshot)).map_err(|why| format!("what is served {why}"))?;
+    let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
+    let compilation = compiler.compile(&source_of(&of.build), &of.options);
+    let source = compilation.gateways().find(|known| name_of(*known) == *name);
+    let source = source.ok_or_else(|| format!("the source has no gateway {name} that runs: what is served is what it had before"))?;
+    let found = compared(source, &mut compiler, &compilation, &served, &running);
+    let drift = Drift { gateway: name.to_string(), envoy_version: running.envoy_version.clone(), found, notes: notes(&running) };
+    let text = serde_json::to_string(&drift).map_err(|error| error.to_string())?;
+    let text = running.held_back.scrub(&text).into_owned();
+    Ok(compilation.held_back().scrub(&text).into_owned())
+}
+
+fn compared(source: GatewayRef<'_>, compiler: &mut Compiler, compilation: &Compilation, served: &Running, running: &Running) -> ThreeWay {
+    let lookup = |reference: &SecretReference| source.of().key_material(reference);
+    let options = envoy::Options { secrets: Some(&lookup), ..envoy::Options::default() };
+    let config = EnvoyConfig::standing_alone(source.ir, &options);
+    let map = v3::output_map(source.ir, &options, compiler.emitted.of(source));
+    let positions = compilation.positions();
+    let side = Side { config: &config, source: Some(SideSource { gateway: source, positions: &positions, map: &map }) };
+    compare::three_way(&side, served, running)
+}
+
+/// The snapshot of the gateway that is named, or of the only one.
+fn chosen<'s>(served: &'s BTreeMap<Arc<str>, Arc<Snapshot>>, gateway: Option<&str>) -> Result<(&'s Arc<str>, &'s Arc<Snapshot>), Failure> {
+    let names = || served.keys().map(|name| &**name).collect::<Vec<_>>().join(", ");
+    match (gateway, served.len()) {
+        (_, 0) => Err("no gateway runs: there is nothing that an Envoy should have".into()),
+        (Some(name), _) if served.contains_key(name) => Ok(served.get_key_value(name).unwrap_or_else(|| unreachable!("it is there"))),
+        (_, 1) => served.iter().next().ok_or_else(|| "no gateway runs".into()),
+        (Some(name), _) => Err(format!("there is no gateway {name}: there are {}", names()).into()),
+        (None, _) => Err(format!("there are several gateways: choose one of {}", names()).into()),
+    }
+}
+
+/// What an Envoy would say of itself that has a snapshot.
+#[must_use]
+pub fn text_of(snapshot: &Snapshot) -> String {
+    let services = v3::Service::ALL.into_iter().filter_map(|service| Some((service, snapshot.get(&service.type_url())?)));
+    let resources: Vec<_> = services.flat_map(|(service, of)| of.by_name.values().map(move |of| (service, of.version.to_string(), of))).collect();
+    v3::config_dump(resources.iter().map(|(service, version, of)| (*service, version.as_str(), &***of)))
+}
+
+/// The inputs of a build as they lie, without what is tried in their place: of several of one name the last counts.
+fn source_of(build: &Build) -> Inputs {
+    let compiled = &build.compilation.inputs;
+    if build.beneath.is_empty() {
+        return compiled.clone();
+    }
+    let beneath = |input: &Input| build.beneath.iter().rfind(|of| of.name == input.name).unwrap_or(input).clone();
+    let mut inputs = compiled.clone();
+    inputs.inputs = inputs.inputs.iter().map(beneath).collect();
+    inputs
+}
+
+fn notes(running: &Running) -> Vec<String> {
+    let refused = running.refused.iter().map(|of| format!("Envoy rejected the {} {}: {}", of.kind, of.name, of.details));
+    let warming = running.warming.iter().map(|(kind, name)| format!("The {kind} {name} is warming: Envoy does not work with it yet."));
+    let unknown = running.unknown_types.iter().map(|name| format!("The type {name} is not known, and was not looked into."));
+    let missing = running.missing.iter().map(|part| format!("The dump has no {part}: it was asked for a part only, or cut."));
+    refused.chain(warming).chain(unknown).chain(missing).collect()
+}

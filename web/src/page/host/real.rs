@@ -1,0 +1,64 @@
+//! The request of the form, sent for real to the Envoy that the person chose, beside what the simulation says.
+//!
+//! What must not be here: sending it.
+
+use super::Host;
+use super::running::{Sent, name};
+use crate::state::App;
+use crate::view::View;
+use leptos::prelude::*;
+
+/// What stands above the way of the request through the gateway; nothing where there is no window.
+#[component]
+pub fn Real(app: App) -> impl IntoView {
+    let running = app.live.running;
+    (app.live.host == Host::Window).then(move || {
+        let button = move || match running.chosen.get() {
+            None => view! {
+                <p class="live-row live-muted">"To send it for real, choose an Envoy on " <button class="link" on:click=move |_| app.screen.show(View::Live)>"Live"</button></p>
+            }
+            .into_any(),
+            Some(envoy) => view! {
+                <p class="live-row">
+                    <button class="button" prop:disabled=move || running.waiting.get() != 0 on:click=move |_| running.send(app.requests.form.get_untracked())>{format!("Send it for real to {}", name(&envoy))}</button>
+                </p>
+            }
+            .into_any(),
+        };
+        // What was sent before the form changed is another request.
+        let answer = move || running.answer.get().filter(|sent| app.requests.form.with(|form| *form == sent.request)).map(|sent| view! { <Both sent=sent /> });
+        view! { <div class="real">{button} {answer}</div> }
+    })
+}
+
+#[component]
+fn Both(sent: Sent) -> impl IntoView {
+    let Sent { request, simulated, answer } = sent;
+    let (mark, told, real) = match answer {
+        Err(why) => ("error", why, None),
+        Ok(answer) => {
+            let mark = match answer.agrees {
+                Some(true) => "match",
+                Some(false) => "error",
+                None => "notice",
+            };
+            (mark, answer.why.clone(), Some(answer))
+        }
+    };
+    let real = real.map(|answer| {
+        let header = |(name, value): (String, String)| view! { <tr><td>{name}</td><td>{value}</td></tr> };
+        view! {
+            <p><strong>{answer.status}</strong> <span class="live-muted">{format!(" after {} ms, from port {}", answer.took_ms, answer.port)}</span></p>
+            <table class="live-table"><tbody>{answer.headers.into_iter().map(header).collect_view()}</tbody></table>
+            {(!answer.body.is_empty()).then(|| view! { <pre class="real-body">{answer.body}</pre> })}
+            {answer.is_cut.then(|| view! { <p class="live-muted">"The body goes on."</p> })}
+        }
+    });
+    view! {
+        <p role="status"><span class=format!("mark {mark}") aria-hidden="true"></span>" "{told}</p>
+        <div class="real-sides">
+            <section aria-label="Simulated"><h3 class="live-head">"Simulated"</h3><p>{format!("{} {}", if request.method.is_empty() { "GET" } else { &request.method }, request.url)}</p><p>"The request "{simulated}</p></section>
+            <section aria-label="For real"><h3 class="live-head">"For real"</h3>{real}</section>
+        </div>
+    }
+}
