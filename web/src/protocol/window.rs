@@ -122,9 +122,9 @@ pub enum Call {
         /// Which.
         envoy: EnvoyAt,
         /// The request.
-        request: WrittenRequest,
+        request: Box<WrittenRequest>,
         /// What the simulation says.
-        simulated: Ending,
+        simulated: Box<Ending>,
     },
     /// How many files have unsaved changes. If there are any, the window asks before it closes.
     Unsaved {

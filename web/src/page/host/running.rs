@@ -126,7 +126,7 @@ impl Running {
         spawn_local(async move {
             let sent = match ask::<Way>(Question::Try(request.clone())).await {
                 Ok(way) => {
-                    let what = Call::Send { envoy: envoy.clone(), request: request.clone(), simulated: way.ending };
+                    let what = Call::Send { envoy: envoy.clone(), request: Box::new(request.clone()), simulated: Box::new(way.ending) };
                     Some(Sent { answer: call(&what).await, request, simulated: way.told })
                 }
                 Err(Silence::Refused(why)) => Some(Sent { request, simulated: String::new(), answer: Err(why) }),
