@@ -15,6 +15,7 @@ use prost::bytes::{Buf, BufMut};
 use prost::encoding::{DecodeContext, WireType, bytes, encode_key, encode_varint, encoded_len_varint, key_len, skip_field, string};
 
 use crate::describe::{Describe, Reflect};
+use crate::json;
 
 /// What comes before a message's full name in a type URL.
 pub const TYPE_URL_PREFIX: &str = "type.googleapis.com/";
@@ -23,8 +24,6 @@ pub const TYPE_URL_PREFIX: &str = "type.googleapis.com/";
 pub trait AnyMessage: Reflect + fmt::Debug + Send + Sync {
     /// For `downcast_ref`.
     fn as_any(&self) -> &dyn core::any::Any;
-    /// Whether the other is of the same type and equal.
-    fn equals(&self, other: &dyn AnyMessage) -> bool;
     /// The size on the wire.
     #[cfg(feature = "wire")]
     fn wire_len(&self) -> usize;
@@ -33,13 +32,9 @@ pub trait AnyMessage: Reflect + fmt::Debug + Send + Sync {
     fn write_wire(&self, buf: &mut dyn BufMut);
 }
 
-impl<M: Message + Reflect + fmt::Debug + PartialEq + 'static> AnyMessage for M {
+impl<M: Message + Reflect + fmt::Debug + 'static> AnyMessage for M {
     fn as_any(&self) -> &dyn core::any::Any {
         self
-    }
-
-    fn equals(&self, other: &dyn AnyMessage) -> bool {
-        other.as_any().downcast_ref::<M>() == Some(self)
     }
 
     #[cfg(feature = "wire")]
@@ -50,6 +45,15 @@ impl<M: Message + Reflect + fmt::Debug + PartialEq + 'static> AnyMessage for M {
     #[cfg(feature = "wire")]
     fn write_wire(&self, mut buf: &mut dyn BufMut) {
         self.encode_raw(&mut buf);
+    }
+}
+
+impl dyn AnyMessage + '_ {
+    /// Whether the other is of the same type and has the same fields. JSON has every field that is set, and is written by code that is compiled once:
+    /// a comparison of its own for each type is more than a page would want to load.
+    #[must_use]
+    pub fn equals(&self, other: &dyn AnyMessage) -> bool {
+        core::ptr::addr_eq(self, other) || self.info().full_name == other.info().full_name && json::to_string(self) == json::to_string(other)
     }
 }
 

@@ -45,6 +45,7 @@ static TOY: Dialect = Dialect {
     codes: &[],
     memory: || Box::new(()),
     compile: open,
+    called: |_| None,
     setting_changes: |_, _| Vec::new(),
 };
 

@@ -546,6 +546,9 @@ pub struct GraphFocus {
     /// One lane from top to bottom, for a narrow page.
     #[serde(default)]
     pub narrow: bool,
+    /// The width that it should fit into.
+    #[serde(default)]
+    pub room: Option<i32>,
     /// Without what the controller adds by itself.
     pub written_only: bool,
     /// Whether what is alike is joined; where nothing is said, where there is much.
@@ -629,8 +632,8 @@ pub struct Line {
     pub share: Option<u32>,
     /// How wide it is.
     pub width: f64,
-    /// Where it ends.
-    pub end: (i32, i32),
+    /// Where its share is written: the end of the text, on its base line.
+    pub share_at: (i32, i32),
     /// Whether it is part of a circle.
     pub cycle: bool,
     /// Its course, in the words of SVG's `d`.

@@ -7,6 +7,7 @@ use crate::diagnostic::{Code, Diagnostic, Place, codes, time};
 use crate::dialect::kubernetes::der::{self, PublicKey};
 use crate::dialect::kubernetes::pem;
 use crate::ir::{CertificateSource, Holder, SecretReference};
+use crate::order::Gather as _;
 use crate::resource::{Object, Origin, Sourced};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -209,7 +210,7 @@ fn names(whole: &mut Whole<'_>, read: &BTreeMap<&SecretReference, Read>, holders
                 continue;
             }
             let for_whom: BTreeSet<&str> =
-                leaves.iter().flat_map(|leaf| &leaf.dns_names).map(String::as_str).filter(|name| !name.is_empty()).collect();
+                leaves.iter().flat_map(|leaf| &leaf.dns_names).map(String::as_str).filter(|name| !name.is_empty()).gathered();
             let for_whom: Vec<&str> = for_whom.into_iter().take(4).collect();
             let instead = match &for_whom[..] {
                 [] => "it has no DNS name".into(),

@@ -227,7 +227,7 @@ fn routes_by_host<'p>(parts: &'p [Part<'_>]) -> BTreeMap<&'p str, Vec<usize>> {
 fn reordered(pairs: &[(usize, usize)], old: &[Part<'_>]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     for group in pairs.chunk_by(|a, b| old[a.0].scope == old[b.0].scope) {
-        let kept: BTreeSet<usize> = rising(group).into_iter().map(|(at, _)| at).collect();
+        let kept: BTreeSet<usize> = rising(group).into_iter().map(|(at, _)| at).gathered();
         out.extend(group.iter().filter(|(at, _)| !kept.contains(at)));
     }
     out

@@ -7,6 +7,7 @@ use super::{Change, ChangeKind, Side};
 use crate::backend::envoy::v3::pb;
 use crate::envoy_config::EnvoyConfig;
 use crate::explain::{OriginView, ResourceRef};
+use crate::order::{Gather as _, Order as _};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -55,8 +56,8 @@ const NAMELESS: &str = "\u{0}";
 /// Finds them.
 pub(super) fn find(before: &Side<'_>, after: &Side<'_>) -> Renames {
     let names = [names(before.config), names(after.config)];
-    let gone: BTreeSet<&str> = names[0].difference(&names[1]).copied().collect();
-    let come: BTreeSet<&str> = names[1].difference(&names[0]).copied().collect();
+    let gone: BTreeSet<&str> = names[0].difference(&names[1]).copied().gathered();
+    let come: BTreeSet<&str> = names[1].difference(&names[0]).copied().gathered();
     if gone.is_empty() || come.is_empty() {
         return Renames::default();
     }
@@ -83,7 +84,7 @@ pub(super) fn find(before: &Side<'_>, after: &Side<'_>) -> Renames {
             }
         }
     }
-    pairs.sort_unstable();
+    pairs.order();
     let mut found = Renames::default();
     let mut taken = BTreeSet::new();
     for (.., name, other, same) in pairs {

@@ -8,7 +8,7 @@
 
 use crate::backend::envoy::v3::pb::{self, Any};
 use crate::envoy_config::{EnvoyConfig, servers_of};
-use crate::order::Order as _;
+use crate::order::{Gather as _, Order as _};
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -43,9 +43,9 @@ fn settled(config: &EnvoyConfig, with_endpoints: bool, servers: &mut BTreeSet<St
     let mut out = config.clone();
     servers.extend(out.servers.iter().cloned());
     let tables: BTreeMap<&str, &pb::route::RouteConfiguration> =
-        config.routes.iter().rev().map(|of| (of.message.name.as_str(), &of.message)).collect();
+        config.routes.iter().rev().map(|of| (of.message.name.as_str(), &of.message)).gathered();
     let secrets: BTreeMap<&str, &secret::Type> =
-        config.secrets.iter().filter_map(|of| Some((of.message.name.as_str(), of.message.r#type.as_ref()?))).collect();
+        config.secrets.iter().filter_map(|of| Some((of.message.name.as_str(), of.message.r#type.as_ref()?))).gathered();
     let mut taken = Resolved { servers, secrets: BTreeSet::new(), tables: BTreeSet::new() };
     for listener in &mut out.listeners {
         for chain in listener.message.filter_chains.iter_mut().chain(&mut listener.message.default_filter_chain) {
@@ -53,7 +53,7 @@ fn settled(config: &EnvoyConfig, with_endpoints: bool, servers: &mut BTreeSet<St
         }
     }
     let endpoints: BTreeMap<&str, &ClusterLoadAssignment> =
-        config.endpoints.iter().rev().map(|of| (of.message.cluster_name.as_str(), &of.message)).collect();
+        config.endpoints.iter().rev().map(|of| (of.message.cluster_name.as_str(), &of.message)).gathered();
     for of in &mut out.clusters {
         cluster(&mut of.message, &endpoints, with_endpoints, &secrets, &mut taken);
     }

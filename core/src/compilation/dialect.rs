@@ -62,6 +62,8 @@ pub struct Dialect {
     pub memory: fn() -> Box<dyn Any + Send>,
     /// From objects to gateways.
     pub compile: fn(Task<'_>) -> Draft,
+    /// What people call a cluster of Envoy's, by its name, where they wrote neither that name nor a Kubernetes Service.
+    pub called: fn(cluster: &str) -> Option<String>,
     /// The settings of the controller itself that differ between two compiles, each with what a change of it takes.
     pub setting_changes: fn(&Answers, &Answers) -> Vec<SettingChange>,
 }

@@ -193,6 +193,9 @@ impl Compilation {
 
     /// All Application Gateways, side by side.
     pub fn app_gateways(&self) -> impl Iterator<Item = AppGatewayRef<'_>> + Clone {
+        #[cfg(not(feature = "app-gateway"))]
+        return core::iter::empty();
+        #[cfg(feature = "app-gateway")]
         self.sides().flat_map(SideRef::app_gateways)
     }
 
@@ -229,6 +232,10 @@ impl<'a> SideRef<'a> {
 
     /// Its Application Gateways.
     pub fn app_gateways(self) -> impl Iterator<Item = AppGatewayRef<'a>> + Clone {
+        // Of none, the compiler leaves out all that looks at one.
+        #[cfg(not(feature = "app-gateway"))]
+        return core::iter::empty();
+        #[cfg(feature = "app-gateway")]
         self.side.gateways.iter().filter_map(move |gateway| match &gateway.outcome {
             Outcome::AppGateway(parts) => Some(AppGatewayRef { named: NamedGateway { of: self, id: &gateway.id }, parts }),
             Outcome::Runs(_) | Outcome::Stopped(_) => None,

@@ -3,6 +3,7 @@
 //! What must not be here: options as data.
 
 use super::{Dialect, OptionError, OptionKind, OptionValue, Options};
+use crate::order::Gather as _;
 use crate::resource::nearest;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -94,7 +95,7 @@ impl Options {
 
     /// Options that are given and that none of these dialects has.
     pub fn foreign_to<'a>(&'a self, dialects: &[&'static Dialect]) -> Vec<&'a str> {
-        let known: BTreeSet<&str> = dialects.iter().flat_map(|dialect| dialect.options).map(|spec| spec.name).collect();
+        let known: BTreeSet<&str> = dialects.iter().flat_map(|dialect| dialect.options).map(|spec| spec.name).gathered();
         self.given().filter(|name| !known.contains(name)).collect()
     }
 }

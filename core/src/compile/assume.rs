@@ -6,6 +6,7 @@
 
 use crate::compilation::{Assumptions, Dialect, Missing, Options, ReferencedObject};
 use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::order::Gather as _;
 use crate::read::{DocumentCache, ReadOptions, Unwritten};
 use crate::resource::{ObjectId, Objects, ResourceKey, nearest, provided_secrets};
 use crate::text::{Entry, Node, Value};
@@ -38,7 +39,7 @@ fn next(
     assumptions: &Assumptions,
     notices: &mut Vec<Diagnostic>,
 ) -> Vec<Unwritten> {
-    let held: BTreeSet<&ResourceKey> = objects.all().map(|object| &object.key).collect();
+    let held: BTreeSet<&ResourceKey> = objects.all().map(|object| &object.key).gathered();
     let mut by_key: BTreeMap<ResourceKey, Vec<ReferencedObject>> = BTreeMap::new();
     for wanted in dialects.iter().flat_map(|dialect| (dialect.wanted)(objects, options)).filter(|wanted| !held.contains(&wanted.key)) {
         by_key.entry(wanted.key.clone()).or_default().push(wanted);
@@ -51,7 +52,7 @@ fn next(
     for one in by_key.values().flatten() {
         referring.entry(one.kinds).or_default().insert(one.from);
     }
-    let names: BTreeMap<Kinds, BTreeSet<&str>> = referring.iter().map(|(kinds, from)| (*kinds, names_of(objects, kinds, from))).collect();
+    let names: BTreeMap<Kinds, BTreeSet<&str>> = referring.iter().map(|(kinds, from)| (*kinds, names_of(objects, kinds, from))).gathered();
     by_key.retain(|key, wanted| {
         if let Some(maker) = provided.get(key).and_then(|id| objects.get(*id)) {
             wanted.iter_mut().for_each(|one| one.notice = Some(format!("the {key} is not in the input; {} makes it", maker.key)));
@@ -75,7 +76,7 @@ type Kinds = &'static [(&'static str, &'static str)];
 /// The names of objects of these kinds that refer to others of the same kinds.
 fn names_of<'o>(objects: &'o Objects, kinds: Kinds, from: &BTreeSet<ObjectId>) -> BTreeSet<&'o str> {
     let of_kind = |key: &ResourceKey| kinds.iter().any(|(group, kind)| key.group == *group && key.kind == *kind);
-    from.iter().filter_map(|id| objects.get(*id)).filter(|object| !object.assumed && of_kind(&object.key)).map(|object| &*object.key.name).collect()
+    from.iter().filter_map(|id| objects.get(*id)).filter(|object| !object.assumed && of_kind(&object.key)).map(|object| &*object.key.name).gathered()
 }
 
 /// The object that all of these ask for.
@@ -83,7 +84,7 @@ fn made(objects: &Objects, wanted: Vec<ReferencedObject>, notices: &mut Vec<Diag
     let first = wanted.first()?;
     let from = objects.get(first.from)?;
     let (source, range) = (from.source, from.document.spans.get(first.at)?.value);
-    let said: BTreeSet<&String> = wanted.iter().filter_map(|one| one.notice.as_ref()).collect();
+    let said: BTreeSet<&String> = wanted.iter().filter_map(|one| one.notice.as_ref()).gathered();
     if let Some(message) = said.first() {
         let is_secret = first.key.group.is_empty() && first.key.kind == "Secret";
         let code = if is_secret { &codes::ASSUMED_SECRET } else { &codes::ASSUMED_OBJECT };

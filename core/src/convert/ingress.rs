@@ -14,6 +14,7 @@ use crate::compile::compile;
 use crate::dialect::ingress::annotations;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::{contour, ingress};
+use crate::order::Gather as _;
 use crate::resource::{Input, Inputs, Object, Objects};
 use crate::text::Node;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -74,7 +75,7 @@ pub fn ingress_to_gateway(objects: &Objects) -> Conversion {
     let listeners = made.listeners.iter().map(Listener::node).collect();
     spec.set("gatewayClassName", text(GATEWAY)).set("listeners", list(listeners));
     out.objects.push(manifest(V1, "Gateway", NAMESPACE, GATEWAY, &spec));
-    let secrets: BTreeSet<_> = made.listeners.iter().filter_map(|listener| listener.secret.clone()).collect();
+    let secrets: BTreeSet<_> = made.listeners.iter().filter_map(|listener| listener.secret.clone()).gathered();
     out.objects.extend(secrets.iter().filter(|(namespace, _)| namespace != NAMESPACE).map(|(namespace, name)| super::proxy::grant(namespace, name)));
     out.objects.extend(made.routes);
     out

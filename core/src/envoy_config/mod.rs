@@ -12,6 +12,7 @@ pub use running::{Accepted, Refused, Running};
 
 use crate::backend::envoy::{self, v3, v3::pb};
 use crate::ir::Ir;
+use crate::order::Gather as _;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -143,7 +144,7 @@ impl EnvoyConfig {
     /// Names of the clusters.
     #[must_use]
     pub fn cluster_names(&self) -> BTreeSet<&str> {
-        self.clusters.iter().map(|cluster| cluster.message.name.as_str()).collect()
+        self.clusters.iter().map(|cluster| cluster.message.name.as_str()).gathered()
     }
 }
 

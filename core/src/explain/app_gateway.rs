@@ -6,7 +6,7 @@ mod routes;
 
 pub use routes::{asking_app_gateway, routes_of_app_gateway, row_of_app_gateway_takes};
 
-use super::{OriginOf, OriginView, Positions, Viewed};
+use super::{Graph, GraphNode, OriginOf, OriginView, Positions, Relation, Viewed};
 use crate::backend::appgw::route::{Ending, Journey, Passed, Request as Asked, try_request};
 use crate::compilation::AppGatewayRef;
 use crate::ir::appgw::FrontendType;
@@ -52,6 +52,27 @@ pub fn route_app_gateway(of: AppGatewayRef<'_>, positions: &Positions<'_>, reque
         }));
     }
     AppGatewayReport { journey, origins }
+}
+
+/// The nodes of a story that a request passes, by their ids.
+#[must_use]
+pub fn way_of_app_gateway(report: &AppGatewayReport, story: &Graph) -> Vec<String> {
+    let Some(taken) = &report.journey.taken else { return Vec::new() };
+    let path = taken.path_rule.as_ref().map_or("/*", |(_, pattern)| pattern.as_str());
+    let rule = format!("route:{path} {}", taken.listener);
+    let is_rule = |node: &GraphNode| node.lane.is_some() && node.stands_for.iter().any(|id| id.ends_with(&rule));
+    let pool = match &report.journey.ending {
+        Ending::Forwarded { pool, .. } => format!("cluster:{pool}"),
+        Ending::Redirected { .. } | Ending::Refused { .. } => String::new(),
+    };
+    let serves = |node: &GraphNode| !pool.is_empty() && node.lane.is_some() && node.stands_for.iter().any(|id| id.ends_with(&pool));
+    let rules: Vec<&str> = story.nodes.iter().filter(|node| is_rule(node)).map(|node| node.id.as_str()).collect();
+    let leads_there = |node: &GraphNode| {
+        let mut edges = story.edges.iter().filter(|edge| edge.relation == Relation::Forwards && edge.from == node.id);
+        node.lane.is_some() && edges.any(|edge| rules.contains(&edge.to.as_str()))
+    };
+    let passed = story.nodes.iter().filter(|node| is_rule(node) || serves(node) || leads_there(node));
+    passed.map(|node| node.id.clone()).collect()
 }
 
 fn named_parts(journey: &Journey) -> Vec<(&'static str, String)> {

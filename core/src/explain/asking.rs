@@ -47,6 +47,8 @@ fn request_for(row: &RouteRow, several: bool, root: &Node) -> Option<WrittenRequ
             ":method" => request.method = value,
             ":authority" | "host" => host = value,
             _ if name.starts_with(':') => {}
+            // Envoy says itself how a request came.
+            "x-forwarded-proto" if value == scheme => {}
             _ => request.headers.push((name.into(), value)),
         }
     }

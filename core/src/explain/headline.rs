@@ -4,6 +4,7 @@
 
 use super::graph::id_of;
 use super::{Graph, GraphNode, NodeKind, RouteReport, get};
+use crate::order::{Gather as _, Order as _};
 use crate::simulate::{Ending, Outcome, Request, Simulation, percent};
 use crate::text::Node;
 use alloc::collections::BTreeSet;
@@ -39,7 +40,7 @@ pub fn shares(simulation: &Simulation, root: &Node) -> Vec<(String, f64)> {
     for cluster in &simulation.clusters {
         add(cluster.name.clone(), left * cluster.percent / 100.0);
     }
-    out.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    out.order_by(|(_, a), (_, b)| b.total_cmp(a));
     out
 }
 
@@ -109,7 +110,7 @@ pub fn way(report: &RouteReport, root: &Node, story: &Graph) -> Vec<String> {
     let simulation = &report.simulation;
     let made = |of: &str| {
         let origins = report.origins.iter().filter(|origin| origin.of == of).filter_map(|origin| origin.origin.resource.clone());
-        origins.map(|resource| id_of(&resource)).collect::<BTreeSet<_>>()
+        origins.map(|resource| id_of(&resource)).gathered::<BTreeSet<_>>()
     };
     let clusters = shares(simulation, root);
     let route = simulation.route.as_ref().map(|route| route.path.clone()).unwrap_or_default();

@@ -10,7 +10,7 @@ use super::{Positions, ResourceRef, Span};
 use crate::compilation::{Compilation, GatewayId, SideRef, State, Why};
 use crate::diagnostic::{Place, Severity, codes};
 use crate::ir::{Ir, NetworkFilter, RouteMatch};
-use crate::order::Order as _;
+use crate::order::{Gather as _, Order as _};
 use crate::resource::{Object, ObjectId};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -309,7 +309,7 @@ fn merge(ir: &Ir, made: &mut HashMap<ObjectId, MadeByObject>) {
     });
     for host in hosts.flatten() {
         for group in host.routes.chunk_by(|a, b| same_requests(&a.matcher, &b.matcher)) {
-            let members: BTreeSet<ObjectId> = group.iter().flat_map(|route| &route.origins).map(|origin| origin.object()).collect();
+            let members: BTreeSet<ObjectId> = group.iter().flat_map(|route| &route.origins).map(|origin| origin.object()).gathered();
             for member in members.iter().filter(|_| members.len() > 1) {
                 let Some(entry) = made.get_mut(member) else { continue };
                 entry.with.extend(members.iter().filter(|other| *other != member));

@@ -11,6 +11,7 @@ use crate::ir::{
     Route, RouteAction, RouteMatch, StringMatch, Tree, UpstreamClusters,
 };
 use crate::resource::{Origin, Sourced};
+use crate::simulate::percent;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -184,6 +185,13 @@ fn row(pointer: String, listener: &Listener, chain: &FilterChain, domains: Vec<S
     RouteRow { domains, ..RouteRow::at(pointer, listener.name.value.clone(), address, chain_words(chain)) }
 }
 
+/// Where requests go by weight: `90 % to cart, 10 % to cart-next`.
+fn by_weight<'a>(all: impl Iterator<Item = (&'a str, i64)> + Clone) -> String {
+    let total = all.clone().map(|(_, weight)| weight).sum::<i64>();
+    let share = |weight: i64| percent(if total == 0 { 0.0 } else { weight as f64 * 100.0 / total as f64 });
+    all.map(|(name, weight)| format!("{} % to {name}", share(weight))).collect::<Vec<_>>().join(", ")
+}
+
 fn chain_words(chain: &FilterChain) -> String {
     let names: Vec<&str> = chain.matcher.iter().flat_map(|matcher| &matcher.server_names).map(|name| name.value.as_str()).collect();
     let secured = chain.tls.is_some() || chain.matcher.as_ref().is_some_and(|matcher| matcher.transport_protocol.as_deref() == Some("tls"));
@@ -273,8 +281,7 @@ fn fill(row: &mut RouteRow, route: &Route, gateway: GatewayRef<'_>) {
             row.told = match &forward.clusters {
                 UpstreamClusters::One(name) => format!("to {}", name.value),
                 UpstreamClusters::Weighted(all) => {
-                    let words: Vec<String> = all.iter().map(|cluster| format!("{} of {}", cluster.weight.value, cluster.name.value)).collect();
-                    format!("by weight: {}", words.join(", "))
+                    by_weight(all.iter().map(|cluster| (cluster.name.value.as_str(), i64::from(cluster.weight.value))))
                 }
             };
             policies(&mut row.policies, forward);

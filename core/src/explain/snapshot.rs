@@ -6,6 +6,7 @@
 //! What must not be here: files.
 
 use crate::compilation::{Compilation, Options};
+use crate::order::Gather as _;
 use crate::redact::Veil;
 use crate::resource::{Input, Inputs};
 use crate::simulate::SavedRequest;
@@ -178,7 +179,7 @@ impl Snapshot {
     /// The texts.
     #[must_use]
     pub fn inputs(&self) -> Inputs {
-        let stored = self.inputs.iter().filter(|text| text.stored).map(|text| text.name.clone()).collect::<BTreeSet<_>>().into();
+        let stored = self.inputs.iter().filter(|text| text.stored).map(|text| text.name.clone()).gathered::<BTreeSet<_>>().into();
         Inputs { inputs: self.inputs.iter().map(|text| Input { name: text.name.clone(), text: text.text.as_str().into() }).collect(), stored }
     }
 

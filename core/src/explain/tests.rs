@@ -355,3 +355,24 @@ fn a_narrow_picture_is_one_lane_without_overlaps() {
     assert!(rows.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{rows:?}");
     assert!(picture.threads.iter().all(|thread| thread.points.len() == 3));
 }
+
+#[test]
+fn a_picture_fits_into_its_room_where_closer_columns_are_enough() {
+    let (_, compilation) = compile(&shop());
+    let told = story(&graph(&compilation, &compilation.positions()), true);
+    let drawn = |room| picture::picture(&told, &picture::PictureOptions { room, ..Default::default() });
+    let wide = drawn(None);
+    assert_eq!(drawn(Some(wide.width)), wide, "what fits is drawn as it is");
+    let closer = drawn(Some(wide.width - 20));
+    assert!(closer.width <= wide.width - 20, "{} of {}", closer.width, wide.width);
+    let titles = |of: &picture::Picture| of.frames.iter().map(|frame| frame.title.clone()).collect::<Vec<_>>();
+    assert_eq!(titles(&closer), titles(&wide));
+    assert_eq!(titles(&drawn(Some(1))), titles(&wide), "what fits in no way is drawn whole");
+}
+
+#[test]
+fn a_share_is_written_beside_its_line() {
+    let at = |from: i32, to: i32| picture::share_at(&[layout::Point { x: 0, y: from }, layout::Point { x: 90, y: to }]).y;
+    assert!(at(0, 50) > 50, "the line comes from above");
+    assert!(at(90, 50) < 50, "the line comes from below");
+}

@@ -5,6 +5,7 @@
 use super::{Finding, LedgerRow, OriginView, Positions, ResourceRef, Viewed, describe, findings, get, ledger};
 use crate::backend::output_map::and_ancestors;
 use crate::compilation::{Compilation, NamedGateway};
+use crate::order::Gather as _;
 use crate::resource::{Object, ObjectId, Origin, SourceId};
 use crate::text::{Node, NodeId, Str, TextRange, Value};
 use alloc::collections::BTreeSet;
@@ -199,7 +200,7 @@ pub fn explain_line(
     let spans = &object.document.spans;
     let below = |node: NodeId| core::iter::successors(Some(node), |at| spans.get(*at).map(|span| span.parent)).any(|at| nodes.contains(&at));
     let above: BTreeSet<NodeId> =
-        nodes.iter().flat_map(|node| core::iter::successors(Some(*node), |at| spans.get(*at).map(|span| span.parent))).collect();
+        nodes.iter().flat_map(|node| core::iter::successors(Some(*node), |at| spans.get(*at).map(|span| span.parent))).gathered();
     let of = |origin: Origin| below(origin.node()) || origin.is_whole() && above.contains(&origin.node());
     report.made = documents.iter().flat_map(|(gateway, viewed)| made_by(*gateway, positions, viewed, object.id, of)).collect();
     if report.made.is_empty() {
@@ -218,7 +219,7 @@ pub fn explain_line(
 /// What a whole object made: only where it stands, not every field of it.
 fn made_by_whole(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId) -> Vec<MadeView> {
     let mut made = made_by(gateway, positions, viewed, object, |_| true);
-    let pointers: BTreeSet<String> = made.iter().map(|made| made.pointer.clone()).collect();
+    let pointers: BTreeSet<String> = made.iter().map(|made| made.pointer.clone()).gathered();
     made.retain(|made| !and_ancestors(&made.pointer).skip(1).any(|outer| pointers.contains(outer)));
     made
 }

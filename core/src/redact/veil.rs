@@ -11,7 +11,7 @@ use super::stand_in::{Form, replace};
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret};
 use super::value::{decode, is_credential, symmetric_keys};
 use super::words::{is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_where};
-use crate::order::Order as _;
+use crate::order::{Gather as _, Order as _};
 use crate::text::{Chunk, Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -349,7 +349,7 @@ impl<'a> Cover<'a> {
             (&["metadata", "namespace"], &is_name),
         ];
         let said = own.into_iter().filter_map(|(path, is)| root.at(path).filter(|node| node.as_str().is_some_and(is)));
-        said.map(|node| node.id).collect()
+        said.map(|node| node.id).gathered()
     }
 
     /// What lies between spans: punctuation may be seen, anchors and tags where they mean something.

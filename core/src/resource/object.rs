@@ -2,6 +2,7 @@
 //! came from. Reading them from text is [`crate::read`]; what they mean is a dialect's business.
 
 use super::{ResourceKey, Secret};
+use crate::order::Gather as _;
 use crate::text::{Document, FieldPath, Node, NodeId, Segment, Str, TextRange, Value};
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -282,7 +283,7 @@ impl Objects {
 
     /// The kinds (group and name) of the objects of the input.
     pub fn kinds(&self) -> BTreeSet<(Str, Str)> {
-        self.iter().map(|object| object.key.kind_and_group()).collect()
+        self.iter().map(|object| object.key.kind_and_group()).gathered()
     }
 
     /// The objects of the input alone.

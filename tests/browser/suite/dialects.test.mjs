@@ -89,6 +89,31 @@ describe("a worker for each dialect", () => {
   });
 });
 
+describe("names that were written", () => {
+  for (const [example, answer, box] of [
+    ["consul/canary", "90 % orders (v1), 10 % orders (v2)", "orders (v2)"],
+    ["consul/api-gateway", "orders, as /", "orders"],
+    ["ingress/paths", "api at 10.1.0.4:8080, as /api/v2/", "api"],
+  ]) {
+    test(`${example}: its answer names Services, and its way is lit`, async () => {
+      const { page, close } = await visit(`?example=${example}`);
+      await page.locator(".asked-answer.good", { hasText: answer }).waitFor();
+      await page.locator(".box.way .box-title", { hasText: box }).first().waitFor();
+      await show(page, "routes");
+      await page.locator("tr.route", { hasText: `to ${box}` }).first().waitFor();
+      await close();
+    });
+  }
+
+  test("a proxy whose upstream nobody splits or routes has a request as well", async () => {
+    const { page, close } = await visit("?example=consul/intentions");
+    await page.locator(".asked-answer", { hasText: "orders" }).waitFor();
+    await show(page, "routes");
+    await page.locator("tr.route", { hasText: "to orders" }).first().waitFor();
+    await close();
+  });
+});
+
 describe("several gateways", () => {
   test("changes are told for all of them", async () => {
     const { page, close } = await visit("?example=contour/provisioner");

@@ -47,6 +47,10 @@ const measure = (page) =>
         if (!apart) wrong.push(`${a.name} overlaps ${b.name}`);
       }
     }
+    const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+    for (const share of [...canvas.querySelectorAll(".share")].filter(seen)) {
+      for (const box of boxes) if (!apart(share.getBoundingClientRect(), box.rect)) wrong.push(`${share.textContent} lies on ${box.name}`);
+    }
     const parse = (colour) => colour.match(/[\d.]+/g).map(Number);
     const light = (colour) => {
       const [r, g, b] = parse(colour).map((value) => (value / 255 <= 0.03928 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4));
@@ -87,6 +91,39 @@ describe("the graph can be read", () => {
       });
     }
   }
+
+  for (const example of ["ambassador/tls", "contour/canary", "consul/canary", "consul/api-gateway", "ingress/paths"]) {
+    test(`${example} is whole on a wide page, without moving it`, async () => {
+      const { page, close } = await site.visit({ width: 1440, height: 900, path: `?example=${example}` });
+      await page.locator(".box").first().waitFor();
+      const outside = () =>
+        page.evaluate(() => {
+          const room = document.querySelector(".graph").getBoundingClientRect();
+          const frames = [...document.querySelectorAll(".box")].map((box) => [box.textContent, box.querySelector(".box-frame").getBoundingClientRect()]);
+          return frames.filter(([, rect]) => rect.left < room.left || rect.right > room.right).map(([name]) => name);
+        });
+      await page.waitForFunction(() => document.querySelectorAll(".box").length > 2);
+      await page.waitForTimeout(300);
+      assert.deepEqual(await outside(), []);
+      assert.deepEqual((await measure(page)).wrong, []);
+      const cut = (await page.locator(".box .box-title").allTextContents()).filter((title) => title.endsWith("…"));
+      assert.deepEqual(cut, []);
+      await close();
+    });
+  }
+
+  test("what is larger than the pane fills it, where it begins", async () => {
+    const { page, close } = await site.visit({ path: "?example=ambassador/errors" });
+    await page.locator(".box.wrong").first().waitFor();
+    await page.waitForTimeout(300);
+    const empty = await page.evaluate(() => {
+      const room = document.querySelector(".graph").getBoundingClientRect();
+      const rects = [...document.querySelectorAll(".box-frame")].map((box) => box.getBoundingClientRect());
+      return { above: Math.min(...rects.map((rect) => rect.top)) - room.top, left: Math.min(...rects.map((rect) => rect.left)) - room.left };
+    });
+    assert.ok(empty.above <= 60 && empty.left <= 60, JSON.stringify(empty));
+    await close();
+  });
 
   test("from afar, what would be too small is left out", async () => {
     const { page, close } = await site.visit();

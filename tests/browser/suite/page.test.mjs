@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe } from "node:test";
 import { strToU8, zipSync } from "../../../assets/editor/node_modules/fflate/esm/index.mjs";
-import { clickLine, line, load, ready, test, visitors } from "../browser.mjs";
+import { clickLine, line, load, ready, show, test, visitors } from "../browser.mjs";
 
 const { visit } = visitors();
 
@@ -418,6 +418,33 @@ describe("a phone", () => {
     }
     await page.click(".tab-editor");
     assert.ok(await page.locator(".cm-editor").isVisible());
+    await close();
+  });
+
+  test("no word of a row lies on another, and the tab that is shown is in sight", async () => {
+    const { page, close } = await visit({ width: 390, height: 844 });
+    for (const name of ["graph", "routes", "envoy", "ir", "findings", "try", "compare"]) {
+      await show(page, name);
+      const wrong = await page.evaluate(() => {
+        const wrong = [];
+        const seen = (element) => element.getClientRects().length > 0;
+        for (const row of document.querySelectorAll(".tabs, .bar, .graph-ground, .head")) {
+          const all = [...row.querySelectorAll("button, input, select")].filter(seen);
+          for (const one of all) if (one.scrollWidth > one.clientWidth + 1 && one.tagName === "BUTTON") wrong.push(`${one.textContent} is cut`);
+          for (const [at, one] of all.entries()) {
+            const a = one.getBoundingClientRect();
+            for (const other of all.slice(at + 1)) {
+              const b = other.getBoundingClientRect();
+              if (a.right > b.left + 1 && b.right > a.left + 1 && a.bottom > b.top + 1 && b.bottom > a.top + 1) wrong.push(`${one.textContent} lies on ${other.textContent}`);
+            }
+          }
+        }
+        const tab = document.querySelector(".tab[aria-selected='true']").getBoundingClientRect();
+        if (tab.left < 0 || tab.right > innerWidth) wrong.push("the tab is out of sight");
+        return wrong;
+      });
+      assert.deepEqual(wrong, [], name);
+    }
     await close();
   });
 });

@@ -162,9 +162,19 @@ fn ViewTabs(app: App) -> impl IntoView {
             >{label} {badge}</button>
         }
     };
+    // On a phone the tabs are wider than the page.
+    Effect::new(move |_| {
+        let id = if app.screen.writing.get() { "tab-editor".into() } else { format!("tab-{}", app.screen.view.get().name()) };
+        if let Some(tab) = document().get_element_by_id(&id) {
+            let options = web_sys::ScrollIntoViewOptions::new();
+            options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+            options.set_inline(web_sys::ScrollLogicalPosition::Center);
+            tab.scroll_into_view_with_scroll_into_view_options(&options);
+        }
+    });
     view! {
         <div class="tabs" role="tablist" aria-label="Views">
-            <button class="tab tab-editor" role="tab" aria-selected=move || app.screen.writing.get().to_string() on:click=move |_| app.screen.writing.set(true)>"YAML"</button>
+            <button class="tab tab-editor" id="tab-editor" role="tab" aria-selected=move || app.screen.writing.get().to_string() on:click=move |_| app.screen.writing.set(true)>"YAML"</button>
             {View::ALL.into_iter().chain((app.live.host != Host::None).then_some(View::Live)).enumerate().map(tab).collect_view()}
         </div>
     }

@@ -6,11 +6,11 @@ use crate::protocol::{Sent, Step, Tried, Way};
 use crate::worker::common::span;
 use chancery_core::backend::appgw::route::{Ending, MatchedRule, Passed};
 use chancery_core::compilation::AppGatewayRef;
-use chancery_core::explain::{AppGatewayReport, Positions, route_app_gateway};
+use chancery_core::explain::{AppGatewayReport, Graph, Positions, route_app_gateway, service_name, way_of_app_gateway};
 use chancery_core::simulate::{Outcome, SavedRequest, Verdict, WrittenRequest};
 
-/// The way of a request.
-pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, written: &WrittenRequest) -> Result<Way, String> {
+/// The way of a request. `story` names pools as the user names what is behind them.
+pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, story: &Graph, written: &WrittenRequest) -> Result<Way, String> {
     let report = route_app_gateway(gateway, positions, &written.read()?);
     let ending = report.journey.outcome();
     let mut steps: Vec<Step> = report.journey.taken.iter().map(|taken| step(&report, "Listener", "listener", &taken.listener)).collect();
@@ -18,7 +18,8 @@ pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, written: &Writ
     steps.push(end(&report, &written.method));
     Ok(Way {
         told: report.journey.told(),
-        headline: headline(&report),
+        headline: headline(&report, story),
+        nodes: way_of_app_gateway(&report, story),
         good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect),
         ending,
         steps,
@@ -39,11 +40,14 @@ pub fn judge(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, saved: &Save
     }
 }
 
-fn headline(report: &AppGatewayReport) -> String {
+fn headline(report: &AppGatewayReport, story: &Graph) -> String {
     match &report.journey.ending {
-        Ending::Forwarded { addresses, port, path, .. } => {
-            let to: Vec<String> = addresses.iter().map(|address| format!("{address}:{port}")).collect();
-            format!("{}, as {path}", to.join(", "))
+        Ending::Forwarded { pool, addresses, port, path, .. } => {
+            let to = addresses.iter().map(|address| format!("{address}:{port}")).collect::<Vec<_>>().join(", ");
+            match service_name(story, pool) {
+                service if service == pool.as_str() => format!("{to}, as {path}"),
+                service => format!("{service} at {to}, as {path}"),
+            }
         }
         Ending::Redirected { .. } | Ending::Refused { .. } => report.journey.told(),
     }

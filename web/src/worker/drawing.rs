@@ -5,7 +5,7 @@
 use crate::protocol::{Drawing, Frame, GraphFocus, Line, Span};
 use crate::worker::common::span;
 use chancery_core::compilation::Compilation;
-use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, line_width, picture, svg};
+use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, line_width, picture, share_at, svg};
 use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Thread, layout, story};
 use chancery_core::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -77,7 +77,7 @@ fn focused(whole: &Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, usi
 /// The graph, and where its boxes go.
 pub fn draw(whole: &Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>) -> Drawing {
     let (graph, folded, kinds) = focused(whole, focus);
-    let options = PictureOptions { before: std::mem::take(tops), narrow: focus.narrow, ..PictureOptions::default() };
+    let options = PictureOptions { before: std::mem::take(tops), narrow: focus.narrow, room: focus.room, ..PictureOptions::default() };
     let picture = picture(&graph, &options);
     *tops = picture.frames.iter().map(|frame| (frame.id.clone(), frame.y)).gathered();
     let makers = makers(&graph);
@@ -107,7 +107,10 @@ pub fn draw(whole: &Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>)
         label: thread.label.clone(),
         share: thread.share,
         width: line_width(thread.share),
-        end: thread.points.last().map(|end| (end.x, end.y)).unwrap_or_default(),
+        share_at: {
+            let at = share_at(&thread.points);
+            (at.x, at.y)
+        },
         cycle: thread.cycle,
         course: layout::curve(&thread.points),
     });
@@ -151,7 +154,7 @@ pub fn seek(whole: &Graph, focus: &GraphFocus, text: &str) -> Option<String> {
 /// The picture as a file: as it is shown, with boxes in the order that they have on the page.
 pub fn picture_of(whole: &Graph, focus: &GraphFocus, before: BTreeMap<String, i32>) -> String {
     let (graph, ..) = focused(whole, focus);
-    svg(&picture(&graph, &PictureOptions { before, narrow: focus.narrow, ..PictureOptions::default() }))
+    svg(&picture(&graph, &PictureOptions { before, narrow: focus.narrow, room: focus.room, ..PictureOptions::default() }))
 }
 
 /// The boxes that belong to a selection: its resources, and what was made of them; and the box of each where the graph is folded.
@@ -162,9 +165,9 @@ pub fn lit(graph: &Graph, told: &Graph, compilation: &Compilation, thread: &Thre
         .iter()
         .filter(|node| node.kind == NodeKind::Resource && node.resource.as_ref().is_some_and(|resource| resources.contains(resource)))
         .map(|node| node.id.as_str())
-        .collect();
+        .gathered();
     let made = graph.edges.iter().filter(|edge| edge.relation == Relation::Makes && own.contains(edge.from.as_str())).map(|edge| edge.to.as_str());
-    let lit: BTreeSet<&str> = own.iter().copied().chain(made).collect();
+    let lit: BTreeSet<&str> = own.iter().copied().chain(made).gathered();
     let nodes = graph.nodes.iter().filter(|node| lit.contains(node.id.as_str()));
     // Its own resources come first.
     let (first, others): (Vec<&GraphNode>, Vec<&GraphNode>) = nodes.partition(|node| own.contains(node.id.as_str()));

@@ -6,6 +6,7 @@ use crate::protocol::Which;
 use chancery_core::compilation::{Compilation, GatewayId, NamedGateway};
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{Graph, RouteRow, routes, routes_of_app_gateway, row_of_app_gateway_takes, service_name};
+use chancery_core::order::Order as _;
 use chancery_core::simulate::Gateway;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -39,7 +40,7 @@ pub fn all(compilation: &Compilation, shown: (usize, usize), story: &Graph) -> V
             let envoy = side.gateways().find(|of| of.id == id);
             let rows = match envoy {
                 Some(gateway) => listed(routes(gateway), story),
-                None => side.app_gateways().find(|of| of.named.id == id).map(routes_of_app_gateway).unwrap_or_default(),
+                None => side.app_gateways().find(|of| of.named.id == id).map(|of| in_words(routes_of_app_gateway(of), story)).unwrap_or_default(),
             };
             let of = NamedGateway { of: side, id }.label();
             let which = || Which { dialect: dialect.into(), id: id.to_string() };
@@ -68,6 +69,20 @@ pub fn taking(compilation: &Compilation, host: Option<&str>, path: &str) -> Vec<
     of_envoys.chain(of_others).collect()
 }
 
+/// The rows of an Application Gateway: its Services by name, and its listeners, whose own names are hashes, by protocol and port.
+fn in_words(rows: Vec<RouteRow>, story: &Graph) -> Vec<RouteRow> {
+    let words = |row: RouteRow| {
+        let service = row.upstreams.first().map(|pool| (service_name(story, pool), pool));
+        let told = match service {
+            Some((service, pool)) if service != pool.as_str() => format!("to {service}, at {}", row.told),
+            _ => row.told,
+        };
+        let port = row.address.trim_start_matches(':');
+        RouteRow { told, listener: row.chain.to_uppercase().into(), address: format!("port {port}"), chain: String::new(), ..row }
+    };
+    rows.into_iter().map(words).collect()
+}
+
 /// The rows of an Envoy.
 fn listed(rows: Vec<RouteRow>, story: &Graph) -> Vec<RouteRow> {
     let mut out: Vec<RouteRow> = Vec::new();
@@ -89,8 +104,11 @@ fn listed(rows: Vec<RouteRow>, story: &Graph) -> Vec<RouteRow> {
         known.insert(row.order, number);
         let shadowed_by = row.shadowed_by.map(|by| known.get(&by).copied().unwrap_or_default());
         let mut row = RouteRow { order: number, shadowed_by, ..row };
-        for cluster in &row.upstreams {
-            row.told = row.told.replace(cluster.as_str(), &service_name(story, cluster));
+        // The name of one may end with that of another.
+        let mut clusters: Vec<&str> = row.upstreams.iter().map(|cluster| cluster.as_str()).collect();
+        clusters.order_by_key(|cluster| std::cmp::Reverse(cluster.len()));
+        for cluster in clusters {
+            row.told = row.told.replace(cluster, &service_name(story, cluster));
         }
         out.push(row);
     }

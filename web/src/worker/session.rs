@@ -301,12 +301,12 @@ impl Session {
     }
 
     fn way(&mut self, written: &WrittenRequest) -> Result<Way, String> {
-        if let Some(gateway) = self.app_gateway() {
-            return app_gateway::way(gateway, &self.positions(), written);
+        self.story();
+        if let (Some(gateway), Some(story)) = (self.app_gateway(), &self.story) {
+            return app_gateway::way(gateway, &self.positions(), story, written);
         }
         self.tree(Doc::Envoy);
         self.envoy_config();
-        self.story();
         let (Some(config), Some(tree), Some(gateway), Some(story)) = (&self.config, self.trees.get(&Doc::Envoy), self.gateway(), &self.story) else {
             return Ok(Way::default());
         };

@@ -7,6 +7,7 @@ use crate::worker::lines::{self, Line, children};
 use chancery_core::backend::OutputMap;
 use chancery_core::compilation::SideRef;
 use chancery_core::explain::{OriginView, Positions, name_of};
+use chancery_core::order::Gather as _;
 use chancery_core::resource::Rule;
 use chancery_core::text::{Node, Value, to_json, to_yaml};
 use std::collections::{BTreeSet, HashSet};
@@ -211,7 +212,7 @@ impl Tree {
 
     /// These places belong to the selection. Tells the first row of them.
     pub fn light(&mut self, pointers: &[String]) -> Option<u32> {
-        let items: BTreeSet<u32> = pointers.iter().map(|pointer| self.item(pointer)).filter(|item| *item != 0).collect();
+        let items: BTreeSet<u32> = pointers.iter().map(|pointer| self.item(pointer)).filter(|item| *item != 0).gathered();
         self.lit = items.iter().filter_map(|item| Some((*item, self.items.get(*item as usize)?.end))).collect();
         let first = *items.first()?;
         self.reveal(first);

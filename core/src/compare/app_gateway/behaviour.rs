@@ -6,6 +6,7 @@
 
 use super::AppGatewaySide;
 use crate::backend::appgw::route::{Ending, Journey};
+use crate::order::Order as _;
 use crate::text::{Node, Value, to_json};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -72,7 +73,7 @@ impl<'a> Facts<'a> {
             Ending::Forwarded { pool, addresses, is_https, port, host, path } => {
                 say("outcome", "is forwarded".into(), None);
                 let mut addresses: Vec<&str> = addresses.iter().map(|address| address.as_str()).collect();
-                addresses.sort_unstable();
+                addresses.order();
                 let scheme = if *is_https { "https" } else { "http" };
                 let pool = self.pointer("backendAddressPools", pool).map(|pool| format!("{pool}/properties/backendAddresses/0/ipAddress"));
                 say("addresses", addresses.join(", "), pool);

@@ -3,6 +3,7 @@
 //! What must not be here: what becomes of a witness.
 
 use crate::backend::appgw::route::glob;
+use crate::order::Gather as _;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -29,7 +30,7 @@ pub(super) struct Hosts {
 /// Hosts as patterns tell them apart.
 pub(super) fn hosts(patterns: &BTreeSet<String>) -> Hosts {
     let (wild, exact): (Vec<&String>, Vec<&String>) = patterns.iter().partition(|pattern| pattern.contains(['*', '?']));
-    let mut witnesses: BTreeMap<String, Option<String>> = exact.into_iter().map(|host| (host.clone(), Some(host.clone()))).collect();
+    let mut witnesses: BTreeMap<String, Option<String>> = exact.into_iter().map(|host| (host.clone(), Some(host.clone()))).gathered();
     for pattern in &wild {
         witnesses.entry(filled(pattern)).or_insert_with(|| Some((*pattern).clone()));
     }

@@ -7,6 +7,7 @@ use crate::compare::fields::differences;
 use crate::compare::{Change, ChangeKind};
 use crate::explain::OriginView;
 use crate::ir::appgw::{Gateway, Owner};
+use crate::order::Gather as _;
 use crate::text::Node;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -110,7 +111,7 @@ fn change(change: ChangeKind, kind: &str, name: &str) -> Change {
 
 fn named<'a>(side: &'a AppGatewaySide<'_>, list: &str) -> BTreeMap<&'a str, (usize, &'a Node)> {
     let parts = side.viewed.root.at(&["properties", list]).and_then(Node::as_array).into_iter().flatten();
-    parts.enumerate().filter_map(|(at, part)| Some((part.get("name")?.as_str()?, (at, part)))).collect()
+    parts.enumerate().filter_map(|(at, part)| Some((part.get("name")?.as_str()?, (at, part)))).gathered()
 }
 
 /// Owners by the list and the name of a part.

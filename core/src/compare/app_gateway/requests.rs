@@ -11,6 +11,7 @@ use super::classes::{hosts, paths};
 use crate::backend::appgw::route::{Journey, Request as Asked, Router};
 use crate::compare::requests::{Answer, Difference, RequestChange, RequestPlace, Requests, Witness, gravity, words};
 use crate::ir::appgw::FrontendType;
+use crate::order::{Gather as _, Order as _};
 use crate::simulate::Request;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -144,7 +145,7 @@ impl Work<'_, '_> {
             let pointer = behaviours[at].get(what)?.pointer.as_ref()?;
             self.sides[at].side.origins(pointer).into_iter().next()
         };
-        let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        let names: BTreeSet<&String> = old.keys().chain(new.keys()).gathered();
         let mut out: Vec<Difference> = names
             .into_iter()
             // Where it ends otherwise, the rest follows from that.
@@ -154,7 +155,7 @@ impl Work<'_, '_> {
                 (before != after).then(|| Difference { what: what.clone(), before, after, before_from: from(0, what), after_from: from(1, what) })
             })
             .collect();
-        out.sort_by_key(|of| gravity(&of.what));
+        out.order_by_key(|of| gravity(&of.what));
         out
     }
 

@@ -12,7 +12,7 @@ use super::report::RequestPlace;
 use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
 use crate::envoy_config::{EnvoyConfig, Placed, managers_of};
-use crate::order::Order as _;
+use crate::order::{Gather as _, Order as _};
 use crate::simulate::{Request, Simulation, Table, bound, chain_of, is_tls};
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -70,7 +70,7 @@ fn pairs<'a>(work: &mut Work<'_, 'a>) -> Vec<ListenerPair<'a>> {
 }
 
 fn by_port<'a>(old: &[Bound<'a>], new: &[Bound<'a>]) -> Vec<ListenerPair<'a>> {
-    let ports: BTreeSet<u32> = old.iter().chain(new).map(|(_, port)| *port).collect();
+    let ports: BTreeSet<u32> = old.iter().chain(new).map(|(_, port)| *port).gathered();
     let mut out = Vec::new();
     for port in ports {
         let mut olds: Vec<Bound<'a>> = old.iter().filter(|of| of.1 == port).copied().collect();
@@ -111,7 +111,7 @@ fn by_role<'a>(old: &[Bound<'a>], new: &[Bound<'a>], work: &mut Work<'_, '_>) ->
             one_sided => out.push([one_sided.0, one_sided.1]),
         }
     }
-    let taken: BTreeSet<&str> = out.iter().flatten().flatten().map(|(listener, _)| listener.pointer.as_str()).collect();
+    let taken: BTreeSet<&str> = out.iter().flatten().flatten().map(|(listener, _)| listener.pointer.as_str()).gathered();
     for (side, all) in [("first", old), ("second", new)] {
         for (listener, port) in all.iter().filter(|(listener, _)| !taken.contains(listener.pointer.as_str())) {
             work.limits.insert(format!("The listener {} on port {port} of the {side} side was not compared.", listener.message.name));
@@ -340,7 +340,7 @@ fn tables<'a>(work: &mut Work<'_, 'a>, tables: [&Table<'a>; 2], links: &[Link], 
     let Some(any) = links.first() else { return };
     let mut by_hosts: BTreeMap<[Option<usize>; 2], (Vec<String>, Both)> = BTreeMap::new();
     let domains: BTreeSet<&str> =
-        tables.iter().flat_map(|table| &table.config.virtual_hosts).flat_map(|host| &host.domains).map(String::as_str).chain(["*"]).collect();
+        tables.iter().flat_map(|table| &table.config.virtual_hosts).flat_map(|host| &host.domains).map(String::as_str).chain(["*"]).gathered();
     // Exact names make better witnesses than wildcards.
     let mut domains: Vec<&str> = domains.into_iter().collect();
     domains.order_by_key(|domain| domain.contains('*'));

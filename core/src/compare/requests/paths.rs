@@ -7,6 +7,7 @@
 
 use super::work::Work;
 use crate::backend::envoy::v3::pb;
+use crate::order::Gather as _;
 use crate::re2::RegexError;
 use crate::re2::engine::literal_prefix;
 use crate::re2::language::{Language, TextShape, texts};
@@ -147,7 +148,7 @@ impl<'a> Literals<'a> {
 
 /// Paths for the patterns of both sides, of which `differ` holds those of routes that differ.
 pub(super) fn paths(all: &BTreeSet<Pattern<'_>>, differ: &BTreeSet<Pattern<'_>>, work: &mut Work<'_, '_>) -> Vec<String> {
-    let literals: BTreeSet<&str> = all.iter().filter(|of| of.is_literal()).map(|of| of.text).collect();
+    let literals: BTreeSet<&str> = all.iter().filter(|of| of.is_literal()).map(|of| of.text).gathered();
     let literals = Literals(literals.into_iter().collect());
     let mut out = Vec::new();
     let mut done: BTreeSet<&str> = BTreeSet::new();

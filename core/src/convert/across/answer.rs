@@ -9,6 +9,7 @@ use crate::convert::proof::{service_of_address, service_of_name};
 use crate::dialect::contour;
 use crate::envoy_config::EnvoyConfig;
 use crate::ir::appgw::{FrontendType, Gateway as AppGateway};
+use crate::order::Gather as _;
 use crate::resource::Objects;
 use crate::simulate::{Gateway, Outcome, Request, Simulation};
 use alloc::boxed::Box;
@@ -82,7 +83,7 @@ impl<'c> Ways<'c> {
             Ways::Envoy { config, is_contour } => {
                 let gateway = Gateway::new(config);
                 let reached: BTreeMap<&str, String> =
-                    config.clusters.iter().map(|cluster| (cluster.message.name.as_str(), reached(&cluster.message, *is_contour))).collect();
+                    config.clusters.iter().map(|cluster| (cluster.message.name.as_str(), reached(&cluster.message, *is_contour))).gathered();
                 requests.iter().map(|request| of_envoy(&gateway.simulate(request), &reached, request)).collect()
             }
             Ways::NotRun(why) => requests.iter().map(|_| Answer::NotRun(why.clone())).collect(),
@@ -98,7 +99,7 @@ fn services<'c>(parts: &'c AppGateway, objects: &Objects) -> BTreeMap<&'c str, S
         let key = &objects.get(address.origin?.object())?.key;
         Some(format!("{}/{}", key.namespace.as_deref().filter(|of| !of.is_empty()).unwrap_or("default"), key.name))
     };
-    pools.filter_map(|pool| Some((pool.name.as_str(), service(pool)?))).collect()
+    pools.filter_map(|pool| Some((pool.name.as_str(), service(pool)?))).gathered()
 }
 
 fn azure(router: &Router<'_>, services: &BTreeMap<&str, String>, request: &Request) -> Answer {

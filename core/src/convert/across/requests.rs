@@ -3,6 +3,7 @@
 //! What must not be here: what becomes of them.
 
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::order::Gather as _;
 use crate::resource::Object;
 use crate::simulate::Request;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -44,7 +45,7 @@ pub(in crate::convert) fn requests(ingresses: &[&Object]) -> RequestSet {
     let everywhere = of_all.paths.clone();
     let mut out = RequestSet { all: Vec::new(), limits: Vec::new() };
     for (pattern, host) in &hosts {
-        let paths: BTreeSet<String> = host.paths.iter().chain(&everywhere).flat_map(|path| variants(path)).collect();
+        let paths: BTreeSet<String> = host.paths.iter().chain(&everywhere).flat_map(|path| variants(path)).gathered();
         for name in names(pattern) {
             for path in &paths {
                 let schemes = [("http", true), ("https", host.is_tls)].into_iter().filter(|(_, is_asked)| *is_asked).map(|(scheme, _)| (scheme, ""));
@@ -67,7 +68,7 @@ fn ingress(root: Cursor<'_>, hosts: &mut BTreeMap<String, Host>) {
     let annotation = |name: &str| root.field("metadata").field("annotations").field(name).str();
     let has_certificate = !annotation("appgw.ingress.kubernetes.io/appgw-ssl-certificate").is_empty();
     let port = annotation("appgw.ingress.kubernetes.io/override-frontend-port");
-    let tls: BTreeSet<&str> = spec.field("tls").items().flat_map(|tls| tls.field("hosts").items()).map(Cursor::str).collect();
+    let tls: BTreeSet<&str> = spec.field("tls").items().flat_map(|tls| tls.field("hosts").items()).map(Cursor::str).gathered();
     let mut rules = 0;
     for rule in spec.field("rules").items() {
         rules += 1;

@@ -54,6 +54,7 @@ pub static DIALECT: Dialect = Dialect {
     checks: &[checks::unserved, checks::same_match, checks::edge_stack_fields],
     memory: || Box::new(Memory::default()),
     compile: |task| compile(task),
+    called: |_| None,
     setting_changes: |_, _| Vec::new(),
 };
 

@@ -8,6 +8,7 @@ use super::model::service::Authority;
 use crate::compilation::ReferencedObject;
 use crate::dialect::kubernetes::status::{list, number, object, text};
 use crate::dialect::kubernetes::wanted::{FieldReference, endpoints, named};
+use crate::order::Gather as _;
 use crate::resource::{Object, Objects, ResourceKey};
 use crate::text::{Node, Str};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -83,7 +84,7 @@ fn resolver(object: &Object) -> Option<ReferencedObject> {
 
 /// The Services whose endpoints are looked up, with the ports that are asked for, and those endpoints.
 fn services(own: &[&Object], objects: &Objects, ambassador_namespace: &str) -> Vec<ReferencedObject> {
-    let mut looks_up: BTreeMap<&str, bool> = BUILT_IN.into_iter().collect();
+    let mut looks_up: BTreeMap<&str, bool> = BUILT_IN.into_iter().gathered();
     looks_up.extend(own.iter().filter(|object| object.key.kind.ends_with("Resolver")).map(|object| {
         let looks_up = *object.key.kind == *"KubernetesEndpointResolver";
         (&*object.key.name, looks_up)

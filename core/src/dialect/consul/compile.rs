@@ -14,6 +14,7 @@ use super::{Options, bootstrap, documents, names, registration, service};
 use crate::compilation::{Answers, Draft, Gateway, GatewayId, Ledger, Outcome, State as LedgerState, Task, Why};
 use crate::diagnostic::{Findings, Place, Severity};
 use crate::ir::{EnvoyDelivery, Ir, Tree, Verbatim};
+use crate::order::Gather as _;
 use crate::resource::{Inputs, ObjectId, Objects};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -27,7 +28,7 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
     let options = Options::of(options);
     let mut state = State::of(objects, DATACENTER);
     let local: Vec<Arc<Instance>> = state.here().filter(|instance| instance.local && is_proxy(instance)).cloned().collect();
-    let peers: BTreeMap<Str, State> = options.peers.iter().map(|(name, text)| (name.clone(), peer(text, name))).collect();
+    let peers: BTreeMap<Str, State> = options.peers.iter().map(|(name, text)| (name.clone(), peer(text, name))).gathered();
     let (mut proxies, mut gateways) = (BTreeMap::new(), Vec::new());
     for instance in &local {
         let merged = service::merged(instance, &state.entries);
@@ -120,6 +121,6 @@ fn chains(state: &State) -> Tree {
     let upstreams = state.here().flat_map(|instance| instance.proxy.get("Upstreams").items());
     let upstreams = upstreams.filter(|upstream| !upstream.get("DestinationType").is("prepared_query"));
     let upstreams = upstreams.map(|upstream| upstream.get("DestinationName").str());
-    let all: BTreeSet<Str> = configured.chain(typical).chain(upstreams).collect();
+    let all: BTreeSet<Str> = configured.chain(typical).chain(upstreams).gathered();
     Tree::object(all.iter().filter_map(|name| Some((name.clone(), chain::answer(&plain_chain(state, name)?)))))
 }

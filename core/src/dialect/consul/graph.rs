@@ -8,6 +8,7 @@ use super::go::{Errors, quote};
 use super::state::State;
 use super::validate::{Verdict, is_http, refuse, says};
 use crate::ir::Tree;
+use crate::order::Gather as _;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -50,7 +51,7 @@ fn permissive(entries: &Entries, entry: &Entry) -> Verdict {
 pub(crate) fn named_providers(tree: &Tree) -> BTreeSet<Str> {
     let permissions = tree.get("Sources").items().iter().flat_map(|source| source.get("Permissions").items());
     let jwt = [tree].into_iter().chain(permissions).flat_map(|holder| holder.at(&["JWT", "Providers"]).items());
-    jwt.map(|provider| provider.get("Name").str()).collect()
+    jwt.map(|provider| provider.get("Name").str()).gathered()
 }
 
 fn providers(entries: &Entries, entry: &Entry) -> Verdict {
@@ -84,7 +85,7 @@ fn related(entry: &Entry) -> BTreeSet<Str> {
         }
         _ => Vec::new(),
     };
-    found.into_iter().collect()
+    found.into_iter().gathered()
 }
 
 /// What an entry may break.

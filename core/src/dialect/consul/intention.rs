@@ -6,6 +6,7 @@ use super::entry::Kind;
 use super::state::State;
 use super::validate::says;
 use crate::ir::Tree;
+use crate::order::Order as _;
 use crate::text::Str;
 use alloc::vec::Vec;
 
@@ -42,7 +43,7 @@ pub(crate) fn of(state: &State, service: &Str) -> Vec<Intention> {
         found.extend(sources.map(|source| Intention { source: source.clone(), jwt: tree.get("JWT").clone(), destination: name.clone() }));
     }
     let text = |intention: &Intention, field: &str| intention.source.get(field).str();
-    found.sort_by_key(|of| (of.precedence(), text(of, "Peer"), text(of, "Name"), of.destination.clone()));
+    found.order_by_key(|of| (of.precedence(), text(of, "Peer"), text(of, "Name"), of.destination.clone()));
     found
 }
 

@@ -67,6 +67,7 @@ pub static DIALECT: Dialect = Dialect {
     checks: checks::ALL,
     memory: || Box::new(()),
     compile: |task| compile::compile(task),
+    called: names::called,
     setting_changes: |_, _| Vec::new(),
 };
 

@@ -6,6 +6,7 @@ use super::instance::Instance;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 /// The only namespace and partition outside of Enterprise.
@@ -23,6 +24,21 @@ pub(crate) fn service_sni(service: &str, subset: &str, datacenter: &str, trust_d
         format!("{service}.{DEFAULT}.{datacenter}.internal.{trust_domain}")
     } else {
         format!("{subset}.{service}.{DEFAULT}.{datacenter}.internal.{trust_domain}")
+    }
+}
+
+/// What people call the service of a cluster with such a server name: `orders`, or `orders (v1)` for a subset; with the place, where it is elsewhere.
+pub(crate) fn called(cluster: &str) -> Option<String> {
+    let (target, local) = match cluster.split_once(".internal.") {
+        Some((target, _)) => (target, true),
+        None => (cluster.split_once(".external.")?.0, false),
+    };
+    let parts: Vec<&str> = target.split('.').collect();
+    match parts.as_slice() {
+        [service, namespace, _] if local && *namespace == DEFAULT => Some((*service).into()),
+        [subset, service, namespace, _] if local && *namespace == DEFAULT => Some(format!("{service} ({subset})")),
+        [service, namespace, _, peer] if !local && *namespace == DEFAULT => Some(format!("{service} of {peer}")),
+        _ => None,
     }
 }
 
@@ -120,4 +136,19 @@ pub(crate) fn collector_socket(folder: &str, proxy: &str) -> String {
     let digest = sha1::Sha1::digest(format!("{DEFAULT}_{proxy}").as_bytes());
     let name = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(digest);
     format!("{}/{name}.sock", folder.trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cluster_is_called_by_its_service() {
+        assert_eq!(called(&service_sni("orders", "", "dc1", TRUST_DOMAIN)).as_deref(), Some("orders"));
+        assert_eq!(called(&service_sni("orders", "v1", "dc1", TRUST_DOMAIN)).as_deref(), Some("orders (v1)"));
+        assert_eq!(called(&peered_sni("orders", "west", TRUST_DOMAIN)).as_deref(), Some("orders of west"));
+        for other in ["local_app", "original-destination", &gateway_sni("dc1", TRUST_DOMAIN)] {
+            assert_eq!(called(other), None);
+        }
+    }
 }

@@ -9,6 +9,7 @@ use super::schema::{Fault, decode, registration};
 use super::validate::{Verdict, refuse, says};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Fields, Plain, Tree};
+use crate::order::Gather as _;
 use crate::resource::ObjectId;
 use crate::text::{self, Str};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -191,7 +192,7 @@ fn agent_instance(tree: Tree, datacenter: &str, object: ObjectId) -> Instance {
 /// An instance of its fields.
 fn instance(tree: Tree, node: Node, object: Option<ObjectId>) -> Instance {
     let address = |tree: &Tree| Address { address: tree.get("Address").str(), port: tree.get("Port").int() };
-    let tagged: BTreeMap<Str, Address> = tree.get("TaggedAddresses").fields().iter().map(|(name, of)| (name.clone(), address(of))).collect();
+    let tagged: BTreeMap<Str, Address> = tree.get("TaggedAddresses").fields().iter().map(|(name, of)| (name.clone(), address(of))).gathered();
     Instance {
         node,
         kind: tree.get("Kind").str(),
@@ -214,7 +215,7 @@ pub(crate) fn catalog(root: &text::Node, object: ObjectId, datacenter: &str) -> 
     let read = decode(root, &registration::CATALOG, object, false);
     let tree = read.tree;
     let verdict = node_is_valid(&tree);
-    let map = |field: &str| tree.get(field).fields().iter().map(|(key, value)| (key.clone(), value.str())).collect::<BTreeMap<_, _>>();
+    let map = |field: &str| tree.get(field).fields().iter().map(|(key, value)| (key.clone(), value.str())).gathered::<BTreeMap<_, _>>();
     let other = tree.get("Datacenter").str();
     let node = Node {
         name: tree.get("Node").str(),

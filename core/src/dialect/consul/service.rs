@@ -8,6 +8,7 @@ use super::instance::Instance;
 use super::schema::{registration, write};
 use super::validate::says;
 use crate::ir::{Fields, Plain, Tree};
+use crate::order::Gather as _;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -201,7 +202,7 @@ fn central(instance: &Instance, entries: &Entries) -> Central {
 /// The configuration of each upstream, and of `*`.
 fn central_upstreams(instance: &Instance, entries: &Entries, central: &Central) -> BTreeMap<Upstream, Tree> {
     let own = instance.proxy.get("Upstreams").items().iter().filter(|upstream| !upstream.get("DestinationType").is("prepared_query"));
-    let mut seen: BTreeSet<Upstream> = own.map(|upstream| (upstream.get("DestinationPeer").str(), upstream.get("DestinationName").str())).collect();
+    let mut seen: BTreeSet<Upstream> = own.map(|upstream| (upstream.get("DestinationPeer").str(), upstream.get("DestinationName").str())).gathered();
     let transparent = instance.proxy.get("Mode").is("transparent") || central.mode.is("transparent");
     if seen.is_empty() && !transparent {
         return BTreeMap::new();

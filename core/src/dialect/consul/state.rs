@@ -8,6 +8,7 @@ use super::instance::Instance;
 use super::validate::says;
 use crate::diagnostic::Findings;
 use crate::ir::Tree;
+use crate::order::{Gather as _, Order as _};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -72,12 +73,12 @@ impl State {
         let configured = self.entries.values().filter(|entry| kinds.contains(&entry.kind)).map(|entry| entry.name.clone());
         let typical = self.here().filter(|instance| instance.kind.is_empty() && instance.service != "consul");
         let sidecars = self.here().filter(|instance| instance.kind == "connect-proxy").map(|instance| instance.destination());
-        configured.chain(typical.map(|instance| instance.service.clone())).chain(sidecars).collect()
+        configured.chain(typical.map(|instance| instance.service.clone())).chain(sidecars).gathered()
     }
 
     /// The services that an entry exports to any peer.
     pub(crate) fn exported_by(&self, tree: &Tree) -> BTreeSet<Str> {
-        self.exported_to_if(tree, |_| true).into_keys().collect()
+        self.exported_to_if(tree, |_| true).into_keys().gathered()
     }
 
     /// The services that are exported, each with the peers that may use it.
@@ -85,7 +86,7 @@ impl State {
         let mut exported: BTreeMap<Str, BTreeSet<Str>> = BTreeMap::new();
         for service in tree.get("Services").items() {
             let consumers = service.get("Consumers").items().iter().map(|consumer| consumer.get("Peer")).filter(|to| says(to) && peer(to.text()));
-            let peers: BTreeSet<Str> = consumers.map(Tree::str).collect();
+            let peers: BTreeSet<Str> = consumers.map(Tree::str).gathered();
             if peers.is_empty() {
                 continue;
             }
@@ -105,13 +106,13 @@ impl State {
 
     /// The services that are exported to any peer.
     pub(crate) fn exported(&self) -> BTreeSet<Str> {
-        self.exports().into_keys().collect()
+        self.exports().into_keys().gathered()
     }
 
     /// The config entries, as the API lists them.
     pub(crate) fn answer(&self) -> Tree {
         let mut all: Vec<&Arc<Entry>> = self.entries.values().collect();
-        all.sort_by(|a, b| (a.kind.name(), &a.name).cmp(&(b.kind.name(), &b.name)));
+        all.order_by(|a, b| (a.kind.name(), &a.name).cmp(&(b.kind.name(), &b.name)));
         Tree::from(all.into_iter().map(|entry| entry.answer()).collect::<Vec<_>>())
     }
 }

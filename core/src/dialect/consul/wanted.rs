@@ -16,6 +16,7 @@ use crate::compilation::ReferencedObject;
 use crate::dialect::kubernetes::status::{list, number, object, text};
 use crate::dialect::kubernetes::wanted::{CERTIFICATE, address_of};
 use crate::ir::Tree;
+use crate::order::Order as _;
 use crate::resource::{Object, ObjectId, Objects};
 use crate::text::{Node, NodeId, Str};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -263,7 +264,7 @@ impl Asking {
             }
         }
         // Gateways first: their protocol is the narrower one.
-        open.sort_by_key(|(_, protocol, _)| *protocol == "http");
+        open.order_by_key(|(_, protocol, _)| *protocol == "http");
         let mut done = BTreeSet::new();
         let mut next = alloc::collections::VecDeque::from(open);
         while let Some((name, protocol, at)) = next.pop_front() {

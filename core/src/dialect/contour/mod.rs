@@ -73,6 +73,7 @@ pub static DIALECT: Dialect = Dialect {
     checks: &[checks::same_conditions, crate::dialect::gateway_api::checks::references, crate::dialect::gateway_api::conflicts::same_matches],
     memory: || Box::new(Memory::default()),
     compile: |task| compile(task),
+    called: |_| None,
     setting_changes: settings::life::changes_between,
 };
 

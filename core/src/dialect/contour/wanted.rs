@@ -7,6 +7,7 @@ use crate::compilation::ReferencedObject;
 use crate::dialect::gateway_api;
 use crate::dialect::kubernetes::status::{list, number, object, text};
 use crate::dialect::kubernetes::wanted::{FieldReference, asked, endpoints, named, of_kubernetes, wanted as all_of};
+use crate::order::Gather as _;
 use crate::resource::{Objects, ResourceKey};
 use crate::text::Node;
 use alloc::collections::BTreeSet;
@@ -46,7 +47,7 @@ fn extension_service(key: &ResourceKey) -> Option<Node> {
 
 /// Permissions to use objects of other namespaces, where the objects are not in the input.
 fn permissions(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<ReferencedObject> {
-    let written: BTreeSet<&ResourceKey> = objects.iter().map(|object| &object.key).collect();
+    let written: BTreeSet<&ResourceKey> = objects.iter().map(|object| &object.key).gathered();
     let is_elsewhere =
         |one: &&FieldReference<'_>| one.key.namespace != one.by.key.namespace && !written.contains(&one.key) && one.key.group.is_empty();
     asked.iter().filter(is_elsewhere).filter_map(permission).collect()

@@ -10,6 +10,7 @@ use super::order::Precedence;
 use crate::compilation::SideRef;
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::order::Order as _;
 use crate::resource::{Object, ObjectId};
 use crate::text::{Node, NodeId, Str};
 use alloc::format;
@@ -39,7 +40,7 @@ pub fn same_matches(side: SideRef<'_>) -> Vec<Diagnostic> {
     }
     let precedence =
         |object: &&Object| Precedence::of(Cursor::new(object.id, &object.root), &object.key.namespace.clone().unwrap_or_default(), &object.key.name);
-    routes.sort_by_cached_key(precedence);
+    routes.order_by_made_key(precedence);
     let reported: HashSet<(ObjectId, NodeId)> = side
         .diagnostics()
         .filter(|finding| finding.code == &codes::ROUTE_CONFLICT)
@@ -131,7 +132,7 @@ fn canonical(kind: &str, matched: Option<&Node>) -> String {
             format!("{name:?} {} {:?}", typed(node, "Exact"), text(node, "value").unwrap_or_default())
         };
         let mut all: Vec<String> = all.iter().map(one).collect();
-        all.sort();
+        all.order();
         all.join(",")
     };
     let headers = list("headers", true);

@@ -5,6 +5,7 @@
 use crate::compilation::ReferencedObject;
 use crate::dialect::kubernetes::status::{list, number, object, text};
 use crate::dialect::kubernetes::wanted::{FieldReference, named};
+use crate::order::Gather as _;
 use crate::resource::{Object, Objects, ResourceKey};
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
@@ -16,7 +17,7 @@ pub fn of_gateway_api(key: &ResourceKey, asked: &[&FieldReference<'_>], controll
     match (key.group.as_str(), key.kind.as_str()) {
         (super::GROUP, "GatewayClass") => Some(named(key, "v1", alloc::vec![("spec", object(alloc::vec![("controllerName", text(controller))]))])),
         (super::GROUP, "Gateway") => {
-            let listeners: BTreeMap<Str, Node> = asked.iter().map(|one| listener(key, one)).collect();
+            let listeners: BTreeMap<Str, Node> = asked.iter().map(|one| listener(key, one)).gathered();
             let class = ("gatewayClassName", text("assumed"));
             Some(named(key, "v1", alloc::vec![("spec", object(alloc::vec![class, ("listeners", list(listeners.into_values().collect()))]))]))
         }
@@ -29,7 +30,7 @@ pub fn namespaces(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<Refere
     let of_gateway = |one: &&FieldReference<'_>| one.key.group == super::GROUP && one.key.kind == "Gateway" && one.relation == "parent";
     let mut out: Vec<ReferencedObject> = Vec::new();
     let gateways: BTreeMap<&ResourceKey, &Object> =
-        objects.iter().filter(|object| object.key.kind == "Gateway" && !object.broken).map(|object| (&object.key, object)).collect();
+        objects.iter().filter(|object| object.key.kind == "Gateway" && !object.broken).map(|object| (&object.key, object)).gathered();
     for one in asked.iter().filter(of_gateway) {
         let (Some(gateway), Some(namespace)) = (gateways.get(&one.key), &one.by.key.namespace) else { continue };
         let listeners = gateway.root.at(&["spec", "listeners"]).and_then(Node::as_array).into_iter().flatten();

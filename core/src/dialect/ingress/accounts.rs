@@ -7,6 +7,7 @@ use super::kinds::{self, Kind};
 use super::pipeline::Passage;
 use super::source::Source;
 use crate::compilation::{Ledger, State, Why};
+use crate::order::Gather as _;
 use crate::resource::ObjectId;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -15,8 +16,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 pub fn write(source: &Source<'_>, processed: &Processed<'_>, passages: &[Passage], ledger: &mut Ledger) {
     let made = made(processed);
     let used = used(source, processed);
-    let counted: BTreeSet<ObjectId> = processed.ingresses.iter().map(|ingress| ingress.object).collect();
-    let heard: BTreeMap<ObjectId, &Passage> = passages.iter().map(|passage| (passage.object, passage)).collect();
+    let counted: BTreeSet<ObjectId> = processed.ingresses.iter().map(|ingress| ingress.object).gathered();
+    let heard: BTreeMap<ObjectId, &Passage> = passages.iter().map(|passage| (passage.object, passage)).gathered();
     for (kind, _) in kinds::ALL {
         for held in source.cluster.all(*kind) {
             let id = held.object.id;

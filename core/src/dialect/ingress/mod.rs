@@ -89,6 +89,7 @@ pub static DIALECT: Dialect = Dialect {
         let gateway = stages.gateway.clone().map(|parts| Gateway { id, owner: None, outcome: Outcome::AppGateway(parts) });
         Draft { stages: Arc::new(stages), answers: Answers::default(), gateways: gateway.into_iter().collect() }
     },
+    called: |_| None,
     setting_changes: |_, _| Vec::new(),
 };
 

@@ -3,6 +3,7 @@
 //! Nothing here is read from the process: hosts pass everything in.
 
 use crate::compilation::{self, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
+use crate::order::Gather as _;
 use crate::text::{Limits, Str, parse};
 use alloc::collections::BTreeMap;
 
@@ -86,5 +87,5 @@ impl Options {
 fn addresses(text: &str) -> BTreeMap<Str, Str> {
     let root = parse(text, &Limits::default()).root;
     let entries = root.as_ref().and_then(|root| root.as_object()).into_iter().flatten();
-    entries.filter_map(|entry| Some((entry.key.clone(), Str::new(entry.value.as_str()?)))).collect()
+    entries.filter_map(|entry| Some((entry.key.clone(), Str::new(entry.value.as_str()?)))).gathered()
 }

@@ -12,6 +12,7 @@ use super::kinds::{self, Kind};
 use super::model::{Ingress, Pod, Service};
 use super::source::Source;
 use crate::dialect::kubernetes::status::{list, object, text};
+use crate::order::Gather as _;
 use crate::resource::{ObjectId, Objects};
 use crate::text::{Node, Str, Value};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -73,7 +74,7 @@ impl<'s> Referred<'s> {
         let secrets = heard.flat_map(|ingress| ingress.tls.iter().map(|tls| (ingress.namespace.clone(), tls.secret.value.clone()))).collect();
         let counted = source.ingresses();
         let paths = counted.iter().flat_map(|ingress| &ingress.rules).flat_map(|rule| rule.paths());
-        let services: BTreeSet<Str> = paths.filter_map(|path| Some(path.backend.service.as_ref()?.name.value.clone())).collect();
+        let services: BTreeSet<Str> = paths.filter_map(|path| Some(path.backend.service.as_ref()?.name.value.clone())).gathered();
         let (mut by_label, mut takes_every_pod) = (BTreeMap::<_, Vec<&Service>>::new(), false);
         for (_, service) in source.services.iter().filter(|(name, _)| services.contains(&name.1) && source.is_listed(name)) {
             match service.selector.first() {

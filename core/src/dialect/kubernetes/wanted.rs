@@ -8,6 +8,7 @@ use super::relations::{Form, Referring, key_of, walk};
 use super::service;
 use super::status::{list, number, object, text};
 use crate::compilation::ReferencedObject;
+use crate::order::Gather as _;
 use crate::resource::{Object, ObjectId, Objects, ResourceKey};
 use crate::text::{Node, NodeId, Str, Value};
 use alloc::borrow::ToOwned as _;
@@ -112,7 +113,7 @@ pub fn named(key: &ResourceKey, version: &str, fields: Vec<(&str, Node)>) -> Nod
 pub fn of_kubernetes(key: &ResourceKey, asked: &[&FieldReference<'_>]) -> Option<Node> {
     match (key.group.as_str(), key.kind.as_str()) {
         ("", "Service") => {
-            let ports: BTreeSet<Str> = asked.iter().flat_map(|one| one.ports()).collect();
+            let ports: BTreeSet<Str> = asked.iter().flat_map(|one| one.ports()).gathered();
             let ports: Vec<Node> = ports.iter().map(|port| service_port(port, ports.len() > 1)).collect();
             // Without a reference to a port, it has the default port.
             let ports = if ports.is_empty() { alloc::vec![service_port("80", false)] } else { ports };
@@ -150,7 +151,7 @@ fn service_port(port: &str, several: bool) -> Node {
 /// The endpoints of the Services that are there and asked for: `Endpoints` and `EndpointSlice` alike, each with one address.
 pub fn endpoints(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<ReferencedObject> {
     let services: BTreeMap<&ResourceKey, &Object> =
-        objects.all().filter(|object| object.key.kind == "Service" && object.key.group.is_empty()).map(|object| (&object.key, object)).collect();
+        objects.all().filter(|object| object.key.kind == "Service" && object.key.group.is_empty()).map(|object| (&object.key, object)).gathered();
     let mut written = BTreeSet::new();
     let mut out: Vec<ReferencedObject> = Vec::new();
     let mut done: BTreeSet<&ResourceKey> = BTreeSet::new();

@@ -58,7 +58,7 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
         builder.scope = gateway.label().map(Str::from);
         builder.listeners(gateway.ir);
         builder.clusters(gateway.ir);
-        builder.passed_on(&gateway.ir.delivery.verbatim);
+        builder.passed_on(&gateway.ir.delivery.verbatim, gateway.of().dialect().called);
     }
     for gateway in compilation.app_gateways() {
         builder.scope = gateway.named.label().map(Str::from);

@@ -3,6 +3,7 @@
 //! What must not be here: the graph's making.
 
 use super::{Graph, GraphNode, NodeKind, Relation};
+use crate::order::Gather as _;
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::vec;
@@ -71,7 +72,7 @@ impl Focus {
             at += 1;
             keep[at - 1]
         });
-        let known: BTreeSet<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
+        let known: BTreeSet<&str> = graph.nodes.iter().map(|node| node.id.as_str()).gathered();
         graph.edges.retain(|edge| known.contains(edge.from.as_str()) && known.contains(edge.to.as_str()));
         graph.cycles.retain(|cycle| cycle.iter().all(|id| known.contains(id.as_str())));
     }
@@ -82,7 +83,7 @@ fn written(graph: &Graph) -> Vec<bool> {
     if !graph.nodes.iter().any(|node| node.kind == NodeKind::Resource) {
         return vec![true; graph.nodes.len()];
     }
-    let made: BTreeSet<&str> = graph.edges.iter().filter(|edge| edge.relation == Relation::Makes).map(|edge| edge.to.as_str()).collect();
+    let made: BTreeSet<&str> = graph.edges.iter().filter(|edge| edge.relation == Relation::Makes).map(|edge| edge.to.as_str()).gathered();
     // Where requests come in or are distinguished, the focus must name it.
     let added = |node: &GraphNode| matches!(node.kind, NodeKind::Listener | NodeKind::Route) && !made.contains(node.id.as_str());
     let starts: Vec<usize> =

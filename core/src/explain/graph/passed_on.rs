@@ -15,9 +15,17 @@ use alloc::vec::Vec;
 
 /// What parts refer to by name.
 struct Named {
+    called: fn(&str) -> Option<String>,
     tables: BTreeMap<Str, Arc<Tree>>,
     clusters: BTreeMap<Str, Arc<Tree>>,
     endpoints: BTreeMap<Str, Arc<Tree>>,
+}
+
+impl Named {
+    /// The name of a cluster, and on a line of its own what people call it.
+    fn label(&self, cluster: &str) -> String {
+        (self.called)(cluster).into_iter().fold(cluster.to_string(), |name, called| format!("{name}\n{called}"))
+    }
 }
 
 /// One origin of each object in a value, at most this many.
@@ -65,10 +73,11 @@ fn clusters_of(of: &Tree) -> Vec<(Str, i64)> {
 }
 
 impl Builder<'_> {
-    /// From listeners to endpoints.
-    pub fn passed_on(&mut self, of: &Verbatim) {
+    /// From listeners to endpoints. `called` says what people call a cluster.
+    pub fn passed_on(&mut self, of: &Verbatim, called: fn(&str) -> Option<String>) {
         let by_name = |all: &'_ [Arc<Tree>], key: &str| -> Vec<(Str, Arc<Tree>)> { all.iter().map(|of| (of.get(key).str(), of.clone())).collect() };
         let named = Named {
+            called,
             tables: by_name(&of.routes, "name").into_iter().collect(),
             clusters: by_name(&of.clusters, "name").into_iter().collect(),
             endpoints: by_name(&of.endpoints, "cluster_name").into_iter().collect(),
@@ -80,7 +89,7 @@ impl Builder<'_> {
             let at = self.node(&id, NodeKind::Listener, || format!("{name}\n{}", address.unwrap_or_default()));
             self.made(listener.origin.as_slice(), at);
             for (number, chain) in listener.get("filter_chains").items().iter().chain(listener.find("default_filter_chain")).enumerate() {
-                self.passed_chain(at, &id, (number, chain), &named);
+                self.passed_chain((at, listener), &id, (number, chain), &named);
             }
         }
         for cluster in &of.clusters {
@@ -88,7 +97,9 @@ impl Builder<'_> {
         }
     }
 
-    fn passed_chain(&mut self, from: usize, outer: &str, (number, chain): (usize, &Tree), named: &Named) {
+    fn passed_chain(&mut self, (from, listener): (usize, &Tree), outer: &str, (number, chain): (usize, &Tree), named: &Named) {
+        // Who asked for the listener of an upstream made its routes, where nobody else did.
+        let asked_by = listener.origin.filter(|_| listener.get("traffic_direction").text() == "OUTBOUND");
         let name = chain.get("name").text();
         let name = if name.is_empty() { number.to_string() } else { name.to_string() };
         let id = self.free(format!("{outer}/chain:{name}"));
@@ -103,12 +114,12 @@ impl Builder<'_> {
             let asked = config.at(&["rds", "route_config_name"]).text();
             let Some(table) = config.find("route_config").or_else(|| named.tables.get(asked).map(|table| &**table)) else { continue };
             for host in table.get("virtual_hosts").items() {
-                self.passed_host(at, &id, host, named);
+                self.passed_host((at, asked_by), &id, host, named);
             }
         }
     }
 
-    fn passed_host(&mut self, from: usize, outer: &str, host: &Tree, named: &Named) {
+    fn passed_host(&mut self, (from, asked_by): (usize, Option<Origin>), outer: &str, host: &Tree, named: &Named) {
         let id = self.free(format!("{outer}/{}", host.get("name").text()));
         let domains = || host.get("domains").items().iter().map(Tree::text).collect::<Vec<_>>().join(", ");
         let at = self.node(&id, NodeKind::VirtualHost, domains);
@@ -120,7 +131,8 @@ impl Builder<'_> {
             let to = self.node(&id, NodeKind::Route, || path.clone());
             self.rule(to, rule_of(route, path));
             self.edge(at, to, Relation::Forwards, "", None);
-            self.made(&origins_of(route), to);
+            let made_by = origins_of(route);
+            self.made(if made_by.is_empty() { asked_by.as_slice() } else { &made_by }, to);
             for (cluster, _) in clusters_of(route.get("route")) {
                 self.passed_forward(to, &cluster, named);
             }
@@ -131,7 +143,7 @@ impl Builder<'_> {
     fn passed_forward(&mut self, from: usize, cluster: &str, named: &Named) {
         let id = self.scoped(format!("cluster:{cluster}"));
         let to = if named.clusters.contains_key(cluster) {
-            self.node(&id, NodeKind::Cluster, || cluster.to_string())
+            self.node(&id, NodeKind::Cluster, || named.label(cluster))
         } else {
             self.missing(&format!("missing:{id}"), format!("cluster {cluster}"), "Envoy gets no such cluster".into())
         };
@@ -141,7 +153,7 @@ impl Builder<'_> {
     fn passed_cluster(&mut self, cluster: &Tree, named: &Named) {
         let name = cluster.get("name").text();
         let id = self.scoped(format!("cluster:{name}"));
-        let at = self.node(&id, NodeKind::Cluster, || name.to_string());
+        let at = self.node(&id, NodeKind::Cluster, || named.label(name));
         self.made(&origins_of(cluster), at);
         for other in cluster.at(&["cluster_type", "typed_config", "clusters"]).items() {
             self.passed_forward(at, other.text(), named);

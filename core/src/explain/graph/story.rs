@@ -6,6 +6,7 @@
 //! What must not be here: how an Envoy sees it; that is the graph that this is made from.
 
 use super::{Edge, Graph, GraphNode, NodeKind, Relation};
+use crate::order::Gather as _;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -262,15 +263,21 @@ impl<'a> Teller<'a> {
         let endpoints = self.next[cluster].clone();
         let out = match one {
             Some(service) => Vec::from([service]),
+            None if self.called(cluster).is_some() => Vec::from([cluster]),
             None if !endpoints.is_empty() && endpoints.iter().all(|at| self.kind(*at) == NodeKind::Endpoint) => endpoints.clone(),
             None => Vec::from([cluster]),
         };
         for at in &out {
-            let own = endpoints.iter().copied().filter(|end| one.is_some() || end == at);
+            let own = endpoints.iter().copied().filter(|end| one.is_some() || end == at || *at == cluster);
             let stands_for: Vec<usize> = own.chain([cluster]).collect();
             self.place(*at, SERVICE, stands_for);
         }
         out
+    }
+
+    /// What people call a cluster, where its name is not theirs.
+    fn called(&self, cluster: usize) -> Option<&'a str> {
+        self.whole.nodes[cluster].label.lines().nth(1).filter(|_| self.kind(cluster) == NodeKind::Cluster)
     }
 
     /// Connections that are forwarded as they are, which no virtual host sees.
@@ -330,7 +337,7 @@ impl<'a> Teller<'a> {
             }
         }
         // What was meant to be a rule stands among the rules.
-        let kinds: BTreeSet<String> = (0..count).filter(|at| self.is_absorbed(*at)).filter_map(|at| self.kind_of_resource(at)).collect();
+        let kinds: BTreeSet<String> = (0..count).filter(|at| self.is_absorbed(*at)).filter_map(|at| self.kind_of_resource(at)).gathered();
         for at in 0..count {
             let idle = matches!(self.whole.nodes[at].state, Some("invalid" | "ignored" | "shadowed"));
             if idle && self.lane[at].is_none() && self.rules_of[at].is_empty() && self.kind_of_resource(at).is_some_and(|kind| kinds.contains(&kind))
@@ -351,6 +358,9 @@ impl<'a> Teller<'a> {
             let mut node = self.whole.nodes[at].clone();
             node.lane = self.lane[at];
             node.stands_for = core::iter::once(at).chain(self.members[at].iter().copied()).map(|at| self.whole.nodes[at].id.clone()).collect();
+            if let (Some(SERVICE), Some(called)) = (node.lane, self.called(at)) {
+                node.label = called.to_string();
+            }
             if node.lane == Some(SERVICE) {
                 self.name_port(&mut node, &self.members[at]);
                 // How its addresses are found is a matter of Envoy.
@@ -361,7 +371,7 @@ impl<'a> Teller<'a> {
             out.nodes.push(node);
         }
         out.nodes.extend(self.rules.iter().map(|rule| self.rule_node(rule)));
-        let ids: BTreeSet<String> = out.nodes.iter().map(|node| node.id.clone()).collect();
+        let ids: BTreeSet<String> = out.nodes.iter().map(|node| node.id.clone()).gathered();
         let by: HashMap<(&str, &str), &Edge> = self.whole.edges.iter().map(|edge| ((edge.from.as_str(), edge.to.as_str()), edge)).collect();
         let id =
             |at: usize| at.checked_sub(count).and_then(|number| self.rules.get(number)).map_or(at, |rule| rule.routes.first().copied().unwrap_or(at));
@@ -400,7 +410,7 @@ impl<'a> Teller<'a> {
         let name = node.resource.as_ref().map(|of| of.name.to_string()).unwrap_or_default();
         let clusters = members.iter().filter(|at| self.kind(**at) == NodeKind::Cluster).map(|at| self.whole.nodes[*at].label.as_str());
         let behind = |label: &'a str| label.split('/').skip_while(|part| *part != name).nth(1).filter(|part| part.parse::<u16>().is_ok());
-        let ports: BTreeSet<&str> = ends.filter_map(|end| end.rsplit_once(':')).map(|(_, port)| port).chain(clusters.filter_map(behind)).collect();
+        let ports: BTreeSet<&str> = ends.filter_map(|end| end.rsplit_once(':')).map(|(_, port)| port).chain(clusters.filter_map(behind)).gathered();
         if let (Some(resource), Some(port), 1) = (&node.resource, ports.first(), ports.len()) {
             node.label = format!("{}:{port}", resource.name);
         }
@@ -409,7 +419,13 @@ impl<'a> Teller<'a> {
     fn rule_node(&self, rule: &Gathered) -> GraphNode {
         let makers = || rule.makers.iter().map(|at| &self.whole.nodes[*at]);
         let first = makers().next();
-        let names: Vec<&str> = makers().filter_map(|node| node.resource.as_ref()).map(|of| of.name.as_str()).collect();
+        // Entries of several kinds may have one name.
+        let mut names: Vec<&str> = Vec::new();
+        for name in makers().filter_map(|node| node.resource.as_ref()).map(|of| of.name.as_str()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         let kind = first.and_then(|node| node.resource.as_ref()).map_or("built in", |of| of.kind.as_str());
         let mut notes = rule.conditions.clone();
         match (rule.targets.is_empty(), rule.actions.is_empty()) {

@@ -75,7 +75,7 @@ impl Columns {
             columns.columns[column].push(at as u32);
         }
         for neighbours in columns.before.iter_mut().chain(&mut columns.after) {
-            neighbours.sort_unstable();
+            neighbours.order();
             neighbours.dedup();
         }
         columns.start(items);
@@ -235,8 +235,8 @@ fn assign(items: &[Item], ends: &[Option<(usize, usize)>]) -> Vec<u32> {
         let mut used: Vec<u32> = (0..items.len())
             .filter(|at| items[*at].column.is_some() || !after[*at].is_empty() || !before[*at].is_empty())
             .map(|at| column[at])
-            .collect();
-        used.sort_unstable();
+            .gathered();
+        used.order();
         used.dedup();
         used.into_iter().zip(0..).gathered()
     };

@@ -3,6 +3,7 @@
 //! What must not be here: coordinates.
 
 use super::layers::Columns;
+use crate::order::Order as _;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -77,7 +78,7 @@ fn sweep(columns: &mut Columns, place: &mut [u32], forward: bool) {
                 least = if least.0 == *band { (*band, least.1.max(*value)) } else { (*band, *value) };
                 *value = least.1;
             }
-            keyed.sort_unstable();
+            keyed.order();
             let column: Vec<u32> = keyed.into_iter().map(|(.., vertex)| vertex).collect();
             for (here, vertex) in (0..).zip(&column) {
                 place[*vertex as usize] = here;
@@ -101,7 +102,7 @@ fn crossings(columns: &Columns, place: &mut [u32]) -> u64 {
         for vertex in left {
             ends.clear();
             ends.extend(columns.after[*vertex as usize].iter().map(|to| place[*to as usize]));
-            ends.sort_unstable();
+            ends.order();
             // Those of earlier vertices that end further down cross.
             for end in &ends {
                 crossings += before - u64::from(sum(&tree, *end as usize + 1));

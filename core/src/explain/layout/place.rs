@@ -4,6 +4,7 @@
 
 use super::layers::Columns;
 use super::{Item, Layout, Link, Point, Spacing};
+use crate::order::Order as _;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -68,7 +69,7 @@ fn horizontal(items: &[Item], columns: &Columns, spacing: &Spacing) -> (Vec<i32>
 fn vertical(items: &[Item], columns: &Columns, spacing: &Spacing) -> (Vec<i32>, Vec<(u8, i32, i32)>, i32) {
     let mut middles = vec![0i32; columns.vertices.len()];
     let mut bands: Vec<u8> = columns.vertices.iter().map(|vertex| vertex.band).collect();
-    bands.sort_unstable();
+    bands.order();
     bands.dedup();
     let half = |vertex: u32| items.get(vertex as usize).map_or(HALF_LINE, |item| item.height / 2 + item.height % 2);
     let (mut placed, mut top) = (Vec::new(), 0);

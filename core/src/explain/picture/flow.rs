@@ -3,6 +3,7 @@
 //! What must not be here: boxes and places.
 
 use crate::explain::{Graph, NodeKind, Relation};
+use crate::order::Gather as _;
 use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,13 +17,13 @@ pub(super) fn supporting(graph: &Graph, ends: &Ends) -> Vec<bool> {
     let kind = |at: usize| graph.nodes.get(at).map_or(NodeKind::Missing, |node| node.kind);
     let mut passed = vec![false; graph.nodes.len()];
     // Listeners that somebody asked for, and where they lead. Without any, it is a running Envoy: then all.
-    let asked: BTreeSet<usize> = edges().filter(|(relation, _)| *relation == Relation::Makes).map(|(_, (_, to))| to).collect();
+    let asked: BTreeSet<usize> = edges().filter(|(relation, _)| *relation == Relation::Makes).map(|(_, (_, to))| to).gathered();
     let has_input = graph.nodes.iter().any(|node| node.kind == NodeKind::Resource);
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];
     for (_, (from, to)) in edges().filter(|(relation, _)| *relation == Relation::Forwards) {
         after[from].push(to);
     }
-    let led: BTreeSet<usize> = after.iter().flatten().copied().collect();
+    let led: BTreeSet<usize> = after.iter().flatten().copied().gathered();
     let starts = (0..graph.nodes.len()).filter(|at| match kind(*at) {
         NodeKind::Listener => !has_input || asked.contains(at),
         // A part of the graph may be without its listener.

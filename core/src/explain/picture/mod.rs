@@ -105,7 +105,19 @@ pub struct PictureOptions {
     pub compact: Option<bool>,
     /// One lane from top to bottom, for a narrow page.
     pub narrow: bool,
+    /// The width that columns should fit into: they stand closer where that is enough, and texts are cut shorter where that is.
+    pub room: Option<i32>,
 }
+
+/// How much room columns take: between them, and the widest that small texts may make a box.
+type Tightness = (i32, Option<i32>);
+
+/// Between columns that stand close, and where shares are written between them.
+const CLOSE: i32 = 24;
+const CLOSE_WITH_SHARES: i32 = 40;
+
+/// The widest that small texts make a box where room is short.
+const SHORT: i32 = 140;
 
 /// From so many boxes on they have one line.
 const MANY: usize = 150;
@@ -123,12 +135,31 @@ pub fn picture(graph: &Graph, options: &PictureOptions) -> Picture {
         false => flow::supporting(graph, &ends),
     };
     let shown = flow::told_once(graph, &ends);
-    let mut frames: Vec<Frame> = graph.nodes.iter().zip(&supporting).map(|(node, below)| words::frame(node, *below, compact)).collect();
-    even_widths(&mut frames);
     let mut threads = threads(graph, shown, &ends);
-    let placed = match options.narrow {
-        true => list::place(&frames, &threads),
-        false => place(graph, &frames, &threads, options, compact),
+    let framed = |widest: Option<i32>| {
+        let mut frames: Vec<Frame> = graph.nodes.iter().zip(&supporting).map(|(node, below)| words::frame(node, *below, compact, widest)).collect();
+        even_widths(&mut frames, graph);
+        frames
+    };
+    let columns = |(column, widest): Tightness| {
+        let frames = framed(widest);
+        let placed =
+            place(graph, &frames, &threads, options, Spacing { column, row: if compact { 6 } else { Spacing::default().row }, ..Spacing::default() });
+        (frames, placed)
+    };
+    let fits = |placed: &Layout| options.room.is_none_or(|room| placed.width <= room);
+    let (mut frames, placed) = match options.narrow {
+        true => {
+            let frames = framed(None);
+            let placed = list::place(&frames, &threads);
+            (frames, placed)
+        }
+        // What fits in no way is moved to be seen: then whole texts are worth more.
+        false => {
+            let close = if threads.iter().any(|thread| thread.share.is_some()) { CLOSE_WITH_SHARES } else { CLOSE };
+            let tighter = [(Spacing::default().column, None), (close, None), (close, Some(SHORT))];
+            tighter.into_iter().map(columns).find(|(_, placed)| fits(placed)).unwrap_or_else(|| columns((close, None)))
+        }
     };
     for (frame, corner) in frames.iter_mut().zip(&placed.items) {
         (frame.x, frame.y) = (corner.x, corner.y);
@@ -153,7 +184,7 @@ fn threads(graph: &Graph, shown: Vec<usize>, ends: &[Option<(usize, usize)>]) ->
 }
 
 /// Columns from left to right.
-fn place(graph: &Graph, frames: &[Frame], threads: &[Thread], options: &PictureOptions, compact: bool) -> Layout {
+fn place(graph: &Graph, frames: &[Frame], threads: &[Thread], options: &PictureOptions, spacing: Spacing) -> Layout {
     let item = |(node, frame): (&GraphNode, &Frame)| Item {
         width: frame.width,
         height: frame.height,
@@ -163,8 +194,7 @@ fn place(graph: &Graph, frames: &[Frame], threads: &[Thread], options: &PictureO
     };
     let items: Vec<Item> = graph.nodes.iter().zip(frames).map(item).collect();
     let links: Vec<Link> = threads.iter().map(|thread| Link { from: thread.from, to: thread.to }).collect();
-    let row = if compact { 6 } else { Spacing::default().row };
-    layout(&items, &links, &Spacing { row, ..Spacing::default() })
+    layout(&items, &links, &spacing)
 }
 
 /// The first column that a node may stand in: the order in which a request passes, with room for resources between.
@@ -186,15 +216,24 @@ fn column(node: &GraphNode, supporting: bool) -> Option<u32> {
     }
 }
 
-/// Boxes of one kind are of one width, so that columns are even.
-fn even_widths(frames: &mut [Frame]) {
-    let mut widest: BTreeMap<(NodeKind, bool), i32> = BTreeMap::new();
-    for frame in frames.iter() {
-        let width = widest.entry((frame.kind, frame.supporting)).or_default();
+/// Where the share of a line is written, by its end: on the side that the line does not come from.
+#[must_use]
+pub fn share_at(points: &[Point]) -> Point {
+    let end = points.last().copied().unwrap_or_default();
+    let from_above = points.iter().rev().find(|point| point.y != end.y).is_some_and(|point| point.y < end.y);
+    Point { x: end.x - 12, y: if from_above { end.y + 14 } else { end.y - 6 } }
+}
+
+/// Boxes of one kind are of one width in their column of a story, so that columns are even.
+fn even_widths(frames: &mut [Frame], graph: &Graph) {
+    let mut widest: BTreeMap<(NodeKind, bool, Option<u8>), i32> = BTreeMap::new();
+    let key = |frame: &Frame, node: &GraphNode| (frame.kind, frame.supporting, node.lane);
+    for (frame, node) in frames.iter().zip(&graph.nodes) {
+        let width = widest.entry(key(frame, node)).or_default();
         *width = (*width).max(frame.width);
     }
-    for frame in frames {
-        frame.width = widest.get(&(frame.kind, frame.supporting)).copied().unwrap_or(frame.width);
+    for (frame, node) in frames.iter_mut().zip(&graph.nodes) {
+        frame.width = widest.get(&key(frame, node)).copied().unwrap_or(frame.width);
     }
 }
 

@@ -5,7 +5,7 @@
 //! What must not be here: where things stand.
 
 use super::words::{CAPTION, TEXT_AT, TITLE};
-use super::{Frame, Picture, Thread};
+use super::{Frame, Picture, Thread, share_at};
 use crate::explain::layout::curve;
 use crate::explain::{NodeKind, Relation};
 use alloc::format;
@@ -132,9 +132,9 @@ fn line(out: &mut String, picture: &Picture, thread: &Thread) {
         curve(&thread.points),
         escaped(&said)
     );
-    if let (Some(share), Some(end)) = (thread.share, thread.points.last()) {
-        let _ =
-            writeln!(out, "<text class=\"s\" x=\"{}\" y=\"{}\" font-size=\"{CAPTION}\" text-anchor=\"end\">{share} %</text>", end.x - 10, end.y - 5);
+    if let Some(share) = thread.share.filter(|_| !thread.points.is_empty()) {
+        let at = share_at(&thread.points);
+        let _ = writeln!(out, "<text class=\"s\" x=\"{}\" y=\"{}\" font-size=\"{CAPTION}\" text-anchor=\"end\">{share} %</text>", at.x, at.y);
     }
 }
 

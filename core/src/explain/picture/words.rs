@@ -18,9 +18,11 @@ const WIDEST_OF_STORY: i32 = 216;
 pub(super) const TITLE: i32 = 13;
 pub(super) const CAPTION: i32 = 11;
 
-pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool) -> Frame {
+/// The box of a node. `limit` is the widest that small texts may make it, where that is less than boxes may have by themselves.
+pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool, limit: Option<i32>) -> Frame {
     let (mut caption, mut title) = texts(node);
-    let mut reason = node.reason.clone().unwrap_or_default();
+    // The first clause says what is the matter; the rest is for whoever asks.
+    let mut reason: String = node.reason.as_deref().and_then(|reason| reason.split("; ").next()).unwrap_or_default().into();
     let mut note = note(node);
     let height = match (compact, reason.is_empty() && note.is_empty()) {
         (true, _) => 24,
@@ -34,8 +36,8 @@ pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool) -> Frame 
         }
     }
     let widest = if node.lane.is_some() { WIDEST_OF_STORY } else { WIDEST };
-    let room = widest - TEXT_AT - PAD;
-    title = cut(&title, TITLE, room);
+    title = cut(&title, TITLE, widest - TEXT_AT - PAD);
+    let room = limit.map_or(widest, |limit| widest.min(limit)) - TEXT_AT - PAD;
     caption = cut(&caption, CAPTION, room);
     if !compact {
         reason = cut(&reason, CAPTION, room);
@@ -107,12 +109,16 @@ fn texts(node: &GraphNode) -> (String, String) {
         NodeKind::FilterChain => "filter chain",
         NodeKind::VirtualHost => "virtual host",
         NodeKind::Route => "route",
+        NodeKind::Cluster if node.lane.is_some() => "upstream",
         NodeKind::Cluster => "cluster",
         NodeKind::Endpoint => "endpoint",
         NodeKind::Secret => "secret",
         NodeKind::Missing => "not there",
         NodeKind::Resource | NodeKind::Created => "",
     };
+    if let (Some(gateway), Some(_), NodeKind::Cluster) = (&node.gateway, node.lane, node.kind) {
+        return (format!("of {gateway}"), node.label.lines().next().unwrap_or_default().into());
+    }
     let kind = &node.gateway.as_ref().map_or_else(|| kind.to_string(), |gateway| format!("{gateway} \u{b7} {kind}"));
     let mut lines = node.label.lines();
     let (first, second) = (lines.next().unwrap_or_default(), lines.next());

@@ -64,9 +64,12 @@ impl Place<'_> {
                 let mut row = RouteRow { domains: domains.clone(), order: at as u32 + 1, ..self.row(&pointer) };
                 fill(&mut row, route);
                 row.made_by = self.made_by(route);
-                // What a splitter or router makes is its own; else the host is what made it.
+                // What a splitter or router makes is its own; else the host is what made it, or who asked for the listener of an upstream.
                 if row.made_by.is_empty() {
                     row.made_by = self.made_by(host);
+                }
+                if row.made_by.is_empty() && self.listener.get("traffic_direction").text() == "OUTBOUND" {
+                    row.made_by = makers(self.listener.origin.as_slice(), self.gateway);
                 }
                 rows.push(row);
             }
@@ -123,7 +126,7 @@ fn fill(row: &mut RouteRow, route: &Tree) {
     let all = clusters(action);
     row.told = match &all[..] {
         [(name, _)] => format!("to {name}"),
-        all => format!("by weight: {}", all.iter().map(|(name, weight)| format!("{weight} of {name}")).collect::<Vec<_>>().join(", ")),
+        all => super::by_weight(all.iter().map(|(name, weight)| (name.as_str(), *weight))),
     };
     row.upstreams = all.into_iter().map(|(name, _)| name).collect();
     policies(&mut row.policies, action);

@@ -4,6 +4,7 @@
 
 use super::wire::{Branch, Tree, Wire};
 use super::{Gateway, Properties};
+use crate::order::Order as _;
 use crate::text::{Node, Str, Value};
 use alloc::vec::Vec;
 
@@ -54,7 +55,7 @@ pub fn tree(gateway: &Gateway, which: Document) -> Tree {
                     properties.push((Str::new_static(list), Tree::plain(Branch::List(Vec::new()))));
                 }
             }
-            properties.sort_by(|a, b| a.0.cmp(&b.0));
+            properties.order_by(|a, b| a.0.cmp(&b.0));
         }
     }
     tree
@@ -82,7 +83,7 @@ fn sort(properties: &mut Properties) {
     macro_rules! by_name {
         ($($list:ident)*) => {
             $(if let Some(list) = &mut properties.$list {
-                list.sort_by(|a, b| a.name.cmp(&b.name));
+                list.order_by(|a, b| a.name.cmp(&b.name));
             })*
         };
     }

@@ -6,6 +6,7 @@
 
 use super::{Share, Stage, Verdict};
 use crate::backend::envoy::v3::pb;
+use crate::order::Order as _;
 use crate::simulate::Request;
 use crate::simulate::connection::contains;
 use crate::simulate::matcher::{string_words, takes};
@@ -129,7 +130,7 @@ fn who(rules: &pb::rbac::Rbac) -> String {
 
 /// Names the first few of a list, and counts the rest.
 fn few(mut all: Vec<String>, what: &str) -> Option<String> {
-    all.sort_unstable();
+    all.order();
     all.dedup();
     match all.len() {
         0 => None,

@@ -35,7 +35,6 @@ pub fn GraphView(app: App) -> impl IntoView {
                 {move || nothing(board)}
             </div>
             <p class="visually-hidden" role="status">{move || board.spoken()}</p>
-            <TracedGateway board=board />
         }
         .into_any()
     };
@@ -43,6 +42,7 @@ pub fn GraphView(app: App) -> impl IntoView {
         <Bar board=board />
         <Legend board=board />
         {body}
+        <Ground board=board />
     }
 }
 
@@ -51,10 +51,10 @@ fn sign(path: &'static str) -> impl IntoView {
     view! { <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=path></path></svg> }
 }
 
-/// Search, what is shown, and ways out.
+/// Search, and what is shown.
 #[component]
 fn Bar(board: Board) -> impl IntoView {
-    let Board { focus, drawing, listed, wanted, .. } = board;
+    let Board { focus, drawing, wanted, .. } = board;
     let folded = move || drawing.with(|drawing| drawing.folded > 0);
     let group = move |_| {
         let folded = drawing.with_untracked(|drawing| drawing.folded > 0);
@@ -89,13 +89,6 @@ fn Bar(board: Board) -> impl IntoView {
             <button class="quiet" aria-pressed=built_in title="Show what the controller adds by itself" on:click=move |_| board.refocus(|focus| focus.written_only = !focus.written_only)>
                 {sign("M3 13V7M8 13V3M13 13V9")} "Built-in routes"
             </button>
-            <button class="quiet" aria-pressed=move || listed.get().to_string() title="The same as a list that can be copied" on:click=move |_| listed.update(|listed| *listed = !*listed)>
-                {sign("M5 4h9M5 8h9M5 12h9M2 4h.5M2 8h.5M2 12h.5")} "Copy as text"
-            </button>
-            <span class="export">{sign("M8 2v8M5 7l3 3 3-3M3 13h10")} "Export"
-                <button class="quiet" title="Save as SVG" on:click=move |_| board.save(false)>"SVG"</button>
-                <button class="quiet" title="Save as PNG" on:click=move |_| board.save(true)>"PNG"</button>
-            </span>
         </div>
     }
 }
@@ -133,19 +126,27 @@ fn Legend(board: Board) -> impl IntoView {
     view! { <div class="legend-bar" role="group" aria-label="Kinds">{entries}</div> }
 }
 
-/// The scale, and where one is in what is larger than the pane: below the graph, so that nothing is covered.
+/// The scale, ways out, and where one is in what is larger than the pane: below the graph, so that nothing is covered.
 #[component]
-fn TracedGateway(board: Board) -> impl IntoView {
+fn Ground(board: Board) -> impl IntoView {
     let scale = move || format!("{:.0} %", board.sight.get().scale * 100.0);
+    let listed = board.listed;
     view! {
         <div class="graph-ground">
-            <div class="zoom">
+            <div class="zoom" hidden=move || listed.get()>
                 <button class="quiet" aria-label="Zoom out" on:click=move |_| board.zoom(0.8, board.middle())>"−"</button>
                 <span class="zoom-scale">{scale}</span>
                 <button class="quiet" aria-label="Zoom in" on:click=move |_| board.zoom(1.25, board.middle())>"+"</button>
                 <button class="quiet" aria-label="Show all of it" on:click=move |_| board.fit_all()>"Fit"</button>
             </div>
-            <Minimap board=board />
+            <button class="quiet" aria-pressed=move || listed.get().to_string() title="The same as a list that can be copied" on:click=move |_| listed.update(|listed| *listed = !*listed)>
+                {sign("M5 4h9M5 8h9M5 12h9M2 4h.5M2 8h.5M2 12h.5")} "Copy as text"
+            </button>
+            <span class="export">{sign("M8 2v8M5 7l3 3 3-3M3 13h10")} "Export"
+                <button class="quiet" title="Save as SVG" on:click=move |_| board.save(false)>"SVG"</button>
+                <button class="quiet" title="Save as PNG" on:click=move |_| board.save(true)>"PNG"</button>
+            </span>
+            {move || (!listed.get()).then(|| view! { <Minimap board=board /> })}
         </div>
     }
 }

@@ -27,7 +27,7 @@ pub fn RequestView(app: App) -> impl IntoView {
     let requests = app.requests;
     let answer = move || {
         match requests.way.get() {
-        None => view! { <p class="empty">"Write a URL, or paste a " <code>"curl"</code> " command, to see what Envoy does with it. A Listener, a Host and a Mapping, or an HTTPProxy, make a first route."</p> }.into_any(),
+        None => view! { <p class="empty">"Write a URL, or paste a " <code>"curl"</code> " command, to see what becomes of it. The examples begin with a request that has an answer."</p> }.into_any(),
         Some(Err(why)) => view! { <p class="empty wrong-request">{words(&why)}</p> }.into_any(),
         Some(Ok(way)) => view! { <Answer app=app way=way /> }.into_any(),
     }

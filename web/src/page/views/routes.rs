@@ -61,7 +61,7 @@ fn sections(rows: &[RouteRow], wanted: &RouteFilter, built_in: bool) -> (Vec<Sec
         }
         let of = row.of.as_ref().map(|of| format!("{of} · ")).unwrap_or_default();
         let outer = format!("{of}{} · {}", row.listener, row.address);
-        let inner = if row.domains.is_empty() { row.chain.clone() } else { format!("{} · {}", row.domains.join(", "), row.chain) };
+        let inner = [row.domains.join(", "), row.chain.clone()].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ");
         match out.last_mut() {
             Some((known, host, all)) if *known == outer && *host == inner => all.push(row.clone()),
             _ => out.push((outer, inner, vec![row.clone()])),

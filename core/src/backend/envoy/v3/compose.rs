@@ -13,6 +13,7 @@ use crate::backend::envoy::Layout;
 use crate::backend::output_map::{Fragment, List, OutputMap, Trace};
 use crate::executor::{self, Executor};
 use crate::ir::{Plain, Tree};
+use crate::order::Order as _;
 use crate::text::to_json;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -203,7 +204,7 @@ impl Composer {
             return;
         }
         let mut values: Vec<&Arc<T>> = all.collect();
-        values.sort_unstable_by_key(|value| Arc::as_ptr(value).addr());
+        values.order_by_key(|value| Arc::as_ptr(value).addr());
         values.dedup_by(|a, b| Arc::ptr_eq(a, b));
         let made = executor::map(executor, &values, |value| {
             let silent = || emit(value, &mut Trace::off());

@@ -5,6 +5,7 @@
 
 use super::Context;
 use crate::ir::{Tree, Verbatim};
+use crate::order::Gather as _;
 use crate::text::{Str, to_json};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -41,7 +42,7 @@ pub(super) fn broken<M: Readable + Describe>(of: &Tree) -> Vec<rules::Violation>
 
 /// Listeners as a bootstrap has them: their routes stand in them, their certificates are named.
 pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
-    let tables: BTreeMap<&str, &Tree> = of.routes.iter().map(|table| (table.get("name").text(), &**table)).collect();
+    let tables: BTreeMap<&str, &Tree> = of.routes.iter().map(|table| (table.get("name").text(), &**table)).gathered();
     let mut all: Vec<Tree> = of.listeners.iter().map(|listener| (**listener).clone()).collect();
     for listener in &mut all {
         let mut names = Names { owner: listener.get("name").str(), count: 0, source: source(cx) };
@@ -52,7 +53,7 @@ pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
 
 /// Clusters as a bootstrap has them: their endpoints stand in them, their certificates are named.
 pub(super) fn clusters(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
-    let endpoints: BTreeMap<&str, &Tree> = of.endpoints.iter().map(|all| (all.get("cluster_name").text(), &**all)).collect();
+    let endpoints: BTreeMap<&str, &Tree> = of.endpoints.iter().map(|all| (all.get("cluster_name").text(), &**all)).gathered();
     let mut all: Vec<Tree> = of.clusters.iter().map(|cluster| (**cluster).clone()).collect();
     for cluster in &mut all {
         let mut names = Names { owner: cluster.get("name").str(), count: 0, source: source(cx) };

@@ -152,7 +152,7 @@ pub(super) fn discovery(seen: &VisibleObjects<'_>) -> BTreeMap<Str, Vec<Target>>
             for port in subset.ports.iter().filter(|port| port.protocol == "TCP" || port.protocol == "UDP") {
                 let number = Str::from(format!("{}", port.port));
                 let candidates = [number, port.name.clone(), Str::default()];
-                let asked: BTreeSet<&Str> = candidates.iter().filter_map(|candidate| names.get(candidate)).flatten().collect();
+                let asked: BTreeSet<&Str> = candidates.iter().filter_map(|candidate| names.get(candidate)).flatten().gathered();
                 for name_of_port in asked {
                     let separator = if name_of_port.is_empty() { "" } else { "/" };
                     let cluster = Str::from(format!("k8s/{namespace}/{name}{separator}{name_of_port}"));

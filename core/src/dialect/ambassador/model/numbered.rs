@@ -1,5 +1,6 @@
 //! Lists of numbers that stay in order while a few come and go.
 
+use crate::order::Order as _;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
@@ -7,7 +8,7 @@ use core::cmp::Ordering;
 pub(super) fn put_in_order(order: &mut Vec<u32>, more: Vec<u32>, compare: impl Fn(&u32, &u32) -> Ordering) {
     if more.len() > 16 + order.len() / 64 {
         order.extend(more);
-        order.sort_unstable_by(compare);
+        order.order_by(compare);
         return;
     }
     for number in more {

@@ -17,6 +17,7 @@ use super::validate::says;
 use crate::compilation::SideRef;
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::ir::Tree;
+use crate::order::Gather as _;
 use crate::resource::{ObjectId, Objects, nearest};
 use crate::text::{NodeId, Str};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -53,7 +54,7 @@ impl<'a> Mesh<'a> {
     fn new(stages: &'a Stages, objects: &'a Objects) -> Self {
         let state = &stages.state;
         let services = state.instances.iter().filter(|instance| !is_gateway(&instance.kind));
-        let mut present: BTreeSet<(Str, Str)> = services.map(|instance| (instance.node.datacenter.clone(), instance.destination())).collect();
+        let mut present: BTreeSet<(Str, Str)> = services.map(|instance| (instance.node.datacenter.clone(), instance.destination())).gathered();
         for gateway in state.here().filter(|instance| instance.kind == "terminating-gateway") {
             present.extend(state.behind(&gateway.service).into_iter().map(|service| (state.datacenter.clone(), service)));
         }

@@ -8,6 +8,7 @@ use crate::dialect::consul::go::quote;
 use crate::dialect::consul::state::State;
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
+use crate::order::Order as _;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -41,7 +42,7 @@ fn status(conditions: Vec<Tree>) -> Tree {
             None => kept.push(condition),
         }
     }
-    kept.sort_by_key(key);
+    kept.order_by_key(key);
     Tree::object([("Conditions", Tree::from(kept))])
 }
 

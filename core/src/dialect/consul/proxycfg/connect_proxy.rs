@@ -9,6 +9,7 @@ use crate::dialect::consul::names::{self, UpstreamId};
 use crate::dialect::consul::validate::says;
 use crate::dialect::consul::weak;
 use crate::ir::Tree;
+use crate::order::Gather as _;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +49,7 @@ impl ConnectProxy {
     pub(super) fn of(instance: &Instance) -> Self {
         let proxy = &instance.proxy;
         let upstreams = proxy.get("Upstreams").items().iter().map(|upstream| (id_of(upstream), upstream.clone()));
-        let mut upstreams: BTreeMap<UpstreamId, Tree> = upstreams.collect();
+        let mut upstreams: BTreeMap<UpstreamId, Tree> = upstreams.gathered();
         if let Some(upstream) = collector(instance) {
             upstreams.insert(id_of(&upstream), upstream);
         }
@@ -105,7 +106,7 @@ impl ConnectProxy {
         let targets = mail.chains().flat_map(|(_, chain)| chain.targets.values()).filter(|target| !target.peer.is_empty());
         let targets = targets.map(Target::upstream);
         let all = listed.chain(targets).chain(mail.upstreams(&Watch::PeeredUpstreams));
-        all.filter(|id| !mail.instances(&Watch::Health(Health::of_peer(id, &self.datacenter))).is_empty()).collect()
+        all.filter(|id| !mail.instances(&Watch::Health(Health::of_peer(id, &self.datacenter))).is_empty()).gathered()
     }
 }
 

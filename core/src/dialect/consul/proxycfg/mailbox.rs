@@ -7,6 +7,7 @@ use crate::dialect::consul::entry::{Entry, Kind};
 use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::names::UpstreamId;
 use crate::ir::Tree;
+use crate::order::Gather as _;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -31,7 +32,7 @@ impl Mailbox {
         self.replies.insert(watch, reply);
         let wanted = machine.wanted(self);
         self.replies.retain(|watch, _| wanted.contains(watch));
-        wanted.into_iter().filter(|watch| !self.replies.contains_key(watch)).collect()
+        wanted.into_iter().filter(|watch| !self.replies.contains_key(watch)).gathered()
     }
 
     /// Runs a machine until it wants to know nothing more.

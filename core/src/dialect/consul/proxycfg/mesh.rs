@@ -8,6 +8,7 @@ use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::names::UpstreamId;
 use crate::ir::Tree;
+use crate::order::Gather as _;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -50,7 +51,7 @@ impl MeshGateway {
             let instances = mail.instances(&self.health(&service, &Str::default()));
             (service, instances)
         });
-        groups.filter(|(_, instances)| !instances.is_empty()).collect()
+        groups.filter(|(_, instances)| !instances.is_empty()).gathered()
     }
 
     /// The imported services, each with whether its gateways are reached by a host's name.
@@ -75,7 +76,7 @@ impl MeshGateway {
             let instances = mail.instances(&Watch::MeshGateways(name.clone()));
             (name, instances)
         });
-        gateways.filter(|(_, instances)| !instances.is_empty()).collect()
+        gateways.filter(|(_, instances)| !instances.is_empty()).gathered()
     }
 
     /// The gateways of the own datacenter.

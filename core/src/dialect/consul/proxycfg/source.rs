@@ -12,6 +12,7 @@ use crate::dialect::consul::state::State;
 use crate::dialect::consul::validate::is_http;
 use crate::dialect::consul::{bexpr, service};
 use crate::ir::Tree;
+use crate::order::{Gather as _, Order as _};
 use crate::text::Str;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -162,7 +163,7 @@ impl Source<'_> {
         let mut found = Vec::new();
         for listener in home.tree(Kind::IngressGateway, gateway).get("Listeners").items() {
             let services = listener.get("Services").items();
-            let mut names: BTreeMap<Str, &Tree> = services.iter().map(|service| (service.get("Name").str(), service)).collect();
+            let mut names: BTreeMap<Str, &Tree> = services.iter().map(|service| (service.get("Name").str(), service)).gathered();
             if let Some(wildcard) = names.remove("*") {
                 for name in self.in_mesh() {
                     let request = Request { service: name.clone(), datacenter: home.datacenter.clone(), ..Request::default() };
@@ -189,27 +190,27 @@ impl Source<'_> {
         let home = self.home;
         let sidecars = home.here().filter(|instance| instance.kind == "connect-proxy" || instance.native).map(|instance| instance.destination());
         let gateways = of_kind(home, "terminating-gateway", &home.datacenter);
-        let outside: BTreeSet<Str> = gateways.iter().flat_map(|instance| home.behind(&instance.service)).collect();
-        sidecars.chain(outside).collect()
+        let outside: BTreeSet<Str> = gateways.iter().flat_map(|instance| home.behind(&instance.service)).gathered();
+        sidecars.chain(outside).gathered()
     }
 
     /// Typical services, and all that have a virtual IP.
     fn services_with_addresses(&self) -> BTreeSet<Str> {
         let typical = self.home.here().filter(|instance| instance.kind.is_empty()).map(|instance| instance.service.clone());
-        typical.chain(self.home.virtual_ips.keys().cloned()).collect()
+        typical.chain(self.home.virtual_ips.keys().cloned()).gathered()
     }
 
     /// Those of the services that a service may call.
     fn allowed(&self, service: &Str, services: BTreeSet<Str>) -> BTreeSet<Str> {
         let may = |name: &Str| name != service && *name != "consul" && intention::may_call(self.home, service, name, !self.default_deny);
-        services.into_iter().filter(|name| may(name)).collect()
+        services.into_iter().filter(|name| may(name)).gathered()
     }
 
     /// The services that a peer exports to this cluster.
     fn imported(&self, peer: &Str) -> BTreeSet<Str> {
         let Some(state) = self.peers.get(peer) else { return BTreeSet::new() };
         let exports = state.exports().into_iter().filter(|(_, peers)| peers.contains(HOME));
-        exports.map(|(service, _)| service).collect()
+        exports.map(|(service, _)| service).gathered()
     }
 
     /// An imported service: the mesh gateways of its peer.
@@ -270,5 +271,5 @@ fn of_kind(state: &State, kind: &str, datacenter: &str) -> Vec<Arc<Instance>> {
 
 /// By node and id.
 fn sort(instances: &mut [Arc<Instance>]) {
-    instances.sort_by(|a, b| (&a.node.name, &a.id).cmp(&(&b.node.name, &b.id)));
+    instances.order_by(|a, b| (&a.node.name, &a.id).cmp(&(&b.node.name, &b.id)));
 }

@@ -5,6 +5,7 @@
 use super::mailbox::Mailbox;
 use super::watch::{Health, Reply, Watch};
 use crate::ir::Tree;
+use crate::order::Gather as _;
 use crate::resource::ObjectId;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -92,6 +93,6 @@ impl Mailbox {
     /// What registered the instances that it knows.
     pub(crate) fn registrations(&self) -> BTreeSet<ObjectId> {
         let instances = self.replies.values().filter_map(|reply| if let Reply::Instances(all) = reply { Some(all) } else { None });
-        instances.flatten().filter_map(|instance| instance.object).collect()
+        instances.flatten().filter_map(|instance| instance.object).gathered()
     }
 }

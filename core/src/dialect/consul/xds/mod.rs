@@ -14,6 +14,7 @@ pub(crate) use parts::access_log::admin_log;
 
 use super::proxycfg::Proxy;
 use crate::ir::{Tree, Verbatim};
+use crate::order::{Gather as _, Order as _};
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
@@ -34,7 +35,7 @@ fn plain(cx: &Context<'_>) -> Result<Resources, Failure> {
 
 /// Messages by their names, one of each name.
 fn shared(mut all: Vec<Tree>, key: &str) -> Vec<Arc<Tree>> {
-    all.sort_by(|a, b| a.get(key).text().cmp(b.get(key).text()));
+    all.order_by(|a, b| a.get(key).text().cmp(b.get(key).text()));
     all.dedup_by(|a, b| a.get(key).text() == b.get(key).text());
     all.into_iter().map(Arc::new).collect()
 }
@@ -56,7 +57,7 @@ fn only_asked_for(all: &mut Resources) {
         let service = cluster.at(&["eds_cluster_config", "service_name"]);
         if service.text().is_empty() { cluster.get("name").str() } else { service.str() }
     };
-    let by_stream: BTreeSet<Str> = by_stream.map(name).collect();
+    let by_stream: BTreeSet<Str> = by_stream.map(name).gathered();
     all.endpoints.retain(|endpoints| by_stream.contains(endpoints.get("cluster_name").text()));
 }
 

@@ -6,6 +6,7 @@
 use crate::dialect::contour::model::HeadersPolicy;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::reason::Reason;
+use crate::order::Gather as _;
 use crate::resource::{Rule, Sourced};
 use crate::schema::go_quoted;
 use crate::text::Str;
@@ -219,7 +220,7 @@ pub fn service_policy(
         let escaped = || Sourced::new(escape(value.str(), variables), value.origin()).by(Rule::Module);
         own.set.entry(key).or_insert_with(escaped);
     }
-    let removed: BTreeSet<Str> = own.remove.iter().map(|name| name.value.clone()).collect();
+    let removed: BTreeSet<Str> = own.remove.iter().map(|name| name.value.clone()).gathered();
     for entry in default.field("remove").items() {
         let key = canonical(entry.str());
         if let Some(why) = name_error(&key) {

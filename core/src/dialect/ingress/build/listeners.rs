@@ -13,6 +13,7 @@ use crate::dialect::ingress::model::{Ingress, Path, Rule};
 use crate::dialect::ingress::names::{ListenerId, MOST_HOSTS, Names, PartKind};
 use crate::dialect::ingress::source::Source;
 use crate::ir::appgw::{FrontendType, HTTP, HTTPS, Listener, Part, Port, Properties, Reference};
+use crate::order::{Gather as _, Order as _};
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -126,7 +127,7 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     }
     let present: Vec<Part<Port>> = builder.properties().ports.clone().unwrap_or_default();
     // Of ports of one number the last counts.
-    let mut ports: BTreeMap<i64, Part<Port>> = present.into_iter().map(|port| (number(&port), port)).collect();
+    let mut ports: BTreeMap<i64, Part<Port>> = present.into_iter().map(|port| (number(&port), port)).gathered();
     let mut made = Vec::new();
     for (id, config) in &builder.configs {
         made.push(listener(builder, id, config, &mut ports)?);
@@ -135,8 +136,8 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
         let theirs = kept(&builder.properties().listeners, |name| existing.listeners.contains(name));
         made = brownfield::listeners(theirs, made);
     }
-    made.sort_by(|one, other| one.name.cmp(&other.name));
-    let in_use: BTreeSet<Str> = made.iter().filter_map(|listener| Some(listener.properties.port.as_ref()?.id.value.clone())).collect();
+    made.order_by(|one, other| one.name.cmp(&other.name));
+    let in_use: BTreeSet<Str> = made.iter().filter_map(|listener| Some(listener.properties.port.as_ref()?.id.value.clone())).gathered();
     let properties = builder.properties();
     properties.ports = Some(ports.into_values().filter(|port| in_use.contains(&port.id)).collect());
     properties.listeners = Some(made);
@@ -186,9 +187,9 @@ fn listener(
 
 /// The listeners of the gateway by what they are known by: name and id. Of several the last by name counts.
 fn identify(properties: &Properties) -> Result<BTreeMap<ListenerId, (Str, Str)>, Died> {
-    let ports: BTreeMap<&Str, i64> = properties.ports.iter().flatten().map(|port| (&port.id, number(port))).collect();
+    let ports: BTreeMap<&Str, i64> = properties.ports.iter().flatten().map(|port| (&port.id, number(port))).gathered();
     let frontends: BTreeMap<&Str, bool> =
-        properties.frontends.iter().flatten().map(|frontend| (&frontend.id, frontend.properties.private_ip.is_some())).collect();
+        properties.frontends.iter().flatten().map(|frontend| (&frontend.id, frontend.properties.private_ip.is_some())).gathered();
     let mut found = BTreeMap::new();
     for listener in properties.listeners.iter().flatten() {
         let lacks = |field: &str| Died::without_field(&listener.name, field, listener.origin);
@@ -218,7 +219,7 @@ fn identify(properties: &Properties) -> Result<BTreeMap<ListenerId, (Str, Str)>,
 fn istio_asks(builder: &Builder<'_, '_>) -> bool {
     let cluster = builder.source.cluster;
     let services = cluster.all(Kind::IstioVirtualService).flat_map(|held| held.root().at("spec.hosts").texts());
-    let known: BTreeSet<Str> = services.map(|host| host.value).collect();
+    let known: BTreeSet<Str> = services.map(|host| host.value).gathered();
     cluster.all(Kind::IstioGateway).any(|held| {
         held.root()
             .at("spec.servers")

@@ -8,6 +8,7 @@ use super::listeners;
 use crate::dialect::ingress::annotations::{self as a, Read};
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::names::ListenerId;
+use crate::order::Gather as _;
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -40,9 +41,9 @@ pub(super) fn of_ingresses(builder: &Builder<'_, '_>) -> BTreeMap<ListenerId, Op
 pub(super) fn fill(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     let properties = builder.properties();
     let multi_site = properties.listeners.iter().flatten().filter(|listener| listener.properties.is_multi_site());
-    let multi_site: BTreeSet<Str> = multi_site.map(|listener| listener.id.clone()).collect();
+    let multi_site: BTreeSet<Str> = multi_site.map(|listener| listener.id.clone()).gathered();
     let rules = properties.rules.get_or_insert_default();
-    let mut used: BTreeSet<i64> = rules.iter().filter_map(|rule| rule.properties.priority.map(|priority| priority.value)).collect();
+    let mut used: BTreeSet<i64> = rules.iter().filter_map(|rule| rule.properties.priority.map(|priority| priority.value)).gathered();
     let (mut with_hosts, mut without_hosts) = (WITH_HOSTS, WITHOUT_HOSTS);
     for rule in rules.iter_mut().filter(|rule| rule.properties.priority.is_none()) {
         let listener = rule.properties.listener.as_ref().ok_or_else(|| Died::without_field(&rule.name, "httpListener", rule.origin))?;

@@ -25,6 +25,22 @@ const NARROW: f64 = 480.0;
 /// Pixels around the picture.
 const AROUND: f64 = 24.0;
 
+/// The graph is drawn again when the pane has become wider or narrower by so many pixels.
+const ROOM_STEP: i32 = 16;
+
+/// Room before what may be smaller than the pane.
+fn spare(room: f64, need: f64) -> f64 {
+    ((room - need) / 2.0).clamp(AROUND, 60.0)
+}
+
+/// Where the sight begins that has a place in its middle, unless that would leave room empty which the picture could fill.
+fn within(middle: f64, room: f64, full: f64) -> f64 {
+    match full + 2.0 * AROUND > room {
+        true => (middle - room / 2.0).clamp(-AROUND, full + AROUND - room),
+        false => -spare(room, full),
+    }
+}
+
 /// What is seen: the upper left corner in the picture's own units, and how large a unit is.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Sight {
@@ -133,11 +149,22 @@ impl Board {
             let now = (f64::from(host.client_width()), f64::from(host.client_height()));
             if self.room.try_get_untracked() != Some(now) {
                 self.room.set(now);
-                let narrow = now.0 < NARROW;
-                if self.focus.with_untracked(|focus| focus.narrow) != narrow {
-                    self.refocus(|focus| focus.narrow = narrow);
-                }
             }
+            self.fit_room(now.0);
+        }
+    }
+
+    /// Has it drawn for this width of the pane: as one lane on a narrow page, and closer where it is wider than the pane.
+    fn fit_room(self, width: f64) {
+        let Some((full, _)) = self.extent() else { return };
+        let (narrow, room) = (width < NARROW, (width - 2.0 * AROUND) as i32 / ROOM_STEP * ROOM_STEP);
+        let before = self.focus.with_untracked(|focus| (focus.narrow, focus.room));
+        let is_short = before.1.is_some() || full > f64::from(room);
+        let now = (narrow, (!narrow && is_short).then_some(room));
+        // A lane is no measure of columns.
+        let now = if before.0 && !narrow { (false, None) } else { now };
+        if now != before {
+            self.focus.update(|focus| (focus.narrow, focus.room) = now);
         }
     }
 
@@ -156,11 +183,12 @@ impl Board {
         let (width, height) = self.size();
         // Another view may be shown by now.
         let Some((full, tall)) = self.extent() else { return };
-        let spare = |room: f64, need: f64| ((room - need) / 2.0).clamp(AROUND, 60.0);
         self.sight.set(Sight { x: -spare(width, full), y: -spare(height, tall), scale: 1.0 });
+        let (right, bottom) = (width - spare(width, full), height - spare(height, tall));
+        let is_seen = |frame: &Frame| f64::from(frame.x + frame.width) <= right && f64::from(frame.y + frame.height) <= bottom;
         let wrong = self.drawing.with_untracked(|drawing| {
-            let mut wrong = drawing.frames.iter().filter(|frame| frame.errors > 0 || (frame.missing && !frame.faint));
-            wrong.next().map(|frame| frame.id.clone())
+            let wrong: Vec<&Frame> = drawing.frames.iter().filter(|frame| frame.errors > 0 || (frame.missing && !frame.faint)).collect();
+            wrong.first().filter(|_| !wrong.iter().any(|frame| is_seen(frame))).map(|frame| frame.id.clone())
         });
         if let Some(id) = self.lit.with_untracked(|lit| lit.first().cloned()).or(wrong) {
             self.show(&id, false);
@@ -179,7 +207,7 @@ impl Board {
     /// Brings a box into sight; `closer` where it must be legible.
     pub fn show(self, id: &str, closer: bool) {
         let found = self.drawing.try_with_untracked(|drawing| drawing.frames.iter().find(|frame| frame.id == id).cloned()).flatten();
-        let Some(frame) = found else { return };
+        let (Some(frame), Some((full, tall))) = (found, self.extent()) else { return };
         let (width, height) = self.size();
         self.sight.update(|sight| {
             if closer {
@@ -189,8 +217,8 @@ impl Board {
             let (wide, high) = (f64::from(frame.width), f64::from(frame.height));
             let (left, top) = ((x - sight.x) * sight.scale, (y - sight.y) * sight.scale);
             if left < 0.0 || top < 0.0 || left + wide * sight.scale > width || top + high * sight.scale > height {
-                sight.x = x + wide / 2.0 - width / sight.scale / 2.0;
-                sight.y = y + high / 2.0 - height / sight.scale / 2.0;
+                sight.x = within(x + wide / 2.0, width / sight.scale, full);
+                sight.y = within(y + high / 2.0, height / sight.scale, tall);
             }
         });
     }

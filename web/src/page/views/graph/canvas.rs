@@ -118,7 +118,7 @@ impl Drawn {
             course: line.course.clone(),
             told: format!("{} {} {}{label}", from.title, line.relation, to.title),
             share: line.share,
-            at: line.end,
+            at: line.share_at,
             width: format!("{:.1}", line.width),
         }
     }
@@ -174,8 +174,7 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>
         let (start, end) = (from.clone(), to.clone());
         let is_lit = move || lit.with(|lit| lit.contains(&from) && lit.contains(&to));
         let is_way = move || board.way.with(|way| way.contains(&start) && way.contains(&end));
-        let share =
-            line.share.map(|share| view! { <text class="share" x=line.at.0 - 12 y=line.at.1 - 5 text-anchor="end">{format!("{share} %")}</text> });
+        let share = line.share.map(|share| view! { <text class="share" x=line.at.0 y=line.at.1 text-anchor="end">{format!("{share} %")}</text> });
         // The wide one cannot be seen, and is easily pointed at.
         view! {
             <g class="edge" class:lit=is_lit class:way=is_way>

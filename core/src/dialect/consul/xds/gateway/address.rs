@@ -3,6 +3,7 @@
 use crate::dialect::consul::xds::context::{Context, Outcome};
 use crate::dialect::consul::xds::parts::config::GatewayConfig;
 use crate::ir::Tree;
+use crate::order::Order as _;
 use crate::text::Str;
 use alloc::vec::Vec;
 
@@ -41,7 +42,7 @@ fn addresses(cx: &Context<'_>) -> Vec<At> {
     for (name, (host, port)) in &config.bind {
         all.push(At { name: name.clone(), host: Tree::from(host).or_from(origin), port: Tree::from(*port).or_from(origin) });
     }
-    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all.order_by(|a, b| a.name.cmp(&b.name));
     let mut seen: Vec<(Str, i64)> = Vec::new();
     all.retain(|at| {
         let key = (at.host.str(), at.port.int());

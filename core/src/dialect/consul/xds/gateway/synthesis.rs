@@ -12,6 +12,7 @@ use crate::dialect::consul::xds::context::{Context, Failure};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::dialect::kubernetes::{der, pem};
 use crate::ir::{Fields, Plain, Tree};
+use crate::order::Order as _;
 use crate::resource::{ObjectId, Origin};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
@@ -54,7 +55,7 @@ pub(crate) fn synthetic(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready) -
     let listener = ready.listener.get("Name").text();
     let mut out = Vec::new();
     for (host, mut rules) in by_host {
-        rules.sort_by_key(|matched| {
+        rules.order_by_key(|matched| {
             let lengths = [matched.matches.at(&["Path", "Value"]).text().len(), matched.matches.get("Headers").items().len()];
             (core::cmp::Reverse(lengths), core::cmp::Reverse(matched.matches.get("Query").items().len()))
         });

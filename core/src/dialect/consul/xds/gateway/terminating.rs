@@ -16,6 +16,7 @@ use crate::dialect::consul::xds::parts::name::destination_name;
 use crate::dialect::consul::xds::parts::proto::{duration, empty, endpoint as endpoint_at, list, message, millis, one};
 use crate::dialect::consul::xds::parts::{endpoint, rbac, route as tables, tls};
 use crate::ir::Tree;
+use crate::order::Order as _;
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -96,7 +97,7 @@ fn listener(cx: &Context<'_>, gateway: &TerminatingGateway, at: &At) -> Result<T
         }
     }
     let server = |chain: &Tree| chain.at(&["filter_chain_match", "server_names"]).items().first().map(Tree::str).unwrap_or_default();
-    chains.sort_by_key(server);
+    chains.order_by_key(server);
     let rest = Http { filter_name: at.name.to_string(), stat_prefix: "terminating_gateway.", ..Http::default() };
     chains.push(message! { "filters": Tree::from(Vec::from([filters::by_server_name(), filters::tcp(cx, &rest)])) });
     let mut listener = listener_at(cx, &at.name, at.host.clone(), &at.port, "INBOUND");

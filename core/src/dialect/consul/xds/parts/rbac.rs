@@ -9,6 +9,7 @@ use crate::dialect::consul::names::{DEFAULT, PEER_TRUST_DOMAIN, TRUST_DOMAIN};
 use crate::dialect::consul::validate::says;
 use crate::dialect::consul::xds::context::{Context, Failure};
 use crate::ir::Tree;
+use crate::order::Order as _;
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -283,7 +284,7 @@ fn from_header(source: &Source) -> Tree {
 
 /// Those of the exceptions that are within no other one.
 fn simplified(mut except: Vec<Source>) -> Vec<Source> {
-    except.sort_by_key(wild);
+    except.order_by_key(wild);
     let keep = |at: usize| {
         let source = except.get(at)?;
         let wider = except.iter().skip(at + 1).any(|other| within(source, other));

@@ -8,6 +8,7 @@ use crate::dialect::consul::names::UpstreamId;
 use crate::dialect::consul::validate::{is_hash_based, says};
 use crate::dialect::consul::xds::context::Failure;
 use crate::ir::Tree;
+use crate::order::Order as _;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::ToString;
@@ -149,7 +150,7 @@ pub(crate) fn headers(out: &mut Tree, of: &Tree) {
         let mut options = Vec::new();
         for (field, append) in [("Add", true), ("Set", false)] {
             let mut all: Vec<_> = modifiers.get(field).fields().iter().collect();
-            all.sort_by(|a, b| a.0.cmp(&b.0));
+            all.order_by(|a, b| a.0.cmp(&b.0));
             options.extend(all.into_iter().map(|(name, value)| option(name, value, append)));
         }
         out.set(add, list(options));

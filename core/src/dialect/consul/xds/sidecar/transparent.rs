@@ -15,6 +15,7 @@ use crate::dialect::consul::xds::parts::name::destination_name;
 use crate::dialect::consul::xds::parts::proto::{duration, empty, list, message, one};
 use crate::dialect::consul::xds::parts::tls;
 use crate::ir::Tree;
+use crate::order::{Gather as _, Order as _};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -88,7 +89,7 @@ fn passthrough(cx: &Context<'_>, proxy: &ConnectProxy) -> BTreeMap<UpstreamId, (
         for (target, instances, directly, timeout) in targets {
             let dialled = instances.iter().filter(|instance| directly || instance.proxy.at(&["TransparentProxy", "DialedDirectly"]).bool());
             let addresses = dialled.map(|instance| instance.best_address(instance.node.datacenter != *local).0);
-            let addresses: BTreeSet<Str> = addresses.collect();
+            let addresses: BTreeSet<Str> = addresses.gathered();
             if !addresses.is_empty() {
                 let timeout = if timeout > 0 { timeout } else { TIMEOUT };
                 found.entry(target).or_insert((BTreeSet::new(), timeout)).0.extend(addresses);
@@ -167,7 +168,7 @@ pub(crate) fn listener(cx: &Context<'_>, proxy: &ConnectProxy, mut chains: Vec<T
         let name = format!("{}.{DEFAULT}.{DEFAULT}.{local}", id.name);
         chains.extend(for_addresses(&addresses, chain_of(cx, cluster, name, None, &Tree::NULL)));
     }
-    chains.sort_by_key(order);
+    chains.order_by_key(order);
     if tls_seen {
         inspectors.push(filters::inspector("tls_inspector"));
     }
@@ -252,7 +253,7 @@ pub(crate) fn routes(cx: &Context<'_>, proxy: &ConnectProxy) -> Vec<Tree> {
         }
     }
     let tables = tables.into_iter().map(|(name, mut hosts)| {
-        hosts.sort_by(|a, b| b.get("name").text().cmp(a.get("name").text()));
+        hosts.order_by(|a, b| b.get("name").text().cmp(a.get("name").text()));
         message! { "name": name, "virtual_hosts": list(hosts), "validate_clusters": true }
     });
     tables.collect()
