@@ -69,6 +69,7 @@ export async function open(args, env = {}) {
   const [application, words] = [process.env.CHANCERY_DESKTOP, args.length ? args : ["--"]];
   const options = tauri ? { "tauri:options": { application, args: words } } : { "webkitgtk:browserOptions": { binary: application, args: words } };
   const capabilities = { alwaysMatch: options };
+  const started = Date.now();
   const { sessionId } = await ask("POST", "/session", { capabilities });
   const at = (path) => `/session/${sessionId}${path}`;
   const find = async (selector) => (await ask("POST", at("/element"), { using: "css selector", value: selector }))[element];
@@ -78,6 +79,8 @@ export async function open(args, env = {}) {
     await writeFile(join(process.env.CHANCERY_PICTURES, `${name}.png`), Buffer.from(await ask("GET", at("/screenshot")), "base64"));
   };
   return {
+    // When its program was started, in milliseconds since 1970.
+    started,
     run: (script, ...values) => ask("POST", at("/execute/sync"), { script, args: values }),
     // What a promise of the page comes to.
     later: (promise) => ask("POST", at("/execute/async"), { script: `const done = arguments[arguments.length - 1]; (${promise}).then(done, (error) => done("failed: " + error));`, args: [] }),

@@ -3,7 +3,7 @@
 //! What must not be here: what the window does.
 
 use crate::shell::{cargo, program, root, run as call, show, target, timed, works};
-use crate::{page, setup};
+use crate::{package, page, setup};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -78,6 +78,28 @@ pub fn smoke() -> Result<Result<(), String>, String> {
     }
     let window = build(page::For::Tests, &[])?;
     call(drive(&window, "folder").env_remove("CHANCERY_TAURI_DRIVER")).map(Ok)
+}
+
+/// The window as its package for Debian installs it: size, start, what it needs.
+pub fn installed() -> Result<(), String> {
+    setup::window()?;
+    setup::web_driver()?;
+    let package = package::window(page::For::Tests, "window")?;
+    let is_root = works("test", &["-w", "/var/lib/dpkg"]);
+    let tree = target().join("debian/installed");
+    let window = if is_root {
+        call(program("dpkg").arg("--install").arg(&package))?;
+        PathBuf::from("/usr/bin/chancery-desktop")
+    } else {
+        println!("Without root it is unpacked, not installed.");
+        call(program("dpkg-deb").arg("--extract").arg(&package).arg(&tree))?;
+        tree.join("usr/bin/chancery-desktop")
+    };
+    let tried = call(drive(&window, "installed").env_remove("CHANCERY_TAURI_DRIVER"));
+    if is_root {
+        call(program("dpkg").args(["--purge", "chancery-desktop"]))?;
+    }
+    tried
 }
 
 /// Runs tests in the window.

@@ -1,4 +1,4 @@
-//! `cargo xtask package`: a package for Debian with both programs, into `target/debian`.
+//! `cargo xtask package`: packages for Debian, one of the command line and one of the window, into `target/debian`.
 //!
 //! It is made by `dpkg-deb` alone, which needs no network: the bundlers of Tauri fetch theirs. AppImage, dmg and msi are configured in
 //! `desktop/tauri.conf.json` for machines that may fetch them.
@@ -12,9 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What the window needs of the system.
-const DEPENDS: &str = "libwebkit2gtk-4.1-0, libgtk-3-0";
-
+/// How the system shows the window, and what it opens by it.
 const ENTRY: &str = "\
 [Desktop Entry]
 Type=Application
@@ -28,13 +26,39 @@ MimeType=application/yaml;x-scheme-handler/chancery;
 StartupWMClass=chancery-desktop
 ";
 
+/// A package: its name, what it needs, and what it is.
+struct Package {
+    name: &'static str,
+    depends: &'static str,
+    described: &'static str,
+    /// The most that it may take where it is installed, in kilobytes.
+    most: Option<u64>,
+}
+
+const WINDOW: Package = Package {
+    name: "chancery-desktop",
+    depends: "Depends: libwebkit2gtk-4.1-0, libgtk-3-0\nRecommends: chancery\n",
+    described: "Shows what your gateway's configuration does, live\n A window that follows a folder or a cluster, and real Envoys.\n",
+    most: Some(25_000),
+};
+
+const COMMANDS: Package = Package {
+    name: "chancery",
+    depends: "Suggests: chancery-desktop\n",
+    described: "Compiles and explains the configuration of Envoy-based gateways\n The command line, with the playground in it.\n",
+    most: None,
+};
+
 /// Runs it; `--quick` packs what is built soon.
 pub fn run(args: &[String]) -> ExitCode {
     let quick = args.iter().any(|arg| arg == "--quick");
-    let (packed, time) = timed(|| pack(quick));
+    let whom = if quick { page::For::Tests } else { page::For::People };
+    let both = || Ok::<_, String>([window(whom, if quick { "fast" } else { "window" })?, commands(whom, if quick { "fast" } else { "release" })?]);
+    let (packed, time) = timed(both);
     match packed {
-        Ok(package) => {
-            println!("{} in {}", package.display(), show(time));
+        Ok(packages) => {
+            packages.iter().for_each(|package| println!("{}", package.display()));
+            println!("Packed in {}.", show(time));
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -44,59 +68,79 @@ pub fn run(args: &[String]) -> ExitCode {
     }
 }
 
-fn pack(quick: bool) -> Result<PathBuf, String> {
-    let (whom, profile, folder) =
-        if quick { (page::For::Tests, ["--profile", "fast"], "fast") } else { (page::For::People, ["--profile", "release"], "release") };
-    let window = desktop::build(whom, &profile)?;
-    play::embedded(&profile)?;
-    let programs = [window, target().join(folder).join("chancery")];
-    let tree = target().join("debian/tree");
-    let put = || lay_out(&tree, &programs);
-    put().map_err(|error| format!("{}: {error}", tree.display()))?;
-    call(program(&programs[1]).args(["man", "--out-dir"]).arg(tree.join("usr/share/man/man1")))?;
-    control(&tree)?;
-    let package = target().join(format!("debian/chancery_{}_{}.deb", env!("CARGO_PKG_VERSION"), architecture()));
-    call(program("dpkg-deb").args(["--root-owner-group", "--build"]).arg(&tree).arg(&package))?;
-    Ok(package)
-}
-
-/// Programs, desktop entry, icons and licence where Debian has them.
-fn lay_out(tree: &Path, programs: &[PathBuf]) -> io::Result<()> {
-    drop(fs::remove_dir_all(tree));
-    let put = |from: &Path, to: &str| {
-        let to = tree.join(to);
-        to.parent().map_or(Ok(()), fs::create_dir_all)?;
-        fs::copy(from, to).map(drop)
+/// The package of the window, built with this profile.
+pub fn window(whom: page::For, profile: &str) -> Result<PathBuf, String> {
+    let built = desktop::build(whom, &["--profile", profile])?;
+    let tree = fresh(&WINDOW)?;
+    let put = || -> io::Result<()> {
+        copy(&tree, &built, "usr/bin/chancery-desktop")?;
+        for (icon, size) in [("32", "32x32"), ("128", "128x128"), ("256", "256x256"), ("icon", "512x512")] {
+            copy(&tree, &root().join(format!("desktop/icons/{icon}.png")), &format!("usr/share/icons/hicolor/{size}/apps/chancery.png"))?;
+        }
+        copy(&tree, &root().join("assets/icon.svg"), "usr/share/icons/hicolor/scalable/apps/chancery.svg")?;
+        copy(&tree, &root().join("desktop/chancery-desktop.1"), "usr/share/man/man1/chancery-desktop.1")?;
+        write(&tree, "usr/share/applications/chancery.desktop", ENTRY)
     };
-    for from in programs {
-        put(from, &format!("usr/bin/{}", from.file_name().unwrap_or_default().to_string_lossy()))?;
-    }
-    for (icon, size) in [("32", "32x32"), ("128", "128x128"), ("256", "256x256"), ("icon", "512x512")] {
-        put(&root().join(format!("desktop/icons/{icon}.png")), &format!("usr/share/icons/hicolor/{size}/apps/chancery.png"))?;
-    }
-    put(&root().join("assets/icon.svg"), "usr/share/icons/hicolor/scalable/apps/chancery.svg")?;
-    put(&root().join("LICENSE"), "usr/share/doc/chancery/copyright")?;
-    fs::create_dir_all(tree.join("usr/share/applications"))?;
-    fs::create_dir_all(tree.join("usr/share/man/man1"))?;
-    fs::write(tree.join("usr/share/applications/chancery.desktop"), ENTRY)
+    put().map_err(|error| format!("{}: {error}", tree.display()))?;
+    packed(&WINDOW, &tree)
 }
 
-fn control(tree: &Path) -> Result<(), String> {
-    let size = output(program("du").args(["-sk"]).arg(tree)).and_then(|said| said.split_whitespace().next().map(str::to_owned)).unwrap_or_default();
+/// The package of the command line, built with this profile.
+fn commands(whom: page::For, profile: &str) -> Result<PathBuf, String> {
+    page::build(whom)?;
+    play::embedded(&["--profile", profile])?;
+    let (tree, program_) = (fresh(&COMMANDS)?, target().join(profile).join("chancery"));
+    copy(&tree, &program_, "usr/bin/chancery").map_err(|error| format!("{}: {error}", tree.display()))?;
+    call(program(&program_).args(["man", "--out-dir"]).arg(tree.join("usr/share/man/man1")))?;
+    packed(&COMMANDS, &tree)
+}
+
+/// An empty tree, with the licence in it.
+fn fresh(package: &Package) -> Result<PathBuf, String> {
+    let tree = target().join("debian").join(package.name);
+    let put = || -> io::Result<()> {
+        drop(fs::remove_dir_all(&tree));
+        fs::create_dir_all(tree.join("usr/share/man/man1"))?;
+        copy(&tree, &root().join("LICENSE"), &format!("usr/share/doc/{}/copyright", package.name))
+    };
+    put().map_err(|error| format!("{}: {error}", tree.display()))?;
+    Ok(tree)
+}
+
+fn copy(tree: &Path, from: &Path, to: &str) -> io::Result<()> {
+    let to = tree.join(to);
+    to.parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::copy(from, to).map(drop)
+}
+
+fn write(tree: &Path, to: &str, text: &str) -> io::Result<()> {
+    let to = tree.join(to);
+    to.parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::write(to, text)
+}
+
+/// The package of a tree.
+fn packed(package: &Package, tree: &Path) -> Result<PathBuf, String> {
+    let size = output(program("du").args(["-sk", "--apparent-size"]).arg(tree)).and_then(|said| said.split_whitespace().next()?.parse::<u64>().ok());
+    let size = size.ok_or_else(|| format!("the size of {} is not known", tree.display()))?;
+    println!("{}: {size} kB installed", package.name);
     let text = format!(
-        "Package: chancery\nVersion: {}\nArchitecture: {}\nMaintainer: The Chancery authors <chancery@users.noreply.github.com>\nInstalled-Size: {size}\n\
-         Depends: {DEPENDS}\nSection: devel\nPriority: optional\nHomepage: {}\n\
-         Description: Compiles and explains the configuration of Envoy-based gateways\n \
-         The command line, and a window that follows a folder or a cluster.\n",
+        "Package: {}\nVersion: {}\nArchitecture: {}\nMaintainer: The Chancery authors <chancery@users.noreply.github.com>\nInstalled-Size: {size}\n\
+         {}Section: devel\nPriority: optional\nHomepage: {}\nDescription: {}",
+        package.name,
         env!("CARGO_PKG_VERSION"),
         architecture(),
+        package.depends,
         env!("CARGO_PKG_REPOSITORY"),
+        package.described,
     );
-    let put = || -> io::Result<()> {
-        fs::create_dir_all(tree.join("DEBIAN"))?;
-        fs::write(tree.join("DEBIAN/control"), text)
-    };
-    put().map_err(|error| format!("{}: {error}", tree.display()))
+    write(tree, "DEBIAN/control", &text).map_err(|error| format!("{}: {error}", tree.display()))?;
+    let file = target().join(format!("debian/{}_{}_{}.deb", package.name, env!("CARGO_PKG_VERSION"), architecture()));
+    call(program("dpkg-deb").args(["--root-owner-group", "--build"]).arg(tree).arg(&file))?;
+    match package.most.filter(|most| size > *most) {
+        Some(most) => Err(format!("{} takes {size} kB where it is installed; {most} is the limit", package.name)),
+        None => Ok(file),
+    }
 }
 
 fn architecture() -> String {

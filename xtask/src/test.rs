@@ -55,13 +55,14 @@ const PARTS: &[Part] = &[
     ("chaos", chaos),
     ("cluster", cluster),
     ("desktop", window),
+    ("package", installed),
 ];
 
 /// Parts that run only where they are named: they want minutes more. `page` has the page as people get it, optimised as a whole, twice over,
 /// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does. `drift`, `diff` and `provenance`
 /// go through the corpora; a part of each is among the tests. `desktop` builds the window, with what links
-/// the system's web view.
-const NAMED: [&str; 7] = ["chaos", "browser", "page", "drift", "diff", "provenance", "desktop"];
+/// the system's web view; `package` builds and installs it as people get it.
+const NAMED: [&str; 8] = ["chaos", "browser", "page", "drift", "diff", "provenance", "desktop", "package"];
 
 /// Parts that run beside those before them.
 const BESIDE: [&str; 3] = ["apiserver", "no_std", "wasm"];
@@ -300,6 +301,12 @@ fn window_opens() -> Result<Ended, String> {
 /// What the desktop's window does, driven as a person would.
 fn window() -> Result<Ended, String> {
     desktop::test()?;
+    Ok(Ended::Passed)
+}
+
+/// The window as its package installs it.
+fn installed() -> Result<Ended, String> {
+    desktop::installed()?;
     Ok(Ended::Passed)
 }
 
