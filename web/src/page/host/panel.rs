@@ -29,7 +29,8 @@ pub fn LiveView(app: App) -> impl IntoView {
     }
 }
 
-fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+/// A text of a value; empty where it has none.
+pub fn text<'v>(value: &'v Value, field: &str) -> &'v str {
     value.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
@@ -121,7 +122,7 @@ pub fn place(app: App, file: &str, line: u32) -> impl IntoView + use<> {
 }
 
 /// The time of day.
-fn time(at_ms: f64) -> String {
+pub fn time(at_ms: f64) -> String {
     let date = js_sys::Date::new(&at_ms.into());
     format!("{:02}:{:02}:{:02}", date.get_hours(), date.get_minutes(), date.get_seconds())
 }

@@ -4,6 +4,7 @@
 
 use super::Host;
 use super::live::{Live, Standing};
+use super::panel::{text, time};
 use crate::state::App;
 use crate::view::{Overlay, View};
 use chancery_web::protocol::Call;
@@ -25,7 +26,7 @@ fn state(live: Live) -> (&'static str, String) {
         let first = |state: &str| sources.iter().find(|source| source.state == state);
         let told = |source: &super::message::Source| source.detail.clone().unwrap_or_else(|| format!("{} cannot be read", source.kind));
         match (first("error"), first("forbidden"), of("synced")) {
-            (Some(error), ..) => ("error", told(error)),
+            (Some(error), ..) => ("error", told(error) + &since(live, error)),
             (None, Some(_), _) => ("warning", format!("{} may not be read in full", counted(of("forbidden"), "kind"))),
             (None, None, 0) if sources.iter().any(|source| source.state == "missing" && source.kind == source.source) => {
                 ("error", sources.iter().find_map(|source| source.detail.clone()).unwrap_or_else(|| "it is not there".into()))
@@ -34,6 +35,17 @@ fn state(live: Live) -> (&'static str, String) {
             (None, None, _) => ("match", "up to date".into()),
         }
     })
+}
+
+/// Since when a source is as it is, and that it is tried again.
+fn since(live: Live, source: &super::message::Source) -> String {
+    let is_its = |line: &&super::live::Line| {
+        let rest = &line.happened.rest;
+        line.happened.event == "source" && text(rest, "kind") == source.kind && text(rest, "state") == source.state
+    };
+    live.timeline
+        .with(|lines| lines.iter().find(is_its).map(|line| format!(", since {}; it is tried again", time(line.happened.at_ms))))
+        .unwrap_or_default()
 }
 
 /// The line.
