@@ -25,7 +25,7 @@ usage: cargo xtask <command>
   binary    builds target/release/chancery with the playground in it
   element   packs the npm package of <chancery-playground> into target/npm
   desktop   builds the window and opens it; `desktop PATH` or `desktop --context NAME` opens something in it
-  package   builds a package for Debian with both programs into target/debian; `package --quick` one that is built soon
+  package   builds packages for Debian, of the command line and of the window, into target/debian; `package --quick` some that are built soon
   docs      builds the book for users into target/docs/book
   test      sets up what is missing and runs every test; `test PART...` runs these parts only
   setup     installs what is missing; `setup --all` what only some tests want as well

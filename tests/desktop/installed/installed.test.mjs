@@ -32,7 +32,8 @@ async function ticks() {
   return all;
 }
 
-test("the window paints soon, and needs next to nothing while nothing happens", async () => {
+// A folder with one resource, and a window that shows it.
+async function small(body) {
   const folder = await mkdtemp(join(tmpdir(), "gateway-"));
   await writeFile(join(folder, "one.yaml"), mapping(1));
   // What lies in no cache of the system yet is no part of it.
@@ -40,21 +41,30 @@ test("the window paints soon, and needs next to nothing while nothing happens", 
   const window = await open([folder]);
   try {
     await until(async () => /1 resource/.test(await said(window, ".status")), "it is compiled");
-    const painted = await window.run("const [paint] = performance.getEntriesByName('first-contentful-paint'); return paint ? performance.timeOrigin + paint.startTime : 0");
-    const took = Math.round(painted - window.started);
-    console.log(`start to first paint: ${took} ms`);
-    assert.ok(painted > 0 && took < SOON, `${took} ms`);
-    await new Promise((done) => setTimeout(done, 3000));
-    const [before, seconds, second] = [await ticks(), 10, Number(execFileSync("getconf", ["CLK_TCK"]))];
-    await new Promise((done) => setTimeout(done, seconds * 1000));
-    const idle = ((await ticks()) - before) / second / seconds * 100;
-    console.log(`idle: ${idle.toFixed(1)} % of a core`);
-    assert.ok(idle <= IDLE, `${idle} %`);
+    await body(window);
   } finally {
     await window.close();
     await rm(folder, { recursive: true });
   }
-});
+}
+
+test("the window paints soon", () =>
+  small(async (window) => {
+    const painted = await window.run("const [paint] = performance.getEntriesByName('first-contentful-paint'); return paint ? performance.timeOrigin + paint.startTime : 0");
+    const took = Math.round(painted - window.started);
+    console.log(`start to first paint: ${took} ms`);
+    assert.ok(painted > 0 && took < SOON, `${took} ms`);
+  }));
+
+test("the window needs next to nothing while nothing happens", () =>
+  small(async () => {
+    await new Promise((done) => setTimeout(done, 3000));
+    const [before, seconds, second] = [await ticks(), 10, Number(execFileSync("getconf", ["CLK_TCK"]))];
+    await new Promise((done) => setTimeout(done, seconds * 1000));
+    const idle = (((await ticks()) - before) / second / seconds) * 100;
+    console.log(`idle: ${idle.toFixed(1)} % of a core`);
+    assert.ok(before > 0 && idle <= IDLE, `${idle} %`);
+  }));
 
 test("5,000 resources are followed without stutter", async () => {
   const folder = await mkdtemp(join(tmpdir(), "gateway-"));
@@ -65,10 +75,10 @@ test("5,000 resources are followed without stutter", async () => {
   try {
     await until(async () => /5,?000 resources/.test(await said(window, ".status")), "all are compiled");
     await window.run("globalThis.longest = 0; let last = performance.now(); const look = (now) => { longest = Math.max(longest, now - last); last = now; requestAnimationFrame(look) }; requestAnimationFrame(look)");
-    for (let edit = 0; edit < 5; edit++) {
+    for (let edit = 1; edit <= 5; edit++) {
       const begin = Date.now();
-      await writeFile(join(folder, "7.yaml"), mapping(700).replace("/p700/", `/edit${edit}/`));
-      await until(async () => new RegExp(`4,?901 resources`).test(await said(window, ".status")), "the edit is compiled");
+      await writeFile(join(folder, "7.yaml"), Array.from({ length: edit }, (_, at) => mapping(700 + at)).join("---\n"));
+      await until(async () => new RegExp(`4,?90${edit} resources`).test(await said(window, ".status")), "the edit is compiled");
       console.log(`edit ${edit}: ${Date.now() - begin} ms`);
       await new Promise((done) => setTimeout(done, 500));
     }
