@@ -49,7 +49,9 @@ const element = "element-6066-11e4-a52e-4f735466cecf";
 export async function open(args, env = {}) {
   const home = await mkdtemp(join(tmpdir(), "chancery-desktop-"));
   const [port, nativePort] = [await free(), await free()];
-  const where = { HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_DATA_HOME: join(home, "data"), XDG_CACHE_HOME: join(home, "cache"), SHLVL: "1", ...drawing };
+  // By this the window lets itself be driven; tauri-driver sets it as well.
+  const driven = { TAURI_AUTOMATION: "true", TAURI_WEBVIEW_AUTOMATION: "true" };
+  const where = { ...driven, HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_DATA_HOME: join(home, "data"), XDG_CACHE_HOME: join(home, "cache"), SHLVL: "1", ...drawing };
   // On a bus of its own: a window that is still closing would take the call otherwise, as the one that is open already.
   const ports = tauri ? ["--port", port, "--native-port", nativePort] : [`--port=${port}`];
   const driver = spawn("dbus-run-session", ["--", tauri ?? "WebKitWebDriver", ...ports], {
