@@ -37,7 +37,8 @@ pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool, limit: Op
     }
     let widest = if node.lane.is_some() { WIDEST_OF_STORY } else { WIDEST };
     title = cut(&title, TITLE, widest - TEXT_AT - PAD);
-    let room = limit.map_or(widest, |limit| widest.min(limit)) - TEXT_AT - PAD;
+    // A box that is wide for its title has room for more.
+    let room = limit.map_or(widest - TEXT_AT - PAD, |limit| (widest.min(limit) - TEXT_AT - PAD).max(measure(&title, TITLE)));
     caption = cut(&caption, CAPTION, room);
     if !compact {
         reason = cut(&reason, CAPTION, room);
