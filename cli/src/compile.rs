@@ -36,26 +36,26 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
     if kinds.is_empty() {
         kinds.push(default_kind(&compilation));
     }
-    // Nothing is compiled again, and the document needs memory.
-    let memories = compiler.forget();
-    std::thread::spawn(move || drop(memories));
     let on_terminal = args.out.is_none() && args.out_dir.is_none() && std::io::stdout().is_terminal();
     let pretty = args.pretty || (on_terminal && !args.compact);
-    let writers: Vec<Writer<'_>> = compilation.sides().map(|side| Writer { args, side, pretty }).collect();
-    if let Some(absent) = kinds.iter().find(|kind| !writers.iter().any(|writer| writer.has(**kind))) {
+    if let Some(absent) = kinds.iter().find(|kind| !compilation.sides().any(|side| Writer { args, side, pretty }.has(**kind))) {
         if absent.is_of_gateway() {
             return Err(input::nothing_runs(&compilation));
         }
         return Err(format!("there is no `{}` for this input", absent.name()).into());
     }
+    let notices = notices(&compilation);
+    if args.format == DataFormat::Json && !args.with_secrets && kinds.iter().all(|kind| envoy_document(*kind).is_some()) {
+        // Nothing else is shown of it, and the document needs memory.
+        let views = compilation.take_views();
+        std::thread::spawn(move || drop(views));
+    }
+    let writers: Vec<Writer<'_>> = compilation.sides().map(|side| Writer { args, side, pretty }).collect();
     match &args.out_dir {
         Some(folder) => files(&writers, &kinds, folder, &mut compiler)?,
         None => one_document(&writers, &kinds, &mut compiler)?,
     }
-    notices(&compilation);
-    if std::io::stderr().is_terminal() {
-        summary(&compilation);
-    }
+    notices.iter().for_each(|notice| message(notice));
     // Whoever compiles large inputs does not wait for them to be taken apart.
     std::process::exit(0)
 }
@@ -240,23 +240,24 @@ fn envoy_document(kind: Kind) -> Option<envoy::Document> {
     }
 }
 
-/// Says on standard error which gateways there is nothing for, that there are several, and what the answer lacks or assumes.
-fn notices(compilation: &Compilation) {
-    input::warn_of_gaps(compilation);
+/// What is said on standard error: which gateways there is nothing for, that there are several, and what the answer lacks or assumes.
+fn notices(compilation: &Compilation) -> Vec<String> {
+    let mut notices = input::gaps(compilation);
     if compilation.sides.len() > 1 {
         let names: Vec<&str> = compilation.sides.iter().map(|side| side.dialect.name).collect();
-        message(&format!("the input is of several dialects: there is one answer for each ({}); --dialect chooses one", names.join(", ")));
+        notices.push(format!("the input is of several dialects: there is one answer for each ({}); --dialect chooses one", names.join(", ")));
     }
     for (side, id, failure) in compilation.stopped() {
-        message(&plain(&format!("{} does not start for {id}: {}", side.dialect.controller, failure.error)));
+        notices.push(plain(&format!("{} does not start for {id}: {}", side.dialect.controller, failure.error)).into());
     }
+    notices.extend(std::io::stderr().is_terminal().then(|| summary(compilation)).flatten());
+    notices
 }
 
-fn summary(compilation: &Compilation) {
+fn summary(compilation: &Compilation) -> Option<String> {
     let findings = findings(compilation, &compilation.positions());
     let number = |severity| findings.iter().filter(|finding| finding.level() == severity).count();
     let (errors, warnings) = (number(Severity::Error), number(Severity::Warning));
-    if errors + warnings > 0 {
-        message(&format!("{}, {}; `chancery check` shows them", count(errors, "error"), count(warnings, "warning")));
-    }
+    let any = errors + warnings > 0;
+    any.then(|| format!("{}, {}; `chancery check` shows them", count(errors, "error"), count(warnings, "warning")))
 }

@@ -48,6 +48,8 @@ use core::any::Any;
 pub struct Compiler {
     dialects: Vec<&'static Dialect>,
     executor: &'static dyn Executor,
+    /// Whether it compiles more than once.
+    remembers: bool,
     documents: DocumentCache,
     /// By the name of the dialect, and what it is given.
     memories: BTreeMap<(&'static str, ObjectSet), Box<dyn Any + Send>>,
@@ -89,7 +91,7 @@ impl Compiler {
     /// A compiler without memories, for these dialects.
     pub fn new(dialects: &[&'static Dialect]) -> Self {
         let (documents, memories, emitted) = (DocumentCache::new(), BTreeMap::new(), EmittedByGateway::default());
-        Self { dialects: dialects.to_vec(), executor: &Sequential, documents, memories, emitted }
+        Self { dialects: dialects.to_vec(), executor: &Sequential, remembers: true, documents, memories, emitted }
     }
 
     /// Compiles with the threads of the host. The result is the same.
@@ -98,17 +100,17 @@ impl Compiler {
         Self { executor, ..self }
     }
 
+    /// Compiles with less memory: nothing is kept for a next compile, which starts again from nothing. The result is the same.
+    ///
+    /// For hosts that compile once. What is emitted is still kept in [`Compiler::emitted`].
+    #[must_use]
+    pub fn without_memory(self) -> Self {
+        Self { remembers: false, ..self }
+    }
+
     /// What runs its work.
     pub fn executor(&self) -> &'static dyn Executor {
         self.executor
-    }
-
-    /// Takes out what earlier compiles established: the next one starts again from nothing. What was emitted stays.
-    ///
-    /// For hosts that compile once and write a large document: that memory is better spent on the document. Dropping it takes time, which can be
-    /// spent on another thread.
-    pub fn forget(&mut self) -> impl Send + use<> {
-        (core::mem::take(&mut self.documents), core::mem::take(&mut self.memories))
     }
 
     /// The dialects that it knows.
@@ -127,7 +129,13 @@ impl Compiler {
         let mut diagnostics = found.into_vec();
         diagnostics.extend(assume::assume(&mut objects, &dialects, options, &reading, &mut self.documents));
         diagnostics.extend(detection.notice(&objects, &self.dialects));
+        if !self.remembers {
+            self.documents = DocumentCache::new();
+        }
         let sides = dialects.iter().map(|dialect| self.side(&objects, &diagnostics, options, dialect)).collect();
+        if !self.remembers {
+            self.memories.clear();
+        }
         let mut compilation = Compilation { inputs: inputs.clone(), objects, diagnostics, sides };
         between_sides(&mut compilation);
         self.emitted.keep(&compilation);
@@ -151,7 +159,8 @@ impl Compiler {
         // Stages may look at what was found before them, and add to it.
         let mut diagnostics: Findings = found.iter().cloned().collect();
         let mut ledger = Ledger::new(objects);
-        let task = Task { objects, options, executor: self.executor, memory: &mut **memory, ledger: &mut ledger, sink: &mut diagnostics };
+        let (executor, remembers) = (self.executor, self.remembers);
+        let task = Task { objects, options, executor, memory: &mut **memory, remembers, ledger: &mut ledger, sink: &mut diagnostics };
         let Draft { stages, answers, gateways } = (dialect.compile)(task);
         let diagnostics = diagnostics.into_iter().skip(found.len()).collect();
         Side { dialect, stages, ledger, answers, gateways, diagnostics }
@@ -178,5 +187,5 @@ fn between_sides(compilation: &mut Compilation) {
 
 /// Compiles without a memory.
 pub fn compile(inputs: &Inputs, options: &Options, dialects: &[&'static Dialect]) -> Compilation {
-    Compiler::new(dialects).compile(inputs, options)
+    Compiler::new(dialects).without_memory().compile(inputs, options)
 }

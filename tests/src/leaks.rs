@@ -293,6 +293,19 @@ fn of_kind(kind: &str, v: &mut Values) -> String {
 
 /// Secrets that nobody can parse.
 const BROKEN: &[Form] = &[
+    ("nothing but a key in base64", |v| format!("{}:\n", v.packed())),
+    ("the mark of a quote before a value", |v| format!("{HEAD}data:` {}\nstringData% {}\n", v.packed(), v.plain())),
+    ("a Secret in Ambassador's annotation of a broken object", |v| {
+        let secret = format!("---\napiVersion: v1\nkind: Secret\nname: s\ndata:\n  tls.key: {} # {}\n", v.packed(), v.plain());
+        let lines: Vec<String> = secret.lines().map(Into::into).collect();
+        let annotation = format!("    getambassador.io/config: |\n{}", indented(&lines, 6));
+        format!("apiVersion: v1\nkind: Service\nmetadata:\n  name: s\n  annotations:\n{annotation}spec: {{ports:[{{port 80}}]}}\n")
+    }),
+    ("an annotation without its colon", |v| {
+        let secret = format!(r#"{{\"kind\":\"Secret\",\:"metadata\":{{\"name\":\"s\"}},\"data\":{{\"tls.key\":\"{}\"}}}}"#, v.packed());
+        let annotation = format!("    kubectl.kubernetes.io/last-applied-configuration \"{secret}\"\n");
+        format!("apiVersion: v1\nkind: Service\nmetadata:\n  name: s\n  annotations:\n{annotation}spec: {{ports: [{{port: 80}}]}}\n")
+    }),
     ("an open quote", |v| {
         format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: 'broken\ndata:\n  tls.key: {}\n  {}: {}\n", v.packed(), v.plain(), v.plain())
     }),

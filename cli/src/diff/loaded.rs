@@ -71,7 +71,7 @@ impl Loaded {
         if compilation.objects.iter().all(|object| object.broken) && !compilation.objects.is_empty() {
             let name = compilation.inputs.inputs.first().map(|input| input.name.clone()).unwrap_or_default();
             return Err(format!(
-                "there is no resource in {name} that could be read, so that everything would look removed; `chancery check` tells why"
+                "there is no resource in {name} that could be read, so that everything would look removed; `chancery check` says why"
             )
             .into());
         }

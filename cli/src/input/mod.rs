@@ -63,7 +63,7 @@ pub struct LoadedInput {
 impl LoadedInput {
     /// Compiles. Bytes that are not UTF-8 become findings; only the gateway that was asked for is left, if one was.
     pub fn compile(&self) -> Result<(Compiler, Compilation), Unusable> {
-        let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
+        let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads).without_memory();
         let mut compilation = compiler.compile(&self.inputs, &self.options);
         refuse_foreign_options(&self.options, &compilation)?;
         let findings = (0..).zip(&self.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
@@ -168,34 +168,40 @@ pub fn nothing_runs(compilation: &Compilation) -> Unusable {
     Unusable(format!("there is no Envoy to speak of: {why}"))
 }
 
-/// Says on standard error where texts could not be read.
-/// Also says where the answer rests on objects that are assumed to exist: a fragment is not the whole.
+/// Says on standard error what [`gaps`] finds.
 pub fn warn_of_gaps(of: &Compilation) {
-    warn_of_unread(of);
-    warn_of_assumed(&[of]);
+    gaps(of).iter().for_each(|gap| message(gap));
+}
+
+/// Where texts could not be read, and where the answer rests on objects that are assumed to exist: a fragment is not the whole.
+pub fn gaps(of: &Compilation) -> Vec<String> {
+    unread(of).into_iter().chain(assumed(&[of])).collect()
 }
 
 /// Says on standard error where the answer rests on objects that are assumed to exist: of several inputs, in the one with most.
 pub fn warn_of_assumed(all: &[&Compilation]) {
-    let is_assumed = |finding: &&Diagnostic| [&codes::ASSUMED_SECRET, &codes::ASSUMED_OBJECT].contains(&finding.code);
-    let assumed = all.iter().map(|of| of.all_diagnostics().filter(is_assumed).count()).max().unwrap_or_default();
-    if assumed > 0 {
-        let them = count(assumed, "object");
-        message(&format!("{them} not in the input, assumed to exist; `chancery check` lists what is assumed, `--missing error` assumes nothing"));
-    }
+    assumed(all).iter().for_each(|assumed| message(assumed));
 }
 
 /// Says on standard error where texts could not be read: the answer for the rest does not count what they hold.
 pub fn warn_of_unread(of: &Compilation) {
+    unread(of).iter().for_each(|unread| message(unread));
+}
+
+fn assumed(all: &[&Compilation]) -> Option<String> {
+    let is_assumed = |finding: &&Diagnostic| [&codes::ASSUMED_SECRET, &codes::ASSUMED_OBJECT].contains(&finding.code);
+    let assumed = all.iter().map(|of| of.all_diagnostics().filter(is_assumed).count()).max().filter(|assumed| *assumed > 0)?;
+    let them = count(assumed, "object");
+    Some(format!("{them} not in the input, assumed to exist; `chancery check` lists what is assumed, `--missing error` assumes nothing"))
+}
+
+fn unread(of: &Compilation) -> Vec<String> {
     const UNREAD: [&Code; 6] = [&codes::SYNTAX, &codes::TEMPLATE, &codes::ALIAS_BOMB, &codes::TOO_LARGE, &codes::NOT_JSON, &codes::INCOMPLETE_OBJECT];
     let positions = of.positions();
     let unread = of.all_diagnostics().filter(|finding| UNREAD.contains(&finding.code));
     let mut named = BTreeSet::new();
-    for span in unread.filter_map(|finding| positions.place(&finding.place)) {
-        if named.insert(span.file.to_string()) {
-            message(&format!("not all of {0} could be read, from line {1} on; `chancery check {0}` tells why", span.file, span.line));
-        }
-    }
+    let first_of_file = unread.filter_map(|finding| positions.place(&finding.place)).filter(|span| named.insert(span.file.to_string()));
+    first_of_file.map(|span| format!("not all of {0} could be read, from line {1} on; `chancery check {0}` says why", span.file, span.line)).collect()
 }
 
 /// Reads everything. A snapshot, or a link that holds one, brings its own options. An input without resources is an error, unless a person

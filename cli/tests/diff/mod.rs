@@ -101,7 +101,7 @@ fn diff_reports_equal_changes_of_many_resources_once() {
 fn answers_say_which_files_could_not_be_read() {
     let folder = Folder::with(&[("gateway.yaml", GATEWAY), ("broken.yaml", &format!("{GATEWAY}---\nkind: Mapping\nspec: [1\n"))]);
     let line = GATEWAY.lines().count() + 3;
-    let why = format!("chancery: not all of broken.yaml could be read, from line {line} on; `chancery check broken.yaml` tells why\n");
+    let why = format!("chancery: not all of broken.yaml could be read, from line {line} on; `chancery check broken.yaml` says why\n");
     // A picture shows itself what is assumed.
     let commands: [(&[&str], String); 3] = [
         (&["diff", "broken.yaml", "gateway.yaml"], assumed(1)),

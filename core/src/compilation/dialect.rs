@@ -148,6 +148,8 @@ pub struct Task<'a> {
     pub executor: &'a dyn Executor,
     /// What earlier compiles of this dialect found out; what [`Dialect::memory`] made at first.
     pub memory: &'a mut (dyn Any + Send),
+    /// Whether a later compile can use the memory. Where none will come, a dialect drops early what only the memory needs.
+    pub remembers: bool,
     /// What becomes of every object, to be filled in.
     pub ledger: &'a mut Ledger,
     /// Where findings go.

@@ -35,6 +35,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::mem;
 
 /// What a compile established.
 ///
@@ -161,6 +162,18 @@ pub struct NamedGateway<'a> {
 }
 
 impl Compilation {
+    /// Takes out what only views look at: the texts, the objects, the values of stages and what became of each object. Findings, answers and
+    /// gateways stay.
+    ///
+    /// For hosts that write a large document and show nothing else: its memory is better spent on the document. Dropping it takes time,
+    /// which can be spent on another thread.
+    pub fn take_views(&mut self) -> impl Send + use<> {
+        let nothing: Arc<dyn Stages> = Arc::new(stages::Taken);
+        let of_sides: Vec<_> =
+            self.sides.iter_mut().map(|side| (mem::replace(&mut side.stages, nothing.clone()), mem::take(&mut side.ledger))).collect();
+        (mem::take(&mut self.inputs), mem::take(&mut self.objects), of_sides)
+    }
+
     /// What no output may have that a person did not ask for with key material.
     pub fn held_back(&self) -> HeldBack {
         HeldBack::new(self.objects.iter().flat_map(|object| &object.credentials).map(|value| value.expose().as_str()))

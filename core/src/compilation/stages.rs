@@ -24,6 +24,24 @@ pub trait Stages: Any + Debug + Send + Sync {
     fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>>;
 }
 
+/// The stages of a side whose values were taken out.
+#[derive(Debug)]
+pub(super) struct Taken;
+
+impl Stages for Taken {
+    fn loaded(&self, _: &Objects) -> Vec<(Str, Vec<Loaded>)> {
+        Vec::new()
+    }
+
+    fn relations(&self, _: &Objects) -> Vec<Relation> {
+        Vec::new()
+    }
+
+    fn key_material(&self, _: &Objects, _: &SecretReference) -> Option<Vec<u8>> {
+        None
+    }
+}
+
 /// What is loaded under one name.
 #[derive(Clone, Debug)]
 pub struct Loaded {

@@ -170,7 +170,7 @@ pub struct Forward {
     /// Protocols that a connection may upgrade to.
     pub upgrades: Vec<Sourced<Str>>,
     /// The proxy follows redirects of upstreams.
-    pub internal_redirect: Option<Sourced<InternalRedirect>>,
+    pub internal_redirect: Option<Sourced<Box<InternalRedirect>>>,
 }
 
 /// The proxy follows redirects of upstreams.
@@ -239,7 +239,7 @@ pub enum PathRewrite {
     /// The matched prefix (or whole path) is replaced.
     Prefix(Str),
     /// By a regular expression.
-    Regex(RegexRewrite),
+    Regex(Box<RegexRewrite>),
 }
 
 /// A replacement by a regular expression.

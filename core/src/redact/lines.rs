@@ -7,7 +7,7 @@
 
 use super::hidden::Hidden;
 use super::stand_in::Form;
-use super::value::{has_private_block, is_credential, is_packed, is_public};
+use super::value::{has_private_block, is_credential, is_packed, is_packed_loosely, is_public};
 use super::words::{is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, says_where};
 use crate::text::TextRange;
 use alloc::vec::Vec;
@@ -90,6 +90,9 @@ pub(super) fn is_secret(text: &str) -> bool {
     let mut kinds = 0;
     let (mut other, mut section, mut packed, mut named) = (false, false, false, false);
     for line in lines(text) {
+        if words(line.text).any(is_text_section) {
+            return true;
+        }
         let value = word(line.value.slice(text));
         let Some(key) = line.key else {
             packed |= line.text.split_whitespace().any(is_packed_loosely) || is_credential(line.text);
@@ -97,9 +100,6 @@ pub(super) fn is_secret(text: &str) -> bool {
             named |= says_secret(line.text);
             continue;
         };
-        if is_text_section(key) {
-            return true;
-        }
         section |= is_section(key);
         packed |= is_packed(value) || is_packed_loosely(key) || is_credential(value) || is_sensitive_key(key);
         // Two lines that became one: `apiVersion: v1kind: Secret`.
@@ -118,23 +118,27 @@ pub(super) fn is_secret(text: &str) -> bool {
     flow || named && (section || packed) || kinds == 0 && (section || packed || named) || section && other && packed
 }
 
-/// Whether a text is base64 but for punctuation around it.
-fn is_packed_loosely(text: &str) -> bool {
-    let is_other = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '/');
-    let bare = text.trim_start_matches(is_other).trim_end_matches(|c| is_other(c) && c != '=');
-    is_packed(bare)
+/// The words of a text, whatever stands between them.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.trim_start().split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Whether a word of a text is, but for a letter, the kind of Secrets.
+/// Whether a word of a text is, but for a letter, the kind of Secrets, or begins with it as two words do that became one.
 fn says_secret(text: &str) -> bool {
-    text.split([' ', '\t', ':', ';', '=', ',', '"', '\'']).any(|word| is_near(word, "Secret", 1) && word.starts_with('S'))
+    words(text).any(|word| word.starts_with("Secret") || word.starts_with('S') && is_near(word, "Secret", 1))
 }
 
 /// Whether a line has the word in quotes, as JSON says a kind.
 fn quotes_secret(line: &str) -> bool {
-    let bare = |c: char| matches!(c, '"' | '\'' | '\\' | ':' | ',' | '{' | ' ');
+    let bare = |c: char| matches!(c, '"' | '\'' | '\\' | ':' | ',' | '{' | '}' | '[' | ']' | ' ');
     line.split(bare).any(|word| (4..=24).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && is_secret_kind(word))
         && line.contains(bare)
+}
+
+/// Whether a text has a Secret in it as JSON, whatever stands before it or is wrong with it.
+pub(super) fn packs_secret(text: &str) -> bool {
+    let quotes = ['"', '\'', '\\', ' ', ',', ':'];
+    text.contains('{') && quotes_secret(text) && text.split(quotes).any(|word| is_section(word) || is_packed_loosely(word))
 }
 
 /// Whether the lines beside a `kind` say no more than a reference does.

@@ -61,7 +61,7 @@ const METADATA: &[&str] = &[
     "managedFields",
 ];
 
-/// Annotations that say how a controller reads the object.
+/// Annotations that say how a controller reads the object. They stay unless they hold a text of their own, as one with objects in it.
 const ANNOTATIONS: &[&str] = &["projectcontour.io/", "getambassador.io/", "contour.heptio.com/", "kubernetes.io/ingress"];
 
 fn take_out(root: &mut Node, secrets: &mut Vec<(NodeId, Str)>) {
@@ -89,8 +89,9 @@ fn take_out_of_metadata(metadata: &mut Object) {
     for (key, node) in metadata.iter_mut() {
         match (key.as_str(), &mut node.value) {
             ("annotations", Value::Object(annotations)) => {
-                let others = annotations.iter_mut().filter(|(key, _)| !ANNOTATIONS.iter().any(|known| key.starts_with(known)));
-                others.for_each(|(_, value)| erase(value));
+                let stays =
+                    |key: &str, value: &Node| ANNOTATIONS.iter().any(|known| key.starts_with(known)) && !value.as_str().is_some_and(may_hold_text);
+                annotations.iter_mut().filter(|(key, value)| !stays(key, value)).for_each(|(_, value)| erase(value));
             }
             ("name" | "namespace", Value::String(name)) if !is_name(name) => erase(node),
             ("name" | "namespace", Value::String(_)) => {}

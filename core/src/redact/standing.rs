@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what is taken out of them.
 
-use super::value::{is_credential, is_packed};
+use super::value::{is_credential, is_packed, is_packed_loosely};
 use super::words::{is_near, is_secret_kind, is_section, is_sensitive_key, is_text_section};
 use crate::text::{Node, Object, Value};
 use alloc::vec::Vec;
@@ -58,7 +58,10 @@ pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
         let section = |key: &str| is_text_section(key) || is_section(key) && !is_near(kind, "ConfigMap", 3);
         return type_of_secret || object.iter().any(|entry| section(&entry.key));
     }
-    is_whole && object.iter().any(|entry| is_section(&entry.key) || says_secret(&entry.key, &entry.value) || holds_packed(&entry.value))
+    is_whole
+        && object.iter().any(|entry| {
+            is_section(&entry.key) || is_packed_loosely(&entry.key) || says_secret(&entry.key, &entry.value) || holds_packed(&entry.value)
+        })
 }
 
 /// Whether something like `kind` says `Secret`, or something like `type`.

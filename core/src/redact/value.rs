@@ -140,6 +140,13 @@ pub(super) fn is_packed(value: &str) -> bool {
     value.ends_with('=') || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)
 }
 
+/// Whether a text is base64 but for punctuation around it.
+pub(super) fn is_packed_loosely(text: &str) -> bool {
+    let is_other = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '/');
+    let bare = text.trim_start_matches(is_other).trim_end_matches(|c| is_other(c) && c != '=');
+    is_packed(bare)
+}
+
 /// The parts of a value that say what must not be said, each by itself: lines, and words behind a scheme or before a host.
 pub(super) fn parts(value: &str, mut take: impl FnMut(&str)) {
     let mut public = false;

@@ -7,6 +7,7 @@
 
 use super::hidden::Hidden;
 use super::lines;
+use super::mark::REDACTED;
 use super::stand_in::{Form, replace};
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret};
 use super::value::{decode, is_credential, symmetric_keys};
@@ -48,6 +49,9 @@ const MOST_CUT_OFF: usize = 8;
 
 /// Shorter texts hold no other text.
 const SHORTEST_EMBEDDED: usize = 20;
+
+/// Shorter words of a message are its own.
+const SHORTEST_WORD: usize = 8;
 
 /// A path, and whether a text may stand there.
 type Own<'a> = (&'a [&'a str], &'a dyn Fn(&str) -> bool);
@@ -151,12 +155,17 @@ impl<'t> Quotes<'t> {
         let Some(shown) = shown else { return message.into() };
         let says = |quoted: &str| quoted.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
         let has = |text: &str, part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
+        let is_hidden = |part: &str| says(part) && has(self.text, part) && !has(shown, part);
         let parts = message.split('`').enumerate().map(|(at, part)| {
-            let bare = part.trim_start_matches(['*', '&', '!']);
-            let is_hidden = at % 2 == 1 && says(part) && has(self.text, bare) && !has(shown, bare);
-            if is_hidden { super::mark::REDACTED } else { part }
+            let quoted = at % 2 == 1;
+            if quoted && is_hidden(part.trim_start_matches(['*', '&', '!'])) {
+                return REDACTED.into();
+            }
+            // What is quoted may hold the mark of a quote itself, so that it ends elsewhere than it seems.
+            let words = part.split(' ').map(|word| if word.len() >= SHORTEST_WORD && is_hidden(word) { REDACTED } else { word });
+            words.collect::<Vec<&str>>().join(" ")
         });
-        parts.collect::<Vec<&str>>().join("`")
+        parts.collect::<Vec<String>>().join("`")
     }
 }
 
@@ -172,25 +181,21 @@ fn cover(text: &str, offset: u32, beside: Beside, depth: u32) -> Covered {
     let document = parse(text, &Limits::default());
     let unread = document.problems.iter().any(|problem| {
         use ProblemKind as P;
-        matches!(problem.kind, P::Syntax | P::Tab | P::ControlCharacter | P::Template | P::TooDeep | P::TooLarge | P::AliasBomb)
+        matches!(
+            problem.kind,
+            P::Syntax | P::Ignored | P::NonStringKey | P::Tab | P::ControlCharacter | P::Template | P::TooDeep | P::TooLarge | P::AliasBomb
+        )
     });
-    let mut is_secret = false;
-    let mut hidden = if unread {
-        let beside_secret = beside.before || beside.next;
-        is_secret = beside_secret
-            || lines::is_secret(text)
-            || document.root.as_ref().is_some_and(|root| root.as_object().is_some_and(|root| may_be_secret(root, Standing::Whole)));
-        lines::hidden(text, is_secret)
-    } else {
-        let mut cover = Cover::new(text, &document, depth);
-        if let Some(root) = &document.root {
-            is_secret = cover.document(root, beside.before);
-        }
-        if beside.next {
-            cover.comments_at_end();
-        }
-        cover.hidden
-    };
+    let mut cover = Cover::new(text, &document, depth);
+    let mut is_secret = document.root.as_ref().is_some_and(|root| cover.document(root, beside.before));
+    if beside.next {
+        cover.comments_at_end();
+    }
+    let mut hidden = cover.hidden;
+    if unread {
+        is_secret |= beside.before || beside.next || lines::is_secret(text);
+        hidden.extend(lines::hidden(text, is_secret));
+    }
     hidden.order_by_key(|hidden| (hidden.range.start, core::cmp::Reverse(hidden.range.end)));
     let mut apart: Vec<Hidden> = Vec::with_capacity(hidden.len());
     for mut next in hidden {
@@ -509,7 +514,7 @@ impl<'a> Cover<'a> {
 
 /// Whether the value of something may be a text of its own.
 pub(super) fn may_hold_text(value: &str) -> bool {
-    value.len() >= SHORTEST_EMBEDDED && value.contains(':') && (value.contains('\n') || value.trim_start().starts_with(['{', '[']))
+    value.len() >= SHORTEST_EMBEDDED && value.contains(':') && (value.contains(['\n', '{']) || value.trim_start().starts_with('['))
 }
 
 /// What is hidden in such a text.
@@ -524,7 +529,7 @@ fn embedded(content: &str, depth: u32) -> Vec<TextRange> {
     for chunk in split(content).into_iter().filter(|chunk| !chunk.is_empty) {
         let text = chunk.range.slice(content);
         let document = parse(text, &Limits::default());
-        if document.root.as_ref().is_some_and(|root| root.as_object().is_some()) || lines::is_secret(text) {
+        if document.root.as_ref().is_some_and(|root| root.as_object().is_some()) || lines::is_secret(text) || lines::packs_secret(text) {
             hidden.extend(cover(text, chunk.range.start, Beside::default(), depth).hidden.into_iter().map(|hidden| hidden.range));
         }
     }

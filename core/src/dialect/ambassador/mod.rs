@@ -68,13 +68,17 @@ pub struct Memory {
 
 /// From objects to the one gateway that Emissary runs.
 fn compile(task: Task<'_>) -> Draft {
-    let Task { objects, options, executor, memory, ledger, sink } = task;
+    let Task { objects, options, executor, memory, remembers, ledger, sink } = task;
     let mut fresh = Memory::default();
     let memory = memory.downcast_mut::<Memory>().unwrap_or(&mut fresh);
     let options = &Options::of(options);
     let config = fetch::fetch_again(objects, options, executor, &mut memory.fetch, ledger, sink);
-    let model = model::Model::build(&config, options, &mut memory.model, sink);
-    let ir = lower::lower(&model, executor, &mut memory.lower, sink);
+    if !remembers {
+        memory.fetch = fetch::Memory::default();
+    }
+    let mut model = model::Model::build(&config, options, &mut memory.model, sink);
+    let groups = if remembers { model.groups.shared() } else { model.groups.take() };
+    let ir = lower::lower(&model, groups, executor, remembers.then_some(&mut memory.lower), sink);
     memory.model.keep(model);
     let id = GatewayId::named(&options.ambassador_namespace, &options.ambassador_id);
     let gateway = Gateway { id, owner: None, outcome: Outcome::Runs(Arc::new(ir)) };

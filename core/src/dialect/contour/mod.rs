@@ -84,7 +84,7 @@ pub fn read_options(options: &Options) -> ReadOptions {
 
 /// From objects to gateways.
 fn compile(task: Task<'_>) -> Draft {
-    let Task { objects, options, executor, memory, ledger, sink } = task;
+    let Task { objects, options, executor, memory, ledger, sink, .. } = task;
     let mut fresh = Memory::default();
     let memory = memory.downcast_mut::<Memory>().unwrap_or(&mut fresh);
     let options = &Options::of(options);

@@ -38,8 +38,8 @@ struct Environment {
 
 /// A group that was lowered.
 pub(super) struct CachedGroup {
-    /// Kept alive, so that it is known by its address.
-    pub(super) group: Arc<Group>,
+    /// Kept alive, so that it is known by its address; `None` where no later compile looks for it.
+    pub(super) group: Option<Arc<Group>>,
     pub(super) routes: Vec<Arc<Variants>>,
     /// The hosts that take it.
     pub(super) hosts: Hosts,

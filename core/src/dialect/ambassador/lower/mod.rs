@@ -14,7 +14,7 @@ mod route;
 mod tls;
 mod variant;
 
-use super::model::{Identity, Model, REFUSED_HELP};
+use super::model::{Group, Identity, Model, REFUSED_HELP};
 use crate::diagnostic::{Diagnostic, DistinctFindings, Findings, Place, Reported, codes};
 use crate::executor::Executor;
 use crate::ir::{EnvoyDelivery, HeaderName, Ir, Spelling, StatusCode};
@@ -22,6 +22,7 @@ use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 pub use memory::Memory;
@@ -45,11 +46,14 @@ const SPELLING: Spelling = Spelling {
     ext_authz_version_of_http: false,
 };
 
-/// Lowers a finished model.
-pub fn lower(model: &Model<'_>, executor: &dyn Executor, memory: &mut Memory, sink: &mut Findings) -> Ir {
+/// Lowers a finished model and its groups of Mappings, which come with their numbers and in the order of their routes. Without a memory, each
+/// group is dropped as soon as it is lowered.
+pub fn lower(model: &Model<'_>, groups: Vec<(u32, Arc<Group>)>, executor: &dyn Executor, memory: Option<&mut Memory>, sink: &mut Findings) -> Ir {
+    let (remembers, mut fresh) = (memory.is_some(), Memory::default());
+    let memory = memory.unwrap_or(&mut fresh);
     memory.prepare(model);
-    let mut lowering = Lowering { model, executor, findings: DistinctFindings::default() };
-    let routes = lowering.routes(memory);
+    let mut lowering = Lowering { model, executor, remembers, findings: DistinctFindings::default() };
+    let routes = lowering.routes(groups, memory);
     let mut listeners = lowering.listeners(&routes);
     listeners.push(Arc::new(lowering.ready_listener()));
     let clusters = lowering.clusters(memory);
@@ -63,6 +67,8 @@ pub fn lower(model: &Model<'_>, executor: &dyn Executor, memory: &mut Memory, si
 struct Lowering<'m, 'c> {
     model: &'m Model<'c>,
     executor: &'m dyn Executor,
+    /// Whether what is lowered is kept for later compiles.
+    remembers: bool,
     findings: DistinctFindings,
 }
 

@@ -41,21 +41,25 @@ impl<'m> Routes<'m> {
     }
 }
 
+/// How many groups are lowered before the first of them may be dropped.
+const AT_ONCE: usize = 4096;
+
 /// Where the members of a group say their prefixes.
 fn prefixes_of(http: &HttpGroup) -> impl Iterator<Item = Origin> {
     http.mappings.iter().filter_map(|member| member.spec.prefix.as_ref()?.origin)
 }
 
 impl<'m> Lowering<'m, '_> {
-    pub(super) fn routes(&mut self, memory: &mut Memory) -> Routes<'m> {
+    pub(super) fn routes(&mut self, groups: Vec<(u32, Arc<Group>)>, memory: &mut Memory) -> Routes<'m> {
         let model = self.model;
         let hosts: Vec<_> = model.hosts.values().collect();
         let mut touched = Hosts::default();
         let mut changed = Vec::new();
-        for (number, group) in model.groups.iter() {
+        let order: Vec<u32> = groups.iter().map(|(number, _)| *number).collect();
+        for (number, group) in groups {
             let Some(slot) = memory.groups.get_mut(number as usize) else { continue };
             if let Some(known) = slot {
-                if known.quiet && Arc::ptr_eq(&known.group, group) {
+                if known.quiet && known.group.as_ref().is_some_and(|known| Arc::ptr_eq(known, &group)) {
                     known.used = true;
                     continue;
                 }
@@ -63,11 +67,15 @@ impl<'m> Lowering<'m, '_> {
             }
             changed.push((number, group));
         }
-        let lowered = executor::map(self.executor, &changed, |(_, group)| self.lowered_group(group, &hosts));
-        for ((number, _), (lowered, mut findings)) in changed.iter().zip(lowered) {
-            self.findings.append(&mut findings);
-            touched.extend(&lowered.hosts);
-            memory.groups[*number as usize] = Some(lowered);
+        let mut changed = changed.into_iter();
+        while !changed.as_slice().is_empty() {
+            let some: Vec<(u32, Arc<Group>)> = changed.by_ref().take(AT_ONCE).collect();
+            let lowered = executor::map(self.executor, &some, |(_, group)| self.lowered_group(group, &hosts));
+            for ((number, _), (lowered, mut findings)) in some.iter().zip(lowered) {
+                self.findings.append(&mut findings);
+                touched.extend(&lowered.hosts);
+                memory.groups[*number as usize] = Some(lowered);
+            }
         }
         for slot in &mut memory.groups {
             if let Some(gone) = slot.take_if(|known| !core::mem::take(&mut known.used)) {
@@ -78,7 +86,7 @@ impl<'m> Lowering<'m, '_> {
         let anew = lists.len() != hosts.len();
         lists.resize_with(hosts.len(), Arc::default);
         for (at, list) in lists.iter_mut().enumerate().filter(|(at, _)| anew || touched.contains(*at)) {
-            let known = model.groups.iter().filter_map(|(number, _)| groups.get(number as usize)?.as_ref());
+            let known = order.iter().filter_map(|number| groups.get(*number as usize)?.as_ref());
             let routes = known.filter(|known| known.hosts.contains(at)).flat_map(|known| &known.routes).cloned().collect();
             *list = Arc::new(HostRoutes::new(routes));
         }
@@ -88,7 +96,8 @@ impl<'m> Lowering<'m, '_> {
     /// A group by itself, and what was found.
     fn lowered_group(&self, group: &Arc<Group>, hosts: &[&Host]) -> (CachedGroup, Findings) {
         let mut own = Lowering { findings: DistinctFindings::default(), ..*self };
-        let mut lowered = CachedGroup { group: group.clone(), routes: Vec::new(), hosts: Hosts::default(), quiet: false, used: true };
+        let group_to_keep = self.remembers.then(|| group.clone());
+        let mut lowered = CachedGroup { group: group_to_keep, routes: Vec::new(), hosts: Hosts::default(), quiet: false, used: true };
         if let GroupKind::Http(http) = &group.kind {
             own.group_routes(group, http, &mut lowered.routes);
             let strict = self.model.options.strict_label_selectors();
@@ -274,7 +283,10 @@ impl<'m> Lowering<'m, '_> {
                 let pattern = rewrite.value.pattern.clone().unwrap_or_default();
                 let pattern = self.regex(&Sourced::new(pattern.value, pattern.origin.or(rewrite.origin)), on)?;
                 let substitution = rewrite.value.substitution.clone().unwrap_or_default().value;
-                Some(Sourced::new(PathRewrite::Regex(RegexRewrite { pattern, pattern_also: Also::default(), substitution }), rewrite.origin))
+                Some(Sourced::new(
+                    PathRewrite::Regex(Box::new(RegexRewrite { pattern, pattern_also: Also::default(), substitution })),
+                    rewrite.origin,
+                ))
             }
             None => Some(mapping.rewrite.clone()).filter(|rewrite| !rewrite.value.is_empty()).map(|rewrite| rewrite.map(PathRewrite::Prefix)),
         };

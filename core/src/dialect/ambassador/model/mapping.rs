@@ -15,6 +15,7 @@ use crate::dialect::ambassador::config::Labels;
 use crate::dialect::ambassador::spec::{self, Map};
 use crate::resource::{Rule, Sourced};
 use crate::text::Str;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -65,7 +66,7 @@ pub struct LbSettings {
 #[derive(Clone, Debug, PartialEq)]
 pub enum LbHash {
     /// A cookie.
-    Cookie(spec::LoadBalancerCookie),
+    Cookie(Box<spec::LoadBalancerCookie>),
     /// A header.
     Header(Str),
     /// The client's address.
@@ -81,7 +82,7 @@ impl LbSettings {
             "round_robin" | "least_request" if set == 0 => Some(Self { policy, hash: None }),
             "ring_hash" | "maglev" if set == 1 => {
                 let hash = match (&from.cookie, &from.header, &from.source_ip) {
-                    (Some(cookie), _, _) if cookie.value.name.is_some() => LbHash::Cookie(cookie.value.clone()),
+                    (Some(cookie), _, _) if cookie.value.name.is_some() => LbHash::Cookie(Box::new(cookie.value.clone())),
                     (None, Some(header), _) => LbHash::Header(header.value.clone()),
                     (None, None, Some(on)) => LbHash::SourceIp(on.value),
                     _ => return None,

@@ -137,7 +137,7 @@ impl Lowering<'_> {
             mirrors: route.mirrors.iter().map(mirror).collect(),
             rate_limits: global.map(|limits| self.rate_limits(limits)).unwrap_or_default(),
             upgrades: route.websocket.as_ref().map(|on| Sourced::new("websocket".into(), on.origin)).into_iter().collect(),
-            internal_redirect: route.internal_redirect.as_ref().map(|of| Sourced::new(internal_redirect(of), of.origin)),
+            internal_redirect: route.internal_redirect.as_ref().map(|of| Sourced::new(Box::new(internal_redirect(of)), of.origin)),
             ..Forward::default()
         }
     }
@@ -334,10 +334,14 @@ fn slash_for(expression: &Str, also: &Also) -> RegexRewrite {
 fn path_rewrite(of: &Sourced<PathRewrite>) -> Option<Sourced<crate::ir::PathRewrite>> {
     let rewrite = match &of.value {
         PathRewrite::Prefix(prefix) if !prefix.is_empty() => crate::ir::PathRewrite::Prefix(prefix.clone()),
-        PathRewrite::Full(path) if !path.is_empty() => {
-            crate::ir::PathRewrite::Regex(RegexRewrite { pattern: regex("^/.*$".into()), pattern_also: Also::default(), substitution: path.clone() })
+        PathRewrite::Full(path) if !path.is_empty() => crate::ir::PathRewrite::Regex(Box::new(RegexRewrite {
+            pattern: regex("^/.*$".into()),
+            pattern_also: Also::default(),
+            substitution: path.clone(),
+        })),
+        PathRewrite::RemovePrefixRegex(expression, also) if !expression.is_empty() => {
+            crate::ir::PathRewrite::Regex(Box::new(slash_for(expression, also)))
         }
-        PathRewrite::RemovePrefixRegex(expression, also) if !expression.is_empty() => crate::ir::PathRewrite::Regex(slash_for(expression, also)),
         PathRewrite::Full(_) | PathRewrite::Prefix(_) | PathRewrite::RemovePrefixRegex(..) => return None,
     };
     Some(Sourced::new(rewrite, of.origin))
