@@ -4,8 +4,8 @@
 //! Without rules, a certificate that names a gateway is that gateway's only: by a whole name, or by the last step of a SPIFFE id. One that names none
 //! may ask for all, as its authority vouches for it. What must not be here: whether a certificate is valid.
 
+use super::peer::Peer;
 use super::snapshot::{Resources, Snapshot};
-use super::tls::Peer;
 use crate::lock;
 use chancery_core::backend::envoy::v3::Service;
 use std::sync::{Arc, Mutex};

@@ -10,6 +10,7 @@
 //! | [`server`] | the services of gRPC |
 //! | [`status`] | what each Envoy has of it, told to other tools (CSDS) |
 //! | [`identity`] | what a client may ask for by the names of its certificate |
+//! | [`peer`] | who is at the other end, and whether it may have key material |
 //! | [`tls`] | certificates of the server, read again when they change |
 //! | `wire` | both variants as bytes: what streams share is not copied |
 //! | [`harness`] | snapshots that a conformance test sets |
@@ -20,6 +21,7 @@ pub mod blame;
 pub mod clients;
 pub mod harness;
 pub mod identity;
+pub mod peer;
 pub mod server;
 pub mod snapshot;
 mod status;

@@ -5,10 +5,11 @@
 
 use super::clients::{Clients, Connected, Node};
 use super::identity::{Grant, Identities};
+use super::peer::Peer;
 use super::snapshot::Snapshot;
 use super::stream::{Request, Stream};
 use super::subscription::WILDCARD;
-use super::tls::{Connection, Peer, Tls};
+use super::tls::{Connection, Tls};
 use super::wire::{self, Delta, Outgoing, Sotw, Wire};
 use crate::event::Event;
 use crate::proxies::{Assigned, Joined, Proxies, Snapshots};

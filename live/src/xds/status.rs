@@ -5,9 +5,9 @@
 
 use super::clients::{Acceptance, Client, Node};
 use super::identity::Grant;
+use super::peer::Peer;
 use super::server::Xds;
 use super::snapshot::Resources;
-use super::tls::Peer;
 use chancery_core::backend::envoy::v3::{Encoded, Service};
 use envoy_types::pb::envoy::admin::v3::{ClientResourceStatus, UpdateFailureState};
 use envoy_types::pb::envoy::config::core::v3 as base;

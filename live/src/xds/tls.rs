@@ -4,10 +4,10 @@
 //! must not be here: what is said on a connection.
 
 use super::identity::names;
+use super::peer::Peer;
 use crate::{Failure, lock};
 use futures_util::{Stream, StreamExt};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -130,29 +130,6 @@ fn config(files: &Files, read: &[Vec<u8>]) -> Result<Arc<ServerConfig>, Failure>
     Ok(Arc::new(config))
 }
 
-/// Who is at the other end.
-#[derive(Clone, Debug, Default)]
-pub struct Peer {
-    /// Its address.
-    pub address: Option<SocketAddr>,
-    /// It has shown a certificate that our authority signed.
-    pub is_known: bool,
-    /// The names of that certificate.
-    pub names: Arc<[String]>,
-}
-
-impl Peer {
-    /// Whether it may have key material: it is on this machine, or has shown a certificate.
-    #[must_use]
-    pub fn may_have_secrets(&self) -> bool {
-        self.is_known || self.address.is_some_and(|address| is_loopback(address.ip()))
-    }
-}
-
-fn is_loopback(ip: IpAddr) -> bool {
-    ip.to_canonical().is_loopback()
-}
-
 /// A connection.
 #[derive(Debug)]
 pub enum Connection {
@@ -230,18 +207,5 @@ impl AsyncWrite for Connection {
             Connection::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Connection::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn key_material_goes_to_this_machine_or_to_whom_we_know() {
-        let may = |address: &str, is_known: bool| Peer { address: address.parse().ok(), is_known, ..Peer::default() }.may_have_secrets();
-        assert!(may("127.0.0.1:1", false) && may("[::1]:1", false) && may("[::ffff:127.0.0.1]:1", false));
-        assert!(!may("10.0.0.1:1", false) && !may("nonsense", false));
-        assert!(may("10.0.0.1:1", true));
     }
 }

@@ -365,7 +365,7 @@ impl<'a> Teller<'a> {
                 self.name_port(&mut node, &self.members[at]);
                 // How its addresses are found is a matter of Envoy.
                 if node.is_assumed() {
-                    node.reason = Some("not among the input".into());
+                    node.reason = Some("not in the input".into());
                 }
             }
             out.nodes.push(node);

@@ -4,9 +4,8 @@
 
 use super::Host;
 use super::message::{CertificateState, ClusterState, Drift, DriftedField, DriftedPart, FoundEnvoy, FoundEnvoys, Overview, Stats};
-use super::panel::place;
 use super::running::{Asked, name};
-use super::strip::counted;
+use super::words::{counted, place};
 use crate::state::App;
 use chancery_web::protocol::EnvoyAt;
 use leptos::prelude::*;

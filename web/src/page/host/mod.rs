@@ -12,6 +12,7 @@
 //! | [`envoys`] | how they are shown, and what drifted |
 //! | [`real`] | a request that is sent for real, beside the simulation |
 //! | [`connect`] | what lies over the page to choose a context |
+//! | [`words`] | small texts that these share |
 //! | [`picker`] | the list of files, where there are many |
 //!
 //! What must not be here: compiling; the page compiles live inputs as it compiles what somebody typed.
@@ -26,6 +27,7 @@ pub mod picker;
 pub mod real;
 pub mod running;
 pub mod strip;
+pub mod words;
 
 use chancery_web::protocol::Call;
 use serde::de::DeserializeOwned;

@@ -6,10 +6,9 @@ use super::Host;
 use super::envoys::RunningEnvoys;
 use super::live::{Line, Live};
 use super::message::{Envoy, Happened, Source};
-use super::strip::counted;
+use super::words::{counted, place, text, time};
 use crate::state::App;
 use chancery_web::protocol::Call;
-use chancery_web::protocol::Span;
 use leptos::prelude::*;
 use serde_json::Value;
 
@@ -27,11 +26,6 @@ pub fn LiveView(app: App) -> impl IntoView {
             <Sources live=app.live />
         </div>
     }
-}
-
-/// A text of a value; empty where it has none.
-pub fn text<'v>(value: &'v Value, field: &str) -> &'v str {
-    value.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The last word of a type's URL.
@@ -112,19 +106,6 @@ fn findings(app: App, rest: &Value, field: &str, word: &'static str) -> impl Int
             view! { <li><span class=format!("mark {mark}") aria-hidden="true"></span><span>{word}{text(&finding, "message").to_owned()}</span> {place}</li> }
         })
         .collect_view()
-}
-
-/// A place in the text, which a click goes to.
-pub fn place(app: App, file: &str, line: u32) -> impl IntoView + use<> {
-    let span = Span { file: file.into(), line, end_line: line, ..Span::default() };
-    let label = format!("{}:{line}", file.rsplit('/').next().unwrap_or(file));
-    view! { <button class="chip source" title=file.to_owned() on:click=move |_| app.selection.go(&span)>{label}</button> }
-}
-
-/// The time of day.
-pub fn time(at_ms: f64) -> String {
-    let date = js_sys::Date::new(&at_ms.into());
-    format!("{:02}:{:02}:{:02}", date.get_hours(), date.get_minutes(), date.get_seconds())
 }
 
 #[component]

@@ -4,16 +4,11 @@
 
 use super::Host;
 use super::live::{Live, Standing};
-use super::panel::{text, time};
+use super::words::{counted, text, time};
 use crate::state::App;
 use crate::view::{Overlay, View};
 use chancery_web::protocol::Call;
 use leptos::prelude::*;
-
-/// `1 file`, `2 files`.
-pub fn counted(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
-}
 
 /// How it is: good, so-so or bad, and in words.
 fn state(live: Live) -> (&'static str, String) {

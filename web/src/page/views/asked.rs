@@ -2,7 +2,7 @@
 //!
 //! What must not be here: where a request goes.
 
-use super::findings::words;
+use super::markdown::words;
 use crate::link::ask;
 use crate::state::App;
 use crate::view::View;

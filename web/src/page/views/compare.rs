@@ -3,7 +3,7 @@
 //! What must not be here: what differs.
 
 use super::asked::witness;
-use super::findings::words;
+use super::markdown::words;
 use crate::compare::{Against, Tab, call_tabs, follow};
 use crate::state::App;
 use crate::view::View;

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: the words of a finding.
 
+use super::markdown::words;
 use super::{source, why_not};
 use crate::ledger::Idle;
 use crate::state::App;
@@ -208,15 +209,6 @@ fn Places(app: App, places: Vec<Span>) -> impl IntoView {
         true => places.clone().into_iter().map(place).collect_view().into_any(),
         false => view! { <button class="chip" on:click=move |_| open.set(true)>{format!("{count} places")}</button> }.into_any(),
     }
-}
-
-/// Text whose words in backticks are code.
-pub fn words(text: &str) -> AnyView {
-    let part = |(at, part): (usize, &str)| {
-        let part = part.to_string();
-        if at % 2 == 1 { view! { <code>{part}</code> }.into_any() } else { view! { <span>{part}</span> }.into_any() }
-    };
-    text.split('`').enumerate().map(part).collect_view().into_any()
 }
 
 /// What had no effect.

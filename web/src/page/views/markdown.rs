@@ -2,7 +2,6 @@
 //!
 //! What must not be here: any page.
 
-use super::findings::words;
 use leptos::prelude::*;
 
 /// A text as elements.
@@ -43,4 +42,13 @@ pub fn shown(text: &str) -> AnyView {
         }
     }
     view! { <div class="doc">{out}</div> }.into_any()
+}
+
+/// Text whose words in backticks are code.
+pub fn words(text: &str) -> AnyView {
+    let part = |(at, part): (usize, &str)| {
+        let part = part.to_string();
+        if at % 2 == 1 { view! { <code>{part}</code> }.into_any() } else { view! { <span>{part}</span> }.into_any() }
+    };
+    text.split('`').enumerate().map(part).collect_view().into_any()
 }

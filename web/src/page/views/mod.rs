@@ -58,11 +58,11 @@ fn Hint(app: App) -> impl IntoView {
             let source = span.map(|span| source(app, span));
             let fix = fix.map(|fix| {
                 let label = fix.message.clone();
-                view! { <button class="chip fix" on:click=move |_| app.engine.fix(&fix)><span>{findings::words(&label)}</span></button> }
+                view! { <button class="chip fix" on:click=move |_| app.engine.fix(&fix)><span>{markdown::words(&label)}</span></button> }
             });
             view! {
                 <p class="told-hint told-worst">
-                    <span class=format!("mark {severity}") role="img" aria-label=severity.clone()></span><span>{findings::words(&message)}</span> {fix} {source}
+                    <span class=format!("mark {severity}") role="img" aria-label=severity.clone()></span><span>{markdown::words(&message)}</span> {fix} {source}
                 </p>
             }
             .into_any()
@@ -101,13 +101,13 @@ pub fn Told(app: App) -> impl IntoView {
             let count = (places > 0).then(|| format!("{places} {} in {}", if places == 1 { "place" } else { "places" }, output(app)));
             view! {
                 <div class="told-head">
-                    <strong class="told-title" title=thread.title.replace('`', "")>{findings::words(&thread.title)}</strong>
+                    <strong class="told-title" title=thread.title.replace('`', "")>{markdown::words(&thread.title)}</strong>
                     {count.map(|count| view! { <button class="chip thread" on:click=move |_| app.screen.view.set(View::Envoy)>{count}</button> })}
                     {spans.into_iter().take(4).map(|span| source(app, span)).collect_view()}
                     {why}
                     <button class="quiet told-close" title="Clear the selection (Escape)" aria-label="Clear the selection" on:click=move |_| app.selection.release()>"×"</button>
                 </div>
-                {sentences.into_iter().take(3).map(|sentence| view! { <p class="told-sentence">{findings::words(&sentence)}</p> }).collect_view()}
+                {sentences.into_iter().take(3).map(|sentence| view! { <p class="told-sentence">{markdown::words(&sentence)}</p> }).collect_view()}
             }
             .into_any()
         }

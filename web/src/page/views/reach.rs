@@ -2,7 +2,7 @@
 //!
 //! What must not be here: why; the worker knows.
 
-use super::findings::words;
+use super::markdown::words;
 use super::source;
 use crate::link::{Silence, ask};
 use crate::state::App;

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: where a request goes.
 
-use super::findings::words;
+use super::markdown::words;
 use super::tree::open_place;
 use super::{output, source};
 use crate::bridge;

@@ -1,0 +1,42 @@
+//! Who is at the other end of a connection, and whether it may have key material.
+//!
+//! What must not be here: how it is found out (`tls`), and which gateways it may ask for (`identity`).
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// Who is at the other end.
+#[derive(Clone, Debug, Default)]
+pub struct Peer {
+    /// Its address.
+    pub address: Option<SocketAddr>,
+    /// It has shown a certificate that our authority signed.
+    pub is_known: bool,
+    /// The names of that certificate.
+    pub names: Arc<[String]>,
+}
+
+impl Peer {
+    /// Whether it may have key material: it is on this machine, or has shown a certificate.
+    #[must_use]
+    pub fn may_have_secrets(&self) -> bool {
+        self.is_known || self.address.is_some_and(|address| is_loopback(address.ip()))
+    }
+}
+
+fn is_loopback(ip: IpAddr) -> bool {
+    ip.to_canonical().is_loopback()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_material_goes_to_this_machine_or_to_whom_we_know() {
+        let may = |address: &str, is_known: bool| Peer { address: address.parse().ok(), is_known, ..Peer::default() }.may_have_secrets();
+        assert!(may("127.0.0.1:1", false) && may("[::1]:1", false) && may("[::ffff:127.0.0.1]:1", false));
+        assert!(!may("10.0.0.1:1", false) && !may("nonsense", false));
+        assert!(may("10.0.0.1:1", true));
+    }
+}
