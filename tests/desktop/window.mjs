@@ -38,6 +38,15 @@ export async function until(look, what, patience = 60_000) {
   throw new Error(`${what}: not within ${patience / 1000} s; last: ${JSON.stringify(last)}`);
 }
 
+// Waits until a part of the window says something, and fails with what it said last.
+export async function says(window, selector, pattern, what) {
+  let last = "";
+  const look = async () => pattern.test((last = await said(window, selector)));
+  await until(look, what).catch((error) => {
+    throw new Error(`${error.message}; ${selector} says: ${last.slice(-600)}`);
+  });
+}
+
 const tauri = process.env.CHANCERY_TAURI_DRIVER;
 // A display without a screen has no graphics processor; what the web view tries instead of one ends its process now and then.
 const drawing = { WEBKIT_SKIA_ENABLE_CPU_RENDERING: "1" };

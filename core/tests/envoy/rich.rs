@@ -110,13 +110,13 @@ fn rich_forward() -> Forward {
             ],
         })],
         upgrades: vec![st("websocket")],
-        internal_redirect: Some(s(InternalRedirect {
+        internal_redirect: Some(s(Box::new(InternalRedirect {
             max: Some(s(2)),
             codes: vec![s(302), s(307)],
             cross_scheme: Some(s(true)),
             only_safe_schemes: Some(s(true)),
             not_to_previous_routes: Some(s(true)),
-        })),
+        }))),
         ..forward("dns")
     }
 }
@@ -193,11 +193,11 @@ fn routes() -> Vec<Arc<Route>> {
         ..route(
             "",
             RouteAction::Forward(std::sync::Arc::new(Forward {
-                path_rewrite: Some(s(PathRewrite::Regex(RegexRewrite {
+                path_rewrite: Some(s(PathRewrite::Regex(Box::new(RegexRewrite {
                     pattern: regex("/(.*)"),
                     pattern_also: Also::default(),
                     substitution: str("/x/\\1"),
-                }))),
+                })))),
                 host_rewrite: Some(s(HostRewrite::Header(head("x-host")))),
                 ..forward("eds")
             })),

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { open, press, said, test, until } from "../window.mjs";
+import { open, press, said, says, test, until } from "../window.mjs";
 
 const mapping = (field, prefix = "/quote/") => `# Why this is here.
 apiVersion: getambassador.io/v3alpha1
@@ -35,11 +35,12 @@ test("a folder is followed: a finding shows, and goes when the file is mended el
     assert.match(await status(), /1 warning/);
     assert.match(await said(window, ".told-worst"), /timout_ms/);
     await window.picture("folder");
+    await window.click("#tab-live");
+    await says(window, ".live-view", /timout_ms/, "the timeline has the first build");
     await writeFile(file, mapping("timeout_ms"));
     await until(async () => /0 warnings/.test(await status()), "the finding is gone");
     assert.match(await said(window, ".cm-content"), /timeout_ms/, "the editor shows the file as it is");
-    await window.click("#tab-live");
-    await until(async () => /no longer/.test(await said(window, ".live-view")), "the timeline tells what was mended");
+    await says(window, ".live-view", /no longer/, "the timeline tells what was mended");
     assert.match(await said(window, ".live-view"), /quote\.yaml:9/);
     await window.picture("timeline");
     await press(window, "compare with before");
