@@ -121,7 +121,8 @@ async fn choose(window: &WebviewWindow, folder: bool) -> Option<PathBuf> {
     wait.await.ok().flatten()?.into_path().ok()
 }
 
-/// Another start of the program: what it was to open comes into a window of its own.
+/// Another start of the program: what it was to open comes into a window of its own. The second program has refused arguments that are
+/// wrong before it hands them in.
 fn started_again(app: &AppHandle, words: &[String], folder: &str) {
     let Ok(Command::Open(mut wanted)) = arguments::read(words.iter().skip(1).map(OsString::from)) else { return };
     if wanted.link.is_some() {

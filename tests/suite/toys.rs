@@ -3,8 +3,7 @@
 use chancery_core::Ir;
 use chancery_core::check::check;
 use chancery_core::compilation::{
-    Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Loaded, OptionKind, OptionSpec, Options, Outcome, Output, Relation, SideRef, Stages,
-    State, Task,
+    Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, OptionKind, OptionSpec, Options, Outcome, Output, SideRef, Stages, State, Task,
 };
 use chancery_core::compile::{Compiler, detect};
 use chancery_core::diagnostic::{Diagnostic, Place, Policy, codes};
@@ -12,11 +11,10 @@ use chancery_core::dialect;
 use chancery_core::executor::Sequential;
 use chancery_core::explain::{View, Viewed, explain_pointer, findings, graph, ledger, resolve};
 use chancery_core::ir::{
-    Cluster, FilterChain, Forward, HttpConnectionManager, Listener, NetworkFilter, PathMatch, Route, RouteAction, SecretReference, UpstreamClusters,
-    VirtualHost,
+    Cluster, FilterChain, Forward, HttpConnectionManager, Listener, NetworkFilter, PathMatch, Route, RouteAction, UpstreamClusters, VirtualHost,
 };
 use chancery_core::read::ReadOptions;
-use chancery_core::resource::{Object, Objects, Origin, Rule, Sourced};
+use chancery_core::resource::{Object, Origin, Rule, Sourced};
 use chancery_core::text::{Node, Str, Value};
 use chancery_tests::work::inputs;
 use std::sync::Arc;
@@ -52,17 +50,7 @@ static TOY: Dialect = Dialect {
 #[derive(Debug)]
 struct Doors;
 
-impl Stages for Doors {
-    fn loaded(&self, _: &Objects) -> Vec<(Str, Vec<Loaded>)> {
-        Vec::new()
-    }
-    fn relations(&self, _: &Objects) -> Vec<Relation> {
-        Vec::new()
-    }
-    fn key_material(&self, _: &Objects, _: &SecretReference) -> Option<Vec<u8>> {
-        None
-    }
-}
+impl Stages for Doors {}
 
 fn open(task: Task<'_>) -> Draft {
     let prefix = task.options.text("door-prefix").cloned().unwrap_or_else(|| "/".into());

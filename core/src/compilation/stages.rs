@@ -15,32 +15,26 @@ use core::fmt::Debug;
 /// [`downcast_ref`](core::any::Any).
 pub trait Stages: Any + Debug + Send + Sync {
     /// The configuration as loaded, for people, by kind or key. Key material is redacted.
-    fn loaded(&self, objects: &Objects) -> Vec<(Str, Vec<Loaded>)>;
+    fn loaded(&self, _: &Objects) -> Vec<(Str, Vec<Loaded>)> {
+        Vec::new()
+    }
 
     /// Which fields refer to which objects.
-    fn relations(&self, objects: &Objects) -> Vec<Relation>;
+    fn relations(&self, _: &Objects) -> Vec<Relation> {
+        Vec::new()
+    }
 
     /// The data that a certificate's reference names; `None` where there is none.
-    fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>>;
+    fn key_material(&self, _: &Objects, _: &SecretReference) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// The stages of a side whose values were taken out.
 #[derive(Debug)]
 pub(super) struct Taken;
 
-impl Stages for Taken {
-    fn loaded(&self, _: &Objects) -> Vec<(Str, Vec<Loaded>)> {
-        Vec::new()
-    }
-
-    fn relations(&self, _: &Objects) -> Vec<Relation> {
-        Vec::new()
-    }
-
-    fn key_material(&self, _: &Objects, _: &SecretReference) -> Option<Vec<u8>> {
-        None
-    }
-}
+impl Stages for Taken {}
 
 /// What is loaded under one name.
 #[derive(Clone, Debug)]

@@ -32,12 +32,12 @@ impl Desk {
         let settings = Settings { context: Some(context.clone()), ..Settings::default() };
         let (client, _) = kube::connect(&settings).await.map_err(|failure| failure.0)?;
         let search = Search { namespace: search.namespace.or(namespace), ..search };
-        let mut all = envoys::find(&client, &search).await.map_err(|failure| failure.0)?;
+        let envoys::SearchResult { envoys: mut all, is_cut } = envoys::find(&client, &search).await.map_err(|failure| failure.0)?;
         let count = all.len();
         all.truncate(MOST);
         let pods = all.iter().map(|of| (of.namespace.clone(), of.pod.clone())).collect();
         self.found.0.lock().await.insert(context.clone(), FoundIn { client, pods });
-        Ok(json!({"context": context, "envoys": value(&all)?, "count": count}))
+        Ok(json!({"context": context, "namespace": search.namespace, "envoys": value(&all)?, "count": count, "is_cut": is_cut}))
     }
 
     /// The context in which to look, and the namespace to which the window is limited.

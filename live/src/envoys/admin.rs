@@ -119,7 +119,7 @@ pub async fn certificates(reach: &Reach) -> Result<Vec<CertificateState>, String
 fn certificate(kind: &'static str, of: &Value) -> CertificateState {
     let named = list(of, "subject_alt_names").filter_map(|name| name.as_object()?.values().next()?.as_str()).map(str::to_owned).collect::<Vec<_>>();
     let names = if named.is_empty() { vec![string(of, "path")] } else { named };
-    let days = of.get("days_until_expiration").map(|days| days.as_i64().or_else(|| days.as_str()?.parse().ok()).unwrap_or_default());
+    let days = of.get("days_until_expiration").and_then(|days| days.as_i64().or_else(|| days.as_str()?.parse().ok()));
     CertificateState { kind, names, days, expires: string(of, "expiration_time") }
 }
 

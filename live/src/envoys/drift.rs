@@ -53,7 +53,7 @@ pub fn three_way(of: &DriftSource, gateway: Option<&str>, dump: &str) -> Result<
     let running = Running::read(dump).map_err(|why| format!("what the Envoy says of itself {why}"))?;
     let (name, snapshot) = chosen(&of.served, gateway)?;
     let served = Running::read(&text_of(snapshot)).map_err(|why| format!("what is served {why}"))?;
-    let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
+    let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads).without_memory();
     let compilation = compiler.compile(&source_of(&of.build), &of.options);
     let source = compilation.gateways().find(|known| name_of(*known) == *name);
     let source = source.ok_or_else(|| format!("the source has no gateway {name} that runs: what is served is what it had before"))?;
@@ -77,13 +77,13 @@ fn compared(source: GatewayRef<'_>, compiler: &mut Compiler, compilation: &Compi
 /// The snapshot of the gateway that is named, or of the only one.
 fn chosen<'s>(served: &'s BTreeMap<Arc<str>, Arc<Snapshot>>, gateway: Option<&str>) -> Result<(&'s Arc<str>, &'s Arc<Snapshot>), Failure> {
     let names = || served.keys().map(|name| &**name).collect::<Vec<_>>().join(", ");
-    match (gateway, served.len()) {
-        (_, 0) => Err("no gateway runs: there is nothing that an Envoy should have".into()),
-        (Some(name), _) if served.contains_key(name) => Ok(served.get_key_value(name).unwrap_or_else(|| unreachable!("it is there"))),
-        (_, 1) => served.iter().next().ok_or_else(|| "no gateway runs".into()),
-        (Some(name), _) => Err(format!("there is no gateway {name}: there are {}", names()).into()),
-        (None, _) => Err(format!("there are several gateways: choose one of {}", names()).into()),
-    }
+    let only = || served.iter().next().filter(|_| served.len() == 1);
+    let found = gateway.and_then(|name| served.get_key_value(name)).or_else(only);
+    found.ok_or_else(|| match gateway {
+        _ if served.is_empty() => "no gateway runs: there is nothing that an Envoy should have".into(),
+        Some(name) => format!("there is no gateway {name}: there are {}", names()).into(),
+        None => format!("there are several gateways: choose one of {}", names()).into(),
+    })
 }
 
 /// What an Envoy would say of itself that has a snapshot.

@@ -55,12 +55,21 @@ const IMAGES: [(&str, u16); 8] = [
 /// Where Envoys have it that Contour started.
 const CONTOUR: u16 = 9001;
 
-/// The Envoys that run, by namespace and name.
+/// What a search brought.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchResult {
+    /// The Envoys that run, by namespace and name.
+    pub envoys: Vec<FoundEnvoy>,
+    /// Whether there are more pods than were looked at.
+    pub is_cut: bool,
+}
+
+/// Looks for Envoys that run.
 ///
 /// # Errors
 ///
 /// In one sentence: the cluster cannot be asked, or we may not list pods; then with the rule that is missing.
-pub async fn find(client: &Client, search: &Search) -> Result<Vec<FoundEnvoy>, Failure> {
+pub async fn find(client: &Client, search: &Search) -> Result<SearchResult, Failure> {
     let pods: Api<Pod> = match &search.namespace {
         Some(namespace) => Api::namespaced(client.clone(), namespace),
         None => Api::all(client.clone()),
@@ -69,18 +78,19 @@ pub async fn find(client: &Client, search: &Search) -> Result<Vec<FoundEnvoy>, F
     if let Some(selector) = &search.selector {
         params = params.labels(selector);
     }
-    let (mut found, mut looked) = (Vec::new(), 0);
-    loop {
+    let (mut envoys, mut looked) = (Vec::new(), 0);
+    let is_cut = loop {
         let listed = pods.list(&params).await.map_err(|error| refused(&error, search))?;
         looked += listed.items.len();
-        found.extend(listed.items.iter().filter_map(|pod| envoy_in(pod, search)));
-        match listed.metadata.continue_.filter(|next| !next.is_empty() && looked < MOST) {
+        envoys.extend(listed.items.iter().filter_map(|pod| envoy_in(pod, search)));
+        match listed.metadata.continue_.filter(|next| !next.is_empty()) {
+            None => break false,
+            Some(_) if looked >= MOST => break true,
             Some(next) => params = params.continue_token(&next),
-            None => break,
         }
-    }
-    found.sort();
-    Ok(found)
+    };
+    envoys.sort();
+    Ok(SearchResult { envoys, is_cut })
 }
 
 fn refused(error: &kube::Error, search: &Search) -> Failure {

@@ -20,6 +20,6 @@ pub mod send;
 
 pub use admin::{Overview, certificates, clusters, config_dump, overview, stats};
 pub use drift::{DriftSource, three_way};
-pub use find::{FoundEnvoy, Search, find};
+pub use find::{FoundEnvoy, Search, SearchResult, find};
 pub use reach::Reach;
 pub use send::{RealAnswer, send};

@@ -24,6 +24,9 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How much of an answer's body is read, in bytes.
 const MOST_BODY: usize = 64 << 10;
 
+/// How the body begins with which Envoy answers 503 for an upstream: it has no healthy endpoint, or does not take the connection.
+const NO_UPSTREAM: [&str; 2] = ["no healthy upstream", "upstream connect error"];
+
 /// What came back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RealAnswer {
@@ -85,7 +88,9 @@ fn agreement(simulated: &Ending, answer: &RealAnswer) -> (Option<bool>, String) 
     match simulated.outcome {
         Outcome::Forward if from_upstream => (Some(true), "an upstream answered, as simulated".into()),
         Outcome::Forward if status == 404 && answer.body.is_empty() => (Some(false), "Envoy has no route for it".into()),
-        Outcome::Forward if status == 503 => (Some(true), "Envoy forwarded it, as simulated, and no upstream took it".into()),
+        Outcome::Forward if status == 503 && NO_UPSTREAM.iter().any(|begin| answer.body.starts_with(begin)) => {
+            (Some(true), "Envoy forwarded it, as simulated, and no upstream took it".into())
+        }
         Outcome::Forward => (None, "whether an upstream answered cannot be known: its answers carry no x-envoy-upstream-service-time".into()),
         Outcome::Redirect | Outcome::DirectResponse => {
             let location = simulated.location.as_deref();
@@ -200,6 +205,7 @@ mod tests {
             (of(Outcome::Forward, None, None), answer(500, upstream, ""), Some(true)),
             (of(Outcome::Forward, None, None), answer(404, &[], ""), Some(false)),
             (of(Outcome::Forward, None, None), answer(503, &[], "no healthy upstream"), Some(true)),
+            (of(Outcome::Forward, None, None), answer(503, &[], "closed for repairs"), None),
             (of(Outcome::Forward, None, None), answer(200, &[], "hello"), None),
             (of(Outcome::Redirect, Some(301), Some("https://a/")), answer(301, &to("https://a/"), ""), Some(true)),
             (of(Outcome::Redirect, Some(301), Some("https://a/")), answer(301, &to("https://b/"), ""), Some(false)),

@@ -78,9 +78,10 @@ pub async fn envoys_in_pods_are_found_and_asked(cluster: &Cluster) {
     pod(cluster, "web", "docker.io/library/nginx", 80).await;
     let admin = client(cluster.kubeconfig("admin")).await;
     let found = find(&admin, &Search::default()).await.expect("pods");
-    assert_eq!(found.iter().map(|of| (of.pod.as_str(), of.port, of.ready)).collect::<Vec<_>>(), [("edge", port, true)]);
+    assert!(!found.is_cut);
+    assert_eq!(found.envoys.iter().map(|of| (of.pod.as_str(), of.port, of.ready)).collect::<Vec<_>>(), [("edge", port, true)]);
     let by_labels = find(&admin, &Search { selector: Some("app=web".into()), ..Search::default() }).await.expect("pods");
-    assert_eq!(by_labels.iter().map(|of| of.pod.as_str()).collect::<Vec<_>>(), ["web"]);
+    assert_eq!(by_labels.envoys.iter().map(|of| of.pod.as_str()).collect::<Vec<_>>(), ["web"]);
     let how = overview(&reach(&admin, "edge", port)).await.expect("an answer");
     assert_eq!((how.version.as_str(), how.clusters[0].name.as_str()), ("1.36.2", "quote"));
     let (_, count) = stats(&reach(&admin, "edge", port), "upstream_rq_total").await.expect("a long answer");

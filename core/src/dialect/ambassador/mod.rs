@@ -79,7 +79,9 @@ fn compile(task: Task<'_>) -> Draft {
     let mut model = model::Model::build(&config, options, &mut memory.model, sink);
     let groups = if remembers { model.groups.shared() } else { model.groups.take() };
     let ir = lower::lower(&model, groups, executor, remembers.then_some(&mut memory.lower), sink);
-    memory.model.keep(model);
+    if remembers {
+        memory.model.keep(model);
+    }
     let id = GatewayId::named(&options.ambassador_namespace, &options.ambassador_id);
     let gateway = Gateway { id, owner: None, outcome: Outcome::Runs(Arc::new(ir)) };
     Draft { stages: Arc::new(Stages { config }), answers: Answers::default(), gateways: Vec::from([gateway]) }

@@ -4,6 +4,7 @@
 //! What must not be here: what a controller makes of them.
 
 pub mod admit;
+pub mod admitted;
 pub mod cursor;
 pub mod der;
 pub mod endpoints;

@@ -82,7 +82,10 @@ fn Found(app: App, found: Result<FoundEnvoys, String>) -> impl IntoView {
         Ok(found) => found,
     };
     if found.envoys.is_empty() {
-        return view! { <p class="live-muted">{format!("No pod of {} looks like an Envoy. Give its labels or the port of its admin interface.", found.context)}</p> }.into_any();
+        let place = found.namespace.map(|namespace| format!(" in the namespace {namespace}")).unwrap_or_default();
+        let pods = if found.is_cut { "None of the first 10,000 pods" } else { "No pod" };
+        let sentence = format!("{pods} of {}{place} looks like an Envoy. Give its labels or the port of its admin interface.", found.context);
+        return view! { <p class="live-muted">{sentence}</p> }.into_any();
     }
     let context = found.context.clone();
     let row = move |of: FoundEnvoy| {
@@ -102,6 +105,7 @@ fn Found(app: App, found: Result<FoundEnvoys, String>) -> impl IntoView {
     view! {
         <table class="live-table live-found"><tbody>{found.envoys.into_iter().map(row).collect_view()}</tbody></table>
         {(more > 0).then(|| view! { <p class="live-muted">{format!("and {more} more: give labels")}</p> })}
+        {found.is_cut.then(|| view! { <p class="live-muted">"Only the first 10,000 pods were looked at: give labels"</p> })}
     }
     .into_any()
 }

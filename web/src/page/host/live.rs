@@ -517,7 +517,7 @@ impl Live {
     }
 }
 
-/// The first input that is shown of many: of a cluster, one of a kind with a group of its own tells more than Kubernetes' own.
+/// The input of several that is shown first: in a cluster, kinds of a controller come before those of Kubernetes.
 fn telling(files: &[SourceFile]) -> usize {
     let rank = |file: &SourceFile| match file.name.split_once('/').and_then(|(kind, _)| kind.split_once('.')) {
         Some((_, group)) if !group.ends_with("k8s.io") => 0,

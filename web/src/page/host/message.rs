@@ -194,6 +194,10 @@ pub struct FoundEnvoys {
     pub envoys: Vec<FoundEnvoy>,
     /// How many there are.
     pub count: usize,
+    /// The only namespace that was looked into.
+    pub namespace: Option<String>,
+    /// Whether there are more pods than were looked at.
+    pub is_cut: bool,
 }
 
 /// A pod with an Envoy.
