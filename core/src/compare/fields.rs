@@ -30,7 +30,7 @@ pub struct FieldChange {
 const LONGEST: usize = 160;
 
 /// A field that differs, with the nodes on both sides.
-pub(super) struct FoundDifference<'a> {
+pub(in crate::compare) struct FoundDifference<'a> {
     pub path: String,
     /// JSON pointer from the root.
     pub pointer: String,
@@ -65,7 +65,7 @@ pub(super) fn shown(node: &Node) -> String {
 }
 
 /// The fields that differ, in the order of the first tree, then of the second. Trees are as deep as readers let them be.
-pub(super) fn differences<'a>(before: &'a Node, after: &'a Node) -> Vec<FoundDifference<'a>> {
+pub(in crate::compare) fn differences<'a>(before: &'a Node, after: &'a Node) -> Vec<FoundDifference<'a>> {
     let mut found = Vec::new();
     walk(String::new(), String::new(), Some(before), Some(after), &mut found);
     found

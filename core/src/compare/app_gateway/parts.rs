@@ -3,12 +3,12 @@
 //! What must not be here: what the parts do.
 
 use super::AppGatewaySide;
-use crate::compare::fields::differences;
+use crate::compare::fields::{FoundDifference, differences};
 use crate::compare::{Change, ChangeKind};
 use crate::explain::OriginView;
 use crate::ir::appgw::{Gateway, Owner};
 use crate::order::Gather as _;
-use crate::text::Node;
+use crate::text::{Node, Value};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -57,8 +57,7 @@ pub fn compare_app_gateways(before: &AppGatewaySide<'_>, after: &AppGatewaySide<
                 }),
                 Some((now, other)) => {
                     let now = format!("/properties/{list}/{now}");
-                    let fields: Vec<_> = differences(node, other)
-                        .into_iter()
+                    let fields: Vec<_> = chosen(list, node, other)
                         .map(|found| {
                             let from = |side: &AppGatewaySide<'_>, part: &str, has: bool| -> Option<OriginView> {
                                 has.then(|| side.origins(&format!("{part}{}", found.pointer)).into_iter().next()).flatten()
@@ -90,6 +89,51 @@ pub fn compare_app_gateways(before: &AppGatewaySide<'_>, after: &AppGatewaySide<
     out
 }
 
+/// Fields that Azure writes, and that nobody sets.
+const OF_AZURE: &[&str] = &["etag", "type", "provisioningState", "resourceGroup", "resourceGuid"];
+
+/// Lists, in the properties of a part, of the parts that refer to it. Azure writes them.
+const REFERRERS: &[&str] =
+    &["requestRoutingRules", "urlPathMaps", "pathRules", "httpListeners", "backendHttpSettings", "backendIPConfigurations", "urlPathMapPathRules"];
+
+/// What Azure shows of a certificate, and what it takes instead. It never shows the key.
+const OF_CERTIFICATE: &[&str] = &["data", "password", "publicCertData"];
+
+/// The differences between two parts that somebody chose: without what Azure writes into every part that it shows.
+fn chosen<'a>(list: &'a str, before: &'a Node, after: &'a Node) -> impl Iterator<Item = FoundDifference<'a>> {
+    differences(before, after).into_iter().filter(move |found| !is_of_azure(list, found))
+}
+
+fn is_of_azure(list: &str, found: &FoundDifference<'_>) -> bool {
+    let name = found.pointer.rsplit('/').next().unwrap_or_default();
+    let only = match (found.before, found.after) {
+        (Some(before), Some(after)) => {
+            // Azure keeps the letters of an id as somebody first wrote them, and compares without their case.
+            let ids = (name == "id").then(|| before.as_str().zip(after.as_str())).flatten();
+            return ids.is_some_and(|(before, after)| before.eq_ignore_ascii_case(after));
+        }
+        (Some(only), None) | (None, Some(only)) => only,
+        (None, None) => return true,
+    };
+    let is_referrers =
+        found.pointer.strip_prefix("/properties/").is_some_and(|field| REFERRERS.contains(&field)) && !(list == "urlPathMaps" && name == "pathRules");
+    OF_AZURE.contains(&name) || is_referrers || list == "sslCertificates" && OF_CERTIFICATE.contains(&name) || is_off(only)
+}
+
+/// Whether a value says no more than that there is none: Azure writes defaults out.
+fn is_off(node: &Node) -> bool {
+    match &node.value {
+        Value::Null | Value::Bool(false) | Value::Int(0) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => {
+            let is_disabled = node.get("enabled").is_some_and(|enabled| matches!(enabled.value, Value::Bool(false)));
+            is_disabled || fields.iter().all(|entry| is_off(&entry.value))
+        }
+        _ => false,
+    }
+}
+
 /// The parts that others own and that stay as they are.
 #[must_use]
 pub fn parts_of_others(before: &AppGatewaySide<'_>, after: &AppGatewaySide<'_>) -> Vec<KeptPart> {
@@ -98,7 +142,7 @@ pub fn parts_of_others(before: &AppGatewaySide<'_>, after: &AppGatewaySide<'_>) 
     for (list, kind) in LISTS {
         let [old, new] = [named(before, list), named(after, list)];
         let is_kept = |name: &str, node: &Node| {
-            owners.get(&(*list, name)) == Some(&Owner::Others) && old.get(name).is_some_and(|(_, before)| differences(before, node).is_empty())
+            owners.get(&(*list, name)) == Some(&Owner::Others) && old.get(name).is_some_and(|(_, before)| chosen(list, before, node).next().is_none())
         };
         out.extend(new.iter().filter(|(name, (_, node))| is_kept(name, node)).map(|(name, _)| KeptPart { kind, name: name.to_string() }));
     }

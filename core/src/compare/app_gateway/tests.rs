@@ -98,3 +98,22 @@ fn parts_have_an_owner() {
     assert!(!added.after.is_empty());
     assert!(parts_of_others(&old, &new).iter().all(|kept| kept.name != "old"));
 }
+
+#[test]
+fn what_azure_writes_into_every_part_is_no_difference() {
+    let gateway = |part: &str| {
+        let text = alloc::format!("{{\"properties\": {{\"frontendPorts\": [{part}]}}}}");
+        let root = parse(&text, &Limits::default()).root.expect("a document");
+        Gateway::read(&root, ObjectId::BUILT_IN).expect("a gateway")
+    };
+    let shown = gateway(
+        "{\"name\": \"fp-80\", \"id\": \"/a/RG/fp-80\", \"etag\": \"W/1\", \"type\": \"Microsoft.Network/x\", \
+         \"properties\": {\"port\": 80, \"provisioningState\": \"Succeeded\", \"httpListeners\": [{\"id\": \"/x\"}], \"enableX\": false}}",
+    );
+    let made = |port: u16| gateway(&alloc::format!("{{\"name\": \"fp-80\", \"id\": \"/a/rg/fp-80\", \"properties\": {{\"port\": {port}}}}}"));
+    let changes = |after: &Gateway| compare_app_gateways(&AppGatewaySide::existing(&shown), &AppGatewaySide::existing(after));
+    assert!(changes(&made(80)).is_empty(), "{:#?}", changes(&made(80)));
+    let found = changes(&made(81));
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].fields.len(), 1, "{found:#?}");
+}

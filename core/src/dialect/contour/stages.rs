@@ -3,9 +3,10 @@
 //! What must not be here: admission, which is `cluster`'s.
 
 use super::cluster::Cluster;
-use super::{kinds, lower, relations};
+use super::{kinds, relations};
 use crate::compilation::{self, Loaded, Relation};
 use crate::dialect::kubernetes::admitted::AdmittedObjects;
+use crate::dialect::kubernetes::secret;
 use crate::ir::SecretReference;
 use crate::resource::Objects;
 use crate::text::Str;
@@ -38,6 +39,6 @@ impl compilation::Stages for Stages {
     }
 
     fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {
-        lower::key_material(objects, reference)
+        secret::key_material(objects, reference)
     }
 }

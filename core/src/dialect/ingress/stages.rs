@@ -9,6 +9,8 @@ use super::status::Change;
 use super::{kinds, relations};
 use crate::compilation::{self, Loaded, Relation};
 use crate::dialect::kubernetes::admitted::AdmittedObjects;
+use crate::dialect::kubernetes::secret;
+use crate::ir::SecretReference;
 use crate::ir::appgw::Gateway;
 use crate::resource::Objects;
 use crate::text::Str;
@@ -49,5 +51,9 @@ impl compilation::Stages for Stages {
 
     fn relations(&self, objects: &Objects) -> Vec<Relation> {
         relations::relations(objects)
+    }
+
+    fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {
+        secret::key_material(objects, reference)
     }
 }

@@ -4,10 +4,12 @@
 
 use super::refused;
 use crate::diagnostic::{Findings, Reported, codes};
-use crate::resource::{Object, Secret};
+use crate::ir::{Holder, SecretReference};
+use crate::resource::{Object, Objects, Secret};
 use crate::text::{Node, NodeId, Str, base64};
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::vec::Vec;
 
 /// A Secret's `type`, `Opaque` where there is none.
 pub fn secret_type(object: &Object) -> Str {
@@ -26,6 +28,23 @@ pub fn data(object: &Object) -> BTreeMap<Str, (NodeId, Secret<Str>)> {
         }
     }
     data
+}
+
+/// The data that a reference names; where several objects have the name, that of the last.
+pub fn key_material(objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {
+    let kind = match reference.holder {
+        Holder::Secret => "Secret",
+        Holder::ConfigMap => "ConfigMap",
+    };
+    let is = |object: &&Object| {
+        let key = &object.key;
+        key.group.is_empty() && key.kind == kind && key.name == reference.name && key.namespace.as_ref() == Some(&reference.namespace)
+    };
+    let object = objects.iter().filter(is).last()?;
+    match reference.holder {
+        Holder::Secret => base64::decode(data(object).get(reference.part.key())?.1.expose()),
+        Holder::ConfigMap => Some(object.root.at(&["data", reference.part.key()])?.as_str()?.as_bytes().to_vec()),
+    }
 }
 
 /// Checks a Secret beyond its metadata, as the API server does.

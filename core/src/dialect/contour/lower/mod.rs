@@ -23,7 +23,6 @@ mod runtime;
 mod tls;
 
 pub use memory::Memory;
-pub use tls::key_material;
 
 use super::model::{Graph, Timeout};
 use super::settings::Settings;

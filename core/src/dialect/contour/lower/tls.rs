@@ -5,13 +5,13 @@
 use super::{Lowering, name, setting};
 use crate::dialect::contour::model::{Material, MaterialKind, PeerValidation, SecureVirtualHost};
 use crate::dialect::contour::source::Source;
-use crate::dialect::kubernetes::{pem, secret};
+use crate::dialect::kubernetes::pem;
 use crate::ir::{
     Certificate, CertificateSource, Delivery, DownstreamTls, Holder, PublicMaterial, SecretPart, SecretReference, TlsParameters, TlsVersion,
     UpstreamTls, ValidationContext,
 };
-use crate::resource::{Also, Object, Objects, Origin, Rule, Sourced};
-use crate::text::{Str, base64};
+use crate::resource::{Also, Origin, Rule, Sourced};
+use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -60,23 +60,6 @@ fn own_reference(material: &Material, key: &str) -> SecretReference {
             "tls.key" => SecretPart::PrivateKey,
             key => SecretPart::Key(key.into()),
         },
-    }
-}
-
-/// The data that a reference names; where several objects have the name, that of the last.
-pub fn key_material(objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {
-    let kind = match reference.holder {
-        Holder::Secret => "Secret",
-        Holder::ConfigMap => "ConfigMap",
-    };
-    let is = |object: &&Object| {
-        let key = &object.key;
-        key.group.is_empty() && key.kind == kind && key.name == reference.name && key.namespace.as_ref() == Some(&reference.namespace)
-    };
-    let object = objects.iter().filter(is).last()?;
-    match reference.holder {
-        Holder::Secret => base64::decode(secret::data(object).get(reference.part.key())?.1.expose()),
-        Holder::ConfigMap => Some(object.root.at(&["data", reference.part.key()])?.as_str()?.as_bytes().to_vec()),
     }
 }
 
