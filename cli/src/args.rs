@@ -12,7 +12,7 @@ pub use check::{CheckArgs, CheckFormat, TestArgs, TestFormat};
 
 pub use deployment::{Deployment, MAX_INPUT};
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
-pub use live::{AskArgs, BootstrapArgs, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
+pub use live::{AskArgs, AzureArgs, BootstrapArgs, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
 
 use crate::judging::Judging;
 use chancery_core::dialect;

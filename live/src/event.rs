@@ -111,6 +111,25 @@ pub struct FindingLine {
     pub line: u32,
 }
 
+/// A part of an Application Gateway that is not as it is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlannedPart {
+    /// `added`, `changed` or `removed`.
+    pub change: &'static str,
+    /// What it is.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Who owns it, in words.
+    pub owner: String,
+    /// The fields that differ, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
+    /// What makes it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Place>,
+}
+
 /// What happens.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -143,7 +162,7 @@ pub enum Event {
         /// How many inputs there are.
         inputs: usize,
         /// How many resources changed, by list.
-        changed: BTreeMap<&'static str, usize>,
+        changed: BTreeMap<String, usize>,
         /// How many errors were found.
         errors: usize,
         /// How many changes of inputs went into it.
@@ -156,7 +175,7 @@ pub enum Event {
         mended: Vec<FindingLine>,
         /// Names of the resources that changed, by list.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-        resources: BTreeMap<&'static str, Vec<String>>,
+        resources: BTreeMap<String, Vec<String>>,
         /// Requests that are treated otherwise than before, in words.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         requests: Vec<String>,
@@ -230,6 +249,52 @@ pub enum Event {
         /// Its gateway.
         gateway: String,
     },
+    /// How an Application Gateway differs from what is wanted. Nothing is sent by that.
+    Planned {
+        /// The gateway.
+        gateway: String,
+        /// A hash of what is wanted.
+        version: String,
+        /// Whether it is known how the gateway is; otherwise all that is wanted is listed.
+        compared: bool,
+        /// How many parts are added, changed, and removed.
+        added: usize,
+        /// Parts that are changed.
+        changed: usize,
+        /// Parts that are removed.
+        removed: usize,
+        /// Parts that stay as they are because others own them.
+        kept: usize,
+        /// The parts, at most 100.
+        parts: Vec<PlannedPart>,
+    },
+    /// An Application Gateway was changed.
+    Applied {
+        /// The gateway.
+        gateway: String,
+        /// A hash of what it is now.
+        version: String,
+        /// How long Azure took.
+        took_ms: u64,
+        /// How many parts were added, changed or removed.
+        parts: usize,
+    },
+    /// An Application Gateway could not be changed. It is tried again.
+    ApplyFailed {
+        /// The gateway.
+        gateway: String,
+        /// Why.
+        message: String,
+        /// When it is tried again.
+        retry_ms: u64,
+    },
+    /// An Application Gateway is not changed until a person allows it.
+    ApplyHeld {
+        /// The gateway.
+        gateway: String,
+        /// Why, and how it is allowed.
+        message: String,
+    },
 }
 
 impl Event {
@@ -246,8 +311,11 @@ impl Event {
                 requests.iter_mut().for_each(scrub);
             }
             Event::Rejected { message, .. } | Event::Withheld { message, .. } => scrub(message),
+            Event::ApplyFailed { message, .. } | Event::ApplyHeld { message, .. } => scrub(message),
+            Event::Planned { parts, .. } => parts.iter_mut().flat_map(|part| &mut part.fields).for_each(scrub),
             Event::Source { detail, .. } => detail.iter_mut().for_each(scrub),
             Event::UnknownNode { .. } | Event::Listening { .. } | Event::Envoy { .. } | Event::Accepted { .. } | Event::Held { .. } => {}
+            Event::Applied { .. } => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 //! What must not be here: how an event looks.
 
 use crate::event::{Dated, Events};
-use crate::serve::{Servers, Writing};
+use crate::serve::{Applying, Servers, Writing};
 use crate::sources::Source;
 use crate::{Failure, engine};
 use tokio::sync::broadcast::Receiver;
@@ -22,10 +22,11 @@ pub fn serve(
     sources: Vec<Box<dyn Source>>,
     servers: &Servers,
     writing: Option<&Writing>,
+    applying: Option<&Applying>,
     show: Show,
 ) -> Result<(), Failure> {
     let events = settings.events.clone();
-    run(&events, show, async { crate::serve::serve(settings, sources, servers, writing, ended()).await })
+    run(&events, show, async { crate::serve::serve(settings, sources, servers, writing, applying, ended()).await })
 }
 
 /// Watches, until the process is stopped, or until the sources do.

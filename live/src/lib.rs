@@ -30,6 +30,7 @@
 //! core compiles them as it does those of a file.
 
 pub mod address;
+pub mod arm;
 pub mod bootstrap;
 pub mod controllers;
 pub mod engine;

@@ -5,6 +5,9 @@
 
 use crate::Failure;
 use crate::address::Address;
+use crate::arm::apply::{self, Allowed};
+use crate::arm::plan::Fingerprint;
+use crate::arm::source::Reader;
 use crate::controllers::lease::Holder;
 use crate::controllers::writer::Writer;
 use crate::engine::{Engine, Settings};
@@ -67,6 +70,15 @@ pub struct Writing {
     pub writes: crate::controllers::run::Writes,
 }
 
+/// An Application Gateway that is changed in Azure.
+#[derive(Clone, Debug)]
+pub struct Applying {
+    /// Which, and who reads and changes it.
+    pub reader: Arc<Reader>,
+    /// What a person allows.
+    pub allowed: Allowed,
+}
+
 /// How long streams may take to end.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -74,12 +86,33 @@ const GRACE: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub struct Reporter {
     findings: Option<BTreeSet<crate::event::FindingLine>>,
+    /// What was wanted of an Application Gateway, and how it was.
+    planned: Option<(Fingerprint, Fingerprint)>,
 }
 
 /// The most names of resources that one event tells.
 const MOST_NAMES: usize = 100;
 
 impl Reporter {
+    /// How an Application Gateway differs from what a build wants, where that is not what was reported last.
+    pub fn planned(&mut self, build: &Build) -> Option<Event> {
+        let plan = build.plan.as_ref()?;
+        if self.planned.replace((plan.wanted, plan.present)) == Some((plan.wanted, plan.present)) {
+            return None;
+        }
+        let count = |change: &str| plan.parts.iter().filter(|part| part.change == change).count();
+        Some(Event::Planned {
+            gateway: plan.gateway.clone(),
+            version: plan.version(),
+            compared: plan.is_compared,
+            added: count("added"),
+            changed: count("changed"),
+            removed: count("removed"),
+            kept: plan.kept,
+            parts: plan.parts.iter().take(MOST_NAMES).cloned().collect(),
+        })
+    }
+
     /// The event of a build.
     pub fn event(&mut self, build: &Build) -> Event {
         let findings = build.findings();
@@ -93,7 +126,7 @@ impl Reporter {
             changes: build.changes,
             found: findings.difference(&before).cloned().collect(),
             mended: before.difference(&findings).cloned().collect(),
-            resources: changed.iter().map(|(list, names)| (*list, names.iter().take(MOST_NAMES).cloned().collect())).collect(),
+            resources: changed.iter().map(|(list, names)| (list.clone(), names.iter().take(MOST_NAMES).cloned().collect())).collect(),
             changed: changed.into_iter().map(|(list, names)| (list, names.len())).collect(),
             requests: Vec::new(),
         }
@@ -110,6 +143,7 @@ pub async fn serve(
     sources: Vec<Box<dyn Source>>,
     servers: &Servers,
     writing: Option<&Writing>,
+    applying: Option<&Applying>,
     end: impl Future<Output = ()> + Send,
 ) -> Result<(), Failure> {
     let events = settings.events.clone();
@@ -124,7 +158,7 @@ pub async fn serve(
     let (latest, builds) = watch::channel(None::<Arc<Build>>);
     let tls = servers.tls.clone().map(Tls::new).transpose()?.map(Arc::new);
     let options = settings.options.clone();
-    let written = builds.clone();
+    let (written, applied) = (builds.clone(), builds.clone());
     let mut doors = bind(servers, &events).await?;
     let publish = publisher(proxies.clone(), latest, events.clone());
     let mut engine = Engine::start(settings, sources, publish)?;
@@ -156,6 +190,9 @@ pub async fn serve(
     }
     if let Some(writing) = writing {
         parts.spawn(write(writing.clone(), written));
+    }
+    if let Some(Applying { reader, allowed }) = applying {
+        parts.spawn(apply::run(applied, reader.clone(), engine.intake.clone(), engine.events.clone(), *allowed));
     }
     tokio::pin!(end);
     let mut finite = false;
@@ -251,6 +288,7 @@ pub(crate) fn publisher(
         proxies.publish(build.gateways.iter().map(|gateway| (gateway.id.clone(), gateway.snapshot.clone())).collect());
         latest.send_replace(Some(build.clone()));
         events.tell(reporter.event(build));
+        reporter.planned(build).into_iter().for_each(|event| events.tell(event));
         let mut now = BTreeSet::new();
         for event in build.gateways.iter().flat_map(withheld_events) {
             // What was reported once is reported again only when it comes back.

@@ -9,7 +9,7 @@ use crate::sources::Source;
 use crate::worker::build::Build;
 use chancery_core::backend::envoy;
 use chancery_core::backend::envoy::v3::{Emitted, output_map};
-use chancery_core::compare::{RequestOptions, Side, SideSource, requests};
+use chancery_core::compare::{AppGatewaySide, RequestOptions, Requests, Side, SideSource, app_gateway_requests, requests};
 use chancery_core::compilation::GatewayRef;
 use chancery_core::envoy_config::EnvoyConfig;
 use std::sync::Arc;
@@ -39,6 +39,7 @@ pub async fn watch(
         before = Some(build.clone());
         events.hold_back(build.compilation.held_back());
         events.tell(event);
+        reporter.planned(build).into_iter().for_each(|event| events.tell(event));
         Ok(())
     };
     let mut engine = Engine::start(settings, sources, publish)?;
@@ -66,6 +67,12 @@ fn changed_requests(before: &Build, after: &Build) -> Vec<String> {
             compare(old, new, &mut out);
         }
     }
+    if let (false, Some(old), Some(new)) = (after.parts.is_empty(), before.compilation.app_gateways().next(), after.compilation.app_gateways().next())
+    {
+        let (old_positions, new_positions) = (before.compilation.positions(), after.compilation.positions());
+        let (old, new) = (AppGatewaySide::new(old, &old_positions), AppGatewaySide::new(new, &new_positions));
+        words(&app_gateway_requests(&old, &new), &mut out);
+    }
     out
 }
 
@@ -76,7 +83,11 @@ fn compare(old: GatewayRef<'_>, new: GatewayRef<'_>, out: &mut Vec<String>) {
     let (old_config, new_config) = (EnvoyConfig::of(old.ir), EnvoyConfig::of(new.ir));
     let old = Side { config: &old_config, source: Some(SideSource { gateway: old, positions: &old_positions, map: &old_map }) };
     let new = Side { config: &new_config, source: Some(SideSource { gateway: new, positions: &new_positions, map: &new_map }) };
-    let found = requests(&old, &new, &RequestOptions::default());
+    words(&requests(&old, &new, &RequestOptions::default()), out);
+}
+
+/// The first changes in words.
+fn words(found: &Requests, out: &mut Vec<String>) {
     let all = found.changes.len();
     out.extend(found.changes.iter().take(MOST).map(|change| {
         let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".into());

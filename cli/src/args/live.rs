@@ -4,6 +4,7 @@
 
 use super::Format;
 use chancery_live::address::Address;
+use chancery_live::arm::id::GatewayId;
 use chancery_live::log::Levels;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -40,6 +41,8 @@ pub struct LiveArgs {
     /// With `--replay`: how many times faster than it happened; 0 to replay without waiting.
     #[arg(long, value_name = "TIMES", default_value_t = 0.0, requires = "replay")]
     pub speed: f64,
+    #[command(flatten)]
+    pub azure: AzureArgs,
     /// Record every change of the sources, without key material.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub record: Option<PathBuf>,
@@ -55,6 +58,21 @@ pub struct LiveArgs {
     /// The format of logs.
     #[arg(long, value_enum, default_value_t = LogFormat::Text, value_name = "FORMAT", help_heading = "Logs")]
     pub log_format: LogFormat,
+}
+
+/// The Application Gateway in Azure.
+#[derive(Args)]
+#[command(next_help_heading = "Azure")]
+pub struct AzureArgs {
+    /// Read this Application Gateway from Azure, and compare: SUBSCRIPTION/GROUP/NAME, or its resource id.
+    #[arg(long, value_name = "ID", help_heading = "Azure")]
+    pub gateway_id: Option<GatewayId>,
+    /// The address of Azure Resource Manager.
+    #[arg(long, value_name = "URL", default_value = "https://management.azure.com", requires = "gateway_id", help_heading = "Azure")]
+    pub arm_endpoint: String,
+    /// Where to log in to Azure; `$AZURE_AUTHORITY_HOST` or https://login.microsoftonline.com when not given.
+    #[arg(long, value_name = "URL", requires = "gateway_id", help_heading = "Azure")]
+    pub login_endpoint: Option<String>,
 }
 
 /// `--log-format`
@@ -162,9 +180,15 @@ pub struct ServeArgs {
     /// Create, change and delete what each Gateway needs, as Contour's provisioner does (`compile --output provisioned`).
     #[arg(long, requires = "kube", help_heading = "Writing")]
     pub write_objects: bool,
-    /// Write statuses even where another controller writes them.
-    #[arg(long, requires = "kube", help_heading = "Writing")]
+    /// Write statuses even where another controller writes them, and change a gateway that is tagged for another cluster.
+    #[arg(long, help_heading = "Writing")]
     pub take_over: bool,
+    /// Change the Application Gateway in Azure as the inputs want it. Without it nothing is sent.
+    #[arg(long, requires = "gateway_id", help_heading = "Writing")]
+    pub apply: bool,
+    /// Change it even if more than half of its listeners go.
+    #[arg(long, requires = "apply", help_heading = "Writing")]
+    pub confirm_removals: bool,
     /// The Lease that decides which of several servers writes.
     #[arg(long, value_name = "NAME", requires = "kube", help_heading = "Writing")]
     pub lease: Option<String>,

@@ -3,7 +3,7 @@
 //! What must not be here: what happened.
 
 use crate::style::{Style, count, plain};
-use chancery_live::event::{Dated, EnvoyState, Event, FindingLine, Place, SourceState};
+use chancery_live::event::{Dated, EnvoyState, Event, FindingLine, Place, PlannedPart, SourceState};
 use std::fmt::Write;
 
 /// At most this many findings are shown with one build.
@@ -56,6 +56,24 @@ pub fn event(dated: &Dated, style: &Style) -> String {
         Event::Held { gateway, version } => {
             let _ = write!(out, "{} {version} of {}: one Envoy rejects it, the others keep what they have", style.red("held:"), plain(gateway));
         }
+        Event::Planned { gateway, compared, added, changed, removed, kept, parts, .. } => {
+            let than = if *compared { "in Azure" } else { "in an empty gateway: give --gateway-id or --existing-gateway to compare" };
+            let (gateway, differ) = (plain(gateway), count(added + changed + removed, "part"));
+            let _ = write!(out, "Application Gateway {gateway}: {differ} other than {than} ({added} added, {changed} changed, {removed} removed");
+            let _ = write!(out, ", {kept} of others kept)");
+            planned(&mut out, parts, style);
+        }
+        Event::Applied { gateway, version, took_ms, parts } => {
+            let what = style.green("applied:");
+            let _ = write!(out, "{what} {version} to {}, {} in {took_ms} ms", plain(gateway), count(*parts, "part"));
+        }
+        Event::ApplyFailed { gateway, message, retry_ms } => {
+            let what = style.red("not applied:");
+            let _ = write!(out, "{what} {}: {}; tried again in {retry_ms} ms", plain(gateway), plain(message));
+        }
+        Event::ApplyHeld { gateway, message } => {
+            let _ = write!(out, "{} {}: {}", style.red("held:"), plain(gateway), plain(message));
+        }
         Event::Withheld { r#type, resource, message, places, .. } => {
             let _ = write!(out, "{} {} {}: {}", style.red("not sent:"), short(r#type), plain(resource), plain(message));
             self::places(&mut out, places, style);
@@ -71,6 +89,22 @@ fn findings(out: &mut String, all: &[FindingLine], style: &Style, paint: impl Fn
     }
     if all.len() > MOST {
         let _ = write!(out, "\n    and {}", count(all.len() - MOST, "more finding"));
+    }
+}
+
+fn planned(out: &mut String, parts: &[PlannedPart], style: &Style) {
+    for part in parts.iter().take(MOST) {
+        let line = plain(&format!("{} {} {}, {}", part.change, part.kind, part.name, part.owner)).into_owned();
+        let line = match part.change {
+            "added" => style.green(line),
+            "removed" => style.red(line),
+            _ => style.yellow(line),
+        };
+        let _ = write!(out, "\n    {line}");
+        part.fields.iter().for_each(|field| _ = write!(out, "\n        {}", plain(field)));
+    }
+    if parts.len() > MOST {
+        let _ = write!(out, "\n    and {}", count(parts.len() - MOST, "more part"));
     }
 }
 

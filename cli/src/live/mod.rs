@@ -3,6 +3,7 @@
 //! What must not be here: sources, builds, servers; those are `chancery_live`'s.
 
 pub mod ask;
+mod azure;
 mod human;
 
 use crate::args::{BootstrapArgs, Deployment, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
@@ -12,6 +13,8 @@ use crate::{Outcome, Unusable};
 use chancery_core::compilation::{Assumptions, Dialect, Missing};
 use chancery_core::dialect;
 use chancery_live::Failure;
+use chancery_live::arm::apply::Allowed;
+use chancery_live::arm::source::{Azure, Reader};
 use chancery_live::bootstrap::Bootstrap;
 use chancery_live::controllers::run::Writes;
 use chancery_live::engine::Settings;
@@ -19,7 +22,7 @@ use chancery_live::event::{Dated, Events};
 use chancery_live::host::{self, Show};
 use chancery_live::install::Install;
 use chancery_live::log;
-use chancery_live::serve::{Servers, Writing};
+use chancery_live::serve::{Applying, Servers, Writing};
 use chancery_live::sources::Source;
 use chancery_live::sources::folder::{Folder, Reading};
 use chancery_live::sources::kube::{Kube, Settings as Cluster};
@@ -28,6 +31,7 @@ use chancery_live::sources::replay::Replay;
 use chancery_live::sources::stream::Stream;
 use chancery_live::xds::tls::Files;
 use std::io::Write;
+use std::sync::Arc;
 
 /// As the command line tells it.
 fn unusable(failure: Failure) -> Unusable {
@@ -36,7 +40,7 @@ fn unusable(failure: Failure) -> Unusable {
 
 /// Runs `watch`.
 pub fn watch(args: &WatchArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let (settings, sources) = prepare(&args.live, deployment)?;
+    let (settings, sources, _) = prepare(&args.live, deployment)?;
     host::watch(settings, sources, !args.no_requests, show(args.format.is_json(), style)).map_err(unusable)?;
     Ok(0)
 }
@@ -67,7 +71,9 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
         ttl: args.xds_ttl,
         page: crate::play::page(),
     };
-    let (settings, sources) = prepare(&args.live, deployment)?;
+    let (settings, sources, gateway) = prepare(&args.live, deployment)?;
+    let allowed = Allowed { removals: args.confirm_removals, take_over: args.take_over };
+    let applying = gateway.filter(|_| args.apply).map(|reader| Applying { reader, allowed });
     let writes = Writes { statuses: args.write_status, objects: args.write_objects };
     let writing = (writes.statuses || writes.objects).then(|| Writing {
         cluster: cluster(&args.live),
@@ -79,7 +85,7 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
     if Assumptions::of(&settings.options).of_others() != Missing::Error {
         return Err("`serve` sends what it compiles to Envoys, so nothing may be assumed: leave --missing away, or say --missing error".into());
     }
-    host::serve(settings, sources, &servers, writing.as_ref(), show(args.format.is_json(), style)).map_err(unusable)?;
+    host::serve(settings, sources, &servers, writing.as_ref(), applying.as_ref(), show(args.format.is_json(), style)).map_err(unusable)?;
     Ok(0)
 }
 
@@ -116,9 +122,12 @@ pub fn manifests(args: &ManifestsArgs, deployment: &Deployment) -> Outcome {
     Ok(0)
 }
 
-fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<(Settings, Vec<Box<dyn Source>>), Unusable> {
+/// How it runs, whence inputs come, and the Application Gateway that they are compared with.
+type Prepared = (Settings, Vec<Box<dyn Source>>, Option<Arc<Reader>>);
+
+fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<Prepared, Unusable> {
     let mut sources: Vec<Box<dyn Source>> = Vec::new();
-    let options = deployment.whole_cluster_options()?;
+    let mut options = deployment.whole_cluster_options()?;
     let asked = options.dialect.as_ref().and_then(|name| Dialect::named(name, dialect::ALL));
     let reading = Reading { excludes: deployment.excludes()?, asked };
     for path in &args.paths {
@@ -137,11 +146,15 @@ fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<(Settings, Vec<Bo
     if sources.is_empty() {
         return Err("there is nothing to watch: name files or folders, give --kube for a cluster, or `-` for watch events on standard input".into());
     }
+    let gateway = azure::gateway(&args.azure, &mut options)?;
+    if let Some(reader) = &gateway {
+        sources.push(Box::new(Azure { reader: reader.clone(), reconcile: azure::reconcile(&options) }));
+    }
     let recorder = args.record.as_deref().map(Recorder::new).transpose().map_err(unusable)?;
     let events = Events::default();
     log::start(args.log_format.into(), &args.log_level, &events).map_err(unusable)?;
     let settings = Settings { options, spacing: args.spacing, recorder, events };
-    Ok((settings, sources))
+    Ok((settings, sources, gateway))
 }
 
 /// Which cluster is meant.

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 const LENIENT: GeneralPurpose = GeneralPurpose::new(&base64::alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
 /// The bytes that a text packs; `None` where it is not base64.
-pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
+pub fn decode(text: &str) -> Option<Vec<u8>> {
     if !text.contains(['\r', '\n']) {
         return LENIENT.decode(text).ok();
     }
@@ -19,7 +19,7 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Bytes as text.
-pub(crate) fn encode(bytes: &[u8]) -> String {
+pub fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 

@@ -25,7 +25,7 @@ mod hcl;
 
 mod limits;
 
-pub(crate) mod base64;
+pub mod base64;
 
 mod scalar;
 

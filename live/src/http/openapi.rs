@@ -47,6 +47,7 @@ pub const PATHS: &[Path] = &[
     path("/api/v1/graph", "What refers to what, as `chancery graph --format json` tells it", views::graph),
     path("/api/v1/config", "The configuration as loaded, as `chancery compile --output config` writes it", views::config),
     path("/api/v1/ir", "What the gateway does, as `chancery compile --output ir` writes it", views::ir),
+    path("/api/v1/app_gateway", "What an Application Gateway is to be as ARM JSON, and the parts that differ in Azure", views::app_gateway),
     path("/api/v1/envoys", "Who is connected, and what each accepted and rejected", views::envoys),
     path("/api/v1/events", "What happened", views::events),
     path("/api/v1/config_dump", "What Envoys are to have, as `chancery compile --output xds` writes it", views::config_dump),

@@ -150,6 +150,16 @@ pub fn route(shared: &Shared, asked: &Asked) -> Answer {
     of_each(&build, |gateway| value(&explain::route(gateway, &positions, &request, &mut Emitted::new())))
 }
 
+/// What is sent to Azure, and how the gateway differs from it.
+pub fn app_gateway(shared: &Shared, _: &Asked) -> Answer {
+    let build = build(shared)?;
+    let plan = build.plan.as_ref().ok_or((StatusCode::NOT_FOUND, "there is no Application Gateway in the configuration".to_owned()))?;
+    Ok(json!({
+        "gateway": plan.gateway, "version": plan.version(), "compared": plan.is_compared,
+        "parts": value(&plan.parts)?, "kept": plan.kept, "document": plan.shown(),
+    }))
+}
+
 /// All inputs and options, key material replaced by stand-ins.
 pub async fn snapshot(State(shared): State<Shared>) -> Response {
     let made = tokio::task::spawn_blocking(move || -> Result<String, (StatusCode, String)> {

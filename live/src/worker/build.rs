@@ -5,19 +5,23 @@
 
 use super::intake::{Drained, is_referred};
 use super::metrics::BuildSize;
+use crate::arm::plan::Plan;
 use crate::event::{FindingLine, Place};
 use crate::threads::Threads;
 use crate::xds::snapshot::{Blame, Resources, Snapshot};
 use chancery_core::backend::OutputMap;
 use chancery_core::backend::envoy::v3::{Emitted, Encoded, Encoding, Service, Withheld, encode, output_map};
 use chancery_core::backend::envoy::{self, Document};
-use chancery_core::compilation::{Compilation, GatewayId, GatewayRef, Options};
+use chancery_core::compare::{AppGatewaySide, compare_app_gateways};
+use chancery_core::compilation::{Compilation, GatewayId, GatewayRef, OptionValue, Options};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Severity;
 use chancery_core::dialect;
 use chancery_core::explain::{Finding, OriginView, findings, ledger, not_utf8};
 use chancery_core::ir::SecretReference;
+use chancery_core::ir::appgw::Gateway as AppGateway;
 use chancery_core::resource::{Input, ObjectId, Origin, SourceId};
+use chancery_core::text::Str;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -53,6 +57,10 @@ pub struct Build {
     pub stopped: Vec<(Arc<str>, String)>,
     /// How many inputs there are.
     pub inputs: usize,
+    /// What would be sent to Azure, where an Application Gateway is configured.
+    pub plan: Option<Arc<Plan>>,
+    /// Names of the parts of an Application Gateway that are not as the build before wanted them, by what they are.
+    pub parts: BTreeMap<String, Vec<String>>,
     /// What sources give where a person tries another text.
     pub beneath: Vec<Input>,
     /// How many changes of inputs went into it.
@@ -106,11 +114,11 @@ impl Build {
 
     /// The resources that changed, of all gateways, by list.
     #[must_use]
-    pub fn changed(&self) -> BTreeMap<&'static str, Vec<String>> {
-        let mut out: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
+    pub fn changed(&self) -> BTreeMap<String, Vec<String>> {
+        let mut out: BTreeMap<String, Vec<String>> = self.parts.clone();
         for (url, names) in self.gateways.iter().flat_map(|gateway| &gateway.changed) {
             let list = Service::ALL.into_iter().find(|service| service.type_url() == **url).map_or("other", Service::list);
-            out.entry(list).or_default().extend(names.iter().map(|name| name.to_string()));
+            out.entry(list.to_owned()).or_default().extend(names.iter().map(|name| name.to_string()));
         }
         out
     }
@@ -121,6 +129,8 @@ pub struct Builder {
     options: Options,
     compiler: Compiler,
     gateways: BTreeMap<Arc<str>, Memory>,
+    /// The Application Gateway that was wanted last.
+    app_gateway: Option<Arc<AppGateway>>,
     builds: u64,
 }
 
@@ -135,7 +145,7 @@ impl Builder {
     /// With an empty memory.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options, compiler: Compiler::new(dialect::ALL).with_executor(&Threads), gateways: BTreeMap::new(), builds: 0 }
+        Self { options, compiler: Compiler::new(dialect::ALL).with_executor(&Threads), gateways: BTreeMap::new(), app_gateway: None, builds: 0 }
     }
 
     /// How it compiles.
@@ -148,7 +158,8 @@ impl Builder {
     pub fn build(&mut self, drained: Drained) -> Build {
         let begin = Instant::now();
         let waited = drained.since.map(|since| begin.saturating_duration_since(since)).unwrap_or_default();
-        let mut compilation = self.compiler.compile(&drained.inputs, &self.options);
+        let options = self.options_with(&drained.options);
+        let mut compilation = self.compiler.compile(&drained.inputs, &options);
         let findings = (0..).zip(&drained.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
         compilation.diagnostics.splice(..0, findings.collect::<Vec<_>>());
         let compilation = Arc::new(compilation);
@@ -158,11 +169,15 @@ impl Builder {
         // Of one that is stopped, what it had is kept as it is.
         gateways.extend(stopped.iter().filter_map(|(id, _)| self.kept(id)));
         self.gateways.retain(|id, _| gateways.iter().any(|gateway| gateway.id == *id));
+        let plan = Plan::of(&compilation, &options).map(Arc::new);
+        let parts = self.changed_parts(&compilation);
         let errors = compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count();
         self.builds += 1;
         Build {
             number: self.builds,
-            version: version_of(&gateways),
+            version: version_of(&gateways, plan.as_deref()),
+            plan,
+            parts,
             gateways,
             inputs: drained.inputs.inputs.len(),
             beneath: drained.beneath,
@@ -173,6 +188,32 @@ impl Builder {
             compilation,
             stopped,
         }
+    }
+
+    /// How it compiles, with what sources tell of that.
+    fn options_with(&self, told: &BTreeMap<&'static str, Str>) -> Options {
+        let mut options = self.options.clone();
+        for (name, value) in told {
+            options.insert(*name, OptionValue::Text(value.clone()));
+        }
+        options
+    }
+
+    /// The parts of an Application Gateway that are not as they were wanted one build before.
+    fn changed_parts(&mut self, compilation: &Compilation) -> BTreeMap<String, Vec<String>> {
+        let now = compilation.app_gateways().next().map(|gateway| gateway.parts.clone());
+        let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        if let Some(now) = now
+            && self.app_gateway.as_ref() != Some(&now)
+        {
+            let nothing = AppGateway::default();
+            let before = self.app_gateway.as_deref().unwrap_or(&nothing);
+            for change in compare_app_gateways(&AppGatewaySide::existing(before), &AppGatewaySide::existing(&now)) {
+                parts.entry(change.kind).or_default().push(change.name);
+            }
+            self.app_gateway = Some(now);
+        }
+        parts
     }
 
     fn kept(&self, id: &Arc<str>) -> Option<Gateway> {
@@ -233,8 +274,9 @@ fn is_same(known: &Resources, resources: &[Arc<Encoded>]) -> bool {
         && resources.iter().all(|of| known.by_name.get(of.name.as_str()).is_some_and(|before| Arc::ptr_eq(before, of)))
 }
 
-fn version_of(gateways: &[Gateway]) -> String {
+fn version_of(gateways: &[Gateway], plan: Option<&Plan>) -> String {
     match gateways {
+        [] if plan.is_some() => plan.map(Plan::version).unwrap_or_default(),
         [only] => only.snapshot.version(),
         all => {
             let versions: Vec<String> = all.iter().map(|gateway| gateway.snapshot.version()).collect();

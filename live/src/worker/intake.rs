@@ -24,6 +24,8 @@ pub struct Drained {
     pub not_utf8: Vec<Vec<(u32, usize)>>,
     /// What sources give where a person tries another text.
     pub beneath: Vec<Input>,
+    /// How they are compiled, as far as sources tell it, by the names of options.
+    pub options: BTreeMap<&'static str, Str>,
     /// How many changes came since the build before.
     pub changes: u64,
     /// When the first of them came.
@@ -41,6 +43,8 @@ struct State {
     idle: BTreeSet<String>,
     /// Texts that a person tries in place of those of sources, by name.
     drafts: BTreeMap<String, Input>,
+    /// How inputs are compiled, as far as sources tell it, by the names of options.
+    options: BTreeMap<&'static str, Str>,
     changes: u64,
     since: Option<Instant>,
     dirty: bool,
@@ -133,6 +137,21 @@ impl Intake {
             None => drop(state.drafts.remove(name)),
         }
         self.changed(state);
+    }
+
+    /// Inputs are compiled with these options from now on; without one where there is `None`. All are set at once.
+    pub fn set_options(&self, options: impl IntoIterator<Item = (&'static str, Option<String>)>) {
+        let mut state = self.state();
+        let before = state.options.clone();
+        for (name, value) in options {
+            match value {
+                Some(value) => state.options.insert(name, value.into()),
+                None => state.options.remove(name),
+            };
+        }
+        if state.options != before {
+            self.changed(state);
+        }
     }
 
     /// Only these of a source's inputs are still there: those of the others whose name begins with `prefix` are gone.
@@ -242,12 +261,12 @@ impl Intake {
             Arc::make_mut(&mut stored).remove(name.as_str());
         }
         let inputs = Inputs { inputs, stored };
-        Some(Drained { inputs, not_utf8, beneath, changes, since })
+        Some(Drained { inputs, not_utf8, beneath, options: state.options.clone(), changes, since })
     }
 }
 
 /// Kinds whose objects say something only where others refer to them. Their names are those that sources of clusters give.
-const REFERRED: [&str; 3] = ["Secret/", "EndpointSlice.discovery.k8s.io/", "Endpoints/"];
+const REFERRED: [&str; 4] = ["Secret/", "EndpointSlice.discovery.k8s.io/", "Endpoints/", "Pod/"];
 
 /// Whether an input holds an object that says something only where others refer to it.
 #[must_use]
@@ -256,7 +275,7 @@ pub fn is_referred(name: &str) -> bool {
 }
 
 fn is_endpoints(name: &str) -> bool {
-    is_referred(name) && !name.starts_with("Secret/")
+    is_referred(name) && !name.starts_with("Secret/") && !name.starts_with("Pod/")
 }
 
 /// Whether two versions of an object are found by the same labels.

@@ -166,7 +166,7 @@ fn a_gateway_changes_by_what_is_edited_only() {
     running.intake.put(0, "m1.yaml", mapping(1, 2000));
     let builds = running.until(|builds| builds.len() == 2);
     let changed = builds[1].changed();
-    assert_eq!(changed.keys().copied().collect::<Vec<_>>(), ["routes"], "{changed:?}");
+    assert_eq!(changed.keys().collect::<Vec<_>>(), ["routes"], "{changed:?}");
     let place = builds[1].gateways[0].snapshot.blame.as_ref().map(|blame| {
         let url = chancery_core::backend::envoy::v3::Service::Clusters.type_url();
         blame.places(&url, "cluster_quote_default", None)

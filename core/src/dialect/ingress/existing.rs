@@ -4,7 +4,10 @@
 
 use super::codes;
 use super::death::Died;
+use super::environment::Environment;
 use super::names::{Names, PartKind};
+use super::options::Options;
+use crate::compilation;
 use crate::diagnostic::{Diagnostic, Findings, Place};
 use crate::ir::appgw::wire::Wire as _;
 use crate::ir::appgw::{Frontend, Gateway, Part, Properties, Reference, Sku};
@@ -28,6 +31,15 @@ pub fn load(text: &str, sink: &mut Findings) -> Gateway {
         );
     }
     read.unwrap_or_default()
+}
+
+/// The gateway that a compile with these options begins with.
+pub fn of(options: &compilation::Options) -> Gateway {
+    let options = Options::of(options);
+    match &options.existing_gateway {
+        Some(text) => load(text, &mut Findings::default()),
+        None => empty(&Names::new(&Environment::read(&options))),
+    }
 }
 
 /// A gateway with a public and a private address and nothing else.

@@ -26,11 +26,14 @@ pub struct Options {
 
 /// The option that holds the gateway as it is.
 pub const EXISTING_GATEWAY: &str = "existing-gateway";
-const PUBLIC_IPS: &str = "public-ips";
-const GET_ERROR: &str = "get-error";
+/// The option that holds the addresses of public addresses.
+pub const PUBLIC_IPS: &str = "public-ips";
+/// The option that holds why the gateway cannot be read.
+pub const GET_ERROR: &str = "get-error";
 const UPDATE_ERROR: &str = "update-error";
 const OLD_INGRESS_API: &str = "old-ingress-api";
-const ENV: &str = "env";
+/// The option that holds variables of the controller.
+pub const ENV: &str = "env";
 
 /// The options by which people say so.
 pub const SPECS: &[OptionSpec] = &[

@@ -59,9 +59,20 @@ fn told(happened: &Happened) -> (&'static str, String) {
         ),
         "withheld" => ("error", format!("{} {} is not sent: {}", short(text(rest, "type")), text(rest, "resource"), text(rest, "message"))),
         "held" => ("error", format!("a change of {} is held: one Envoy rejects it", text(rest, "gateway"))),
+        "planned" => ("notice", planned(rest)),
+        "applied" => ("match", format!("the Application Gateway {} was changed", text(rest, "gateway"))),
+        "apply-failed" => ("error", format!("the Application Gateway {} was not changed: {}", text(rest, "gateway"), text(rest, "message"))),
+        "apply-held" => ("warning", format!("the Application Gateway {} is not changed: {}", text(rest, "gateway"), text(rest, "message"))),
         "unknown-node" => ("warning", format!("Envoy {} belongs to no gateway: {}", text(rest, "id"), text(rest, "detail"))),
         other => ("notice", other.to_owned()),
     }
+}
+
+/// How an Application Gateway differs from what is wanted.
+fn planned(rest: &Value) -> String {
+    let number = |field: &str| rest.get(field).and_then(Value::as_u64).unwrap_or_default();
+    let parts = number("added") + number("changed") + number("removed");
+    format!("the Application Gateway {} differs in {parts} parts from what is wanted", text(rest, "gateway"))
 }
 
 /// Whether it is more than that a kind is there or is not: that stands among the sources.

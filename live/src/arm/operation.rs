@@ -1,0 +1,201 @@
+//! Operations that take long, as a state machine: it is given answers, and says what to ask next and when. It neither waits nor sends.
+//!
+//! ARM answers a change with `Azure-AsyncOperation` (where the state of the operation is asked for), or with 202 and `Location` (which answers 202
+//! until it is done), or with the resource, whose `provisioningState` tells.
+//!
+//! What must not be here: what the operation changes.
+
+use super::transport::Answer;
+use super::trouble::{Kind, Trouble, words};
+use serde_json::Value;
+use std::time::Duration;
+
+/// How many answers in a row may fail while an operation is under way.
+const MOST_FAILURES: u32 = 5;
+
+/// How it is seen that an operation is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// `status` of the answer.
+    Status,
+    /// The answer is no longer 202.
+    Code,
+    /// `provisioningState` of the resource.
+    Resource,
+}
+
+/// An operation that is under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    url: String,
+    by: By,
+    failures: u32,
+}
+
+/// What comes next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It is done.
+    Done,
+    /// Ask for the operation's URL, after that time; the usual time where there is none.
+    Ask(Operation, Option<Duration>),
+    /// It failed.
+    Failed(Trouble),
+}
+
+impl Operation {
+    /// What is asked for.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// After the answer to a change of the resource at `url`.
+    #[must_use]
+    pub fn begun(url: &str, answer: &Answer) -> Next {
+        if !(200..300).contains(&answer.status) {
+            return Next::Failed(Trouble::of("the gateway is not changed", answer));
+        }
+        let at = |url: &str, by: By| Next::Ask(Self { url: url.to_owned(), by, failures: 0 }, answer.retry_after);
+        match (&answer.operation, &answer.location) {
+            (Some(operation), _) => at(operation, By::Status),
+            (None, Some(location)) if answer.status == 202 => at(location, By::Code),
+            _ => match state(&answer.json()) {
+                State::Succeeded => Next::Done,
+                State::UnderWay => at(url, By::Resource),
+                State::Failed(why) => Next::Failed(Trouble::new(Kind::Refused, format!("the gateway is not changed: {why}"))),
+            },
+        }
+    }
+
+    /// After the answer to what was asked.
+    #[must_use]
+    pub fn after(mut self, answer: &Result<Answer, Trouble>) -> Next {
+        let answer = match answer {
+            Ok(answer) if (200..300).contains(&answer.status) => answer,
+            Ok(answer) => return self.failed(Trouble::of("the outcome of the change is not known", answer)),
+            Err(trouble) => return self.failed(trouble.clone()),
+        };
+        self.failures = 0;
+        let body = answer.json();
+        let state = match self.by {
+            By::Code if answer.status == 202 => State::UnderWay,
+            By::Code => State::Succeeded,
+            By::Status => of_word(body["status"].as_str().unwrap_or_default(), &body),
+            By::Resource => state(&body),
+        };
+        match state {
+            State::Succeeded => Next::Done,
+            State::UnderWay => Next::Ask(self, answer.retry_after),
+            State::Failed(why) => Next::Failed(Trouble::new(Kind::Refused, format!("the change failed: {why}"))),
+        }
+    }
+
+    /// The question failed, which says nothing of the operation.
+    fn failed(mut self, trouble: Trouble) -> Next {
+        self.failures += 1;
+        // A token that has run out is got again.
+        let may_mend = matches!(trouble.kind, Kind::Throttled | Kind::Unavailable | Kind::Denied);
+        if may_mend && self.failures < MOST_FAILURES { Next::Ask(self, trouble.retry_after) } else { Next::Failed(trouble) }
+    }
+}
+
+enum State {
+    Succeeded,
+    UnderWay,
+    Failed(String),
+}
+
+/// The state of a resource.
+fn state(resource: &Value) -> State {
+    match resource["properties"]["provisioningState"].as_str() {
+        None => State::Succeeded,
+        Some(word) => of_word(word, resource),
+    }
+}
+
+fn of_word(word: &str, body: &Value) -> State {
+    match word {
+        "Succeeded" => State::Succeeded,
+        "Failed" | "Canceled" | "Cancelled" => State::Failed(words(body).unwrap_or_else(|| format!("Azure says `{word}` and no reason"))),
+        _ => State::UnderWay,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn answer(status: u16, body: &Value) -> Answer {
+        Answer { status, body: body.to_string().into_bytes(), ..Answer::default() }
+    }
+
+    fn asked(next: Next) -> Operation {
+        match next {
+            Next::Ask(operation, _) => operation,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_operation_with_a_state_is_asked_for_until_it_ends() {
+        let begun = Answer {
+            operation: Some("https://arm/op".into()),
+            location: Some("https://arm/result".into()),
+            retry_after: Some(Duration::from_secs(3)),
+            ..answer(201, &json!({"properties": {"provisioningState": "Succeeded"}}))
+        };
+        let Next::Ask(operation, after) = Operation::begun("https://arm/gw", &begun) else { panic!("it is under way") };
+        assert_eq!((operation.url(), after), ("https://arm/op", Some(Duration::from_secs(3))));
+        let operation = asked(operation.after(&Ok(answer(200, &json!({"status": "InProgress"})))));
+        assert_eq!(operation.clone().after(&Ok(answer(200, &json!({"status": "Succeeded"})))), Next::Done);
+        let failed = json!({"status": "Failed", "error": {"code": "Bad", "message": "no such pool", "details": [{"message": "fl-1"}]}});
+        let Next::Failed(trouble) = operation.after(&Ok(answer(200, &failed))) else { panic!("it failed") };
+        assert_eq!((trouble.kind, trouble.message.as_str()), (Kind::Refused, "the change failed: Bad: no such pool (fl-1)"));
+    }
+
+    #[test]
+    fn an_operation_with_a_location_is_done_when_it_is_no_longer_202() {
+        let begun = Answer { location: Some("https://arm/result".into()), ..answer(202, &json!({})) };
+        let operation = asked(Operation::begun("https://arm/gw", &begun));
+        let operation = asked(operation.after(&Ok(answer(202, &json!({})))));
+        assert_eq!(operation.after(&Ok(answer(204, &json!({})))), Next::Done);
+    }
+
+    #[test]
+    fn without_headers_the_resource_says_how_far_it_is() {
+        let state = |word: &str| answer(200, &json!({"properties": {"provisioningState": word}}));
+        assert_eq!(Operation::begun("https://arm/gw", &state("Succeeded")), Next::Done);
+        let operation = asked(Operation::begun("https://arm/gw", &state("Updating")));
+        assert_eq!(operation.url(), "https://arm/gw");
+        assert_eq!(operation.clone().after(&Ok(state("Succeeded"))), Next::Done);
+        assert!(matches!(operation.after(&Ok(state("Canceled"))), Next::Failed(_)));
+    }
+
+    #[test]
+    fn a_question_that_fails_says_nothing_of_the_operation() {
+        let begun = Answer { operation: Some("https://arm/op".into()), ..answer(201, &json!({})) };
+        let mut operation = asked(Operation::begun("https://arm/gw", &begun));
+        let throttled = Answer { retry_after: Some(Duration::from_secs(7)), ..answer(429, &json!({})) };
+        let Next::Ask(_, after) = operation.clone().after(&Ok(throttled)) else { panic!("it is asked for again") };
+        assert_eq!(after, Some(Duration::from_secs(7)));
+        for _ in 1..MOST_FAILURES {
+            operation = asked(operation.after(&Err(Trouble::new(Kind::Unavailable, "cut"))));
+        }
+        assert!(matches!(operation.clone().after(&Ok(answer(503, &json!({})))), Next::Failed(_)), "not for ever");
+        let operation = asked(operation.after(&Ok(answer(200, &json!({"status": "InProgress"})))));
+        assert!(matches!(operation.clone().after(&Ok(answer(404, &json!({})))), Next::Failed(_)), "it does not come back");
+        asked(operation.after(&Ok(answer(500, &json!({})))));
+    }
+
+    #[test]
+    fn a_change_that_is_refused_is_no_operation() {
+        for (status, kind) in [(400, Kind::Refused), (403, Kind::Denied), (409, Kind::Busy), (412, Kind::Changed), (429, Kind::Throttled)] {
+            let body = json!({"error": {"code": "X", "message": "why"}});
+            let Next::Failed(trouble) = Operation::begun("https://arm/gw", &answer(status, &body)) else { panic!("{status}") };
+            assert_eq!(trouble.kind, kind);
+            assert!(trouble.message.ends_with("X: why"), "{trouble}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The gateway as it is in Azure, as a source: what it tells is no input, but how inputs are compiled.
+//!
+//! It is read at the beginning, and where reconciling is on, again and again; whoever changes it reads it as well. What must not be here: what
+//! is done about it.
+
+use super::client::Client;
+use super::id::GatewayId;
+use super::trouble::Trouble;
+use crate::Failure;
+use crate::event::SourceState;
+use crate::lock;
+use crate::sources::{Outlet, Source};
+use crate::worker::intake::Intake;
+use chancery_core::dialect::ingress::options::{EXISTING_GATEWAY, GET_ERROR, PUBLIC_IPS};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How often the gateway is read before it counts as not to be read (AGIC: 3).
+const ATTEMPTS: u32 = 3;
+
+/// Reads one gateway.
+#[derive(Debug)]
+pub struct Reader {
+    /// Who asks.
+    pub client: Client,
+    /// Which gateway.
+    pub id: GatewayId,
+    /// Public addresses by the ids of their resources: they do not change.
+    addresses: Mutex<BTreeMap<String, String>>,
+}
+
+/// A gateway as it is.
+#[derive(Clone, Debug, Default)]
+pub struct Present {
+    document: Value,
+    addresses: BTreeMap<String, String>,
+    /// Why a public address is not known.
+    problem: Option<String>,
+}
+
+impl Reader {
+    /// Of this gateway.
+    #[must_use]
+    pub fn new(client: Client, id: GatewayId) -> Self {
+        Self { client, id, addresses: Mutex::default() }
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub async fn read(&self) -> Result<Present, Trouble> {
+        Ok(self.with_addresses(self.client.gateway(&self.id).await?).await)
+    }
+
+    /// A document that was read, with the addresses that it refers to.
+    pub async fn with_addresses(&self, document: Value) -> Present {
+        let frontends = document["properties"]["frontendIPConfigurations"].as_array().cloned().unwrap_or_default();
+        let ids = frontends.iter().filter_map(|of| of["properties"]["publicIPAddress"]["id"].as_str());
+        let (mut addresses, mut problem) = (BTreeMap::new(), None);
+        for id in ids {
+            let known = lock(&self.addresses).get(id).cloned();
+            let found = match known {
+                Some(known) => Ok(Some(known)),
+                None => self.client.public_address(id).await,
+            };
+            match found {
+                Ok(Some(address)) => {
+                    lock(&self.addresses).insert(id.to_owned(), address.clone());
+                    addresses.insert(id.to_owned(), address);
+                }
+                Ok(None) => problem = Some("a public address of the gateway has no number yet".to_owned()),
+                Err(trouble) => problem = Some(trouble.message),
+            }
+        }
+        Present { document, addresses, problem }
+    }
+}
+
+impl Present {
+    /// The tag of this version of the gateway.
+    #[must_use]
+    pub fn etag(&self) -> Option<&str> {
+        self.document["etag"].as_str()
+    }
+
+    /// From now on, inputs are compiled with this gateway.
+    pub fn tell(&self, intake: &Intake) {
+        let text = |of: &dyn Fn() -> serde_json::Result<String>| of().unwrap_or_default();
+        let document = text(&|| serde_json::to_string(&self.document));
+        let addresses = text(&|| serde_json::to_string(&self.addresses));
+        intake.set_options([(EXISTING_GATEWAY, Some(document)), (PUBLIC_IPS, Some(addresses)), (GET_ERROR, None)]);
+    }
+
+    /// How it is, where that is not as it should be.
+    fn detail(&self) -> Option<String> {
+        match self.document["properties"]["operationalState"].as_str() {
+            Some("Running" | "Starting") | None => self.problem.clone(),
+            Some(state) => Some(format!("the gateway is {state}: it is left alone until it runs")),
+        }
+    }
+}
+
+/// A gateway as a source.
+pub struct Azure {
+    /// Who reads it.
+    pub reader: Arc<Reader>,
+    /// How often it is read although nothing has changed (`RECONCILE_PERIOD_SECONDS` of AGIC).
+    pub reconcile: Option<Duration>,
+}
+
+impl Source for Azure {
+    fn name(&self) -> String {
+        format!("azure:{}", self.reader.id.name)
+    }
+
+    fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>> {
+        Box::pin(async move {
+            let pace = *self.reader.client.pace();
+            let (mut was_read, mut failures) = (false, 0);
+            loop {
+                let wait = match self.reader.read().await {
+                    Ok(present) => {
+                        (was_read, failures) = (true, 0);
+                        present.tell(&outlet.intake);
+                        outlet.state("ApplicationGateway", SourceState::Synced, present.detail());
+                        outlet.synced();
+                        self.reconcile
+                    }
+                    Err(trouble) => {
+                        failures += 1;
+                        if failures >= ATTEMPTS {
+                            outlet.state("ApplicationGateway", SourceState::Error, Some(trouble.message.clone()));
+                            if !was_read {
+                                // What was read once stays.
+                                outlet.intake.set_options([(GET_ERROR, Some(trouble.message.clone()))]);
+                            }
+                            outlet.synced();
+                        }
+                        Some(trouble.retry_after.unwrap_or(pace.reread))
+                    }
+                };
+                match wait {
+                    Some(wait) => tokio::time::sleep(wait).await,
+                    None => std::future::pending().await,
+                }
+            }
+        })
+    }
+}
