@@ -119,7 +119,7 @@ impl House {
         let (end, ended) = oneshot::channel::<()>();
         tokio::spawn(async move {
             let ended = async { drop(ended.await) };
-            serve(settings, vec![source], &servers, None, ended).await.expect("it serves");
+            serve(settings, vec![source], &servers, None, None, ended).await.expect("it serves");
         });
         let xds = until("it listens", || {
             events.timeline().into_iter().find_map(|dated| match dated.event {

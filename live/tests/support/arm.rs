@@ -49,6 +49,9 @@ pub enum Way {
     Resource,
 }
 
+/// Why a change fails: a code, and a message.
+pub type Fault = (&'static str, &'static str);
+
 /// What it holds and did.
 #[derive(Debug, Default)]
 pub struct Azure {
@@ -61,14 +64,14 @@ pub struct Azure {
     /// How many of the next requests are throttled.
     pub throttle: u32,
     /// What the next change ends with, instead of being carried out.
-    pub fail: Option<(&'static str, &'static str)>,
+    pub fail: Option<Fault>,
     /// Somebody changes the gateway before the next change arrives.
     pub meddle: Option<Value>,
     /// Tokens are not taken from now on until a new one is got.
     pub expired: bool,
     /// An operation: what it installs, how often it is still under way, and what it ends with.
-    pending: Option<(Value, u32, Option<(&'static str, &'static str)>)>,
-    outcome: Option<(&'static str, &'static str)>,
+    pending: Option<(Value, u32, Option<Fault>)>,
+    outcome: Option<Fault>,
     tokens: u64,
     /// Changes as they arrived.
     pub changes: Vec<Value>,

@@ -7,7 +7,7 @@ use super::{kinds, relations};
 use crate::compilation::{self, Loaded, Relation};
 use crate::dialect::kubernetes::admitted::AdmittedObjects;
 use crate::dialect::kubernetes::secret;
-use crate::ir::SecretReference;
+use crate::ir::{Holder, SecretReference};
 use crate::resource::Objects;
 use crate::text::Str;
 use alloc::vec::Vec;
@@ -39,6 +39,10 @@ impl compilation::Stages for Stages {
     }
 
     fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {
-        secret::key_material(objects, reference)
+        let SecretReference { holder, namespace, name, part } = reference;
+        match holder {
+            Holder::Secret => secret::value(objects, namespace, name, part.key()),
+            Holder::ConfigMap => secret::text_of_config_map(objects, namespace, name, part.key()).map(|text| text.as_bytes().to_vec()),
+        }
     }
 }

@@ -54,6 +54,6 @@ impl compilation::Stages for Stages {
     }
 
     fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {
-        secret::key_material(objects, reference)
+        secret::value(objects, &reference.namespace, &reference.name, reference.part.key())
     }
 }

@@ -4,7 +4,6 @@
 
 use super::refused;
 use crate::diagnostic::{Findings, Reported, codes};
-use crate::ir::{Holder, SecretReference};
 use crate::resource::{Object, Objects, Secret};
 use crate::text::{Node, NodeId, Str, base64};
 use alloc::collections::BTreeMap;
@@ -30,21 +29,22 @@ pub fn data(object: &Object) -> BTreeMap<Str, (NodeId, Secret<Str>)> {
     data
 }
 
-/// The data that a reference names; where several objects have the name, that of the last.
-pub fn key_material(objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {
-    let kind = match reference.holder {
-        Holder::Secret => "Secret",
-        Holder::ConfigMap => "ConfigMap",
-    };
+/// A Secret's value, decoded; where several Secrets have the name, that of the last.
+pub fn value(objects: &Objects, namespace: &str, name: &str, key: &str) -> Option<Vec<u8>> {
+    base64::decode(data(named(objects, "Secret", namespace, name)?).get(key)?.1.expose())
+}
+
+/// A ConfigMap's text; where several ConfigMaps have the name, that of the last.
+pub fn text_of_config_map<'o>(objects: &'o Objects, namespace: &str, name: &str, key: &str) -> Option<&'o str> {
+    named(objects, "ConfigMap", namespace, name)?.root.at(&["data", key])?.as_str()
+}
+
+fn named<'o>(objects: &'o Objects, kind: &str, namespace: &str, name: &str) -> Option<&'o Object> {
     let is = |object: &&Object| {
         let key = &object.key;
-        key.group.is_empty() && key.kind == kind && key.name == reference.name && key.namespace.as_ref() == Some(&reference.namespace)
+        key.group.is_empty() && key.kind == kind && key.name == *name && key.namespace.as_deref() == Some(namespace)
     };
-    let object = objects.iter().filter(is).last()?;
-    match reference.holder {
-        Holder::Secret => base64::decode(data(object).get(reference.part.key())?.1.expose()),
-        Holder::ConfigMap => Some(object.root.at(&["data", reference.part.key()])?.as_str()?.as_bytes().to_vec()),
-    }
+    objects.iter().filter(is).last()
 }
 
 /// Checks a Secret beyond its metadata, as the API server does.
