@@ -109,9 +109,9 @@ fn a_gateway_of_another_cluster_is_left_alone() {
     let mine = Plan { other_cluster: Some("/other".into()), ..plan(PATHS, Some(gateway(&[], ""))) };
     assert!(matches!(Applier::default().decide(&mine), Decision::Held(why) if why.contains("/other")));
     assert_eq!(Applier::new(Allowed { removals: false, take_over: true }).decide(&mine), Decision::Send);
-    let node = "---\napiVersion: v1\nkind: Node\nmetadata: {name: n}\nspec:\n  providerID: azure:///subscriptions/s/resourceGroups/MC_g_mine_west/providers/Microsoft.Compute/virtualMachines/n\n";
+    let node = "---\napiVersion: v1\nkind: Node\nmetadata: {name: node-1}\nspec:\n  providerID: azure:///subscriptions/s/resourceGroups/MC_g_mine_west/providers/Microsoft.Compute/virtualMachines/n\n";
     let of_node = plan(&format!("{PATHS}{node}"), Some(gateway(&[], "/theirs")));
-    assert_eq!(of_node.other_cluster.as_deref(), Some("/theirs"));
+    assert_eq!(of_node.other_cluster.as_deref(), Some("/theirs"), "{}", of_node.shown()["tags"]);
     assert_eq!(plan(PATHS, Some(gateway(&[], "/theirs"))).other_cluster, None, "it is not known which cluster this is");
 }
 
