@@ -15,7 +15,7 @@ mod tests;
 pub use detect::{Detection, detect, is_claimed, recognise};
 
 use crate::backend::envoy::v3::Emitted;
-use crate::compilation::{Compilation, Dialect, Draft, GatewayId, GatewayRef, Ledger, Options, Side, Task};
+use crate::compilation::{Compilation, Dialect, Draft, GatewayId, GatewayRef, Ledger, Options, Side, Task, as_written};
 use crate::diagnostic::{Diagnostic, Findings, Place, codes};
 use crate::executor::{Executor, Sequential};
 use crate::read::{self, DocumentCache, ReadOptions};
@@ -142,13 +142,14 @@ impl Compiler {
         compilation
     }
 
-    /// What a dialect's controller makes of the objects. What it writes into the cluster is what it would write without those that are assumed.
+    /// What a dialect's controller makes of the objects. What it writes into the cluster is what it would write without what is assumed.
     fn side(&mut self, objects: &Objects, found: &[Diagnostic], options: &Options, dialect: &'static Dialect) -> Side {
         let mut side = self.side_of(objects, found, options, dialect, ObjectSet::WithAssumed);
-        if objects.assumed().next().is_some() {
+        // A dialect may assume something of its controller, too.
+        if objects.assumed().next().is_some() || side.diagnostics.iter().any(|finding| *finding.code == codes::ASSUMED_OBJECT) {
             side.diagnostics.retain(|finding| !matches!(&finding.place, Place::Node { object, .. } if objects.is_assumed(*object)));
             if side.answers.statuses.is_some() {
-                side.answers = self.side_of(&objects.written(), found, options, dialect, ObjectSet::AsWritten).answers;
+                side.answers = self.side_of(&objects.written(), found, &as_written(options), dialect, ObjectSet::AsWritten).answers;
             }
         }
         side

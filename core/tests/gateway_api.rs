@@ -118,7 +118,7 @@ fn a_misspelt_service_is_found_with_the_name_that_was_meant() {
     assert_eq!(conditions(&compilation, "HTTPRoute", "web"), ["Accepted=True Accepted", "ResolvedRefs=False BackendNotFound"]);
     let finding = compilation.all_diagnostics().next().expect("a finding");
     assert_eq!(finding.code.name, "unresolved-service");
-    assert_eq!(finding.fix.as_ref().map(|fix| fix.replacement.as_str()), Some("web"));
+    assert_eq!(finding.fix.as_ref().map(|fix| fix.edits[0].replacement.as_str()), Some("web"));
 }
 
 #[test]

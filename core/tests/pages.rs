@@ -90,7 +90,8 @@ fn fixed(compilation: &Compilation, findings: &[&Diagnostic], text: &str) -> Opt
     let mut changes: Vec<(TextRange, &str)> = findings
         .iter()
         .filter_map(|finding| finding.fix.as_ref())
-        .map(|fix| (range(compilation, &fix.place).expect("a fix has a place"), fix.replacement.as_str()))
+        .flat_map(|fix| &fix.edits)
+        .map(|edit| (range(compilation, &edit.place).expect("a fix has a place"), edit.replacement.as_str()))
         .collect();
     changes.sort_by_key(|(range, _)| range.start);
     changes.dedup();

@@ -457,3 +457,73 @@ spec:
     let report = serde_json::to_string(&report).expect("JSON");
     assert!(report.contains("tls_certificate_sds_secret_configs"), "the annotation decides the name of the certificate: {report}");
 }
+
+const GATEWAY: &str = "\
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: contour}
+spec: {controllerName: projectcontour.io/gateway-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: infra}
+spec:
+  gatewayClassName: contour
+  listeners: [{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: shop}
+spec:
+  parentRefs: [{name: edge, namespace: infra}]
+  hostnames: [shop.example.com]
+  rules: [{backendRefs: [{name: shop, port: 80}]}]
+";
+
+/// Whether the host of the route is served, and what is assumed of Contour itself.
+fn served(text: &str, words: &str) -> (bool, Vec<String>) {
+    let mut work = compiled(text, words);
+    let told = assumed(&work).into_iter().filter(|message| message.contains("of Contour")).collect();
+    let documents = work.compilation.gateways().count();
+    (documents > 0 && work.envoy().to_string().contains("shop.example.com"), told)
+}
+
+#[test]
+fn the_only_gateway_is_contours_where_nothing_configures_contour() {
+    let (is_served, told) = served(GATEWAY, "missing=auto");
+    assert!(is_served && told.len() == 1 && told[0].contains("Gateway `edge` (infra)"), "{told:#?}");
+    assert_eq!(served(GATEWAY, ""), (false, vec![]));
+    let foreign = GATEWAY.replace("projectcontour.io/gateway-controller", "istio.io/gateway-controller");
+    assert_eq!(served(&foreign, "missing=auto"), (false, vec![]), "another controller's class");
+    let status = |words: &str| compiled(GATEWAY, words).compilation.sides[0].answers.status_document();
+    assert_eq!(status("missing=auto"), status("missing=error"));
+}
+
+#[test]
+fn several_gateways_are_the_provisioners() {
+    let two = format!("{GATEWAY}---\n{}", GATEWAY.split("---\n").nth(1).unwrap_or_default().replace("name: edge", "name: inner"));
+    let work = compiled(&two, "missing=auto");
+    assert_eq!(work.compilation.gateways().count(), 2);
+    assert!(assumed(&work).iter().any(|message| message.contains("the Gateway provisioner")), "{:#?}", assumed(&work));
+    let proxy = format!("{two}---\n{FRAGMENT}");
+    assert_eq!(compiled(&proxy, "missing=auto").compilation.gateways().count(), 1, "one Contour serves the HTTPProxy");
+    assert_eq!(compiled(&two, "missing=auto controller=serve").compilation.gateways().count(), 1);
+}
+
+#[test]
+fn the_only_configuration_of_the_input_is_contours() {
+    let configuration = |gateway: &str| {
+        format!(
+            "{GATEWAY}---\napiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {{name: own, namespace: projectcontour}}\nspec:\n  gateway:\n    gatewayRef: {{name: {gateway}, namespace: infra}}\n"
+        )
+    };
+    let (is_served, told) = served(&configuration("edge"), "missing=auto");
+    assert!(is_served && told.len() == 1 && told[0].contains("`--contour-config-name=own` is assumed"), "{told:#?}");
+    assert!(!served(&configuration("other"), "missing=auto").0, "it names another Gateway");
+    assert!(!served(&configuration("edge"), "").0);
+    let file = format!(
+        "{GATEWAY}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: contour, namespace: projectcontour}}\ndata:\n  contour.yaml: |\n    gateway:\n      gatewayRef: {{name: edge, namespace: infra}}\n"
+    );
+    let (is_served, told) = served(&file, "missing=auto");
+    assert!(is_served && told.len() == 1 && told[0].contains("`--config-path=/config/contour.yaml` is assumed"), "{told:#?}");
+}

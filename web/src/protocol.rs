@@ -362,6 +362,19 @@ pub struct Fix {
     /// What is replaced.
     #[serde(flatten)]
     pub span: Span,
+    /// Further replacements behind it in the same file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more: Vec<Edit>,
+}
+
+/// One more replacement of text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edit {
+    /// What takes the place of the text there.
+    pub replacement: String,
+    /// What is replaced.
+    #[serde(flatten)]
+    pub span: Span,
 }
 
 /// How a document is written.

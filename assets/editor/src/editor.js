@@ -185,11 +185,14 @@ export class Editor {
 
   // Applies the fix of a finding in the file that is shown.
   fix(fix) {
-    const change = JSON.parse(fix);
+    const first = JSON.parse(fix);
     const doc = this.view.state.doc;
-    const from = place(doc, change.line, change.column_utf16);
-    const to = place(doc, change.end_line, change.end_column_utf16);
-    this.view.dispatch({ changes: { from, to, insert: change.replacement }, userEvent: "input.fix" });
+    const change = (edit) => ({
+      from: place(doc, edit.line, edit.column_utf16),
+      to: place(doc, edit.end_line, edit.end_column_utf16),
+      insert: edit.replacement,
+    });
+    this.view.dispatch({ changes: [first, ...(first.more ?? [])].map(change), userEvent: "input.fix" });
     this.view.focus();
   }
 

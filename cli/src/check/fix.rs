@@ -8,13 +8,12 @@ use crate::Unusable;
 use crate::input::LoadedInput;
 use crate::output::{message, print, reason};
 use crate::style::{Style, count, plain};
-use chancery_core::diagnostic::Severity;
-use chancery_core::explain::{Finding, FixView};
+use chancery_core::diagnostic::{Severity, codes};
+use chancery_core::explain::{EditView, Finding, FixView};
 use chancery_core::redact::Veil;
 use chancery_core::resource::Input;
 use chancery_core::text::TextRange;
 use similar::{ChangeTag, TextDiff};
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Lines around a change that are shown.
@@ -72,18 +71,17 @@ fn apply_all(
     let all: Vec<&FixView> = found.iter().filter_map(|finding| finding.fix.as_ref()).filter(|fix| may_be_written(given, fix)).collect();
     let all = without_overlaps(all);
     let next = with_fixes(given, &all);
-    let is_better = |found: &[Finding], least: (usize, usize), by: usize| errors(found) <= least.0 && found.len() + by <= least.1;
-    if all.is_empty() || is_better(&findings(&next)?, (errors(found), found.len()), all.len()) {
+    let mut least = Badness::of(found);
+    if all.is_empty() || Badness::of(&findings(&next)?).is_better(&least, all.len()) {
         return Ok((next, all.len()));
     }
     // One of them does harm: each is tried by itself.
     let mut good = Vec::new();
-    let mut least = (errors(found), found.len());
     for fix in all {
         good.push(fix);
-        let found = findings(&with_fixes(given, &good))?;
-        if is_better(&found, least, 1) {
-            least = (errors(&found), found.len());
+        let now = Badness::of(&findings(&with_fixes(given, &good))?);
+        if now.is_better(&least, 1) {
+            least = now;
         } else {
             good.pop();
         }
@@ -91,23 +89,41 @@ fn apply_all(
     Ok((with_fixes(given, &good), good.len()))
 }
 
-fn errors(found: &[Finding]) -> usize {
-    found.iter().filter(|finding| finding.level() == Severity::Error).count()
+/// How bad an input is. What was unreadable has no findings of its own yet: with one error of its text less it may have more of others.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Badness {
+    unreadable: usize,
+    errors: usize,
+    findings: usize,
+}
+
+impl Badness {
+    fn of(found: &[Finding]) -> Self {
+        let errors = || found.iter().filter(|finding| finding.level() == Severity::Error);
+        let unreadable = errors().filter(|finding| finding.code == codes::SYNTAX.name).count();
+        Self { unreadable, errors: errors().count(), findings: found.len() }
+    }
+
+    /// Whether it is better than before, after so many changes that each mend a finding.
+    fn is_better(&self, before: &Self, changes: usize) -> bool {
+        Self { findings: self.findings + changes, ..*self } <= *before
+    }
 }
 
 /// Whether a text is a file that was read whole as it is.
 fn may_be_written(given: &LoadedInput, fix: &FixView) -> bool {
-    let at = fix.span.source.0 as usize;
+    let at = fix.first.span.source.0 as usize;
     given.paths.get(at).is_some_and(Option::is_some) && given.not_utf8.get(at).is_some_and(Vec::is_empty)
 }
 
 /// Of changes that touch each other, the first.
 fn without_overlaps(mut all: Vec<&FixView>) -> Vec<&FixView> {
-    all.sort_by_key(|fix| (fix.span.source.0, fix.span.offset, fix.span.end_offset));
+    all.sort_by_key(|fix| (fix.first.span.source.0, fix.first.span.offset, fix.first.span.end_offset));
     let mut out: Vec<&FixView> = Vec::new();
     for fix in all {
-        let is_free =
-            out.last().is_none_or(|last| last.span.source != fix.span.source || last.span.end_offset <= fix.span.offset && last.span != fix.span);
+        let last = out.last().and_then(|last| last.edits().next_back());
+        let next = &fix.first.span;
+        let is_free = last.is_none_or(|EditView { span, .. }| span.source != next.source || span.end_offset <= next.offset && span != next);
         if is_free {
             out.push(fix);
         }
@@ -117,21 +133,13 @@ fn without_overlaps(mut all: Vec<&FixView>) -> Vec<&FixView> {
 
 /// The inputs with these changes, which are in order and touch each other nowhere.
 fn with_fixes(given: &LoadedInput, fixes: &[&FixView]) -> LoadedInput {
-    let mut by_source: BTreeMap<u32, Vec<&FixView>> = BTreeMap::new();
-    for fix in fixes {
-        by_source.entry(fix.span.source.0).or_default().push(fix);
-    }
     let mut next = given.clone();
-    for (source, fixes) in by_source {
-        let Some(input) = next.inputs.inputs.get_mut(source as usize) else { continue };
-        let mut text = input.text.to_string();
-        for fix in fixes.iter().rev() {
-            let (start, end) = (fix.span.offset as usize, fix.span.end_offset as usize);
-            if text.get(start..end).is_some() {
-                text.replace_range(start..end, &fix.replacement);
-            }
+    // From the last to the first, so that places before a change stay as they are.
+    for fix in fixes.iter().rev() {
+        let Some(input) = next.inputs.inputs.get_mut(fix.first.span.source.0 as usize) else { continue };
+        if let Some(text) = fix.apply(&input.text) {
+            *input = Input { name: input.name.clone(), text: text.into() };
         }
-        *input = Input { name: input.name.clone(), text: text.into() };
     }
     next
 }

@@ -6,13 +6,15 @@ use crate::style::{Style, count, plain};
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Patch, Renderer, Snippet};
 use chancery_core::compilation::Compilation;
 use chancery_core::diagnostic::Severity;
-use chancery_core::explain::{Finding, Positions, Span};
+use chancery_core::explain::{EditView, Finding, Positions, Span};
 use chancery_core::text::TextRange;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Places this near stand in one excerpt.
 const NEAR_LINES: u32 = 8;
+/// Edits of one fix that are shown.
+const SHOWN_EDITS: usize = 3;
 /// Longer lines are not shown.
 const LONG_LINES: usize = 16 << 10;
 
@@ -126,14 +128,20 @@ impl<'a> Excerpts<'a> {
 
     fn fix(&self, finding: &Finding) -> Option<Group<'a>> {
         let fix = finding.fix.as_ref()?;
-        let excerpt = self.positions.excerpt(fix.span.source, fix.span.range(), 0)?;
+        let title = Level::HELP.secondary_title(plain(&fix.message).into_owned());
+        // Many edits are seen by `--fix --diff`.
+        let snippets: Option<Vec<_>> = fix.edits().take(SHOWN_EDITS).map(|edit| self.edit(edit)).collect();
+        Some(title.elements(snippets?))
+    }
+
+    fn edit(&self, edit: &EditView) -> Option<Element<'a>> {
+        let excerpt = self.positions.excerpt(edit.span.source, edit.span.range(), 0)?;
         if excerpt.text.lines().any(|line| line.len() > LONG_LINES) {
             return None;
         }
-        let range = within(fix.span.range(), excerpt.offset, excerpt.text.len());
-        let snippet = Snippet::source(excerpt.text).line_start(excerpt.line as usize).path(plain(&fix.span.file).into_owned());
-        let patch = Patch::new(range, plain(&fix.replacement).into_owned());
-        Some(Level::HELP.secondary_title(plain(&fix.message).into_owned()).element(snippet.patch(patch)))
+        let range = within(edit.span.range(), excerpt.offset, excerpt.text.len());
+        let snippet = Snippet::source(excerpt.text).line_start(excerpt.line as usize).path(plain(&edit.span.file).into_owned());
+        Some(snippet.patch(Patch::new(range, plain(&edit.replacement).into_owned())).into())
     }
 
     fn elements(&self, marks: &[Mark<'_>]) -> Vec<Element<'a>> {

@@ -2,7 +2,7 @@
 
 use chancery_core::diagnostic::Severity;
 use chancery_core::dialect;
-use chancery_core::explain::{Finding, Span};
+use chancery_core::explain::{EditView, Finding, Span};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -88,12 +88,16 @@ fn result(finding: &Finding) -> Value {
         result["fixes"] = json!([{
             "description": { "text": fix.message },
             "artifactChanges": [{
-                "artifactLocation": { "uri": uri(&fix.span.file) },
-                "replacements": [{ "deletedRegion": region(&fix.span), "insertedContent": { "text": fix.replacement } }],
+                "artifactLocation": { "uri": uri(&fix.first.span.file) },
+                "replacements": fix.edits().map(replacement).collect::<Vec<_>>(),
             }],
         }]);
     }
     result
+}
+
+fn replacement(edit: &EditView) -> Value {
+    json!({ "deletedRegion": region(&edit.span), "insertedContent": { "text": edit.replacement } })
 }
 
 /// A place.

@@ -123,6 +123,11 @@ pub fn for_people(options: Options) -> Options {
     options.or(Options::default().with(MISSING, super::OptionValue::Text(AUTO.into())))
 }
 
+/// The same without anything that is assumed.
+pub fn as_written(options: &Options) -> Options {
+    options.clone().with(MISSING, super::OptionValue::Text(ERROR.into()))
+}
+
 /// An object that a field of another object asks for.
 #[derive(Clone, Debug)]
 pub struct ReferencedObject {

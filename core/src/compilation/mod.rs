@@ -20,7 +20,7 @@ mod words;
 pub use answers::{Answers, Created, Life, OwnConfiguration, Refused, Serving, SettingChange, StatusOf, Takes};
 pub use dialect::{Ahead, Claim, Dialect, Draft, Hints, KnownAnnotations, KnownDefault, Language, Output, Task};
 pub use ledger::{Ledger, LedgerEntry, State, Why};
-pub use missing::{Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, ReferencedObject, for_people};
+pub use missing::{Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, ReferencedObject, as_written, for_people};
 pub use options::{OptionError, OptionKind, OptionSpec, OptionValue, Options};
 pub use relation::{Absent, Relation};
 pub use stages::{Loaded, Stages};

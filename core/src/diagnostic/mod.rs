@@ -80,6 +80,13 @@ pub struct Related {
 pub struct Fix {
     /// What it does, e.g. "rename to `prefix`".
     pub message: String,
+    /// The parts of it, all of one text, in its order; they do not touch each other.
+    pub edits: Vec<Edit>,
+}
+
+/// One replacement of text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
     /// What is replaced.
     pub place: Place,
     /// With what.
@@ -130,7 +137,7 @@ impl Diagnostic {
     /// Adds a certain change.
     #[must_use]
     pub fn fix(mut self, message: impl Into<String>, place: Place, replacement: impl Into<String>) -> Self {
-        self.fix = Some(Fix { message: message.into(), place, replacement: replacement.into() });
+        self.fix = Some(Fix { message: message.into(), edits: Vec::from([Edit { place, replacement: replacement.into() }]) });
         self
     }
 }

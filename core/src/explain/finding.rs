@@ -4,7 +4,7 @@
 
 use super::{Positions, Span};
 use crate::compilation::Compilation;
-use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::diagnostic::{Diagnostic, Fix, Place, Severity};
 use crate::order::Order as _;
 use crate::resource::ResourceKey;
 use crate::text::Str;
@@ -96,6 +96,37 @@ pub struct RelatedView {
 pub struct FixView {
     /// What it does.
     pub message: String,
+    /// The first edit.
+    #[serde(flatten)]
+    pub first: EditView,
+    /// Those behind it in the same file, in its order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more: Vec<EditView>,
+}
+
+impl FixView {
+    /// All edits, in the order of the text.
+    pub fn edits(&self) -> impl DoubleEndedIterator<Item = &EditView> {
+        core::iter::once(&self.first).chain(&self.more)
+    }
+
+    /// The text with this change; `None` where it is another text.
+    pub fn apply(&self, text: &str) -> Option<String> {
+        let mut out = String::with_capacity(text.len());
+        let mut from = 0;
+        for edit in self.edits() {
+            out.push_str(text.get(from..edit.span.offset as usize)?);
+            out.push_str(&edit.replacement);
+            from = edit.span.end_offset as usize;
+        }
+        out.push_str(text.get(from..)?);
+        Some(out)
+    }
+}
+
+/// One replacement of text.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct EditView {
     /// What takes the place of the text there.
     pub replacement: String,
     /// What is replaced.
@@ -164,14 +195,6 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
         _ => None,
     };
     let path = object.map(|(object, node)| object.path(node).to_string()).filter(|path| !path.is_empty());
-    let fix = of.fix.as_ref().and_then(|fix| {
-        let span = exact(&fix.place, compilation, positions)?;
-        // It would say again what stands there.
-        if positions.hides(span.source, span.range()) {
-            return None;
-        }
-        Some(FixView { message: fix.message.clone(), replacement: fix.replacement.clone(), span })
-    });
     Finding {
         code: of.code.name,
         severity: of.severity.name(),
@@ -183,8 +206,18 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
         object: object.map(|(object, _)| ResourceRef::from(&object.key)).filter(|object| !object.kind.is_empty()),
         related: of.related.iter().map(|related| RelatedView { message: related.message.clone(), span: positions.place(&related.place) }).collect(),
         help: of.help.clone(),
-        fix,
+        fix: of.fix.as_ref().and_then(|of| fix(of, compilation, positions)),
     }
+}
+
+fn fix(of: &Fix, compilation: &Compilation, positions: &Positions<'_>) -> Option<FixView> {
+    let mut edits = of.edits.iter().map(|edit| {
+        let span = exact(&edit.place, compilation, positions)?;
+        // It would say again what stands there.
+        let is_hidden = !edit.replacement.trim().is_empty() && positions.hides(span.source, span.range());
+        (!is_hidden).then(|| EditView { replacement: edit.replacement.clone(), span })
+    });
+    Some(FixView { message: of.message.clone(), first: edits.next()??, more: edits.collect::<Option<_>>()? })
 }
 
 /// Codes whose sentences are the controller's own.

@@ -39,7 +39,7 @@ pub use app_gateway::{AppGatewayReport, asking_app_gateway, route_app_gateway, r
 pub use asking::asking;
 pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
-pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, in_plain_words, not_utf8};
+pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings, in_plain_words, not_utf8};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
 pub use headline::{headline, service_name, shares, way};
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};

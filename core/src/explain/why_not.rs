@@ -2,7 +2,7 @@
 //!
 //! Nothing is guessed: each request is tried. What must not be here: whether a change of the text helps; who applies it compiles again.
 
-use super::finding::FixView;
+use super::finding::{EditView, FixView};
 use super::route::{RouteReport, TracedGateway};
 use super::{
     Finding, OriginView, Positions, ResourceRef, RouteRow, Span, Viewed, asking, asking_app_gateway, findings, ledger_of, route_app_gateway, routes,
@@ -264,7 +264,7 @@ fn set(positions: &Positions<'_>, object: &Object, field: &str, value: &str) -> 
     let message = format!("set `{field}: {value}`");
     if let Some(node) = spec.get(field) {
         let span = positions.span(source, object.value_range(node.id)?)?;
-        return Some(FixView { message, replacement: value.into(), span });
+        return Some(FixView { message, first: EditView { replacement: value.into(), span }, more: Vec::new() });
     }
     let first = spec.as_object()?.iter().next()?;
     let at = object.key_range(first.value.id)?.start;
@@ -272,7 +272,7 @@ fn set(positions: &Positions<'_>, object: &Object, field: &str, value: &str) -> 
     let span = positions.span(source, TextRange::empty(at))?;
     let is_flow = whole.slice(positions.text(source)).starts_with('{');
     let end = if is_flow { ", ".into() } else { format!("\n{}", " ".repeat(span.column_utf16 as usize)) };
-    Some(FixView { message, replacement: format!("{field}: {value}{end}"), span })
+    Some(FixView { message, first: EditView { replacement: format!("{field}: {value}{end}"), span }, more: Vec::new() })
 }
 
 #[cfg(test)]
@@ -306,8 +306,7 @@ spec: {port: 8080, protocol: HTTP, securityModel: INSECURE, hostBinding: {namesp
 
     fn mended(text: &str, why: &WhyNot) -> String {
         let fix = why.fixes.first().expect("a fix");
-        let (from, to) = (fix.span.offset as usize, fix.span.end_offset as usize);
-        format!("{}{}{}", &text[..from], fix.replacement, &text[to..])
+        fix.apply(text).expect("a change of this text")
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions, s
     let mut document = parse(text, &options.limits);
     let broken = document.is_broken();
     let quotes = Quotes::new(text);
-    let findings = problem::findings(&document, text, &quotes);
+    let findings = problem::findings(&document, text, &quotes, Some(&options.limits));
     let root = document.root.take();
     let secret = broken && (options.shape == Shape::Kubernetes || options.identify.is_some()) && redact::may_be_secret(text);
     let document = Arc::new(document);
@@ -233,7 +233,7 @@ impl Decoder<'_> {
             let Some(inner) = annotation.as_str() else { continue };
             for mut document in parse_embedded(self.text, span.value, inner, &self.options.limits) {
                 let broken = document.is_broken();
-                self.findings.extend(problem::findings(&document, self.text, &self.quotes));
+                self.findings.extend(problem::findings(&document, self.text, &self.quotes, None));
                 let mut root = document.root.take().unwrap_or_else(|| Node::synthesised(Value::Null));
                 let kept = self.kept_back(&mut root);
                 let is_object = root.as_object().is_some();
@@ -309,6 +309,6 @@ pub(super) fn for_each_place(finding: &mut Diagnostic, mut change: impl FnMut(&m
     change(&mut finding.place);
     finding.related.iter_mut().for_each(|related| change(&mut related.place));
     if let Some(fix) = &mut finding.fix {
-        change(&mut fix.place);
+        fix.edits.iter_mut().for_each(|edit| change(&mut edit.place));
     }
 }

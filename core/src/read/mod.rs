@@ -12,6 +12,7 @@
 mod cache;
 mod decode;
 mod identity;
+mod mend;
 mod problem;
 mod unwritten;
 

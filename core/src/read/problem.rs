@@ -1,17 +1,18 @@
 //! Problems of a text as findings with codes.
 
-use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
+use super::mend;
+use crate::diagnostic::{Code, Diagnostic, Fix, Place, Severity, codes};
 use crate::redact::Quotes;
 use crate::resource::SourceId;
-use crate::text::{Document, Problem, ProblemKind, TextRange};
+use crate::text::{Document, Limits, Problem, ProblemKind, TextRange};
 use alloc::vec::Vec;
 
 /// The keys by which an object of Kubernetes is known. Where several of them come twice, there are two objects.
 const OF_OBJECT: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
 
 /// The findings for what is wrong with the text of a document. A separator that is missing or broken explains all keys that come twice because of it:
-/// it is one error, as the first object is lost.
-pub(super) fn findings(document: &Document, text: &str, quotes: &Quotes<'_>) -> Vec<Diagnostic> {
+/// it is one error, as the first object is lost. With limits, changes that mend it are tried.
+pub(super) fn findings(document: &Document, text: &str, quotes: &Quotes<'_>, mend: Option<&Limits>) -> Vec<Diagnostic> {
     let twice = |problem: &&Problem| {
         let is_known = OF_OBJECT.contains(&problem.range.slice(text).trim_matches(['"', '\'']));
         problem.kind == ProblemKind::DuplicateKey && is_known && is_at_line_start(text, problem.range)
@@ -28,10 +29,19 @@ pub(super) fn findings(document: &Document, text: &str, quotes: &Quotes<'_>) -> 
         out.push(match problem.kind {
             ProblemKind::DuplicateKey if is_doubled => missing_separator(problem),
             ProblemKind::Separator => broken_separator(problem, text, quotes, lost),
-            _ => finding(problem, quotes),
+            _ => Diagnostic { fix: mend.and_then(|limits| mended(document, text, problem, limits)), ..finding(problem, quotes) },
         });
     }
     out
+}
+
+/// A change that mends it, where one is certain.
+fn mended(document: &Document, text: &str, problem: &Problem, limits: &Limits) -> Option<Fix> {
+    match problem.kind {
+        ProblemKind::Tab => mend::tabs(text, limits),
+        ProblemKind::DuplicateKey => mend::duplicate(document, text, problem, limits),
+        _ => None,
+    }
 }
 
 fn is_at_line_start(text: &str, range: TextRange) -> bool {

@@ -74,7 +74,7 @@ fn what_does_not_say_what_it_is_is_broken() {
 #[test]
 fn a_name_that_yaml_takes_for_a_boolean_can_be_quoted() {
     let (_, findings) = once("apiVersion: v1\nkind: Service\nmetadata:\n  name: on\n");
-    assert_eq!(findings[0].fix.as_ref().map(|fix| fix.replacement.as_str()), Some("\"on\""));
+    assert_eq!(findings[0].fix.as_ref().map(|fix| fix.edits[0].replacement.as_str()), Some("\"on\""));
 }
 
 #[test]

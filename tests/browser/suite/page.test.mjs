@@ -240,7 +240,7 @@ describe("the editor", () => {
     const { page, close } = await visit();
     await page.click("#tab-findings");
     await page.locator(".finding .chip.fix", { hasText: "rename to" }).click();
-    await page.locator("text=Nothing is wrong with this configuration.").waitFor();
+    await page.locator("text=Nothing found.").waitFor();
     assert.match(await line(page, "timeout_ms: 10000").textContent(), /timeout_ms/);
     await close();
   });

@@ -54,9 +54,8 @@ fn is_better(before: &WhyNot, after: &WhyNot) -> bool {
 /// The same of the work after a change.
 fn mended(compilation: &Compilation, side: SideRef<'_>, of: &ResourceRef, fix: &FixView, again: &Again<'_>) -> Option<WhyNot> {
     let mut inputs: Inputs = compilation.inputs.clone();
-    let input = inputs.inputs.get_mut(fix.span.source.0 as usize)?;
-    let (start, end) = (fix.span.offset as usize, fix.span.end_offset as usize);
-    input.text = format!("{}{}{}", input.text.get(..start)?, fix.replacement, input.text.get(end..)?).into();
+    let input = inputs.inputs.get_mut(fix.first.span.source.0 as usize)?;
+    input.text = fix.apply(&input.text)?.into();
     let name = side.dialect().name;
     let compilation = Compiler::new(again.dialects).compile(&inputs, again.options);
     let side = compilation.sides().find(|side| side.dialect().name == name)?;

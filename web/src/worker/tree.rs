@@ -8,7 +8,7 @@ use chancery_core::backend::OutputMap;
 use chancery_core::compilation::SideRef;
 use chancery_core::explain::{OriginView, Positions, name_of};
 use chancery_core::order::Gather as _;
-use chancery_core::resource::Rule;
+use chancery_core::resource::{Origin, Rule};
 use chancery_core::text::{Node, Value, to_json, to_yaml};
 use std::collections::{BTreeSet, HashSet};
 
@@ -265,9 +265,12 @@ impl Tree {
     fn row(&self, at: u32, side: SideRef<'_>, positions: &Positions<'_>) -> Row {
         let (key, item, node, pointer) = self.look(at);
         let (depth, end) = self.items.get(at as usize).map_or((0, at), |item| (u32::from(item.depth), item.end));
-        let origins = self.map.get(&pointer).unwrap_or_default();
-        let origin = origins.iter().min_by_key(|origin| origin.rule() == Rule::Default);
-        let view = origin.map(|origin| OriginView::of(*origin, side, positions));
+        let origin = |of: &[Origin]| of.iter().min_by_key(|origin| origin.rule() == Rule::Default).copied();
+        let own = self.map.get(&pointer).and_then(origin);
+        let view = own.map(|origin| OriginView::of(origin, side, positions));
+        // What a default holds is default too.
+        let around = || self.map.lookup(&pointer).and_then(|place| origin(place.origins)).map(Origin::rule);
+        let rule = own.map(Origin::rule).or_else(|| around().filter(|rule| *rule == Rule::Default));
         let lit = self.lit.iter().any(|(first, after)| *first <= at && at < *after);
         let holds_lit = !lit && self.lit.iter().any(|(first, _)| at < *first && *first < end);
         Row {
@@ -277,7 +280,7 @@ impl Tree {
             sort: sort(node).into(),
             open: (end > at + 1).then(|| self.is_open(at)),
             from: view.as_ref().and_then(|view| view.span.as_ref()).map(crate::worker::common::span),
-            rule: view.as_ref().map(|view| view.rule.name().into()),
+            rule: rule.map(|rule| rule.name().into()),
             why: view.map(|view| view.why),
             key,
             item,

@@ -36,7 +36,7 @@ pub fn tell(source: &Source<'_>, ledger: &mut Ledger) {
 fn not_ours(source: &Source<'_>, kind: Kind, feature: &str, object: &Admitted<'_>) -> Option<(Why, String)> {
     let configured = source.settings.at("gateway.gatewayRef");
     if !configured.exists() {
-        return Some((Why::NotWatched, "Contour's configuration names no Gateway".into()));
+        return Some((Why::NeverReferenced, "Contour's configuration names no Gateway in `gateway.gatewayRef`".into()));
     }
     if source.is_disabled(feature) {
         return Some((Why::NotWatched, format!("`--disable-feature={feature}` turns its kind off")));

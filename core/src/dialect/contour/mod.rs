@@ -3,6 +3,7 @@
 //! Follows projectcontour/contour of August 2026 as a cluster runs it: API server, `contour serve`, and the Gateway provisioner.
 
 pub mod annotations;
+mod assumed;
 mod checks;
 pub mod cluster;
 pub mod defaults;
@@ -31,6 +32,7 @@ use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hin
 use crate::diagnostic::Findings;
 use crate::ir::Ir;
 use crate::read::ReadOptions;
+use crate::resource::Objects;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -77,9 +79,12 @@ pub static DIALECT: Dialect = Dialect {
     setting_changes: settings::life::changes_between,
 };
 
-/// How objects are read: the file that flags lead to is one too.
+/// How objects are read: the file that flags lead to is one too, or that is assumed to be Contour's.
 pub fn read_options(options: &Options) -> ReadOptions {
-    ReadOptions { files: settings::file_name(options).into_iter().collect(), ..ReadOptions::default() }
+    ReadOptions {
+        files: settings::file_name(options).or_else(|| options.assumes.then(|| assumed::FILE.into())).into_iter().collect(),
+        ..ReadOptions::default()
+    }
 }
 
 /// From objects to gateways.
@@ -87,12 +92,13 @@ fn compile(task: Task<'_>) -> Draft {
     let Task { objects, options, executor, memory, ledger, sink, .. } = task;
     let mut fresh = Memory::default();
     let memory = memory.downcast_mut::<Memory>().unwrap_or(&mut fresh);
-    let options = &Options::of(options);
+    let given = Options::of(options);
+    let options = &*assumed::options(objects, &given, sink);
     let file = settings::file_name(options);
     let cluster = Cluster::apply(objects, file.as_ref(), options.skip_validation, executor, &mut memory.cluster, ledger, sink);
     let mut answers = Answers { refused: cluster.refused.clone(), ..Answers::default() };
-    let gateways = match options.controller {
-        Controller::Serve => Vec::from([serve(&cluster, options, memory, &mut answers, ledger, sink)]),
+    let gateways = match options.controller.unwrap_or_default() {
+        Controller::Serve => Vec::from([serve(objects, &cluster, options, memory, &mut answers, ledger, sink)]),
         Controller::GatewayProvisioner => provision(&cluster, options, memory, &mut answers, ledger, sink),
     };
     Draft { stages: Arc::new(Stages::new(&cluster)), answers, gateways }
@@ -104,10 +110,19 @@ fn installed() -> GatewayId {
 }
 
 /// `contour serve`: one gateway.
-fn serve(cluster: &Cluster<'_>, options: &Options, memory: &mut Memory, answers: &mut Answers, ledger: &mut Ledger, sink: &mut Findings) -> Gateway {
+fn serve(
+    objects: &Objects,
+    cluster: &Cluster<'_>,
+    options: &Options,
+    memory: &mut Memory,
+    answers: &mut Answers,
+    ledger: &mut Ledger,
+    sink: &mut Findings,
+) -> Gateway {
     let settings = Settings::load(cluster, options, ledger, sink).and_then(|settings| {
         answers.configuration = Some(settings.configuration());
-        settings.start(cluster, sink).map(|()| settings.with_assumed_gateway(cluster))
+        settings.start(cluster, sink)?;
+        Ok(if settings.is_configured() { settings } else { settings.with_gateway(assumed::gateway(objects, options, sink)) })
     });
     answers.life = Some(settings::life::life(cluster, options, settings.as_ref()));
     let outcome = match settings {

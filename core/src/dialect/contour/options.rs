@@ -2,7 +2,7 @@
 //!
 //! Nothing here is read from the process: hosts pass everything in. Defaults are those of the real deployment.
 
-use crate::compilation::{self, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
+use crate::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, OptionKind, OptionSpec};
 use crate::text::Str;
 use alloc::vec::Vec;
 
@@ -19,12 +19,14 @@ pub enum Controller {
 /// How Contour is started.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// The program.
-    pub controller: Controller,
+    /// The program; `None` where nothing says which.
+    pub controller: Option<Controller>,
     /// Its own flags as typed, `--root-namespaces=a,b`.
     pub arguments: Vec<Str>,
     /// The API server's validation is off; it prunes and defaults all the same.
     pub skip_validation: bool,
+    /// What the input does not hold is assumed, the configuration of Contour too.
+    pub assumes: bool,
 }
 
 /// The namespace that Contour runs in.
@@ -62,9 +64,10 @@ pub const SPECS: &[OptionSpec] = &[
 impl Options {
     /// How Contour is started, by the options that are given.
     pub fn of(options: &compilation::Options) -> Self {
-        let provisioner = options.text(CONTROLLER).is_some_and(|program| program == PROVISIONER);
+        let named = |program: &Str| if program == PROVISIONER { Controller::GatewayProvisioner } else { Controller::Serve };
         Self {
-            controller: if provisioner { Controller::GatewayProvisioner } else { Controller::Serve },
+            controller: options.text(CONTROLLER).map(named),
+            assumes: Assumptions::of(options).of_others() != Missing::Error,
             arguments: options.list(ARGUMENTS).to_vec(),
             skip_validation: options.flag(SKIP_VALIDATION),
         }

@@ -115,7 +115,7 @@ pub fn FindingsView(app: App) -> impl IntoView {
     });
     let nothing = move || {
         let any = app.engine.compiled.with(|compiled| !compiled.findings.is_empty());
-        let word = if any { "No finding fits the filter." } else { "Nothing is wrong with this configuration." };
+        let word = if any { "No finding fits the filter." } else { "Nothing found." };
         groups.with(|(groups, _)| groups.is_empty()).then(|| view! { <p class="empty">{word}</p> })
     };
     view! {

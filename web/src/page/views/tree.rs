@@ -326,7 +326,8 @@ fn row_source(app: App, row: &Row) -> impl IntoView + use<> {
             };
             view! { <button class="origin" tabindex="-1" title=why on:click=go>{label}</button> }.into_any()
         }
-        None if is_default(row) => view! { <span class="origin none" title=why>"default"</span> }.into_any(),
+        // What a default holds is only written as faintly.
+        None if is_default(row) && row.why.is_some() => view! { <span class="origin none" title=why>"default"</span> }.into_any(),
         None => ().into_any(),
     }
 }

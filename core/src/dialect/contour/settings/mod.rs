@@ -28,7 +28,7 @@ use crate::compilation::{Failure, Ledger, OwnConfiguration, State};
 use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::status::{object, text};
-use crate::resource::ObjectId;
+use crate::resource::{Object, ObjectId};
 use crate::text::{Node, Str, Value};
 use alloc::format;
 use alloc::vec::Vec;
@@ -36,7 +36,7 @@ pub use provisioned::ProvisionedContour;
 use validate::Fault;
 
 /// The name of the ConfigMap whose file Contour reads.
-const CONFIG_MAP: &str = "contour";
+pub(super) const CONFIG_MAP: &str = "contour";
 
 /// The configuration in force.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,12 +90,17 @@ impl Settings {
         Ok(Self { root, spec, object, watch_namespaces: flags.namespaces("watch-namespaces"), disabled_features })
     }
 
-    /// The same with a Gateway that is assumed to exist, where no other is named: it is assumed to be Contour's.
+    /// Whether an object of the input configures Contour, or a Gateway is named.
+    pub fn is_configured(&self) -> bool {
+        self.object != ObjectId::BUILT_IN || self.at("gateway.gatewayRef").exists()
+    }
+
+    /// The same with this Gateway as Contour's.
     #[must_use]
-    pub fn with_assumed_gateway(mut self, cluster: &Cluster<'_>) -> Self {
-        let assumed = cluster.all(Kind::Gateway).find(|gateway| gateway.object.assumed).filter(|_| !self.at("gateway.gatewayRef").exists());
-        if let (Some(gateway), Value::Object(root)) = (assumed, &mut self.root.value) {
-            let reference = object(alloc::vec![("name", text(gateway.name())), ("namespace", text(gateway.namespace()))]);
+    pub fn with_gateway(mut self, gateway: Option<&Object>) -> Self {
+        if let (Some(gateway), Value::Object(root)) = (gateway, &mut self.root.value) {
+            let namespace = gateway.key.namespace.as_deref().unwrap_or("default");
+            let reference = object(alloc::vec![("name", text(&gateway.key.name)), ("namespace", text(namespace))]);
             root.insert("gateway", object(alloc::vec![("gatewayRef", reference)]));
         }
         self

@@ -1,0 +1,94 @@
+//! What is assumed of Contour itself, where nothing says how it is configured: most people have only the resources that it reads.
+//!
+//! What must not be here: objects that others refer to; those are assumed for every dialect alike.
+
+use super::kinds::Kind;
+use super::options::{Controller, NAMESPACE, Options};
+use super::provision::CONTROLLER;
+use super::settings::{CONFIG_MAP, Flags};
+use crate::diagnostic::{Diagnostic, Findings, codes};
+use crate::dialect::kubernetes::at_name;
+use crate::resource::{Object, Objects};
+use crate::text::{Node, Str};
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The file of the installation that Contour comes with, below the ConfigMap's key.
+pub(super) const FILE: &str = "contour.yaml";
+
+/// The options with what is assumed: the configuration that the input holds is Contour's, and several Gateways are the provisioner's.
+pub(super) fn options<'o>(objects: &Objects, given: &'o Options, sink: &mut Findings) -> Cow<'o, Options> {
+    if !given.assumes || given.controller.is_some() || names_configuration(given) {
+        return Cow::Borrowed(given);
+    }
+    if let Some((object, flag)) = configuration(objects) {
+        sink.report(notice(object, format!("no flag of Contour is given; `{flag}` is assumed, as the input holds this configuration")));
+        return Cow::Owned(Options { arguments: given.arguments.iter().cloned().chain([flag.into()]).collect(), ..given.clone() });
+    }
+    let gateways = gateways(objects);
+    let is_served = |object: &Object| ["HTTPProxy", "Ingress"].contains(&object.key.kind.as_str());
+    if let ([first, _, ..], true, false) = (&gateways[..], given.arguments.is_empty(), objects.iter().any(is_served)) {
+        let message = "no configuration of Contour is in the input, and there are several Gateways; each is assumed to be served by a Contour of its \
+                       own, as the Gateway provisioner makes it";
+        sink.report(notice(first, message.into()));
+        return Cow::Owned(Options { controller: Some(Controller::GatewayProvisioner), ..given.clone() });
+    }
+    Cow::Borrowed(given)
+}
+
+/// The Gateway that is assumed to be Contour's, where its configuration is not in the input: the only one of a class of Contour's.
+pub(super) fn gateway<'o>(objects: &'o Objects, options: &Options, sink: &mut Findings) -> Option<&'o Object> {
+    if !options.assumes {
+        return None;
+    }
+    let gateways = gateways(objects);
+    let [gateway] = gateways[..] else { return gateways.into_iter().find(|gateway| gateway.assumed) };
+    if !gateway.assumed {
+        let message = format!("no configuration of Contour is in the input; it is assumed to name the {} in `gateway.gatewayRef`", gateway.key);
+        sink.report(notice(gateway, message));
+    }
+    Some(gateway)
+}
+
+fn notice(object: &Object, message: String) -> Diagnostic {
+    Diagnostic::new(&codes::ASSUMED_OBJECT, message, at_name(object)).about(object.key.clone())
+}
+
+/// Whether flags say where the configuration is, or are wrong.
+fn names_configuration(options: &Options) -> bool {
+    let named = |flags: Flags| ["contour-config-name", "config-path"].iter().any(|flag| flags.get(flag).is_some());
+    Flags::of_serve(&options.arguments).map_or(true, named)
+}
+
+/// The only configuration that the input holds, and the flag that leads Contour to it.
+fn configuration(objects: &Objects) -> Option<(&Object, String)> {
+    let own = |kind: Kind| of_kind(objects, kind).filter(|object| object.key.namespace.as_deref() == Some(NAMESPACE));
+    let configurations: Vec<&Object> = own(Kind::ContourConfiguration).collect();
+    match configurations[..] {
+        [only] => Some((only, format!("--contour-config-name={}", only.key.name))),
+        [] => {
+            let map = own(Kind::ConfigMap).find(|map| map.key.name == CONFIG_MAP && map.root.at(&["data", FILE]).is_some())?;
+            Some((map, format!("--config-path=/config/{FILE}")))
+        }
+        _ => None,
+    }
+}
+
+/// The Gateways whose class is Contour's, or is not in the input.
+fn gateways(objects: &Objects) -> Vec<&Object> {
+    let classes: Vec<(&Str, Option<&str>)> = of_kind(objects, Kind::GatewayClass)
+        .map(|class| (&class.key.name, class.root.at(&["spec", "controllerName"]).and_then(Node::as_str)))
+        .collect();
+    let is_ours = |gateway: &&Object| {
+        let class = gateway.root.at(&["spec", "gatewayClassName"]).and_then(Node::as_str);
+        classes.iter().find(|(name, _)| Some(name.as_str()) == class).is_none_or(|(_, controller)| *controller == Some(CONTROLLER))
+    };
+    of_kind(objects, Kind::Gateway).filter(is_ours).collect()
+}
+
+fn of_kind(objects: &Objects, kind: Kind) -> impl Iterator<Item = &Object> {
+    let definition = kind.definition();
+    objects.all().filter(move |object| !object.broken && object.key.kind == definition.name && object.key.group == definition.group)
+}
