@@ -209,7 +209,8 @@ pub struct CompileArgs {
     /// Write each kind into a file of its own in this folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out_dir: Option<PathBuf>,
-    /// Put certificates, keys and credentials into the output, which then runs without a management server.
+    /// Put certificates, keys and credentials into the output, which then runs without a management server. In the place of what Consul's authority
+    /// issues, a throw-away authority issues it.
     #[arg(long)]
     pub with_secrets: bool,
     /// Which of Envoy's fields are used: those of the controller, or only those that Envoy does not call deprecated.

@@ -3,6 +3,7 @@
 //! What must not be here: what is in the documents.
 
 use crate::args::{CompileArgs, DataFormat, Deployment, Fields, Kind};
+use crate::authority::ThrowAway;
 use crate::output::{Sink, message, tell_all};
 use crate::style::{count, plain};
 use crate::{Outcome, Unusable, input};
@@ -26,6 +27,7 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
     if args.fields == Fields::Current {
         compilation.change_irs(|ir| ir.delivery.spelling = Spelling::CURRENT);
     }
+    let authority = ThrowAway::default();
     let mut kinds = Vec::new();
     args.output.iter().for_each(|kind| {
         if !kinds.contains(kind) {
@@ -38,7 +40,8 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
     }
     let on_terminal = args.out.is_none() && args.out_dir.is_none() && std::io::stdout().is_terminal();
     let pretty = args.pretty || (on_terminal && !args.compact);
-    if let Some(absent) = kinds.iter().find(|kind| !compilation.sides().any(|side| Writer { args, side, pretty }.has(**kind))) {
+    if let Some(absent) = kinds.iter().find(|kind| !compilation.sides().any(|side| Writer { args, side, pretty, authority: &authority }.has(**kind)))
+    {
         if absent.is_of_gateway() {
             return Err(input::nothing_runs(&compilation));
         }
@@ -50,12 +53,12 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
         let views = compilation.take_views();
         std::thread::spawn(move || drop(views));
     }
-    let writers: Vec<Writer<'_>> = compilation.sides().map(|side| Writer { args, side, pretty }).collect();
+    let writers: Vec<Writer<'_>> = compilation.sides().map(|side| Writer { args, side, pretty, authority: &authority }).collect();
     match &args.out_dir {
         Some(folder) => files(&writers, &kinds, folder, &mut compiler)?,
         None => one_document(&writers, &kinds, &mut compiler)?,
     }
-    notices.iter().for_each(|notice| message(notice));
+    notices.iter().chain(&authority.notice()).for_each(|notice| message(notice));
     // Whoever compiles large inputs does not wait for them to be taken apart.
     std::process::exit(0)
 }
@@ -127,6 +130,8 @@ struct Writer<'a> {
     args: &'a CompileArgs,
     side: SideRef<'a>,
     pretty: bool,
+    /// Who issues what the cluster would.
+    authority: &'a ThrowAway,
 }
 
 impl<'a> Writer<'a> {
@@ -208,7 +213,10 @@ impl<'a> Writer<'a> {
     }
 
     fn envoy(&self, document: envoy::Document, gateway: GatewayRef<'_>, compiler: &mut Compiler) -> Rope {
-        let lookup = |reference: &SecretReference| gateway.of().key_material(reference);
+        let lookup = |reference: &SecretReference| {
+            let given = gateway.of().key_material(reference);
+            given.or_else(|| self.authority.material(gateway.of(), reference))
+        };
         let layout = if self.pretty { envoy::Layout::Pretty } else { envoy::Layout::Compact };
         let secrets = self.args.with_secrets.then_some(&lookup as envoy::Lookup<'_>);
         envoy::v3::emit(gateway.ir, &envoy::Options { document, layout, secrets, executor: compiler.executor() }, compiler.emitted.of(gateway))

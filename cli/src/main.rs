@@ -5,6 +5,7 @@
 
 mod across;
 mod args;
+mod authority;
 mod check;
 mod compile;
 mod config;

@@ -13,7 +13,7 @@
 //! | [`address`] | where a server listens |
 //! | [`envoys`] | Envoys that run: found, asked, sent requests, compared with what they should have |
 //! | [`files`] | which files of a folder are read |
-//! | [`sources`] | where inputs come from: a folder, a stream of watch events, a recording, an API server |
+//! | [`sources`] | where inputs come from: a folder, a stream of watch events, a recording, an API server, a Consul agent |
 //! | [`worker`] | changes become builds: noise dropped, spaced, drained, compiled |
 //! | [`xds`] | snapshots, subscriptions, the server, and whom a rejection blames |
 //! | [`proxies`] | which Envoy gets which gateway's snapshot |

@@ -54,6 +54,7 @@ const PARTS: &[Part] = &[
     ("apiserver", apiserver),
     ("chaos", chaos),
     ("cluster", cluster),
+    ("consul", consul),
     ("desktop", window),
     ("package", installed),
 ];
@@ -61,8 +62,8 @@ const PARTS: &[Part] = &[
 /// Parts that run only where they are named: they want minutes more. `page` has the page as people get it, optimised as a whole, twice over,
 /// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does. `drift`, `diff` and `provenance`
 /// go through the corpora; a part of each is among the tests. `desktop` builds the window, with what links
-/// the system's web view; `package` builds and installs it as people get it.
-const NAMED: [&str; 8] = ["chaos", "browser", "page", "drift", "diff", "provenance", "desktop", "package"];
+/// the system's web view; `package` builds and installs it as people get it. `consul` has Go build a Consul agent, for minutes the first time.
+const NAMED: [&str; 9] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "desktop", "package"];
 
 /// Parts that run beside those before them.
 const BESIDE: [&str; 3] = ["apiserver", "no_std", "wasm"];
@@ -279,6 +280,12 @@ fn apiserver() -> Result<Ended, String> {
 /// What follows a cluster, on a real API server.
 fn cluster() -> Result<Ended, String> {
     call(cargo().args(["test", "--package", "chancery-live", "--features", "cluster", "--test", "cluster"]))?;
+    Ok(Ended::Passed)
+}
+
+/// What follows a Consul agent, on real ones.
+fn consul() -> Result<Ended, String> {
+    call(cargo().args(["test", "--package", "chancery-live", "--features", "consul", "--test", "consul_agent"]))?;
     Ok(Ended::Passed)
 }
 

@@ -35,6 +35,27 @@ pub struct LiveArgs {
     /// Follow custom resources with these labels only.
     #[arg(long, value_name = "LABELS", requires = "kube")]
     pub selector: Option<String>,
+    /// Follow the Consul agent at this address: HOST:PORT, http://, https:// or unix://. Without ADDR it is `$CONSUL_HTTP_ADDR` or 127.0.0.1:8500.
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "", help_heading = "Consul")]
+    pub consul: Option<String>,
+    /// A file with the token for Consul; `$CONSUL_HTTP_TOKEN_FILE` or `$CONSUL_HTTP_TOKEN` when not given. It is read again for every request.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "consul", help_heading = "Consul")]
+    pub consul_token_file: Option<PathBuf>,
+    /// The authority that signed the agent's certificate; `$CONSUL_CACERT` or the system's authorities when not given.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "consul", help_heading = "Consul")]
+    pub consul_ca_file: Option<PathBuf>,
+    /// The certificate that is shown to the agent; `$CONSUL_CLIENT_CERT` when not given.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "consul", help_heading = "Consul")]
+    pub consul_client_cert: Option<PathBuf>,
+    /// Its key; `$CONSUL_CLIENT_KEY` when not given.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "consul", help_heading = "Consul")]
+    pub consul_client_key: Option<PathBuf>,
+    /// The name in the agent's certificate, where it is not the host of its address; `$CONSUL_TLS_SERVER_NAME` when not given.
+    #[arg(long, value_name = "NAME", requires = "consul", help_heading = "Consul")]
+    pub consul_tls_server_name: Option<String>,
+    /// The datacenter whose proxies are served; the agent's own when not given.
+    #[arg(long, value_name = "NAME", requires = "consul", help_heading = "Consul")]
+    pub consul_datacenter: Option<String>,
     /// Replay what `--record` wrote.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub replay: Option<PathBuf>,
@@ -133,6 +154,7 @@ pub struct WatchArgs {
 Examples:
   chancery serve gateway/
   chancery bootstrap --xds 127.0.0.1:8003 > envoy.json && envoy -c envoy.json
+  chancery serve --consul 127.0.0.1:8500 --consul-token-file token
 
 An ADDR is HOST:PORT, or `off`; port 0 is a free one. Exit codes: 0 told to end, 2 it cannot serve, or a part of it died.")]
 pub struct ServeArgs {

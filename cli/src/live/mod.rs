@@ -24,6 +24,7 @@ use chancery_live::install::Install;
 use chancery_live::log;
 use chancery_live::serve::{Applying, Servers, Writing};
 use chancery_live::sources::Source;
+use chancery_live::sources::consul::{Consul, Settings as Agent};
 use chancery_live::sources::folder::{Folder, Reading};
 use chancery_live::sources::kube::{Kube, Settings as Cluster};
 use chancery_live::sources::recording::Recorder;
@@ -140,11 +141,14 @@ fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<Prepared, Unusabl
     if args.kube {
         sources.push(Box::new(Kube::new(Cluster { dialect: options.dialect.as_ref().map(|name| name.to_string()), ..cluster(args) })));
     }
+    if let Some(address) = &args.consul {
+        sources.push(Box::new(Consul::new(consul(args, address))));
+    }
     if let Some(path) = &args.replay {
         sources.push(Box::new(Replay::new(path.clone(), args.speed)));
     }
     if sources.is_empty() {
-        return Err("there is nothing to watch: name files or folders, give --kube for a cluster, or `-` for watch events on standard input".into());
+        return Err("there is nothing to watch: name files or folders, give --kube for a cluster, --consul for a Consul agent, or `-` for watch events on standard input".into());
     }
     let gateway = azure::gateway(&args.azure, &mut options)?;
     if let Some(reader) = &gateway {
@@ -155,6 +159,19 @@ fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<Prepared, Unusabl
     log::start(args.log_format.into(), &args.log_level, &events).map_err(unusable)?;
     let settings = Settings { options, spacing: args.spacing, recorder, events };
     Ok((settings, sources, gateway))
+}
+
+/// Which Consul is meant.
+fn consul(args: &LiveArgs, address: &str) -> Agent {
+    Agent {
+        address: Some(address.to_owned()).filter(|address| !address.is_empty()),
+        token_file: args.consul_token_file.clone(),
+        ca_file: args.consul_ca_file.clone(),
+        client_cert: args.consul_client_cert.clone(),
+        client_key: args.consul_client_key.clone(),
+        server_name: args.consul_tls_server_name.clone(),
+        datacenter: args.consul_datacenter.clone(),
+    }
 }
 
 /// Which cluster is meant.

@@ -23,7 +23,7 @@ pub use ledger::{Ledger, LedgerEntry, State, Why};
 pub use missing::{Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, ReferencedObject, as_written, for_people};
 pub use options::{OptionError, OptionKind, OptionSpec, OptionValue, Options};
 pub use relation::{Absent, Relation};
-pub use stages::{Loaded, Stages};
+pub use stages::{Issued, Loaded, Stages};
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::appgw::Gateway as AppGateway;
@@ -277,6 +277,11 @@ impl<'a> SideRef<'a> {
     /// The key material that a reference names, for outputs that are to hold it.
     pub fn key_material(self, reference: &SecretReference) -> Option<Vec<u8>> {
         self.side.stages.key_material(&self.compilation.objects, reference)
+    }
+
+    /// What the cluster itself issues for a reference while it runs.
+    pub fn issued(self, reference: &SecretReference) -> Option<Issued> {
+        self.side.stages.issued(reference)
     }
 
     /// What its fields refer to.

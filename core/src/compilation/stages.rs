@@ -28,6 +28,20 @@ pub trait Stages: Any + Debug + Send + Sync {
     fn key_material(&self, _: &Objects, _: &SecretReference) -> Option<Vec<u8>> {
         None
     }
+
+    /// What the cluster itself issues for a reference while it runs, so that no input has it; `None` where it issues nothing.
+    fn issued(&self, _: &SecretReference) -> Option<Issued> {
+        None
+    }
+}
+
+/// A certificate that the authority of a cluster issues while it runs. A host may issue one in its place, of an authority of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issued {
+    /// The trust domain of the authority.
+    pub authority: Str,
+    /// The URI that the certificate is for; `None` for the authority's own.
+    pub identity: Option<Str>,
 }
 
 /// The stages of a side whose values were taken out.

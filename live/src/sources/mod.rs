@@ -5,12 +5,14 @@
 //! | [`folder`] | files and folders, as they change |
 //! | [`stream`] | watch events on standard input, as `kubectl get -w --output-watch-events -o json` writes them |
 //! | [`kube`] | an API server |
+//! | [`consul`] | a Consul agent |
 //! | [`recording`] | what sources told, as `chancery watch --record` writes it |
 //! | [`replay`] | a recording, played again |
 //!
 //! A source puts texts into the [`Intake`](crate::worker::intake::Intake), says when it has told all that it holds, and tells how it is. What
 //! it has told stays when it is lost: only what it knows to be gone is taken away. Not here: what texts mean.
 
+pub mod consul;
 pub mod folder;
 pub mod kube;
 pub mod recording;

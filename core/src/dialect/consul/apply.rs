@@ -2,6 +2,7 @@
 //!
 //! What must not be here: what is stored (`state`), and what proxies see of it.
 
+use super::agent::Agent;
 use super::codes;
 use super::documents::{self, What, any_case, assumed, each, group, key};
 use super::entry::{Entry, Kind};
@@ -22,7 +23,9 @@ use alloc::vec::Vec;
 impl State {
     /// What the documents leave.
     pub(crate) fn of(objects: &Objects, datacenter: &str) -> Self {
-        let mut state = State { datacenter: Str::new(datacenter), ..State::default() };
+        let agent = Agent::of(objects);
+        let datacenter = agent.as_ref().map(|agent| agent.datacenter.clone()).filter(|name| !name.is_empty()).unwrap_or_else(|| Str::new(datacenter));
+        let mut state = State { datacenter, agent, ..State::default() };
         // What is assumed counts for all that is written: entries before them, and instances after, so that written ones keep their ports.
         let is_entry = |what: &What| matches!(what, What::Entry(_));
         let before = assumed(objects).filter(|(_, _, what)| is_entry(what));
@@ -35,7 +38,7 @@ impl State {
                 }
                 What::Service => state.service(object, id),
                 What::Catalog => state.catalog(object, id),
-                What::Foreign => {}
+                What::Agent | What::Leaf | What::Roots | What::Foreign => {}
                 What::Nothing => {
                     let help = "a config entry has a `Kind`, a service definition a `service`, a registration in the catalog a `Node`";
                     let place = Place::value(id, object.root.id);
@@ -74,6 +77,11 @@ impl State {
         self.unknown_field(object, &shared::UNKNOWN_FIELD, message, &fault);
     }
 
+    fn unread(&mut self, object: &Object, fault: &Fault) {
+        let message = format!("there is no field `{}` that Chancery reads: it has no effect on what is served", fault.text);
+        self.unknown_field(object, &shared::UNKNOWN_FIELD, message, fault);
+    }
+
     fn unknown_field(&mut self, object: &Object, code: &'static Code, message: String, fault: &Fault) {
         let mut finding = Diagnostic::new(code, message, Place::key(object.id, fault.node));
         if let Some(meant) = fault.meant {
@@ -105,6 +113,11 @@ impl State {
         // The mesh has no name, but may be given one; namespace and partition are the only ones that there are.
         let ignored = |fault: &Fault| kind == Kind::Mesh && fault.text.eq_ignore_ascii_case("Name");
         let mut unknown: Vec<Fault> = read.unknown.into_iter().filter(|fault| !ignored(fault)).collect();
+        // What an agent stores it has taken.
+        let stored = object.stored && group(&object.root).is_none();
+        if stored {
+            core::mem::take(&mut unknown).into_iter().for_each(|fault| self.unread(object, &fault));
+        }
         if group(&object.root).is_some() {
             // Kubernetes drops what its schema does not have.
             core::mem::take(&mut unknown).into_iter().for_each(|fault| self.dropped(object, fault));
@@ -116,14 +129,14 @@ impl State {
         let secret = object.secrets.first().map(|(_, secret)| secret.clone());
         let key_text = secret.as_ref().map_or("", |secret| secret.expose().as_str());
         // An assumed certificate has no key.
-        let is_valid = |tree: &_| if object.assumed { Ok(()) } else { validate(kind, tree, key_text) };
+        let is_valid = |tree: &_| if object.assumed || stored { Ok(()) } else { validate(kind, tree, key_text) };
         let verdict = normalise(kind, &mut tree).and_then(|()| is_valid(&tree));
         if let Err(why) = verdict {
             return self.report(object, NodeId::default(), why);
         }
         let name = tree.get("Name").str();
         let entry = Arc::new(Entry { kind, name: name.clone(), tree, key: secret, object: id });
-        if let Err(why) = graph::validate(self, &entry) {
+        if !stored && let Err(why) = graph::validate(self, &entry) {
             return self.report(object, NodeId::default(), why);
         }
         match kind {
@@ -145,7 +158,8 @@ impl State {
 
     /// Gives a service its virtual IP.
     fn assign(&mut self, service: &Str) {
-        if service.is_empty() || self.virtual_ips.contains_key(service) {
+        // An agent that is there has given them out itself.
+        if self.agent.is_some() || service.is_empty() || self.virtual_ips.contains_key(service) {
             return;
         }
         let number = self.virtual_ips.len() + 1;
@@ -180,10 +194,17 @@ impl State {
         if let Err(why) = registered.verdict {
             return self.report(object, NodeId::default(), why);
         }
-        registered.instances.into_iter().for_each(|instance| self.register(instance));
+        for mut instance in registered.instances {
+            let is_here = |agent: &Agent| instance.node.peer.is_empty() && instance.node.name == agent.node;
+            instance.local = instance.node.datacenter == self.datacenter && self.agent.as_ref().is_some_and(is_here);
+            self.register(instance);
+        }
     }
 
     fn register(&mut self, mut instance: Instance) {
+        if self.agent.is_some() {
+            self.learn(&instance);
+        }
         if instance.node.datacenter == self.datacenter && instance.node.peer.is_empty() {
             if instance.kind == "connect-proxy" || instance.native {
                 let destination = instance.destination();
@@ -198,6 +219,18 @@ impl State {
             }
         }
         self.instances.put(instance);
+    }
+
+    /// Learns the virtual IPs that an instance has in the catalog.
+    fn learn(&mut self, instance: &Instance) {
+        if instance.node.datacenter != self.datacenter || !instance.node.peer.is_empty() {
+            return;
+        }
+        for (name, address) in &instance.tagged {
+            let Some(rest) = name.strip_prefix(VIRTUAL) else { continue };
+            let service = rest.strip_prefix(':').map_or_else(|| instance.destination(), Str::new);
+            self.virtual_ips.insert(service, address.address.clone());
+        }
     }
 
     fn behind_wildcard(&self) -> bool {

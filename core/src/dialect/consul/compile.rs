@@ -27,12 +27,13 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
     let Task { objects, options, ledger, sink, .. } = task;
     let options = Options::of(options);
     let mut state = State::of(objects, DATACENTER);
-    let local: Vec<Arc<Instance>> = state.here().filter(|instance| instance.local && is_proxy(instance)).cloned().collect();
+    let served = state.served();
+    let default_deny = state.agent.as_ref().map_or(options.default_deny, |agent| agent.default_deny);
     let peers: BTreeMap<Str, State> = options.peers.iter().map(|(name, text)| (name.clone(), peer(text, name))).gathered();
     let (mut proxies, mut gateways) = (BTreeMap::new(), Vec::new());
-    for instance in &local {
+    for (id, instance) in &served {
         let merged = service::merged(instance, &state.entries);
-        let source = Source { home: &state, peers: &peers, default_deny: options.default_deny };
+        let source = Source { home: &state, peers: &peers, default_deny };
         let proxy = proxycfg::Proxy::of(&merged);
         let mail = proxy.as_ref().map(|proxy| Mailbox::settle(proxy.machine(), &source)).unwrap_or_default();
         let verbatim = match proxy.as_ref().map(|proxy| resources(&merged, proxy, &mail, &source)).unwrap_or_else(|| Ok(Verbatim::default())) {
@@ -45,24 +46,24 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
             }
         };
         let (service, bootstrap) = (service::answer(&merged), bootstrap::bootstrap(&merged));
-        proxies.insert(instance.id.clone(), ProxyState { object: instance.object, service, bootstrap, mail });
+        proxies.insert(id.clone(), ProxyState { object: instance.object, service, bootstrap, mail });
         let ir = Ir {
             delivery: EnvoyDelivery {
                 verbatim,
-                identity: Some(names::identity(&merged)),
+                identity: Some(state.agent.as_ref().map_or_else(|| names::identity(&merged), |agent| agent.named(&names::identity(&merged)))),
                 bootstrap: bootstrap::start(&merged),
                 ..EnvoyDelivery::default()
             },
             ..Ir::default()
         };
-        gateways.push(Gateway { id: GatewayId::new(instance.id.clone()), owner: instance.object, outcome: Outcome::Runs(Arc::new(ir)) });
+        gateways.push(Gateway { id: GatewayId::new(id.clone()), owner: instance.object, outcome: Outcome::Runs(Arc::new(ir)) });
     }
     sink.append(&mut state.diagnostics);
     write_down(objects, sink, ledger);
-    for (gateway, instance) in gateways.iter().zip(&local).filter(|(_, instance)| registration::is_gateway(&instance.kind)) {
+    for (gateway, (id, _)) in gateways.iter().zip(&served).filter(|(_, (_, instance))| registration::is_gateway(&instance.kind)) {
         let is_empty = matches!(&gateway.outcome, Outcome::Runs(ir) if ir.delivery.verbatim.is_empty());
         if let Some(object) = gateway.owner.filter(|_| !is_empty) {
-            ledger.emitted(object, format!("the proxy {}", instance.id));
+            ledger.emitted(object, format!("the proxy {id}"));
         }
     }
     let chains = chains(&state);
@@ -78,6 +79,10 @@ fn write_down(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
         }
     }
     for object in objects.iter() {
+        if let What::Agent | What::Leaf | What::Roots = documents::what(&object.root).0 {
+            ledger.emitted(object.id, "what the agent gives to all proxies");
+            continue;
+        }
         let becomes = match refused.get(&object.id) {
             Some(why) => LedgerState::Invalid(why.clone()),
             None if documents::what(&object.root).0 == What::Foreign => {
@@ -97,12 +102,7 @@ fn peer(text: &Str, name: &str) -> State {
 
 /// What a proxy gets.
 fn resources(instance: &Instance, proxy: &Proxy, mail: &Mailbox, source: &Source<'_>) -> Result<Verbatim, Failure> {
-    xds::resources(&Context { instance, mail, proxy, default_deny: source.default_deny })
-}
-
-/// Whether it has an Envoy.
-fn is_proxy(instance: &Instance) -> bool {
-    instance.kind == "connect-proxy" || registration::is_gateway(&instance.kind)
+    xds::resources(&Context { instance, mail, proxy, default_deny: source.default_deny, agent: source.home.agent.as_ref() })
 }
 
 /// The chain of a service as nobody in particular sees it.

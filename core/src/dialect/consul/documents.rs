@@ -2,7 +2,9 @@
 //!
 //! What must not be here: what is valid, and what they do.
 
+use super::agent;
 use super::entry::Kind;
+use super::material;
 use crate::diagnostic::Findings;
 use crate::read::{DocumentCache, Identify, ReadOptions, Shape, read};
 use crate::resource::{Inputs, Object, ObjectId, Objects, REDACTED, ResourceKey};
@@ -19,6 +21,12 @@ pub(crate) enum What {
     Service,
     /// A registration in the catalog.
     Catalog,
+    /// What only the agent knows.
+    Agent,
+    /// The certificate of a service.
+    Leaf,
+    /// The certificates of the authority.
+    Roots,
     /// An object of Kubernetes that another controller reads.
     Foreign,
     /// None of them.
@@ -108,6 +116,12 @@ pub(crate) fn what(root: &Node) -> (What, Str) {
         return (What::Nothing, Str::default());
     }
     let name = text_at(root, &["Name"]);
+    match &*kind {
+        agent::KIND => return (What::Agent, text_at(root, &["Datacenter"])),
+        material::LEAF => return (What::Leaf, name),
+        material::ROOTS => return (What::Roots, name),
+        _ => {}
+    }
     (What::Entry(Kind::named(&kind).ok_or(kind)), name)
 }
 
@@ -151,6 +165,9 @@ fn key_of(root: &Node) -> ResourceKey {
         What::Entry(Err(kind)) => key(kind, &name),
         What::Service => key("service", &name),
         What::Catalog => key("catalog", &name),
+        What::Agent => key("agent", &name),
+        What::Leaf => key("leaf", &name),
+        What::Roots => key("roots", &name),
         What::Foreign | What::Nothing => key("", &name),
     }
 }
@@ -159,6 +176,7 @@ fn key_of(root: &Node) -> ResourceKey {
 fn secrets(root: &mut Node) -> Vec<(NodeId, Str)> {
     let taken = match what(root).0 {
         What::Entry(Ok(Kind::InlineCertificate)) => take(root, &["PrivateKey", "private_key"]),
+        What::Leaf => take(root, &["PrivateKeyPEM"]),
         What::Service => member(root, "service").and_then(|service| take(service, &["token"])),
         _ => None,
     };

@@ -6,6 +6,7 @@
 //!
 //! What must not be here: what other dialects share; that is the IR's.
 
+mod agent;
 mod apply;
 mod bexpr;
 mod bootstrap;
@@ -21,6 +22,7 @@ mod go;
 mod graph;
 pub mod instance;
 mod intention;
+mod material;
 mod names;
 mod options;
 pub mod proxycfg;
@@ -56,7 +58,11 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |_| documents::read_options(),
     kinds: Vec::new,
     listing,
-    reads: |key| key.group == documents::GROUP || Kind::named(&key.kind).is_some() || matches!(key.kind.as_str(), "service" | "catalog"),
+    reads: |key| {
+        key.group == documents::GROUP
+            || Kind::named(&key.kind).is_some()
+            || matches!(key.kind.as_str(), "service" | "catalog" | "agent" | "leaf" | "roots")
+    },
     wanted: |objects, _| wanted::wanted(objects),
     options: options::SPECS,
     defaults: &[],
@@ -87,6 +93,7 @@ const CLAIMS: &[Claim] = &[
     Claim::Field("Kind", "inline-certificate"),
     Claim::Field("kind", "connect-proxy"),
     Claim::Field("sidecar_service", ""),
+    Claim::Field("Kind", "consul-"),
 ];
 
 /// The kinds that it reads.

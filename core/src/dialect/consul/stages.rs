@@ -6,8 +6,8 @@ use super::entry::Entry;
 use super::instance::Instance;
 use super::proxycfg::Mailbox;
 use super::state::State;
-use super::{Options, relations};
-use crate::compilation::{self, Loaded, Output, Relation, SideRef};
+use super::{Options, material, relations};
+use crate::compilation::{self, Issued, Loaded, Output, Relation, SideRef};
 use crate::ir::{SecretReference, Tree};
 use crate::resource::{ObjectId, Objects, Rule};
 use crate::text::{Node, Object, Str, Value};
@@ -67,8 +67,12 @@ impl compilation::Stages for Stages {
         relations::relations(&self.state, told, objects)
     }
 
-    fn key_material(&self, _objects: &Objects, _reference: &SecretReference) -> Option<Vec<u8>> {
-        None
+    fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {
+        material::held(objects, reference)
+    }
+
+    fn issued(&self, reference: &SecretReference) -> Option<Issued> {
+        material::issued(&self.state, reference)
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! What must not be here: how documents are taken (`apply`), and what proxies see of it.
 
+use super::agent::Agent;
 use super::catalog::Instances;
 use super::entry::{Entries, Entry, Kind};
 use super::instance::Instance;
+use super::registration;
 use super::validate::says;
 use crate::diagnostic::Findings;
 use crate::ir::Tree;
@@ -20,6 +22,8 @@ pub(crate) const DATACENTER: &str = "dc1";
 /// A cluster.
 #[derive(Clone, Debug, Default)]
 pub struct State {
+    /// What only the agent knows, where an input says it.
+    pub agent: Option<Agent>,
     /// The datacenter of the agent.
     pub datacenter: Str,
     /// The config entries.
@@ -54,6 +58,21 @@ impl State {
     /// The instances of the agent's datacenter.
     pub(crate) fn here(&self) -> impl Iterator<Item = &Arc<Instance>> {
         self.instances.iter().filter(|instance| instance.node.datacenter == self.datacenter)
+    }
+
+    /// The proxies that get something here: those of the agent, and, where an agent is there, all of its datacenter.
+    pub(crate) fn served(&self) -> Vec<(Str, Arc<Instance>)> {
+        let is_proxy = |instance: &&Arc<Instance>| instance.kind == "connect-proxy" || registration::is_gateway(&instance.kind);
+        let is_served = |instance: &&Arc<Instance>| instance.local || (self.agent.is_some() && instance.node.peer.is_empty());
+        let mut all: Vec<Arc<Instance>> = self.here().filter(is_proxy).filter(is_served).cloned().collect();
+        // An id is unique on its node only: those of the agent's own node come first.
+        all.order_by(|a, b| b.local.cmp(&a.local));
+        let mut taken: BTreeSet<Str> = BTreeSet::new();
+        let id = |instance: &Instance| {
+            if taken.insert(instance.id.clone()) { instance.id.clone() } else { alloc::format!("{}/{}", instance.node.name, instance.id).into() }
+        };
+        let ids: Vec<Str> = all.iter().map(|instance| &**instance).map(id).collect();
+        ids.into_iter().zip(all).collect()
     }
 
     /// The entries of a kind, by name.

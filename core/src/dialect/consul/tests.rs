@@ -10,8 +10,10 @@ use crate::explain;
 use crate::ir::{Tree, Verbatim};
 use crate::resource::Inputs;
 use crate::simulate::Outcome;
+use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// A sidecar of `web`, which calls `api`.
@@ -215,4 +217,79 @@ fn a_request_is_followed_to_the_intention_that_refuses_it() {
         let [hop] = &report.then[..] else { panic!("one hop: {:?}", report.then) };
         assert_eq!((hop.gateway.as_str(), hop.report.simulation.outcome), ("api-sidecar-proxy", outcome));
     }
+}
+
+/// A sidecar of `web` as a live source reads it, on this node.
+fn in_catalog(node: &str) -> String {
+    format!(
+        "{{Node: {node}, Address: 10.0.0.2, Datacenter: east, Service: {{ID: web-proxy, Service: web-proxy, Kind: connect-proxy, Port: 20000, \
+         TaggedAddresses: {{consul-virtual: {{Address: 240.0.0.9, Port: 20000}}}}, \
+         Proxy: {{DestinationServiceName: web, LocalServicePort: 8080, Upstreams: [{{DestinationName: api, LocalBindPort: 9191}}]}}}}}}\n"
+    )
+}
+
+const AGENT: &str = "{Kind: consul-agent, Datacenter: east, Node: n1, TrustDomain: real.consul, DefaultPolicy: deny}\n";
+
+#[test]
+fn what_an_agent_says_of_itself_counts_for_all_of_its_datacenter() {
+    let compilation = run(&[&in_catalog("n2"), &in_catalog("n1"), AGENT]);
+    assert_eq!(messages(&compilation), Vec::<String>::new());
+    let gateways: Vec<GatewayRef<'_>> = compilation.gateways().collect();
+    let ids: Vec<&str> = gateways.iter().map(|gateway| gateway.id.as_str()).collect();
+    assert_eq!(ids, ["web-proxy", "n2/web-proxy"], "the agent's own node has the plain id");
+    let shown = format!("{:?}", gateways[0].ir.delivery);
+    assert!(shown.contains("api.default.east.internal.real.consul") && !shown.contains("11111111"), "{shown}");
+    assert!(shown.contains("spiffe://real.consul/ns/default/dc/east/svc/web"), "{shown}");
+    let public = gateways[0].ir.delivery.verbatim.listeners.iter().find(|of| of.get("name").text().starts_with("public")).expect("a listener");
+    assert!(filters(public)[0].at(&["typed_config", "rules"]).get("action").is_null(), "nobody may call it: {public:?}");
+    // Without the agent a registration in the catalog is another's proxy.
+    assert_eq!(run(&[&in_catalog("n1")]).gateways().count(), 0);
+}
+
+#[test]
+fn what_an_agent_has_stored_is_not_judged_again() {
+    let router = "{Kind: service-router, Name: api, Routes: [{Match: {HTTP: {PathPrefix: /x}}, Destination: {Service: x}}], Newer: true}\n";
+    let texts = [("a", AGENT), ("b", router), ("c", HTTP)];
+    let input = |(name, text): &(&str, &str)| crate::resource::Input { name: Str::new(name), text: (*text).into() };
+    let mut inputs = Inputs { inputs: texts.iter().map(input).collect(), ..Inputs::default() };
+    let all = |inputs: &Inputs| messages(&compile(inputs, &Options::of(&DIALECT), dialect::ALL));
+    assert!(all(&inputs).iter().any(|message| message.contains("the whole entry is refused")));
+    inputs.stored = Arc::new(texts.iter().map(|(name, _)| Str::new(name)).collect());
+    let found = all(&inputs);
+    assert!(found.iter().any(|message| message.contains("`Newer` that Chancery reads")), "{found:?}");
+    assert!(!found.iter().any(|message| message.contains("refused") || message.contains("protocol")), "{found:?}");
+}
+
+#[cfg(feature = "wire")]
+#[test]
+fn certificates_that_a_source_gives_are_served_by_name_and_a_key_is_in_no_tree() {
+    use crate::backend::envoy::v3::{Emitted, Service, encode};
+    let block = |kind: &str| format!("-----BEGIN {kind}-----\\nbWFya2VkLWtleS1tYXRlcmlhbA==\\n-----END {kind}-----\\n");
+    let leaf = format!("{{\"Kind\": \"consul-leaf\", \"Name\": \"web\", \"CertPEM\": \"c1\", \"PrivateKeyPEM\": \"{}\"}}\n", block("EC PRIVATE KEY"));
+    let roots = "{Kind: consul-roots, Name: roots, Certificates: r1}\n";
+    let compilation = run(&[AGENT, &in_catalog("n1"), &leaf, roots]);
+    assert_eq!(messages(&compilation), Vec::<String>::new());
+    let gateway = compilation.gateways().next().expect("a gateway");
+    let lookup = |reference: &crate::ir::SecretReference| gateway.of().key_material(reference);
+    let encoding = encode(gateway.ir, Some(&lookup), &mut Emitted::new());
+    let text = |of: &[u8]| String::from_utf8_lossy(of).into_owned();
+    let of = |service: Service| encoding.served.iter().filter(move |of| of.service == service);
+    let secrets: Vec<&str> = of(Service::Secrets).map(|of| of.resource.name.as_str()).collect();
+    assert_eq!(secrets, ["leaf:web", "roots"]);
+    let secret = of(Service::Secrets).next().expect("a secret");
+    assert!(text(&secret.resource.value).contains("EC PRIVATE KEY") && text(&secret.resource.value).contains("c1"));
+    for listener in of(Service::Listeners).chain(of(Service::Clusters)) {
+        let shown = text(&listener.resource.value);
+        assert!(!shown.contains("PRIVATE KEY") && !shown.contains("<leaf"), "{shown}");
+    }
+    let trees = format!("{:?}", compilation.objects.iter().map(|object| &object.root).collect::<Vec<_>>());
+    assert!(trees.contains("c1") && !trees.contains("PRIVATE KEY"), "no tree has it: {trees}");
+    // What is not given yet is waited for, and nothing stands for it.
+    let compilation = run(&[AGENT, &in_catalog("n1"), roots]);
+    let gateway = compilation.gateways().next().expect("a gateway");
+    let lookup = |reference: &crate::ir::SecretReference| gateway.of().key_material(reference);
+    let served = encode(gateway.ir, Some(&lookup), &mut Emitted::new()).served;
+    let secrets: Vec<&str> = served.iter().filter(|of| of.service == Service::Secrets).map(|of| of.resource.name.as_str()).collect();
+    assert_eq!(secrets, ["roots"]);
+    assert!(served.iter().all(|of| !text(&of.resource.value).contains("<leaf")));
 }

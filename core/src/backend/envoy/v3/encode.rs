@@ -14,7 +14,9 @@ use crate::backend::envoy::Document;
 use crate::backend::output_map::Trace;
 use crate::ir::{Ir, RouteConfiguration, Tree};
 use crate::text::Str;
+use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_envoy_api::describe::{Describe, Reflect};
@@ -90,7 +92,7 @@ pub fn encode(ir: &Ir, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -> Enc
     for (index, layer) in ir.delivery.runtimes.iter().enumerate() {
         encoder.whole(Service::Runtimes, index, &layer.name, &bootstrap::runtime(layer, off));
     }
-    encoder.passed_on(ir);
+    encoder.passed_on(ir, secrets);
     let Encoder { memory, next, out, .. } = encoder;
     memory.latest = next;
     out
@@ -114,13 +116,26 @@ impl Encoder<'_> {
     }
 
     /// Resources in Envoy's own words, after the others.
-    fn passed_on(&mut self, ir: &Ir) {
+    fn passed_on(&mut self, ir: &Ir, secrets: Option<Lookup<'_>>) {
         let own = &ir.delivery.verbatim;
+        let mut held: BTreeMap<String, Tree> = BTreeMap::new();
+        let named = |all: &[Arc<Tree>], held: &mut BTreeMap<String, Tree>| -> Vec<Arc<Tree>> {
+            let one = |of: &Arc<Tree>| match secrets.and_then(|secrets| verbatim::by_name(of, secrets)) {
+                Some((tree, named)) => {
+                    held.extend(named);
+                    Arc::new(tree)
+                }
+                None => of.clone(),
+            };
+            all.iter().map(one).collect()
+        };
         let (listeners, tables) = (served_listeners(ir).count(), route_tables(ir).len());
-        self.each::<pb::cluster::Cluster>(Service::Clusters, ir.clusters.len(), &own.clusters);
+        self.each::<pb::cluster::Cluster>(Service::Clusters, ir.clusters.len(), &named(&own.clusters, &mut held));
         self.each::<pb::endpoint::ClusterLoadAssignment>(Service::Endpoints, assignments(ir).len(), &own.endpoints);
-        self.each::<pb::listener::Listener>(Service::Listeners, listeners, &own.listeners);
+        self.each::<pb::listener::Listener>(Service::Listeners, listeners, &named(&own.listeners, &mut held));
         self.each::<pb::route::RouteConfiguration>(Service::Routes, tables, &own.routes);
+        let held: Vec<Arc<Tree>> = held.into_values().map(Arc::new).collect();
+        self.each::<pb::tls::Secret>(Service::Secrets, secret::all(ir).len(), &held);
     }
 
     fn each<M: Message + Readable + Describe>(&mut self, service: Service, first: usize, all: &[Arc<Tree>]) {

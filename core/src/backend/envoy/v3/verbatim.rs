@@ -1,10 +1,10 @@
 //! Resources that are passed on in Envoy's own words: as messages, and as they stand in a document of their own.
 //!
-//! In a bootstrap tables of routes and endpoints stand where they are used, and certificates are named. What must not be here: what a
-//! message means, and who wrote it.
+//! In a bootstrap tables of routes and endpoints stand where they are used, and certificates are named. Where a host gives certificates, they
+//! stand in a bootstrap, and a management server serves them by name. What must not be here: what a message means, and who wrote it.
 
-use super::Context;
-use crate::ir::{Tree, Verbatim};
+use super::{Context, Lookup};
+use crate::ir::{Holder, Plain, SecretPart, SecretReference, Tree, Verbatim};
 use crate::order::Gather as _;
 use crate::text::{Str, to_json};
 use alloc::collections::BTreeMap;
@@ -45,8 +45,9 @@ pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
     let tables: BTreeMap<&str, &Tree> = of.routes.iter().map(|table| (table.get("name").text(), &**table)).gathered();
     let mut all: Vec<Tree> = of.listeners.iter().map(|listener| (**listener).clone()).collect();
     for listener in &mut all {
-        let mut names = Names { owner: listener.get("name").str(), count: 0, source: source(cx) };
-        inline(listener, &tables, &mut names);
+        let mut names = Names::of(listener, source(cx.server));
+        with_tables(listener, &tables);
+        given_or_named(listener, &mut names, cx.secrets);
     }
     all
 }
@@ -56,9 +57,9 @@ pub(super) fn clusters(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
     let endpoints: BTreeMap<&str, &Tree> = of.endpoints.iter().map(|all| (all.get("cluster_name").text(), &**all)).gathered();
     let mut all: Vec<Tree> = of.clusters.iter().map(|cluster| (**cluster).clone()).collect();
     for cluster in &mut all {
-        let mut names = Names { owner: cluster.get("name").str(), count: 0, source: source(cx) };
+        let mut names = Names::of(cluster, source(cx.server));
         with_endpoints(cluster, &endpoints);
-        inline(cluster, &BTreeMap::new(), &mut names);
+        given_or_named(cluster, &mut names, cx.secrets);
     }
     all
 }
@@ -78,14 +79,72 @@ fn with_endpoints(cluster: &mut Tree, endpoints: &BTreeMap<&str, &Tree>) {
     cluster.set("load_assignment", assignment);
 }
 
-/// The names of certificates that have none of their own.
+/// A resource whose certificates are asked for by name on the same stream, and what is served by these names: Envoy waits for what the host does
+/// not give yet. `None` where it gives nothing.
+pub(super) fn by_name(of: &Tree, secrets: Lookup<'_>) -> Option<(Tree, BTreeMap<String, Tree>)> {
+    let mut tree = of.clone();
+    let mut names = Names::of(of, source(None));
+    name_certificates(&mut tree, &mut names);
+    names.secrets.values_mut().for_each(|secret| fill(secret, secrets));
+    names.secrets.retain(|_, secret| !has_placeholder(secret));
+    (!names.secrets.is_empty()).then_some((tree, names.secrets))
+}
+
+/// Certificates that the host gives, and names of the others.
+fn given_or_named(of: &mut Tree, names: &mut Names, secrets: Option<Lookup<'_>>) {
+    if let Some(secrets) = secrets {
+        fill(of, secrets);
+    }
+    name_certificates(of, names);
+}
+
+/// Puts what the host gives where placeholders stand.
+fn fill(of: &mut Tree, secrets: Lookup<'_>) {
+    let given = of.find("inline_string").and_then(|text| placeholder(text.text())).and_then(|name| secrets(&reference(name)));
+    if let Some(text) = given.and_then(|bytes| String::from_utf8(bytes).ok()) {
+        let origin = of.get("inline_string").origin;
+        of.set("inline_string", Tree::from(text).or_from(origin));
+        return;
+    }
+    if let Plain::Object(fields) = &mut of.value {
+        fields.0.iter_mut().for_each(|(_, value)| fill(value, secrets));
+    }
+    of.items_mut().iter_mut().for_each(|item| fill(item, secrets));
+}
+
+fn has_placeholder(of: &Tree) -> bool {
+    placeholder(of.get("inline_string").text()).is_some()
+        || of.fields().iter().any(|(_, value)| has_placeholder(value))
+        || of.items().iter().any(has_placeholder)
+}
+
+/// What a placeholder names: `leaf:web:cert`, `leaf:web:key`, `roots`.
+fn reference(name: &str) -> SecretReference {
+    let (name, part) = match (name.strip_suffix(":cert"), name.strip_suffix(":key")) {
+        (Some(name), _) => (name, SecretPart::Certificate),
+        (_, Some(name)) => (name, SecretPart::PrivateKey),
+        _ => (name, SecretPart::Certificate),
+    };
+    SecretReference { holder: Holder::Secret, namespace: Str::default(), name: Str::new(name), part }
+}
+
+/// The names of certificates that have none of their own, and what is named.
 struct Names {
     owner: Str,
     count: usize,
     source: Tree,
+    secrets: BTreeMap<String, Tree>,
 }
 
 impl Names {
+    fn of(resource: &Tree, source: Tree) -> Self {
+        Self { owner: resource.get("name").str(), count: 0, source, secrets: BTreeMap::new() }
+    }
+
+    fn note(&mut self, name: &str, kind: &str, held: Tree) {
+        self.secrets.insert(String::from(name), Tree::object([("name", Tree::from(name)), (kind, held)]));
+    }
+
     fn next(&mut self) -> String {
         self.count += 1;
         format!("{}:certificate:{}", self.owner, self.count)
@@ -97,9 +156,9 @@ impl Names {
 }
 
 /// Whom Envoy asks for certificates.
-fn source(cx: &Context<'_>) -> Tree {
+fn source(server: Option<&Str>) -> Tree {
     let empty = || Tree { value: crate::ir::Plain::Object(Default::default()), origin: None };
-    let how = match cx.server {
+    let how = match server {
         Some(server) => {
             let service = Tree::object([("envoy_grpc", Tree::object([("cluster_name", Tree::from(server))]))]);
             let services = Tree::from(Vec::from([service]));
@@ -111,21 +170,29 @@ fn source(cx: &Context<'_>) -> Tree {
     Tree::object([how, ("resource_api_version", "V3".into())])
 }
 
-/// Puts tables of routes where they are asked for by name, and names certificates instead of showing them.
-fn inline(of: &mut Tree, tables: &BTreeMap<&str, &Tree>, names: &mut Names) {
+/// Puts tables of routes where they are asked for by name.
+fn with_tables(of: &mut Tree, tables: &BTreeMap<&str, &Tree>) {
     if let Some(asks) = of.take("rds") {
         let name = asks.get("route_config_name");
         let table = tables.get(name.text()).map_or_else(|| Tree::object([("name", name.clone())]), |table| (*table).clone());
         of.set("route_config", table);
     }
+    if let Plain::Object(fields) = &mut of.value {
+        fields.0.iter_mut().for_each(|(_, value)| with_tables(value, tables));
+    }
+    of.items_mut().iter_mut().for_each(|item| with_tables(item, tables));
+}
+
+/// Names certificates instead of showing them.
+fn name_certificates(of: &mut Tree, names: &mut Names) {
     if of.find("tls_certificates").is_some() || of.find("validation_context").is_some() {
         certificates(of, names);
         validation(of, names);
     }
-    if let crate::ir::Plain::Object(fields) = &mut of.value {
-        fields.0.iter_mut().for_each(|(_, value)| inline(value, tables, names));
+    if let Plain::Object(fields) = &mut of.value {
+        fields.0.iter_mut().for_each(|(_, value)| name_certificates(value, names));
     }
-    of.items_mut().iter_mut().for_each(|item| inline(item, tables, names));
+    of.items_mut().iter_mut().for_each(|item| name_certificates(item, names));
 }
 
 /// What stands in angle brackets is a name for what is made when the proxy runs.
@@ -141,6 +208,7 @@ fn certificates(of: &mut Tree, names: &mut Names) {
     for certificate in of.take("tls_certificates").unwrap_or_default().items() {
         let name = placeholder(certificate.at(&["certificate_chain", "inline_string"]).text());
         let name = name.map_or_else(|| names.next(), |name| String::from(name.strip_suffix(":cert").unwrap_or(name)));
+        names.note(&name, "tls_certificate", certificate.clone());
         let secret = names.secret(name).or_from(certificate.origin);
         match of.get_mut("tls_certificate_sds_secret_configs") {
             Some(all) => all.push(secret),
@@ -149,7 +217,7 @@ fn certificates(of: &mut Tree, names: &mut Names) {
     }
 }
 
-fn validation(of: &mut Tree, names: &Names) {
+fn validation(of: &mut Tree, names: &mut Names) {
     let context = of.get("validation_context");
     let domains = context.at(&["custom_validator_config", "typed_config", "trust_domains"]).items();
     let bundles: Vec<&str> = domains.iter().filter_map(|domain| placeholder(domain.at(&["trust_bundle", "inline_string"]).text())).collect();
@@ -160,8 +228,8 @@ fn validation(of: &mut Tree, names: &Names) {
         None => return,
     };
     let mut rest = of.take("validation_context").unwrap_or_default();
-    rest.take("trusted_ca");
-    rest.take("custom_validator_config");
+    let held = ["trusted_ca", "custom_validator_config"].map(|field| (field, rest.take(field).unwrap_or_default()));
+    names.note(&name, "validation_context", Tree::object(held));
     let secret = names.secret(name).or_from(rest.origin);
     if rest.fields().is_empty() {
         of.set("validation_context_sds_secret_config", secret);

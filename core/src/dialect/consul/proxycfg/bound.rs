@@ -112,7 +112,7 @@ fn acceptance(state: &State, route: &Entry, protocol: &str) -> Vec<Tree> {
         return Vec::from([condition("Accepted", false, "NoUpstreamServicesTargeted", "route must target at least one upstream service", WHOLE)]);
     }
     let of = |service: &Str| {
-        let request = Request { service: service.clone(), datacenter: Str::new_static("dc1"), ..Request::default() };
+        let request = Request { service: service.clone(), datacenter: state.datacenter.clone(), ..Request::default() };
         match chain::compile(&Set::of(&state.entries), &request) {
             Ok(chain) if chain.protocol == protocol => condition("Accepted", true, "Accepted", "route is valid", WHOLE),
             Ok(_) => {

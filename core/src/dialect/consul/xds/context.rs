@@ -1,5 +1,6 @@
 //! What resources are made from, and what comes of it.
 
+use crate::dialect::consul::agent::Agent;
 use crate::dialect::consul::chain::Chain;
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::instance::Instance;
@@ -39,6 +40,8 @@ pub(crate) struct Context<'a> {
     pub(crate) proxy: &'a Proxy,
     /// Without an intention, everything is denied.
     pub(crate) default_deny: bool,
+    /// The agent, where there is one.
+    pub(crate) agent: Option<&'a Agent>,
 }
 
 impl Context<'_> {

@@ -65,6 +65,10 @@ fn only_asked_for(all: &mut Resources) {
 pub(crate) fn resources(cx: &Context<'_>) -> Result<Verbatim, Failure> {
     let mut all = extensions::apply(cx, plain(cx)?)?;
     only_asked_for(&mut all);
+    if let Some(agent) = cx.agent {
+        let lists = [&mut all.listeners, &mut all.routes, &mut all.clusters, &mut all.endpoints];
+        lists.into_iter().flatten().for_each(|of| agent.name_domain(of));
+    }
     Ok(Verbatim {
         listeners: shared(all.listeners, "name"),
         routes: shared(all.routes, "name"),

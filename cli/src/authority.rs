@@ -1,0 +1,87 @@
+//! A throw-away authority: certificates in the place of those that a cluster issues while it runs.
+//!
+//! Made anew at each call, and kept nowhere: nobody outside of the output trusts it. What must not be here: which certificates are needed.
+
+use chancery_core::compilation::{Issued, SideRef};
+use chancery_core::ir::{SecretPart, SecretReference};
+use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose, SanType};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+/// Authorities, one for each trust domain, and what they have issued.
+#[derive(Default)]
+pub struct ThrowAway {
+    made: Mutex<Made>,
+}
+
+#[derive(Default)]
+struct Made {
+    authorities: BTreeMap<String, Authority>,
+    /// Chain and key, by the identity.
+    leaves: BTreeMap<String, (String, String)>,
+}
+
+struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    certificate: String,
+}
+
+impl ThrowAway {
+    /// What stands for a reference; `None` where the cluster issues nothing for it.
+    pub fn material(&self, side: SideRef<'_>, reference: &SecretReference) -> Option<Vec<u8>> {
+        let issued = side.issued(reference)?;
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.material(&issued, &reference.part).map(String::into_bytes)
+    }
+
+    /// What is to be said where it has made anything.
+    pub fn notice(&self) -> Option<String> {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let domains: BTreeSet<&str> = made.authorities.keys().map(String::as_str).collect();
+        let domains = domains.into_iter().collect::<Vec<_>>().join(", ");
+        let text = format!(
+            "the certificates in the output are of a throw-away authority, in the place of the cluster's own for {domains}: only proxies of the same output trust each other"
+        );
+        (!made.authorities.is_empty()).then_some(text)
+    }
+}
+
+impl Made {
+    fn material(&mut self, issued: &Issued, part: &SecretPart) -> Option<String> {
+        let domain = issued.authority.to_string();
+        if !self.authorities.contains_key(&domain) {
+            self.authorities.insert(domain.clone(), Authority::new(&domain)?);
+        }
+        let authority = self.authorities.get(&domain)?;
+        let Some(identity) = &issued.identity else { return Some(authority.certificate.clone()) };
+        let key = identity.to_string();
+        if !self.leaves.contains_key(&key) {
+            self.leaves.insert(key.clone(), authority.issue(&key)?);
+        }
+        let (chain, private) = self.leaves.get(&key)?;
+        Some(if *part == SecretPart::PrivateKey { private.clone() } else { chain.clone() })
+    }
+}
+
+impl Authority {
+    fn new(domain: &str) -> Option<Self> {
+        let key = KeyPair::generate().ok()?;
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign, KeyUsagePurpose::DigitalSignature];
+        params.distinguished_name.push(DnType::CommonName, "Throw-away authority of chancery");
+        params.subject_alt_names = vec![SanType::URI(format!("spiffe://{domain}").try_into().ok()?)];
+        let certificate = params.self_signed(&key).ok()?.pem();
+        Some(Self { issuer: Issuer::new(params, key), certificate })
+    }
+
+    fn issue(&self, identity: &str) -> Option<(String, String)> {
+        let key = KeyPair::generate().ok()?;
+        let mut params = CertificateParams::default();
+        params.subject_alt_names = vec![SanType::URI(identity.to_owned().try_into().ok()?)];
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyEncipherment];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        let certificate = params.signed_by(&key, &self.issuer).ok()?;
+        Some((certificate.pem(), key.serialize_pem()))
+    }
+}

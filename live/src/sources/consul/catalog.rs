@@ -1,0 +1,271 @@
+//! The instances of services in the catalog, with their proxies and checks.
+//!
+//! Three questions wait for changes: the nodes, the names of services, and the checks. Consul answers the second when any instance changes; then all nodes are
+//! read again, a few at a time. So the number of open requests is the same however many nodes there are. What must not be here: what an instance means.
+
+use super::connect::{Answer, Trouble};
+use super::query::Query;
+use super::{Known, Reader, Ready, escaped, in_datacenter, without_indexes};
+use futures_util::{StreamExt, stream};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+/// What a token needs to see the catalog.
+const RULE: &str = "node_prefix \"\" { policy = \"read\" } and service_prefix \"\" { policy = \"read\" }";
+/// How many nodes are read at a time.
+const AT_A_TIME: usize = 8;
+/// How long one may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often it is asked which datacenters there are.
+const LOOK: Duration = Duration::from_secs(30);
+/// The pause before nodes are read again that could not be read.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A node.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "PascalCase", default)]
+struct Node {
+    node: String,
+    address: String,
+    datacenter: String,
+    tagged_addresses: Option<Map<String, Value>>,
+    meta: Option<Map<String, Value>>,
+}
+
+/// A check, without what it said the last time: that changes all the time, and nobody asks for it.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(default)]
+struct Check {
+    #[serde(rename = "Node")]
+    node: String,
+    #[serde(rename = "CheckID")]
+    id: String,
+    #[serde(rename = "Name")]
+    name: String,
+    #[serde(rename = "Status")]
+    status: String,
+    #[serde(rename = "ServiceID")]
+    service: String,
+}
+
+/// `/v1/catalog/node-services/NODE`
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct OfNode {
+    services: Option<Vec<Map<String, Value>>>,
+}
+
+/// What a question brought.
+enum News {
+    Nodes(Vec<Node>),
+    /// Some instance is another.
+    Services,
+    Checks(Vec<Check>),
+}
+
+/// Follows the catalogs of all datacenters. `proxies` learns whose certificates the proxies of the agent's datacenter show.
+pub(super) async fn run(reader: Reader, mut known: watch::Receiver<Known>, proxies: watch::Sender<BTreeSet<String>>, mut ready: Ready) {
+    let proxies = Arc::new(proxies);
+    let mut home = String::new();
+    let mut followed: BTreeMap<String, tokio::task::AbortHandle> = BTreeMap::new();
+    let mut tasks: JoinSet<()> = JoinSet::new();
+    loop {
+        let now = known.borrow_and_update().datacenter.clone();
+        if !now.is_empty() && now != home {
+            // An agent of another cluster answers at this address.
+            followed.values().for_each(tokio::task::AbortHandle::abort);
+            followed.clear();
+            home = now;
+            let said = ready.said.take().map(|said| Ready { part: ready.part.clone(), said: Some(said) });
+            let catalog = Catalog::new(reader.clone(), home.clone(), Some(proxies.clone()), said);
+            followed.insert(home.clone(), tasks.spawn(catalog.run()));
+        }
+        if !home.is_empty() {
+            let all = others(&reader, &home).await;
+            for name in all {
+                followed.entry(name.clone()).or_insert_with(|| tasks.spawn(Catalog::new(reader.clone(), name, None, None).run()));
+            }
+        }
+        tokio::select! {
+            changed = known.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep(LOOK) => {}
+        }
+    }
+}
+
+/// The other datacenters that the agent knows.
+async fn others(reader: &Reader, home: &str) -> Vec<String> {
+    let Ok(answer) = reader.client.get("/v1/catalog/datacenters", PATIENCE).await else { return Vec::new() };
+    let all: Vec<String> = serde_json::from_slice(&answer.body).unwrap_or_default();
+    all.into_iter().filter(|name| name != home).collect()
+}
+
+/// The catalog of one datacenter.
+struct Catalog {
+    reader: Reader,
+    datacenter: String,
+    part: String,
+    proxies: Option<Arc<watch::Sender<BTreeSet<String>>>>,
+    ready: Option<Ready>,
+    nodes: Option<BTreeMap<String, Node>>,
+    checks: Option<BTreeMap<String, Vec<Check>>>,
+    services: BTreeMap<String, Vec<Map<String, Value>>>,
+    all_read: bool,
+}
+
+impl Catalog {
+    fn new(reader: Reader, datacenter: String, proxies: Option<Arc<watch::Sender<BTreeSet<String>>>>, ready: Option<Ready>) -> Self {
+        let part = if proxies.is_some() { "catalog".to_owned() } else { format!("catalog of {datacenter}") };
+        Self { reader, datacenter, part, proxies, ready, nodes: None, checks: None, services: BTreeMap::new(), all_read: false }
+    }
+
+    async fn run(mut self) {
+        let (out, mut news) = mpsc::channel(8);
+        let mut tasks: JoinSet<()> = JoinSet::new();
+        let nodes = |answer: &Answer| parsed(answer).map(News::Nodes);
+        let checks = |answer: &Answer| parsed(answer).map(News::Checks);
+        tasks.spawn(ask(self.reader.clone(), self.part.clone(), self.path("/v1/catalog/nodes"), out.clone(), nodes));
+        tasks.spawn(ask(self.reader.clone(), self.part.clone(), self.path("/v1/catalog/services"), out.clone(), |_| Ok(News::Services)));
+        tasks.spawn(ask(self.reader.clone(), self.part.clone(), self.path("/v1/health/state/any"), out, checks));
+        while let Some(first) = news.recv().await {
+            // What came meanwhile is read once.
+            let mut dirty = self.take(first);
+            while let Ok(next) = news.try_recv() {
+                dirty |= self.take(next);
+            }
+            while dirty && self.nodes.is_some() {
+                match self.read_nodes().await {
+                    Ok(()) => dirty = false,
+                    Err(trouble) => {
+                        self.reader.trouble(&self.part, &trouble, RULE);
+                        tokio::time::sleep(PAUSE).await;
+                    }
+                }
+            }
+            self.write();
+        }
+    }
+
+    fn path(&self, path: &str) -> String {
+        in_datacenter(path, Some(&self.datacenter))
+    }
+
+    /// Takes what a question brought; tells whether instances must be read again.
+    fn take(&mut self, news: News) -> bool {
+        match news {
+            News::Services => true,
+            News::Nodes(nodes) => {
+                let nodes: BTreeMap<String, Node> = nodes.into_iter().map(|node| (node.node.clone(), node)).collect();
+                let is_new = self.nodes.as_ref().is_none_or(|known| nodes.keys().any(|name| !known.contains_key(name)));
+                self.services.retain(|name, _| nodes.contains_key(name));
+                self.nodes = Some(nodes);
+                is_new
+            }
+            News::Checks(checks) => {
+                let mut all: BTreeMap<String, Vec<Check>> = BTreeMap::new();
+                for check in checks {
+                    all.entry(check.node.clone()).or_default().push(check);
+                }
+                self.checks = Some(all);
+                false
+            }
+        }
+    }
+
+    async fn read_nodes(&mut self) -> Result<(), Trouble> {
+        let names: Vec<String> = self.nodes.iter().flatten().map(|(name, _)| name.clone()).collect();
+        let reader = &self.reader;
+        let asked = names.into_iter().map(|name| {
+            let path = self.path(&format!("/v1/catalog/node-services/{}", escaped(&name)));
+            async move {
+                let answer = reader.client.get(&path, PATIENCE).await?;
+                // A node that has gone meanwhile has none.
+                let of_node: Option<OfNode> = parsed(&answer)?;
+                Ok::<_, Trouble>((name, of_node.and_then(|of| of.services).unwrap_or_default()))
+            }
+        });
+        let asked: Vec<_> = asked.collect();
+        let mut answers = stream::iter(asked).buffer_unordered(AT_A_TIME);
+        let mut found = BTreeMap::new();
+        while let Some(answer) = answers.next().await {
+            let (name, mut services) = answer?;
+            services.iter_mut().for_each(without_indexes);
+            found.insert(name, services);
+        }
+        drop(answers);
+        self.services = found;
+        self.all_read = true;
+        Ok(())
+    }
+
+    /// Puts all instances out, once everything was told.
+    fn write(&mut self) {
+        let (Some(nodes), Some(checks), true) = (&self.nodes, &self.checks, self.all_read) else { return };
+        let prefix = format!("consul/service/{}/", self.datacenter);
+        let none = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut shown: BTreeSet<String> = BTreeSet::new();
+        for (node, service) in self.services.iter().flat_map(|(node, all)| all.iter().map(move |service| (node, service))) {
+            let Some(node) = nodes.get(node) else { continue };
+            let text = |field: &str| service.get(field).and_then(Value::as_str).unwrap_or_default();
+            let name = format!("{prefix}{}/{}", node.node, text("ID"));
+            self.reader.put(&name, &document(node, service, checks.get(&node.node).unwrap_or(&none)));
+            seen.insert(name);
+            let shows = match text("Kind") {
+                "connect-proxy" => service.get("Proxy").and_then(|proxy| proxy["DestinationServiceName"].as_str()),
+                "ingress-gateway" | "terminating-gateway" | "api-gateway" => Some(text("Service")),
+                _ => None,
+            };
+            shown.extend(shows.map(str::to_owned));
+        }
+        self.reader.outlet.retain(&prefix, &seen);
+        if let Some(proxies) = &self.proxies {
+            proxies.send_if_modified(|known| std::mem::replace(known, shown.clone()) != shown);
+        }
+        if let Some(ready) = &mut self.ready {
+            ready.say();
+        }
+    }
+}
+
+/// An instance as a registration in the catalog has it.
+fn document(node: &Node, service: &Map<String, Value>, checks: &[Check]) -> Value {
+    let id = service.get("ID").and_then(Value::as_str).unwrap_or_default();
+    let of_it = checks.iter().filter(|check| check.service.is_empty() || check.service == id);
+    let checks = of_it.map(|check| json!({"CheckID": check.id, "Name": check.name, "Status": check.status, "ServiceID": check.service}));
+    json!({
+        "Node": node.node,
+        "Address": node.address,
+        "Datacenter": node.datacenter,
+        "TaggedAddresses": node.tagged_addresses,
+        "NodeMeta": node.meta,
+        "Service": service,
+        "Checks": checks.collect::<Vec<_>>(),
+    })
+}
+
+fn parsed<T: DeserializeOwned>(answer: &Answer) -> Result<T, Trouble> {
+    serde_json::from_slice(&answer.body).map_err(|error| Trouble::Failed(format!("Consul's answer cannot be read: {error}")))
+}
+
+/// Asks one question again and again, and hands on what it brings.
+async fn ask(reader: Reader, part: String, path: String, out: mpsc::Sender<News>, read: impl Fn(&Answer) -> Result<News, Trouble> + Send) {
+    let mut query = Query::new(reader.client.clone(), path);
+    loop {
+        match query.next().await.and_then(|answer| Ok((read(&answer)?, answer.is_filtered))) {
+            Ok((news, is_filtered)) => {
+                reader.healthy(&part, is_filtered, RULE);
+                if out.send(news).await.is_err() {
+                    return;
+                }
+            }
+            Err(trouble) => reader.trouble(&part, &trouble, RULE),
+        }
+    }
+}

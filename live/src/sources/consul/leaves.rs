@@ -1,0 +1,71 @@
+//! The certificates of services whose proxies are served, as they are rotated.
+//!
+//! Each is an input with a key in it, which no output has but what goes to Envoys. What must not be here: who may have it.
+
+use super::query::Query;
+use super::{Reader, escaped};
+use crate::event::SourceState;
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use tokio::sync::watch;
+use tokio::task::{AbortHandle, JoinSet};
+
+/// `/v1/agent/connect/ca/leaf/SERVICE`
+#[derive(Deserialize)]
+struct Leaf {
+    #[serde(rename = "CertPEM")]
+    certificate: String,
+    #[serde(rename = "PrivateKeyPEM")]
+    key: String,
+}
+
+/// Follows the certificates of these services.
+pub(super) async fn run(reader: Reader, mut wanted: watch::Receiver<BTreeSet<String>>) {
+    let mut tasks: JoinSet<()> = JoinSet::new();
+    let mut followed: BTreeMap<String, AbortHandle> = BTreeMap::new();
+    loop {
+        let names = wanted.borrow_and_update().clone();
+        followed.retain(|name, task| {
+            let stays = names.contains(name);
+            if !stays {
+                task.abort();
+                reader.outlet.remove(&input(name));
+            }
+            stays
+        });
+        for name in names {
+            followed.entry(name.clone()).or_insert_with(|| tasks.spawn(one(reader.clone(), name)));
+        }
+        // Those that were aborted are taken off the list.
+        while tasks.try_join_next().is_some() {}
+        if wanted.changed().await.is_err() {
+            // Whoever knows the services ends with the process.
+            return std::future::pending().await;
+        }
+    }
+}
+
+fn input(service: &str) -> String {
+    format!("consul/leaf/{service}")
+}
+
+async fn one(reader: Reader, service: String) {
+    let part = format!("certificate of {service}");
+    let rule = format!("service \"{service}\" {{ policy = \"write\" }}");
+    let mut query = Query::new(reader.client.clone(), format!("/v1/agent/connect/ca/leaf/{}", escaped(&service)));
+    loop {
+        match query.next().await {
+            Ok(answer) => match serde_json::from_slice::<Leaf>(&answer.body) {
+                Ok(leaf) => {
+                    let document = json!({"Kind": "consul-leaf", "Name": service, "CertPEM": leaf.certificate, "PrivateKeyPEM": leaf.key});
+                    reader.put(&input(&service), &document);
+                    reader.healthy(&part, false, &rule);
+                }
+                // What serde says of it could quote it.
+                Err(_) => reader.outlet.state(&part, SourceState::Error, Some("Consul's answer is not a certificate with its key".into())),
+            },
+            Err(trouble) => reader.trouble(&part, &trouble, &rule),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! A question that waits for another answer: a blocking query, asked again and again.
+//!
+//! What must not be here: which question.
+
+use super::connect::{Answer, Client, Trouble};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long Consul waits for a change. It adds up to a sixteenth.
+const WAIT: Duration = Duration::from_secs(300);
+/// How much longer than that an answer may take.
+const SLACK: Duration = Duration::from_secs(40);
+/// How often a question is asked that cannot wait.
+const POLL: Duration = Duration::from_secs(15);
+/// The shortest time between two answers, so that what changes all the time does not keep Consul busy.
+const REST: Duration = Duration::from_millis(100);
+/// The pauses behind failures: the first, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(8));
+
+/// A question that is asked for as long as somebody wants to know.
+pub(super) struct Query {
+    client: Arc<Client>,
+    path: String,
+    wait: Duration,
+    index: u64,
+    can_wait: bool,
+    pause: Duration,
+    rest: Option<Duration>,
+}
+
+impl Query {
+    /// Of this path, which may have a query.
+    pub(super) fn new(client: Arc<Client>, path: String) -> Self {
+        Self { client, path, wait: WAIT, index: 0, can_wait: true, pause: PAUSES.0, rest: None }
+    }
+
+    /// One that is answered after this long at the latest, changed or not.
+    pub(super) fn within(mut self, wait: Duration) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// The next answer: at once for the first time, then when there is another one or time is up. Behind a failure it waits before it asks.
+    pub(super) async fn next(&mut self) -> Result<Answer, Trouble> {
+        if let Some(pause) = self.rest.take() {
+            tokio::time::sleep(pause).await;
+        }
+        let joint = if self.path.contains('?') { '&' } else { '?' };
+        let path = match self.index {
+            0 => self.path.clone(),
+            index => format!("{}{joint}index={index}&wait={}ms", self.path, self.wait.as_millis()),
+        };
+        match self.client.get(&path, self.wait + SLACK).await {
+            Ok(answer) => {
+                self.pause = PAUSES.0;
+                self.take_index(answer.index);
+                self.rest = Some(if self.can_wait { REST } else { self.wait.min(POLL) });
+                Ok(answer)
+            }
+            Err(trouble) => {
+                self.rest = Some(self.pause);
+                self.pause = (self.pause * 2).min(PAUSES.1);
+                // What was known before may be of a cluster that has forgotten it: the next question does not wait.
+                self.index = 0;
+                Err(trouble)
+            }
+        }
+    }
+
+    /// An index that goes backwards belongs to a cluster that was restored: the next question does not wait. One of 0 would never wait.
+    fn take_index(&mut self, index: Option<u64>) {
+        self.can_wait = index.is_some();
+        let index = index.unwrap_or(0);
+        self.index = if index < self.index { 0 } else { index };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sources::consul::settings::Settings;
+
+    #[test]
+    fn an_index_that_goes_backwards_is_forgotten() {
+        let settings = Settings::default().resolved(|_| None).expect("settings");
+        let mut query = Query::new(Arc::new(Client::new(&settings).expect("a client")), "/v1/x".into());
+        for (answered, next) in [(Some(7), 7), (Some(9), 9), (Some(3), 0), (Some(3), 3), (None, 0), (Some(0), 0)] {
+            query.take_index(answered);
+            assert_eq!(query.index, next, "behind {answered:?}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Which Consul is followed, by options and by the variables of Consul's own command line.
+//!
+//! What must not be here: connecting.
+
+use crate::Failure;
+use std::path::{Path, PathBuf};
+
+/// Where an agent listens unless somebody says otherwise.
+const USUAL: &str = "127.0.0.1:8500";
+
+/// Which Consul. What is not given here is taken from the environment, as Consul's own command line does.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The address of the agent; `CONSUL_HTTP_ADDR` unless given.
+    pub address: Option<String>,
+    /// A file with the token; `CONSUL_HTTP_TOKEN_FILE` or `CONSUL_HTTP_TOKEN` unless given.
+    pub token_file: Option<PathBuf>,
+    /// Who signs the agent's certificate; `CONSUL_CACERT` unless given.
+    pub ca_file: Option<PathBuf>,
+    /// The certificate that is shown to the agent; `CONSUL_CLIENT_CERT` unless given.
+    pub client_cert: Option<PathBuf>,
+    /// Its key; `CONSUL_CLIENT_KEY` unless given.
+    pub client_key: Option<PathBuf>,
+    /// The name in the agent's certificate; `CONSUL_TLS_SERVER_NAME` unless given.
+    pub server_name: Option<String>,
+    /// The datacenter; the agent's own unless given.
+    pub datacenter: Option<String>,
+}
+
+/// Where an agent is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// A host with a port.
+    Tcp {
+        /// The host.
+        host: String,
+        /// The port.
+        port: u16,
+    },
+    /// A Unix socket.
+    Unix(PathBuf),
+}
+
+/// Where a token is.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Token {
+    /// There is none.
+    Absent,
+    /// In a file, which is read again for every request.
+    File(PathBuf),
+    /// This.
+    Given(String),
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("<redacted>")
+    }
+}
+
+impl Token {
+    /// The token as it is now.
+    pub(super) fn read(&self) -> Result<Option<String>, String> {
+        match self {
+            Token::Absent => Ok(None),
+            Token::Given(token) => Ok(Some(token.clone())),
+            Token::File(path) => {
+                let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read the token file {}: {error}", path.display()))?;
+                Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
+            }
+        }
+    }
+}
+
+/// All that is needed for a connection.
+#[derive(Debug)]
+pub(super) struct Resolved {
+    pub(super) target: Target,
+    pub(super) is_tls: bool,
+    pub(super) token: Token,
+    pub(super) ca_file: Option<PathBuf>,
+    pub(super) client: Option<(PathBuf, PathBuf)>,
+    pub(super) server_name: String,
+    pub(super) verify: bool,
+    pub(super) datacenter: Option<String>,
+}
+
+impl Settings {
+    /// With what the environment says of the rest.
+    pub(super) fn resolved(&self, env: impl Fn(&str) -> Option<String>) -> Result<Resolved, Failure> {
+        let env = |name: &str| env(name).filter(|value| !value.is_empty());
+        let path = |given: &Option<PathBuf>, name: &str| given.clone().or_else(|| env(name).map(PathBuf::from));
+        let is_true = |name: &str| env(name).is_some_and(|value| matches!(value.as_str(), "1" | "t" | "T" | "true" | "TRUE" | "True"));
+        let is_false = |name: &str| env(name).is_some_and(|value| matches!(value.as_str(), "0" | "f" | "F" | "false" | "FALSE" | "False"));
+        let address = self.address.clone().filter(|given| !given.is_empty()).or_else(|| env("CONSUL_HTTP_ADDR")).unwrap_or_else(|| USUAL.into());
+        let (target, is_https) = target(&address)?;
+        let client = match (path(&self.client_cert, "CONSUL_CLIENT_CERT"), path(&self.client_key, "CONSUL_CLIENT_KEY")) {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) => None,
+            _ => return Err("a client certificate for Consul needs both files: the certificate and its key".into()),
+        };
+        let token = match (path(&self.token_file, "CONSUL_HTTP_TOKEN_FILE"), env("CONSUL_HTTP_TOKEN")) {
+            (Some(file), _) => Token::File(file),
+            (None, Some(token)) => Token::Given(token),
+            (None, None) => Token::Absent,
+        };
+        // A file that is missing now is an error that a person should see at once.
+        token.read().map_err(Failure)?;
+        let host = if let Target::Tcp { host, .. } = &target { host.clone() } else { "localhost".into() };
+        Ok(Resolved {
+            is_tls: is_https || (is_true("CONSUL_HTTP_SSL") && !address.starts_with("http://")),
+            target,
+            token,
+            ca_file: path(&self.ca_file, "CONSUL_CACERT"),
+            client,
+            server_name: self.server_name.clone().or_else(|| env("CONSUL_TLS_SERVER_NAME")).unwrap_or(host),
+            verify: !is_false("CONSUL_HTTP_SSL_VERIFY"),
+            datacenter: self.datacenter.clone(),
+        })
+    }
+}
+
+/// `HOST:PORT`, `http://HOST:PORT`, `https://HOST:PORT` or `unix:///PATH`; whether it says TLS.
+fn target(address: &str) -> Result<(Target, bool), Failure> {
+    let wrong = || Failure(format!("`{address}` is no address of Consul: write HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:///PATH"));
+    if let Some(path) = address.strip_prefix("unix://") {
+        return if path.is_empty() { Err(wrong()) } else { Ok((Target::Unix(Path::new(path).to_path_buf()), false)) };
+    }
+    let (is_tls, rest) = match (address.strip_prefix("https://"), address.strip_prefix("http://")) {
+        (Some(rest), _) => (true, rest),
+        (_, Some(rest)) => (false, rest),
+        _ => (false, address),
+    };
+    let rest = rest.trim_end_matches('/');
+    let usual = if is_tls { 8501 } else { 8500 };
+    let (host, port) = match rest.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && (!host.contains(':') || host.ends_with(']')) => (host, port.parse().map_err(|_| wrong())?),
+        Some(_) => return Err(wrong()),
+        None => (rest, usual),
+    };
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '[' | ']' | ':');
+    if host.is_empty() || !host.chars().all(fits) {
+        return Err(wrong());
+    }
+    Ok((Target::Tcp { host: host.trim_matches(['[', ']']).to_owned(), port }, is_tls))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(env: &[(&str, &str)], settings: &Settings) -> Result<Resolved, Failure> {
+        settings.resolved(|name| env.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn an_option_comes_before_the_variables_of_consul() {
+        let tcp = |host: &str, port| Target::Tcp { host: host.into(), port };
+        let usual = with(&[], &Settings::default()).expect("settings");
+        assert_eq!((usual.target, usual.is_tls, usual.verify), (tcp("127.0.0.1", 8500), false, true));
+        let env = [("CONSUL_HTTP_ADDR", "https://consul.example"), ("CONSUL_HTTP_TOKEN", "t0ken"), ("CONSUL_HTTP_SSL_VERIFY", "false")];
+        let found = with(&env, &Settings::default()).expect("settings");
+        assert_eq!((&found.target, found.is_tls, found.verify), (&tcp("consul.example", 8501), true, false));
+        assert!(!format!("{found:?}").contains("t0ken"), "a token is never shown");
+        let given = Settings { address: Some("[::1]:18500".into()), ..Settings::default() };
+        let found = with(&env, &given).expect("settings");
+        assert_eq!((found.target, found.is_tls), (tcp("::1", 18500), false));
+        let ssl = with(&[("CONSUL_HTTP_SSL", "true")], &Settings::default()).expect("settings");
+        assert!(ssl.is_tls);
+    }
+
+    #[test]
+    fn what_cannot_be_an_address_is_refused() {
+        for wrong in ["", "unix://", "gateway/", "host:port", "http://", "a b:1", "1:2:3", "user@host:1"] {
+            assert!(target(wrong).is_err(), "{wrong}");
+        }
+        let half = Settings { client_cert: Some("a.pem".into()), ..Settings::default() };
+        assert!(with(&[], &half).is_err_and(|why| why.0.contains("both files")));
+        let lost = Settings { token_file: Some("/nowhere/token".into()), ..Settings::default() };
+        assert!(with(&[], &lost).is_err_and(|why| why.0.contains("/nowhere/token")));
+    }
+}

@@ -1,0 +1,232 @@
+//! Consul as a source, against a stand-in that does what an agent seldom does: indexes that go backwards, failures, missing permissions.
+
+use axum::Router;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::IntoResponse;
+use chancery_core::compilation::Options;
+use chancery_core::dialect::consul;
+use chancery_live::engine::Settings as Running;
+use chancery_live::event::{Event, Events, SourceState};
+use chancery_live::session::Session;
+use chancery_live::sources::consul::{Consul, Settings};
+use chancery_live::sources::recording::Recorder;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// A token that nobody may see.
+const TOKEN: &str = "marked-token-7c1f";
+/// A key that nobody may see.
+const KEY: &str = "bWFya2VkLWtleS1vZi10aGUtbGVhZg";
+
+#[derive(Default)]
+struct Agent {
+    /// What is answered at a path: status, body, index.
+    answers: BTreeMap<String, (u16, String, u64)>,
+    /// What was asked, and with which token.
+    asked: Vec<(String, String)>,
+}
+
+#[derive(Clone, Default)]
+struct StandIn(Arc<Mutex<Agent>>);
+
+impl StandIn {
+    fn agent(&self) -> std::sync::MutexGuard<'_, Agent> {
+        self.0.lock().expect("a lock")
+    }
+
+    fn set(&self, path: &str, body: &Value, index: u64) {
+        self.agent().answers.insert(path.into(), (200, body.to_string(), index));
+    }
+
+    fn fail(&self, path: &str, status: u16, body: &str) {
+        self.agent().answers.insert(path.into(), (status, body.into(), 0));
+    }
+
+    /// An agent with the service `web`, its sidecar, and what goes with them.
+    fn usual() -> Self {
+        let out = Self::default();
+        let self_ = json!({"Config": {"Datacenter": "east", "NodeName": "n1"}, "DebugConfig": {"ACLResolverSettings": {"ACLsEnabled": false, "ACLDefaultPolicy": "deny"}}});
+        out.set("/v1/agent/self", &self_, 0);
+        let roots =
+            json!({"TrustDomain": "domain.consul", "Roots": [{"RootCert": "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n"}]});
+        out.set("/v1/agent/connect/ca/roots", &roots, 5);
+        out.set("/v1/catalog/datacenters", &json!(["east"]), 0);
+        out.set("/v1/catalog/nodes", &json!([{"Node": "n1", "Address": "10.0.0.1", "Datacenter": "east"}]), 5);
+        out.set("/v1/catalog/services", &json!({"web": []}), 5);
+        let sidecar = json!({"Kind": "connect-proxy", "ID": "web-proxy", "Service": "web-proxy", "Port": 21000, "ModifyIndex": 4,
+            "Proxy": {"DestinationServiceName": "web", "LocalServiceAddress": "127.0.0.1", "LocalServicePort": 8080}});
+        out.set("/v1/catalog/node-services/n1", &json!({"Services": [{"ID": "web", "Service": "web", "Port": 8080}, sidecar]}), 5);
+        out.set(
+            "/v1/health/state/any",
+            &json!([{"Node": "n1", "CheckID": "c", "Status": "passing", "Output": "marked-output", "ServiceID": "web"}]),
+            5,
+        );
+        let key = format!("-----BEGIN PRIVATE KEY-----\n{KEY}\n-----END PRIVATE KEY-----\n");
+        let leaf = json!({"CertPEM": "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n", "PrivateKeyPEM": key});
+        out.set("/v1/agent/connect/ca/leaf/web", &leaf, 5);
+        out.set("/v1/config/service-defaults", &json!([{"Kind": "service-defaults", "Name": "web", "Protocol": "http", "ModifyIndex": 3}]), 40);
+        out
+    }
+
+    /// Serves it at a free port.
+    async fn start(&self) -> String {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let app = Router::new().fallback(answer).with_state(self.clone());
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        address
+    }
+}
+
+/// As an agent: with the index that is known already, the answer waits for another one.
+async fn answer(State(stand_in): State<StandIn>, uri: Uri, RawQuery(query): RawQuery, headers: HeaderMap) -> impl IntoResponse {
+    let query = query.unwrap_or_default();
+    let token = headers.get("x-consul-token").and_then(|token| token.to_str().ok()).unwrap_or_default().to_owned();
+    stand_in.agent().asked.push((format!("{}?{query}", uri.path()), token));
+    let known: Option<u64> = query.split('&').find_map(|part| part.strip_prefix("index=")).and_then(|index| index.parse().ok());
+    let begin = Instant::now();
+    loop {
+        let found = stand_in.agent().answers.get(uri.path()).cloned().unwrap_or((200, "[]".into(), 1));
+        let (status, body, index) = found;
+        if status != 200 || known != Some(index) || begin.elapsed() > Duration::from_secs(20) {
+            return (StatusCode::from_u16(status).expect("a status"), [("x-consul-index", index.to_string())], body);
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+struct Followed {
+    session: Session,
+    events: Events,
+}
+
+impl Followed {
+    fn of(address: &str, token_file: Option<std::path::PathBuf>, recorder: Option<Recorder>) -> Self {
+        let events = Events::default();
+        let running = Running { options: Options::of(&consul::DIALECT), spacing: Duration::ZERO, recorder, events: events.clone() };
+        let settings = Settings { address: Some(address.into()), token_file, ..Settings::default() };
+        Self { session: Session::start(running, vec![Box::new(Consul::new(settings))]).expect("a session"), events }
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        let build = self.session.build()?;
+        build.compilation.inputs.inputs.iter().find(|input| input.name == name).map(|input| input.text.to_string())
+    }
+
+    async fn until(&self, what: &str, holds: impl Fn(&Self) -> bool) {
+        let begin = Instant::now();
+        while !holds(self) {
+            assert!(begin.elapsed() < Duration::from_secs(20), "{what} does not come: {:?}", self.states());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// How each part is, as it was told last.
+    fn states(&self) -> BTreeMap<String, (SourceState, String)> {
+        let told = self.events.timeline().into_iter().filter_map(|dated| match dated.event {
+            Event::Source { kind, state, detail, .. } => Some((kind, (state, detail.unwrap_or_default()))),
+            _ => None,
+        });
+        told.collect()
+    }
+
+    fn is(&self, part: &str, state: SourceState) -> bool {
+        self.states().get(part).is_some_and(|(known, _)| *known == state)
+    }
+}
+
+#[tokio::test]
+async fn what_an_agent_holds_is_followed_and_each_proxy_is_a_gateway() {
+    let stand_in = StandIn::usual();
+    let followed = Followed::of(&stand_in.start().await, None, None);
+    followed.until("the first build", |of| of.session.build().is_some_and(|build| !build.gateways.is_empty())).await;
+    let build = followed.session.build().expect("a build");
+    assert_eq!(build.gateways.iter().map(|gateway| &*gateway.id).collect::<Vec<_>>(), ["web-proxy"]);
+    assert_eq!(build.errors, 0, "{:?}", build.findings());
+    let instance = followed.text("consul/service/east/n1/web-proxy").expect("the sidecar");
+    assert!(!instance.contains("ModifyIndex"), "{instance}");
+    assert!(!followed.text("consul/service/east/n1/web").expect("the service").contains("marked-output"), "what checks print is not kept");
+    let agent = followed.text("consul/agent").expect("the agent");
+    assert!(agent.contains("domain.consul") && agent.contains("\"allow\""), "without ACLs everybody may do everything: {agent}");
+    // An edit, and a service that goes.
+    stand_in.set("/v1/config/service-defaults", &json!([{"Kind": "service-defaults", "Name": "web", "Protocol": "grpc"}]), 41);
+    followed.until("the edit", |of| of.text("consul/service-defaults/web").is_some_and(|text| text.contains("grpc"))).await;
+    stand_in.set("/v1/catalog/node-services/n1", &json!({"Services": []}), 6);
+    stand_in.set("/v1/catalog/services", &json!({}), 6);
+    followed.until("the end of the service", |of| of.session.build().is_some_and(|build| build.gateways.is_empty())).await;
+    assert!(followed.text("consul/leaf/web").is_none(), "its certificate is not kept");
+}
+
+#[tokio::test]
+async fn an_index_that_goes_backwards_hides_no_change() {
+    let stand_in = StandIn::usual();
+    let followed = Followed::of(&stand_in.start().await, None, None);
+    followed.until("the entry", |of| of.text("consul/service-defaults/web").is_some()).await;
+    for (index, protocol) in [(3, "tcp"), (2, "grpc"), (1, "http2")] {
+        stand_in.set("/v1/config/service-defaults", &json!([{"Kind": "service-defaults", "Name": "web", "Protocol": protocol}]), index);
+        followed.until(protocol, |of| of.text("consul/service-defaults/web").is_some_and(|text| text.contains(protocol))).await;
+    }
+    let asked = stand_in.agent().asked.clone();
+    assert!(asked.iter().any(|(path, _)| path.contains("index=40&wait=")), "{asked:?}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_keeps_what_was_read_and_says_why() {
+    let stand_in = StandIn::usual();
+    let followed = Followed::of(&stand_in.start().await, None, None);
+    followed.until("the entry", |of| of.text("consul/service-defaults/web").is_some()).await;
+    stand_in.fail("/v1/config/service-defaults", 500, "No cluster leader");
+    followed.until("the failure", |of| of.is("service-defaults", SourceState::Error)).await;
+    let (_, why) = followed.states().remove("service-defaults").expect("a state");
+    assert!(why.contains("No cluster leader") && why.contains("what was read is kept"), "{why}");
+    assert!(followed.text("consul/service-defaults/web").is_some());
+    // A restored cluster begins with low indexes.
+    stand_in.set("/v1/config/service-defaults", &json!([{"Kind": "service-defaults", "Name": "web", "Protocol": "tcp"}]), 2);
+    followed.until("the recovery", |of| of.text("consul/service-defaults/web").is_some_and(|text| text.contains("tcp"))).await;
+    assert!(followed.is("service-defaults", SourceState::Synced));
+}
+
+#[tokio::test]
+async fn a_missing_permission_is_named_and_no_token_is_ever_shown() {
+    let stand_in = StandIn::usual();
+    stand_in.fail("/v1/config/service-intentions", 403, &format!("Permission denied: token {TOKEN} lacks permission"));
+    stand_in.fail("/v1/agent/connect/ca/leaf/web", 403, "Permission denied");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (token, recording) = (folder.path().join("token"), folder.path().join("recording"));
+    std::fs::write(&token, format!("{TOKEN}\n")).expect("a file");
+    let followed = Followed::of(&stand_in.start().await, Some(token), Some(Recorder::new(&recording).expect("a recording")));
+    // Everything else is served.
+    followed.until("the first build", |of| of.session.build().is_some_and(|build| !build.gateways.is_empty())).await;
+    followed.until("the certificate", |of| of.is("certificate of web", SourceState::Forbidden)).await;
+    let states = followed.states();
+    let (state, why) = &states["service-intentions"];
+    assert!(*state == SourceState::Forbidden && why.contains("intentions = \"read\""), "{why}");
+    assert!(states["certificate of web"].1.contains("service \"web\" { policy = \"write\" }"), "{states:?}");
+    stand_in.set(
+        "/v1/agent/connect/ca/leaf/web",
+        &json!({"CertPEM": "c", "PrivateKeyPEM": format!("-----BEGIN PRIVATE KEY-----\n{KEY}\n-----END PRIVATE KEY-----\n")}),
+        9,
+    );
+    followed.until("the permission", |of| of.is("certificate of web", SourceState::Synced)).await;
+    assert!(stand_in.agent().asked.iter().all(|(_, token)| token == TOKEN));
+    let shown = format!("{:?} {}", followed.events.timeline(), std::fs::read_to_string(&recording).expect("the recording"));
+    assert!(shown.contains("consul/leaf/web"), "the certificate is recorded");
+    for secret in [TOKEN, KEY] {
+        assert!(!shown.contains(secret), "{secret}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_is_not_there_is_waited_for() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address").to_string();
+    drop(listener);
+    let followed = Followed::of(&address, None, None);
+    followed.until("the failure", |of| of.is("roots", SourceState::Error)).await;
+    let (_, why) = followed.states().remove("roots").expect("a state");
+    assert!(why.contains(&address) && why.contains("cannot be reached"), "{why}");
+    assert!(followed.session.build().is_none(), "nothing is served before everything is known");
+}

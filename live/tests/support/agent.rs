@@ -1,0 +1,303 @@
+//! Real Consul servers, built of Go modules when they are first needed, and a client of xDS that asks them and us alike.
+//!
+//! The binary is kept below the target folder, by a hash of what it is made of. What must not be here: what is tested.
+
+use chancery_envoy_api::json::{Style, to_string_with};
+use chancery_envoy_api::registry;
+use envoy_types::pb::envoy::config::core::v3::Node;
+use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_client::AggregatedDiscoveryServiceClient;
+use envoy_types::pb::envoy::service::discovery::v3::{DeltaDiscoveryRequest, DeltaDiscoveryResponse};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::Streaming;
+use tonic::transport::Endpoint;
+
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/consul");
+
+/// The binary; `None` where there is no Go to build it.
+fn binary() -> Option<PathBuf> {
+    // Tests that run beside each other wait for the one that builds it.
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let go = Command::new("go").arg("version").output().ok().filter(|output| output.status.success());
+    let Some(go) = go else {
+        assert!(std::env::var_os("CI").is_none(), "there is no Go, and this is CI: the tests on a real Consul agent must run");
+        eprintln!("\n*** SKIPPED: the tests on a real Consul agent, as there is no Go to build it with ***\n");
+        return None;
+    };
+    let mut what = go.stdout;
+    for name in ["go.mod", "go.sum", "build"] {
+        what.extend(fs::read(Path::new(SOURCE).join(name)).expect("the sources of the agent"));
+    }
+    let key = chancery_core::backend::envoy::v3::Fingerprint::of(&[&what]);
+    let target = std::env::var_os("CHANCERY_CONSUL").map_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).to_path_buf(), PathBuf::from);
+    let binary = target.join(format!("consul-{key}"));
+    if !binary.is_file() {
+        eprintln!("building a Consul agent of Go modules: minutes, the first time");
+        let part = target.join(format!("consul-{key}.{}", std::process::id()));
+        let status = Command::new(Path::new(SOURCE).join("build")).arg(&part).status().expect("a shell");
+        assert!(status.success(), "the Consul agent could not be built");
+        fs::rename(&part, &binary).expect("a rename");
+    }
+    Some(binary)
+}
+
+fn free() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
+}
+
+/// A server's ports and process.
+struct Server {
+    http: u16,
+    grpc: u16,
+    rpc: u16,
+    gossip: u16,
+    process: Option<Child>,
+}
+
+/// Three servers of one cluster.
+pub struct Servers {
+    binary: PathBuf,
+    folder: tempfile::TempDir,
+    all: Vec<Server>,
+}
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        (0..self.all.len()).for_each(|number| self.kill(number));
+    }
+}
+
+impl Servers {
+    /// Starts them; `None` where there is no Go.
+    pub async fn start() -> Option<Self> {
+        let binary = binary()?;
+        let server = |_| Server { http: free(), grpc: free(), rpc: free(), gossip: free(), process: None };
+        let mut out = Self { binary, folder: tempfile::tempdir().expect("a folder"), all: (0..3).map(server).collect() };
+        (0..3).for_each(|number| out.begin(number));
+        out.ready().await;
+        Some(out)
+    }
+
+    /// Starts one of them, with what it knew.
+    pub fn begin(&mut self, number: usize) {
+        let ours = &self.all[number];
+        let log = fs::File::options().create(true).append(true).open(self.folder.path().join(format!("{number}.log"))).expect("a file");
+        let mut command = Command::new(&self.binary);
+        command.args(["agent", "-server", "-bootstrap-expect", "3", "-datacenter", "east", "-node", &format!("node-{number}")]);
+        command.args(["-bind", "127.0.0.1", "-client", "127.0.0.1", "-dns-port", "-1", "-serf-wan-port", "-1", "-grpc-tls-port", "-1"]);
+        for (flag, port) in [("-http-port", ours.http), ("-grpc-port", ours.grpc), ("-server-port", ours.rpc), ("-serf-lan-port", ours.gossip)] {
+            command.args([flag, &port.to_string()]);
+        }
+        command.arg("-data-dir").arg(self.folder.path().join(format!("data-{number}")));
+        command.args(["-hcl", "connect { enabled = true }  performance { raft_multiplier = 1 }  leave_on_terminate = false"]);
+        for other in self.all.iter().map(|server| server.gossip).filter(|gossip| *gossip != ours.gossip) {
+            command.args(["-retry-join", &format!("127.0.0.1:{other}"), "-retry-interval", "1s"]);
+        }
+        let process = command.stdout(log).stderr(Stdio::null()).spawn().expect("consul");
+        self.all[number].process = Some(process);
+    }
+
+    /// Kills one, as a crash does.
+    pub fn kill(&mut self, number: usize) {
+        if let Some(mut process) = self.all[number].process.take() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+
+    /// Waits until there is a leader, and every server knows it.
+    pub async fn ready(&self) {
+        let begin = Instant::now();
+        for number in 0..self.all.len() {
+            while !self.request(number, "GET", "/v1/status/leader", "").await.is_some_and(|answer| answer.contains("127.0.0.1")) {
+                let log = fs::read_to_string(self.folder.path().join(format!("{number}.log"))).unwrap_or_default();
+                assert!(begin.elapsed() < Duration::from_secs(60), "there is no leader:\n{log}");
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+        }
+    }
+
+    /// Where a server answers HTTP.
+    pub fn http(&self, number: usize) -> String {
+        format!("127.0.0.1:{}", self.all[number].http)
+    }
+
+    /// Where it serves xDS.
+    pub fn grpc(&self, number: usize) -> String {
+        format!("127.0.0.1:{}", self.all[number].grpc)
+    }
+
+    /// Writes something, as soon as it is taken.
+    pub async fn put(&self, number: usize, path: &str, body: &Value) {
+        let begin = Instant::now();
+        loop {
+            let answer = self.request(number, "PUT", path, &body.to_string()).await;
+            if answer.as_ref().is_some_and(|answer| answer.starts_with("HTTP/1.1 200")) {
+                return;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(30), "{path} is not taken: {answer:?}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// An answer as it came; `None` where the server is not there.
+    async fn request(&self, number: usize, method: &str, path: &str, body: &str) -> Option<String> {
+        let mut stream = tokio::net::TcpStream::connect(self.http(number)).await.ok()?;
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: consul\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", body.len());
+        stream.write_all(format!("{head}{body}").as_bytes()).await.ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.ok()?;
+        Some(answer)
+    }
+}
+
+const CLUSTER: &str = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+const LISTENER: &str = "type.googleapis.com/envoy.config.listener.v3.Listener";
+const ENDPOINTS: &str = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
+const ROUTES: &str = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration";
+const SECRET: &str = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
+/// After this long without a response, none will come.
+const QUIET: Duration = Duration::from_millis(700);
+
+/// A client of delta xDS, on one aggregated stream.
+pub struct Ads {
+    send: mpsc::Sender<DeltaDiscoveryRequest>,
+    stream: Streaming<DeltaDiscoveryResponse>,
+    /// Resources by type and name, as JSON.
+    known: BTreeMap<String, BTreeMap<String, Value>>,
+}
+
+impl Ads {
+    async fn open(address: &str, proxy: &str) -> Option<Self> {
+        let channel = Endpoint::from_shared(format!("http://{address}")).ok()?.connect().await.ok()?;
+        let (send, requests) = mpsc::channel(64);
+        let mut client = AggregatedDiscoveryServiceClient::new(channel);
+        let stream = client.delta_aggregated_resources(ReceiverStream::new(requests));
+        // A server answers when it was asked something.
+        let node = Node { id: proxy.into(), user_agent_name: "envoy".into(), ..Default::default() };
+        let first = DeltaDiscoveryRequest { node: Some(node), type_url: CLUSTER.into(), ..Default::default() };
+        send.send(first).await.ok()?;
+        let stream = stream.await.ok()?.into_inner();
+        Some(Self { send, stream, known: BTreeMap::new() })
+    }
+
+    /// All that a proxy is served, without certificates; `None` where it is served nothing.
+    pub async fn ask(address: &str, proxy: &str) -> Option<Value> {
+        let mut ads = Self::open(address, proxy).await?;
+        ads.subscribe(LISTENER, &[]).await?;
+        ads.settle().await;
+        let found = |ads: &Self, key: &str| {
+            let mut names = BTreeSet::new();
+            ads.known.values().flat_map(BTreeMap::values).for_each(|of| collect(of, key, &mut names));
+            names
+        };
+        let clusters = ads.known.get(CLUSTER).into_iter().flatten();
+        let by_eds = clusters
+            .filter(|(_, of)| of["type"] == "EDS")
+            .map(|(name, of)| of["eds_cluster_config"]["service_name"].as_str().unwrap_or(name).to_owned());
+        let (endpoints, routes) = (by_eds.collect::<BTreeSet<String>>(), found(&ads, "route_config_name"));
+        for (url, names) in [(ENDPOINTS, endpoints), (ROUTES, routes)] {
+            if !names.is_empty() {
+                ads.subscribe(url, &names.iter().map(String::as_str).collect::<Vec<_>>()).await?;
+            }
+        }
+        ads.settle().await;
+        ads.known.remove(SECRET);
+        let mut out: Map<String, Value> = Map::new();
+        for (url, resources) in ads.known {
+            let resources = resources.into_iter().map(|(name, mut of)| {
+                without_certificates(&mut of);
+                (name, of)
+            });
+            out.insert(url, Value::Object(resources.collect()));
+        }
+        Some(Value::Object(out))
+    }
+
+    /// Secrets by name, as JSON with what is in them.
+    pub async fn secrets(address: &str, proxy: &str, names: &[&str]) -> BTreeMap<String, String> {
+        let Some(mut ads) = Self::open(address, proxy).await else { return BTreeMap::new() };
+        if ads.subscribe(SECRET, names).await.is_none() {
+            return BTreeMap::new();
+        }
+        ads.settle().await;
+        ads.known.remove(SECRET).into_iter().flatten().map(|(name, of)| (name, of.to_string())).collect()
+    }
+
+    async fn subscribe(&mut self, type_url: &str, names: &[&str]) -> Option<()> {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let request = DeltaDiscoveryRequest { type_url: type_url.into(), resource_names_subscribe: names, ..Default::default() };
+        self.send.send(request).await.ok()
+    }
+
+    /// Takes and acknowledges all responses until none comes any more.
+    async fn settle(&mut self) {
+        while let Ok(Ok(Some(got))) = tokio::time::timeout(QUIET, self.stream.message()).await {
+            let known = self.known.entry(got.type_url.clone()).or_default();
+            for name in &got.removed_resources {
+                known.remove(name);
+            }
+            for resource in got.resources {
+                let Some(any) = resource.resource else { continue };
+                known.insert(resource.name, json(&any.type_url, &any.value));
+            }
+            let ack = DeltaDiscoveryRequest { type_url: got.type_url, response_nonce: got.nonce, ..Default::default() };
+            if self.send.send(ack).await.is_err() {
+                return;
+            }
+        }
+        self.known.retain(|_, resources| !resources.is_empty());
+    }
+}
+
+fn json(type_url: &str, value: &[u8]) -> Value {
+    let name = type_url.rsplit('/').next().unwrap_or(type_url);
+    let message = registry::decode(name, value).unwrap_or_else(|| panic!("{type_url} is not known"));
+    let text = to_string_with(&message, &Style::COMPACT.resolver(registry::decode));
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn collect(of: &Value, key: &str, names: &mut BTreeSet<String>) {
+    match of {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| match value.as_str().filter(|_| name == key) {
+            Some(text) => drop(names.insert(text.to_owned())),
+            None => collect(value, key, names),
+        }),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, key, names)),
+        _ => {}
+    }
+}
+
+/// The agent shows certificates where we name them; all else must be the same. Names of filters in their order are, those of header
+/// modifiers the agent shuffles.
+fn without_certificates(of: &mut Value) {
+    match of {
+        Value::Object(fields) => {
+            for field in ["tls_certificates", "tls_certificate_sds_secret_configs", "validation_context_sds_secret_config", "trusted_ca"] {
+                fields.remove(field);
+            }
+            if let Some(Value::Object(both)) = fields.remove("combined_validation_context") {
+                fields.insert(
+                    "validation_context".into(),
+                    both.get("default_validation_context").cloned().unwrap_or_else(|| Value::Object(Map::new())),
+                );
+            }
+            fields.values_mut().for_each(without_certificates);
+            if fields.get("validation_context").and_then(Value::as_object).is_some_and(Map::is_empty) {
+                fields.remove("validation_context");
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_certificates),
+        _ => {}
+    }
+}
