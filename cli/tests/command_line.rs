@@ -1,5 +1,6 @@
 //! The command line as scripts and people meet it: exit codes, flags, and what is printed.
 
+mod authority;
 mod demo;
 mod diff;
 mod docs;
