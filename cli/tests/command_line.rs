@@ -18,12 +18,10 @@ use std::process::{Command, Output, Stdio};
 /// A gateway with one thing of each sort that the views show.
 const GATEWAY: &str = include_str!("cases/gateway.yaml");
 
-/// What is said on standard error where so many objects are assumed to exist.
+/// What is said on standard error where so much is assumed.
 fn assumed(count: usize) -> String {
-    let objects = if count == 1 { "object" } else { "objects" };
-    format!(
-        "chancery: {count} {objects} not in the input, assumed to exist; `chancery check` lists what is assumed, `--missing error` assumes nothing\n"
-    )
+    let (assumptions, them) = if count == 1 { ("assumption", "it") } else { ("assumptions", "them") };
+    format!("chancery: {count} {assumptions} about what is not in the input; `chancery check` lists {them}, `--missing error` assumes nothing\n")
 }
 
 struct Run {

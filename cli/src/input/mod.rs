@@ -178,7 +178,7 @@ pub fn gaps(of: &Compilation) -> Vec<String> {
     unread(of).into_iter().chain(assumed(&[of])).collect()
 }
 
-/// Says on standard error where the answer rests on objects that are assumed to exist: of several inputs, in the one with most.
+/// Says on standard error where the answer rests on what is assumed: of several inputs, in the one with most.
 pub fn warn_of_assumed(all: &[&Compilation]) {
     assumed(all).iter().for_each(|assumed| message(assumed));
 }
@@ -191,8 +191,8 @@ pub fn warn_of_unread(of: &Compilation) {
 fn assumed(all: &[&Compilation]) -> Option<String> {
     let is_assumed = |finding: &&Diagnostic| [&codes::ASSUMED_SECRET, &codes::ASSUMED_OBJECT].contains(&finding.code);
     let assumed = all.iter().map(|of| of.all_diagnostics().filter(is_assumed).count()).max().filter(|assumed| *assumed > 0)?;
-    let them = count(assumed, "object");
-    Some(format!("{them} not in the input, assumed to exist; `chancery check` lists what is assumed, `--missing error` assumes nothing"))
+    let (all, them) = (count(assumed, "assumption"), if assumed == 1 { "it" } else { "them" });
+    Some(format!("{all} about what is not in the input; `chancery check` lists {them}, `--missing error` assumes nothing"))
 }
 
 fn unread(of: &Compilation) -> Vec<String> {
