@@ -83,7 +83,6 @@ pub struct LiveArgs {
 
 /// The Application Gateway in Azure.
 #[derive(Args)]
-#[command(next_help_heading = "Azure")]
 pub struct AzureArgs {
     /// Read this Application Gateway from Azure, and compare: SUBSCRIPTION/GROUP/NAME, or its resource id.
     #[arg(long, value_name = "ID", help_heading = "Azure")]

@@ -190,7 +190,9 @@ fn onto(mut given: input::LoadedInput, gateway: Option<&str>) -> input::LoadedIn
 pub fn existing(text: &str) -> Option<AppGateway> {
     let is_like_one = text.trim_start().starts_with('{') && text.contains("applicationGateways");
     let root = is_like_one.then(|| parse(text, &Limits { max_nodes: u32::MAX, ..Limits::default() }).root).flatten()?;
-    let is_one = root.get("id").and_then(Node::as_str).is_some_and(|id| id.contains("/applicationGateways/")) && root.get("properties").is_some();
+    let is_one = root.get("id").and_then(Node::as_str).is_some_and(|id| id.contains("/applicationGateways/"));
+    // As ARM has it, or as the Azure CLI prints it.
+    let is_one = is_one && ["properties", "frontendIPConfigurations"].iter().any(|field| root.get(field).is_some());
     is_one.then(|| AppGateway::read(&root, ObjectId::BUILT_IN)).flatten()
 }
 

@@ -25,7 +25,7 @@ pub fn event(dated: &Dated, style: &Style) -> String {
             let _ = write!(out, "{} {state}{detail}", plain(kind));
         }
         Event::Build { version, took_ms, inputs, changed, errors, found, mended, resources, requests, .. } => {
-            let changes: Vec<String> = changed.iter().map(|(list, number)| count(*number, list.trim_end_matches('s'))).collect();
+            let changes: Vec<String> = changed.iter().map(|(list, number)| count(*number, singular(list))).collect();
             let changes = if changes.is_empty() { "nothing changes".into() } else { format!("{} changed", changes.join(", ")) };
             let errors = if *errors == 0 { "no errors".into() } else { style.red(count(*errors, "error")) };
             let _ = write!(out, "{} {} in {took_ms} ms, {changes}, {errors}", style.bold(version), count(*inputs, "input"));
@@ -57,10 +57,12 @@ pub fn event(dated: &Dated, style: &Style) -> String {
             let _ = write!(out, "{} {version} of {}: one Envoy rejects it, the others keep what they have", style.red("held:"), plain(gateway));
         }
         Event::Planned { gateway, compared, added, changed, removed, kept, parts, .. } => {
-            let than = if *compared { "in Azure" } else { "in an empty gateway: give --gateway-id or --existing-gateway to compare" };
             let (gateway, differ) = (plain(gateway), count(added + changed + removed, "part"));
-            let _ = write!(out, "Application Gateway {gateway}: {differ} other than {than} ({added} added, {changed} changed, {removed} removed");
-            let _ = write!(out, ", {kept} of others kept)");
+            let _ = write!(out, "Application Gateway {gateway} is to change in {differ}: {added} added, {changed} changed, {removed} removed");
+            let _ = write!(out, ", {kept} of others kept");
+            if !compared {
+                out.push_str(" (how it is now is not known: give --gateway-id or --existing-gateway)");
+            }
             planned(&mut out, parts, style);
         }
         Event::Applied { gateway, version, took_ms, parts } => {
@@ -114,6 +116,11 @@ fn places(out: &mut String, places: &[Place], style: &Style) {
         let text = format!("{}:{}:{} {}{field}", place.file, place.line, place.column, place.object);
         let _ = write!(out, "\n    {}", style.cyan(plain(&text)));
     }
+}
+
+/// The word for one of a list.
+fn singular(list: &str) -> &str {
+    list.strip_suffix('s').filter(|word| !word.ends_with('s')).unwrap_or(list)
 }
 
 /// The last word of a type's URL.

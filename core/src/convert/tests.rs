@@ -141,6 +141,32 @@ spec:
 }
 
 #[test]
+fn emissary_redirects_no_cleartext_of_an_ingress() {
+    let text = |tls: &str| {
+        alloc::format!(
+            "apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {{name: web, namespace: shop, annotations: {{kubernetes.io/ingress.class: azure/application-gateway}}}}
+spec:
+  {tls}
+  rules:
+  - host: shop.example.com
+    http:
+      paths:
+      - {{path: /api, pathType: Prefix, backend: {{service: {{name: api, port: {{number: 80}}}}}}}}
+"
+        )
+    };
+    let redirected = |tls: &str| {
+        let found = across(&azure(&text(tls)), &Options::default());
+        let of = |row: &&super::AcrossRow| row.requests.iter().any(|url| url == "http://shop.example.com/api");
+        found.differences.iter().find(of).is_some_and(|row| row.answers[2].contains("301"))
+    };
+    assert!(!redirected(""), "there is no Host, and no fallback certificate: nobody makes one");
+    assert!(!redirected("tls: [{hosts: [shop.example.com], secretName: shop-tls}]"), "the Host that is made of the Ingress lets cleartext pass");
+}
+
+#[test]
 fn an_input_without_ingresses_differs_in_nothing() {
     let found = across(&azure(SERVICES), &Options::default());
     assert_eq!((found.ingresses, found.differences.len()), (0, 0));

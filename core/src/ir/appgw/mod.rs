@@ -12,6 +12,7 @@
 //! What must not be here: how a controller names parts, or which it makes; text.
 
 mod document;
+mod flattened;
 mod parts;
 pub mod wire;
 
@@ -114,6 +115,9 @@ impl<T: Wire + Default> Wire for Part<T> {
 impl Wire for Gateway {
     fn read(node: &Node, object: ObjectId) -> Option<Self> {
         node.as_object()?;
+        if flattened::is_flattened(node) {
+            return Self::read(&flattened::restored(node), object);
+        }
         let text = |key: &str| node.get(key).and_then(|node| Sourced::<Str>::read(node, object));
         let tags = node.get("tags").and_then(Node::as_object).into_iter().flatten();
         let tags = tags.filter_map(|entry| Some((entry.key.clone(), Sourced::read(&entry.value, object)?)));

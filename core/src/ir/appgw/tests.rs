@@ -53,3 +53,18 @@ fn arm_json_is_read_with_its_references() {
     assert!(rule.origin.is_some());
     assert!(rule.properties.priority.unwrap().origin.is_some());
 }
+
+#[test]
+fn what_the_azure_cli_prints_is_read_as_what_arm_sends() {
+    let arm = concat!(
+        r#"{"id":"/g","name":"gw","zones":["1"],"properties":{"enableHttp2":true,"frontendIPConfigurations":[{"name":"f","id":"/f","#,
+        r#""properties":{"publicIPAddress":{"id":"/ip"}}}],"rewriteRuleSets":[{"name":"s","id":"/s","properties":{"rewriteRules":[{"name":"hsts","#,
+        r#""ruleSequence":1}]}}],"urlPathMaps":[{"name":"m","id":"/m","properties":{"pathRules":[{"name":"r","id":"/r","properties":{"paths":["/a"]}}]}}]},"tags":{"owner":"me"}}"#
+    );
+    let cli = concat!(
+        r#"{"enableHttp2":true,"etag":"W","frontendIPConfigurations":[{"id":"/f","name":"f","publicIPAddress":{"id":"/ip","resourceGroup":"rg"},"#,
+        r#""resourceGroup":"rg"}],"id":"/g","name":"gw","resourceGroup":"rg","rewriteRuleSets":[{"id":"/s","name":"s","rewriteRules":[{"name":"hsts","#,
+        r#""ruleSequence":1}]}],"tags":{"owner":"me"},"urlPathMaps":[{"id":"/m","name":"m","pathRules":[{"id":"/r","name":"r","paths":["/a"]}]}],"zones":["1"]}"#
+    );
+    assert_eq!(again(cli), again(arm));
+}
