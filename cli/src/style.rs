@@ -125,7 +125,8 @@ fn colour(text: &str) -> Option<usize> {
 
 /// `1 error`, `2 errors`.
 pub fn count(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+    let ending = if what.ends_with('s') { "es" } else { "s" };
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}{ending}") }
 }
 
 /// The first of some names.
