@@ -58,7 +58,8 @@ pub enum Counts {
 #[command(after_help = "\
 Example:
   curl -s localhost:9901/config_dump?include_eds > dump.json && chancery drift gateway/ dump.json
-  chancery drift gateway/ --live --envoy 127.0.0.1:8001   source, `chancery serve`, and the Envoy that it serves
+  chancery drift gateway/ --pod ambassador/emissary-7d9f-x2x   an Envoy in a cluster, by a port-forward
+  chancery drift gateway/ --live --envoy 127.0.0.1:8001        source, `chancery serve`, and the Envoy that it serves
 
 Exit codes: 0 fine, 1 with --exit-code if they differ, 2 the input cannot be used.")]
 pub struct DriftArgs {
@@ -66,7 +67,7 @@ pub struct DriftArgs {
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     pub source: PathBuf,
     /// Envoy's /config_dump, preferably with include_eds.
-    #[arg(value_name = "DUMP", value_hint = ValueHint::FilePath, required_unless_present = "live", conflicts_with = "live")]
+    #[arg(value_name = "DUMP", value_hint = ValueHint::FilePath, required_unless_present_any = ["live", "envoy", "pod"], conflicts_with_all = ["live", "envoy", "pod"])]
     pub dump: Option<PathBuf>,
     /// Compare the source with what a running `chancery serve` sends, and that with what Envoys have.
     #[arg(long)]
@@ -77,9 +78,18 @@ pub struct DriftArgs {
     /// With `--live`: the id of the Envoy that is looked at; needed where there are several gateways.
     #[arg(long, value_name = "ID", requires = "live")]
     pub node: Option<String>,
-    /// With `--live`: the admin address of that Envoy. Without it, what Envoys accepted is taken from the server.
-    #[arg(long, value_name = "ADDR", requires = "live")]
+    /// The admin address of an Envoy on this machine, instead of DUMP. With `--live` and no Envoy, what Envoys accepted is taken from the server.
+    #[arg(long, value_name = "ADDR", conflicts_with = "pod")]
     pub envoy: Option<String>,
+    /// A pod with an Envoy, whose admin interface is read over a port-forward: NAMESPACE/NAME, with :PORT where it is not found.
+    #[arg(long, value_name = "POD")]
+    pub pod: Option<String>,
+    /// With `--pod`: the context of the kubeconfig; the current one when not given.
+    #[arg(long, value_name = "NAME", requires = "pod")]
+    pub context: Option<String>,
+    /// With `--pod`: the kubeconfig; `$KUBECONFIG` or ~/.kube/config when not given.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "pod")]
+    pub kubeconfig: Option<PathBuf>,
     /// The output format.
     #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
     pub format: DiffFormat,

@@ -4,7 +4,7 @@
 
 use super::compared::Differences;
 use super::loaded::{GatewaySide, Loaded, running};
-use super::{data, human, warn_of_gaps};
+use super::{data, envoy, human, warn_of_gaps};
 use crate::args::{DiffFormat, DriftArgs};
 use crate::live::ask;
 use crate::output::{print, print_json};
@@ -12,7 +12,6 @@ use crate::style::{Style, plain};
 use crate::{Outcome, Unusable};
 use chancery_core::compare::{envoy_of_served, served_of_source};
 use chancery_core::envoy_config::Running;
-use chancery_live::envoys;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -29,13 +28,12 @@ pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
     let mut differs = !sent.is_empty();
     let mut out = format!("{}\n{}", style.bold("The source, and what the server sends:"), human::report(&sent, None, style));
     let mut all = json!({ "sent": data(&sent, None)? });
-    if let Some(address) = &args.envoy {
-        let dump = chancery_live::host::wait(dump_of(address)).map_err(|failure| Unusable(failure.0))?;
-        let envoy = running(&format!("the Envoy at {address}"), &dump)?;
+    if let Some(asked) = envoy::asked(args) {
+        let envoy = running(&asked.name(), &asked.dump()?)?;
         let Loaded::Running(of_envoy) = &envoy else { return Ok(2) };
         let has = Differences::of_envoy(envoy_of_served(of_server, of_envoy));
         differs |= !has.is_empty() || !of_envoy.refused.is_empty();
-        let title = format!("What the server sends, and what the Envoy at {address} has:");
+        let title = format!("What the server sends, and what {} has:", asked.name());
         let _ = write!(out, "\n{}\n{}", style.bold(plain(&title)), human::report(&has, Some(of_envoy), style));
         all["envoy"] = data(&has, Some(of_envoy))?;
     } else {
@@ -70,10 +68,6 @@ fn sent(source: &Loaded, served: &Running) -> Result<Differences, Unusable> {
             GatewaySide::AppGateway(_) => Err("an Application Gateway is served to no Envoy".into()),
         },
     }
-}
-
-async fn dump_of(address: &str) -> Result<String, String> {
-    envoys::config_dump(&envoys::Reach::local(address)?).await
 }
 
 /// A type of which an Envoy has not accepted what it was sent last.

@@ -3,6 +3,7 @@
 //! What must not be here: the comparison; that is `chancery_core::compare`.
 
 mod compared;
+mod envoy;
 pub mod human;
 mod live;
 mod loaded;
@@ -64,8 +65,14 @@ fn after_of(before: &Path) -> Result<PathBuf, Unusable> {
 /// Runs `drift`.
 pub fn drift(args: &DriftArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let source = Loaded::read(&args.source, deployment, true)?;
-    let Some(path) = &args.dump else { return live::drift(args, &source, style) };
-    let dump = running(&path.display().to_string(), &input::text(path)?)?;
+    if args.live {
+        return live::drift(args, &source, style);
+    }
+    let dump = match (&args.dump, envoy::asked(args)) {
+        (Some(path), _) => running(&path.display().to_string(), &input::text(path)?)?,
+        (None, Some(asked)) => running(&asked.name(), &asked.dump()?)?,
+        (None, None) => return Err("name a dump, an Envoy or a pod".into()),
+    };
     warn_of_gaps(&[&source]);
     let differences = compare(&source, &dump, false)?;
     let Loaded::Running(running) = &dump else { return Ok(2) };

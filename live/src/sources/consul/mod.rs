@@ -102,7 +102,7 @@ impl Reader {
     }
 }
 
-/// What is known of the agent: its datacenter, its node, the trust domain.
+/// What the parts need to know of the agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Known {
     datacenter: String,

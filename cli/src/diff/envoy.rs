@@ -1,0 +1,77 @@
+//! An Envoy that runs and is asked for its configuration: on this machine, or in a pod.
+//!
+//! What must not be here: what is compared.
+
+use crate::Unusable;
+use crate::args::DriftArgs;
+use chancery_live::envoys::{self, Reach, Search};
+use chancery_live::sources::kube::{self, Settings};
+
+/// Which one.
+pub enum AskedEnvoy<'a> {
+    /// By the address of its admin interface.
+    Address(&'a str),
+    /// By its pod.
+    Pod {
+        /// `NAMESPACE/NAME`, or with `:PORT`.
+        pod: &'a str,
+        /// The cluster.
+        settings: Settings,
+    },
+}
+
+/// The one that the arguments name.
+pub fn asked(args: &DriftArgs) -> Option<AskedEnvoy<'_>> {
+    let address = args.envoy.as_deref().map(AskedEnvoy::Address);
+    address.or_else(|| {
+        let settings = Settings { context: args.context.clone(), kubeconfig: args.kubeconfig.clone(), ..Settings::default() };
+        Some(AskedEnvoy::Pod { pod: args.pod.as_deref()?, settings })
+    })
+}
+
+impl AskedEnvoy<'_> {
+    /// What it is called, for people.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Address(address) => format!("the Envoy at {address}"),
+            Self::Pod { pod, .. } => format!("the Envoy in the pod {pod}"),
+        }
+    }
+
+    /// Its `/config_dump`.
+    pub fn dump(&self) -> Result<String, Unusable> {
+        let dump = async {
+            let reach = match self {
+                Self::Address(address) => Reach::local(address)?,
+                Self::Pod { pod, settings } => in_pod(pod, settings).await?,
+            };
+            envoys::config_dump(&reach).await
+        };
+        chancery_live::host::wait(dump).map_err(|failure| Unusable(failure.0))
+    }
+}
+
+/// How to reach the Envoy in a pod; where its admin interface listens is found by what the pod runs, unless it is said.
+async fn in_pod(written: &str, settings: &Settings) -> Result<Reach, String> {
+    let (place, port) = match written.split_once(':') {
+        Some((place, port)) => (place, Some(port.parse::<u16>().map_err(|_| format!("`{port}` is no port: --pod NAMESPACE/NAME:PORT"))?)),
+        None => (written, None),
+    };
+    let (client, own) = kube::connect(settings).await.map_err(|failure| failure.0)?;
+    let (namespace, name) = place.split_once('/').map_or((own.as_str(), place), |(namespace, name)| (namespace, name));
+    let port = match port {
+        Some(port) => port,
+        None => {
+            let search = Search { namespace: Some(namespace.to_owned()), ..Search::default() };
+            let found = envoys::find(&client, &search).await.map_err(|failure| failure.0)?.envoys.into_iter().find(|envoy| envoy.pod == name);
+            let unknown = || {
+                format!(
+                    "the pod {namespace}/{name} does not run, or nothing in it looks like an Envoy; where it is one, give the port of its admin \
+                     interface: --pod {namespace}/{name}:PORT"
+                )
+            };
+            found.ok_or_else(unknown)?.port
+        }
+    };
+    Ok(Reach::Pod { client, namespace: namespace.to_owned(), pod: name.to_owned(), port })
+}
