@@ -11,7 +11,7 @@ mod secrets;
 mod watches;
 
 use insta::assert_snapshot;
-use std::io::{Read as _, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -325,35 +325,6 @@ fn a_dump_says_what_was_accepted_and_refused() {
     let drift = folder.run(&["drift", "--exit-code", "gateway.yaml", "dump.json"]);
     assert_eq!(drift.code, 1);
     assert!(drift.out.contains("- cluster cluster_quote_80_default") && drift.out.contains("refused cluster slow in version v8"), "{}", drift.out);
-}
-
-/// An admin interface that answers everything with this text; gives its address.
-fn admin_interface(text: &'static str) -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address").to_string();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let _ = stream.read(&mut [0; 4096]);
-            let _ = write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}", text.len());
-        }
-    });
-    address
-}
-
-#[test]
-fn drift_asks_an_envoy_at_its_admin_address() {
-    let folder = Folder::with(&[("dump.json", DUMP), ("gateway.yaml", GATEWAY)]);
-    let (of_file, asked) =
-        (folder.run(&["drift", "gateway.yaml", "dump.json"]), folder.run(&["drift", "gateway.yaml", "--envoy", &admin_interface(DUMP)]));
-    assert_eq!((asked.code, asked.out), (0, of_file.out));
-    for (arguments, why) in [
-        (["--envoy", &admin_interface("hello")], "is no admin interface of Envoy"),
-        (["--envoy", "127.0.0.1:1"], "nothing answers at 127.0.0.1:1"),
-        (["--pod", "shop/envoy:x"], "`x` is no port"),
-    ] {
-        let wrong = folder.run(&[&["drift", "gateway.yaml"], &arguments[..]].concat());
-        assert!(wrong.code == 2 && wrong.err.contains(why), "{arguments:?}: {}", wrong.err);
-    }
 }
 
 #[test]

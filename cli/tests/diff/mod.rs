@@ -1,9 +1,10 @@
-//! `diff`: what is told of two configurations, in every form.
+//! `diff` and `drift`: what is told of two configurations, in every form.
 //!
 //! What must not be here: how differences are found; the core tests that.
 
-use crate::{Folder, GATEWAY, assumed, json};
+use crate::{DUMP, Folder, GATEWAY, assumed, json};
 use insta::assert_snapshot;
+use std::io::{Read as _, Write as _};
 
 #[test]
 fn diff_reports_fields_with_the_lines_of_both_sides() {
@@ -135,4 +136,33 @@ fn diff_reports_requests_that_are_treated_differently() {
         assert_eq!(folder.run(&["diff", of, "old.yaml", "docs.yaml"]).code, code, "{of}");
     }
     assert!(!folder.run(&["diff", "--no-requests", "old.yaml", "new.yaml"]).out.contains("Requests"));
+}
+
+/// An admin interface that answers everything with this text; gives its address.
+fn admin_interface(text: &'static str) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}", text.len());
+        }
+    });
+    address
+}
+
+#[test]
+fn drift_asks_an_envoy_at_its_admin_address() {
+    let folder = Folder::with(&[("dump.json", DUMP), ("gateway.yaml", GATEWAY)]);
+    let (of_file, asked) =
+        (folder.run(&["drift", "gateway.yaml", "dump.json"]), folder.run(&["drift", "gateway.yaml", "--envoy", &admin_interface(DUMP)]));
+    assert_eq!((asked.code, asked.out), (0, of_file.out));
+    for (arguments, why) in [
+        (["--envoy", &admin_interface("hello")], "is no admin interface of Envoy"),
+        (["--envoy", "127.0.0.1:1"], "nothing answers at 127.0.0.1:1"),
+        (["--pod", "shop/envoy:x"], "`x` is no port"),
+    ] {
+        let wrong = folder.run(&[&["drift", "gateway.yaml"], &arguments[..]].concat());
+        assert!(wrong.code == 2 && wrong.err.contains(why), "{arguments:?}: {}", wrong.err);
+    }
 }
