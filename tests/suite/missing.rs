@@ -527,3 +527,23 @@ fn the_only_configuration_of_the_input_is_contours() {
     let (is_served, told) = served(&file, "missing=auto");
     assert!(is_served && told.len() == 1 && told[0].contains("`--config-path=/config/contour.yaml` is assumed"), "{told:#?}");
 }
+
+#[test]
+fn a_certificate_that_nothing_refers_to_is_not_assumed() {
+    let bare = "\
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http, namespace: shop}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: a, namespace: shop}
+spec: {prefix: /a/, hostname: '*', service: b}
+";
+    let redirects = |words: &str| of("ambassador", bare, words).envoy().to_string().contains("https_redirect");
+    for words in ["missing=auto", "missing=assume", "missing=error"] {
+        assert!(!redirects(words), "{words}: Emissary has no certificate for hosts that no Host names");
+    }
+    assert!(redirects("missing-secrets=assume"), "of a whole cluster without its Secrets it may be one that is left out");
+}

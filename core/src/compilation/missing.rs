@@ -91,6 +91,12 @@ impl Assumptions {
         self.secrets == Missing::Error && self.others == Missing::Error
     }
 
+    /// Whether a Secret is assumed to exist that no object refers to and that a controller looks for by itself: the input is a whole cluster without its
+    /// Secrets. Of a fragment nobody knows.
+    pub fn assumes_unreferenced_secrets(&self) -> bool {
+        self.secrets == Missing::Assume && self.others == Missing::Error
+    }
+
     /// Whether a Secret is assumed to exist that an operator makes from an object of the input, such as a cert-manager Certificate.
     pub fn assumes_provided(&self) -> bool {
         self.secrets != Missing::Error

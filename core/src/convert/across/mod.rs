@@ -16,7 +16,6 @@ pub(super) use surroundings::assumed;
 use super::proof::without;
 use crate::compilation::{Compilation, Dialect, OptionValue, Options};
 use crate::compile::compile;
-use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::{ambassador, contour, ingress};
 use crate::resource::{Input, Inputs, Object};
 use crate::text::{Node, Str, Value, to_yaml};
@@ -64,15 +63,12 @@ struct Controller {
     class: &'static str,
     /// What it needs besides.
     besides: &'static str,
-    /// Whether it looks for a certificate (`fallback-self-signed-cert`) where nothing asks for TLS. Emissary neither makes nor installs it (Edge
-    /// Stack does), so it is not there; with it, all cleartext would be redirected.
-    has_fallback: bool,
 }
 
 const CONTROLLERS: [Controller; 3] = [
-    Controller { name: "Application Gateway", dialect: &ingress::DIALECT, class: "azure/application-gateway", besides: "", has_fallback: false },
-    Controller { name: "Contour", dialect: &contour::DIALECT, class: "contour", besides: "", has_fallback: false },
-    Controller { name: "Emissary", dialect: &ambassador::DIALECT, class: "ambassador", besides: LISTENERS, has_fallback: true },
+    Controller { name: "Application Gateway", dialect: &ingress::DIALECT, class: "azure/application-gateway", besides: "" },
+    Controller { name: "Contour", dialect: &contour::DIALECT, class: "contour", besides: "" },
+    Controller { name: "Emissary", dialect: &ambassador::DIALECT, class: "ambassador", besides: LISTENERS },
 ];
 
 /// Where Emissary listens.
@@ -101,15 +97,11 @@ pub fn across(original: &Compilation, options: &Options) -> Across {
     let ingresses: Vec<&Object> = original.objects.iter().filter(|object| is_ingress(object)).collect();
     let asked = requests(&ingresses);
     let assumed = assumed(&original.objects, &ingresses);
-    let asks_for_tls = ingresses.iter().any(|object| Cursor::new(object.id, &object.root).at("spec.tls").has_items());
     let mut answers: Vec<Vec<Answer>> = Vec::new();
     for controller in &CONTROLLERS {
         let inputs = surroundings(original, &ingresses, controller, &assumed.text);
         let word = |word: &'static str| OptionValue::Text(word.into());
-        let mut options = options.clone().in_dialect(controller.dialect.name).with("missing", word("assume"));
-        if controller.has_fallback && !asks_for_tls {
-            options.insert("missing-secrets", word("error"));
-        }
+        let options = options.clone().in_dialect(controller.dialect.name).with("missing", word("assume"));
         let compilation = compile(&inputs, &options, &[controller.dialect]);
         let ways = Ways::of(&compilation);
         answers.push(ways.all(&asked.all));

@@ -81,6 +81,7 @@ fn with_endpoints(cluster: &mut Tree, endpoints: &BTreeMap<&str, &Tree>) {
 
 /// A resource whose certificates are asked for by name on the same stream, and what is served by these names: Envoy waits for what the host does
 /// not give yet. `None` where it gives nothing.
+#[cfg(feature = "wire")]
 pub(super) fn by_name(of: &Tree, secrets: Lookup<'_>) -> Option<(Tree, BTreeMap<String, Tree>)> {
     let mut tree = of.clone();
     let mut names = Names::of(of, source(None));
@@ -112,6 +113,7 @@ fn fill(of: &mut Tree, secrets: Lookup<'_>) {
     of.items_mut().iter_mut().for_each(|item| fill(item, secrets));
 }
 
+#[cfg(feature = "wire")]
 fn has_placeholder(of: &Tree) -> bool {
     placeholder(of.get("inline_string").text()).is_some()
         || of.fields().iter().any(|(_, value)| has_placeholder(value))

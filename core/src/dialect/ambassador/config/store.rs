@@ -72,6 +72,8 @@ pub struct Config {
     pub provided_secrets: Arc<BTreeMap<ResourceKey, ObjectId>>,
     /// Whether missing Secrets are assumed to exist.
     pub assume_missing: bool,
+    /// Whether those are too that no object refers to.
+    pub assume_unreferenced: bool,
     /// Addresses by the name under which endpoint discovery asks for them, e.g. `k8s/default/quote/80`.
     pub endpoints: Arc<BTreeMap<Str, Vec<super::Target>>>,
 }

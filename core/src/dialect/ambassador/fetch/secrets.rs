@@ -281,6 +281,7 @@ impl Secrets<'_> {
     pub(super) fn finish(self, config: &mut Config, users: Vec<(ObjectId, Str)>, objects: &Objects, missing: &Assumptions, sink: &mut Findings) {
         config.supplied_secrets = self.supplied.into_iter().collect();
         config.assume_missing = missing.assumes(&ResourceKey::new("", "Secret", "", ""), &[("", "Secret")], objects, &BTreeSet::new());
+        config.assume_unreferenced = missing.assumes_unreferenced_secrets();
         if missing.assumes_provided() {
             config.provided_secrets = Arc::new(provided_secrets(objects.iter()));
         }

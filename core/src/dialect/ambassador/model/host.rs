@@ -9,7 +9,7 @@ use super::posts::{Identity, Post};
 use super::tls::{ContextId, TlsContext, is_tls_version};
 use super::{Model, spec_of};
 use crate::diagnostic::{Reported, codes};
-use crate::dialect::ambassador::config::Labels;
+use crate::dialect::ambassador::config::{Labels, Presence};
 use crate::dialect::ambassador::spec::{self, TlsConfig};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
@@ -116,7 +116,9 @@ impl Model<'_> {
         let namespace = self.options.ambassador_namespace.clone();
         let built_in = Origin::built_in();
         let mut spec = spec::Host { hostname: Some(Sourced::new("*".into(), built_in)), ..spec::Host::default() };
-        if self.find_secret(FALLBACK, &namespace).0.is_good() {
+        // No object refers to it. Emissary's installation does not bring it, Edge Stack makes it.
+        let is_assumed = self.config.secret(&namespace, FALLBACK) == Presence::Assumed;
+        if (!is_assumed || self.config.assume_unreferenced) && self.find_secret(FALLBACK, &namespace).0.is_good() {
             let secret = spec::SecretReference { name: Some(Sourced::new(FALLBACK.into(), built_in)), namespace: None };
             spec.tls_secret = Some(Sourced::new(secret, built_in));
         } else {
