@@ -18,8 +18,11 @@ const WIDTHS: [&str; 3] = ["  ", "    ", "        "];
 
 /// Spaces instead of all tabs that indent lines; `None` where the text means something else with each width of a tab, or nothing with any.
 pub(super) fn tabs(text: &str, limits: &Limits) -> Option<Fix> {
+    if text.len() > LONGEST {
+        return None;
+    }
     let tabs = indenting_tabs(text);
-    if text.len() > LONGEST || tabs.len() > MOST_EDITS {
+    if tabs.len() > MOST_EDITS {
         return None;
     }
     let mut readable = WIDTHS.iter().filter_map(|width| Some((*width, whole(&edited(text, &tabs, width), limits)?)));
@@ -34,12 +37,11 @@ pub(super) fn tabs(text: &str, limits: &Limits) -> Option<Fix> {
 /// Without the key that does not count, as a later one of the same name does; `None` where its lines hold something else too.
 pub(super) fn duplicate(document: &Document, text: &str, problem: &Problem, limits: &Limits) -> Option<Fix> {
     let (first, _) = problem.related.as_ref()?;
-    let range = lines_of_entry(text, first.start)?;
-    let mended = edited(text, &[range], "");
-    if text.len() > LONGEST || !range.contains(first.start) || range.contains(problem.range.start) {
+    let range = lines_of_entry(text, first.start).filter(|_| text.len() <= LONGEST)?;
+    if range.contains(problem.range.start) {
         return None;
     }
-    let after = parse(&mended, limits);
+    let after = parse(&edited(text, &[range], ""), limits);
     let is_same = after.root.as_ref().zip(document.root.as_ref()).is_some_and(|(one, other)| same(one, other));
     if !is_same || after.problems.len() >= document.problems.len() {
         return None;
