@@ -127,11 +127,11 @@ fn target(address: &str) -> Result<(Target, bool), Failure> {
         return if path.is_empty() { Err(wrong()) } else { Ok((Target::Unix(Path::new(path).to_path_buf()), false)) };
     }
     let (is_tls, rest) = match (address.strip_prefix("https://"), address.strip_prefix("http://")) {
-        (Some(rest), _) => (true, rest),
-        (_, Some(rest)) => (false, rest),
+        (Some(rest), _) => (true, rest.trim_end_matches('/')),
+        (_, Some(rest)) => (false, rest.trim_end_matches('/')),
+        // A slash is part of a folder then.
         _ => (false, address),
     };
-    let rest = rest.trim_end_matches('/');
     let usual = if is_tls { 8501 } else { 8500 };
     let (host, port) = match rest.rsplit_once(':') {
         Some((host, port)) if !host.is_empty() && (!host.contains(':') || host.ends_with(']')) => (host, port.parse().map_err(|_| wrong())?),
