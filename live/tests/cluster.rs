@@ -339,7 +339,7 @@ impl Replica {
         let (end, ended) = tokio::sync::oneshot::channel::<()>();
         let task = tokio::spawn(async move {
             let ended = async { drop(ended.await) };
-            serve(settings, vec![Box::new(Kube::new(which))], &servers, Some(&writing), ended).await
+            serve(settings, vec![Box::new(Kube::new(which))], &servers, Some(&writing), None, ended).await
         });
         Self { events, end, task }
     }
