@@ -127,8 +127,19 @@ fn tidied() -> Result<Ended, String> {
     tidy::check().map(|()| Ended::Passed)
 }
 
+// The suites on real servers are looked at too, which other parts run.
 fn clippy() -> Result<Ended, String> {
-    call(cargo().args(["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"]))?;
+    call(cargo().args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--features",
+        "chancery-live/cluster,chancery-live/consul",
+        "--quiet",
+        "--",
+        "--deny",
+        "warnings",
+    ]))?;
     Ok(Ended::Passed)
 }
 
