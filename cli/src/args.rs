@@ -34,7 +34,7 @@ const STYLES: Styles = Styles::styled()
 /// effect.
 #[derive(Parser)]
 #[command(name = "chancery", version, styles = STYLES, subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 fine, 1 `check` found errors, 2 the input cannot be used.")]
+#[command(after_help = "Exit codes: 0 fine, 1 `check` found errors or --exit-code a difference, 2 the input cannot be used.")]
 #[command(after_long_help = "\
 Examples:
   chancery check gateway/                       what is wrong, with the lines
@@ -44,7 +44,7 @@ Examples:
   chancery explain route/timeout gateway.yaml   what makes a field
   chancery route https://example.com/api gateway/   what happens to a request
 
-Exit codes: 0 fine, 1 `check` found errors, 2 the input cannot be used.")]
+Exit codes: 0 fine, 1 `check` found errors or --exit-code a difference, 2 the input cannot be used.")]
 pub struct Cli {
     /// Colours: on a terminal unless NO_COLOR is set, always, or never.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]

@@ -16,7 +16,8 @@ Examples:
   chancery check --fix --diff gateway/        what would be mended
   chancery check --fix gateway/               mend it
   chancery check --watch gateway/             again after every change
-  chancery check --write-baseline known.json gateway/ && chancery check --baseline known.json gateway/
+  chancery check --write-baseline known.json gateway/
+  chancery check --baseline known.json gateway/
   chancery check --format github gateway/     annotations in a pull request
   chancery check --format sarif gateway/ > chancery.sarif
   chancery check --severity rewrite-slashes=error --severity stand-in=off gateway/
