@@ -8,7 +8,7 @@ use crate::output::{Sink, message, tell_all};
 use crate::style::{count, plain};
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{Rope, envoy};
-use chancery_core::compilation::{Compilation, GatewayId, GatewayRef, SideRef};
+use chancery_core::compilation::{Compilation, GatewayRef, SideRef};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Severity;
 use chancery_core::explain::{dump_config, dump_tree, dump_with_origins, findings};
@@ -16,11 +16,12 @@ use chancery_core::ir::{SecretReference, Spelling};
 use chancery_core::text::{Limits, Node, Str, Value, parse, to_json, to_yaml};
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Runs it.
 pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
-    let (mut compiler, mut compilation) = input::compile_even_empty(&args.inputs.inputs, deployment)?;
+    // Nothing else is shown of it then, and the document needs memory.
+    let documents_only = args.format == DataFormat::Json && !args.with_secrets && args.output.iter().all(|kind| envoy_document(*kind).is_some());
+    let (mut compiler, mut compilation) = input::compile_even_empty(&args.inputs.inputs, deployment, documents_only)?;
     if args.with_secrets {
         tell_all();
     }
@@ -48,8 +49,7 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
         return Err(format!("there is no `{}` for this input", absent.name()).into());
     }
     let notices = notices(&compilation);
-    if args.format == DataFormat::Json && !args.with_secrets && kinds.iter().all(|kind| envoy_document(*kind).is_some()) {
-        // Nothing else is shown of it, and the document needs memory.
+    if documents_only && kinds.iter().all(|kind| envoy_document(*kind).is_some()) {
         let views = compilation.take_views();
         std::thread::spawn(move || drop(views));
     }
@@ -77,9 +77,11 @@ fn files(writers: &[Writer<'_>], kinds: &[Kind], folder: &Path, compiler: &mut C
             .map_err(|error| format!("cannot make the folder {}: {}", folder.display(), crate::output::reason(&error)))?;
         let ending = if writer.args.format == DataFormat::Yaml { "yaml" } else { "json" };
         for kind in kinds.iter().copied().filter(|kind| writer.has(*kind)) {
-            for (gateway, text) in writer.documents(kind, compiler)? {
-                let gateway = gateway.map(|id| format!("{}.", id.file_name())).unwrap_or_default();
-                Sink::file(&folder.join(format!("{gateway}{}.{ending}", kind.name())))?.write(text.pieces().chain(["\n"]))?;
+            for gateway in writer.gateways_of(kind) {
+                let name = gateway.filter(|_| writer.is_by_gateway(kind)).map(|of| format!("{}.", of.id.file_name())).unwrap_or_default();
+                let mut sink = Sink::file(&folder.join(format!("{name}{}.{ending}", kind.name())))?;
+                writer.document(kind, gateway, compiler, &mut sink)?;
+                sink.write(["\n"])?;
             }
         }
     }
@@ -97,28 +99,28 @@ fn one_document(writers: &[Writer<'_>], kinds: &[Kind], compiler: &mut Compiler)
             sink.write([to_yaml(&named(sides.collect::<Result<Vec<_>, Unusable>>()?)).as_str()])
         }
         (all, DataFormat::Json) => {
-            let mut out = Rope::new();
-            let sides = all.iter().map(|writer| Ok((writer.dialect(), writer.json(kinds, compiler)?)));
-            let mut sides = sides.collect::<Result<Vec<_>, Unusable>>()?;
-            match (sides.pop(), sides.is_empty()) {
-                (Some((_, only)), true) => out.push_rope(Arc::new(only)),
-                (last, _) => out.push_rope(Arc::new(object(sides.into_iter().chain(last)))),
+            match all {
+                [only] => only.json(kinds, compiler, &mut sink)?,
+                all => object(all, &mut sink, |writer| writer.dialect(), |writer, sink| writer.json(kinds, compiler, sink))?,
             }
-            sink.write(out.pieces().chain(["\n"]))
+            sink.write(["\n"])
         }
     }
 }
 
-/// An object of documents that are text already.
-fn object<K: AsRef<str>>(fields: impl IntoIterator<Item = (K, Rope)>) -> Rope {
-    let mut out = Rope::new();
-    for (at, (name, text)) in fields.into_iter().enumerate() {
-        let name = to_json(&Node::given(name.as_ref()), false);
-        out.push_str(&format!("{}{name}:", if at == 0 { "{" } else { "," }));
-        out.push_rope(Arc::new(text));
+/// Writes an object with a member for each of these.
+fn object<T>(
+    of: &[T],
+    sink: &mut Sink,
+    name: impl Fn(&T) -> &str,
+    mut value: impl FnMut(&T, &mut Sink) -> Result<(), Unusable>,
+) -> Result<(), Unusable> {
+    for (at, of) in of.iter().enumerate() {
+        let name = to_json(&Node::given(name(of)), false);
+        sink.write([if at == 0 { "{" } else { "," }, &name, ":"])?;
+        value(of, sink)?;
     }
-    out.push_str(if out.is_empty() { "{}" } else { "}" });
-    out
+    sink.write([if of.is_empty() { "{}" } else { "}" }])
 }
 
 fn named<K: Into<Str>>(fields: impl IntoIterator<Item = (K, Node)>) -> Node {
@@ -173,53 +175,68 @@ impl<'a> Writer<'a> {
         Ok(named(there.map(|kind| Ok((kind.name(), of_kind(kind, compiler)?))).collect::<Result<Vec<_>, Unusable>>()?))
     }
 
-    /// The same as JSON, without a line end after it.
-    fn json(&self, kinds: &[Kind], compiler: &mut Compiler) -> Result<Rope, Unusable> {
-        let of_kind = |kind: Kind, compiler: &mut Compiler| {
-            let mut documents = self.documents(kind, compiler)?;
+    /// Writes the same as JSON, without a line end after it.
+    fn json(&self, kinds: &[Kind], compiler: &mut Compiler, sink: &mut Sink) -> Result<(), Unusable> {
+        let mut of_kind = |kind: Kind, sink: &mut Sink| {
+            let gateways = self.gateways_of(kind);
             if self.is_by_gateway(kind) {
-                return Ok(object(documents.into_iter().filter_map(|(id, text)| Some((id?.as_str(), text)))));
+                let gateways: Vec<GatewayRef<'_>> = gateways.into_iter().flatten().collect();
+                return object(&gateways, sink, |of| of.id.as_str(), |of, sink| self.document(kind, Some(*of), compiler, sink));
             }
-            documents.pop().map(|(_, text)| text).ok_or_else(|| Unusable(format!("there is no `{}` for this input", kind.name())))
+            gateways.into_iter().try_for_each(|gateway| self.document(kind, gateway, compiler, sink))
         };
         if let [kind] = kinds {
-            return of_kind(*kind, compiler);
+            return of_kind(*kind, sink);
         }
-        let there = kinds.iter().copied().filter(|kind| self.has(*kind));
-        Ok(object(there.map(|kind| Ok((kind.name(), of_kind(kind, compiler)?))).collect::<Result<Vec<_>, Unusable>>()?))
+        let there: Vec<Kind> = kinds.iter().copied().filter(|kind| self.has(*kind)).collect();
+        object(&there, sink, |kind| kind.name(), |kind, sink| of_kind(*kind, sink))
     }
 
-    /// The documents of a kind, with the gateways that they are of, where there may be several.
-    fn documents(&self, kind: Kind, compiler: &mut Compiler) -> Result<Vec<(Option<&'a GatewayId>, Rope)>, Unusable> {
+    /// The gateways that have a document of this kind each; one of nothing where the document is of the whole side.
+    fn gateways_of(&self, kind: Kind) -> Vec<Option<GatewayRef<'a>>> {
         if self.is_by_gateway(kind) {
-            return self.side.gateways().map(|gateway| Ok((Some(gateway.id), self.document(kind, Some(gateway), compiler)?))).collect();
+            return self.side.gateways().map(Some).collect();
         }
-        Ok(vec![(None, self.document(kind, self.side.gateways().next(), compiler)?)])
+        vec![self.side.gateways().next()]
     }
 
-    fn document(&self, kind: Kind, gateway: Option<GatewayRef<'_>>, compiler: &mut Compiler) -> Result<Rope, Unusable> {
+    /// Writes a document.
+    fn document(&self, kind: Kind, gateway: Option<GatewayRef<'_>>, compiler: &mut Compiler, sink: &mut Sink) -> Result<(), Unusable> {
         if self.args.format == DataFormat::Json
             && let (Some(document), Some(gateway)) = (envoy_document(kind), gateway)
         {
-            return Ok(self.envoy(document, gateway, compiler));
+            return self.envoy(document, gateway, compiler, &mut |part| sink.write(part.pieces()));
         }
         let node = self.node(kind, gateway, compiler)?;
-        let mut rope = Rope::new();
-        rope.push_str(&match self.args.format {
+        let text = match self.args.format {
             DataFormat::Json => to_json(&node, self.pretty),
             DataFormat::Yaml => to_yaml(&node),
-        });
-        Ok(rope)
+        };
+        sink.write([text.as_str()])
     }
 
-    fn envoy(&self, document: envoy::Document, gateway: GatewayRef<'_>, compiler: &mut Compiler) -> Rope {
+    /// Gives the parts of an Envoy document to `put`, until it fails. Large documents are not kept in memory.
+    fn envoy(
+        &self,
+        document: envoy::Document,
+        gateway: GatewayRef<'_>,
+        compiler: &mut Compiler,
+        put: &mut dyn FnMut(&Rope) -> Result<(), Unusable>,
+    ) -> Result<(), Unusable> {
         let lookup = |reference: &SecretReference| {
             let given = gateway.of().key_material(reference);
             given.or_else(|| self.authority.material(gateway.of(), reference))
         };
         let layout = if self.pretty { envoy::Layout::Pretty } else { envoy::Layout::Compact };
         let secrets = self.args.with_secrets.then_some(&lookup as envoy::Lookup<'_>);
-        envoy::v3::emit(gateway.ir, &envoy::Options { document, layout, secrets, executor: compiler.executor() }, compiler.emitted.of(gateway))
+        let options = envoy::Options { document, layout, secrets, executor: compiler.executor() };
+        let mut outcome = Ok(());
+        envoy::v3::stream(gateway.ir, &options, compiler.emitted.of(gateway), &mut |part| {
+            if outcome.is_ok() {
+                outcome = put(part);
+            }
+        });
+        outcome
     }
 
     fn node(&self, kind: Kind, gateway: Option<GatewayRef<'_>>, compiler: &mut Compiler) -> Result<Node, Unusable> {
@@ -233,7 +250,11 @@ impl<'a> Writer<'a> {
         let gateway = gateway.ok_or_else(absent)?;
         if let Some(document) = envoy_document(kind) {
             let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
-            let text = self.envoy(document, gateway, compiler).text();
+            let mut text = String::new();
+            self.envoy(document, gateway, compiler, &mut |part| {
+                part.pieces().for_each(|piece| text.push_str(piece));
+                Ok(())
+            })?;
             return parse(&text, &limits).root.ok_or_else(|| "the output is too deep to be written so".into());
         }
         Ok(if self.args.origins { dump_with_origins(gateway, &self.side.compilation.positions()) } else { dump_tree(gateway.ir) })

@@ -187,6 +187,16 @@ impl LineOf {
     }
 }
 
+/// The pointer that these have in common.
+fn shared<'p>(pointers: impl Iterator<Item = &'p str>) -> &'p str {
+    let common = |a: &'p str, b: &'p str| {
+        let ends = a.match_indices('/').map(|(at, _)| at).chain([a.len()]);
+        let holds = |at: &usize| b.get(..*at) == a.get(..*at) && matches!(b.as_bytes().get(*at), None | Some(b'/'));
+        a.get(..ends.filter(holds).last().unwrap_or_default()).unwrap_or_default()
+    };
+    pointers.reduce(common).unwrap_or_default()
+}
+
 /// `FILE:LINE` or `FILE:LINE:COLUMN`.
 fn line_of(target: &str) -> Option<LineOf> {
     let (rest, last) = target.rsplit_once(':')?;
@@ -406,8 +416,12 @@ impl Explainer<'_> {
             for row in rows.iter().take(MOST) {
                 let _ = writeln!(out, "  {row}");
             }
-            let firsts = all.iter().filter_map(|thing| made.get(*things.get(*thing)?.1.first()?));
-            self.places(out, firsts.map(|made| (made.gateway.iter().chain(&made.place).cloned().collect(), made.pointer.as_str())), "    ");
+            let places = all.iter().filter_map(|thing| {
+                let rows = || things.get(*thing).into_iter().flat_map(|(_, rows)| rows).filter_map(|at| made.get(*at));
+                let first = rows().next()?;
+                Some((first.gateway.iter().chain(&first.place).cloned().collect(), shared(rows().map(|made| made.pointer.as_str()))))
+            });
+            self.places(out, places, "    ");
         }
         if same.len() > MOST {
             let _ = writeln!(out, "\n  {}", self.style.dim(format!("... and {} more", same.len() - MOST)));

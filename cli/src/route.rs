@@ -8,7 +8,7 @@ use crate::args::{Deployment, Format, RouteArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
-use chancery_core::explain::{RouteReport, entrances, follow, route_unknown};
+use chancery_core::explain::{RouteReport, Span, entrances, follow, route_unknown};
 use chancery_core::simulate::{self, HeaderChange, Protocol, Request, Simulation};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -187,6 +187,11 @@ impl Teller<'_> {
         if places.is_empty() { String::new() } else { format!("  {}", self.style.dim(plain(&format!("{}{more}", places.join(", "))))) }
     }
 
+    /// File and line, after two blanks.
+    fn place(&self, span: Option<&Span>) -> String {
+        span.map(|span| format!("  {}", self.style.dim(plain(&format!("{}:{}", span.file, span.line))))).unwrap_or_default()
+    }
+
     fn has_origin(&self, of: &str) -> bool {
         self.report.origins.iter().any(|origin| origin.of == of)
     }
@@ -354,15 +359,19 @@ impl Teller<'_> {
         }
     }
 
-    /// What may have been meant where no route takes the request.
+    /// Why Envoy answers with an error, and what may have been meant where no route takes the request.
     fn unserved(&mut self, request: &Request) {
         let report = self.report;
         for of in &report.wanting {
-            let place =
-                of.span.as_ref().map(|span| format!("  {}", self.style.dim(plain(&format!("{}:{}", span.file, span.line))))).unwrap_or_default();
+            let place = self.place(of.span.as_ref());
             let wants = format!("{} wants this host, and is {}", of.resource, of.state);
             let _ = writeln!(self.out, "\n{} {}{place}", self.style.yellow("!"), plain(&wants));
             of.why.iter().take(3).for_each(|why| self.line(why));
+        }
+        for finding in &report.findings {
+            let place = self.place(finding.span.as_ref());
+            let _ = writeln!(self.out, "\n{} {}{place}", self.style.yellow("!"), plain(&finding.message));
+            finding.help.iter().for_each(|help| self.line(&format!("help: {help}")));
         }
         if report.hosts.is_empty() {
             return;

@@ -32,7 +32,7 @@ fn main() {
         let mut ledger = Ledger::new(&objects);
         let config = fetch::fetch(&objects, &options, &mut ledger, &mut sink);
         lap("fetch");
-        let mut model = Model::build(&config, &options, &mut Default::default(), &mut sink);
+        let mut model = Model::build(&config, None, &options, &mut Default::default(), &mut sink);
         lap("model");
         let groups = model.groups.take();
         let ir = lower::lower(&model, groups, &Sequential, None, &mut sink);
@@ -77,7 +77,7 @@ fn again(file: &str, text: &str, options: &ambassador::Options, runs: usize) {
         let mut ledger = Ledger::new(&objects);
         let config = fetch::fetch_again(&objects, options, &Sequential, &mut fetched, &mut ledger, &mut sink);
         lap("fetch");
-        let model = Model::build(&config, options, &mut modelled, &mut sink);
+        let model = Model::build(&config, None, options, &mut modelled, &mut sink);
         lap("model");
         let ir = lower::lower(&model, model.groups.shared(), &Sequential, Some(&mut lowered), &mut sink);
         lap("lower");

@@ -50,6 +50,7 @@ pub struct Compiler {
     executor: &'static dyn Executor,
     /// Whether it compiles more than once.
     remembers: bool,
+    documents_only: bool,
     documents: DocumentCache,
     /// By the name of the dialect, and what it is given.
     memories: BTreeMap<(&'static str, ObjectSet), Box<dyn Any + Send>>,
@@ -91,7 +92,7 @@ impl Compiler {
     /// A compiler without memories, for these dialects.
     pub fn new(dialects: &[&'static Dialect]) -> Self {
         let (documents, memories, emitted) = (DocumentCache::new(), BTreeMap::new(), EmittedByGateway::default());
-        Self { dialects: dialects.to_vec(), executor: &Sequential, remembers: true, documents, memories, emitted }
+        Self { dialects: dialects.to_vec(), executor: &Sequential, remembers: true, documents_only: false, documents, memories, emitted }
     }
 
     /// Compiles with the threads of the host. The result is the same.
@@ -106,6 +107,15 @@ impl Compiler {
     #[must_use]
     pub fn without_memory(self) -> Self {
         Self { remembers: false, ..self }
+    }
+
+    /// Compiles with less memory still: only the documents of the proxies are asked for, so that what only views look at (objects with their
+    /// trees and places, the configuration as loaded) may be dropped while it compiles. The documents are the same; views show less, or nothing.
+    ///
+    /// It has no effect where objects are assumed to exist or where the input is of several dialects: those look at the objects again.
+    #[must_use]
+    pub fn for_documents(self) -> Self {
+        Self { documents_only: true, remembers: false, ..self }
     }
 
     /// What runs its work.
@@ -132,7 +142,7 @@ impl Compiler {
         if !self.remembers {
             self.documents = DocumentCache::new();
         }
-        let sides = dialects.iter().map(|dialect| self.side(&objects, &diagnostics, options, dialect)).collect();
+        let sides = dialects.iter().map(|dialect| self.side(&mut objects, &diagnostics, options, dialect, dialects.len() == 1)).collect();
         if !self.remembers {
             self.memories.clear();
         }
@@ -143,25 +153,34 @@ impl Compiler {
     }
 
     /// What a dialect's controller makes of the objects. What it writes into the cluster is what it would write without what is assumed.
-    fn side(&mut self, objects: &Objects, found: &[Diagnostic], options: &Options, dialect: &'static Dialect) -> Side {
-        let mut side = self.side_of(objects, found, options, dialect, ObjectSet::WithAssumed);
+    fn side(&mut self, objects: &mut Objects, found: &[Diagnostic], options: &Options, dialect: &'static Dialect, alone: bool) -> Side {
+        let documents_only = self.documents_only && alone && objects.assumed().next().is_none();
+        let mut side = self.side_of(objects, found, options, dialect, ObjectSet::WithAssumed, documents_only);
         // A dialect may assume something of its controller, too.
         if objects.assumed().next().is_some() || side.diagnostics.iter().any(|finding| *finding.code == codes::ASSUMED_OBJECT) {
             side.diagnostics.retain(|finding| !matches!(&finding.place, Place::Node { object, .. } if objects.is_assumed(*object)));
             if side.answers.statuses.is_some() {
-                side.answers = self.side_of(&objects.written(), found, &as_written(options), dialect, ObjectSet::AsWritten).answers;
+                side.answers = self.side_of(&mut objects.written(), found, &as_written(options), dialect, ObjectSet::AsWritten, false).answers;
             }
         }
         side
     }
 
-    fn side_of(&mut self, objects: &Objects, found: &[Diagnostic], options: &Options, dialect: &'static Dialect, given: ObjectSet) -> Side {
+    fn side_of(
+        &mut self,
+        objects: &mut Objects,
+        found: &[Diagnostic],
+        options: &Options,
+        dialect: &'static Dialect,
+        given: ObjectSet,
+        documents_only: bool,
+    ) -> Side {
         let memory = self.memories.entry((dialect.name, given)).or_insert_with(dialect.memory);
         // Stages may look at what was found before them, and add to it.
         let mut diagnostics: Findings = found.iter().cloned().collect();
         let mut ledger = Ledger::new(objects);
         let (executor, remembers) = (self.executor, self.remembers);
-        let task = Task { objects, options, executor, memory: &mut **memory, remembers, ledger: &mut ledger, sink: &mut diagnostics };
+        let task = Task { objects, options, executor, memory: &mut **memory, remembers, documents_only, ledger: &mut ledger, sink: &mut diagnostics };
         let Draft { stages, answers, gateways } = (dialect.compile)(task);
         let diagnostics = diagnostics.into_iter().skip(found.len()).collect();
         Side { dialect, stages, ledger, answers, gateways, diagnostics }

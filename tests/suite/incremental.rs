@@ -1,11 +1,13 @@
 //! A compiler with memories gives what one without gives, whatever was edited.
 
+use chancery_core::backend::Rope;
 use chancery_core::backend::envoy::{self, Document};
 use chancery_core::compilation::{Compilation, Options};
 use chancery_core::compile::Compiler;
 use chancery_core::dialect;
 use chancery_core::explain::dump_with_origins;
 use chancery_core::ir::{NetworkFilter, Route};
+use chancery_core::resource::Inputs;
 use chancery_core::text::to_json;
 use chancery_tests::chance::Chance;
 use chancery_tests::fixture;
@@ -454,7 +456,32 @@ fn hold(seed: u64, steps: usize, mut documents: Vec<String>, options: &Options, 
             dumped.collect::<Vec<_>>()
         };
         assert!(origins(&remembered.compilation) == origins(&fresh.compilation), "where values come from, of {told}");
+        documents_alone_are_the_same(&inputs, options, &mut fresh, &told);
     }
+}
+
+/// Holds a compiler that makes documents alone to one that makes everything: the same texts, and as many findings of each code.
+fn documents_alone_are_the_same(inputs: &Inputs, options: &Options, whole: &mut Work, told: &str) {
+    let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads).for_documents();
+    let compilation = compiler.compile(inputs, options);
+    let mut documents = Work { compiler, compilation };
+    let codes = |work: &Work| {
+        let mut codes: Vec<_> = work.findings().iter().map(|finding| (finding.severity, finding.code)).collect();
+        codes.sort_unstable();
+        codes
+    };
+    assert_eq!(codes(&documents), codes(whole), "findings of {told}");
+    let mut texts = Vec::new();
+    for gateway in documents.compilation.gateways() {
+        for document in [Document::Bootstrap, Document::Resources] {
+            let options = envoy::Options { document, executor: documents.compiler.executor(), ..envoy::Options::default() };
+            let mut text = String::new();
+            let mut put = |part: &Rope| part.pieces().for_each(|piece| text.push_str(piece));
+            envoy::v3::stream(gateway.ir, &options, documents.compiler.emitted.of(gateway), &mut put);
+            texts.push(text);
+        }
+    }
+    assert!(texts == emit_all(&whole.compilation, &mut whole.compiler), "documents alone, of {told}");
 }
 
 /// Both documents of every gateway.

@@ -13,7 +13,7 @@ mod window;
 pub use chancery_core::simulate::{Ending, Outcome, SavedRequest, Verdict, WrittenRequest};
 pub use compare::{Answered, Change, Comparison, Difference, FieldChange, From, Other, RequestChange, Requests, Witness, Work};
 pub use reach::{Reach, ReachCase};
-pub use request::{Hop, Sent, Step, Tried, Wanting, Way};
+pub use request::{Hop, Reason, Sent, Step, Tried, Wanting, Way};
 pub use share::{Kept, Opened, Shared, Sharing};
 pub use window::{Call, EnvoyAt};
 

@@ -33,16 +33,20 @@ pub fn compile(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, 
 }
 
 /// The same where an empty file counts that is named itself: a controller without resources has an answer, too.
-pub fn compile_even_empty(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, Compilation), Unusable> {
+///
+/// `documents_only`: nothing but the documents of proxies is looked at, see [`Compiler::for_documents`].
+pub fn compile_even_empty(paths: &[PathBuf], deployment: &Deployment, documents_only: bool) -> Result<(Compiler, Compilation), Unusable> {
     let named = !paths.is_empty() && paths.iter().all(|path| path.is_file());
+    let compiler = Compiler::new(dialect::ALL).with_executor(&Threads).without_memory();
+    let compiler = if documents_only { compiler.for_documents() } else { compiler };
     if !named || deployment.allow_empty {
-        return compile(paths, deployment);
+        return given(paths, deployment)?.compile_by(compiler);
     }
     let given = read_all(paths, deployment)?;
     if says_nothing(&given.inputs) {
         message("there is no resource in the input; this is what the controller makes of none");
     }
-    given.compile()
+    given.compile_by(compiler)
 }
 
 /// What was read: texts, and how to compile them.
@@ -63,7 +67,10 @@ pub struct LoadedInput {
 impl LoadedInput {
     /// Compiles. Bytes that are not UTF-8 become findings; only the gateway that was asked for is left, if one was.
     pub fn compile(&self) -> Result<(Compiler, Compilation), Unusable> {
-        let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads).without_memory();
+        self.compile_by(Compiler::new(dialect::ALL).with_executor(&Threads).without_memory())
+    }
+
+    fn compile_by(&self, mut compiler: Compiler) -> Result<(Compiler, Compilation), Unusable> {
         let mut compilation = compiler.compile(&self.inputs, &self.options);
         refuse_foreign_options(&self.options, &compilation)?;
         let findings = (0..).zip(&self.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));

@@ -5,19 +5,22 @@
 use crate::compilation::{SideRef, State, Why};
 use crate::diagnostic::{Diagnostic, Severity, codes};
 use crate::dialect::kubernetes::at_name;
+use crate::explain::relation::references;
 use crate::explain::{LedgerRow, ResourceRef, rows_without_effect};
-use crate::resource::{Object, ResourceKey};
+use crate::resource::{Object, ObjectId, ResourceKey};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 /// Kinds that are there for others to refer to: without effect of their own they are in order.
 const PASSIVE: &[&str] = &["Service", "Endpoints", "EndpointSlice", "Secret", "Namespace", "ConfigMap", "Pod", "ReferenceGrant"];
 
 /// Resources without effect that are in neither the findings of the stages nor in `found`.
 pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> {
-    let known: HashSet<&ResourceKey> = side.diagnostics().chain(found).filter_map(|finding| finding.resource.as_ref()).collect();
+    // That something is assumed says nothing about its effect.
+    let speaks = side.diagnostics().chain(found).filter(|finding| finding.code != &codes::ASSUMED_OBJECT);
+    let known: HashSet<&ResourceKey> = speaks.filter_map(|finding| finding.resource.as_ref()).collect();
     let idle = rows_without_effect(side, &side.compilation.positions());
     let idle: Vec<(&LedgerRow, &Object)> = idle.iter().filter_map(|row| Some((row, side.objects().get(row.object)?))).collect();
     // What cannot be read has a finding of its own, unless it is a file in another object.
@@ -29,10 +32,12 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     let is_of_another =
         |row: &LedgerRow, object: &Object| row.why == Some(Why::UnknownKind.name()) && others.iter().any(|other| other.dialect().reads(&object.key));
     let silent = idle.into_iter().filter(|(row, object)| counts(object) && !known.contains(&object.key) && !is_of_another(row, object));
-    silent.map(|(row, object)| finding(side, row, object, nothing)).collect()
+    let referrers: HashMap<ObjectId, ObjectId> = references(side).into_iter().filter_map(|of| Some((of.to.ok()?, of.from))).collect();
+    let referrer = |of: &Object| referrers.get(&of.id).filter(|from| **from != of.id).and_then(|from| side.objects().get(*from));
+    silent.map(|(row, object)| finding(side, row, object, referrer(object), nothing)).collect()
 }
 
-fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, nothing: bool) -> Diagnostic {
+fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, referrer: Option<&Object>, nothing: bool) -> Diagnostic {
     let name = ResourceRef::from(&object.key);
     let why = match (row.state, &row.by, &row.detail) {
         (State::SHADOWED, Some(by), _) => format!("{by} replaces it"),
@@ -41,10 +46,16 @@ fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, nothing: bool) -
     };
     let mut finding = Diagnostic::new(&codes::NO_EFFECT, format!("{name} has no effect: {why}"), at_name(object)).about(object.key.clone());
     let is_for_another = [Why::OtherController, Why::UnknownKind].iter().any(|why| row.why == Some(why.name()));
-    if is_for_another && !nothing {
+    // What refers to it has a finding of its own.
+    let follows = referrer.filter(|_| row.why == Some(Why::NeverReferenced.name()));
+    if (is_for_another && !nothing) || follows.is_some() {
         finding.severity = Severity::Notice;
     }
-    match help(side, row) {
+    let help = match follows {
+        Some(referrer) => Some(format!("it has an effect once {} has one", ResourceRef::from(&referrer.key))),
+        None => help(side, row),
+    };
+    match help {
         Some(help) => finding.help(help),
         None => finding,
     }

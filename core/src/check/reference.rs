@@ -22,29 +22,31 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     }
     let reported: HashSet<(ObjectId, u32)> = side.diagnostics().filter_map(|finding| place(&finding.place)).collect();
     let mut by_name: HashMap<(&Str, Option<&Str>), &Object> = HashMap::new();
-    let mut services: HashMap<Option<&Str>, Vec<&str>> = HashMap::new();
+    let mut names: HashMap<(&Str, Option<&Str>), Vec<&str>> = HashMap::new();
     // Where Services of a name are.
     let mut elsewhere: HashMap<&Str, Vec<&Object>> = HashMap::new();
     for object in side.objects().iter().filter(|object| !object.broken) {
         by_name.entry((&object.key.name, object.key.namespace.as_ref())).or_insert(object);
+        if !side.objects().is_assumed(object.id) {
+            names.entry((&object.key.kind, object.key.namespace.as_ref())).or_default().push(&object.key.name);
+        }
         if *object.key.kind == *"Service" {
-            services.entry(object.key.namespace.as_ref()).or_default().push(&object.key.name);
             elsewhere.entry(&object.key.name).or_default().push(object);
         }
     }
     for reference in missing {
         let Err(absence) = &reference.to else { continue };
         let key = &reference.key;
-        // An optional reference is reported where there is an object of a similar name.
-        let near = services.get(&key.namespace.as_ref()).filter(|_| *key.kind == *"Service");
-        let near = near.and_then(|names| nearest(&key.name, names.iter().copied()));
+        let near = names.get(&(&key.kind, key.namespace.as_ref())).and_then(|names| nearest(&key.name, names.iter().copied()));
+        // An optional reference is reported where there is a Service of a similar name.
+        let is_misspelt = near.is_some() && *key.kind == *"Service";
         let at = Place::origin(reference.at);
         let is_reported = place(&at).is_some_and(|place| reported.contains(&place)) || whole.wrong.contains(&reference.from);
         let other = by_name.get(&(&key.name, key.namespace.as_ref())).filter(|object| object.key.kind != key.kind && object.id != reference.from);
         let other = other.filter(|object| is_likely(&object.key.kind, &key.kind));
         let elsewhere = elsewhere.get(&key.name).filter(|_| *key.kind == *"Service" && key.namespace.is_some() && other.is_none());
         let elsewhere = elsewhere.and_then(|all| all.first()).filter(|object| object.key.namespace.is_some());
-        let is_fine = absence.assumed && near.is_none() && other.is_none() && elsewhere.is_none();
+        let is_fine = absence.assumed && !is_misspelt && other.is_none() && elsewhere.is_none();
         if is_fine || is_reported || is_address(&key.name) {
             continue;
         }
@@ -94,7 +96,8 @@ pub(super) fn nearest_names(compilation: &mut Compilation) {
     if meant.is_empty() {
         return;
     }
-    let unhelped = compilation.sides.iter_mut().flat_map(|side| &mut side.diagnostics).filter(|finding| finding.help.is_none());
+    let all = compilation.sides.iter_mut().flat_map(|side| &mut side.diagnostics);
+    let unhelped = all.filter(|finding| finding.help.is_none() && finding.fix.is_none());
     for finding in unhelped.filter(|finding| finding.severity != Severity::Notice) {
         if let Some(near) = place(&finding.place).and_then(|at| meant.get(&at)) {
             finding.help = Some(format!("did you mean `{near}`?"));

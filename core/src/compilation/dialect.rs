@@ -140,8 +140,8 @@ pub struct Output {
 
 /// What a dialect compiles.
 pub struct Task<'a> {
-    /// The objects of the input.
-    pub objects: &'a Objects,
+    /// The objects of the input. A dialect may drop those that it has read where it is asked for documents only.
+    pub objects: &'a mut Objects,
     /// How the controller runs.
     pub options: &'a Options,
     /// What runs work on many things, perhaps at the same time.
@@ -150,6 +150,8 @@ pub struct Task<'a> {
     pub memory: &'a mut (dyn Any + Send),
     /// Whether a later compile can use the memory. Where none will come, a dialect drops early what only the memory needs.
     pub remembers: bool,
+    /// Whether nobody looks at anything but the documents. A dialect then drops early what only views look at.
+    pub documents_only: bool,
     /// What becomes of every object, to be filled in.
     pub ledger: &'a mut Ledger,
     /// Where findings go.

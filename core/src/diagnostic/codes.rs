@@ -126,7 +126,7 @@ codes! {
     OVERLAPPING_REGEXES = "overlapping-regexes", Notice, "two regular expressions match the same path, and only the order decides";
     REGEX_TOO_LARGE = "regex-too-large", Error, "the program of a regular expression is larger than Envoy's limit";
     PORT_CONFLICT = "port-conflict", Error, "two listeners use the same port";
-    NO_LISTENER = "no-listener", Notice, "there is no Listener, so Envoy opens no port";
+    NO_LISTENER = "no-listener", Notice, "Envoy opens no port for requests";
     UNSERVED = "unserved", Warning, "no Host or Listener serves the resource";
     ASSUMED_DIALECT = "assumed-dialect", Notice, "the input does not say which controller it is for";
     NO_EFFECT = "no-effect", Warning, "the resource has no effect";

@@ -5,7 +5,7 @@
 //! What must not be here: how requests are routed, and rendering.
 
 use super::unserved::{self, HostThere, UnservedResource};
-use super::{OriginView, Positions};
+use super::{Finding, OriginView, Positions};
 use crate::backend::OutputMap;
 use crate::backend::envoy::{self, v3::Emitted};
 use crate::compilation::{GatewayRef, SideRef};
@@ -30,6 +30,9 @@ pub struct RouteReport {
     /// Where no route takes it: resources that want its host and are not served.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wanting: Vec<UnservedResource>,
+    /// Where the route makes Envoy answer with an error: what was found in the resources that made the route.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     /// The gateways that the request goes on to, where others of the same input listen where it goes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<Hop>,
@@ -86,6 +89,7 @@ impl TracedGateway<'_> {
             report.hosts = unserved::hosts(self.config, request);
             report.wanting = unserved::wanting(self.side, self.positions, request);
         }
+        report.findings = unserved::reasons(&report, self.side, self.positions);
         report
     }
 }
@@ -143,7 +147,7 @@ pub fn report(simulation: Simulation, of: impl Fn(&str) -> (bool, Vec<OriginView
         let (around, all) = of(&place.pointer);
         all.into_iter().map(move |origin| OriginOf { of: place.of.clone(), pointer: place.pointer.clone(), around, origin })
     });
-    RouteReport { origins: origins.collect(), simulation, hosts: Vec::new(), wanting: Vec::new(), then: Vec::new() }
+    RouteReport { origins: origins.collect(), simulation, hosts: Vec::new(), wanting: Vec::new(), findings: Vec::new(), then: Vec::new() }
 }
 
 /// Whether a place is a filter: what people wrote of it are the rules in it.

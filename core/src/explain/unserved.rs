@@ -2,7 +2,7 @@
 //!
 //! What must not be here: how requests are routed, and what became of an object.
 
-use super::{Positions, ResourceRef, Span, findings, ledger_of};
+use super::{Finding, Positions, ResourceRef, RouteReport, Span, findings, ledger_of};
 use crate::backend::envoy::v3::pb;
 use crate::compilation::SideRef;
 use crate::envoy_config::{EnvoyConfig, managers_of};
@@ -119,7 +119,9 @@ pub(super) fn wanting(side: SideRef<'_>, positions: &Positions<'_>, request: &Re
             .iter()
             .filter(|finding| finding.object.as_ref().or(finding.resource.as_ref()) == Some(&row.resource) && finding.severity != "notice");
         let mut why: Vec<String> = of_it.map(|finding| finding.message.clone()).collect();
-        if let Some(detail) = row.detail.as_ref().map(ToString::to_string).filter(|detail| !why.contains(detail)) {
+        // Of what is invalid, findings say it in our words.
+        let is_known = |detail: &String| why.contains(detail) || (row.state == "invalid" && !why.is_empty());
+        if let Some(detail) = row.detail.as_ref().map(ToString::to_string).filter(|detail| !is_known(detail)) {
             why.insert(0, detail);
         }
         let is_served = matches!(row.state, "emitted" | "merged" | "read");
@@ -128,6 +130,36 @@ pub(super) fn wanting(side: SideRef<'_>, positions: &Positions<'_>, request: &Re
         }
     }
     out
+}
+
+/// At most this many findings are given as reasons of an answer.
+const MOST_REASONS: usize = 5;
+
+/// Why a route makes Envoy answer with an error of the server: what was found where the route was written, or else in its resources.
+pub(super) fn reasons(report: &RouteReport, side: SideRef<'_>, positions: &Positions<'_>) -> Vec<Finding> {
+    let simulation = &report.simulation;
+    if simulation.outcome != Outcome::DirectResponse || simulation.route.is_none() || simulation.status.is_none_or(|status| status < 500) {
+        return Vec::new();
+    }
+    let made: Vec<(&ResourceRef, &str)> = report
+        .origins
+        .iter()
+        .filter(|origin| origin.of == "route")
+        .filter_map(|origin| Some((origin.origin.resource.as_ref()?, origin.origin.path.as_deref().unwrap_or_default())))
+        .collect();
+    let is_near = |finding: &Finding| {
+        let path = finding.path.as_deref().unwrap_or_default();
+        made.iter().any(|(resource, at)| finding.object.as_ref() == Some(*resource) && !at.is_empty() && path.starts_with(at))
+    };
+    let is_of_route = |finding: &Finding| {
+        finding.severity != "notice" && made.iter().any(|(resource, _)| finding.object.as_ref().or(finding.resource.as_ref()) == Some(*resource))
+    };
+    let mut all: Vec<Finding> = findings(side.compilation, positions).into_iter().filter(is_of_route).collect();
+    if all.iter().any(is_near) {
+        all.retain(is_near);
+    }
+    all.truncate(MOST_REASONS);
+    all
 }
 
 /// Keys under which resources say for which hosts they are.

@@ -289,9 +289,9 @@ impl Objects {
     /// The objects of the input alone.
     #[must_use]
     pub fn written(&self) -> Self {
-        let mut slots = self.slots.clone();
-        slots.iter_mut().for_each(|slot| *slot = slot.take().filter(|object| !object.assumed));
-        Self { slots, order: self.order.clone(), assumed: Vec::new() }
+        let mut written = self.clone();
+        written.retain(|object| !object.assumed);
+        written
     }
 
     /// Whether the object is assumed, and not in the input.
@@ -312,6 +312,17 @@ impl Objects {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
+    }
+
+    /// Keeps the objects that `is_kept` wants, with their numbers.
+    ///
+    /// For hosts that write a document and show nothing of the input: trees take more memory than what is made of them.
+    pub fn retain(&mut self, is_kept: impl Fn(&Object) -> bool) {
+        self.slots.iter_mut().for_each(|slot| *slot = slot.take().filter(&is_kept));
+        let slots = &self.slots;
+        let is_there = |id: &ObjectId| id.index().is_some_and(|at| matches!(slots.get(at), Some(Some(_))));
+        self.order.retain(is_there);
+        self.assumed.retain(is_there);
     }
 
     /// One more than the largest index that a number has: the length of a table by number.

@@ -123,6 +123,14 @@ pub(super) fn missing_help(object: &Object, field: &Field) -> String {
     }
 }
 
+/// The only value of these that the text is a part of, as `Prefix` is of `PathPrefix`.
+fn only_longer(text: &str, among: &[&'static str]) -> Option<&'static str> {
+    const SHORTEST: usize = 3;
+    let text = text.to_ascii_lowercase();
+    let mut longer = among.iter().filter(|value| text.len() >= SHORTEST && value.to_ascii_lowercase().contains(&text));
+    longer.next().filter(|_| longer.next().is_none()).copied()
+}
+
 /// How the API server puts a sentence of its validator.
 pub(super) enum Frame<'a> {
     /// `Invalid value: VALUE: SENTENCE`, with the value as it is.
@@ -167,8 +175,9 @@ impl Check<'_> {
         let allowed: Vec<String> = among.iter().filter(|value| !value.is_empty()).map(|value| format!("`{value}`")).collect();
         let message = format!("`{path}` must be {}, not {}", or_list(&allowed), scalar(node));
         let near = node.as_str().and_then(|text| nearest(text, among.iter().copied().filter(|value| !value.is_empty())));
+        let longer = node.as_str().and_then(|text| only_longer(text, among));
         Violation {
-            help: near.map(|near| format!("did you mean `{near}`?")),
+            help: near.or(longer).map(|near| format!("did you mean `{near}`?")),
             replacement: near.map(Into::into),
             blocking: true,
             ..violation(node, path, Fault::NotAllowed, message, reference)

@@ -401,27 +401,27 @@ impl Reader<'_> {
 
     fn escape(&mut self) -> Option<char> {
         let start = self.at;
-        let kind = self.bytes.get(start + 1).copied().unwrap_or_default();
-        self.at += 2;
+        let escaped = self.text.get(start + 1..).and_then(|rest| rest.chars().next());
+        self.at += 1 + escaped.map_or(0, char::len_utf8);
         let of_digits = |reader: &mut Self, count: usize, radix: u32| {
             let digits = reader.text.get(reader.at..reader.at + count).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
             let read = digits.and_then(|digits| u32::from_str_radix(digits, radix).ok()).and_then(char::from_u32);
             reader.at += if read.is_some() { count } else { 0 };
             read
         };
-        let read = match kind {
-            b'n' => Some('\n'),
-            b't' => Some('\t'),
-            b'r' => Some('\r'),
-            b'a' => Some('\u{7}'),
-            b'b' => Some('\u{8}'),
-            b'f' => Some('\u{c}'),
-            b'v' => Some('\u{b}'),
-            b'"' => Some('"'),
-            b'\\' => Some('\\'),
-            b'x' => of_digits(self, 2, 16),
-            b'u' => of_digits(self, 4, 16),
-            b'U' => of_digits(self, 8, 16),
+        let read = match escaped.unwrap_or_default() {
+            'n' => Some('\n'),
+            't' => Some('\t'),
+            'r' => Some('\r'),
+            'a' => Some('\u{7}'),
+            'b' => Some('\u{8}'),
+            'f' => Some('\u{c}'),
+            'v' => Some('\u{b}'),
+            '"' => Some('"'),
+            '\\' => Some('\\'),
+            'x' => of_digits(self, 2, 16),
+            'u' => of_digits(self, 4, 16),
+            'U' => of_digits(self, 8, 16),
             _ => None,
         };
         if read.is_none() {
@@ -441,10 +441,10 @@ impl Reader<'_> {
             return self.fail("HCL wants a value here");
         };
         let mut lines: Vec<&str> = Vec::new();
-        let at = open + head.len();
-        for line in rest.get(head.len()..).unwrap_or_default().split_inclusive('\n').skip(1) {
+        let head_ends = rest.find('\n').map_or(rest.len(), |at| at + 1);
+        for line in rest.get(head_ends..).unwrap_or_default().split_inclusive('\n') {
             if line.trim() == mark {
-                self.at = at + 1 + lines.iter().map(|line| line.len()).sum::<usize>() + line.trim_end().len();
+                self.at = open + head_ends + lines.iter().map(|line| line.len()).sum::<usize>() + line.trim_end().len();
                 let indents = lines.iter().filter(|line| !line.trim().is_empty()).map(|line| line.len() - line.trim_start().len());
                 let indent = if is_indented { indents.min().unwrap_or_default() } else { 0 };
                 return Some(lines.iter().map(|line| line.get(indent..).unwrap_or("\n")).collect());
@@ -502,6 +502,11 @@ mod tests {
     }
 
     #[test]
+    fn line_breaks_of_windows_end_lines() {
+        assert_eq!(json("a = <<END\r\none\r\nEND\r\nb = 1\r\n"), r#"{"a":"one\r\n","b":1}"#);
+    }
+
+    #[test]
     fn every_value_knows_where_it_stands() {
         let text = "Kind = \"mesh\"\nTransparentProxy {\n  MeshDestinationsOnly = true\n}\n";
         let document = parse(text, &Limits::default());
@@ -522,6 +527,8 @@ mod tests {
         assert!(problem("a = 1\nb = 12abc\n").1.contains("no number"));
         assert!(problem("a = 1\n}\n").1.contains("wants a key"));
         assert!(problem("a = <<END\nb\n").1.contains("`END` is missing"));
+        assert_eq!(problem("a = \"b\\🌀\"\n").0, "\\");
+        assert_eq!(problem("a = \"\\").0, "\\");
         assert!(problem(&format!("a = {}", "[".repeat(5000))).1.contains("deep"));
     }
 

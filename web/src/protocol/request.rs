@@ -29,6 +29,9 @@ pub struct Way {
     /// Where no route takes it: resources that want its host and are not served.
     #[serde(default)]
     pub wanting: Vec<Wanting>,
+    /// Where the route makes Envoy answer with an error: what was found in the resources that made the route.
+    #[serde(default)]
+    pub reasons: Vec<Reason>,
     /// What is not certain.
     pub notes: Vec<String>,
     /// The gateways that it goes on to, one after the other.
@@ -58,6 +61,17 @@ pub struct Wanting {
     pub state: String,
     /// Why, in sentences.
     pub why: Vec<String>,
+    /// Where it stands.
+    pub span: Option<Span>,
+}
+
+/// Why a route makes Envoy answer with an error.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reason {
+    /// `error` or `warning`.
+    pub severity: String,
+    /// One sentence.
+    pub message: String,
     /// Where it stands.
     pub span: Option<Span>,
 }

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: where the request goes; that is `chancery_core::simulate`.
 
-use crate::protocol::{Hop, Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
+use crate::protocol::{Hop, Reason, Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
 use crate::worker::common::span;
 use chancery_core::backend::envoy::v3::Emitted;
 use chancery_core::compilation::GatewayRef;
@@ -33,8 +33,8 @@ pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, root: &Node, sto
     let good = matches!(ending.outcome, Outcome::Forward | Outcome::Redirect);
     let steps = Walk::steps(&report, &ending);
     let (hosts, wanting) = nearest(&report);
-    let then = report.then.iter().map(hop).collect();
-    Ok(Way { told: ending.told(), headline, nodes, ending, good, steps, hosts, wanting, notes: report.simulation.notes, then })
+    let (reasons, then) = (reasons(&report), report.then.iter().map(hop).collect());
+    Ok(Way { told: ending.told(), headline, nodes, ending, good, steps, hosts, wanting, reasons, notes: report.simulation.notes, then })
 }
 
 /// A gateway after the first.
@@ -62,6 +62,12 @@ fn nearest(report: &RouteReport) -> (Vec<String>, Vec<Wanting>) {
         span: of.span.as_ref().map(span),
     });
     (report.hosts.iter().take(MOST_HOSTS).map(url).collect(), wanting.collect())
+}
+
+/// Why the route makes Envoy answer with an error.
+fn reasons(report: &RouteReport) -> Vec<Reason> {
+    let reason = |of: &explain::Finding| Reason { severity: of.severity.into(), message: of.message.clone(), span: of.span.as_ref().map(span) };
+    report.findings.iter().map(reason).collect()
 }
 
 struct Walk<'a> {

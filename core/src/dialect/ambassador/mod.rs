@@ -22,9 +22,12 @@ pub use options::Options;
 pub use stages::Stages;
 
 use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Language, Outcome, Task};
-use crate::resource::ResourceKey;
+use crate::diagnostic::Place;
+use crate::order::Gather as _;
+use crate::resource::{ObjectId, ResourceKey};
 use crate::schema::ListedKind;
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -68,15 +71,22 @@ pub struct Memory {
 
 /// From objects to the one gateway that Emissary runs.
 fn compile(task: Task<'_>) -> Draft {
-    let Task { objects, options, executor, memory, remembers, ledger, sink } = task;
+    let Task { objects, options, executor, memory, remembers, documents_only, ledger, sink } = task;
     let mut fresh = Memory::default();
     let memory = memory.downcast_mut::<Memory>().unwrap_or(&mut fresh);
     let options = &Options::of(options);
-    let config = fetch::fetch_again(objects, options, executor, &mut memory.fetch, ledger, sink);
+    let mut config = fetch::fetch_again(objects, options, executor, &mut memory.fetch, ledger, sink);
     if !remembers {
         memory.fetch = fetch::Memory::default();
     }
-    let mut model = model::Model::build(&config, options, &mut memory.model, sink);
+    if documents_only {
+        // What was found so far has its place in them, and what no output may have is known by them.
+        let named: BTreeSet<ObjectId> = sink.iter().filter_map(|finding| object_of(&finding.place)).gathered();
+        objects.retain(|object| !object.credentials.is_empty() || named.contains(&object.id));
+    }
+    // Nobody sees the Mappings' resources: each goes when its Mapping is made.
+    let mappings = documents_only.then(|| config.take("mappings"));
+    let mut model = model::Model::build(&config, mappings, options, &mut memory.model, sink);
     let groups = if remembers { model.groups.shared() } else { model.groups.take() };
     let ir = lower::lower(&model, groups, executor, remembers.then_some(&mut memory.lower), sink);
     if remembers {
@@ -85,6 +95,13 @@ fn compile(task: Task<'_>) -> Draft {
     let id = GatewayId::named(&options.ambassador_namespace, &options.ambassador_id);
     let gateway = Gateway { id, owner: None, outcome: Outcome::Runs(Arc::new(ir)) };
     Draft { stages: Arc::new(Stages { config }), answers: Answers::default(), gateways: Vec::from([gateway]) }
+}
+
+fn object_of(place: &Place) -> Option<ObjectId> {
+    match place {
+        Place::Node { object, .. } => Some(*object),
+        _ => None,
+    }
 }
 
 /// Whether Ambassador reads objects of a kind.

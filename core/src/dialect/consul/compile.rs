@@ -25,6 +25,7 @@ use alloc::vec::Vec;
 /// From documents to gateways: one for each proxy that is registered with the agent.
 pub(super) fn compile(task: Task<'_>) -> Draft {
     let Task { objects, options, ledger, sink, .. } = task;
+    let objects = &*objects;
     let options = Options::of(options);
     let mut state = State::of(objects, DATACENTER);
     let served = state.served();

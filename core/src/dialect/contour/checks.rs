@@ -2,10 +2,33 @@
 //!
 //! What must not be here: what one resource's own rules find while it is processed; checks that every dialect needs (`crate::check`).
 
-use crate::compilation::SideRef;
+use crate::compilation::{SideRef, State, Why};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
+use crate::dialect::kubernetes::at_name;
+use crate::resource::{Object, ObjectId, Origin};
 use crate::text::Node;
 use alloc::vec::Vec;
+
+/// Kinds that ask for a port, the one first whose finding helps most.
+const ASKING: [&str; 7] = ["Gateway", "HTTPProxy", "Ingress", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"];
+
+/// Where something asks for requests and Envoy listens for none: Contour opens a port only for something to serve there.
+pub fn nothing_served(side: SideRef<'_>) -> Vec<Diagnostic> {
+    let is_written = |origin: &Origin| origin.object() != ObjectId::BUILT_IN;
+    if side.irs().flat_map(|ir| &ir.listeners).any(|listener| listener.origins.iter().any(is_written)) {
+        return Vec::new();
+    }
+    let is_ours = |object: &&Object| {
+        let state = side.side.ledger.get(object.id);
+        !object.broken && !object.assumed && !matches!(state, State::Ignored(Why::OtherController | Why::NotWatched, _))
+    };
+    let first = |kind: &&str| side.objects().iter().filter(is_ours).find(|object| object.key.kind == **kind);
+    let Some(first) = ASKING.iter().find_map(first) else { return Vec::new() };
+    let message = "Envoy opens no port for requests: Contour opens one only where a route, HTTPProxy or Ingress that counts is served";
+    let mut finding = Diagnostic::new(&codes::NO_LISTENER, message, at_name(first)).about(first.key.clone());
+    finding.severity = Severity::Warning;
+    Vec::from([finding.help("see the other findings, and `chancery ledger`, for why none counts")])
+}
 
 /// Routes of an HTTPProxy whose conditions are those of a later one, which takes all their requests.
 pub fn same_conditions(side: SideRef<'_>) -> Vec<Diagnostic> {

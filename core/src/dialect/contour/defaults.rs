@@ -25,7 +25,8 @@ pub fn why_idle(kind: &str) -> &'static str {
         "HTTPProxy" | "Ingress" | "HTTPRoute" | "GRPCRoute" | "TLSRoute" | "TCPRoute" => "nothing was made of it",
         "ContourConfiguration" => "no flag names it, or none of its settings shows in the output",
         "ContourDeployment" => "only the Gateway provisioner reads it",
-        "Gateway" => "Contour's configuration does not name it, so nothing of Gateway API is read",
+        "Gateway" => "no route that counts is attached to it, so Envoy opens no port for it",
+        "Namespace" => "no selector asks for its labels",
         "TLSCertificateDelegation" => "nothing in use needs it",
         _ => "nothing in use refers to it",
     }

@@ -72,7 +72,12 @@ pub static DIALECT: Dialect = Dialect {
     annotations: annotations::ALL,
     codes: &[],
     outputs: outputs::ALL,
-    checks: &[checks::same_conditions, crate::dialect::gateway_api::checks::references, crate::dialect::gateway_api::conflicts::same_matches],
+    checks: &[
+        checks::nothing_served,
+        checks::same_conditions,
+        crate::dialect::gateway_api::checks::references,
+        crate::dialect::gateway_api::conflicts::same_matches,
+    ],
     memory: || Box::new(Memory::default()),
     compile: |task| compile(task),
     called: |_| None,
@@ -90,6 +95,7 @@ pub fn read_options(options: &Options) -> ReadOptions {
 /// From objects to gateways.
 fn compile(task: Task<'_>) -> Draft {
     let Task { objects, options, executor, memory, ledger, sink, .. } = task;
+    let objects = &*objects;
     let mut fresh = Memory::default();
     let memory = memory.downcast_mut::<Memory>().unwrap_or(&mut fresh);
     let given = Options::of(options);

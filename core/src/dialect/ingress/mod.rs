@@ -82,6 +82,7 @@ pub static DIALECT: Dialect = Dialect {
     memory: || Box::new(()),
     compile: |task| {
         let Task { objects, options, ledger, sink, .. } = task;
+        let objects = &*objects;
         let options = Options::of(options);
         let stages = compile(objects, &options, ledger, sink);
         let environment = Environment::read(&options);

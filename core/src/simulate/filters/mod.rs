@@ -138,6 +138,18 @@ impl<'s, 'a> Stage<'s, 'a> {
             _ => None,
         }
     }
+
+    /// What the router does with a request that reaches it.
+    fn by_router(&self) -> &'static str {
+        use pb::route::route::Action;
+        match self.scopes.route.and_then(|route| route.action.as_ref()) {
+            Some(Action::Redirect(_)) => "answers with the redirect of the route",
+            Some(Action::DirectResponse(_)) => "answers with the direct response of the route",
+            Some(_) => "sends the request to the upstream",
+            None if self.is_routed => "answers with a redirect to https",
+            None => "answers 404: no route takes the request",
+        }
+    }
 }
 
 /// How many of all requests.
@@ -206,7 +218,6 @@ fn effect_of(verdict: Verdict, out: &mut Walked) -> (&'static str, Option<String
 
 /// Filters that never answer a request before the upstream does, and what they do.
 const HARMLESS: &[(&str, &str)] = &[
-    ("envoy.extensions.filters.http.router.v3.Router", "sends the request to the upstream"),
     ("envoy.extensions.filters.http.compressor.v3.Compressor", "compresses responses"),
     ("envoy.extensions.filters.http.decompressor.v3.Decompressor", "decompresses requests and responses"),
     ("envoy.extensions.filters.http.grpc_web.v3.GrpcWeb", "translates gRPC-Web to gRPC"),
@@ -226,10 +237,13 @@ const HARMLESS: &[(&str, &str)] = &[
 fn verdict(filter: &HttpFilter, stage: &Stage<'_, '_>) -> Verdict {
     let Some(pb::hcm::http_filter::ConfigType::TypedConfig(config)) = &filter.config_type else {
         return match filter.name.as_str() {
-            "envoy.filters.http.router" | "router" => Verdict::passes("sends the request to the upstream"),
+            "envoy.filters.http.router" | "router" => Verdict::passes(stage.by_router()),
             name => Verdict::asks(filter, format!("the filter {name}, whose configuration is not known, lets it pass"), None),
         };
     };
+    if config.type_name() == "envoy.extensions.filters.http.router.v3.Router" {
+        return Verdict::passes(stage.by_router());
+    }
     if let Some((_, does)) = HARMLESS.iter().find(|(name, _)| *name == config.type_name()) {
         return Verdict::passes(*does);
     }

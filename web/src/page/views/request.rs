@@ -10,7 +10,7 @@ use crate::host::real::Real;
 use crate::link::{Silence, ask};
 use crate::requests::Requests;
 use crate::state::App;
-use chancery_web::protocol::{Doc, Hop, Question, Sent, Step, Target, Tried, Wanting, Way, WrittenRequest};
+use chancery_web::protocol::{Doc, Hop, Question, Reason, Sent, Step, Target, Tried, Wanting, Way, WrittenRequest};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -210,7 +210,7 @@ fn Kept(app: App) -> impl IntoView {
 
 #[component]
 fn Answer(app: App, way: Way) -> impl IntoView {
-    let Way { told, headline, ending, good, steps, hosts, wanting, notes, then, .. } = way;
+    let Way { told, headline, ending, good, steps, hosts, wanting, reasons, notes, then, .. } = way;
     let forwards = ending.outcome == chancery_web::protocol::Outcome::Forward;
     let (first, second) = match headline == told {
         true => (format!("The request {told}"), String::new()),
@@ -221,6 +221,7 @@ fn Answer(app: App, way: Way) -> impl IntoView {
         <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "→" } else { "✗" }}</span><span>{first}</span></p>
         {(!second.is_empty()).then(|| view! { <p class="verdict-second">{second}</p> })}
         <Real app=app />
+        <Reasons app=app reasons=reasons />
         <Nearest app=app hosts=hosts wanting=wanting />
         <ol class="way">{steps.into_iter().map(|step| view! { <Stair app=app step=step /> }).collect_view()}</ol>
         {then.into_iter().map(|hop| view! { <Onward app=app hop=hop /> }).collect_view()}
@@ -237,6 +238,20 @@ fn Onward(app: App, hop: Hop) -> impl IntoView {
         <p class="verdict-second" class:bad=!good>{format!("The request {told}")}</p>
         <ol class="way">{steps.into_iter().map(|step| view! { <Stair app=app step=step /> }).collect_view()}</ol>
     }
+}
+
+/// Why the route makes Envoy answer with an error.
+#[component]
+fn Reasons(app: App, reasons: Vec<Reason>) -> impl IntoView {
+    let reason = move |of: Reason| {
+        view! {
+            <li class="wanting">
+                <span class=format!("state {}", of.severity)>{of.severity.clone()}</span> " " {words(&of.message)} " "
+                {of.span.map(|span| source(app, span))}
+            </li>
+        }
+    };
+    (!reasons.is_empty()).then(|| view! { <ul>{reasons.into_iter().map(reason).collect_view()}</ul> })
 }
 
 /// Where no route takes the request: what wants its host and is not served, and the hosts that are.

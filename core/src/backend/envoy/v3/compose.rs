@@ -22,9 +22,26 @@ use chancery_envoy_api::describe::{Describe, Reflect, Value};
 use chancery_envoy_api::json::{self, Style};
 use chancery_envoy_api::rules::{self, validate};
 
+/// Where a document goes whose text is not kept.
+pub(super) struct Outlet<'o> {
+    /// Gets the text, one part after the other.
+    pub(super) put: &'o mut dyn FnMut(&Rope),
+    pub(super) executor: &'o dyn Executor,
+}
+
+/// As many shared values are in memory as text at a time, where a document is not kept.
+const AT_ONCE: usize = 2048;
+
+/// Whether a value, or a list of them, stands in one place of the document, so that its text need not be kept.
+pub(super) fn is_needed_once<T>(of: &Arc<T>) -> bool {
+    Arc::strong_count(of) == 1
+}
+
 /// A document on its way.
-pub(super) struct Composer {
+pub(super) struct Composer<'o> {
     layout: Layout,
+    /// Where finished parts of the text go, if it is not kept.
+    outlet: Option<Outlet<'o>>,
     /// The text, if it is wanted.
     rope: Option<Rope>,
     trace: Trace,
@@ -40,10 +57,20 @@ pub(super) struct Composer {
     scratch: Vec<u8>,
 }
 
-impl Composer {
+impl<'o> Composer<'o> {
     /// For the text.
     pub(super) fn text(layout: Layout) -> Self {
         Self { rope: Some(Rope::new()), ..Self::silent(layout) }
+    }
+
+    /// For a text that is not kept: parts of it go on as soon as they are finished.
+    pub(super) fn stream(layout: Layout, outlet: Outlet<'o>) -> Self {
+        Self { outlet: Some(outlet), ..Self::text(layout) }
+    }
+
+    /// Whether the text is not kept.
+    pub(super) fn streams(&self) -> bool {
+        self.outlet.is_some()
     }
 
     /// For the output map.
@@ -62,9 +89,21 @@ impl Composer {
     }
 
     fn silent(layout: Layout) -> Self {
-        Self { layout, rope: None, trace: Trace::off(), lists: Vec::new(), index: 0, broken: None, level: 0, filled: false, scratch: Vec::new() }
+        Self {
+            layout,
+            outlet: None,
+            rope: None,
+            trace: Trace::off(),
+            lists: Vec::new(),
+            index: 0,
+            broken: None,
+            level: 0,
+            filled: false,
+            scratch: Vec::new(),
+        }
     }
 
+    /// The text; what is left of it where parts of it have gone on.
     pub(super) fn into_rope(self) -> Rope {
         self.rope.unwrap_or_default()
     }
@@ -234,7 +273,7 @@ impl Composer {
             }
             if self.rope.is_some() {
                 let rope = made.text.get_or_insert_with(|| {
-                    let mut inner = Self { level, ..Self::text(layout) };
+                    let mut inner = Composer { level, ..Composer::text(layout) };
                     for (index, of) in run.iter().enumerate() {
                         if index > 0 {
                             inner.next();
@@ -261,6 +300,31 @@ impl Composer {
             self.index += run.len();
             if !known {
                 memo.keep_run(run, layout, level, made);
+            }
+        }
+    }
+
+    /// Elements of the list that is open, which stands in one place of the document. Where the text is not kept, they go on as soon as they are
+    /// written, and only those stay in memory that stand in other lists, too.
+    pub(super) fn elements_of_one_place<T, M>(&mut self, elements: &[Arc<T>], memo: &mut Memo<T>, emit: impl Fn(&T, &mut Trace) -> M + Sync)
+    where
+        T: Send + Sync,
+        M: Reflect,
+    {
+        let (layout, level) = (self.layout, self.level);
+        let Some(executor) = self.outlet.as_ref().map(|outlet| outlet.executor) else { return self.elements(elements, memo, emit) };
+        for some in elements.chunks(AT_ONCE) {
+            let texts = executor::map_with(executor, some, Vec::new, |scratch, of| {
+                is_needed_once(of).then(|| written(&emit(of, &mut Trace::off()), layout, level, scratch))
+            });
+            for (of, text) in some.iter().zip(texts) {
+                self.element(|c| match (text, &mut c.rope) {
+                    (Some(text), Some(rope)) => rope.push_shared(text),
+                    _ => c.shared(memo.entry(of), |t| emit(of, t)),
+                });
+            }
+            if let (Some(outlet), Some(rope)) = (&mut self.outlet, &mut self.rope) {
+                (outlet.put)(&core::mem::take(rope));
             }
         }
     }

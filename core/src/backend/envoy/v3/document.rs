@@ -2,7 +2,7 @@
 //!
 //! The same functions as in `message`, but no piece is made twice, and no more is kept at a time than one piece.
 
-use super::compose::Composer;
+use super::compose::{Composer, Outlet, is_needed_once};
 use super::hcm::{connection_manager, rds};
 use super::listener::{filter_chain, http_filter, listener, tcp_filter};
 use super::memory::Emitted;
@@ -25,6 +25,15 @@ use core::borrow::Borrow;
 #[must_use]
 pub fn emit(ir: &Ir, options: &Options<'_>, memory: &mut Emitted) -> Rope {
     Writer::new(ir, options, Composer::text(options.layout), memory).write().into_rope()
+}
+
+/// The document as text, part by part in its order: none is kept, so that a large document takes little memory. The bytes are those of [`emit`].
+///
+/// For documents that are made once. What stands in several places of the document is kept in `memory`, and nothing else.
+pub fn stream(ir: &Ir, options: &Options<'_>, memory: &mut Emitted, put: &mut dyn FnMut(&Rope)) {
+    let outlet = Outlet { put: &mut *put, executor: options.executor };
+    let rest = Writer::new(ir, options, Composer::stream(options.layout, outlet), memory).write().into_rope();
+    put(&rest);
 }
 
 /// Where in the document each origin went.
@@ -94,17 +103,17 @@ struct Writer<'a> {
     ir: &'a Ir,
     options: &'a Options<'a>,
     cx: Context<'a>,
-    c: Composer,
+    c: Composer<'a>,
     memory: &'a mut Emitted,
 }
 
 impl<'a> Writer<'a> {
-    fn new(ir: &'a Ir, options: &'a Options<'a>, c: Composer, memory: &'a mut Emitted) -> Self {
+    fn new(ir: &'a Ir, options: &'a Options<'a>, c: Composer<'a>, memory: &'a mut Emitted) -> Self {
         memory.begin(ir);
         Self { ir, options, cx: Context::new(ir, options), c, memory }
     }
 
-    fn write(self) -> Composer {
+    fn write(self) -> Composer<'a> {
         let Self { ir, options, cx, mut c, memory } = self;
         let cx = &cx;
         prepare(ir, options, cx, &c, memory);
@@ -116,17 +125,19 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Makes routes and clusters, which are most of a document, with all threads of the host.
-fn prepare(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &Composer, memory: &mut Emitted) {
+/// Makes routes and clusters, which are most of a document, with all threads of the host. Where the text is not kept, only what is needed again.
+fn prepare(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &Composer<'_>, memory: &mut Emitted) {
     let tables = route_tables(ir);
-    let routes = tables.iter().flat_map(|table| &table.virtual_hosts).flat_map(|host| host.routes.iter());
+    let streams = c.streams();
+    let hosts = tables.iter().flat_map(|table| &table.virtual_hosts);
+    let routes = hosts.flat_map(|host| host.routes.iter().filter(move |of| !(streams && is_needed_once(&host.routes) && is_needed_once(of))));
     c.prepare(routes, &mut memory.routes, options.executor, |of, t| route(of, cx, t));
-    if !cx.stands_alone {
+    if !cx.stands_alone && !streams {
         c.prepare(ir.clusters.iter(), memory.clusters(cx), options.executor, |of, t| cluster::cluster(of, cx, t));
     }
 }
 
-fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
     c.message(
         |t| bootstrap::frame(ir, cx, t),
         |_| {},
@@ -160,7 +171,7 @@ fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer, memory: &mut Emi
     );
 }
 
-fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
     let own = &ir.delivery.verbatim;
     c.object(|c| {
         c.list_of("listeners", |c| {
@@ -190,20 +201,20 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer,
 }
 
 /// Resources in Envoy's own words.
-fn passed_on<M: Readable + Describe, T: Borrow<Tree>>(all: &[T], c: &mut Composer) {
+fn passed_on<M: Readable + Describe, T: Borrow<Tree>>(all: &[T], c: &mut Composer<'_>) {
     all.iter().for_each(|of| c.element(|c| c.passed_on::<M>(of.borrow())));
 }
 
-fn clusters(all: &[Arc<Cluster>], cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+fn clusters(all: &[Arc<Cluster>], cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
     if cx.stands_alone {
         // What they look like depends on what the host knows.
         all.iter().for_each(|of| c.element(|c| c.whole(|t| cluster::cluster(of, cx, t))));
     } else {
-        c.elements(all, memory.clusters(cx), |of, t| cluster::cluster(of, cx, t));
+        c.elements_of_one_place(all, memory.clusters(cx), |of, t| cluster::cluster(of, cx, t));
     }
 }
 
-fn whole_listener(of: &Listener, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+fn whole_listener(of: &Listener, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
     c.message(
         |t| listener(of, t),
         |_| {},
@@ -219,14 +230,14 @@ fn whole_listener(of: &Listener, cx: &Context<'_>, c: &mut Composer, memory: &mu
     );
 }
 
-fn network_filter(of: &NetworkFilter, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+fn network_filter(of: &NetworkFilter, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
     match of {
         NetworkFilter::Http(manager) => c.message(|_| http_filter(), |_| {}, |c| c.member("typed_config", |c| whole_manager(manager, cx, c, memory))),
         NetworkFilter::Tcp(proxy) => c.whole(|t| tcp_filter(proxy, cx, t)),
     }
 }
 
-fn whole_manager(manager: &HttpConnectionManager, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+fn whole_manager(manager: &HttpConnectionManager, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
     let by_name = by_name(&manager.routes, cx);
     c.packed(
         |t| {
@@ -245,17 +256,21 @@ fn whole_manager(manager: &HttpConnectionManager, cx: &Context<'_>, c: &mut Comp
     );
 }
 
-fn table(of: &RouteConfiguration, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+fn table(of: &RouteConfiguration, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
     c.message(|t| route_configuration(of, cx, t), |_| {}, |c| c.list("virtual_hosts", &of.virtual_hosts, |c, host| whole_host(host, cx, c, memory)));
 }
 
-fn whole_host(host: &VirtualHost, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+fn whole_host(host: &VirtualHost, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
     c.message(
         |t| virtual_host(host, cx, t),
         |_| {},
         |c| {
             if !host.routes.is_empty() {
-                c.list_of("routes", |c| c.elements(&host.routes, &mut memory.routes, |of, t| route(of, cx, t)));
+                let (memo, emit) = (&mut memory.routes, |of: &_, t: &mut _| route(of, cx, t));
+                c.list_of("routes", |c| match is_needed_once(&host.routes) {
+                    true => c.elements_of_one_place(&host.routes, memo, emit),
+                    false => c.elements(&host.routes, memo, emit),
+                });
             }
         },
     );

@@ -39,7 +39,7 @@ mod tls;
 mod tracing;
 mod verbatim;
 
-pub use document::{Violation, emit, output_map, violations};
+pub use document::{Violation, emit, output_map, stream, violations};
 #[cfg(feature = "wire")]
 pub use dump::config_dump;
 #[cfg(feature = "wire")]

@@ -174,6 +174,31 @@ impl core::error::Error for ResourceError {}
 /// The keys of [`Resource::as_dict`] that are not fields of `spec`.
 const COMMON: &[&str] = &["apiVersion", "kind", "name", "namespace", "metadata_labels", "rkey", "location", "serialization"];
 
+impl Default for Resource {
+    /// Nothing but the built-in version: what is left where a resource was taken out.
+    fn default() -> Self {
+        Self {
+            rkey: Str::default(),
+            location: Location::Text(Str::default()),
+            kind: Str::default(),
+            name: Str::default(),
+            namespace: Str::default(),
+            api_version: Str::new_static(DEFAULT_API_VERSION),
+            serialization: None,
+            labels: Arc::default(),
+            spec: Arc::new(Node::synthesised(Value::Object(Object::new()))),
+            object: ObjectId::BUILT_IN,
+            rule: Rule::Field,
+            key: ResourceKey { group: Str::default(), kind: Str::default(), namespace: None, name: Str::default() },
+            payload: Payload::None,
+            invalid: Vec::new(),
+            errors: Vec::new(),
+            references: Vec::new(),
+            referenced_by: Vec::new(),
+        }
+    }
+}
+
 impl Resource {
     /// A resource without fields. Fails without an identifier, a kind, or (unless it is a `Pragma`) a name.
     pub fn new(rkey: impl Into<Str>, location: impl Into<Location>, kind: &str, name: &str) -> Result<Self, ResourceError> {
@@ -187,25 +212,8 @@ impl Resource {
         if name.is_empty() && kind != "Pragma" {
             return Err(ResourceError::NoName { kind: kind.into(), rkey });
         }
-        Ok(Self {
-            rkey,
-            location: location.into(),
-            kind: Str::new(kind),
-            name: Str::new(name),
-            namespace: Str::default(),
-            api_version: Str::new_static(DEFAULT_API_VERSION),
-            serialization: None,
-            labels: Arc::default(),
-            spec: Arc::new(Node::synthesised(Value::Object(Object::new()))),
-            object: ObjectId::BUILT_IN,
-            rule: Rule::Field,
-            key: ResourceKey { group: Str::default(), kind: Str::new(kind), namespace: None, name: Str::new(name) },
-            payload: Payload::None,
-            invalid: Vec::new(),
-            errors: Vec::new(),
-            references: Vec::new(),
-            referenced_by: Vec::new(),
-        })
+        let key = ResourceKey { group: Str::default(), kind: Str::new(kind), namespace: None, name: Str::new(name) };
+        Ok(Self { rkey, location: location.into(), kind: Str::new(kind), name: Str::new(name), key, ..Self::default() })
     }
 
     /// A resource from its flat form: `kind`, `name`, `apiVersion`, `namespace`, `metadata_labels`, and its own fields beside them.

@@ -316,6 +316,14 @@ impl Config {
         Some(Bucket { config: self, filed })
     }
 
+    /// Takes out the resources that are filed under a key, in the order in which they were loaded.
+    pub fn take(&mut self, key: &str) -> Vec<Arc<Resource>> {
+        let Some((_, filed)) = self.stores.iter_mut().find(|(known, _)| known == key) else { return Vec::new() };
+        let filed = core::mem::take(filed);
+        let (nothing, resources) = (Arc::new(Resource::default()), &mut self.resources);
+        filed.entries.iter().filter_map(|(_, at)| Some(core::mem::replace(resources.get_mut(*at)?, nothing.clone()))).collect()
+    }
+
     /// The keys under which anything is filed, in the order in which they came up.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.stores.iter().map(|(key, _)| key.as_str())

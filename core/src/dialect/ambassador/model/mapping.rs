@@ -11,7 +11,7 @@ use super::resolver::ResolverKind;
 use super::service::{self, Qualification, python_repr};
 use super::{Model, spec_of};
 use crate::diagnostic::{Reported, codes};
-use crate::dialect::ambassador::config::Labels;
+use crate::dialect::ambassador::config::{Labels, Resource};
 use crate::dialect::ambassador::spec::{self, Map};
 use crate::resource::{Rule, Sourced};
 use crate::text::Str;
@@ -434,12 +434,17 @@ pub struct TcpMapping {
 }
 
 impl Model<'_> {
-    /// MappingFactory.load_all, Mappings: all are made first, then they are put into groups.
-    pub(super) fn load_mappings(&mut self) {
+    /// MappingFactory.load_all, Mappings: all are made first, then they are put into groups. Resources that were taken out of the configuration
+    /// are dropped on the way.
+    pub(super) fn load_mappings(&mut self, taken: Option<Vec<Arc<Resource>>>) {
         let environment = Environment::of(self);
         let mut groups = core::mem::take(&mut self.groups);
         groups.begin(environment);
-        groups.load(&self.shared_resources("mappings").collect::<Vec<_>>());
+        let dropped = taken.as_ref().map(|_| Arc::<Resource>::default());
+        match taken {
+            Some(mappings) => groups.load(&mappings.iter().collect::<Vec<_>>()),
+            None => groups.load(&self.shared_resources("mappings").collect::<Vec<_>>()),
+        }
         for at in 0..groups.loaded.len() {
             let Some(loaded) = groups.loaded.get_mut(at).filter(|loaded| !loaded.quiet) else { continue };
             let before = self.posts.reports();
@@ -454,6 +459,7 @@ impl Model<'_> {
             loaded.quiet = self.posts.reports() == before;
             let last = core::mem::replace(&mut loaded.group, u32::MAX);
             loaded.mapping.clone_from(&mapping);
+            dropped.iter().for_each(|nothing| loaded.resource = nothing.clone());
             groups.touch(last);
             if let Some(mapping) = mapping {
                 let number = groups.enter(&mapping.group);
@@ -475,7 +481,7 @@ impl Model<'_> {
         }
     }
 
-    fn tcp_mapping(&mut self, resource: &crate::dialect::ambassador::config::Resource) -> Result<TcpMapping, Reported> {
+    fn tcp_mapping(&mut self, resource: &Resource) -> Result<TcpMapping, Reported> {
         let spec: spec::TcpMapping = spec_of(resource);
         let identity = Identity::of(resource);
         let resolver = spec.resolver.clone().filter(|name| !name.value.is_empty()).unwrap_or_else(|| self.ambassador.resolver().by(Rule::Default));

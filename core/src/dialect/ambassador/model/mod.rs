@@ -104,7 +104,8 @@ impl<'c> Model<'c> {
     /// Builds the model. This is the order of construction: it decides which definition wins and what later steps see.
     ///
     /// Source of the order: Emissary `python/ambassador/ir/ir.py`.
-    pub fn build(config: &'c Config, options: &'c Options, memory: &mut Memory, sink: &mut Findings) -> Self {
+    /// `mappings` are those that were taken out of the configuration, if they were: each is dropped when its Mapping is made.
+    pub fn build(config: &'c Config, mappings: Option<Vec<Arc<Resource>>>, options: &'c Options, memory: &mut Memory, sink: &mut Findings) -> Self {
         let mut model = Self::new(config, options);
         (model.groups, model.clusters) = (core::mem::take(&mut memory.groups), core::mem::take(&mut memory.clusters));
         if !model.clusters.begin() {
@@ -134,7 +135,7 @@ impl<'c> Model<'c> {
         model.refuse_error_response_overrides();
         model.add_router_filter();
         // Mappings, into groups.
-        model.load_mappings();
+        model.load_mappings(mappings);
         model.load_tcp_mappings();
         // Active resources add the mappings and clusters that they need.
         model.add_mappings();
