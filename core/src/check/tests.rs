@@ -1,7 +1,7 @@
 //! What a user decides about findings, and what is not reported although it looks like it.
 
 use super::check;
-use crate::compilation::Options;
+use crate::compilation::{OptionValue, Options};
 use crate::compile::{EmittedByGateway, compile};
 use crate::diagnostic::{Level, Policy, Severity};
 use crate::dialect;
@@ -169,4 +169,34 @@ fn a_secret_in_another_namespace_is_named_where_one_is_missing() {
     let [(1, help)] = &helps(format!("{text}{secret}"))[..] else { panic!("{:?}", helps(format!("{text}{secret}"))) };
     assert!(help.starts_with("one exists in the namespace certs"), "{help}");
     assert!(matches!(&helps(text.into())[..], [(0, help)] if !help.contains("certs")));
+}
+
+/// Codes, severities and help of what is found under Contour with a Gateway and a route that names `parent` as its Gateway.
+fn under_a_gateway(parent: &str) -> Vec<(&'static str, Severity, String)> {
+    let api = "apiVersion: gateway.networking.k8s.io/v1\nkind:";
+    let text = [
+        format!("{api} GatewayClass\nmetadata: {{name: eg}}\nspec: {{controllerName: projectcontour.io/gateway-controller}}\n"),
+        format!(
+            "{api} Gateway\nmetadata: {{name: eg, namespace: shop}}\nspec: {{gatewayClassName: eg, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}\n"
+        ),
+        format!(
+            "{api} HTTPRoute\nmetadata: {{name: shop, namespace: shop}}\nspec: {{parentRefs: [{{name: {parent}}}], rules: [{{backendRefs: [{{name: api, port: 80}}]}}]}}\n"
+        ),
+        "apiVersion: v1\nkind: Service\nmetadata: {name: api, namespace: shop}\nspec: {ports: [{port: 80, protocol: TCP}]}\n".into(),
+    ];
+    let options = Options::default().in_dialect("contour").with("missing", OptionValue::Text("auto".into()));
+    let mut compilation = compile(&Inputs::one("gateway.yaml", text.join("---\n")), &options, dialect::ALL);
+    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+    let found = compilation.all_diagnostics().filter(|finding| finding.code.name != "assumed-object");
+    found.map(|finding| (finding.code.name, finding.severity, finding.help.clone().unwrap_or_default())).collect()
+}
+
+#[test]
+fn a_route_of_a_misspelt_gateway_is_found_with_what_follows_of_it() {
+    assert_eq!(under_a_gateway("eg"), []);
+    let found = under_a_gateway("egg");
+    let of = |code: &str| found.iter().filter(|(name, ..)| *name == code).map(|(_, severity, help)| (*severity, help.as_str())).collect::<Vec<_>>();
+    assert_eq!(of("dangling-reference"), [(Severity::Warning, "did you mean `eg`?")]);
+    assert!(matches!(of("no-listener")[..], [(Severity::Warning, _)]), "{found:?}");
+    assert_eq!(of("no-effect"), [(Severity::Notice, "it has an effect once Gateway eg.shop has one")], "what follows of another finding is a notice");
 }

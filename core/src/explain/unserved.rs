@@ -230,6 +230,17 @@ mod tests {
     }
 
     #[test]
+    fn an_error_that_a_route_answers_with_has_its_reasons() {
+        let spec = "spec: {virtualhost: {fqdn: a.example.com}, routes: [{conditions: [{prefix: /api}], services: [{name: wob, port: 80}]}, {services: [{name: web, port: 80}]}]}";
+        let text = format!("{SERVICE}---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: shop, namespace: default}}\n{spec}\n");
+        let report = ask(&text, "http://a.example.com/api");
+        let reasons: Vec<_> = report.findings.iter().map(|finding| (finding.code, finding.path.as_deref())).collect();
+        assert_eq!((report.simulation.status, &reasons[..]), (Some(503), &[("unresolved-service", Some("spec.routes[0].services[0].name"))][..]));
+        assert_eq!(report.simulation.filters.last().and_then(|step| step.does.as_deref()), Some("answers with the direct response of the route"));
+        assert_eq!(ask(&text, "http://a.example.com/other").findings, []);
+    }
+
+    #[test]
     fn the_controllers_own_listeners_take_no_request_that_does_not_name_their_port() {
         let report = ask(SERVICE, "http://shop.example.com/ready");
         assert_eq!(report.simulation.outcome, Outcome::NoListener);

@@ -85,6 +85,8 @@ fn the_message_for_people_says_what_is_wanted_and_what_there_is() {
     }
     let near = &Check::controller(&Memo::default()).run(&read("{name: a, kind: rond}"), &TOY, &Path::root("spec"))[0];
     assert_eq!((near.help.as_deref(), near.replacement.as_deref()), (Some("did you mean `round`?"), Some("round")));
+    let part = &Check::controller(&Memo::default()).run(&read("{name: a, kind: qua}"), &TOY, &Path::root("spec"))[0];
+    assert_eq!((part.help.as_deref(), part.replacement.as_deref()), (Some("did you mean `square`?"), None));
     let list = &Check::controller(&Memo::default()).run(&read("{name: a, tags: 'a, b'}"), &TOY, &Path::root("spec"))[0];
     assert_eq!(list.replacement.as_deref(), Some("[\"a\", \"b\"]"));
 }

@@ -5,7 +5,8 @@
 use crate::compilation::{SideRef, State, Why};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::at_name;
-use crate::resource::{Object, ObjectId, Origin};
+use crate::resource::Object;
+use crate::simulate::is_own_name;
 use crate::text::Node;
 use alloc::vec::Vec;
 
@@ -14,8 +15,7 @@ const ASKING: [&str; 7] = ["Gateway", "HTTPProxy", "Ingress", "HTTPRoute", "GRPC
 
 /// Where something asks for requests and Envoy listens for none: Contour opens a port only for something to serve there.
 pub fn nothing_served(side: SideRef<'_>) -> Vec<Diagnostic> {
-    let is_written = |origin: &Origin| origin.object() != ObjectId::BUILT_IN;
-    if side.irs().flat_map(|ir| &ir.listeners).any(|listener| listener.origins.iter().any(is_written)) {
+    if side.irs().flat_map(|ir| &ir.listeners).any(|listener| !is_own_name(&listener.name.value)) {
         return Vec::new();
     }
     let is_ours = |object: &&Object| {
