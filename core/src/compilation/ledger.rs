@@ -48,6 +48,10 @@ pub enum Why {
 }
 
 impl State {
+    /// The word for [`State::Emitted`].
+    pub const EMITTED: &'static str = "emitted";
+    /// The word for [`State::Read`].
+    pub const READ: &'static str = "read";
     /// The word for [`State::Ignored`].
     pub const IGNORED: &'static str = "ignored";
     /// The word for [`State::Shadowed`].
@@ -60,8 +64,8 @@ impl State {
         match self {
             State::Undecided => "undecided",
             State::Loaded => "loaded",
-            State::Emitted(_) => "emitted",
-            State::Read(_) => "read",
+            State::Emitted(_) => Self::EMITTED,
+            State::Read(_) => Self::READ,
             State::Merged(_) => "merged",
             State::Shadowed(_) => Self::SHADOWED,
             State::Ignored(..) => Self::IGNORED,

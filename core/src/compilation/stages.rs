@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what the stages of any dialect are.
 
-use super::Relation;
+use super::{Relation, SideRef};
 use crate::ir::SecretReference;
 use crate::resource::{ObjectId, Objects, Rule};
 use crate::text::{Node, Str};
@@ -22,6 +22,11 @@ pub trait Stages: Any + Debug + Send + Sync {
     /// Which fields refer to which objects.
     fn relations(&self, _: &Objects) -> Vec<Relation> {
         Vec::new()
+    }
+
+    /// Whether gateways would get something else without an object; `None` where that is not found out. It costs a compilation.
+    fn is_needed(&self, _: SideRef<'_>, _: ObjectId) -> Option<bool> {
+        None
     }
 
     /// The data that a certificate's reference names; `None` where there is none.

@@ -93,8 +93,23 @@ pub fn ledger(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Ledge
 /// What became of every object for one side, in the order of the text.
 pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow> {
     let facts = Facts::collect(side);
-    let rows = side.objects().iter().map(|object| row(object, side, positions, &facts));
-    rows.collect()
+    let mut rows: Vec<LedgerRow> = side.objects().iter().map(|object| row(object, side, positions, &facts)).collect();
+    tell_needed(&mut rows, side);
+    rows
+}
+
+/// So many objects are looked at in all, where gateways are made again without one of them: of large inputs, fewer are left out.
+const MOST_LOOKED_AT: usize = 20_000;
+
+/// What is read makes a difference, or not: where a dialect can find that out, the gateways are made without it.
+fn tell_needed(rows: &mut [LedgerRow], side: SideRef<'_>) {
+    let most = MOST_LOOKED_AT / rows.len().max(1);
+    for row in rows.iter_mut().filter(|row| row.state == State::READ).take(most) {
+        if side.side.stages.is_needed(side, row.object) == Some(true) {
+            row.state = State::EMITTED;
+            row.into = row.by.take().into_iter().chain(row.with.drain(..)).map(|reader| format!("looked up by {reader}").into()).collect();
+        }
+    }
 }
 
 /// The rows of objects without effect (ignored, shadowed or invalid), in the order of the text, as [`ledger_of`] has them. It costs less, as the whole of

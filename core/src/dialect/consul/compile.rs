@@ -6,12 +6,12 @@ use super::chain::{self, Chain, Request, Set};
 use super::documents::What;
 use super::entry::Kind;
 use super::instance::Instance;
-use super::proxycfg::{self, Mailbox, Proxy, Source};
+use super::proxycfg::{self, Mailbox, Source};
 use super::stages::{ProxyState, Stages};
 use super::state::{DATACENTER, State};
 use super::xds::{self, Context, Failure};
 use super::{Options, bootstrap, documents, names, registration, service};
-use crate::compilation::{Answers, Draft, Gateway, GatewayId, Ledger, Outcome, State as LedgerState, Task, Why};
+use crate::compilation::{Answers, Draft, Gateway, GatewayId, Ledger, Outcome, SideRef, State as LedgerState, Task, Why};
 use crate::diagnostic::{Findings, Place, Severity};
 use crate::ir::{EnvoyDelivery, Ir, Tree, Verbatim};
 use crate::order::Gather as _;
@@ -29,46 +29,27 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
     let options = Options::of(options);
     let mut state = State::of(objects, DATACENTER);
     let served = state.served();
-    let default_deny = state.agent.as_ref().map_or(options.default_deny, |agent| agent.default_deny);
     let peers: BTreeMap<Str, State> = options.peers.iter().map(|(name, text)| (name.clone(), peer(text, name))).gathered();
     let (mut proxies, mut gateways) = (BTreeMap::new(), Vec::new());
     for (id, instance) in &served {
-        let merged = service::merged(instance, &state.entries);
-        let source = Source { home: &state, peers: &peers, default_deny };
-        let proxy = proxycfg::Proxy::of(&merged);
-        let mail = proxy.as_ref().map(|proxy| Mailbox::settle(proxy.machine(), &source)).unwrap_or_default();
-        let verbatim = match proxy.as_ref().map(|proxy| resources(&merged, proxy, &mail, &source)).unwrap_or_else(|| Ok(Verbatim::default())) {
-            Ok(verbatim) => verbatim,
-            // There one bad value ends the whole proxy; here it gets nothing, and an error says why.
-            Err(failure) => {
-                let place = failure.origin.map(Place::origin);
-                state.report_proxy(&merged, &failure.message, place);
-                Verbatim::default()
-            }
-        };
-        let (service, bootstrap) = (service::answer(&merged), bootstrap::bootstrap(&merged));
-        proxies.insert(id.clone(), ProxyState { object: instance.object, service, bootstrap, mail });
-        let ir = Ir {
-            delivery: EnvoyDelivery {
-                verbatim,
-                identity: Some(state.agent.as_ref().map_or_else(|| names::identity(&merged), |agent| agent.named(&names::identity(&merged)))),
-                bootstrap: bootstrap::start(&merged),
-                ..EnvoyDelivery::default()
-            },
-            ..Ir::default()
-        };
-        gateways.push(Gateway { id: GatewayId::new(id.clone()), owner: instance.object, outcome: Outcome::Runs(Arc::new(ir)) });
+        let built = build(&state, &peers, &options, instance);
+        if let Some(failure) = &built.failure {
+            state.report_proxy(&built.merged, &failure.message, failure.origin.map(Place::origin));
+        }
+        proxies.insert(id.clone(), built.state);
+        gateways.push(Gateway { id: GatewayId::new(id.clone()), owner: instance.object, outcome: Outcome::Runs(Arc::new(built.ir)) });
     }
     sink.append(&mut state.diagnostics);
     write_down(objects, sink, ledger);
     for (gateway, (id, _)) in gateways.iter().zip(&served).filter(|(_, (_, instance))| registration::is_gateway(&instance.kind)) {
         let is_empty = matches!(&gateway.outcome, Outcome::Runs(ir) if ir.delivery.verbatim.is_empty());
-        if let Some(object) = gateway.owner.filter(|_| !is_empty) {
-            ledger.emitted(object, format!("the proxy {id}"));
+        if let Some(object) = gateway.owner {
+            let nothing = if is_empty { ", which gets no listener and no cluster" } else { "" };
+            ledger.emitted(object, format!("the proxy {id}{nothing}"));
         }
     }
     let chains = chains(&state);
-    Draft { stages: Arc::new(Stages { options, state, chains, proxies }), answers: Answers::default(), gateways }
+    Draft { stages: Arc::new(Stages { options, state, peers, chains, proxies }), answers: Answers::default(), gateways }
 }
 
 /// Writes down what became of every object before proxies get anything of it.
@@ -101,9 +82,56 @@ fn peer(text: &Str, name: &str) -> State {
     State::of(&objects, &format!("{name}-dc"))
 }
 
-/// What a proxy gets.
-fn resources(instance: &Instance, proxy: &Proxy, mail: &Mailbox, source: &Source<'_>) -> Result<Verbatim, Failure> {
-    xds::resources(&Context { instance, mail, proxy, default_deny: source.default_deny, agent: source.home.agent.as_ref() })
+/// A proxy with what it gets.
+struct Built {
+    merged: Instance,
+    state: ProxyState,
+    ir: Ir,
+    /// Why it gets nothing.
+    failure: Option<Failure>,
+}
+
+fn build(state: &State, peers: &BTreeMap<Str, State>, options: &Options, instance: &Arc<Instance>) -> Built {
+    let merged = service::merged(instance, &state.entries);
+    let default_deny = state.agent.as_ref().map_or(options.default_deny, |agent| agent.default_deny);
+    let source = Source { home: state, peers, default_deny };
+    let proxy = proxycfg::Proxy::of(&merged);
+    let mail = proxy.as_ref().map(|proxy| Mailbox::settle(proxy.machine(), &source)).unwrap_or_default();
+    let resources =
+        proxy.as_ref().map(|proxy| xds::resources(&Context { instance: &merged, mail: &mail, proxy, default_deny, agent: state.agent.as_ref() }));
+    // There one bad value ends the whole proxy; here it gets nothing, and an error says why.
+    let (verbatim, failure) = match resources.unwrap_or_else(|| Ok(Verbatim::default())) {
+        Ok(verbatim) => (verbatim, None),
+        Err(failure) => (Verbatim::default(), Some(failure)),
+    };
+    let delivery = EnvoyDelivery {
+        verbatim,
+        identity: Some(state.agent.as_ref().map_or_else(|| names::identity(&merged), |agent| agent.named(&names::identity(&merged)))),
+        bootstrap: bootstrap::start(&merged),
+        ..EnvoyDelivery::default()
+    };
+    let known = ProxyState { object: instance.object, service: service::answer(&merged), bootstrap: bootstrap::bootstrap(&merged), mail };
+    Built { merged, state: known, ir: Ir { delivery, ..Ir::default() }, failure }
+}
+
+/// Whether a gateway of the side would be sent something else without an object.
+pub(super) fn is_needed(stages: &Stages, side: SideRef<'_>, object: ObjectId) -> bool {
+    let mut objects = side.objects().clone();
+    objects.retain(|of| of.id != object);
+    let state = State::of(&objects, DATACENTER);
+    let served = state.served();
+    side.gateways().any(|gateway| {
+        let Some((_, instance)) = served.iter().find(|(id, _)| **id == *gateway.id.as_str()) else { return true };
+        let (before, after) = (&gateway.ir.delivery, build(&state, &stages.peers, &stages.options, instance).ir.delivery);
+        before.identity != after.identity || !same(&before.verbatim, &after.verbatim)
+    })
+}
+
+/// Whether a proxy has the same values, wherever they come from.
+fn same(a: &Verbatim, b: &Verbatim) -> bool {
+    let all = |of: &Verbatim| [of.listeners.clone(), of.routes.clone(), of.clusters.clone(), of.endpoints.clone()];
+    let same = |a: &Vec<Arc<Tree>>, b: &Vec<Arc<Tree>>| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.node() == b.node());
+    all(a).iter().zip(&all(b)).all(|(a, b)| same(a, b))
 }
 
 /// The chain of a service as nobody in particular sees it.

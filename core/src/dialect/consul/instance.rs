@@ -3,7 +3,7 @@
 //! What must not be here: who asks for them.
 
 use crate::ir::{Fields, Plain, Tree};
-use crate::resource::ObjectId;
+use crate::resource::{ObjectId, Origin};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -134,6 +134,15 @@ impl Instance {
             address = elsewhere.unwrap_or(&self.node.address).clone();
         }
         (address, port)
+    }
+
+    /// Where address and port of [`Self::best_address`] are written; where they are not, what registered it.
+    pub fn origins_of_address(&self, wan: bool) -> (Option<Origin>, Option<Origin>) {
+        let tagged = self.tagged.get("wan").filter(|_| wan);
+        let wan = self.tree.at(&["TaggedAddresses", "wan"]);
+        let address = if tagged.is_some() { wan.get("Address") } else { self.tree.get("Address") };
+        let port = if tagged.is_some_and(|tagged| tagged.port != 0) { wan.get("Port") } else { self.tree.get("Port") };
+        (address.origin.or(self.tree.origin), port.origin.or(self.tree.origin))
     }
 
     /// Whether requests should go to it, and how many for each of another's. Something that may not be sent is 0.

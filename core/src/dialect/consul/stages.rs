@@ -22,6 +22,8 @@ pub struct Stages {
     pub options: Options,
     /// The cluster.
     pub state: State,
+    /// Peers, by the names that this cluster has for them.
+    pub peers: BTreeMap<Str, State>,
     /// The discovery chains of all services that are spoken of.
     pub chains: Tree,
     /// What is known of each proxy, by its id.
@@ -65,6 +67,10 @@ impl compilation::Stages for Stages {
     fn relations(&self, objects: &Objects) -> Vec<Relation> {
         let told = self.proxies.values().filter_map(|known| Some((known.object?, &known.mail)));
         relations::relations(&self.state, told, objects)
+    }
+
+    fn is_needed(&self, side: SideRef<'_>, object: ObjectId) -> Option<bool> {
+        Some(super::compile::is_needed(self, side, object))
     }
 
     fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {

@@ -76,6 +76,42 @@ fn the_port_of_the_application_leads_to_the_line_that_says_it() {
 }
 
 #[test]
+fn settings_and_addresses_lead_to_the_lines_that_say_them() {
+    let web = "service:\n  name: web\n  port: 8080\n  connect:\n    sidecar_service:\n      proxy:\n        config:\n          local_request_timeout_ms: 0\n          local_connect_timeout_ms: 7000\n          max_inbound_connections: 9\n        upstreams:\n        - destination_name: api\n          local_bind_port: 9191\n          config:\n            connect_timeout_ms: 2500\n";
+    let compilation = run(&[web, API, HTTP]);
+    let (all, positions) = (only(&compilation), compilation.positions());
+    let line = |of: &Tree| of.origin.and_then(|origin| positions.origin(origin)).map(|span| span.line);
+    let first = |of: &Tree, list: &str| of.get(list).items().first().cloned().unwrap_or(Tree::NULL);
+    let public = all.listeners.iter().find(|listener| listener.get("name").text().starts_with("public")).expect("it listens");
+    let host = first(filters(public).iter().find_map(|filter| filter.find("typed_config")?.find("route_config")).expect("routes"), "virtual_hosts");
+    assert_eq!(line(first(&host, "routes").at(&["route", "timeout"])), Some(8));
+    let local = all.clusters.iter().find(|cluster| cluster.get("name").is("local_app")).expect("it is local");
+    assert_eq!(line(local.get("connect_timeout")), Some(9));
+    assert_eq!(line(first(local.get("circuit_breakers"), "thresholds").get("max_connections")), Some(10));
+    let api = all.clusters.iter().find(|cluster| !cluster.get("name").is("local_app")).expect("it is an upstream");
+    assert_eq!(line(api.get("connect_timeout")), Some(15));
+    let endpoint = first(&first(&all.endpoints[0], "endpoints"), "lb_endpoints");
+    let port = endpoint.at(&["endpoint", "address", "socket_address", "port_value"]);
+    let key = port.origin.map(|origin| (origin.object(), origin.node()));
+    assert!(port.origin != endpoint.origin && key.is_some(), "the port comes of its own line: {port:?}");
+}
+
+#[test]
+fn what_is_read_is_emitted_where_a_proxy_would_get_something_else_without_it() {
+    let state = |documents: &[&str], name: &str| {
+        let compilation = run(documents);
+        let rows = explain::ledger(&compilation, &compilation.positions());
+        rows.iter().find(|row| row.resource.name == name).map(|row| row.state).unwrap_or_default()
+    };
+    assert_eq!(state(&[WEB, API, HTTP], "global"), "emitted");
+    assert_eq!(
+        state(&[WEB, API, "{Kind: proxy-defaults, Name: global, Config: {protocol: tcp}}\n"], "global"),
+        "read",
+        "tcp is what counts without it"
+    );
+}
+
+#[test]
 fn one_envoy_for_each_proxy_of_the_agent_none_for_those_of_the_catalog() {
     let compilation = run(&[WEB, API, "service: {kind: mesh-gateway, name: mgw, port: 8443}\n"]);
     let mut ids: Vec<&str> = compilation.gateways().map(|gateway| gateway.id.as_str()).collect();

@@ -6,6 +6,7 @@
 use super::go;
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
+use crate::resource::Sourced;
 use crate::schema::duration;
 use crate::text::Str;
 use alloc::format;
@@ -36,6 +37,16 @@ pub(crate) fn int(tree: &Tree) -> Result<i64, Reason> {
 /// A whole number, if one is given.
 pub(crate) fn some_int(tree: &Tree) -> Result<Option<i64>, Reason> {
     if tree.is_null() { Ok(None) } else { int(tree).map(Some) }
+}
+
+/// A whole number with the place where it is written; nothing is 0.
+pub(crate) fn sourced_int(tree: &Tree) -> Result<Sourced<i64>, Reason> {
+    int(tree).map(|value| Sourced { value, origin: tree.origin })
+}
+
+/// The same, if one is given.
+pub(crate) fn some_sourced_int(tree: &Tree) -> Result<Option<Sourced<i64>>, Reason> {
+    if tree.is_null() { Ok(None) } else { sourced_int(tree).map(Some) }
 }
 
 /// A truth value; nothing is false.

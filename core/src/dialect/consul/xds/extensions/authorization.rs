@@ -178,7 +178,7 @@ fn http_filter(given: &ExtensionInput<'_>, config: &Tree, asked: &AuthorizationS
         Tree::NULL
     } else {
         message! {
-            "max_request_bytes": Some(argument(body, "MaxRequestBytes").int()).filter(|bytes| *bytes != 0),
+            "max_request_bytes": Some(argument(body, "MaxRequestBytes")).filter(|bytes| bytes.int() != 0).cloned(),
             "allow_partial_message": flag(argument(body, "AllowPartialMessage").bool()),
             "pack_as_bytes": flag(argument(body, "PackAsBytes").bool()),
         }

@@ -5,8 +5,9 @@ use crate::dialect::consul::proxycfg::Proxy;
 use crate::dialect::consul::xds::context::Context;
 use crate::dialect::consul::xds::parts::cluster::{by_dns, by_stream};
 use crate::dialect::consul::xds::parts::config::GatewayConfig;
-use crate::dialect::consul::xds::parts::proto::{duration, empty, message};
+use crate::dialect::consul::xds::parts::proto::{empty, message, sourced, sourced_duration, sourced_millis};
 use crate::ir::Tree;
+use crate::resource::Sourced;
 use alloc::sync::Arc;
 
 /// What a gateway's cluster is like.
@@ -16,7 +17,7 @@ pub(crate) struct GatewayCluster<'a> {
     /// Instances that are reached by a host's name.
     pub(crate) named: &'a [Arc<Instance>],
     /// In nanoseconds; 0 for the gateway's own.
-    pub(crate) connect_timeout: i64,
+    pub(crate) connect_timeout: Sourced<i64>,
     pub(crate) remote: bool,
     pub(crate) only_passing: bool,
 }
@@ -24,15 +25,15 @@ pub(crate) struct GatewayCluster<'a> {
 /// A cluster of a gateway.
 pub(crate) fn cluster(cx: &Context<'_>, wanted: &GatewayCluster<'_>) -> Tree {
     let config = GatewayConfig::of(cx.instance.proxy.get("Config"));
-    let timeout = if wanted.connect_timeout > 0 { wanted.connect_timeout } else { config.connect_timeout.saturating_mul(1_000_000) };
+    let timeout = if wanted.connect_timeout.value > 0 { sourced_duration(wanted.connect_timeout) } else { sourced_millis(config.connect_timeout) };
     let mut cluster = message! {
         "name": wanted.name,
-        "connect_timeout": duration(timeout),
+        "connect_timeout": timeout,
         "outlier_detection": empty(),
     };
     let outside = wanted.remote || matches!(cx.proxy, Proxy::Terminating(_));
     if let Some([time, interval, probes]) = config.keepalive.filter(|_| outside) {
-        let some = |value: i64| if value == 0 { Tree::NULL } else { value.into() };
+        let some = |of: Sourced<i64>| if of.value == 0 { Tree::NULL } else { sourced(of) };
         let probes = message! {
             "keepalive_time": some(time),
             "keepalive_interval": some(interval),

@@ -17,6 +17,7 @@ use crate::dialect::consul::xds::parts::name::{chain_name, cluster_name};
 use crate::dialect::consul::xds::parts::proto::{address, list, message, one};
 use crate::dialect::consul::xds::parts::{endpoint, route, tls};
 use crate::ir::Tree;
+use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -135,7 +136,8 @@ fn clusters(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
         for subset in [Str::default()].into_iter().chain(subsets) {
             let name = names::service_sni(&service, &subset, local, TRUST_DOMAIN);
             let remote = instances.first().is_some_and(|instance| instance.node.datacenter != *local);
-            let timeout = resolver.get("ConnectTimeout").int();
+            let timeout = resolver.get("ConnectTimeout");
+            let timeout = Sourced::new(timeout.int(), timeout.origin);
             let mut made = cluster(cx, &GatewayCluster { name: &name, connect_timeout: timeout, remote, ..GatewayCluster::default() });
             balance(&mut made, resolver.find("LoadBalancer").filter(|balancer| !is_hash_based(balancer)))?;
             out.push(made.or_from(resolver.origin));

@@ -13,10 +13,11 @@ use crate::dialect::consul::xds::parts::config::{GatewayConfig, ProxyConfig};
 use crate::dialect::consul::xds::parts::filters::{self, Http};
 use crate::dialect::consul::xds::parts::listener::listener as listener_at;
 use crate::dialect::consul::xds::parts::name::destination_name;
-use crate::dialect::consul::xds::parts::proto::{duration, empty, endpoint as endpoint_at, list, message, millis, one};
+use crate::dialect::consul::xds::parts::proto::{duration, empty, endpoint as endpoint_at, list, message, one, sourced_millis};
 use crate::dialect::consul::xds::parts::{endpoint, rbac, route as tables, tls};
 use crate::ir::Tree;
 use crate::order::Order as _;
+use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -165,7 +166,7 @@ fn clusters(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcome {
                 &GatewayCluster {
                     name: &name,
                     named: &named,
-                    connect_timeout: resolver.get("ConnectTimeout").int(),
+                    connect_timeout: Sourced::new(resolver.get("ConnectTimeout").int(), resolver.get("ConnectTimeout").origin),
                     remote: instances.first().is_some_and(|instance| instance.node.datacenter != *local),
                     only_passing: definition.is_some_and(|subset| subset.get("OnlyPassing").bool()),
                 },
@@ -195,7 +196,7 @@ fn outside(cx: &Context<'_>, service: &Str, link: &Tree, out: &mut Vec<Tree>) {
         let locality = message! { "lb_endpoints": one(endpoint_at(address.clone(), destination.get("Port").clone())) };
         let mut made = message! {
             "name": name.as_str(),
-            "connect_timeout": millis(timeout),
+            "connect_timeout": sourced_millis(timeout),
             "outlier_detection": empty(),
             "load_assignment": message! { "cluster_name": name.as_str(), "endpoints": one(locality) },
         };

@@ -156,7 +156,9 @@ fn of_node(
     for_mesh_gateway: bool,
     out: &mut Vec<Tree>,
 ) -> Result<(), Failure> {
-    let timeout = duration(resolver.connect_timeout).or_from(resolver.origin);
+    let wanted = config.connect_timeout;
+    let is_wanted = wanted.value > 0 && wanted.value.saturating_mul(1_000_000) == resolver.connect_timeout;
+    let timeout = duration(resolver.connect_timeout).or_from(if is_wanted { wanted.origin } else { resolver.origin });
     let protocol = if config.protocol.is_empty() { &chain.protocol } else { &config.protocol };
     let groups = targets(chain, resolver, for_mesh_gateway);
     if !resolver.failover.is_empty()

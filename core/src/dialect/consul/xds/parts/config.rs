@@ -5,8 +5,12 @@
 use crate::dialect::consul::weak::{self, find};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
+use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
+
+/// What counts where no timeout for connecting is said, in milliseconds.
+pub(crate) const CONNECT_TIMEOUT: i64 = 5000;
 
 /// What a proxy is configured with. Where something does not fit, nothing gets its default.
 #[derive(Clone, Debug, Default)]
@@ -14,13 +18,14 @@ pub(crate) struct ProxyConfig {
     pub(crate) public_listener: Tree,
     pub(crate) tracing: Tree,
     pub(crate) local_cluster: Tree,
-    pub(crate) connect_timeout: i64,
-    pub(crate) request_timeout: Option<i64>,
-    pub(crate) idle_timeout: Option<i64>,
+    /// In milliseconds, as the next two.
+    pub(crate) connect_timeout: Sourced<i64>,
+    pub(crate) request_timeout: Option<Sourced<i64>>,
+    pub(crate) idle_timeout: Option<Sourced<i64>>,
     pub(crate) protocol: Str,
     pub(crate) bind_address: Tree,
     pub(crate) bind_port: i64,
-    pub(crate) max_connections: i64,
+    pub(crate) max_connections: Sourced<i64>,
     pub(crate) balance: Str,
 }
 
@@ -39,19 +44,19 @@ impl ProxyConfig {
             public_listener: find(config, "envoy_public_listener_json", "").clone(),
             tracing: find(config, "envoy_listener_tracing_json", "").clone(),
             local_cluster: find(config, "envoy_local_cluster_json", "").clone(),
-            connect_timeout: take!(int, "local_connect_timeout_ms"),
-            request_timeout: take!(some_int, "local_request_timeout_ms"),
-            idle_timeout: take!(some_int, "local_idle_timeout_ms"),
+            connect_timeout: take!(sourced_int, "local_connect_timeout_ms"),
+            request_timeout: take!(some_sourced_int, "local_request_timeout_ms"),
+            idle_timeout: take!(some_sourced_int, "local_idle_timeout_ms"),
             protocol: take!(text, "protocol"),
             bind_address: find(config, "bind_address", "").clone(),
             bind_port: take!(int, "bind_port"),
-            max_connections: take!(int, "max_inbound_connections"),
+            max_connections: take!(sourced_int, "max_inbound_connections"),
             balance: take!(text, "balance_inbound_connections"),
         };
         if fits {
             read.protocol = if read.protocol.is_empty() { Str::new_static("tcp") } else { Str::from(read.protocol.to_lowercase()) };
-            if read.connect_timeout < 1 {
-                read.connect_timeout = 5000;
+            if read.connect_timeout.value < 1 {
+                read.connect_timeout.value = CONNECT_TIMEOUT;
             }
         }
         read
@@ -65,22 +70,23 @@ pub(crate) struct GatewayConfig {
     pub(crate) bind: BTreeMap<Str, (Str, i64)>,
     pub(crate) no_default: bool,
     pub(crate) strict_dns: bool,
-    pub(crate) connect_timeout: i64,
+    /// In milliseconds.
+    pub(crate) connect_timeout: Sourced<i64>,
     /// Probes for remote ends: after how long, how often, how many.
-    pub(crate) keepalive: Option<[i64; 3]>,
+    pub(crate) keepalive: Option<[Sourced<i64>; 3]>,
 }
 
 impl GatewayConfig {
     pub(crate) fn of(config: &Tree) -> Self {
         let of = |name: &str, alias: &str| find(config, name, alias).clone();
-        let timeout = weak::int(&of("connect_timeout_ms", ""));
+        let timeout = weak::sourced_int(&of("connect_timeout_ms", ""));
         let fits = timeout.is_ok();
         let addresses = of("envoy_gateway_bind_addresses", "envoy_mesh_gateway_bind_addresses");
         let bind = addresses.fields().iter().map(|(name, address)| {
             let port = weak::int(find(address, "port", "")).unwrap_or_default();
             (name.clone(), (weak::text(find(address, "address", "")).unwrap_or_default(), port))
         });
-        let probe = |name: &str| weak::int(&of(name, "")).unwrap_or_default();
+        let probe = |name: &str| weak::sourced_int(&of(name, "")).unwrap_or_default();
         let keepalive = weak::bool(&of("envoy_gateway_remote_tcp_enable_keepalive", "")).unwrap_or_default();
         let keepalive = keepalive.then(|| {
             [
@@ -95,7 +101,7 @@ impl GatewayConfig {
             bind: bind.collect(),
             no_default: weak::bool(&of("envoy_gateway_no_default_bind", "envoy_mesh_gateway_no_default_bind")).unwrap_or_default(),
             strict_dns: of("envoy_dns_discovery_type", "").text().eq_ignore_ascii_case("strict_dns"),
-            connect_timeout: if timeout < 1 && fits { 5000 } else { timeout },
+            connect_timeout: if timeout.value < 1 && fits { timeout.map(|_| CONNECT_TIMEOUT) } else { timeout },
             keepalive,
         }
     }
@@ -107,7 +113,8 @@ pub(crate) struct UpstreamConfig {
     pub(crate) listener: Tree,
     pub(crate) cluster: Tree,
     pub(crate) protocol: Str,
-    pub(crate) connect_timeout: i64,
+    /// In milliseconds; 0 where it is not said.
+    pub(crate) connect_timeout: Sourced<i64>,
     /// Connections, pending requests, requests; nothing where there are no limits at all.
     pub(crate) limits: Option<[Tree; 3]>,
     pub(crate) health: Option<HealthCheck>,
@@ -166,7 +173,7 @@ impl UpstreamConfig {
             listener: find(config, "envoy_listener_json", "EnvoyListenerJSON").clone(),
             cluster: find(config, "envoy_cluster_json", "EnvoyClusterJSON").clone(),
             protocol: Str::from(text("protocol", "")?.to_lowercase()),
-            connect_timeout: weak::int(find(config, "connect_timeout_ms", "ConnectTimeoutMs"))?.max(0),
+            connect_timeout: weak::sourced_int(find(config, "connect_timeout_ms", "ConnectTimeoutMs"))?.map(|timeout| timeout.max(0)),
             limits,
             health: HealthCheck::of(find(config, "passive_health_check", "PassiveHealthCheck"))?,
             mesh_gateway: weak::text(find(gateway, "Mode", "mode"))?,

@@ -42,9 +42,9 @@ pub(crate) fn weighed(instance: &Instance, wan: bool, only_passing: bool, forced
     let (host, port) = instance.best_address(wan);
     let (healthy, weight) = instance.health_and_weight(only_passing);
     let healthy = forced.unwrap_or(healthy);
-    let at = instance.tree.origin;
+    let (at, (host_at, port_at)) = (instance.tree.origin, instance.origins_of_address(wan));
     message! {
-        "endpoint": message! { "address": address(Tree::from(host).or_from(at), Tree::from(port).or_from(at)) },
+        "endpoint": message! { "address": address(Tree::from(host).or_from(host_at), Tree::from(port).or_from(port_at)) },
         "health_status": if healthy { "HEALTHY" } else { "UNHEALTHY" },
         "load_balancing_weight": weight,
     }

@@ -1,9 +1,10 @@
 //! Filters of connections: those that hand bytes on, and those that speak HTTP.
 
-use super::proto::{ads, empty, extension, list, message, millis, one};
+use super::proto::{ads, empty, extension, list, message, one, sourced, sourced_millis};
 use super::{access_log, escape};
 use crate::dialect::consul::xds::context::Context;
 use crate::ir::{Plain, Tree};
+use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
@@ -24,8 +25,8 @@ pub(crate) struct Http {
     pub(crate) forward: Option<&'static str>,
     /// Filters before all others.
     pub(crate) before: Vec<Tree>,
-    pub(crate) request_timeout: Option<i64>,
-    pub(crate) idle_timeout: Option<i64>,
+    pub(crate) request_timeout: Option<Sourced<i64>>,
+    pub(crate) idle_timeout: Option<Sourced<i64>>,
     pub(crate) tracing: Tree,
     /// Routes come from the stream.
     pub(crate) by_name: bool,
@@ -67,8 +68,8 @@ pub(crate) fn inspector(what: &str) -> Tree {
 }
 
 /// How many connections there may be.
-pub(crate) fn limit(connections: i64) -> Tree {
-    let config = message! { "stat_prefix": "inbound_connection_limit", "max_connections": connections };
+pub(crate) fn limit(connections: Sourced<i64>) -> Tree {
+    let config = message! { "stat_prefix": "inbound_connection_limit", "max_connections": sourced(connections) };
     let kind = "envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit";
     extension("envoy.filters.network.connection_limit", kind, config)
 }
@@ -87,8 +88,8 @@ fn inline_routes(opts: &Http) -> Tree {
     };
     let action = message! {
         "cluster": opts.cluster.as_str(),
-        "timeout": opts.request_timeout.map(millis),
-        "idle_timeout": opts.idle_timeout.map(millis),
+        "timeout": opts.request_timeout.map(sourced_millis),
+        "idle_timeout": opts.idle_timeout.map(sourced_millis),
     };
     let host = message! {
         "name": opts.filter_name.as_str(),

@@ -4,6 +4,7 @@
 
 use crate::dialect::consul::go;
 use crate::ir::{Fields, Plain, Tree};
+use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::format;
 use alloc::vec::Vec;
@@ -54,6 +55,21 @@ pub(crate) fn duration(nanos: i64) -> Tree {
 /// A duration of milliseconds.
 pub(crate) fn millis(millis: i64) -> Tree {
     duration(millis.saturating_mul(1_000_000))
+}
+
+/// A duration of milliseconds that are written somewhere.
+pub(crate) fn sourced_millis(of: Sourced<i64>) -> Tree {
+    millis(of.value).or_from(of.origin)
+}
+
+/// A duration of nanoseconds that are written somewhere.
+pub(crate) fn sourced_duration(of: Sourced<i64>) -> Tree {
+    duration(of.value).or_from(of.origin)
+}
+
+/// A number that is written somewhere.
+pub(crate) fn sourced(of: Sourced<i64>) -> Tree {
+    Tree::from(of.value).or_from(of.origin)
 }
 
 /// A message in an `Any`.

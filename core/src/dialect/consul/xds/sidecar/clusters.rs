@@ -6,10 +6,10 @@ use crate::dialect::consul::names::{self, TRUST_DOMAIN, UpstreamId};
 use crate::dialect::consul::proxycfg::{ConnectProxy, Health, Watch};
 use crate::dialect::consul::xds::context::{Context, Failure, Outcome};
 use crate::dialect::consul::xds::parts::cluster::{breakers, by_dns, by_stream, http2, is_http2, no_panic, of_chain, outliers, peer_names};
-use crate::dialect::consul::xds::parts::config::{ProxyConfig, UpstreamConfig};
+use crate::dialect::consul::xds::parts::config::{CONNECT_TIMEOUT, ProxyConfig, UpstreamConfig};
 use crate::dialect::consul::xds::parts::endpoint::by_name;
 use crate::dialect::consul::xds::parts::name::peer_cluster;
-use crate::dialect::consul::xds::parts::proto::{copied, endpoint, message, millis, one};
+use crate::dialect::consul::xds::parts::proto::{copied, endpoint, message, one, sourced, sourced_millis};
 use crate::dialect::consul::xds::parts::{escape, jwt, tls};
 use crate::ir::Tree;
 use crate::text::Str;
@@ -61,15 +61,15 @@ fn local(cx: &Context<'_>, name: &str, protocol: &str, port: &Tree) -> Result<Tr
     let locality = message! { "lb_endpoints": one(endpoint) };
     let mut cluster = message! {
         "name": name,
-        "connect_timeout": millis(config.connect_timeout),
+        "connect_timeout": sourced_millis(config.connect_timeout),
         "type": "STATIC",
         "load_assignment": message! { "cluster_name": name, "endpoints": one(locality) },
     };
     if is_http2(if protocol.is_empty() { &config.protocol } else { protocol }) {
         cluster.set("typed_extension_protocol_options", http2());
     }
-    if config.max_connections > 0 {
-        let threshold = message! { "max_connections": config.max_connections };
+    if config.max_connections.value > 0 {
+        let threshold = message! { "max_connections": sourced(config.max_connections) };
         cluster.set("circuit_breakers", message! { "thresholds": one(threshold) });
     }
     Ok(cluster.or_from(cx.instance.tree.origin))
@@ -80,10 +80,10 @@ fn of_query(cx: &Context<'_>, id: &UpstreamId, upstream: &Tree) -> Result<Tree, 
     let sni = names::query_sni(&id.name, if id.datacenter.is_empty() { local } else { &id.datacenter }, TRUST_DOMAIN);
     let config = UpstreamConfig::of(upstream.get("Config")).unwrap_or_default();
     let mut cluster = if config.cluster.text().is_empty() {
-        let timeout = if config.connect_timeout == 0 { 5000 } else { config.connect_timeout };
+        let timeout = config.connect_timeout.map(|timeout| if timeout == 0 { CONNECT_TIMEOUT } else { timeout });
         let mut cluster = message! {
             "name": sni.as_str(),
-            "connect_timeout": millis(timeout),
+            "connect_timeout": sourced_millis(timeout),
             "circuit_breakers": breakers(config.limits.as_ref()),
             "outlier_detection": outliers(config.health.as_ref(), None, true),
         };
@@ -105,8 +105,8 @@ pub(crate) fn peer_config(cx: &Context<'_>, id: &UpstreamId, upstream: Option<&T
     let instances = cx.mail.instances(&Watch::Health(Health::of_peer(id, &cx.instance.node.datacenter)));
     let protocol = instances.first().and_then(|instance| instance.peer.as_ref()).map(|meta| meta.protocol.clone());
     config.protocol = protocol.filter(|protocol| !protocol.is_empty()).unwrap_or(Str::new_static("tcp"));
-    if config.connect_timeout == 0 {
-        config.connect_timeout = 5000;
+    if config.connect_timeout.value == 0 {
+        config.connect_timeout.value = CONNECT_TIMEOUT;
     }
     if config.mesh_gateway.is_empty() {
         config.mesh_gateway = upstream.map(|upstream| upstream.at(&["MeshGateway", "Mode"]).str()).unwrap_or_default();
@@ -122,7 +122,7 @@ fn of_peer(cx: &Context<'_>, id: &UpstreamId, upstream: Option<&Tree>) -> Result
         outliers.set("max_ejection_percent", Tree::from(100_i64));
         let mut cluster = message! {
             "name": peer_cluster(id),
-            "connect_timeout": millis(config.connect_timeout),
+            "connect_timeout": sourced_millis(config.connect_timeout),
             "common_lb_config": no_panic(),
             "circuit_breakers": breakers(config.limits.as_ref()),
             "outlier_detection": outliers,

@@ -193,7 +193,7 @@ fn public(cx: &Context<'_>, proxy: &ConnectProxy) -> Result<Tree, Failure> {
     let mut listener = listener(cx, "public_listener", host, &port, "INBOUND");
     balance(&mut listener, &config.balance);
     let mut filters = Vec::new();
-    if config.max_connections > 0 {
+    if config.max_connections.value > 0 {
         filters.push(filters::limit(config.max_connections));
     }
     filters.push(filters::of(cx, &opts));
