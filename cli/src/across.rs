@@ -4,10 +4,10 @@
 
 use crate::args::{AcrossArgs, Deployment, Format};
 use crate::output::{hold_back, message, print, print_json};
-use crate::style::{Style, count, plain};
+use crate::style::{Style, count, plain, some};
 use crate::{Outcome, input};
 use chancery_core::compile::compile;
-use chancery_core::convert::{Across, AcrossRow, across};
+use chancery_core::convert::{Across, AcrossRow, OneSidedAnnotation, across};
 use chancery_core::dialect::ingress;
 use std::fmt::Write;
 
@@ -42,10 +42,22 @@ fn human(found: &Across, style: &Style) -> String {
         let _ = writeln!(out, "{}  {}", style.bold("Requests that differ"), style.dim(tried));
         out.push_str(&rows(&found.differences, &found.controllers, style));
     }
+    if !found.one_sided.is_empty() {
+        let _ = writeln!(out, "{}", style.bold("Annotations that not all of them read"));
+        for of in &found.one_sided {
+            let _ =
+                writeln!(out, "  {}  {}", style.cyan(plain(&of.name)), plain(&format!("{} only, in {}", of.read_by.join(" and "), some(&names(of)))));
+        }
+        out.push('\n');
+    }
     for limit in &found.limits {
         let _ = writeln!(out, "{}", style.dim(plain(limit)));
     }
     out
+}
+
+fn names(of: &OneSidedAnnotation) -> Vec<&str> {
+    of.ingresses.iter().map(String::as_str).collect()
 }
 
 /// Requests that differ, and what each controller does with them.

@@ -192,7 +192,7 @@ fn shared<'p>(pointers: impl Iterator<Item = &'p str>) -> &'p str {
     let common = |a: &'p str, b: &'p str| {
         let ends = a.match_indices('/').map(|(at, _)| at).chain([a.len()]);
         let holds = |at: &usize| b.get(..*at) == a.get(..*at) && matches!(b.as_bytes().get(*at), None | Some(b'/'));
-        a.get(..ends.filter(holds).last().unwrap_or_default()).unwrap_or_default()
+        a.get(..ends.filter(holds).max().unwrap_or_default()).unwrap_or_default()
     };
     pointers.reduce(common).unwrap_or_default()
 }

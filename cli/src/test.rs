@@ -89,7 +89,13 @@ fn files(args: &TestArgs, deployment: &Deployment) -> Result<(Vec<TestFile>, Vec
         }
     }
     if files.is_empty() {
+        if let Some(missing) = args.paths.iter().find(|path| !path.exists()) {
+            return Err(format!("there is no file {}", missing.display()).into());
+        }
         return Err("there is no file of tests: name one, or let `tests` in chancery.toml do so".into());
+    }
+    if files.iter().all(|file| file.tests.tests.is_empty()) {
+        return Err("there are no tests: `tests` is an empty list".into());
     }
     Ok((files, inputs))
 }

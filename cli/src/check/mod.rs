@@ -35,7 +35,7 @@ pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome 
     if args.fix {
         let fixed = fix::run(&given, &|given| Ok(checked(args, given)?.1), args.diff, style)?;
         if args.diff {
-            return Ok(u8::from(!fixed));
+            return Ok(0);
         }
         if fixed {
             given = input::given(&args.inputs.inputs, deployment)?;

@@ -14,6 +14,11 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
+/// A page without its examples. Some hold keys for the sake of the example, which scanners for secrets would report.
+fn explanation(page: &str) -> &str {
+    page.split("\n## ").next().unwrap_or(page).trim_end()
+}
+
 /// The log of findings.
 pub fn findings(findings: &[Finding]) -> Value {
     let rules: Vec<Value> = dialect::codes()
@@ -21,7 +26,7 @@ pub fn findings(findings: &[Finding]) -> Value {
             json!({
                 "id": code.name,
                 "shortDescription": { "text": code.summary },
-                "help": { "text": code.page, "markdown": code.page },
+                "help": { "text": explanation(code.page), "markdown": explanation(code.page) },
                 "defaultConfiguration": { "level": level(code.severity) },
             })
         })

@@ -22,6 +22,11 @@ const MOST_WAYS: usize = 40;
 const ALIKE: usize = 4;
 
 pub fn report(differences: &Differences, running: Option<&Running>, style: &Style) -> String {
+    compared(differences, running, "Envoy has what the source says.", style)
+}
+
+/// The same, with the sentence that says that a running Envoy has all.
+pub fn compared(differences: &Differences, running: Option<&Running>, same: &str, style: &Style) -> String {
     let mut out = String::new();
     changes(&mut out, "Resources", &differences.resources, style);
     if let Some(only) = differences.only() {
@@ -32,7 +37,7 @@ pub fn report(differences: &Differences, running: Option<&Running>, style: &Styl
     if let Some(running) = running {
         out.push_str(&dump::updates(running, style));
         if differences.is_empty() {
-            let _ = writeln!(out, "Envoy has what the source says.");
+            let _ = writeln!(out, "{same}");
         }
     } else if differences.is_empty() {
         let _ = writeln!(out, "Nothing differs.");

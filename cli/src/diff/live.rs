@@ -34,7 +34,7 @@ pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
         let has = Differences::of_envoy(envoy_of_served(of_server, of_envoy));
         differs |= !has.is_empty() || !of_envoy.refused.is_empty();
         let title = format!("What the server sends, and what {} has:", asked.name());
-        let _ = write!(out, "\n{}\n{}", style.bold(plain(&title)), human::report(&has, Some(of_envoy), style));
+        let _ = write!(out, "\n{}\n{}", style.bold(plain(&title)), human::compared(&has, Some(of_envoy), "Envoy has what the server sends.", style));
         all["envoy"] = data(&has, Some(of_envoy))?;
     } else {
         let answer = ask::get(&args.server, "/api/v1/envoys")?;
@@ -51,6 +51,8 @@ pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
         all["connected"] = connected.len().into();
         all["behind"] = behind.iter().map(Behind::data).collect();
     }
+    let verdict = if differs { "The three are not the same." } else { "Nothing that was compared differs." };
+    let _ = writeln!(out, "\n{}", style.bold(verdict));
     match args.format {
         DiffFormat::Json => print_json(&all)?,
         _ => print(&out)?,

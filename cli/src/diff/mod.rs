@@ -10,9 +10,10 @@ mod loaded;
 mod report;
 
 use crate::args::{Counts, Deployment, DiffArgs, DiffFormat, DriftArgs};
-use crate::output::{print, print_json};
-use crate::style::Style;
+use crate::output::{message, print, print_json};
+use crate::style::{Style, count};
 use crate::{Outcome, Unusable, input};
+use chancery_core::diagnostic::Severity;
 use chancery_core::envoy_config::Running;
 use compared::{Differences, GatewayDifference, GatewayState, Make, at_once, compare};
 use loaded::{Loaded, running};
@@ -35,6 +36,7 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let kinds: BTreeSet<_> = before.kinds().into_iter().chain(after.kinds()).collect();
     let (before, after) = (before.holding(&kinds, alone)?, after.holding(&kinds, alone)?);
     warn_of_gaps(&[&before, &after]);
+    warn_of_errors(&before, &after);
     let differences = compare(&before, &after, !args.no_requests)?;
     show(&differences, None, args.format, style)?;
     let counts = match args.exit_code {
@@ -52,6 +54,18 @@ fn warn_of_gaps(all: &[&Loaded]) {
     let compiled: Vec<_> = all.iter().filter_map(|of| of.compilation()).collect();
     compiled.iter().for_each(|of| input::warn_of_unread(of));
     input::warn_of_assumed(&compiled);
+}
+
+/// Says on standard error that the second input has errors that the first has not: what is refused replaces nothing that is stored already.
+fn warn_of_errors(before: &Loaded, after: &Loaded) {
+    let errors = |of: &Loaded| of.compilation().map_or(0, |of| of.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count());
+    let (before, after) = (errors(before), errors(after));
+    if after > before {
+        let more = if before == 0 { count(after, "error") } else { count(after - before, "more error") };
+        message(&format!(
+            "the second input has {more}; `chancery check` shows them. Where a resource is refused, a cluster keeps the one that it has"
+        ));
+    }
 }
 
 /// What a revision is compared with where nothing else is named: the same path as it is now.

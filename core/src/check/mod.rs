@@ -20,6 +20,7 @@ mod reference;
 mod regex;
 mod rewriting;
 mod settle;
+mod shares;
 mod stale;
 #[cfg(test)]
 mod tests;
@@ -56,6 +57,7 @@ enum Scope {
 const CHECKS: &[(Scope, Check)] = &[
     (Scope::Gateway, |whole, _| unreachable::check(whole)),
     (Scope::Gateway, |whole, _| listening::check(whole)),
+    (Scope::Gateway, |whole, _| shares::check(whole)),
     (Scope::Side, |whole, _| reference::check(whole)),
     (Scope::Side, |whole, _| class::check(whole)),
     (Scope::Gateway, |whole, _| naming::check(whole)),

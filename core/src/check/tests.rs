@@ -171,6 +171,23 @@ fn a_secret_in_another_namespace_is_named_where_one_is_missing() {
     assert!(matches!(&helps(text.into())[..], [(0, help)] if !help.contains("certs")));
 }
 
+#[test]
+fn weights_that_fall_short_lose_requests() {
+    let mapping = |name: &str, prefix: &str, weight: &str| {
+        let meta = format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\n");
+        format!("{meta}spec: {{hostname: '*', prefix: {prefix}, service: {name}{weight}}}\n---\n")
+    };
+    let found = |mappings: &[String]| found(&mappings.concat(), Policy::default());
+    let (a, b) = (mapping("a", "/cart/", ", weight: 70"), mapping("b", "/cart/", ", weight: 10"));
+    let lost = [("invalid-weight", Severity::Warning)];
+    assert_eq!(found(&[a.clone(), b.clone()]), lost);
+    assert_eq!(found(&[mapping("a", "/cart/", ", weight: 20")]), [("field-without-effect", Severity::Warning)], "a single one takes all");
+    assert_eq!(found(&[a.clone(), b.clone(), mapping("c", "/cart/", "")]), [], "the one without a weight takes the rest");
+    assert_eq!(found(&[a.clone(), mapping("b", "/cart/", ", weight: 30")]), []);
+    assert_eq!(found(&[a.clone(), b.clone(), mapping("c", "/", "")]), [], "a shorter prefix takes the rest");
+    assert_eq!(found(&[a, b, mapping("c", "/other/", "")]), lost);
+}
+
 /// Codes, severities and help of what is found under Contour with a Gateway and a route that names `parent` as its Gateway.
 fn under_a_gateway(parent: &str) -> Vec<(&'static str, Severity, String)> {
     let api = "apiVersion: gateway.networking.k8s.io/v1\nkind:";

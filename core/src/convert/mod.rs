@@ -12,7 +12,7 @@ mod proof;
 mod proxy;
 mod service;
 
-pub use across::{Across, AcrossRow, across};
+pub use across::{Across, AcrossRow, OneSidedAnnotation, across};
 pub use ingress::{IngressProof, ingress_proof, ingress_to_gateway};
 pub use mapping::mapping_to_http_proxy;
 pub use proof::{Proof, proof};

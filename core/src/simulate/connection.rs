@@ -78,11 +78,16 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
     if let Some((listener, port)) = request.url_port.and_then(|port| Some((at(port)?, port))) {
         return Some(ChosenListener { listener, why: Some("the URL names its port".to_owned()), port });
     }
+    // A Service or a load balancer may stand before the gateway, with ports of its own.
+    let unbound = |why: String| match request.url_port {
+        Some(port) => format!("no listener is bound to the URL's port {port}; {why}"),
+        None => why,
+    };
     // The ports of Services before gateways are 80 and 443, those of their pods 8080 and 8443.
     let usual: [u32; 2] = if request.tls { [443, 8443] } else { [80, 8080] };
     if let Some((listener, port)) = usual.into_iter().find_map(|port| Some((at(port)?, port))) {
         let scheme = if request.tls { "https" } else { "http" };
-        return Some(ChosenListener { listener, why: Some(format!("it is a usual port for {scheme}")), port });
+        return Some(ChosenListener { listener, why: Some(unbound(format!("{port} is a usual port for {scheme}"))), port });
     }
     let fits = |of: &&(&'a Placed<Listener>, &str, u32)| chains(&of.0.message).any(|chain| is_tls(chain) == request.tls);
     let what = if request.tls { "TLS" } else { "plain text" };
@@ -100,7 +105,7 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
             (plain?, format!("no listener has {what}"))
         }
     };
-    Some(ChosenListener { listener, why: Some(why), port: *port })
+    Some(ChosenListener { listener, why: Some(unbound(why)), port: *port })
 }
 
 /// The connection as matchers see it.

@@ -37,6 +37,9 @@ pub struct Across {
     pub compared: usize,
     /// Services that were taken to exist, as `NAMESPACE/NAME`.
     pub assumed: Vec<String>,
+    /// Annotations that some of the controllers read, and not all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub one_sided: Vec<OneSidedAnnotation>,
     /// What was not decided, in sentences.
     pub limits: Vec<String>,
 }
@@ -50,6 +53,17 @@ pub struct AcrossRow {
     pub more: usize,
     /// What becomes of them, controller by controller.
     pub answers: Vec<String>,
+}
+
+/// An annotation of Ingresses that some controllers read, and not all.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct OneSidedAnnotation {
+    /// Its name.
+    pub name: Str,
+    /// The controllers that read it.
+    pub read_by: Vec<&'static str>,
+    /// The Ingresses that have it, as `NAMESPACE/NAME`.
+    pub ingresses: Vec<String>,
 }
 
 /// At most this many requests of one row are named.
@@ -111,14 +125,37 @@ pub fn across(original: &Compilation, options: &Options) -> Across {
         "Requests are made of the hosts and paths of the Ingresses; others were not tried. Application Gateway answers by Azure's documentation."
             .into(),
     );
+    limits.push("Only what becomes of requests was compared: timeouts, affinity, firewalls and other settings may differ.".into());
     Across {
         ingresses: ingresses.len(),
         controllers: CONTROLLERS.iter().map(|controller| controller.name).collect(),
         compared: asked.all.len(),
         differences: rows(&asked.all, &answers),
         assumed: assumed.names,
+        one_sided: one_sided(&ingresses),
         limits,
     }
+}
+
+/// Annotations that some of the controllers read, and not all, by name.
+fn one_sided(ingresses: &[&Object]) -> Vec<OneSidedAnnotation> {
+    let mut found: BTreeMap<Str, Vec<String>> = BTreeMap::new();
+    for ingress in ingresses {
+        let annotations = ingress.root.at(&["metadata", "annotations"]).and_then(Node::as_object).into_iter().flatten();
+        for annotation in annotations {
+            let name = format!("{}/{}", ingress.key.namespace.as_deref().unwrap_or("default"), ingress.key.name);
+            found.entry(annotation.key.clone()).or_default().push(name);
+        }
+    }
+    let reads = |controller: &Controller, name: &str| {
+        controller.dialect.annotations.iter().any(|(kind, known)| *kind == "Ingress" && known.names.contains(&name))
+    };
+    let of = |(name, ingresses): (Str, Vec<String>)| {
+        let read_by: Vec<&'static str> = CONTROLLERS.iter().filter(|of| reads(of, &name)).map(|of| of.name).collect();
+        let is_one_sided = name != CLASS && !read_by.is_empty() && read_by.len() < CONTROLLERS.len();
+        is_one_sided.then_some(OneSidedAnnotation { name, read_by, ingresses })
+    };
+    found.into_iter().filter_map(of).collect()
 }
 
 /// Requests that are not answered the same by all, those that differ alike together.

@@ -7,6 +7,7 @@ crate::diagnostic::codes::codes! {
     UNKNOWN_ENTRY_FIELD = "unknown-entry-field", Error, "a field that the kind does not have, so Consul refuses the whole document";
     PROXY_WITHOUT_CONFIGURATION = "proxy-without-configuration", Error, "one bad value leaves a proxy without any configuration";
     KEY_IN_ANOTHER_CASE = "key-in-another-case", Notice, "a key is not written as Consul writes it";
+    DURATION_IN_NANOSECONDS = "duration-in-nanoseconds", Warning, "a number where a duration stands: it counts nanoseconds";
     UNKNOWN_PROXY_SETTING = "unknown-proxy-setting", Warning, "Consul does not read this key of a proxy's `Config`";
     ENTERPRISE_FIELD = "enterprise-field", Warning, "only Consul Enterprise acts on this field";
     UNKNOWN_UPSTREAM = "unknown-upstream", Warning, "an upstream that is neither registered nor configured";

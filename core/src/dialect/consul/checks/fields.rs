@@ -118,9 +118,17 @@ fn within(mesh: &mut Mesh<'_>, node: &Node, holds: &Type, object: ObjectId) {
         (Type::Struct(shape), _) => cases(mesh, node, shape, object),
         (Type::List(of), Value::Array(items)) => items.iter().for_each(|item| within(mesh, item, of, object)),
         (Type::Map(of), Value::Object(fields)) => fields.iter().for_each(|entry| within(mesh, &entry.value, of, object)),
+        (Type::Duration | Type::DurationText, Value::Int(nanoseconds @ 1..MILLISECOND)) => {
+            let message = format!("{nanoseconds} nanoseconds: a number without a unit counts nanoseconds here");
+            let help = format!("write the unit: `{nanoseconds}s`, or `{nanoseconds}ms`");
+            mesh.report_key(&codes::DURATION_IN_NANOSECONDS, message, (object, node.id), Some(help));
+        }
         _ => {}
     }
 }
+
+/// In nanoseconds. Nobody means a shorter time.
+const MILLISECOND: i64 = 1_000_000;
 
 /// How deep documents are looked into.
 const DEPTH: usize = 16;
