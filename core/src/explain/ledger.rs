@@ -216,7 +216,7 @@ impl Facts {
             _ => served.contains(&object.id) || self.made.get(&object.id).is_some_and(|made| self.is_made(made)),
         };
         let mut open: Vec<ObjectId> =
-            side.objects().iter().filter(|object| by_itself(object)).map(|object| object.id).filter(|id| !is_gone(id)).collect();
+            side.objects().all().filter(|object| by_itself(object)).map(|object| object.id).filter(|id| !is_gone(id)).collect();
         let mut looked_up: HashMap<ObjectId, Vec<ObjectId>> = HashMap::new();
         for (to, users) in &self.used_by {
             let counts = users.iter().filter(|(_, optional)| !needed || !**optional);

@@ -10,7 +10,7 @@ use super::go::quote;
 use super::instance::{Instance, VIRTUAL};
 use super::schema::{Fault, decode};
 use super::state::State;
-use super::validate::{normalise, validate};
+use super::validate::{Verdict, normalise, validate};
 use super::{graph, registration};
 use crate::diagnostic::{Code, Diagnostic, Place, codes as shared};
 use crate::resource::{Object, ObjectId, Objects, nearest};
@@ -30,9 +30,10 @@ impl State {
         let is_entry = |what: &What| matches!(what, What::Entry(_));
         let before = assumed(objects).filter(|(_, _, what)| is_entry(what));
         let after = assumed(objects).filter(|(_, _, what)| !is_entry(what));
+        let mut waiting = Vec::new();
         for (id, object, what) in before.chain(each(objects)).chain(after) {
             match what {
-                What::Entry(Ok(kind)) => state.entry(object, id, kind),
+                What::Entry(Ok(kind)) => waiting.extend(state.entry(object, id, kind).map(|entry| (object, entry))),
                 What::Entry(Err(kind)) => {
                     state.unknown_kind(object, &kind);
                 }
@@ -47,9 +48,26 @@ impl State {
                 }
             }
         }
+        state.settle(waiting);
         super::proxycfg::bind(&mut state);
         state.tag_terminating();
         state
+    }
+
+    /// Stores entries that the controller of Kubernetes tries again until Consul takes them: their order in the text does not count.
+    fn settle(&mut self, mut waiting: Vec<(&Object, Arc<Entry>)>) {
+        loop {
+            let before = waiting.len();
+            waiting.retain(|(_, entry)| self.store(entry).is_err());
+            if waiting.is_empty() || waiting.len() == before {
+                break;
+            }
+        }
+        for (object, entry) in waiting {
+            if let Err(why) = graph::validate(self, &entry) {
+                self.report(object, NodeId::default(), why);
+            }
+        }
     }
 
     /// An error at a node, or at the whole.
@@ -106,7 +124,8 @@ impl State {
         });
     }
 
-    fn entry(&mut self, object: &Object, id: ObjectId, kind: Kind) {
+    /// Takes an entry; one of Kubernetes that Consul does not take yet is given back.
+    fn entry(&mut self, object: &Object, id: ObjectId, kind: Kind) -> Option<Arc<Entry>> {
         let root = documents::read_words(object);
         let written = documents::entry(&root, kind);
         let read = decode(&written, kind.shape(), id, false);
@@ -123,7 +142,8 @@ impl State {
             core::mem::take(&mut unknown).into_iter().for_each(|fault| self.dropped(object, fault));
         }
         if !read.unfit.is_empty() || !unknown.is_empty() {
-            return self.faults(object, read.unfit, unknown);
+            self.faults(object, read.unfit, unknown);
+            return None;
         }
         let mut tree = read.tree;
         let secret = object.secrets.first().map(|(_, secret)| secret.clone());
@@ -132,13 +152,30 @@ impl State {
         let is_valid = |tree: &_| if object.assumed || stored { Ok(()) } else { validate(kind, tree, key_text) };
         let verdict = normalise(kind, &mut tree).and_then(|()| is_valid(&tree));
         if let Err(why) = verdict {
-            return self.report(object, NodeId::default(), why);
+            self.report(object, NodeId::default(), why);
+            return None;
         }
-        let name = tree.get("Name").str();
-        let entry = Arc::new(Entry { kind, name: name.clone(), tree, key: secret, object: id });
-        if !stored && let Err(why) = graph::validate(self, &entry) {
-            return self.report(object, NodeId::default(), why);
+        let entry = Arc::new(Entry { kind, name: tree.get("Name").str(), tree, key: secret, object: id });
+        if stored {
+            self.insert(&entry);
+        } else if let Err(why) = self.store(&entry) {
+            if group(&object.root).is_some() {
+                return Some(entry);
+            }
+            self.report(object, NodeId::default(), why);
         }
+        None
+    }
+
+    /// Stores an entry that fits to what is stored.
+    fn store(&mut self, entry: &Arc<Entry>) -> Verdict {
+        graph::validate(self, entry)?;
+        self.insert(entry);
+        Ok(())
+    }
+
+    fn insert(&mut self, entry: &Arc<Entry>) {
+        let (kind, name) = (entry.kind, entry.name.clone());
         match kind {
             Kind::ServiceDefaults | Kind::ServiceRouter | Kind::ServiceSplitter | Kind::ServiceResolver => self.assign(&name),
             Kind::ServiceIntentions if !name.contains('*') => self.assign(&name),
@@ -153,7 +190,7 @@ impl State {
             }
             _ => {}
         }
-        self.entries.insert((kind, name), entry);
+        self.entries.insert((kind, name), entry.clone());
     }
 
     /// Gives a service its virtual IP.

@@ -112,6 +112,29 @@ fn what_is_read_is_emitted_where_a_proxy_would_get_something_else_without_it() {
 }
 
 #[test]
+fn where_nothing_is_registered_proxies_are_assumed_that_show_what_entries_do() {
+    let ids = |documents: &[&str]| {
+        let options = Options::of(&DIALECT).with("missing", OptionValue::Text("auto".into()));
+        let compilation = compile(&Inputs::one("input.yaml", documents.join("---\n").as_str()), &options, dialect::ALL);
+        let found = crate::explain::rows_without_effect(compilation.sides().next().expect("a side"), &compilation.positions());
+        assert_eq!(found.iter().map(|row| format!("{}", row.resource)).collect::<Vec<_>>(), Vec::<String>::new(), "everything has an effect");
+        let mut ids: Vec<String> = compilation.gateways().map(|gateway| gateway.id.as_str().into()).collect();
+        ids.sort();
+        ids
+    };
+    let http = "{Kind: service-defaults, Name: api, Protocol: http}\n";
+    assert_eq!(ids(&["{Kind: service-intentions, Name: api, Sources: [{Name: web, Action: deny}]}\n"]), ["api-sidecar-proxy"]);
+    assert_eq!(ids(&[http]), ["api-sidecar-proxy"]);
+    let split = "{Kind: service-splitter, Name: api, Splits: [{Weight: 50}, {Weight: 50, Service: other}]}\n";
+    assert_eq!(
+        ids(&[http, "{Kind: service-defaults, Name: other, Protocol: http}\n", split]),
+        ["api-sidecar-proxy", "client-sidecar-proxy", "other-sidecar-proxy"]
+    );
+    assert_eq!(ids(&["{Kind: service-resolver, Name: api, ConnectTimeout: 7s}\n"]), ["client-sidecar-proxy"]);
+    assert_eq!(ids(&[WEB, http]), ["web-sidecar-proxy"], "what is registered is enough");
+}
+
+#[test]
 fn one_envoy_for_each_proxy_of_the_agent_none_for_those_of_the_catalog() {
     let compilation = run(&[WEB, API, "service: {kind: mesh-gateway, name: mgw, port: 8443}\n"]);
     let mut ids: Vec<&str> = compilation.gateways().map(|gateway| gateway.id.as_str()).collect();
@@ -128,6 +151,18 @@ fn entries_are_refused_by_themselves_and_in_order() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("protocol") && found[0].contains("\"tcp\""), "{found:?}");
     assert_eq!(messages(&run(&[HTTP, router, WEB, API])), Vec::<String>::new());
+}
+
+#[test]
+fn the_order_of_resources_of_kubernetes_does_not_count() {
+    let resource =
+        |kind: &str, spec: &str| format!("{{apiVersion: consul.hashicorp.com/v1alpha1, kind: {kind}, metadata: {{name: api}}, spec: {spec}}}\n");
+    let split = resource("ServiceSplitter", "{splits: [{weight: 50, serviceSubset: v1}, {weight: 50}]}");
+    let resolver = resource("ServiceResolver", "{subsets: {v1: {}}}");
+    let defaults = resource("ServiceDefaults", "{protocol: http}");
+    assert_eq!(messages(&run(&[WEB, API, &split, &resolver, &defaults])), Vec::<String>::new());
+    let refused = messages(&run(&[WEB, API, &split, &defaults]));
+    assert!(matches!(&refused[..], [one] if one.contains("does not have a subset")), "what nothing mends is refused once: {refused:?}");
 }
 
 #[test]

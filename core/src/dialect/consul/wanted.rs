@@ -40,6 +40,9 @@ const KEYS_OF_TOKENS: &str = "eyJrZXlzIjpbeyJrdHkiOiJvY3QiLCJhbGciOiJIUzI1NiIsIm
 pub(super) fn wanted(objects: &Objects) -> Vec<ReferencedObject> {
     let mut asking = Asking::of(objects);
     let entries = core::mem::take(&mut asking.entries);
+    if asking.instances.is_empty() {
+        asking.proxies(&entries);
+    }
     entries.iter().for_each(|entry| asking.entry(entry));
     asking.protocols(&entries);
     let instances = core::mem::take(&mut asking.instances);
@@ -134,6 +137,43 @@ impl Asking {
             let sidecar = instance(&format!("{name}-sidecar-proxy"), &proxy, datacenter, conditions, Some((name, &id)));
             self.add(at, "catalog", &other(&format!("{name}-sidecar-proxy")), SERVICES, sidecar, None);
         }
+    }
+
+    /// Proxies that show what entries do, where nothing is registered: a sidecar of each service that has settings or intentions, and a client of
+    /// those that have a chain.
+    fn proxies(&mut self, entries: &[Entry]) {
+        let is_gateway =
+            |kind: Kind| matches!(kind, Kind::IngressGateway | Kind::TerminatingGateway | Kind::ApiGateway | Kind::HttpRoute | Kind::TcpRoute);
+        if entries.iter().any(|entry| is_gateway(entry.kind)) {
+            return;
+        }
+        let named = || entries.iter().filter(|entry| !entry.name.is_empty() && entry.name != "*");
+        for entry in named().filter(|entry| matches!(entry.kind, Kind::ServiceDefaults | Kind::ServiceIntentions)) {
+            let has_subsets = self.subsets.get(&entry.name).is_some_and(|subsets| !subsets.is_empty());
+            if has_subsets || !self.services.insert((entry.name.clone(), Str::new_static(DATACENTER))) {
+                continue;
+            }
+            let notice = format!("the service `{}` is not in the input; it is assumed to run here with a sidecar", entry.name);
+            self.local(entry, &entry.name, Vec::new(), notice);
+        }
+        let is_chain = |kind: Kind| matches!(kind, Kind::ServiceRouter | Kind::ServiceSplitter | Kind::ServiceResolver);
+        let called: Vec<&Entry> = named().filter(|entry| is_chain(entry.kind)).collect();
+        let Some(first) = called.first() else { return };
+        let names: BTreeSet<&Str> = called.iter().map(|entry| &entry.name).collect();
+        let client = if named().any(|entry| entry.name == "client") { "assumed-client" } else { "client" };
+        let upstreams = names.iter().take(MOST_UPSTREAMS).zip(FIRST_UPSTREAM..);
+        let upstreams = upstreams.map(|(name, port)| object(Vec::from([("destination_name", text(name)), ("local_bind_port", number(port))])));
+        let notice = format!("nothing is registered in the input; a service `{client}` is assumed that calls the services with chains");
+        self.local(first, client, upstreams.collect(), notice);
+    }
+
+    /// A service of the agent with a sidecar.
+    fn local(&mut self, entry: &Entry, name: &str, upstreams: Vec<Node>, notice: String) {
+        let proxy = object(Vec::from([("upstreams", list(upstreams))]));
+        let sidecar = object(Vec::from([("sidecar_service", object(Vec::from([("proxy", proxy)])))]));
+        let service = object(Vec::from([("name", text(name)), ("port", number(8080)), ("connect", sidecar)]));
+        let document = object(Vec::from([("service", service)]));
+        self.add((entry.object, node(entry.tree.get("Name"))), "service", name, SERVICES, document, Some(notice));
     }
 
     fn reach(&mut self, from: ObjectId, named: &Tree) {
@@ -282,6 +322,10 @@ impl Asking {
         }
     }
 }
+
+/// The port at which an assumed client has its first upstream, and how many it has at most.
+const FIRST_UPSTREAM: i64 = 9191;
+const MOST_UPSTREAMS: usize = 1000;
 
 /// Where an assumed gateway of the agent listens.
 const ANYWHERE: &str = "0.0.0.0";
