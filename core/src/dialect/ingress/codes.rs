@@ -16,6 +16,7 @@ crate::diagnostic::codes::codes! {
     PORT_OUTSIDE_OF_ENDPOINTS = "port-outside-of-endpoints", Warning, "no endpoint has the port of a backend";
     UNUSABLE_TLS_SECRET = "unusable-tls-secret", Error, "the gateway cannot use the Secret as a certificate";
     ANNOTATION_VALUE = "annotation-value", Warning, "an annotation's value has the wrong form, and is ignored";
+    AZURE_REJECTS_VALUE = "azure-rejects-value", Warning, "a value that AGIC passes on and Azure does not accept";
     TLS_WITHOUT_SECRET = "tls-without-secret", Warning, "an item of `tls` names no Secret, and is skipped";
     UNUSED_TLS_HOST = "unused-tls-host", Warning, "a host of `tls` is not the host of any rule";
     LISTENER_OVERWRITTEN = "listener-overwritten", Warning, "HTTP and HTTPS of one rule are at one port, and only HTTP is left";

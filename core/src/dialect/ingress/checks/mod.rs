@@ -5,6 +5,7 @@
 mod backends;
 mod class;
 mod events;
+mod limits;
 mod listeners;
 mod paths;
 mod rewrites;
@@ -43,8 +44,18 @@ pub struct Checked<'a, 'c> {
 type Check = fn(&mut Checked<'_, '_>);
 
 /// The checks, in the order in which findings are reported.
-const CHECKS: &[Check] =
-    &[events::check, class::check, values::check, tls::check, listeners::check, paths::check, backends::check, rewrites::check, shared::check];
+const CHECKS: &[Check] = &[
+    events::check,
+    class::check,
+    values::check,
+    limits::check,
+    tls::check,
+    listeners::check,
+    paths::check,
+    backends::check,
+    rewrites::check,
+    shared::check,
+];
 
 /// Runs all of them.
 pub fn run(mut checked: Checked<'_, '_>) {
