@@ -7,8 +7,8 @@
 
 use super::hidden::Hidden;
 use super::stand_in::Form;
-use super::value::{has_private_block, is_credential, is_packed, is_packed_loosely, is_public};
-use super::words::{is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, says_where};
+use super::value::{has_private_block, is_credential, is_packed_loosely, is_public};
+use super::words::{is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where};
 use crate::text::TextRange;
 use alloc::vec::Vec;
 
@@ -42,6 +42,9 @@ const PLAIN_KEYS: &[&str] = &[
 
 /// What may stand before a key, by right or by a slip.
 const BEFORE_KEYS: [char; 19] = [' ', '\t', '-', '{', '}', '[', ']', ',', ':', '?', '!', '&', '*', '|', '>', '%', '@', '`', '#'];
+
+/// Shorter words in base64 may be anything else, unless they end as it does.
+const LONG_PACKED: usize = 24;
 
 /// A line, taken apart.
 struct Line<'a> {
@@ -101,7 +104,7 @@ pub(super) fn is_secret(text: &str) -> bool {
             continue;
         };
         section |= is_section(key);
-        packed |= is_packed(value) || is_packed_loosely(key) || is_credential(value) || is_sensitive_key(key);
+        packed |= value.split_whitespace().any(is_packed_loosely) || is_packed_loosely(key) || is_credential(value) || is_sensitive_key(key);
         // Two lines that became one: `apiVersion: v1kind: Secret`.
         named |= value.contains(':') && says_secret(value);
         if is_near(key, "kind", 2) && !value.is_empty() {
@@ -166,7 +169,7 @@ pub(super) fn hidden(text: &str, is_secret: bool) -> Vec<Hidden> {
     if is_secret {
         all_but_names(text, &mut put);
     } else {
-        credentials(text, &mut put);
+        credentials(text, Given::Beside, &mut put);
     }
     hidden
 }
@@ -217,10 +220,72 @@ fn all_but_names(text: &str, put: &mut impl FnMut(TextRange)) {
     }
 }
 
-fn credentials(text: &str, put: &mut impl FnMut(TextRange)) {
+/// How sure it is that a word with a value beside it has that value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Given {
+    /// The text can be read: a colon or an equals sign stands between them.
+    Marked,
+    /// The text is broken: the mark may have been lost.
+    Beside,
+}
+
+/// What is hidden of a text that is no document by itself, as a comment or the value of something: what its lines give to words that name
+/// credentials.
+pub(super) fn given(text: &str) -> Vec<TextRange> {
+    let mut hidden = Vec::new();
+    credentials(text, Given::Marked, &mut |range| hidden.push(range));
+    hidden.retain(|range| !range.is_empty());
+    hidden
+}
+
+/// Where the value begins that a line gives to a word which names a credential.
+fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
+    let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let is_mark = |c: char| matches!(c, ':' | '=' | '"' | '\'' | '`' | '\\' | '>' | '-' | '_' | '.') || c.is_whitespace();
+    let mut at = 0;
+    let mut is_first = how == Given::Beside;
+    while let Some(start) = line.get(at..)?.find(char::is_alphanumeric).map(|start| at + start) {
+        at = line[start..].find(|c| !is_of_word(c)).map_or(line.len(), |length| start + length);
+        let name = line[start..at].trim_end_matches(['-', '_', '.']);
+        if names_credential(name, in_headers) {
+            let rest = &line[start + name.len()..];
+            let value = rest.trim_start_matches(is_mark);
+            let is_marked = rest[..rest.len() - value.len()].contains([':', '=']);
+            if (is_first || is_marked || is_field_beside(value)) && !says_where(word(value)) {
+                return Some(line.len() - value.len());
+            }
+        }
+        is_first = false;
+    }
+    None
+}
+
+/// Whether what follows the name of a field is its value, as in `name: x, value: y`.
+fn is_field_beside(rest: &str) -> bool {
+    rest.trim_start_matches(['"', '\'', '\\', ' ', '\t']).starts_with(',') && rest.contains("value")
+}
+
+/// Whether a line ends where the value of a word that names a credential would begin.
+fn opens(line: &str, in_headers: bool, how: Given) -> bool {
+    let bare = line.trim_end_matches([' ', '\t', '|', '>', '-', '+', '{', '[', ':', '=', '"', '\'', '(']);
+    if how == Given::Marked && !line[bare.len()..].contains([':', '=']) {
+        return false;
+    }
+    let name = bare.rsplit(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.')).next().unwrap_or_default();
+    names_credential(name, in_headers)
+}
+
+/// Whether a word names a credential, where nothing is known of what stands around it.
+fn names_credential(name: &str, in_headers: bool) -> bool {
+    is_sensitive_key(name) || in_headers && is_sensitive_header(name) || matches!(name, "inline_string" | "inline_bytes")
+}
+
+fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
     let mut in_key = false;
     let mut header = false;
     let mut headers: Option<usize> = None;
+    // Lines deeper than this are the value of a credential.
+    let mut below: Option<usize> = None;
     for line in lines(text) {
         let end = line.start + line.text.len() as u32;
         let begins = line.text.contains("-----BEGIN");
@@ -233,24 +298,52 @@ fn credentials(text: &str, put: &mut impl FnMut(TextRange)) {
             in_key = !line.text.contains("-----END");
             continue;
         }
-        let value = word(line.value.slice(text));
-        if headers.is_some_and(|depth| line.indent <= depth && !line.text.is_empty()) {
+        if line.text.trim().is_empty() {
+            continue;
+        }
+        if below.is_some_and(|depth| line.indent > depth) {
+            put(TextRange::new(line.start, end));
+            continue;
+        }
+        below = None;
+        if headers.is_some_and(|depth| line.indent <= depth) {
             headers = None;
         }
-        let by_key = line.key.is_some_and(|key| is_sensitive_key(key) || key == "value" && header || headers.is_some() && is_sensitive_header(key));
+        let in_headers = headers.is_some() || words(line.text).any(names_headers);
+        let value = word(line.value.slice(text));
         let applied = line.text.contains("last-applied-configuration") || line.text.contains("\\\"") && quotes_secret(line.text);
-        // Several things in one line, as JSON has them.
-        let packed = line.text.matches(':').count() > 1
-            && line.text.split(['"', '\'', ' ', '{', ',']).any(|word| {
-                let word = word.trim_end_matches(':');
-                is_sensitive_key(word) || is_sensitive_header(word) || matches!(word, "inline_string" | "inline_bytes" | "Bearer" | "Basic")
-            });
-        if by_key && !says_where(value) || is_credential(line.text) || applied || packed && line.text.contains(['{', '[']) {
-            put(TextRange::new(if line.key.is_some() { line.value.start } else { line.start }, end));
+        let of_header = line.key == Some("value") && header && !says_where(value);
+        let between = |c: char| matches!(c, '"' | '\'' | '\\' | ',' | '{' | '}' | '[' | ']' | ':');
+        let has_credential =
+            || is_credential(line.text) || line.text.split(between).any(is_credential) || line.text.split(char::is_whitespace).any(is_credential);
+        let from = match named(line.text, in_headers, how) {
+            Some(at) => Some(line.start + at as u32),
+            None if of_header || applied || has_credential() => Some(if line.key.is_some() { line.value.start } else { line.start }),
+            None => None,
+        };
+        match from {
+            Some(from) => put(TextRange::new(from, end)),
+            None if how == Given::Beside => packed_words(&line, put),
+            None => {}
+        }
+        if opens(line.text, in_headers, how) {
+            below = Some(line.indent);
         }
         header = line.key == Some("name") && is_sensitive_header(value);
-        if line.key.is_some_and(super::words::names_headers) && value.is_empty() {
+        if headers.is_none() && in_headers {
             headers = Some(line.indent);
         }
+    }
+}
+
+/// Words of a line that look as keys in base64 do. Of a text that can be read that is no sign of a credential.
+fn packed_words(line: &Line<'_>, put: &mut impl FnMut(TextRange)) {
+    let mut at = line.start;
+    for part in line.text.split_inclusive(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '"' | '\'' | '{' | '}' | '[' | ']')) {
+        let is_long = part.len() >= LONG_PACKED && !part.starts_with('/');
+        if is_packed_loosely(part) && (is_long || part.contains('=')) {
+            put(TextRange::new(at, at + part.trim_end().len() as u32));
+        }
+        at += part.len() as u32;
     }
 }

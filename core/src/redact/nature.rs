@@ -5,8 +5,8 @@
 use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret};
 use super::value::{is_credential, symmetric_keys};
-use super::veil::{hidden_within, may_hold_text};
-use super::words::{is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_where};
+use super::veil::{hidden_within, holds_text, may_hold_text};
+use super::words::{is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where, split_key};
 use crate::text::{Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
 
@@ -29,18 +29,18 @@ pub fn keeps_back(root: &Node) -> bool {
 /// The credentials in the tree of a file that is none of Kubernetes' objects. They stay in it.
 pub fn credentials_of(root: &mut Node) -> Vec<Str> {
     let mut kept = KeptBack::default();
-    look_into(root, &mut kept, false);
+    look_into(root, &mut kept, Where::default());
     kept.credentials
 }
 
 /// Takes out of an object's tree what Secrets hold, wherever in it they are. What remains is the shape: keys, how many values, of what type.
-/// `known` says that it may be a Secret, for texts that say so elsewhere.
-pub fn keep_back(root: &mut Node, known: bool) -> KeptBack {
+/// `known` says that it may be a Secret, for texts that say so elsewhere; `broken`, that its text could not be read in full.
+pub fn keep_back(root: &mut Node, known: bool, broken: bool) -> KeptBack {
     let mut kept = KeptBack { is_secret: known || keeps_back(root), ..KeptBack::default() };
     if kept.is_secret {
         take_out(root, &mut kept.secrets);
     } else {
-        look_into(root, &mut kept, false);
+        look_into(root, &mut kept, Where { broken, in_headers: false });
     }
     kept
 }
@@ -90,7 +90,7 @@ fn take_out_of_metadata(metadata: &mut Object) {
         match (key.as_str(), &mut node.value) {
             ("annotations", Value::Object(annotations)) => {
                 let stays =
-                    |key: &str, value: &Node| ANNOTATIONS.iter().any(|known| key.starts_with(known)) && !value.as_str().is_some_and(may_hold_text);
+                    |key: &str, value: &Node| ANNOTATIONS.iter().any(|known| key.starts_with(known)) && !value.as_str().is_some_and(holds_text);
                 annotations.iter_mut().filter(|(key, value)| !stays(key, value)).for_each(|(_, value)| erase(value));
             }
             ("name" | "namespace", Value::String(name)) if !is_name(name) => erase(node),
@@ -131,31 +131,49 @@ fn erase(node: &mut Node) {
     }
 }
 
-/// Secrets within an object that is none, and credentials. `in_headers`: keys are names of headers.
-fn look_into(node: &mut Node, kept: &mut KeptBack, in_headers: bool) {
+/// Where a node stands.
+#[derive(Clone, Copy, Default)]
+struct Where {
+    /// In a text that could not be read in full: a value may have lines in it that were meant as others.
+    broken: bool,
+    /// Below the name of headers: keys are their names.
+    in_headers: bool,
+}
+
+/// Secrets within an object that is none, and credentials.
+fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
     match &mut node.value {
         Value::String(value) if is_credential(value) => {
             kept.credentials.extend(symmetric_keys(value).into_iter().map(Str::from));
             kept.credentials.push(value.clone());
         }
-        Value::String(value) => kept.credentials.extend(hidden_in_text(value)),
-        Value::Array(items) => items.iter_mut().for_each(|item| look_into(item, kept, false)),
+        Value::String(value) => {
+            kept.credentials.extend(behind_lost_anchor(value).filter(|_| at.broken).map(Str::new));
+            kept.credentials.extend(hidden_in_text(value, at.broken));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| look_into(item, kept, Where { in_headers: false, ..at })),
         Value::Object(object) if may_be_secret(object, Standing::Part) => take_out(node, &mut Vec::new()),
         Value::Object(object) => {
             let named = |field: &str| object.get(field).and_then(Node::as_str).is_some_and(is_sensitive_header);
             let of_header = named("name") || named("key");
             for (key, value) in object.iter_mut() {
+                kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));
+                let (key, rest) = split_key(key);
                 let by_key = is_sensitive_key(key)
                     || key == "secret" && value.as_object().is_some()
-                    || in_headers && is_sensitive_header(key)
+                    || at.in_headers && is_sensitive_header(key)
                     || of_header && key == "value";
                 if by_key && let Value::Array(items) = &value.value {
                     let texts = items.iter().filter_map(Node::as_str).filter(|text| !says_where(text));
                     kept.credentials.extend(texts.map(Str::new));
                 }
+                // Without a blank behind its colon a value belongs to the key.
+                let below = value.as_object().into_iter().flatten().filter(|_| by_key).filter_map(|entry| split_key(&entry.key).1);
+                let beside = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest));
+                kept.credentials.extend(below.chain(beside).map(Str::new));
                 match by_key.then(|| credential_of(value)).flatten() {
                     Some(credential) => kept.credentials.push(credential),
-                    None => look_into(value, kept, names_headers(key)),
+                    None => look_into(value, kept, Where { in_headers: names_headers(key), ..at }),
                 }
             }
         }
@@ -163,18 +181,19 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, in_headers: bool) {
     }
 }
 
+/// What stands behind an anchor that a slip made a part of a text: a Secret may have an alias for it.
+fn behind_lost_anchor(text: &str) -> Option<&str> {
+    let (_, behind) = text.split_once('&')?;
+    let (name, value) = behind.split_once(' ')?;
+    (is_name(name) && !name.is_empty()).then_some(value)
+}
+
 /// What is hidden in a text in a tree, as annotations and ConfigMaps have them.
-fn hidden_in_text(text: &str) -> Vec<Str> {
-    // Most have nothing of the kind, and are not parsed.
-    const SIGNS: &[&[u8]] = &[b"secret", b"passw", b"token", b"private", b"apikey", b"api_key", b"authoriz", b"stringdata"];
-    if !may_hold_text(text) {
+fn hidden_in_text(text: &str, broken: bool) -> Vec<Str> {
+    if !says_sensitive(text) || !broken && !may_hold_text(text) {
         return Vec::new();
     }
-    let small = text.to_ascii_lowercase();
-    if !SIGNS.iter().any(|sign| memchr::memmem::find(small.as_bytes(), sign).is_some()) {
-        return Vec::new();
-    }
-    hidden_within(text).into_iter().map(|range| Str::new(range.slice(text))).collect()
+    hidden_within(text, broken).into_iter().map(|range| Str::new(range.slice(text))).collect()
 }
 
 /// The text under a sensitive key: its value, or that of its `value`.

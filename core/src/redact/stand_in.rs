@@ -104,14 +104,32 @@ fn blank_scalar(place: &mut [u8]) {
     }
 }
 
-/// Part of a scalar: what escapes stays, and what bounds texts.
+/// Part of a scalar: what escapes stays, and what bounds texts. A character by its number becomes another one.
 fn blank_inside(place: &mut [u8]) {
-    let mut escaped = false;
-    for byte in place {
-        if !escaped && !byte.is_ascii_whitespace() && !matches!(byte, b'\\' | b'"' | b'\'') {
-            *byte = b'x';
-        }
-        escaped = !escaped && *byte == b'\\';
+    let mut at = 0;
+    while let Some(byte) = place.get(at).copied() {
+        let digits = match place.get(at + 1) {
+            _ if byte != b'\\' => 0,
+            Some(b'x') => 2,
+            Some(b'u') => 4,
+            Some(b'U') => 8,
+            _ => 0,
+        };
+        let number = place.get_mut(at + 2..at + 2 + digits).filter(|number| digits > 0 && number.iter().all(u8::is_ascii_hexdigit));
+        at += match number {
+            Some(number) => {
+                // The letter that everything becomes.
+                number.iter_mut().rev().zip(b"87".iter().chain(core::iter::repeat(&b'0'))).for_each(|(digit, new)| *digit = *new);
+                2 + digits
+            }
+            None if byte == b'\\' => 2,
+            None => {
+                if !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'') {
+                    place[at] = b'x';
+                }
+                1
+            }
+        };
     }
 }
 
@@ -311,6 +329,17 @@ mod tests {
         assert_eq!(of("hunter2\n"), "xxxxxxx\n");
         assert_eq!(of(r#"{"keys": [{"k": "s\"3cret", "n": 7091}]}"#), r#"{"keys": [{"k": "x\"xxxxx", "n": 1011}]}"#);
         assert_eq!(masked(&[0xff, 0xfe]), [0, 0]);
+    }
+
+    #[test]
+    fn what_escapes_stays_an_escape() {
+        let inside = |text: &str| {
+            let mut bytes = Vec::from(text.as_bytes());
+            blank_inside(&mut bytes);
+            String::from_utf8(bytes).expect("text")
+        };
+        assert_eq!(inside(r#"a\x41\u0041\n\"b"#), r#"x\x78\u0078\n\"x"#);
+        assert_eq!(inside(r"\xq1\u12\"), r"\xxx\uxx\");
     }
 
     #[test]

@@ -150,7 +150,8 @@ pub(super) fn is_packed_loosely(text: &str) -> bool {
 /// The parts of a value that say what must not be said, each by itself: lines, and words behind a scheme or before a host.
 pub(super) fn parts(value: &str, mut take: impl FnMut(&str)) {
     let mut public = false;
-    for line in value.lines() {
+    // Each format writes a control character in its own way.
+    for line in value.split(char::is_control) {
         let line = line.trim();
         if let Some(kind) = line.strip_prefix("-----BEGIN ").and_then(|rest| rest.split_once("-----")).map(|(kind, _)| kind) {
             public = is_public(kind);

@@ -110,6 +110,8 @@ fn squeezed(key: &str) -> String {
 
 /// Whether the value of a key is a credential by its name.
 pub(super) fn is_sensitive_key(key: &str) -> bool {
+    // A slip may have put something behind it.
+    let key = key.trim_end_matches(|c: char| !c.is_alphanumeric());
     // Nearly all keys end otherwise.
     let tail = key.as_bytes().last_chunk::<3>().map(|tail| tail.map(|byte| byte.to_ascii_lowercase()));
     let known = [*b"ord", *b"swd", *b"pwd", *b"ase", *b"key", *b"ken", *b"ion", *b"ret", *b"son", *b"cfg", *b"rer", *b"uth", *b"pem", *b"rsa"];
@@ -127,6 +129,22 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
 pub(super) fn is_sensitive_header(name: &str) -> bool {
     let name = squeezed(name);
     HEADERS.iter().any(|word| name.contains(word))
+}
+
+/// Whether a text has a word in it by which something secret is known. Most have nothing of the kind, and are not looked into.
+pub(super) fn says_sensitive(text: &str) -> bool {
+    const SIGNS: &[&[u8]] =
+        &[b"secret", b"passw", b"passphrase", b"pwd", b"token", b"private", b"apikey", b"api_key", b"api-key", b"authoriz", b"bearer", b"stringdata"];
+    let small = text.to_ascii_lowercase();
+    SIGNS.iter().any(|sign| memchr::memmem::find(small.as_bytes(), sign).is_some())
+}
+
+/// A key, and the value that belongs to it where no blank stands behind its colon.
+pub(super) fn split_key(key: &str) -> (&str, Option<&str>) {
+    match key.split_once([':', '=']) {
+        Some((name, rest)) if !name.is_empty() && !rest.is_empty() => (name, Some(rest.trim_start_matches([':', '=', ' ', '"', '\'']))),
+        _ => (key, None),
+    }
 }
 
 /// What the value of a sensitive key says where it is no credential itself: nothing, a switch, a number, a path, or the name of a place.
