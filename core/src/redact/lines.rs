@@ -8,7 +8,9 @@
 use super::hidden::Hidden;
 use super::stand_in::Form;
 use super::value::{has_private_block, is_credential, is_packed_loosely, is_public};
-use super::words::{is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where};
+use super::words::{
+    bare_key, is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where,
+};
 use crate::text::TextRange;
 use alloc::vec::Vec;
 
@@ -119,6 +121,22 @@ pub(super) fn is_secret(text: &str) -> bool {
     // One line may hold it all.
     let flow = text.trim_start_matches("---").trim_start().starts_with(['{', '[']) && text.lines().any(quotes_secret);
     flow || named && (section || packed) || kinds == 0 && (section || packed || named) || section && other && packed
+}
+
+/// Whether comments have a Secret in them that somebody took out.
+pub(super) fn comments_are_secret(text: &str) -> bool {
+    let (mut section, mut packed) = (false, false);
+    for line in lines(text) {
+        if words(line.text).any(is_text_section) {
+            return true;
+        }
+        section |= line.key.is_some_and(is_section);
+        packed |= line.value.slice(text).split_whitespace().any(is_packed_loosely);
+        if line.key.is_some_and(|key| is_near(key, "kind", 2)) && is_secret_kind(word(line.value.slice(text))) && !refers(text, &line) {
+            return true;
+        }
+    }
+    section && packed
 }
 
 /// The words of a text, whatever stands between them.
@@ -241,7 +259,6 @@ pub(super) fn given(text: &str) -> Vec<TextRange> {
 /// Where the value begins that a line gives to a word which names a credential.
 fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
     let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let is_mark = |c: char| matches!(c, ':' | '=' | '"' | '\'' | '`' | '\\' | '>' | '-' | '_' | '.') || c.is_whitespace();
     let mut at = 0;
     let mut is_first = how == Given::Beside;
     while let Some(start) = line.get(at..)?.find(char::is_alphanumeric).map(|start| at + start) {
@@ -249,9 +266,12 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
         let name = line[start..at].trim_end_matches(['-', '_', '.']);
         if names_credential(name, in_headers) {
             let rest = &line[start + name.len()..];
-            let value = rest.trim_start_matches(is_mark);
-            let is_marked = rest[..rest.len() - value.len()].contains([':', '=']);
-            if (is_first || is_marked || is_field_beside(value)) && !says_where(word(value)) {
+            let value = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+            let marks = &rest[..rest.len() - value.len()];
+            let is_given = is_first || marks.contains([':', '=']) || is_field_beside(rest);
+            // What begins the name of a place, a variable or a command belongs to the value.
+            let whole = &rest[marks.trim_end_matches(['$', '%', '{', '(', '/']).len()..];
+            if is_given && !says_where(word(whole)) {
                 return Some(line.len() - value.len());
             }
         }
@@ -306,13 +326,14 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
             continue;
         }
         below = None;
-        if headers.is_some_and(|depth| line.indent <= depth) {
+        // In a broken text nobody knows where they end.
+        if how == Given::Marked && headers.is_some_and(|depth| line.indent <= depth) {
             headers = None;
         }
         let in_headers = headers.is_some() || words(line.text).any(names_headers);
         let value = word(line.value.slice(text));
         let applied = line.text.contains("last-applied-configuration") || line.text.contains("\\\"") && quotes_secret(line.text);
-        let of_header = line.key == Some("value") && header && !says_where(value);
+        let of_header = header && words(line.text).next() == Some("value") && !says_where(value);
         let between = |c: char| matches!(c, '"' | '\'' | '\\' | ',' | '{' | '}' | '[' | ']' | ':');
         let has_credential =
             || is_credential(line.text) || line.text.split(between).any(is_credential) || line.text.split(char::is_whitespace).any(is_credential);
@@ -329,7 +350,7 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
         if opens(line.text, in_headers, how) {
             below = Some(line.indent);
         }
-        header = line.key == Some("name") && is_sensitive_header(value);
+        header = line.key.is_some_and(|key| bare_key(key) == "name") && is_sensitive_header(value);
         if headers.is_none() && in_headers {
             headers = Some(line.indent);
         }

@@ -6,8 +6,8 @@ use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret};
 use super::value::{is_credential, symmetric_keys};
 use super::veil::{hidden_within, holds_text, may_hold_text};
-use super::words::{is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where, split_key};
-use crate::text::{Node, NodeId, Object, Str, Value};
+use super::words::{bare_key, is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where, split_key};
+use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
 
 /// What a reader keeps apart from a tree.
@@ -95,9 +95,25 @@ fn take_out_of_metadata(metadata: &mut Object) {
             }
             ("name" | "namespace", Value::String(name)) if !is_name(name) => erase(node),
             ("name" | "namespace", Value::String(_)) => {}
-            (key, _) if METADATA.contains(&key) => {}
+            (key, _) if METADATA.contains(&key) => only_names(node),
             _ => erase(node),
         }
+    }
+}
+
+/// Leaves out what cannot be a name, as the value that a slip put there.
+fn only_names(node: &mut Node) {
+    match &mut node.value {
+        Value::String(value) if !is_name(value) => *value = Str::new_static(REDACTED),
+        Value::Array(items) => items.iter_mut().for_each(only_names),
+        Value::Object(object) => {
+            if object.iter().any(|entry| !is_name(&entry.key)) {
+                let entries = core::mem::take(object).into_iter();
+                *object = entries.map(|entry| (if is_name(&entry.key) { entry.key } else { Str::new_static(REDACTED) }, entry.value)).collect();
+            }
+            object.iter_mut().for_each(|(_, value)| only_names(value));
+        }
+        _ => {}
     }
 }
 
@@ -154,15 +170,18 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
         Value::Array(items) => items.iter_mut().for_each(|item| look_into(item, kept, Where { in_headers: false, ..at })),
         Value::Object(object) if may_be_secret(object, Standing::Part) => take_out(node, &mut Vec::new()),
         Value::Object(object) => {
-            let named = |field: &str| object.get(field).and_then(Node::as_str).is_some_and(is_sensitive_header);
-            let of_header = named("name") || named("key");
+            let names = |entry: &Entry| matches!(bare_key(&entry.key), "name" | "key") && entry.value.as_str().is_some_and(is_sensitive_header);
+            let of_header = object.iter().any(names);
             for (key, value) in object.iter_mut() {
                 kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));
-                let (key, rest) = split_key(key);
+                // A key of several words may be a line that lost its colon.
+                kept.credentials.extend(hidden_in_text(key, true).into_iter().filter(|_| key.contains(' ')));
+                let (name, rest) = split_key(key);
                 let by_key = is_sensitive_key(key)
+                    || is_sensitive_key(name)
                     || key == "secret" && value.as_object().is_some()
-                    || at.in_headers && is_sensitive_header(key)
-                    || of_header && key == "value";
+                    || at.in_headers && is_sensitive_header(name)
+                    || of_header && bare_key(name) == "value";
                 if by_key && let Value::Array(items) = &value.value {
                     let texts = items.iter().filter_map(Node::as_str).filter(|text| !says_where(text));
                     kept.credentials.extend(texts.map(Str::new));

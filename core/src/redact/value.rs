@@ -71,7 +71,7 @@ pub(super) fn is_credential(value: &str) -> bool {
         || (has(b"eyJ") && value.split(|c: char| !is_token_character(c) && c != '.').any(is_jwt))
         || has(b"ENC[")
         || (has(b"eyJ") || has(b"oct")) && !symmetric_keys(value).is_empty()
-        || (has(b"://") && has_user(value))
+        || (has(b"@") && has_user(value))
         || is_scheme(value)
         || value.split(|c: char| !is_token_character(c)).any(is_marked_token)
 }
@@ -95,19 +95,18 @@ fn has_hash(value: &str) -> bool {
     HASHES.iter().any(|hash| value.match_indices(hash).any(|(at, _)| at == 0 || value[..at].ends_with([':', '\n', ' ', '"', '\''])))
 }
 
-/// A JSON Web Token: three parts, of which the first begins with `{"`.
+/// A JSON Web Token: parts with dots between, of which the first begins with `{"`.
 fn is_jwt(word: &str) -> bool {
-    let mut parts = word.split('.');
-    let head = parts.next().is_some_and(|head| head.starts_with("eyJ") && head.len() >= 12);
-    head && parts.next().is_some_and(|body| body.len() >= 4)
+    word.starts_with("eyJ") && word.contains('.') && word.len() >= 20
 }
 
-/// A user with a password before the host of a URL.
+/// A user with a password before the host of a URL, whatever is left of the marks behind its scheme. Before the hash of an image stands its tag.
 fn has_user(value: &str) -> bool {
-    value.match_indices("://").any(|(at, mark)| {
-        let rest = &value[at + mark.len()..];
-        let authority = &rest[..rest.find(|c: char| matches!(c, '/' | '?' | '#' | '"' | '\'') || c.is_whitespace()).unwrap_or(rest.len())];
-        authority.rsplit_once('@').is_some_and(|(user, _)| user.split_once(':').is_some_and(|(_, password)| !password.is_empty()))
+    let ends_url = |c: char| matches!(c, '"' | '\'' | '?' | '#') || c.is_whitespace();
+    value.match_indices('@').any(|(at, _)| {
+        let before = value[..at].rsplit(ends_url).next().unwrap_or_default();
+        let user = before.rsplit_once('/').and_then(|(_, authority)| authority.split_once(':'));
+        user.is_some_and(|(_, password)| !password.is_empty()) && !value[at..].starts_with("@sha")
     })
 }
 

@@ -11,7 +11,7 @@ use super::mark::REDACTED;
 use super::stand_in::{Form, replace};
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret};
 use super::value::{decode, is_credential, symmetric_keys};
-use super::words::{is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where, split_key};
+use super::words::{bare_key, is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where, split_key};
 use crate::order::{Gather as _, Order as _};
 use crate::text::{Chunk, Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
 use alloc::boxed::Box;
@@ -306,7 +306,7 @@ impl<'a> Cover<'a> {
 
     /// What comments give to words that name credentials, lines of which may follow one another.
     fn comments_that_give(&mut self) {
-        let gives = |text: &str| may_hold_text(text) || is_credential(text);
+        let gives = |text: &str| says_sensitive(text) || is_credential(text) || lines::comments_are_secret(text);
         if !self.document.comments.iter().any(|comment| gives(comment.range.slice(self.text))) {
             return;
         }
@@ -318,8 +318,11 @@ impl<'a> Cover<'a> {
                 to.copy_from_slice(from);
             }
         }
-        let given = String::from_utf8(alone).map(|text| lines::given(&text)).unwrap_or_default();
-        given.into_iter().for_each(|range| self.hide(range, Form::Loose));
+        let alone = String::from_utf8(alone).unwrap_or_default();
+        if lines::comments_are_secret(&alone) {
+            return self.comments(TextRange::new(0, self.text.len() as u32));
+        }
+        lines::given(&alone).into_iter().for_each(|range| self.hide(range, Form::Loose));
     }
 
     /// Comments behind the document's content, which may belong to the document after it.
@@ -483,7 +486,8 @@ impl<'a> Cover<'a> {
         let mut named = BTreeMap::new();
         for id in (0..self.spans().len() as u32).map(NodeId) {
             let span = self.span(id);
-            if range.start <= span.value.start && matches!(self.key(id), "name" | "key") && is_sensitive_header(span.value.slice(self.text)) {
+            if range.start <= span.value.start && matches!(bare_key(self.key(id)), "name" | "key") && is_sensitive_header(span.value.slice(self.text))
+            {
                 named.insert(span.parent, ());
             }
         }
@@ -509,18 +513,25 @@ impl<'a> Cover<'a> {
         let value = self.strings.get(&id).map_or(written, |value| value.as_str());
         let (key, parent) = (self.key(id), self.key(span.parent));
         let grand = self.span(span.parent).parent;
+        self.key_that_says(id, span);
         // Without a blank behind its colon a value belongs to the key.
-        let (key, rest) = split_key(key);
+        let (name, rest) = split_key(key);
+        let name = bare_key(name);
         let by_key = is_sensitive_key(key)
+            || is_sensitive_key(name)
             || key.is_empty() && is_sensitive_key(parent)
-            || names_headers(parent) && is_sensitive_header(key)
-            || matches!(key, "value" | "inline_string" | "inline_bytes")
+            || names_headers(parent) && is_sensitive_header(name)
+            || matches!(name, "value" | "inline_string" | "inline_bytes")
                 && (of_header || is_sensitive_key(parent) || names_headers(self.key(grand)) && is_sensitive_header(parent))
             || parent == "sops"
             || self.key(grand) == "sops";
         if let Some(rest) = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest)) {
             let start = span.key.start + span.key.slice(self.text).find(rest).unwrap_or_default() as u32;
             self.hide(TextRange::new(start, start + rest.len() as u32), Form::Loose);
+        }
+        // What an alias stands for is hidden where it is written.
+        if written.starts_with('*') {
+            return;
         }
         if by_key && !says_where(value) || is_credential(value) {
             let is_packed = || decode(value).is_some() && !symmetric_keys(value).is_empty();
@@ -533,6 +544,17 @@ impl<'a> Cover<'a> {
         }
         if may_hold_text(value) {
             self.embedded(span.value, value);
+        }
+    }
+
+    /// A key of several words may be a line that lost its colon.
+    fn key_that_says(&mut self, id: NodeId, span: &NodeSpan) {
+        let key = self.key(id);
+        if key.contains(' ') && says_sensitive(key) {
+            for found in lines::hidden(key, false) {
+                let start = span.key.start + span.key.slice(self.text).find(key).unwrap_or_default() as u32;
+                self.hide(found.range.shifted(start), Form::Loose);
+            }
         }
     }
 
@@ -570,10 +592,13 @@ pub(super) fn hidden_within(content: &str, broken: bool) -> Vec<TextRange> {
 fn embedded(content: &str, depth: u32) -> Vec<TextRange> {
     let mut hidden = Vec::new();
     let Some(depth) = depth.checked_sub(1) else { return hidden };
-    for chunk in split(content).into_iter().filter(|chunk| !chunk.is_empty) {
+    for chunk in split(content) {
         let text = chunk.range.slice(content);
         let document = parse(text, &Limits::default());
-        if document.root.as_ref().is_some_and(|root| root.as_object().is_some()) || lines::is_secret(text) || lines::packs_secret(text) {
+        let may_be_secret = lines::is_secret(text) || lines::packs_secret(text);
+        if document.root.is_none() && may_be_secret {
+            hidden.extend(lines::hidden(text, true).into_iter().map(|hidden| hidden.range.shifted(chunk.range.start)));
+        } else if document.root.as_ref().is_some_and(|root| root.as_object().is_some()) || may_be_secret {
             hidden.extend(cover(text, chunk.range.start, Beside::default(), depth).hidden.into_iter().map(|hidden| hidden.range));
         } else {
             hidden.extend(lines::given(text).into_iter().map(|range| range.shifted(chunk.range.start)));

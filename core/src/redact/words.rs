@@ -118,7 +118,8 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
     if !tail.is_some_and(|tail| known.contains(&tail)) {
         return false;
     }
-    if key.len() > 4 && key.ends_with(".key") {
+    let of_word = |word: &str| key.len() > word.len() && key.ends_with(word);
+    if [".key", "-token", "_token", ".token", "-Token"].into_iter().any(of_word) {
         return true;
     }
     let key = squeezed(key);
@@ -139,6 +140,11 @@ pub(super) fn says_sensitive(text: &str) -> bool {
     SIGNS.iter().any(|sign| memchr::memmem::find(small.as_bytes(), sign).is_some())
 }
 
+/// A key without what a slip put around it.
+pub(super) fn bare_key(key: &str) -> &str {
+    key.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
 /// A key, and the value that belongs to it where no blank stands behind its colon.
 pub(super) fn split_key(key: &str) -> (&str, Option<&str>) {
     match key.split_once([':', '=']) {
@@ -152,7 +158,12 @@ pub(super) fn says_where(value: &str) -> bool {
     let value = value.trim();
     let is_switch = matches!(value, "" | "null" | "~" | "true" | "false" | "yes" | "no" | "on" | "off" | "{}" | "[]");
     let is_path = value.starts_with('/') && value.get(1..).is_some_and(|rest| rest.contains('/') || rest.len() < 8) && !value.contains(['+', '=']);
-    is_switch || is_path || value.bytes().all(|byte| byte.is_ascii_digit()) && value.len() < 6 || value.starts_with(['%', '$', '*'])
+    let is_variable = value.strip_prefix('$').is_some_and(|name| {
+        name.starts_with(['{', '(']) || name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    });
+    let is_command = value.starts_with('%') && value.matches('%').count() > 1;
+    let is_number = value.len() < 6 && value.bytes().all(|byte| byte.is_ascii_digit());
+    is_switch || is_path || is_number || is_variable || is_command || !value.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
 /// Whether the keys below a key are names of headers.
