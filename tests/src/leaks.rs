@@ -527,8 +527,8 @@ pub fn mistyped(seed: u64, count: usize) -> Vec<Leak> {
 }
 
 fn stroke(text: &mut String, marks: &[String], chance: &mut Chance) {
-    // Punctuation and blanks: what a text without its form is, no one can know.
-    let is_form = |c: char| !c.is_alphanumeric() && !matches!(c, '+' | '/' | '=');
+    // Punctuation and blanks: what a text without its form is, no one can know. Nor can anybody see what was an alias, or a user of a URL.
+    let is_form = |c: char| !c.is_alphanumeric() && !matches!(c, '+' | '/' | '=' | '*' | '@');
     let in_value = |at: usize| marks.iter().any(|mark| text.match_indices(mark.as_str()).any(|(start, mark)| start < at && at < start + mark.len()));
     let places: Vec<usize> = text.char_indices().filter(|(at, c)| is_form(*c) && !in_value(*at)).map(|(at, _)| at).collect();
     if places.is_empty() {

@@ -7,7 +7,7 @@
 
 use super::hidden::Hidden;
 use super::stand_in::Form;
-use super::value::{has_private_block, is_credential, is_packed_loosely, is_public};
+use super::value::{has_packed, has_private_block, is_credential, is_packed_loosely, is_public};
 use super::words::{
     bare_key, is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where,
 };
@@ -57,6 +57,8 @@ struct Line<'a> {
     /// What stands behind it, or the whole.
     value: TextRange,
     text: &'a str,
+    /// The text without the blanks before it.
+    bare: &'a str,
 }
 
 fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
@@ -77,7 +79,10 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
         let behind = split.map_or(0, |(key, rest)| (key.len() + 1 + rest.len() - rest.trim_start_matches(':').len()) as u32);
         let value = TextRange::new((at + before + behind).min(end), end);
         let key = split.map(|(key, _)| key.trim().trim_matches(['"', '\'']));
-        Line { start: at, indent: before as usize, key, value, text: line.trim_end() }
+        // Most lines that are long are so by their indentation.
+        let text = line.trim_end();
+        let bare = text.get(text.bytes().take_while(|byte| *byte == b' ').count()..).unwrap_or_default();
+        Line { start: at, indent: before as usize, key, value, text, bare }
     })
 }
 
@@ -95,18 +100,18 @@ pub(super) fn is_secret(text: &str) -> bool {
     let mut kinds = 0;
     let (mut other, mut section, mut packed, mut named) = (false, false, false, false);
     for line in lines(text) {
-        if words(line.text).any(is_text_section) {
+        if words(line.bare).any(is_text_section) {
             return true;
         }
         let value = word(line.value.slice(text));
         let Some(key) = line.key else {
-            packed |= line.text.split_whitespace().any(is_packed_loosely) || is_credential(line.text);
+            packed |= has_packed(line.bare) || is_credential(line.bare);
             // `kind Secret`, `- Secret`
-            named |= says_secret(line.text);
+            named |= says_secret(line.bare);
             continue;
         };
         section |= is_section(key);
-        packed |= value.split_whitespace().any(is_packed_loosely) || is_packed_loosely(key) || is_credential(value) || is_sensitive_key(key);
+        packed |= has_packed(value) || is_packed_loosely(key) || is_credential(value) || is_sensitive_key(key);
         // Two lines that became one: `apiVersion: v1kind: Secret`.
         named |= value.contains(':') && says_secret(value);
         if is_near(key, "kind", 2) && !value.is_empty() {
@@ -131,7 +136,7 @@ pub(super) fn comments_are_secret(text: &str) -> bool {
             return true;
         }
         section |= line.key.is_some_and(is_section);
-        packed |= line.value.slice(text).split_whitespace().any(is_packed_loosely);
+        packed |= has_packed(line.value.slice(text));
         if line.key.is_some_and(|key| is_near(key, "kind", 2)) && is_secret_kind(word(line.value.slice(text))) && !refers(text, &line) {
             return true;
         }
@@ -282,7 +287,8 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
 
 /// Whether what follows the name of a field is its value, as in `name: x, value: y`.
 fn is_field_beside(rest: &str) -> bool {
-    rest.trim_start_matches(['"', '\'', '\\', ' ', '\t']).starts_with(',') && rest.contains("value")
+    let marks = rest.len() - rest.trim_start_matches(|c: char| !c.is_alphanumeric()).len();
+    rest[marks..].starts_with("value") || rest[..marks].contains(',') && rest.contains("value")
 }
 
 /// Whether a line ends where the value of a word that names a credential would begin.
@@ -304,21 +310,23 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
     let mut in_key = false;
     let mut header = false;
     let mut headers: Option<usize> = None;
+    // Whether the line before had one.
+    let mut after = false;
     // Lines deeper than this are the value of a credential.
     let mut below: Option<usize> = None;
     for line in lines(text) {
         let end = line.start + line.text.len() as u32;
-        let begins = line.text.contains("-----BEGIN");
+        let begins = line.bare.contains("-----BEGIN");
         if begins {
-            let kind = line.text.split_once("-----BEGIN").and_then(|(_, rest)| rest.split_once("-----")).map_or("", |(kind, _)| kind);
-            in_key = !is_public(kind) || has_private_block(line.text);
+            let kind = line.bare.split_once("-----BEGIN").and_then(|(_, rest)| rest.split_once("-----")).map_or("", |(kind, _)| kind);
+            in_key = !is_public(kind) || has_private_block(line.bare);
         }
         if in_key {
             put(line.value);
-            in_key = !line.text.contains("-----END");
+            in_key = !line.bare.contains("-----END");
             continue;
         }
-        if line.text.trim().is_empty() {
+        if line.bare.is_empty() {
             continue;
         }
         if below.is_some_and(|depth| line.indent > depth) {
@@ -330,24 +338,28 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
         if how == Given::Marked && headers.is_some_and(|depth| line.indent <= depth) {
             headers = None;
         }
-        let in_headers = headers.is_some() || words(line.text).any(names_headers);
+        let in_headers = headers.is_some() || words(line.bare).any(names_headers);
         let value = word(line.value.slice(text));
-        let applied = line.text.contains("last-applied-configuration") || line.text.contains("\\\"") && quotes_secret(line.text);
-        let of_header = header && words(line.text).next() == Some("value") && !says_where(value);
+        let applied = line.bare.contains("last-applied-configuration") || line.bare.contains("\\\"") && quotes_secret(line.bare);
+        let of_header = header && words(line.bare).next() == Some("value") && !says_where(value);
         let between = |c: char| matches!(c, '"' | '\'' | '\\' | ',' | '{' | '}' | '[' | ']' | ':');
         let has_credential =
-            || is_credential(line.text) || line.text.split(between).any(is_credential) || line.text.split(char::is_whitespace).any(is_credential);
-        let from = match named(line.text, in_headers, how) {
-            Some(at) => Some(line.start + at as u32),
+            || is_credential(line.bare) || line.bare.split(between).any(is_credential) || line.bare.split(char::is_whitespace).any(is_credential);
+        let from = match named(line.bare, in_headers, how) {
+            Some(at) => Some(end - line.bare.len() as u32 + at as u32),
             None if of_header || applied || has_credential() => Some(if line.key.is_some() { line.value.start } else { line.start }),
             None => None,
         };
+        // A slip may have broken the line of the value.
+        let goes_on = after && line.key.is_none();
+        after = how == Given::Beside && (from.is_some() || goes_on);
         match from {
             Some(from) => put(TextRange::new(from, end)),
+            None if goes_on => put(TextRange::new(line.start, end)),
             None if how == Given::Beside => packed_words(&line, put),
             None => {}
         }
-        if opens(line.text, in_headers, how) {
+        if opens(line.bare, in_headers, how) {
             below = Some(line.indent);
         }
         header = line.key.is_some_and(|key| bare_key(key) == "name") && is_sensitive_header(value);
@@ -359,8 +371,8 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
 
 /// Words of a line that look as keys in base64 do. Of a text that can be read that is no sign of a credential.
 fn packed_words(line: &Line<'_>, put: &mut impl FnMut(TextRange)) {
-    let mut at = line.start;
-    for part in line.text.split_inclusive(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '"' | '\'' | '{' | '}' | '[' | ']')) {
+    let mut at = line.start + (line.text.len() - line.bare.len()) as u32;
+    for part in line.bare.split_inclusive(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '"' | '\'' | '{' | '}' | '[' | ']')) {
         let is_long = part.len() >= LONG_PACKED && !part.starts_with('/');
         if is_packed_loosely(part) && (is_long || part.contains('=')) {
             put(TextRange::new(at, at + part.trim_end().len() as u32));

@@ -174,6 +174,9 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
             let of_header = object.iter().any(names);
             for (key, value) in object.iter_mut() {
                 kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));
+                if is_credential(key) {
+                    kept.credentials.push(Str::new(key));
+                }
                 // A key of several words may be a line that lost its colon.
                 kept.credentials.extend(hidden_in_text(key, true).into_iter().filter(|_| key.contains(' ')));
                 let (name, rest) = split_key(key);

@@ -70,10 +70,20 @@ pub(super) fn is_credential(value: &str) -> bool {
         || (memchr::memchr(b'$', bytes).is_some() || memchr::memchr(b'{', bytes).is_some()) && has_hash(value)
         || (has(b"eyJ") && value.split(|c: char| !is_token_character(c) && c != '.').any(is_jwt))
         || has(b"ENC[")
-        || (has(b"eyJ") || has(b"oct")) && !symmetric_keys(value).is_empty()
+        || has(b"oct") && !symmetric_keys(value).is_empty()
+        || has(b"eyJ") && value.split(|c| !is_of_base64(c)).any(|word| word.starts_with("eyJ") && !symmetric_keys(word).is_empty())
         || (has(b"@") && has_user(value))
         || is_scheme(value)
         || value.split(|c: char| !is_token_character(c)).any(is_marked_token)
+}
+
+fn is_of_base64(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=')
+}
+
+/// Whether any word of a text is base64, whatever stands around it.
+pub(super) fn has_packed(text: &str) -> bool {
+    text.split(|c| !is_of_base64(c)).any(is_packed)
 }
 
 fn is_token_character(c: char) -> bool {

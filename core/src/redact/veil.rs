@@ -550,6 +550,9 @@ impl<'a> Cover<'a> {
     /// A key of several words may be a line that lost its colon.
     fn key_that_says(&mut self, id: NodeId, span: &NodeSpan) {
         let key = self.key(id);
+        if is_credential(key) {
+            return self.hide(span.key, Form::Leaf);
+        }
         if key.contains(' ') && says_sensitive(key) {
             for found in lines::hidden(key, false) {
                 let start = span.key.start + span.key.slice(self.text).find(key).unwrap_or_default() as u32;
