@@ -8,6 +8,9 @@ use crate::text::base64;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// Shorter names in URLs are those of people.
+const LONG_USER: usize = 12;
+
 /// Kinds of PEM blocks that are public.
 const PUBLIC: &[&str] = &[
     "CERTIFICATE",
@@ -99,10 +102,12 @@ fn packed_block(value: &str) -> bool {
     decode(value).and_then(|bytes| String::from_utf8(bytes).ok()).is_none_or(|text| has_private_block(&text))
 }
 
-/// Hashes as files of users have them, and as `crypt` writes them.
+/// Hashes as files of users have them, and as `crypt` writes them. Short marks may be anything within a word.
 fn has_hash(value: &str) -> bool {
-    const HASHES: &[&str] = &["$apr1$", "$2y$", "$2a$", "$2b$", "$1$", "$5$", "$6$", "$y$", "$argon2", "{SHA}", "{SSHA}", "{SHA256}", "{SHA512}"];
-    HASHES.iter().any(|hash| value.match_indices(hash).any(|(at, _)| at == 0 || value[..at].ends_with([':', '\n', ' ', '"', '\''])))
+    const MARKS: &[&str] = &["$apr1", "$2y$", "$2a$", "$2b$", "$argon2", "{SHA", "{SSHA"];
+    const SHORT: &[&str] = &["$1$", "$5$", "$6$", "$y$"];
+    let begins = |at: usize| at == 0 || value[..at].ends_with([':', '\n', ' ', '"', '\'']);
+    MARKS.iter().any(|mark| value.contains(mark)) || SHORT.iter().any(|mark| value.match_indices(mark).any(|(at, _)| begins(at)))
 }
 
 /// A JSON Web Token: parts with dots between, of which the first begins with `{"`.
@@ -115,8 +120,13 @@ fn has_user(value: &str) -> bool {
     let ends_url = |c: char| matches!(c, '"' | '\'' | '?' | '#') || c.is_whitespace();
     value.match_indices('@').any(|(at, _)| {
         let before = value[..at].rsplit(ends_url).next().unwrap_or_default();
-        let user = before.rsplit_once('/').and_then(|(_, authority)| authority.split_once(':'));
-        user.is_some_and(|(_, password)| !password.is_empty()) && !value[at..].starts_with("@sha")
+        let Some((scheme, user)) = before.rsplit_once('/') else { return false };
+        let is_user = match user.split_once(':') {
+            Some((_, password)) => !password.is_empty(),
+            // A token may stand there alone.
+            None => scheme.ends_with('/') && user.len() >= LONG_USER,
+        };
+        is_user && !value[at..].starts_with("@sha")
     })
 }
 
