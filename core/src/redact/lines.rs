@@ -333,7 +333,11 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
             put(TextRange::new(line.start, end));
             continue;
         }
-        below = None;
+        // In brackets or quotes a value need not stand deeper.
+        if below.take().is_some() && how == Given::Beside && line.bare.starts_with(['{', '[', '"', '\'']) {
+            put(TextRange::new(line.start, end));
+            continue;
+        }
         // In a broken text nobody knows where they end.
         if how == Given::Marked && headers.is_some_and(|depth| line.indent <= depth) {
             headers = None;

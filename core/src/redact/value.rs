@@ -77,6 +77,7 @@ pub(super) fn is_credential(value: &str) -> bool {
         || has(b"eyJ") && value.split(|c| !is_of_base64(c)).any(|word| word.starts_with("eyJ") && !symmetric_keys(word).is_empty())
         || (has(b"@") && has_user(value))
         || is_scheme(value)
+        || has_scheme(value)
         || value.split(|c: char| !is_token_character(c)).any(is_marked_token)
 }
 
@@ -110,9 +111,10 @@ fn has_hash(value: &str) -> bool {
     MARKS.iter().any(|mark| value.contains(mark)) || SHORT.iter().any(|mark| value.match_indices(mark).any(|(at, _)| begins(at)))
 }
 
-/// A JSON Web Token: parts with dots between, of which the first begins with `{"`.
+/// A JSON Web Token: parts with dots between, of which the first begins with `{"`. One that says how it is signed or whose key did it is enough.
 fn is_jwt(word: &str) -> bool {
-    word.starts_with("eyJ") && word.contains('.') && word.len() >= 20
+    const HEADS: &[&str] = &["eyJhbGciOi", "eyJ0eXAiOi", "eyJraWQiOi"];
+    word.len() >= 20 && word.starts_with("eyJ") && (word.contains('.') || HEADS.iter().any(|head| word.starts_with(head)))
 }
 
 /// A user with a password before the host of a URL, whatever is left of the marks behind its scheme. Before the hash of an image stands its tag.
@@ -130,15 +132,33 @@ fn has_user(value: &str) -> bool {
     })
 }
 
+/// Schemes of headers of credentials.
+const SCHEMES: &[&str] = &["bearer", "basic", "token", "apikey", "negotiate"];
+
+fn is_scheme_word(word: &str) -> bool {
+    SCHEMES.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
 /// The value of a header of credentials, with its scheme.
 fn is_scheme(value: &str) -> bool {
     let Some((scheme, rest)) = value.trim().split_once(' ') else { return false };
-    let known = ["bearer", "basic", "token", "apikey", "negotiate"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
     let word = rest.trim();
-    known
+    is_scheme_word(scheme)
         && word.len() >= 8
         && !word.contains([' ', '%', '"', '$'])
         && word.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase() || byte == b'=')
+}
+
+/// Whether such a value stands anywhere in a text. There a word without digits may be one of a sentence.
+fn has_scheme(value: &str) -> bool {
+    let mut before = "";
+    value.split_whitespace().any(|word| {
+        let is_token = word.len() >= 8 && !word.contains(['%', '"', '$']) && word.bytes().any(|byte| byte.is_ascii_digit() || byte == b'=');
+        is_token && is_scheme_word(core::mem::replace(&mut before, word)) || {
+            before = word;
+            false
+        }
+    })
 }
 
 /// Tokens that say whose they are.

@@ -478,6 +478,9 @@ impl<'a> Cover<'a> {
     fn part(&mut self, root: &Node) {
         let mut secrets = Vec::new();
         inner_secrets(root, &mut secrets);
+        if !secrets.is_empty() {
+            self.comments(TextRange::new(0, self.text.len() as u32));
+        }
         for secret in secrets {
             let range = self.span(secret.id).value;
             self.secret(secret, range);
