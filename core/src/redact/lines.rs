@@ -333,8 +333,9 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
             put(TextRange::new(line.start, end));
             continue;
         }
-        // In brackets or quotes a value need not stand deeper.
-        if below.take().is_some() && how == Given::Beside && line.bare.starts_with(['{', '[', '"', '\'']) {
+        // In brackets or quotes a value need not stand deeper, nor after a slip.
+        let is_value = || line.key.is_none() || line.bare.starts_with(['{', '[', '"', '\'']);
+        if below.take().is_some() && how == Given::Beside && is_value() {
             put(TextRange::new(line.start, end));
             continue;
         }
@@ -349,11 +350,9 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
         let between = |c: char| matches!(c, '"' | '\'' | '\\' | ',' | '{' | '}' | '[' | ']' | ':');
         let has_credential =
             || is_credential(line.bare) || line.bare.split(between).any(is_credential) || line.bare.split(char::is_whitespace).any(is_credential);
-        let from = match named(line.bare, in_headers, how) {
-            Some(at) => Some(end - line.bare.len() as u32 + at as u32),
-            None if of_header || applied || has_credential() => Some(if line.key.is_some() { line.value.start } else { line.start }),
-            None => None,
-        };
+        let by_name = named(line.bare, in_headers, how).map(|at| end - line.bare.len() as u32 + at as u32);
+        let by_look = (of_header || applied || has_credential()).then_some(if line.key.is_some() { line.value.start } else { line.start });
+        let from = by_name.into_iter().chain(by_look).min();
         // A slip may have broken the line of the value.
         let goes_on = after && line.key.is_none();
         after = how == Given::Beside && (from.is_some() || goes_on);

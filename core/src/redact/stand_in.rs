@@ -185,32 +185,58 @@ fn masked(value: &[u8]) -> Vec<u8> {
         blank_json(&mut out);
         return out;
     }
-    let mut at = 0;
-    let mut blocks = 0;
-    while let Some((start, end, kind)) = text.get(at..).and_then(block) {
-        let (start, end) = (at + start, at + end);
-        at = end;
-        blocks += 1;
-        if !is_public(kind) || !is_der(&text[start..end]) {
-            blank_body(&mut out[start..end]);
-        }
-    }
-    if blocks == 0 {
+    let blocks = blocks(text);
+    if blocks.is_empty() {
         out.iter_mut().filter(|byte| !byte.is_ascii_whitespace()).for_each(|byte| *byte = b'x');
-    } else {
-        // What stands beside the blocks says nothing to anybody.
-        blank_beside(&mut out, text);
+        return out;
     }
+    // What stands beside the blocks says nothing to anybody.
+    let mut at = 0;
+    for block in blocks {
+        blank_beside(&mut out[at..block.start]);
+        let body = block.body.0..block.body.1;
+        if !is_public(block.kind) || !is_der(&text[body.clone()]) {
+            blank_body(&mut out[body]);
+        }
+        at = block.end;
+    }
+    blank_beside(&mut out[at..]);
     out
 }
 
-/// The body of the first PEM block, and its kind.
-fn block(text: &str) -> Option<(usize, usize, &str)> {
-    let begin = text.find("-----BEGIN ")? + 11;
-    let (kind, _) = text.get(begin..)?.split_once("-----")?;
-    let start = begin + kind.len() + 5;
-    let length = text.get(start..)?.find("-----END ")?;
-    Some((start, start + length, kind))
+/// A PEM block: where it begins and ends, with its lines of dashes, and what is between them.
+struct Block<'a> {
+    start: usize,
+    end: usize,
+    body: (usize, usize),
+    kind: &'a str,
+}
+
+/// The PEM blocks of a text that are whole.
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let mut at = 0;
+    while let Some(found) = text.get(at..).and_then(|rest| rest.find("-----BEGIN ")) {
+        let start = at + found;
+        match block(text, start) {
+            Some(block) => {
+                at = block.end;
+                blocks.push(block);
+            }
+            None => at = start + 1,
+        }
+    }
+    blocks
+}
+
+/// The PEM block that begins here.
+fn block(text: &str, start: usize) -> Option<Block<'_>> {
+    let is_kind = |kind: &str| kind.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
+    let (kind, _) = text.get(start + 11..)?.split_once("-----").filter(|(kind, _)| is_kind(kind))?;
+    let from = start + 11 + kind.len() + 5;
+    let to = from + text.get(from..)?.find("-----END ")?;
+    let (last, _) = text.get(to + 9..)?.split_once("-----").filter(|(last, _)| is_kind(last))?;
+    Some(Block { start, end: to + 9 + last.len() + 5, body: (from, to), kind })
 }
 
 /// Whether a block has one whole value of DER, as certificates are: anything may call itself public.
@@ -247,18 +273,8 @@ fn blank_body(body: &mut [u8]) {
 }
 
 /// Letters and digits before, between and after PEM blocks.
-fn blank_beside(out: &mut [u8], text: &str) {
-    let mut inside = false;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let begins = line.contains("-----BEGIN ");
-        let ends = line.contains("-----END ");
-        if !inside && !begins && !ends {
-            out[at..at + line.len()].iter_mut().filter(|byte| byte.is_ascii_alphanumeric()).for_each(|byte| *byte = b'x');
-        }
-        inside = (inside || begins) && !ends;
-        at += line.len();
-    }
+fn blank_beside(place: &mut [u8]) {
+    place.iter_mut().filter(|byte| byte.is_ascii_alphanumeric()).for_each(|byte| *byte = b'x');
 }
 
 /// Strings of JSON that are values, and numbers. Names of members stay: `keys` is one.

@@ -192,11 +192,12 @@ pub(super) fn parts(value: &str, mut take: impl FnMut(&str)) {
     // Each format writes a control character in its own way.
     for line in value.split(char::is_control) {
         let line = line.trim();
-        if let Some(kind) = line.strip_prefix("-----BEGIN ").and_then(|rest| rest.split_once("-----")).map(|(kind, _)| kind) {
+        if let Some((kind, rest)) = line.strip_prefix("-----BEGIN ").and_then(|rest| rest.split_once("-----")) {
             public = is_public(kind);
-            // All of the block may stand in one line.
-            if line.matches("-----").count() > 2 && !public {
+            // Some of the block may stand in the line, or all of it.
+            if !public && !rest.is_empty() {
                 take(line);
+                take(rest.split("-----").next().unwrap_or_default().trim());
             }
             continue;
         }

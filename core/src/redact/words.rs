@@ -96,7 +96,7 @@ const SENSITIVE: &[&str] = &[
 ];
 
 /// Keys whose values are credentials where they stand alone.
-const SENSITIVE_WHOLE: &[&str] = &["token", "pwd", "authorization", "xauth", "bearer", "tlskey", "keypem", "idrsa", "userkey"];
+const SENSITIVE_WHOLE: &[&str] = &["token", "pwd", "authorization", "xauth", "bearer", "tlskey", "keypem", "idrsa", "userkey", "encrypt"];
 
 /// Parts of the names of headers that carry credentials.
 const HEADERS: &[&str] = &["authorization", "token", "secret", "password", "passwd", "apikey", "credential", "signature"];
@@ -114,7 +114,8 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
     let key = key.trim_end_matches(|c: char| !c.is_alphanumeric());
     // Nearly all keys end otherwise.
     let tail = key.as_bytes().last_chunk::<3>().map(|tail| tail.map(|byte| byte.to_ascii_lowercase()));
-    let known = [*b"ord", *b"swd", *b"pwd", *b"ase", *b"key", *b"ken", *b"ion", *b"ret", *b"son", *b"cfg", *b"rer", *b"uth", *b"pem", *b"rsa"];
+    let known =
+        [*b"ord", *b"swd", *b"pwd", *b"ase", *b"key", *b"ken", *b"ion", *b"ret", *b"son", *b"cfg", *b"rer", *b"uth", *b"pem", *b"rsa", *b"ypt"];
     if !tail.is_some_and(|tail| known.contains(&tail)) {
         return false;
     }
