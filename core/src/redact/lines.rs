@@ -273,7 +273,9 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
             let rest = &line[start + name.len()..];
             let value = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
             let marks = &rest[..rest.len() - value.len()];
-            let is_given = is_first || marks.contains([':', '=']) || is_field_beside(rest);
+            // An expression or a placeholder is no value.
+            let is_pattern = how == Given::Marked && marks.contains(['[', '(', '<', '^']);
+            let is_given = !is_pattern && (is_first || marks.contains([':', '=']) || is_field_beside(rest));
             // What begins the name of a place, a variable or a command belongs to the value.
             let whole = &rest[marks.trim_end_matches(['$', '%', '{', '(', '/']).len()..];
             if is_given && !says_where(word(whole)) {

@@ -174,7 +174,9 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
             let of_header = object.iter().any(names);
             for (key, value) in object.iter_mut() {
                 kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));
-                if is_credential(key) {
+                // Of a header that a slip took the name from, its value is the key.
+                let is_value = at.broken && at.in_headers && matches!(value.value, Value::Null);
+                if is_value || is_credential(key) {
                     kept.credentials.push(Str::new(key));
                 }
                 // A key of several words may be a line that lost its colon.
