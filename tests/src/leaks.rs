@@ -4,6 +4,8 @@
 
 use crate::chance::Chance;
 
+mod files;
+
 /// An input.
 pub struct Leak {
     /// In a few words.
@@ -48,6 +50,14 @@ impl Values {
         let packed = base64(format!("{}padding", self.mark()).as_bytes());
         self.marks.push(packed[..16].into());
         packed
+    }
+
+    /// Plain text, its letters in hexadecimal behind `\x` or `\u00`.
+    fn escaped(&mut self, by: &str) -> String {
+        let plain = self.plain();
+        let written: String = plain.bytes().map(|byte| format!("\\{by}{byte:02x}")).collect();
+        self.marks.push(written.clone());
+        written
     }
 
     /// A private key, line by line.
@@ -476,11 +486,14 @@ const CONSUL: &[Form] = &[
     }),
 ];
 
+/// All forms, by what they have in common.
+const GROUPS: [(&str, &[Form]); 6] =
+    [("shape", SHAPES), ("kind", KINDS), ("broken", BROKEN), ("other", OTHERS), ("consul", CONSUL), ("file", files::FILES)];
+
 /// All forms, each with values of its own; every other one beside a gateway.
 pub fn all() -> Vec<Leak> {
-    let forms = [("shape", SHAPES), ("kind", KINDS), ("broken", BROKEN), ("other", OTHERS), ("consul", CONSUL)];
     let mut leaks = Vec::new();
-    for (group, (name, make)) in forms.into_iter().flat_map(|(group, forms)| forms.iter().map(move |form| (group, *form))) {
+    for (group, (name, make)) in GROUPS.into_iter().flat_map(|(group, forms)| forms.iter().map(move |form| (group, *form))) {
         for beside in [false, true] {
             let mut values = Values { next: 0, marks: Vec::new() };
             let text = make(&mut values);
@@ -500,7 +513,7 @@ pub fn mistyped(seed: u64, count: usize) -> Vec<Leak> {
     let mut chance = Chance::new(seed);
     (0..count)
         .map(|number| {
-            let forms = *chance.pick(&[SHAPES, BROKEN]);
+            let (group, forms) = chance.pick(&GROUPS);
             let (name, make) = chance.pick(forms);
             let mut values = Values { next: 0, marks: Vec::new() };
             let mut text = make(&mut values);
@@ -508,14 +521,14 @@ pub fn mistyped(seed: u64, count: usize) -> Vec<Leak> {
             for _ in 0..strokes {
                 stroke(&mut text, &values.marks, &mut chance);
             }
-            Leak { name: format!("mistyped {number} of {seed}: {name}"), text, marks: values.marks }
+            Leak { name: format!("mistyped {number} of {seed}: {group}: {name}"), text, marks: values.marks }
         })
         .collect()
 }
 
 fn stroke(text: &mut String, marks: &[String], chance: &mut Chance) {
-    // Punctuation and blanks: what a text without its form is, no one can know.
-    let is_form = |c: char| !c.is_alphanumeric() && !matches!(c, '+' | '/' | '=');
+    // Punctuation and blanks: what a text without its form is, no one can know. Nor can anybody see what was an alias, or a user of a URL.
+    let is_form = |c: char| !c.is_alphanumeric() && !matches!(c, '+' | '/' | '=' | '*' | '@');
     let in_value = |at: usize| marks.iter().any(|mark| text.match_indices(mark.as_str()).any(|(start, mark)| start < at && at < start + mark.len()));
     let places: Vec<usize> = text.char_indices().filter(|(at, c)| is_form(*c) && !in_value(*at)).map(|(at, _)| at).collect();
     if places.is_empty() {

@@ -218,11 +218,18 @@ fn values_of_a_broken_secret_are_in_no_output() {
     assert!(found.is_empty(), "{} leaks:\n{}", found.len(), found.join("\n"));
 }
 
+/// Set `CHANCERY_LEAK_ROUNDS` for more of them, `CHANCERY_LEAK_SEED` for others, and `CHANCERY_LEAK_ROUND` to be shown one alone.
 #[test]
 fn values_of_a_misspelt_secret_are_in_no_output() {
-    let set = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
+    let set = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let (seed, rounds) = (set("CHANCERY_LEAK_SEED").unwrap_or(1), set("CHANCERY_LEAK_ROUNDS").unwrap_or(120));
-    let found: Vec<String> = leaks::mistyped(seed, rounds as usize).iter().flat_map(keeps).collect();
+    let only = set("CHANCERY_LEAK_ROUND");
+    let mut leaks = leaks::mistyped(seed, only.map_or(rounds, |only| rounds.max(only + 1)) as usize);
+    if let Some(only) = only {
+        leaks = leaks.into_iter().skip(only as usize).take(1).collect();
+        leaks.iter().for_each(|leak| eprintln!("{}\n{}", leak.name, leak.text));
+    }
+    let found: Vec<String> = leaks.iter().flat_map(keeps).collect();
     assert!(found.is_empty(), "{} leaks:\n{}", found.len(), found.join("\n"));
 }
 

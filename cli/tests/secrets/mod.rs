@@ -2,79 +2,211 @@
 
 use super::{Folder, Run};
 use chancery_tests::leaks;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
-/// Every command that reads resources, in every format. `LINE` becomes a line of the input.
+/// Every command that reads resources; formats are added, as `--help` of the command lists them. `LINE` becomes a line of the input, `LINK` a link
+/// to a page with the whole of it, and `EACH` each word that may stand there.
 const COMMANDS: &[&[&str]] = &[
     &["check", "in.yaml"],
-    &["check", "--format", "json", "in.yaml"],
-    &["check", "--format", "sarif", "in.yaml"],
-    &["check", "--format", "github", "in.yaml"],
-    &["check", "--format", "junit", "in.yaml"],
+    &["check", "--fix", "--diff", "in.yaml"],
+    &["check", "--dialect", "consul", "in.yaml"],
+    &["check", "--dialect", "ingress", "in.yaml"],
     &["compile", "in.yaml"],
-    &["compile", "--output", "xds", "in.yaml"],
-    &["compile", "--output", "ir", "--origins", "in.yaml"],
-    &["compile", "--output", "config", "in.yaml"],
-    &["compile", "--output", "config", "--format", "yaml", "in.yaml"],
+    &["compile", "--origins", "--output", "ir", "in.yaml"],
+    &["compile", "--dialect", "ambassador", "in.yaml"],
+    &["compile", "--dialect", "contour", "in.yaml"],
+    &["compile", "--dialect", "consul", "in.yaml"],
+    &["compile", "--dialect", "ingress", "in.yaml"],
+    &["test", "requests.test.yaml", "in.yaml"],
     &["explain", "in.yaml:LINE"],
-    &["explain", "--format", "json", "in.yaml:LINE"],
-    &["graph", "--format", "svg", "in.yaml"],
-    &["graph", "--format", "json", "in.yaml"],
-    &["graph", "--format", "dot", "in.yaml"],
-    &["graph", "--format", "mermaid", "in.yaml"],
+    &["explain", "--dialect", "consul", "in.yaml:LINE"],
+    &["explain", "Secret/shop", "in.yaml"],
+    &["explain", "/static_resources", "in.yaml"],
+    &["graph", "in.yaml"],
+    &["why", "Host/shop", "Mapping/shop", "in.yaml"],
     &["ledger", "in.yaml"],
-    &["ledger", "--format", "json", "in.yaml"],
+    &["watches", "--dialect", "consul", "in.yaml"],
     &["route", "https://shop.example.com/", "in.yaml"],
-    &["route", "--format", "json", "http://shop.example.com/m/", "in.yaml"],
+    &["route", "http://shop.example.com/m/", "in.yaml"],
     &["snapshot", "in.yaml"],
-    &["diff", "--format", "json", "other.yaml", "in.yaml"],
+    &["snapshot", "--link", "https://page.example/", "in.yaml"],
+    &["open", "LINK"],
+    &["diff", "other.yaml", "in.yaml"],
     &["diff", "in.yaml", "other.yaml"],
     &["drift", "in.yaml", "dump.json"],
-    &["convert", "mapping-to-httpproxy", "in.yaml"],
-    &["convert", "httpproxy-to-gateway", "in.yaml"],
-    &["convert", "ingress-to-gateway", "in.yaml"],
-    &["convert", "contour-configmap", "in.yaml"],
+    &["drift", "other.yaml", "in.yaml"],
+    &["dump", "read", "in.yaml"],
+    &["convert", "EACH", "in.yaml"],
     &["across", "in.yaml"],
-    &["across", "--format", "json", "in.yaml"],
-    &["compile", "--dialect", "contour", "--output", "status", "in.yaml"],
-    &["compile", "--dialect", "consul", "--output", "entries", "--output", "chain", "--output", "service", "in.yaml"],
-    &["compile", "--dialect", "consul", "--output", "bootstrap", "--output", "watches", "in.yaml"],
-    &["compile", "--dialect", "consul", "--output", "xds", "--format", "yaml", "in.yaml"],
-    &["compile", "--dialect", "ingress", "--output", "appgw", "in.yaml"],
-    &["compile", "--dialect", "ingress", "--output", "arm", "--output", "pipeline", "--output", "events", "in.yaml"],
-    &["check", "--dialect", "consul", "in.yaml"],
-    &["check", "--dialect", "ingress", "--format", "json", "in.yaml"],
-    &["explain", "--dialect", "consul", "in.yaml:LINE"],
 ];
+
+/// Commands that follow files and go on until they are ended.
+const FOLLOWERS: &[&[&str]] =
+    &[&["watch", "inputs"], &["serve", "inputs", "--xds", "127.0.0.1:0", "--diagnostics", "127.0.0.1:0", "--snapshots", "off", "--ready", "off"]];
+
+/// Commands that read no resources, or leave it to those above: what they print has nothing of an input.
+const OTHERS: &[&str] = &["config", "kinds", "codes", "bootstrap", "manifests", "envoys", "events", "play", "desktop", "completions", "man", "help"];
 
 const OTHER: &str =
     "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: o, namespace: default}\nspec: {hostname: '*', prefix: /o/, service: o}\n";
+
+const TESTS: &str = "tests:\n- request: https://shop.example.com/\n  expect: {outcome: forward}\n";
 
 fn all(run: &Run) -> String {
     format!("{}\n{}", run.out, run.err)
 }
 
+/// The subcommands that `--help` lists.
+fn subcommands(folder: &Folder) -> Vec<String> {
+    let help = folder.run(&["--help"]).out;
+    let (_, listed) = help.split_once("Commands:\n").expect("a list of commands");
+    let lines = listed.lines().take_while(|line| !line.is_empty());
+    lines
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter_map(|line| line.split(' ').next())
+        .filter(|word| !word.is_empty())
+        .map(Into::into)
+        .collect()
+}
+
+/// The words that may stand behind a flag or in the place of an argument, as `--help` of the command lists them.
+fn words_of(folder: &Folder, command: &str, flag: &str) -> Vec<String> {
+    let help = folder.run(&[command, "--help"]).out;
+    let is_entry = |line: &&str| line.starts_with("      --") || line.starts_with("  [") || line.starts_with("  <") || line.starts_with("  -");
+    let lines = help.lines().skip_while(|line| !line.trim_start().starts_with(flag)).skip(1).take_while(|line| !is_entry(line));
+    lines.filter_map(|line| Some(line.trim_start().strip_prefix("- ")?.split_once(':')?.0.to_string())).collect()
+}
+
+/// Every command in every format.
+fn in_every_format(folder: &Folder) -> Vec<Vec<String>> {
+    let mut runs = Vec::new();
+    for command in COMMANDS {
+        let words: Vec<String> = command.iter().map(|word| (*word).into()).collect();
+        let mut of_command = match command.contains(&"EACH") {
+            false => vec![words],
+            true => {
+                let each = words_of(folder, command[0], "<");
+                assert!(!each.is_empty(), "{command:?} says no words");
+                each.iter().map(|word| words.iter().map(|old| if old == "EACH" { word.clone() } else { old.clone() }).collect()).collect()
+            }
+        };
+        for flag in ["--output", "--format"] {
+            let with = words_of(folder, command[0], &format!("{flag} <"));
+            if command.contains(&flag) || with.is_empty() {
+                continue;
+            }
+            let add = |words: &Vec<String>, word: &String| words.iter().cloned().chain([flag.into(), word.clone()]).collect();
+            of_command = of_command.iter().flat_map(|words| with.iter().map(move |word| add(words, word))).collect();
+        }
+        runs.extend(of_command);
+    }
+    runs
+}
+
+#[test]
+fn every_command_is_tried_with_secrets_or_reads_no_resources() {
+    let folder = Folder::new();
+    let listed = subcommands(&folder);
+    assert!(listed.len() > 20, "{listed:?}");
+    let known = |name: &String| OTHERS.contains(&name.as_str()) || COMMANDS.iter().chain(FOLLOWERS).any(|words| words[0] == name);
+    let unknown: Vec<&String> = listed.iter().filter(|name| !known(name)).collect();
+    assert!(unknown.is_empty(), "no list has the commands {unknown:?}: do they read resources?");
+    let reads = |name: &&&str| folder.run(&[name, "--help"]).out.lines().any(|line| line.starts_with("Usage:") && line.contains("INPUT"));
+    let wrong: Vec<&&str> = OTHERS.iter().filter(reads).collect();
+    assert!(wrong.is_empty(), "these commands read resources: {wrong:?}");
+    let formats = in_every_format(&folder);
+    for (command, format) in [("check", "sarif"), ("compile", "status"), ("graph", "svg"), ("diff", "markdown"), ("convert", "contour-configmap")] {
+        assert!(formats.iter().any(|words| words[0] == command && words.iter().any(|word| word == format)), "{command} in {format} is not tried");
+    }
+}
+
+/// Set `CHANCERY_LEAK_EVERY` to 1 to have every input meet every command.
 #[test]
 fn values_of_secrets_are_in_no_output() {
     let mut found = Vec::new();
     let mut runs = 0_usize;
+    let commands = in_every_format(&Folder::new());
+    let every = std::env::var("CHANCERY_LEAK_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(EVERY);
     for (number, leak) in leaks::all().iter().enumerate() {
-        let folder = Folder::with(&[("in.yaml", &leak.text), ("other.yaml", OTHER), ("dump.json", "{\"static_resources\": {}}")]);
+        let folder = Folder::with(&[
+            ("in.yaml", leak.text.as_str()),
+            ("other.yaml", OTHER),
+            ("dump.json", "{\"static_resources\": {}}"),
+            ("requests.test.yaml", TESTS),
+        ]);
         let lines = leak.text.lines().count();
-        for (at, command) in COMMANDS.iter().enumerate() {
-            // Each input meets every fourth command, each command every fourth input.
-            if (number + at) % 4 != 0 {
+        for (at, command) in commands.iter().enumerate() {
+            // Each input meets some of the commands, each command some of the inputs.
+            if (number + at) % every != 0 {
                 continue;
             }
             runs += 1;
             let line = (1 + (number * 7 + at) % lines).to_string();
-            let words: Vec<String> = command.iter().map(|word| word.replace("LINE", &line)).collect();
+            let link =
+                || folder.run(&["snapshot", "--with-secrets", "--allow-empty", "--link", "https://page.example/", "in.yaml"]).out.trim().to_string();
+            let words: Vec<String> = command.iter().map(|word| if word == "LINK" { link() } else { word.replace("LINE", &line) }).collect();
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let run = folder.run(&words);
             assert_ne!(run.code, 101, "{words:?} of {}: {}", leak.name, run.err);
-            found.extend(leak.found_in(&all(&run)).map(|what| format!("{}: {words:?}: {what}", leak.name)));
+            found.extend(leak.found_in(&all(&run)).map(|what| format!("{}: {command:?}: {what}", leak.name)));
         }
     }
     assert!(runs > 1000 && found.is_empty(), "{} of {runs} leak:\n{}", found.len(), found.join("\n"));
+}
+
+/// An input meets one of so many commands.
+const EVERY: usize = 23;
+
+/// What a command prints that does not end, until it has printed what it makes of the files.
+fn followed(folder: &Folder, command: &[&str], format: &str) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_chancery"))
+        .args(command)
+        .args(["--format", format])
+        .current_dir(folder.0.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let (out, mut err) = (child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"));
+    let (send, lines) = channel();
+    let reader = std::thread::spawn(move || BufReader::new(out).lines().map_while(Result::ok).for_each(|line| drop(send.send(line))));
+    let said = std::thread::spawn(move || {
+        let mut text = String::new();
+        err.read_to_string(&mut text).map(|_| text).unwrap_or_default()
+    });
+    let mut printed = String::new();
+    // The first build may take its time; what it prints comes at once.
+    let mut wait = Duration::from_secs(120);
+    while let Ok(line) = lines.recv_timeout(wait) {
+        printed.push_str(&line);
+        printed.push('\n');
+        if line.contains(" inputs in ") || line.contains("\"build\"") {
+            wait = Duration::from_secs(2);
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    let _ = reader.join();
+    printed + &said.join().unwrap_or_default()
+}
+
+#[test]
+fn values_of_secrets_are_in_nothing_that_is_printed_of_followed_files() {
+    let leaks = leaks::all();
+    let folder = Folder::new();
+    leaks.iter().enumerate().for_each(|(at, leak)| folder.write(&format!("inputs/{at}.yaml"), leak.text.as_bytes()));
+    for command in FOLLOWERS {
+        for format in words_of(&folder, command[0], "--format <") {
+            let printed = followed(&folder, command, &format);
+            assert!(printed.contains("inputs"), "{command:?} {format} has read the files: {printed}");
+            // Values are counted anew in each input, so that one mark is that of many.
+            let found = leaks.iter().find_map(|leak| leak.found_in(&printed));
+            assert_eq!(found, None, "{command:?} {format}");
+        }
+    }
 }
 
 /// A running Envoy with keys, users and tokens in place.

@@ -184,7 +184,7 @@ impl Decoder<'_> {
             None => self.is_plain(root) || root.get("kind").and_then(Node::as_str).is_some(),
         };
         let unnamed = !is_named;
-        let mut kept = keep_back(root, self.secret || unnamed);
+        let mut kept = keep_back(root, self.secret || unnamed, self.broken);
         // What an alias stands for is written elsewhere, where it may not be a Secret's.
         let is_alias = |node: NodeId| self.document.spans.get(node).is_some_and(|span| span.value.slice(self.text).starts_with('*'));
         kept.credentials.extend(kept.secrets.iter().filter(|(node, _)| is_alias(*node)).map(|(_, value)| value.clone()));

@@ -41,11 +41,15 @@ impl HeldBack {
                     return;
                 }
                 parts.insert(part.to_string());
-                let escaped = serde_json::to_string(part).unwrap_or_default();
-                // The quotes around it, and not one with which it ends itself.
-                let escaped = escaped.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
-                if !escaped.is_empty() {
-                    parts.insert(escaped.to_string());
+                // A path in a document is escaped twice.
+                let mut escaped = part.to_string();
+                for _ in 0..2 {
+                    let quoted = serde_json::to_string(&escaped).unwrap_or_default();
+                    // The quotes around it, and not one with which it ends itself.
+                    escaped = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default().to_string();
+                    if !escaped.is_empty() {
+                        parts.insert(escaped.clone());
+                    }
                 }
             });
         }
@@ -79,12 +83,35 @@ impl HeldBack {
     pub fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
         for part in &self.parts {
-            if memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some() {
-                text = Cow::Owned(text.replace(part.as_str(), STAND_IN));
+            if let Some(without) = without(&text, part) {
+                text = Cow::Owned(without);
             }
         }
         text
     }
+}
+
+/// A text without a part, and without its beginning where a message cuts it off with dots. Nothing, where the text has neither.
+fn without(text: &str, part: &str) -> Option<String> {
+    let head = part.get(..part.ceil_char_boundary(SHORTEST))?;
+    let mut out = String::new();
+    let mut done = 0;
+    for at in memchr::memmem::find_iter(text.as_bytes(), head.as_bytes()) {
+        let Some(here) = text.get(at..).filter(|_| at >= done) else { continue };
+        let same = here.bytes().zip(part.bytes()).take_while(|(a, b)| a == b).count();
+        let same = here.floor_char_boundary(same);
+        let is_cut = || here.get(same..).is_some_and(|rest| rest.starts_with("...") || rest.starts_with('…'));
+        if same == part.len() || is_cut() {
+            out.push_str(text.get(done..at).unwrap_or_default());
+            out.push_str(STAND_IN);
+            done = at + same;
+        }
+    }
+    if done == 0 {
+        return None;
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    Some(out)
 }
 
 /// Where a part begins that lies across a place, if it does.
@@ -93,4 +120,17 @@ fn across(text: &str, cut: usize, part: &str) -> Option<usize> {
     let to = text.ceil_char_boundary((cut + part.len()).saturating_sub(1).min(text.len()));
     let at = from + memchr::memmem::find(text.get(from..to)?.as_bytes(), part.as_bytes())?;
     (at < cut && at + part.len() > cut).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_cuts_a_value_off_has_no_part_of_it() {
+        let held_back = HeldBack::new(["hunter2-and-more"]);
+        assert_eq!(held_back.scrub("not `hunter2-and-more`, nor `hunter2-an...`"), "not `-redacted-`, nor `-redacted-...`");
+        assert_eq!(held_back.scrub("hunter2-and hunter2-and-more..."), "hunter2-and -redacted-...", "another word stays");
+        assert!(matches!(held_back.scrub("hunter3"), Cow::Borrowed(_)));
+    }
 }

@@ -7,8 +7,10 @@
 
 use super::hidden::Hidden;
 use super::stand_in::Form;
-use super::value::{has_private_block, is_credential, is_packed, is_packed_loosely, is_public};
-use super::words::{is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, says_where};
+use super::value::{has_packed, has_private_block, is_credential, is_packed_loosely, is_public};
+use super::words::{
+    bare_key, is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where,
+};
 use crate::text::TextRange;
 use alloc::vec::Vec;
 
@@ -43,6 +45,9 @@ const PLAIN_KEYS: &[&str] = &[
 /// What may stand before a key, by right or by a slip.
 const BEFORE_KEYS: [char; 19] = [' ', '\t', '-', '{', '}', '[', ']', ',', ':', '?', '!', '&', '*', '|', '>', '%', '@', '`', '#'];
 
+/// Shorter words in base64 may be anything else, unless they end as it does.
+const LONG_PACKED: usize = 24;
+
 /// A line, taken apart.
 struct Line<'a> {
     start: u32,
@@ -52,6 +57,8 @@ struct Line<'a> {
     /// What stands behind it, or the whole.
     value: TextRange,
     text: &'a str,
+    /// The text without the blanks before it.
+    bare: &'a str,
 }
 
 fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
@@ -72,7 +79,10 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
         let behind = split.map_or(0, |(key, rest)| (key.len() + 1 + rest.len() - rest.trim_start_matches(':').len()) as u32);
         let value = TextRange::new((at + before + behind).min(end), end);
         let key = split.map(|(key, _)| key.trim().trim_matches(['"', '\'']));
-        Line { start: at, indent: before as usize, key, value, text: line.trim_end() }
+        // Most lines that are long are so by their indentation.
+        let text = line.trim_end();
+        let bare = text.get(text.bytes().take_while(|byte| *byte == b' ').count()..).unwrap_or_default();
+        Line { start: at, indent: before as usize, key, value, text, bare }
     })
 }
 
@@ -90,18 +100,18 @@ pub(super) fn is_secret(text: &str) -> bool {
     let mut kinds = 0;
     let (mut other, mut section, mut packed, mut named) = (false, false, false, false);
     for line in lines(text) {
-        if words(line.text).any(is_text_section) {
+        if words(line.bare).any(is_text_section) {
             return true;
         }
         let value = word(line.value.slice(text));
         let Some(key) = line.key else {
-            packed |= line.text.split_whitespace().any(is_packed_loosely) || is_credential(line.text);
+            packed |= has_packed(line.bare) || is_credential(line.bare);
             // `kind Secret`, `- Secret`
-            named |= says_secret(line.text);
+            named |= says_secret(line.bare);
             continue;
         };
         section |= is_section(key);
-        packed |= is_packed(value) || is_packed_loosely(key) || is_credential(value) || is_sensitive_key(key);
+        packed |= has_packed(value) || is_packed_loosely(key) || is_credential(value) || is_sensitive_key(key);
         // Two lines that became one: `apiVersion: v1kind: Secret`.
         named |= value.contains(':') && says_secret(value);
         if is_near(key, "kind", 2) && !value.is_empty() {
@@ -116,6 +126,22 @@ pub(super) fn is_secret(text: &str) -> bool {
     // One line may hold it all.
     let flow = text.trim_start_matches("---").trim_start().starts_with(['{', '[']) && text.lines().any(quotes_secret);
     flow || named && (section || packed) || kinds == 0 && (section || packed || named) || section && other && packed
+}
+
+/// Whether comments have a Secret in them that somebody took out.
+pub(super) fn comments_are_secret(text: &str) -> bool {
+    let (mut section, mut packed) = (false, false);
+    for line in lines(text) {
+        if words(line.text).any(is_text_section) {
+            return true;
+        }
+        section |= line.key.is_some_and(is_section);
+        packed |= has_packed(line.value.slice(text));
+        if line.key.is_some_and(|key| is_near(key, "kind", 2)) && is_secret_kind(word(line.value.slice(text))) && !refers(text, &line) {
+            return true;
+        }
+    }
+    section && packed
 }
 
 /// The words of a text, whatever stands between them.
@@ -166,7 +192,7 @@ pub(super) fn hidden(text: &str, is_secret: bool) -> Vec<Hidden> {
     if is_secret {
         all_but_names(text, &mut put);
     } else {
-        credentials(text, &mut put);
+        credentials(text, Given::Beside, &mut put);
     }
     hidden
 }
@@ -217,40 +243,145 @@ fn all_but_names(text: &str, put: &mut impl FnMut(TextRange)) {
     }
 }
 
-fn credentials(text: &str, put: &mut impl FnMut(TextRange)) {
+/// How sure it is that a word with a value beside it has that value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Given {
+    /// The text can be read: a colon or an equals sign stands between them.
+    Marked,
+    /// The text is broken: the mark may have been lost.
+    Beside,
+}
+
+/// What is hidden of a text that is no document by itself, as a comment or the value of something: what its lines give to words that name
+/// credentials.
+pub(super) fn given(text: &str) -> Vec<TextRange> {
+    let mut hidden = Vec::new();
+    credentials(text, Given::Marked, &mut |range| hidden.push(range));
+    hidden.retain(|range| !range.is_empty());
+    hidden
+}
+
+/// Where the value begins that a line gives to a word which names a credential.
+fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
+    let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let mut at = 0;
+    let mut is_first = how == Given::Beside;
+    while let Some(start) = line.get(at..)?.find(char::is_alphanumeric).map(|start| at + start) {
+        at = line[start..].find(|c| !is_of_word(c)).map_or(line.len(), |length| start + length);
+        let name = line[start..at].trim_end_matches(['-', '_', '.']);
+        if names_credential(name, in_headers) {
+            let rest = &line[start + name.len()..];
+            let value = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+            let marks = &rest[..rest.len() - value.len()];
+            // An expression or a placeholder is no value.
+            let is_pattern = how == Given::Marked && marks.contains(['[', '(', '<', '^']);
+            let is_given = !is_pattern && (is_first || marks.contains([':', '=']) || is_field_beside(rest));
+            // What begins the name of a place, a variable or a command belongs to the value.
+            let whole = &rest[marks.trim_end_matches(['$', '%', '{', '(', '/']).len()..];
+            if is_given && !says_where(word(whole)) {
+                return Some(line.len() - value.len());
+            }
+        }
+        is_first = false;
+    }
+    None
+}
+
+/// Whether what follows the name of a field is its value, as in `name: x, value: y`.
+fn is_field_beside(rest: &str) -> bool {
+    let marks = rest.len() - rest.trim_start_matches(|c: char| !c.is_alphanumeric()).len();
+    rest[marks..].starts_with("value") || rest[..marks].contains(',') && rest.contains("value")
+}
+
+/// Whether a line ends where the value of a word that names a credential would begin.
+fn opens(line: &str, in_headers: bool, how: Given) -> bool {
+    let bare = line.trim_end_matches([' ', '\t', '|', '>', '-', '+', '{', '[', ':', '=', '"', '\'', '(']);
+    if how == Given::Marked && !line[bare.len()..].contains([':', '=']) {
+        return false;
+    }
+    let name = bare.rsplit(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.')).next().unwrap_or_default();
+    names_credential(name, in_headers)
+}
+
+/// Whether a word names a credential, where nothing is known of what stands around it.
+fn names_credential(name: &str, in_headers: bool) -> bool {
+    is_sensitive_key(name) || in_headers && is_sensitive_header(name) || matches!(name, "inline_string" | "inline_bytes")
+}
+
+fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
     let mut in_key = false;
     let mut header = false;
     let mut headers: Option<usize> = None;
+    // Whether the line before had one.
+    let mut after = false;
+    // Lines deeper than this are the value of a credential.
+    let mut below: Option<usize> = None;
     for line in lines(text) {
         let end = line.start + line.text.len() as u32;
-        let begins = line.text.contains("-----BEGIN");
+        let begins = line.bare.contains("-----BEGIN");
         if begins {
-            let kind = line.text.split_once("-----BEGIN").and_then(|(_, rest)| rest.split_once("-----")).map_or("", |(kind, _)| kind);
-            in_key = !is_public(kind) || has_private_block(line.text);
+            let kind = line.bare.split_once("-----BEGIN").and_then(|(_, rest)| rest.split_once("-----")).map_or("", |(kind, _)| kind);
+            in_key = !is_public(kind) || has_private_block(line.bare);
         }
         if in_key {
             put(line.value);
-            in_key = !line.text.contains("-----END");
+            in_key = !line.bare.contains("-----END");
             continue;
         }
-        let value = word(line.value.slice(text));
-        if headers.is_some_and(|depth| line.indent <= depth && !line.text.is_empty()) {
+        if line.bare.is_empty() {
+            continue;
+        }
+        if below.is_some_and(|depth| line.indent > depth) {
+            put(TextRange::new(line.start, end));
+            continue;
+        }
+        // In brackets or quotes a value need not stand deeper, nor after a slip.
+        let is_value = || line.key.is_none() || line.bare.starts_with(['{', '[', '"', '\'']);
+        if below.take().is_some() && how == Given::Beside && is_value() {
+            put(TextRange::new(line.start, end));
+            continue;
+        }
+        // In a broken text nobody knows where they end.
+        if how == Given::Marked && headers.is_some_and(|depth| line.indent <= depth) {
             headers = None;
         }
-        let by_key = line.key.is_some_and(|key| is_sensitive_key(key) || key == "value" && header || headers.is_some() && is_sensitive_header(key));
-        let applied = line.text.contains("last-applied-configuration") || line.text.contains("\\\"") && quotes_secret(line.text);
-        // Several things in one line, as JSON has them.
-        let packed = line.text.matches(':').count() > 1
-            && line.text.split(['"', '\'', ' ', '{', ',']).any(|word| {
-                let word = word.trim_end_matches(':');
-                is_sensitive_key(word) || is_sensitive_header(word) || matches!(word, "inline_string" | "inline_bytes" | "Bearer" | "Basic")
-            });
-        if by_key && !says_where(value) || is_credential(line.text) || applied || packed && line.text.contains(['{', '[']) {
-            put(TextRange::new(if line.key.is_some() { line.value.start } else { line.start }, end));
+        let in_headers = headers.is_some() || words(line.bare).any(names_headers);
+        let value = word(line.value.slice(text));
+        let applied = line.bare.contains("last-applied-configuration") || line.bare.contains("\\\"") && quotes_secret(line.bare);
+        let of_header = header && words(line.bare).next() == Some("value") && !says_where(value);
+        let between = |c: char| matches!(c, '"' | '\'' | '\\' | ',' | '{' | '}' | '[' | ']' | ':');
+        let has_credential =
+            || is_credential(line.bare) || line.bare.split(between).any(is_credential) || line.bare.split(char::is_whitespace).any(is_credential);
+        let by_name = named(line.bare, in_headers, how).map(|at| end - line.bare.len() as u32 + at as u32);
+        let by_look = (of_header || applied || has_credential()).then_some(if line.key.is_some() { line.value.start } else { line.start });
+        let from = by_name.into_iter().chain(by_look).min();
+        // A slip may have broken the line of the value.
+        let goes_on = after && line.key.is_none();
+        after = how == Given::Beside && (from.is_some() || goes_on);
+        match from {
+            Some(from) => put(TextRange::new(from, end)),
+            None if goes_on => put(TextRange::new(line.start, end)),
+            None if how == Given::Beside => packed_words(&line, put),
+            None => {}
         }
-        header = line.key == Some("name") && is_sensitive_header(value);
-        if line.key.is_some_and(super::words::names_headers) && value.is_empty() {
+        if opens(line.bare, in_headers, how) {
+            below = Some(line.indent);
+        }
+        header = line.key.is_some_and(|key| bare_key(key) == "name") && is_sensitive_header(value);
+        if headers.is_none() && in_headers {
             headers = Some(line.indent);
         }
+    }
+}
+
+/// Words of a line that look as keys in base64 do. Of a text that can be read that is no sign of a credential.
+fn packed_words(line: &Line<'_>, put: &mut impl FnMut(TextRange)) {
+    let mut at = line.start + (line.text.len() - line.bare.len()) as u32;
+    for part in line.bare.split_inclusive(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '"' | '\'' | '{' | '}' | '[' | ']')) {
+        let is_long = part.len() >= LONG_PACKED && !part.starts_with('/');
+        if is_packed_loosely(part) && (is_long || part.contains('=')) {
+            put(TextRange::new(at, at + part.trim_end().len() as u32));
+        }
+        at += part.len() as u32;
     }
 }

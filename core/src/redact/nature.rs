@@ -5,9 +5,9 @@
 use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret};
 use super::value::{is_credential, symmetric_keys};
-use super::veil::{hidden_within, may_hold_text};
-use super::words::{is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_where};
-use crate::text::{Node, NodeId, Object, Str, Value};
+use super::veil::{hidden_within, holds_text, may_hold_text};
+use super::words::{bare_key, is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where, split_key};
+use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
 
 /// What a reader keeps apart from a tree.
@@ -29,18 +29,18 @@ pub fn keeps_back(root: &Node) -> bool {
 /// The credentials in the tree of a file that is none of Kubernetes' objects. They stay in it.
 pub fn credentials_of(root: &mut Node) -> Vec<Str> {
     let mut kept = KeptBack::default();
-    look_into(root, &mut kept, false);
+    look_into(root, &mut kept, Where::default());
     kept.credentials
 }
 
 /// Takes out of an object's tree what Secrets hold, wherever in it they are. What remains is the shape: keys, how many values, of what type.
-/// `known` says that it may be a Secret, for texts that say so elsewhere.
-pub fn keep_back(root: &mut Node, known: bool) -> KeptBack {
+/// `known` says that it may be a Secret, for texts that say so elsewhere; `broken`, that its text could not be read in full.
+pub fn keep_back(root: &mut Node, known: bool, broken: bool) -> KeptBack {
     let mut kept = KeptBack { is_secret: known || keeps_back(root), ..KeptBack::default() };
     if kept.is_secret {
         take_out(root, &mut kept.secrets);
     } else {
-        look_into(root, &mut kept, false);
+        look_into(root, &mut kept, Where { broken, in_headers: false });
     }
     kept
 }
@@ -90,14 +90,30 @@ fn take_out_of_metadata(metadata: &mut Object) {
         match (key.as_str(), &mut node.value) {
             ("annotations", Value::Object(annotations)) => {
                 let stays =
-                    |key: &str, value: &Node| ANNOTATIONS.iter().any(|known| key.starts_with(known)) && !value.as_str().is_some_and(may_hold_text);
+                    |key: &str, value: &Node| ANNOTATIONS.iter().any(|known| key.starts_with(known)) && !value.as_str().is_some_and(holds_text);
                 annotations.iter_mut().filter(|(key, value)| !stays(key, value)).for_each(|(_, value)| erase(value));
             }
             ("name" | "namespace", Value::String(name)) if !is_name(name) => erase(node),
             ("name" | "namespace", Value::String(_)) => {}
-            (key, _) if METADATA.contains(&key) => {}
+            (key, _) if METADATA.contains(&key) => only_names(node),
             _ => erase(node),
         }
+    }
+}
+
+/// Leaves out what cannot be a name, as the value that a slip put there.
+fn only_names(node: &mut Node) {
+    match &mut node.value {
+        Value::String(value) if !is_name(value) => *value = Str::new_static(REDACTED),
+        Value::Array(items) => items.iter_mut().for_each(only_names),
+        Value::Object(object) => {
+            if object.iter().any(|entry| !is_name(&entry.key)) {
+                let entries = core::mem::take(object).into_iter();
+                *object = entries.map(|entry| (if is_name(&entry.key) { entry.key } else { Str::new_static(REDACTED) }, entry.value)).collect();
+            }
+            object.iter_mut().for_each(|(_, value)| only_names(value));
+        }
+        _ => {}
     }
 }
 
@@ -131,31 +147,57 @@ fn erase(node: &mut Node) {
     }
 }
 
-/// Secrets within an object that is none, and credentials. `in_headers`: keys are names of headers.
-fn look_into(node: &mut Node, kept: &mut KeptBack, in_headers: bool) {
+/// Where a node stands.
+#[derive(Clone, Copy, Default)]
+struct Where {
+    /// In a text that could not be read in full: a value may have lines in it that were meant as others.
+    broken: bool,
+    /// Below the name of headers: keys are their names.
+    in_headers: bool,
+}
+
+/// Secrets within an object that is none, and credentials.
+fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
     match &mut node.value {
         Value::String(value) if is_credential(value) => {
             kept.credentials.extend(symmetric_keys(value).into_iter().map(Str::from));
             kept.credentials.push(value.clone());
         }
-        Value::String(value) => kept.credentials.extend(hidden_in_text(value)),
-        Value::Array(items) => items.iter_mut().for_each(|item| look_into(item, kept, false)),
+        Value::String(value) => {
+            kept.credentials.extend(behind_lost_anchor(value).filter(|_| at.broken).map(Str::new));
+            kept.credentials.extend(hidden_in_text(value, at.broken));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| look_into(item, kept, Where { in_headers: false, ..at })),
         Value::Object(object) if may_be_secret(object, Standing::Part) => take_out(node, &mut Vec::new()),
         Value::Object(object) => {
-            let named = |field: &str| object.get(field).and_then(Node::as_str).is_some_and(is_sensitive_header);
-            let of_header = named("name") || named("key");
+            let names = |entry: &Entry| matches!(bare_key(&entry.key), "name" | "key") && entry.value.as_str().is_some_and(is_sensitive_header);
+            let of_header = object.iter().any(names);
             for (key, value) in object.iter_mut() {
+                kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));
+                // Of a header that a slip took the name from, its value is the key.
+                let is_value = at.broken && at.in_headers && matches!(value.value, Value::Null);
+                if is_value || is_credential(key) {
+                    kept.credentials.push(Str::new(key));
+                }
+                // A key of several words may be a line that lost its colon.
+                kept.credentials.extend(hidden_in_text(key, true).into_iter().filter(|_| key.contains(' ')));
+                let (name, rest) = split_key(key);
                 let by_key = is_sensitive_key(key)
+                    || is_sensitive_key(name)
                     || key == "secret" && value.as_object().is_some()
-                    || in_headers && is_sensitive_header(key)
-                    || of_header && key == "value";
+                    || at.in_headers && is_sensitive_header(name)
+                    || of_header && bare_key(name) == "value";
                 if by_key && let Value::Array(items) = &value.value {
                     let texts = items.iter().filter_map(Node::as_str).filter(|text| !says_where(text));
                     kept.credentials.extend(texts.map(Str::new));
                 }
+                // Without a blank behind its colon a value belongs to the key.
+                let below = value.as_object().into_iter().flatten().filter(|_| by_key).filter_map(|entry| split_key(&entry.key).1);
+                let beside = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest));
+                kept.credentials.extend(below.chain(beside).map(Str::new));
                 match by_key.then(|| credential_of(value)).flatten() {
                     Some(credential) => kept.credentials.push(credential),
-                    None => look_into(value, kept, names_headers(key)),
+                    None => look_into(value, kept, Where { in_headers: names_headers(key), ..at }),
                 }
             }
         }
@@ -163,18 +205,19 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, in_headers: bool) {
     }
 }
 
+/// What stands behind an anchor that a slip made a part of a text: a Secret may have an alias for it.
+fn behind_lost_anchor(text: &str) -> Option<&str> {
+    let (_, behind) = text.split_once('&')?;
+    let (name, value) = behind.split_once(' ')?;
+    (is_name(name) && !name.is_empty()).then_some(value)
+}
+
 /// What is hidden in a text in a tree, as annotations and ConfigMaps have them.
-fn hidden_in_text(text: &str) -> Vec<Str> {
-    // Most have nothing of the kind, and are not parsed.
-    const SIGNS: &[&[u8]] = &[b"secret", b"passw", b"token", b"private", b"apikey", b"api_key", b"authoriz", b"stringdata"];
-    if !may_hold_text(text) {
+fn hidden_in_text(text: &str, broken: bool) -> Vec<Str> {
+    if !says_sensitive(text) || !broken && !may_hold_text(text) {
         return Vec::new();
     }
-    let small = text.to_ascii_lowercase();
-    if !SIGNS.iter().any(|sign| memchr::memmem::find(small.as_bytes(), sign).is_some()) {
-        return Vec::new();
-    }
-    hidden_within(text).into_iter().map(|range| Str::new(range.slice(text))).collect()
+    hidden_within(text, broken).into_iter().map(|range| Str::new(range.slice(text))).collect()
 }
 
 /// The text under a sensitive key: its value, or that of its `value`.

@@ -104,14 +104,32 @@ fn blank_scalar(place: &mut [u8]) {
     }
 }
 
-/// Part of a scalar: what escapes stays, and what bounds texts.
+/// Part of a scalar: what escapes stays, and what bounds texts. A character by its number becomes another one.
 fn blank_inside(place: &mut [u8]) {
-    let mut escaped = false;
-    for byte in place {
-        if !escaped && !byte.is_ascii_whitespace() && !matches!(byte, b'\\' | b'"' | b'\'') {
-            *byte = b'x';
-        }
-        escaped = !escaped && *byte == b'\\';
+    let mut at = 0;
+    while let Some(byte) = place.get(at).copied() {
+        let digits = match place.get(at + 1) {
+            _ if byte != b'\\' => 0,
+            Some(b'x') => 2,
+            Some(b'u') => 4,
+            Some(b'U') => 8,
+            _ => 0,
+        };
+        let number = place.get_mut(at + 2..at + 2 + digits).filter(|number| digits > 0 && number.iter().all(u8::is_ascii_hexdigit));
+        at += match number {
+            Some(number) => {
+                // The letter that everything becomes.
+                number.iter_mut().rev().zip(b"87".iter().chain(core::iter::repeat(&b'0'))).for_each(|(digit, new)| *digit = *new);
+                2 + digits
+            }
+            None if byte == b'\\' => 2,
+            None => {
+                if !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'') {
+                    place[at] = b'x';
+                }
+                1
+            }
+        };
     }
 }
 
@@ -167,32 +185,58 @@ fn masked(value: &[u8]) -> Vec<u8> {
         blank_json(&mut out);
         return out;
     }
-    let mut at = 0;
-    let mut blocks = 0;
-    while let Some((start, end, kind)) = text.get(at..).and_then(block) {
-        let (start, end) = (at + start, at + end);
-        at = end;
-        blocks += 1;
-        if !is_public(kind) || !is_der(&text[start..end]) {
-            blank_body(&mut out[start..end]);
-        }
-    }
-    if blocks == 0 {
+    let blocks = blocks(text);
+    if blocks.is_empty() {
         out.iter_mut().filter(|byte| !byte.is_ascii_whitespace()).for_each(|byte| *byte = b'x');
-    } else {
-        // What stands beside the blocks says nothing to anybody.
-        blank_beside(&mut out, text);
+        return out;
     }
+    // What stands beside the blocks says nothing to anybody.
+    let mut at = 0;
+    for block in blocks {
+        blank_beside(&mut out[at..block.start]);
+        let body = block.body.0..block.body.1;
+        if !is_public(block.kind) || !is_der(&text[body.clone()]) {
+            blank_body(&mut out[body]);
+        }
+        at = block.end;
+    }
+    blank_beside(&mut out[at..]);
     out
 }
 
-/// The body of the first PEM block, and its kind.
-fn block(text: &str) -> Option<(usize, usize, &str)> {
-    let begin = text.find("-----BEGIN ")? + 11;
-    let (kind, _) = text.get(begin..)?.split_once("-----")?;
-    let start = begin + kind.len() + 5;
-    let length = text.get(start..)?.find("-----END ")?;
-    Some((start, start + length, kind))
+/// A PEM block: where it begins and ends, with its lines of dashes, and what is between them.
+struct Block<'a> {
+    start: usize,
+    end: usize,
+    body: (usize, usize),
+    kind: &'a str,
+}
+
+/// The PEM blocks of a text that are whole.
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let mut at = 0;
+    while let Some(found) = text.get(at..).and_then(|rest| rest.find("-----BEGIN ")) {
+        let start = at + found;
+        match block(text, start) {
+            Some(block) => {
+                at = block.end;
+                blocks.push(block);
+            }
+            None => at = start + 1,
+        }
+    }
+    blocks
+}
+
+/// The PEM block that begins here.
+fn block(text: &str, start: usize) -> Option<Block<'_>> {
+    let is_kind = |kind: &str| kind.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
+    let (kind, _) = text.get(start + 11..)?.split_once("-----").filter(|(kind, _)| is_kind(kind))?;
+    let from = start + 11 + kind.len() + 5;
+    let to = from + text.get(from..)?.find("-----END ")?;
+    let (last, _) = text.get(to + 9..)?.split_once("-----").filter(|(last, _)| is_kind(last))?;
+    Some(Block { start, end: to + 9 + last.len() + 5, body: (from, to), kind })
 }
 
 /// Whether a block has one whole value of DER, as certificates are: anything may call itself public.
@@ -229,18 +273,8 @@ fn blank_body(body: &mut [u8]) {
 }
 
 /// Letters and digits before, between and after PEM blocks.
-fn blank_beside(out: &mut [u8], text: &str) {
-    let mut inside = false;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let begins = line.contains("-----BEGIN ");
-        let ends = line.contains("-----END ");
-        if !inside && !begins && !ends {
-            out[at..at + line.len()].iter_mut().filter(|byte| byte.is_ascii_alphanumeric()).for_each(|byte| *byte = b'x');
-        }
-        inside = (inside || begins) && !ends;
-        at += line.len();
-    }
+fn blank_beside(place: &mut [u8]) {
+    place.iter_mut().filter(|byte| byte.is_ascii_alphanumeric()).for_each(|byte| *byte = b'x');
 }
 
 /// Strings of JSON that are values, and numbers. Names of members stay: `keys` is one.
@@ -311,6 +345,17 @@ mod tests {
         assert_eq!(of("hunter2\n"), "xxxxxxx\n");
         assert_eq!(of(r#"{"keys": [{"k": "s\"3cret", "n": 7091}]}"#), r#"{"keys": [{"k": "x\"xxxxx", "n": 1011}]}"#);
         assert_eq!(masked(&[0xff, 0xfe]), [0, 0]);
+    }
+
+    #[test]
+    fn what_escapes_stays_an_escape() {
+        let inside = |text: &str| {
+            let mut bytes = Vec::from(text.as_bytes());
+            blank_inside(&mut bytes);
+            String::from_utf8(bytes).expect("text")
+        };
+        assert_eq!(inside(r#"a\x41\u0041\n\"b"#), r#"x\x78\u0078\n\"x"#);
+        assert_eq!(inside(r"\xq1\u12\"), r"\xxx\uxx\");
     }
 
     #[test]

@@ -60,7 +60,9 @@ pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
     }
     is_whole
         && object.iter().any(|entry| {
-            is_section(&entry.key) || is_packed_loosely(&entry.key) || says_secret(&entry.key, &entry.value) || holds_packed(&entry.value)
+            let is_odd = is_sensitive_key(&entry.key) && entry.value.as_object().is_some();
+            let is_named = is_section(&entry.key) || is_packed_loosely(&entry.key) || says_secret(&entry.key, &entry.value);
+            is_odd || is_named || holds_packed(&entry.value)
         })
 }
 

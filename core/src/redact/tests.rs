@@ -33,3 +33,46 @@ fn credentials_elsewhere_are_hidden_alone() {
     let text = "kind: Mapping\nspec:\n  prefix: /a/\n  add_request_headers:\n    Authorization: Bearer abcdefghijkl\n    x-other: shown\n";
     assert_eq!(masked(text), text.replace("Bearer abcdefghijkl", "****** ************"));
 }
+
+#[test]
+fn a_broken_text_gives_no_value_to_a_word_that_names_a_credential() {
+    let broken = "kind: Mapping\nspec:\n  prefix: /a/\n  *: }\n";
+    let texts = [
+        ("  access_token- hunter2hunter2\n", "hunter2hunter2"),
+        ("  password=hunter2hunter2\n", "hunter2hunter2"),
+        ("  Authorization 'Bearer hunter2hunter2', next: 1\n", "hunter2hunter2"),
+        ("  token:\nhunter2hunter2\n", "hunter2hunter2"),
+        ("  jwks {a: eyJhbGciOiJIUzI1NiJ9\".hunter2hunter2}\n", "hunter2hunter2"),
+        ("  - {name: X-Api-Key% value: hunter2hunter2}\n", "hunter2hunter2"),
+    ];
+    for (line, secret) in texts {
+        let shown = masked(&[broken, line].concat());
+        assert!(!shown.contains(secret), "{shown}");
+        assert!(shown.starts_with("kind: Mapping\nspec:\n  prefix: /a/\n"), "what names nothing stays: {shown}");
+    }
+}
+
+#[test]
+fn comments_and_keys_give_nothing_away() {
+    let beside = "kind: Mapping\nspec:\n  prefix: /a/ # where the token is: see the guide\n";
+    assert_eq!(masked("kind: Mapping\nspec: {prefix: /a/} # takes all\n"), "kind: Mapping\nspec: {prefix: /a/} # takes all\n");
+    for lines in
+        ["# password: hunter2hunter2\n", "# kind: Secret\n# note: hunter2hunter2\n", "  add_request_headers: {x-token: {value:hunter2hunter2}}\n"]
+    {
+        let shown = masked(&[beside, lines].concat());
+        assert!(!shown.contains("hunter2"), "{shown}");
+        assert!(shown.contains("prefix: /a/"), "{shown}");
+    }
+}
+
+#[test]
+fn what_names_a_place_or_looks_like_a_credential_alone_stays() {
+    let texts = [
+        "kind: ConfigMap\ndata:\n  a: 'token: ${TOKEN}'\n  b: |\n    password=/run/secrets/db\n    token=%REQ(x-token)%\n",
+        "kind: Mapping\nspec: {rewrite: 'docker.io/shop/app:v1@sha256:9f86d081884c', host: 'https://git@example.com/'}\n",
+        "kind: Mapping # Basic Authentication is required\nspec: {regex: '.*token=[a-z]+$1$2'}\n",
+    ];
+    for text in texts {
+        assert_eq!(masked(text), text);
+    }
+}

@@ -8,6 +8,9 @@ use crate::text::base64;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// Shorter names in URLs are those of people.
+const LONG_USER: usize = 12;
+
 /// Kinds of PEM blocks that are public.
 const PUBLIC: &[&str] = &[
     "CERTIFICATE",
@@ -70,10 +73,21 @@ pub(super) fn is_credential(value: &str) -> bool {
         || (memchr::memchr(b'$', bytes).is_some() || memchr::memchr(b'{', bytes).is_some()) && has_hash(value)
         || (has(b"eyJ") && value.split(|c: char| !is_token_character(c) && c != '.').any(is_jwt))
         || has(b"ENC[")
-        || (has(b"eyJ") || has(b"oct")) && !symmetric_keys(value).is_empty()
-        || (has(b"://") && has_user(value))
+        || has(b"oct") && !symmetric_keys(value).is_empty()
+        || has(b"eyJ") && value.split(|c| !is_of_base64(c)).any(|word| word.starts_with("eyJ") && !symmetric_keys(word).is_empty())
+        || (has(b"@") && has_user(value))
         || is_scheme(value)
+        || has_scheme(value)
         || value.split(|c: char| !is_token_character(c)).any(is_marked_token)
+}
+
+fn is_of_base64(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=')
+}
+
+/// Whether any word of a text is base64, whatever stands around it.
+pub(super) fn has_packed(text: &str) -> bool {
+    text.split(|c| !is_of_base64(c)).any(is_packed)
 }
 
 fn is_token_character(c: char) -> bool {
@@ -89,37 +103,62 @@ fn packed_block(value: &str) -> bool {
     decode(value).and_then(|bytes| String::from_utf8(bytes).ok()).is_none_or(|text| has_private_block(&text))
 }
 
-/// Hashes as files of users have them, and as `crypt` writes them.
+/// Hashes as files of users have them, and as `crypt` writes them. Short marks may be anything within a word.
 fn has_hash(value: &str) -> bool {
-    const HASHES: &[&str] = &["$apr1$", "$2y$", "$2a$", "$2b$", "$1$", "$5$", "$6$", "$y$", "$argon2", "{SHA}", "{SSHA}", "{SHA256}", "{SHA512}"];
-    HASHES.iter().any(|hash| value.match_indices(hash).any(|(at, _)| at == 0 || value[..at].ends_with([':', '\n', ' ', '"', '\''])))
+    const MARKS: &[&str] = &["$apr1", "$2y$", "$2a$", "$2b$", "$argon2", "{SHA", "{SSHA"];
+    const SHORT: &[&str] = &["$1$", "$5$", "$6$", "$y$"];
+    let begins = |at: usize| at == 0 || value[..at].ends_with([':', '\n', ' ', '"', '\'']);
+    MARKS.iter().any(|mark| value.contains(mark)) || SHORT.iter().any(|mark| value.match_indices(mark).any(|(at, _)| begins(at)))
 }
 
-/// A JSON Web Token: three parts, of which the first begins with `{"`.
+/// A JSON Web Token: parts with dots between, of which the first begins with `{"`. One that says how it is signed or whose key did it is enough.
 fn is_jwt(word: &str) -> bool {
-    let mut parts = word.split('.');
-    let head = parts.next().is_some_and(|head| head.starts_with("eyJ") && head.len() >= 12);
-    head && parts.next().is_some_and(|body| body.len() >= 4)
+    const HEADS: &[&str] = &["eyJhbGciOi", "eyJ0eXAiOi", "eyJraWQiOi"];
+    word.len() >= 20 && word.starts_with("eyJ") && (word.contains('.') || HEADS.iter().any(|head| word.starts_with(head)))
 }
 
-/// A user with a password before the host of a URL.
+/// A user with a password before the host of a URL, whatever is left of the marks behind its scheme. Before the hash of an image stands its tag.
 fn has_user(value: &str) -> bool {
-    value.match_indices("://").any(|(at, mark)| {
-        let rest = &value[at + mark.len()..];
-        let authority = &rest[..rest.find(|c: char| matches!(c, '/' | '?' | '#' | '"' | '\'') || c.is_whitespace()).unwrap_or(rest.len())];
-        authority.rsplit_once('@').is_some_and(|(user, _)| user.split_once(':').is_some_and(|(_, password)| !password.is_empty()))
+    let ends_url = |c: char| matches!(c, '"' | '\'' | '?' | '#') || c.is_whitespace();
+    value.match_indices('@').any(|(at, _)| {
+        let before = value[..at].rsplit(ends_url).next().unwrap_or_default();
+        let Some((scheme, user)) = before.rsplit_once('/') else { return false };
+        let is_user = match user.split_once(':') {
+            Some((_, password)) => !password.is_empty(),
+            // A token may stand there alone.
+            None => scheme.ends_with('/') && user.len() >= LONG_USER,
+        };
+        is_user && !value[at..].starts_with("@sha")
     })
+}
+
+/// Schemes of headers of credentials.
+const SCHEMES: &[&str] = &["bearer", "basic", "token", "apikey", "negotiate"];
+
+fn is_scheme_word(word: &str) -> bool {
+    SCHEMES.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
 /// The value of a header of credentials, with its scheme.
 fn is_scheme(value: &str) -> bool {
     let Some((scheme, rest)) = value.trim().split_once(' ') else { return false };
-    let known = ["bearer", "basic", "token", "apikey", "negotiate"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
     let word = rest.trim();
-    known
+    is_scheme_word(scheme)
         && word.len() >= 8
         && !word.contains([' ', '%', '"', '$'])
         && word.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase() || byte == b'=')
+}
+
+/// Whether such a value stands anywhere in a text. There a word without digits may be one of a sentence.
+fn has_scheme(value: &str) -> bool {
+    let mut before = "";
+    value.split_whitespace().any(|word| {
+        let is_token = word.len() >= 8 && !word.contains(['%', '"', '$']) && word.bytes().any(|byte| byte.is_ascii_digit() || byte == b'=');
+        is_token && is_scheme_word(core::mem::replace(&mut before, word)) || {
+            before = word;
+            false
+        }
+    })
 }
 
 /// Tokens that say whose they are.
@@ -150,13 +189,15 @@ pub(super) fn is_packed_loosely(text: &str) -> bool {
 /// The parts of a value that say what must not be said, each by itself: lines, and words behind a scheme or before a host.
 pub(super) fn parts(value: &str, mut take: impl FnMut(&str)) {
     let mut public = false;
-    for line in value.lines() {
+    // Each format writes a control character in its own way.
+    for line in value.split(char::is_control) {
         let line = line.trim();
-        if let Some(kind) = line.strip_prefix("-----BEGIN ").and_then(|rest| rest.split_once("-----")).map(|(kind, _)| kind) {
+        if let Some((kind, rest)) = line.strip_prefix("-----BEGIN ").and_then(|rest| rest.split_once("-----")) {
             public = is_public(kind);
-            // All of the block may stand in one line.
-            if line.matches("-----").count() > 2 && !public {
+            // Some of the block may stand in the line, or all of it.
+            if !public && !rest.is_empty() {
                 take(line);
+                take(rest.split("-----").next().unwrap_or_default().trim());
             }
             continue;
         }

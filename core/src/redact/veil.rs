@@ -11,7 +11,7 @@ use super::mark::REDACTED;
 use super::stand_in::{Form, replace};
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret};
 use super::value::{decode, is_credential, symmetric_keys};
-use super::words::{is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_where};
+use super::words::{bare_key, is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where, split_key};
 use crate::order::{Gather as _, Order as _};
 use crate::text::{Chunk, Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
 use alloc::boxed::Box;
@@ -49,6 +49,9 @@ const MOST_CUT_OFF: usize = 8;
 
 /// Shorter texts hold no other text.
 const SHORTEST_EMBEDDED: usize = 20;
+
+/// Shorter texts give no word a value.
+const SHORTEST_LINE: usize = 8;
 
 /// Shorter words of a message are its own.
 const SHORTEST_WORD: usize = 8;
@@ -188,6 +191,7 @@ fn cover(text: &str, offset: u32, beside: Beside, depth: u32) -> Covered {
     });
     let mut cover = Cover::new(text, &document, depth);
     let mut is_secret = document.root.as_ref().is_some_and(|root| cover.document(root, beside.before));
+    cover.comments_that_give();
     if beside.next {
         cover.comments_at_end();
     }
@@ -300,6 +304,27 @@ impl<'a> Cover<'a> {
         }
     }
 
+    /// What comments give to words that name credentials, lines of which may follow one another.
+    fn comments_that_give(&mut self) {
+        let gives = |text: &str| says_sensitive(text) || is_credential(text) || lines::comments_are_secret(text);
+        if !self.document.comments.iter().any(|comment| gives(comment.range.slice(self.text))) {
+            return;
+        }
+        // Nothing but the comments, at their places.
+        let mut alone: Vec<u8> = self.text.bytes().map(|byte| if byte == b'\n' { byte } else { b' ' }).collect();
+        for TextRange { start, end } in self.document.comments.iter().map(|comment| comment.range) {
+            let place = start as usize..end as usize;
+            if let (Some(to), Some(from)) = (alone.get_mut(place.clone()), self.text.as_bytes().get(place)) {
+                to.copy_from_slice(from);
+            }
+        }
+        let alone = String::from_utf8(alone).unwrap_or_default();
+        if lines::comments_are_secret(&alone) {
+            return self.comments(TextRange::new(0, self.text.len() as u32));
+        }
+        lines::given(&alone).into_iter().for_each(|range| self.hide(range, Form::Loose));
+    }
+
     /// Comments behind the document's content, which may belong to the document after it.
     fn comments_at_end(&mut self) {
         let end = self.spans().get(NodeId(0)).map_or(0, |root| root.value.end);
@@ -407,6 +432,13 @@ impl<'a> Cover<'a> {
             let after = |id: &NodeId| self.span(*id).value.start >= place;
             let Some(first) = (0..self.spans().len() as u32).map(NodeId).find(after) else { continue };
             let whole = self.span(first).value;
+            // A slip may have taken the anchor from its value.
+            let between = self.text.get(place as usize..whole.start as usize).unwrap_or_default();
+            if between.split_whitespace().any(|word| !word.starts_with('!')) {
+                let line = self.text.get(place as usize..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
+                self.hide(TextRange::new(place, place + line as u32), Form::Loose);
+                continue;
+            }
             let below = (first.0..self.spans().len() as u32).map(NodeId).take_while(|id| self.span(*id).value.start < whole.end.max(whole.start + 1));
             for id in below.filter(|id| self.is_leaf(*id)).collect::<Vec<_>>() {
                 let (value, form) = (self.span(id).value, self.of_string(id));
@@ -446,6 +478,9 @@ impl<'a> Cover<'a> {
     fn part(&mut self, root: &Node) {
         let mut secrets = Vec::new();
         inner_secrets(root, &mut secrets);
+        if !secrets.is_empty() {
+            self.comments(TextRange::new(0, self.text.len() as u32));
+        }
         for secret in secrets {
             let range = self.span(secret.id).value;
             self.secret(secret, range);
@@ -454,7 +489,8 @@ impl<'a> Cover<'a> {
         let mut named = BTreeMap::new();
         for id in (0..self.spans().len() as u32).map(NodeId) {
             let span = self.span(id);
-            if range.start <= span.value.start && matches!(self.key(id), "name" | "key") && is_sensitive_header(span.value.slice(self.text)) {
+            if range.start <= span.value.start && matches!(bare_key(self.key(id)), "name" | "key") && is_sensitive_header(span.value.slice(self.text))
+            {
                 named.insert(span.parent, ());
             }
         }
@@ -464,7 +500,7 @@ impl<'a> Cover<'a> {
             if span.value.start >= range.end && id != root.id {
                 break;
             }
-            if self.is_leaf(id) && !span.value.is_empty() {
+            if self.is_leaf(id) && !span.whole().is_empty() {
                 self.leaf(id, &span, named.contains_key(&span.parent));
             }
         }
@@ -480,13 +516,26 @@ impl<'a> Cover<'a> {
         let value = self.strings.get(&id).map_or(written, |value| value.as_str());
         let (key, parent) = (self.key(id), self.key(span.parent));
         let grand = self.span(span.parent).parent;
+        self.key_that_says(id, span);
+        // Without a blank behind its colon a value belongs to the key.
+        let (name, rest) = split_key(key);
+        let name = bare_key(name);
         let by_key = is_sensitive_key(key)
+            || is_sensitive_key(name)
             || key.is_empty() && is_sensitive_key(parent)
-            || names_headers(parent) && is_sensitive_header(key)
-            || matches!(key, "value" | "inline_string" | "inline_bytes")
+            || names_headers(parent) && is_sensitive_header(name)
+            || matches!(name, "value" | "inline_string" | "inline_bytes")
                 && (of_header || is_sensitive_key(parent) || names_headers(self.key(grand)) && is_sensitive_header(parent))
             || parent == "sops"
             || self.key(grand) == "sops";
+        if let Some(rest) = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest)) {
+            let start = span.key.start + span.key.slice(self.text).find(rest).unwrap_or_default() as u32;
+            self.hide(TextRange::new(start, start + rest.len() as u32), Form::Loose);
+        }
+        // What an alias stands for is hidden where it is written.
+        if written.starts_with('*') {
+            return;
+        }
         if by_key && !says_where(value) || is_credential(value) {
             let is_packed = || decode(value).is_some() && !symmetric_keys(value).is_empty();
             let form = match self.strings.contains_key(&id) {
@@ -501,6 +550,20 @@ impl<'a> Cover<'a> {
         }
     }
 
+    /// A key of several words may be a line that lost its colon.
+    fn key_that_says(&mut self, id: NodeId, span: &NodeSpan) {
+        let key = self.key(id);
+        if is_credential(key) {
+            return self.hide(span.key, Form::Leaf);
+        }
+        if key.contains(' ') && says_sensitive(key) {
+            for found in lines::hidden(key, false) {
+                let start = span.key.start + span.key.slice(self.text).find(key).unwrap_or_default() as u32;
+                self.hide(found.range.shifted(start), Form::Loose);
+            }
+        }
+    }
+
     /// A text in the text.
     fn embedded(&mut self, place: TextRange, content: &str) {
         let inner = embedded(content, self.depth);
@@ -512,25 +575,39 @@ impl<'a> Cover<'a> {
     }
 }
 
-/// Whether the value of something may be a text of its own.
+/// Whether the value of something may be a text of its own, or a line that gives a value to a word.
 pub(super) fn may_hold_text(value: &str) -> bool {
+    value.contains([':', '=']) && value.len() >= SHORTEST_LINE && says_sensitive(value) || holds_text(value)
+}
+
+/// Whether the value of something may be a text of its own.
+pub(super) fn holds_text(value: &str) -> bool {
     value.len() >= SHORTEST_EMBEDDED && value.contains(':') && (value.contains(['\n', '{']) || value.trim_start().starts_with('['))
 }
 
-/// What is hidden in such a text.
-pub(super) fn hidden_within(content: &str) -> Vec<TextRange> {
-    embedded(content, EMBEDDED)
+/// What is hidden in such a text, or in one that may be some lines of a broken text.
+pub(super) fn hidden_within(content: &str, broken: bool) -> Vec<TextRange> {
+    let mut hidden = embedded(content, EMBEDDED);
+    if broken && hidden.is_empty() {
+        hidden.extend(lines::hidden(content, false).into_iter().map(|hidden| hidden.range));
+    }
+    hidden
 }
 
-/// What is hidden in a text that is the value of something. Only objects are looked into: of any other text its look has told.
+/// What is hidden in a text that is the value of something. Objects are looked into; of any other text its lines tell.
 fn embedded(content: &str, depth: u32) -> Vec<TextRange> {
     let mut hidden = Vec::new();
     let Some(depth) = depth.checked_sub(1) else { return hidden };
-    for chunk in split(content).into_iter().filter(|chunk| !chunk.is_empty) {
+    for chunk in split(content) {
         let text = chunk.range.slice(content);
         let document = parse(text, &Limits::default());
-        if document.root.as_ref().is_some_and(|root| root.as_object().is_some()) || lines::is_secret(text) || lines::packs_secret(text) {
+        let may_be_secret = lines::is_secret(text) || lines::packs_secret(text);
+        if document.root.is_none() && may_be_secret {
+            hidden.extend(lines::hidden(text, true).into_iter().map(|hidden| hidden.range.shifted(chunk.range.start)));
+        } else if document.root.as_ref().is_some_and(|root| root.as_object().is_some()) || may_be_secret {
             hidden.extend(cover(text, chunk.range.start, Beside::default(), depth).hidden.into_iter().map(|hidden| hidden.range));
+        } else {
+            hidden.extend(lines::given(text).into_iter().map(|range| range.shifted(chunk.range.start)));
         }
     }
     hidden

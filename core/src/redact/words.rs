@@ -96,7 +96,7 @@ const SENSITIVE: &[&str] = &[
 ];
 
 /// Keys whose values are credentials where they stand alone.
-const SENSITIVE_WHOLE: &[&str] = &["token", "pwd", "authorization", "xauth", "bearer", "tlskey", "keypem", "idrsa", "userkey"];
+const SENSITIVE_WHOLE: &[&str] = &["token", "pwd", "authorization", "xauth", "bearer", "tlskey", "keypem", "idrsa", "userkey", "encrypt"];
 
 /// Parts of the names of headers that carry credentials.
 const HEADERS: &[&str] = &["authorization", "token", "secret", "password", "passwd", "apikey", "credential", "signature"];
@@ -110,13 +110,17 @@ fn squeezed(key: &str) -> String {
 
 /// Whether the value of a key is a credential by its name.
 pub(super) fn is_sensitive_key(key: &str) -> bool {
+    // A slip may have put something behind it.
+    let key = key.trim_end_matches(|c: char| !c.is_alphanumeric());
     // Nearly all keys end otherwise.
     let tail = key.as_bytes().last_chunk::<3>().map(|tail| tail.map(|byte| byte.to_ascii_lowercase()));
-    let known = [*b"ord", *b"swd", *b"pwd", *b"ase", *b"key", *b"ken", *b"ion", *b"ret", *b"son", *b"cfg", *b"rer", *b"uth", *b"pem", *b"rsa"];
+    let known =
+        [*b"ord", *b"swd", *b"pwd", *b"ase", *b"key", *b"ken", *b"ion", *b"ret", *b"son", *b"cfg", *b"rer", *b"uth", *b"pem", *b"rsa", *b"ypt"];
     if !tail.is_some_and(|tail| known.contains(&tail)) {
         return false;
     }
-    if key.len() > 4 && key.ends_with(".key") {
+    let of_word = |word: &str| key.len() > word.len() && key.ends_with(word);
+    if [".key", "-token", "_token", ".token", "-Token"].into_iter().any(of_word) {
         return true;
     }
     let key = squeezed(key);
@@ -129,12 +133,38 @@ pub(super) fn is_sensitive_header(name: &str) -> bool {
     HEADERS.iter().any(|word| name.contains(word))
 }
 
+/// Whether a text has a word in it by which something secret is known. Most have nothing of the kind, and are not looked into.
+pub(super) fn says_sensitive(text: &str) -> bool {
+    const SIGNS: &[&[u8]] =
+        &[b"secret", b"passw", b"passphrase", b"pwd", b"token", b"private", b"apikey", b"api_key", b"api-key", b"authoriz", b"bearer", b"stringdata"];
+    let small = text.to_ascii_lowercase();
+    SIGNS.iter().any(|sign| memchr::memmem::find(small.as_bytes(), sign).is_some())
+}
+
+/// A key without what a slip put around it.
+pub(super) fn bare_key(key: &str) -> &str {
+    key.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
+/// A key, and the value that belongs to it where no blank stands behind its colon.
+pub(super) fn split_key(key: &str) -> (&str, Option<&str>) {
+    match key.split_once([':', '=']) {
+        Some((name, rest)) if !name.is_empty() && !rest.is_empty() => (name, Some(rest.trim_start_matches([':', '=', ' ', '"', '\'']))),
+        _ => (key, None),
+    }
+}
+
 /// What the value of a sensitive key says where it is no credential itself: nothing, a switch, a number, a path, or the name of a place.
 pub(super) fn says_where(value: &str) -> bool {
     let value = value.trim();
     let is_switch = matches!(value, "" | "null" | "~" | "true" | "false" | "yes" | "no" | "on" | "off" | "{}" | "[]");
     let is_path = value.starts_with('/') && value.get(1..).is_some_and(|rest| rest.contains('/') || rest.len() < 8) && !value.contains(['+', '=']);
-    is_switch || is_path || value.bytes().all(|byte| byte.is_ascii_digit()) && value.len() < 6 || value.starts_with(['%', '$', '*'])
+    let is_variable = value.strip_prefix('$').is_some_and(|name| {
+        name.starts_with(['{', '(']) || name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    });
+    let is_command = value.starts_with('%') && value.matches('%').count() > 1;
+    let is_number = value.len() < 6 && value.bytes().all(|byte| byte.is_ascii_digit());
+    is_switch || is_path || is_number || is_variable || is_command || !value.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
 /// Whether the keys below a key are names of headers.
