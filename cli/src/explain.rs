@@ -138,6 +138,9 @@ fn object_of<'c>(target: &str, compilation: &'c Compilation) -> Result<Option<&'
         }
         several => {
             let namespaces: Vec<&str> = several.iter().filter_map(|object| object.key.namespace.as_deref()).collect();
+            if namespaces.is_empty() {
+                return Err(format!("there are several {kind}/{name}: name a line of the one that is meant, as FILE:LINE").into());
+            }
             Err(format!("there are several: say {kind}/{name}.NAMESPACE, one of {}", some(&namespaces)).into())
         }
     }

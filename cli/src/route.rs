@@ -239,6 +239,7 @@ impl Teller<'_> {
                 self.step("virtual host", name, "virtual_host");
                 let how = match host.by {
                     Some("exact") => format!("has the domain {domain}"),
+                    Some("any") if host.of == 1 => "takes every host; there is no other virtual host".to_owned(),
                     Some("any") => format!("takes every host; none of {} has {}", count(host.of, "virtual host"), host.looked_for),
                     _ => format!("{} is in {domain}", host.looked_for),
                 };
@@ -246,7 +247,12 @@ impl Teller<'_> {
             }
             _ => {
                 self.step("no virtual host", "", "");
-                self.line(&format!("none of {} has {}", count(host.of, "virtual host"), host.looked_for));
+                let all = if host.of == 1 {
+                    "the only virtual host does not have".to_owned()
+                } else {
+                    format!("none of {} has", count(host.of, "virtual host"))
+                };
+                self.line(&format!("{all} {}", host.looked_for));
             }
         }
     }
@@ -364,7 +370,7 @@ impl Teller<'_> {
         let report = self.report;
         for of in &report.wanting {
             let place = self.place(of.span.as_ref());
-            let wants = format!("{} wants this host, and is {}", of.resource, of.state);
+            let wants = format!("{} names this host; it is {}", of.resource, of.state);
             let _ = writeln!(self.out, "\n{} {}{place}", self.style.yellow("!"), plain(&wants));
             of.why.iter().take(3).for_each(|why| self.line(why));
         }

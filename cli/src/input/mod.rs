@@ -257,7 +257,7 @@ fn nothing_in(names: &[&str]) -> String {
         [one] => format!("in {one}"),
         names => format!("in any of {} files", names.len()),
     };
-    format!("there is no resource {place}: did what should write it fail? --allow-empty takes it as it is")
+    format!("there is no resource {place}: the program that writes it may have failed; --allow-empty takes it as it is")
 }
 
 /// What a revision of git holds at a path: a file, or the files of a folder.

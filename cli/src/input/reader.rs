@@ -128,7 +128,7 @@ impl Reader {
         }
         let is_known = self.passed_over.len() > noted || !found.charts.is_empty();
         if self.inputs.inputs.len() == before && self.seen.is_empty() {
-            let what = if is_known { "nothing that a dialect reads" } else { "no .yaml, .yml or .json file" };
+            let what = if is_known { "nothing that a dialect reads" } else { "no .yaml, .yml, .json or .hcl file" };
             self.report();
             return Err(format!("there is {what} in {}", self.name(folder)).into());
         }

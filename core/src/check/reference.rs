@@ -50,7 +50,12 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         if is_fine || is_reported || is_address(&key.name) {
             continue;
         }
-        let whose = key.namespace.as_ref().map(|namespace| format!(" in the namespace {namespace}")).unwrap_or_default();
+        let whose = key
+            .namespace
+            .as_ref()
+            .filter(|namespace| !namespace.is_empty())
+            .map(|namespace| format!(" in the namespace {namespace}"))
+            .unwrap_or_default();
         let finding = match other {
             Some(other) => {
                 let message = format!("`{}` is a {}, but this must name a {}", key.name, other.key.kind, key.kind);

@@ -116,7 +116,7 @@ pub fn mapping_to_http_proxy(config: &Config) -> Conversion {
                 "log_services" => "Contour writes access logs to files only",
                 _ => "write it as `tcpproxy` of an HTTPProxy with TLS",
             };
-            out.note(&resource.key, None, format!("a {} is not converted: {what}", resource.kind));
+            out.note(&resource.key, None, format!("the {} is not converted: {what}", resource.kind));
         }
     }
     out

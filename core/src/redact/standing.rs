@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what is taken out of them.
 
-use super::value::{is_credential, is_packed, is_packed_loosely};
+use super::value::{has_packed, is_credential, is_packed_loosely};
 use super::words::{is_near, is_secret_kind, is_section, is_sensitive_key, is_text_section};
 use crate::text::{Node, Object, Value};
 use alloc::vec::Vec;
@@ -75,7 +75,7 @@ fn says_secret(key: &str, value: &Node) -> bool {
 /// Whether anything below looks as what is in a Secret does.
 fn holds_packed(node: &Node) -> bool {
     match &node.value {
-        Value::String(text) => is_packed(text) || is_credential(text),
+        Value::String(text) => has_packed(text) || is_credential(text),
         Value::Array(items) => items.iter().any(holds_packed),
         Value::Object(object) => object.iter().any(|entry| is_sensitive_key(&entry.key) || holds_packed(&entry.value)),
         _ => false,
