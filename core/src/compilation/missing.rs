@@ -53,7 +53,11 @@ pub const MISSING_OPTION: OptionSpec = OptionSpec {
 /// `missing-secrets`: the same for Secrets alone.
 pub const MISSING_SECRETS_OPTION: OptionSpec = OptionSpec {
     name: MISSING_SECRETS,
-    kind: OptionKind::Choice(&[(SAME, "They are treated as --missing says"), (ERROR, "They do not exist"), (ASSUME, "They are assumed to exist; a notice says so")]),
+    kind: OptionKind::Choice(&[
+        (SAME, "They are treated as --missing says"),
+        (ERROR, "They do not exist"),
+        (ASSUME, "They are assumed to exist; a notice says so"),
+    ]),
     doc: "What to do about Secrets that are not in the input; other objects are then not assumed, unless --missing is given too",
     common: false,
 };
