@@ -80,7 +80,7 @@ fn a_file_that_may_not_be_read_is_an_error() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::with(&[("a/a.yaml", MAPPING), ("a/b.yaml", MAPPING)]);
     let path = folder.0.path().join("a/b.yaml");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).expect("permissions");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("permissions");
     if std::fs::read(&path).is_ok() {
         eprintln!("skipped: this user may read everything");
         return;

@@ -26,8 +26,8 @@ use crate::diagnostic::Findings;
 use crate::executor::{Executor, Sequential};
 use crate::resource::{Inputs, Objects, ResourceKey};
 use crate::text::{Limits, Node, NodeId, Str, parse, split};
-use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use hashbrown::HashSet;
 
 /// What the objects of an input look like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +104,7 @@ pub fn says_nothing(inputs: &Inputs) -> bool {
 /// The line, from 1, of the first document that Kubernetes could not even store: the text is neither YAML nor JSON nor HCL, or it is no object. What was
 /// meant there is lost. Documents that `known` has as well are not looked at.
 pub fn unreadable_line(text: &str, known: &str) -> Option<u32> {
-    let known: BTreeSet<&str> = split(known).iter().map(|chunk| chunk.range.slice(known)).collect();
+    let known: HashSet<&str> = split(known).iter().map(|chunk| chunk.range.slice(known)).collect();
     let chunks = split(text).into_iter().filter(|chunk| !chunk.is_empty && !known.contains(chunk.range.slice(text)));
     let offset = chunks.filter_map(|chunk| Some(chunk.range.start + unreadable_offset(chunk.range.slice(text))?)).next()?;
     let above = text.as_bytes().iter().take(offset as usize).filter(|byte| **byte == b'\n').count();

@@ -139,6 +139,8 @@ pub struct Builder {
     gateways: BTreeMap<Arc<str>, Memory>,
     /// The Application Gateway that was wanted last.
     app_gateway: Option<Arc<AppGateway>>,
+    /// Files that could not be read for the last build, and what was wrong with them.
+    unreadable: Vec<(Unreadable, Vec<Finding>)>,
     builds: u64,
 }
 
@@ -153,7 +155,8 @@ impl Builder {
     /// With an empty memory.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options, compiler: Compiler::new(dialect::ALL).with_executor(&Threads), gateways: BTreeMap::new(), app_gateway: None, builds: 0 }
+        let compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
+        Self { options, compiler, gateways: BTreeMap::new(), app_gateway: None, unreadable: Vec::new(), builds: 0 }
     }
 
     /// How it compiles.
@@ -179,7 +182,7 @@ impl Builder {
         self.gateways.retain(|id, _| gateways.iter().any(|gateway| gateway.id == *id));
         let plan = Plan::of(&compilation, &options).map(Arc::new);
         let parts = self.changed_parts(&compilation);
-        let unreadable: Vec<Finding> = drained.unreadable.iter().flat_map(|file| what_is_wrong(file, &options)).collect();
+        let unreadable = self.unreadable(drained.unreadable, &options);
         let errors = unreadable.len() + compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count();
         self.builds += 1;
         Build {
@@ -198,6 +201,19 @@ impl Builder {
             compilation,
             stopped,
         }
+    }
+
+    /// What is wrong with these files. Those that are as they were are not looked at again.
+    fn unreadable(&mut self, files: Vec<Unreadable>, options: &Options) -> Vec<Finding> {
+        let mut before = std::mem::take(&mut self.unreadable);
+        for file in files {
+            let known = before.iter().position(|(known, _)| *known == file).map(|at| before.swap_remove(at));
+            self.unreadable.push(known.unwrap_or_else(|| {
+                let found = what_is_wrong(&file, options);
+                (file, found)
+            }));
+        }
+        self.unreadable.iter().flat_map(|(_, found)| found).cloned().collect()
     }
 
     /// How it compiles, with what sources tell of that.
