@@ -61,7 +61,7 @@ enum Target {
 impl Target {
     fn source(&self) -> Box<dyn Source> {
         match self {
-            Target::Folder(path) => Box::new(Folder::new(path.clone(), Reading::default())),
+            Target::Folder(path) => Box::new(Folder::new(path.clone(), Reading { with_broken: true, ..Reading::default() })),
             Target::Cluster(settings) => Box::new(Kube::new(settings.clone())),
         }
     }

@@ -236,6 +236,13 @@ pub enum Event {
         /// The version that is held.
         version: String,
     },
+    /// The Envoys of a gateway lose all their listeners at once: they take no more requests.
+    Emptied {
+        /// The gateway.
+        gateway: String,
+        /// How many listeners it had.
+        listeners: usize,
+    },
     /// A resource is not sent, as Envoy would refuse it.
     Withheld {
         /// The URL of the type.
@@ -314,7 +321,12 @@ impl Event {
             Event::ApplyFailed { message, .. } | Event::ApplyHeld { message, .. } => scrub(message),
             Event::Planned { parts, .. } => parts.iter_mut().flat_map(|part| &mut part.fields).for_each(scrub),
             Event::Source { detail, .. } => detail.iter_mut().for_each(scrub),
-            Event::UnknownNode { .. } | Event::Listening { .. } | Event::Envoy { .. } | Event::Accepted { .. } | Event::Held { .. } => {}
+            Event::UnknownNode { .. }
+            | Event::Listening { .. }
+            | Event::Envoy { .. }
+            | Event::Accepted { .. }
+            | Event::Held { .. }
+            | Event::Emptied { .. } => {}
             Event::Applied { .. } => {}
         }
     }

@@ -40,6 +40,8 @@ pub struct Found {
     pub kustomizations: Vec<Kustomization>,
     /// What could not be read: the file or folder, and why.
     pub problems: Vec<(PathBuf, String)>,
+    /// What is passed over although nothing says that it should be: the path, and what it is.
+    pub passed_over: Vec<(PathBuf, String)>,
 }
 
 impl Excludes {
@@ -97,11 +99,19 @@ pub fn walk(root: &Path, excludes: &Excludes) -> Result<Found, Failure> {
     let mut builder = WalkBuilder::new(root);
     // A folder need not be a repository for its `.gitignore` to count; settings of the person who runs this do not.
     builder.require_git(false).git_global(false).follow_links(true).sort_by_file_path(Path::cmp);
-    builder.filter_entry(move |entry| !is_excluded(entry, &overrides) && !is_inside_chart(entry));
+    let all = overrides.clone();
+    builder.filter_entry(move |entry| (entry.depth() == 0 || !is_excluded(entry.path(), &all)) && !is_inside_chart(entry));
     for entry in builder.build() {
         match entry {
             Ok(entry) => found.add(entry),
-            Err(error) => found.problems.extend(problem(&error)),
+            Err(error) => {
+                // What is hidden or excluded is left alone, whether it can be read or not.
+                let problem = problem(&error).filter(|(path, _)| path == root || !is_hidden(path) && !is_excluded(path, &overrides));
+                match problem {
+                    Some((path, why)) if is_dangling(&path) && !is_read(&path) => found.passed_over.push((path, why)),
+                    problem => found.problems.extend(problem),
+                }
+            }
         }
     }
     let patches: BTreeSet<PathBuf> = found.kustomizations.iter().flat_map(|of| &of.parts).map(|part| normal(part)).collect();
@@ -109,11 +119,21 @@ pub fn walk(root: &Path, excludes: &Excludes) -> Result<Found, Failure> {
     Ok(found)
 }
 
-fn is_excluded(entry: &DirEntry, overrides: &[Override]) -> bool {
-    let is_folder = entry.path().is_dir();
-    let of_packages = is_folder && entry.depth() > 0 && OF_PACKAGES.iter().any(|name| entry.file_name() == *name);
-    let path = std::path::absolute(entry.path()).unwrap_or_else(|_| entry.path().to_owned());
-    of_packages || entry.depth() > 0 && overrides.iter().any(|all| all.matched(&path, is_folder).is_ignore())
+fn is_excluded(path: &Path, overrides: &[Override]) -> bool {
+    let is_folder = path.is_dir();
+    let of_packages = is_folder && OF_PACKAGES.iter().any(|name| path.file_name().is_some_and(|known| known == *name));
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    of_packages || overrides.iter().any(|all| all.matched(&absolute, is_folder).is_ignore())
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+/// Whether it is a link to something that is not there.
+#[must_use]
+pub fn is_dangling(path: &Path) -> bool {
+    path.is_symlink() && std::fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
 /// Whether something lies in a chart; the chart's own folder does not.
@@ -159,7 +179,11 @@ impl Found {
             self.kustomizations.extend(kustomization);
             if is_chart(path) { self.charts.push(entry.into_path()) } else { self.folders.push(entry.into_path()) }
         } else if is_read(path) && !kustomization::is_one(path) {
-            self.files.push(entry.into_path());
+            match path.is_file() {
+                true => self.files.push(entry.into_path()),
+                // Reading a named pipe or a device may never end.
+                false => self.passed_over.push((entry.into_path(), "it is no regular file".into())),
+            }
         }
     }
 }

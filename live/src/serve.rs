@@ -20,7 +20,9 @@ use crate::worker::build::{Build, withheld_events};
 use crate::xds::clients::Clients;
 use crate::xds::identity::Identities;
 use crate::xds::server::Xds;
+use crate::xds::snapshot::Snapshot;
 use crate::xds::tls::{Files, Tls};
+use chancery_core::backend::envoy::v3::Service;
 use chancery_core::compilation::Serving;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -273,6 +275,13 @@ fn log_serving(build: &Build, before: &mut BTreeMap<&'static str, Serving>) {
     }
 }
 
+/// How many listeners the Envoys of each gateway are to have.
+fn listeners(build: &Build) -> BTreeMap<Arc<str>, usize> {
+    let url = Service::Listeners.type_url();
+    let count = |snapshot: &Snapshot| snapshot.get(&url).map_or(0, |listeners| listeners.by_name.len());
+    build.gateways.iter().map(|gateway| (gateway.id.clone(), count(&gateway.snapshot))).collect()
+}
+
 /// Hands builds on: first to Envoys, then to all others.
 pub(crate) fn publisher(
     proxies: Proxies,
@@ -282,12 +291,22 @@ pub(crate) fn publisher(
     let mut reporter = Reporter::default();
     let mut told: BTreeSet<String> = BTreeSet::new();
     let mut serving: BTreeMap<&'static str, Serving> = BTreeMap::new();
+    let mut had: BTreeMap<Arc<str>, usize> = BTreeMap::new();
     move |build| {
         log_serving(build, &mut serving);
+        let has = listeners(build);
+        let before = std::mem::replace(&mut had, has);
         events.hold_back(build.compilation.held_back());
         proxies.publish(build.gateways.iter().map(|gateway| (gateway.id.clone(), gateway.snapshot.clone())).collect());
         latest.send_replace(Some(build.clone()));
         events.tell(reporter.event(build));
+        for (gateway, listeners) in before.into_iter().filter(|(_, listeners)| *listeners > 0) {
+            // Of a gateway that is gone, Envoys keep what they have.
+            if had.get(&gateway) == Some(&0) {
+                tracing::error!(gateway = &*gateway, listeners, "the Envoys of a gateway lose all their listeners");
+                events.tell(Event::Emptied { gateway: gateway.to_string(), listeners });
+            }
+        }
         reporter.planned(build).into_iter().for_each(|event| events.tell(event));
         let mut now = BTreeSet::new();
         for event in build.gateways.iter().flat_map(withheld_events) {

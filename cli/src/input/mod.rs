@@ -110,6 +110,7 @@ impl LoadedInput {
     /// What was read, with the options of the command line.
     fn read(reader: Reader, deployment: &Deployment) -> Result<Self, Unusable> {
         reader.report();
+        reader.refuse_gaps()?;
         let options = deployment.options()?;
         Ok(Self {
             inputs: reader.inputs,

@@ -47,6 +47,8 @@ pub struct Reader {
     passed_over: Vec<String>,
     /// Helm charts and kustomizations that were not rendered.
     not_rendered: Vec<String>,
+    /// What of folders is passed over, as it is no file, and why.
+    strange: Vec<String>,
     /// What could not be read, and why.
     problems: Vec<String>,
 }
@@ -112,6 +114,8 @@ impl Reader {
         let problems = found.problems.iter().map(|(path, why)| format!("cannot read {}: {why}", self.name(path)));
         let problems: Vec<String> = problems.collect();
         self.problems.extend(problems);
+        let strange: Vec<String> = found.passed_over.iter().map(|(path, why)| format!("{} is passed over: {why}", self.name(path))).collect();
+        self.strange.extend(strange);
         let built: Vec<&Kustomization> = if self.render { found.kustomizations.iter().collect() } else { Vec::new() };
         for path in found.files.iter().filter(|path| !built.iter().any(|of| path.starts_with(&of.folder))) {
             self.found(path)?;
@@ -127,7 +131,7 @@ impl Reader {
             self.not_rendered.extend(all);
         }
         let is_known = self.passed_over.len() > noted || !found.charts.is_empty();
-        if self.inputs.inputs.len() == before && self.seen.is_empty() {
+        if self.inputs.inputs.len() == before && self.seen.is_empty() && self.problems.is_empty() {
             let what = if is_known { "nothing that a dialect reads" } else { "no .yaml, .yml, .json or .hcl file" };
             self.report();
             return Err(format!("there is {what} in {}", self.name(folder)).into());
@@ -148,6 +152,10 @@ impl Reader {
                 return Ok(());
             }
         };
+        if Input::text_of_utf16(&bytes).is_some_and(|text| is_claimed(&text, self.asked, dialect::ALL)) {
+            self.problems.push(format!("cannot read {name}: its text is in UTF-16, and must be in UTF-8"));
+            return Ok(());
+        }
         let (input, not_utf8) = Input::from_bytes(name, bytes);
         if Snapshot::is_one(&input.text) || !is_claimed(&input.text, self.asked, dialect::ALL) {
             self.bytes -= input.text.len().min(self.bytes as usize) as u64;
@@ -216,9 +224,21 @@ impl Reader {
         }
     }
 
+    /// Why the answer would not be that of the folder: it holds files that cannot be read. Of a revision it is as it is of the working folder.
+    pub fn refuse_gaps(&self) -> Result<(), Unusable> {
+        if self.problems.is_empty() || self.below.is_some() {
+            return Ok(());
+        }
+        let problems: Vec<&str> = self.problems.iter().map(String::as_str).collect();
+        Err(format!("{}; --exclude leaves files out", some(&problems)).into())
+    }
+
     /// Says on standard error what was not read, each sort in one line.
     pub fn report(&self) {
-        self.problems.iter().for_each(|problem| message(problem));
+        if self.below.is_some() {
+            self.problems.iter().for_each(|problem| message(problem));
+        }
+        self.strange.iter().for_each(|strange| message(strange));
         // Of a revision, it is as it is of the working folder.
         if self.below.is_some() {
             return;

@@ -56,6 +56,10 @@ pub fn event(dated: &Dated, style: &Style) -> String {
         Event::Held { gateway, version } => {
             let _ = write!(out, "{} {version} of {}: one Envoy rejects it, the others keep what they have", style.red("held:"), plain(gateway));
         }
+        Event::Emptied { gateway, listeners } => {
+            let lost = count(*listeners, "listener");
+            let _ = write!(out, "{} the Envoys of {} lose all they had ({lost}), and take no more requests", style.red("emptied:"), plain(gateway));
+        }
         Event::Planned { gateway, compared, added, changed, removed, kept, parts, .. } => {
             let (gateway, differ) = (plain(gateway), count(added + changed + removed, "part"));
             let _ = write!(out, "Application Gateway {gateway} is to change in {differ}: {added} added, {changed} changed, {removed} removed");

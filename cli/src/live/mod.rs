@@ -130,7 +130,7 @@ fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<Prepared, Unusabl
     let mut sources: Vec<Box<dyn Source>> = Vec::new();
     let mut options = deployment.whole_cluster_options()?;
     let asked = options.dialect.as_ref().and_then(|name| Dialect::named(name, dialect::ALL));
-    let reading = Reading { excludes: deployment.excludes()?, asked };
+    let reading = Reading { excludes: deployment.excludes()?, asked, with_broken: false };
     for path in &args.paths {
         if path.as_os_str() == "-" {
             sources.push(Box::new(Stream::new(std::io::stdin())));

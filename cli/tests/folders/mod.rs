@@ -50,11 +50,53 @@ fn a_named_file_is_read_whatever_is_in_it() {
 
 #[cfg(unix)]
 #[test]
-fn a_dangling_link_is_a_warning() {
-    let folder = Folder::with(&[("a/a.yaml", MAPPING)]);
-    std::os::unix::fs::symlink("nowhere.yaml", folder.0.path().join("a/b.yaml")).expect("a link");
+fn a_file_that_cannot_be_read_is_an_error() {
+    let folder = Folder::with(&[("a/a.yaml", MAPPING), ("b/only.json", "{}")]);
+    let link = |name: &str| std::os::unix::fs::symlink("nowhere.yaml", folder.0.path().join(name)).expect("a link");
+    link("a/b.yaml");
+    let sentence = "chancery: cannot read a/b.yaml: it is a link that leads nowhere; --exclude leaves files out\n";
+    for command in ["check", "compile", "ledger"] {
+        let run = folder.run(&[command, "a"]);
+        assert_eq!((run.code, run.err.as_str()), (2, sentence), "{command}");
+    }
+    assert_eq!(folder.run(&["check", "a", "--exclude", "b.yaml"]).code, 0);
+    // What is hidden is left alone, as the locks of an editor are; what would not be read is passed over.
+    std::fs::remove_file(folder.0.path().join("a/b.yaml")).expect("a link");
+    link("a/.#a.yaml");
+    link("a/bin");
     let run = folder.run(&["check", "a"]);
-    assert_eq!((run.code, run.err.as_str()), (0, "chancery: cannot read a/b.yaml: it is a link that leads nowhere\n"));
+    assert_eq!((run.code, run.err.as_str()), (0, "chancery: a/bin is passed over: it is a link that leads nowhere\n"));
+    let utf16 = |text: &str| [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect::<Vec<u8>>();
+    std::fs::write(folder.0.path().join("a/tsconfig.json"), utf16("{}")).expect("a file");
+    assert_eq!(folder.run(&["check", "a"]).code, 0, "what other programs read may be written as they like");
+    std::fs::write(folder.0.path().join("b/only.yaml"), utf16(MAPPING)).expect("a file");
+    let run = folder.run(&["check", "b"]);
+    assert!(run.code == 2 && run.err.contains("cannot read b/only.yaml: its text is in UTF-16, and must be in UTF-8; "), "{}", run.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_read_is_an_error() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with(&[("a/a.yaml", MAPPING), ("a/b.yaml", MAPPING)]);
+    let path = folder.0.path().join("a/b.yaml");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("permissions");
+    if std::fs::read(&path).is_ok() {
+        eprintln!("skipped: this user may read everything");
+        return;
+    }
+    let run = folder.run(&["check", "a"]);
+    assert_eq!((run.code, run.err.as_str()), (2, "chancery: cannot read a/b.yaml: permission denied; --exclude leaves files out\n"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_in_a_folder_is_passed_over() {
+    let folder = Folder::with(&[("a/a.yaml", MAPPING)]);
+    let made = std::process::Command::new("mkfifo").arg(folder.0.path().join("a/b.yaml")).status().expect("mkfifo");
+    assert!(made.success());
+    let run = folder.run(&["check", "a"]);
+    assert_eq!((run.code, run.err.as_str()), (0, "chancery: a/b.yaml is passed over: it is no regular file\n"));
 }
 
 #[test]

@@ -3,8 +3,12 @@
 //! What must not be here: Envoys; those are the suites' of the crate that serves.
 
 use crate::Folder;
-use std::io::{BufRead, BufReader};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 const GATEWAY: &str = "\
 apiVersion: getambassador.io/v3alpha1
@@ -33,33 +37,96 @@ impl Drop for Served {
     }
 }
 
-/// Serves a folder; gives the address of its diagnostics once there is a build.
-fn serve(folder: &Folder, name: &str) -> (Served, String) {
+/// Serves a folder; gives its events as they come.
+fn start(folder: &Folder, name: &str) -> (Served, Events) {
     let off = ["--snapshots", "off", "--public-snapshots", "off", "--ready", "off", "--format", "json"];
     let child = Command::new(env!("CARGO_BIN_EXE_chancery"))
-        .args(["serve", name, "--xds", "127.0.0.1:0", "--diagnostics", "127.0.0.1:0"])
+        .args(["serve", name, "--spacing", "0s", "--xds", "127.0.0.1:0", "--diagnostics", "127.0.0.1:0"])
         .args(off)
         .current_dir(folder.0.path())
         .stdout(Stdio::piped())
         .spawn();
     let mut served = Served(child.expect("the program starts"));
-    let mut address = String::new();
-    for line in BufReader::new(served.0.stdout.take().expect("a pipe")).lines() {
-        let event: serde_json::Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
-        if event["server"] == "diagnostics" {
-            address = format!("http://{}", event["address"].as_str().expect("an address"));
-        }
-        if event["event"] == "build" {
-            break;
+    let lines = BufReader::new(served.0.stdout.take().expect("a pipe")).lines();
+    let (out, events) = channel();
+    std::thread::spawn(move || {
+        lines.map_while(Result::ok).for_each(|line| _ = out.send(serde_json::from_str(&line).expect("JSON")));
+    });
+    (served, Events { from: events, waiting: Vec::new() })
+}
+
+/// What a server tells: its events come from several threads, so their order is not sure.
+struct Events {
+    from: Receiver<Value>,
+    /// Those that nobody has asked for yet.
+    waiting: Vec<Value>,
+}
+
+impl Events {
+    /// The first event that this holds for and that was not asked for yet.
+    fn next(&mut self, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            if let Some(at) = self.waiting.iter().position(&holds) {
+                return self.waiting.remove(at);
+            }
+            let event = self.from.recv_timeout(Duration::from_secs(60));
+            self.waiting.push(event.unwrap_or_else(|_| panic!("there is no event: {what}; {:?}", self.waiting)));
         }
     }
-    (served, address)
+}
+
+/// The address of the diagnostics, once there is a build.
+fn address(events: &mut Events) -> String {
+    let listening = events.next("it listens", |event| event["server"] == "diagnostics");
+    events.next("the first build", |event| event["event"] == "build");
+    listening["address"].as_str().expect("an address").to_owned()
+}
+
+/// What a server answers, with its head.
+fn get(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("a request");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    answer
+}
+
+#[test]
+fn a_file_that_breaks_takes_nothing_away_and_is_told_until_it_is_mended() {
+    let folder = Folder::with(&[("gateway/a.yaml", GATEWAY)]);
+    let file = folder.0.path().join("gateway/a.yaml");
+    let (_served, mut events) = start(&folder, "gateway");
+    let server = address(&mut events);
+    events.next("all is well", |event| event["event"] == "source" && event["state"] == "synced");
+    assert!(get(&server, "/readyz").ends_with("\r\n\r\nready\n"));
+    std::fs::write(&file, GATEWAY.replace("kind: Mapping", "\tkind: Mapping")).expect("a file");
+    let told = events.next("the file is broken", |event| event["event"] == "source" && event["state"] == "error");
+    let detail = told["detail"].as_str().expect("a detail");
+    assert!(detail.starts_with("gateway/a.yaml cannot be read: its document is broken at line 12; its last readable version, read at "), "{detail}");
+    let build = events.next("its build", |event| event["event"] == "build");
+    let lines: Vec<_> = build["found"].as_array().expect("findings").iter().map(|of| (&of["severity"], &of["line"])).collect();
+    assert_eq!(lines, [(&"error".into(), &12.into()), (&"error".into(), &1.into())], "{build}");
+    assert_eq!((&build["inputs"], &build["errors"], &build["changed"]), (&1.into(), &2.into(), &serde_json::json!({})));
+    let ready = get(&server, "/readyz");
+    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("ready\ndegraded: gateway: gateway/a.yaml cannot be read: "), "{ready}");
+    let findings = get(&server, "/api/v1/findings");
+    assert!(findings.contains("YAML does not allow tabs") && findings.contains("is used"), "{findings}");
+    std::fs::write(&file, GATEWAY).expect("a file");
+    let build = events.next("it is mended", |event| event["event"] == "build");
+    assert_eq!((&build["errors"], build["mended"].as_array().map(Vec::len)), (&0.into(), Some(2)), "{build}");
+    events.next("all is well", |event| event["event"] == "source" && event["state"] == "synced");
+    assert!(get(&server, "/readyz").ends_with("\r\n\r\nready\n"));
+    // Who removes a file means it, and is told what comes of it.
+    std::fs::remove_file(&file).expect("a file");
+    let emptied = events.next("Envoys lose all", |event| event["event"] == "emptied");
+    assert_eq!((&emptied["gateway"], &emptied["listeners"]), (&"default/default".into(), &1.into()));
 }
 
 #[test]
 fn drift_tells_what_a_server_sends_that_the_source_does_not_say() {
     let folder = Folder::with(&[("gateway/a.yaml", GATEWAY), ("edited/a.yaml", &GATEWAY.replace("timeout_ms: 1000", "timeout_ms: 2000"))]);
-    let (_served, server) = serve(&folder, "gateway");
+    let (_served, mut events) = start(&folder, "gateway");
+    let server = format!("http://{}", address(&mut events));
     let same = folder.run(&["drift", "gateway", "--live", "--server", &server, "--exit-code"]);
     assert!(same.code == 0 && same.out.contains("Nothing differs."), "{} {}", same.out, same.err);
     assert!(same.out.contains("no Envoy is connected: nothing was compared"), "no claim about Envoys without one: {}", same.out);

@@ -27,6 +27,7 @@ use crate::executor::{Executor, Sequential};
 use crate::resource::{Inputs, Objects, ResourceKey};
 use crate::text::{Limits, Node, NodeId, Str, parse, split};
 use alloc::vec::Vec;
+use hashbrown::HashSet;
 
 /// What the objects of an input look like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,6 +99,23 @@ pub fn says_nothing(inputs: &Inputs) -> bool {
         .inputs
         .iter()
         .all(|input| split(&input.text).into_iter().filter(|chunk| !chunk.is_empty).all(|chunk| is_blank(chunk.range.slice(&input.text))))
+}
+
+/// The line, from 1, of the first document that Kubernetes could not even store: the text is neither YAML nor JSON nor HCL, or it is no object. What was
+/// meant there is lost. Documents that `known` has as well are not looked at.
+pub fn unreadable_line(text: &str, known: &str) -> Option<u32> {
+    let known: HashSet<&str> = split(known).iter().map(|chunk| chunk.range.slice(known)).collect();
+    let chunks = split(text).into_iter().filter(|chunk| !chunk.is_empty && !known.contains(chunk.range.slice(text)));
+    let offset = chunks.filter_map(|chunk| Some(chunk.range.start + unreadable_offset(chunk.range.slice(text))?)).next()?;
+    let above = text.as_bytes().iter().take(offset as usize).filter(|byte| **byte == b'\n').count();
+    Some(above as u32 + 1)
+}
+
+fn unreadable_offset(text: &str) -> Option<u32> {
+    let document = parse(text, &Limits::default());
+    let broken = document.problems.iter().find(|problem| !problem.kind.is_warning()).map(|problem| problem.range.start);
+    let scalar = document.root.as_ref().filter(|root| !root.is_null() && root.as_object().is_none() && root.as_array().is_none());
+    broken.or_else(|| scalar.map(|root| document.spans.get(root.id).map_or(0, |span| span.value.start)))
 }
 
 /// The longest text that is looked into: what is longer says something.

@@ -2,7 +2,7 @@
 
 extern crate std;
 
-use super::{DocumentCache, ReadOptions, Shape, read};
+use super::{DocumentCache, ReadOptions, Shape, read, unreadable_line};
 use crate::diagnostic::{Diagnostic, Findings};
 use crate::resource::{Inputs, Object, ObjectId, Objects, Origin, REDACTED};
 use crate::text::Node;
@@ -228,5 +228,20 @@ proptest::proptest! {
             }
             check(&pieces);
         }
+    }
+}
+
+#[test]
+fn a_document_that_cannot_be_read_is_known_by_its_line() {
+    let good = mapping("a");
+    assert_eq!(unreadable_line(&good, ""), None);
+    for fine in ["", "# a comment\n", "null\n", "[]\n", "a: 1\na: 2\n", "{\"a\": 1}{\"b\": 2}"] {
+        assert_eq!(unreadable_line(fine, ""), None, "{fine}");
+    }
+    let broken = format!("{good}---\nspec:\n\tprefix: /b/\n");
+    assert_eq!(unreadable_line(&broken, &good), Some(8));
+    assert_eq!(unreadable_line(&broken, &broken), None, "what was broken before is no news");
+    for (text, line) in [("garbage", 1), ("\n\u{1}", 2), ("{\"a\": ", 1), ("a: 1\n---\n12\n", 3)] {
+        assert_eq!(unreadable_line(text, ""), Some(line), "{text:?}");
     }
 }

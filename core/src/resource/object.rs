@@ -63,6 +63,17 @@ impl Input {
         }
         (Self { name, text: text.into() }, wrong)
     }
+
+    /// The text of bytes in UTF-16, which begin with a byte order mark; `None` for any others.
+    pub fn text_of_utf16(bytes: &[u8]) -> Option<String> {
+        let unit = match bytes {
+            [0xff, 0xfe, ..] => u16::from_le_bytes,
+            [0xfe, 0xff, ..] => u16::from_be_bytes,
+            _ => return None,
+        };
+        let units = bytes.get(2..)?.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+        Some(char::decode_utf16(units).map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+    }
 }
 
 /// An input by its place in [`Inputs`].

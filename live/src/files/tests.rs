@@ -58,4 +58,11 @@ fn a_link_that_leads_nowhere_is_noted_and_the_rest_is_read() {
     let found = walk(folder.path(), &Excludes::default()).expect("it can be walked");
     assert_eq!(found.files, [folder.path().join("a.yaml")]);
     assert_eq!(found.problems, [(folder.path().join("b.yaml"), "it is a link that leads nowhere".to_string())]);
+    // Nobody would read these, wherever they led.
+    for hidden in [".#a.yaml", "bin", "old.yaml"] {
+        std::os::unix::fs::symlink("nowhere", folder.path().join(hidden)).expect("a link");
+    }
+    let excludes = Excludes::new(folder.path(), &["old.yaml".into()]).expect("a pattern");
+    let found = walk(folder.path(), &excludes).expect("it can be walked");
+    assert_eq!((found.problems.len(), found.passed_over.len()), (1, 1), "{:?} {:?}", found.problems, found.passed_over);
 }

@@ -19,7 +19,7 @@ pub mod playground;
 mod views;
 
 use crate::Failure;
-use crate::event::{Events, Server};
+use crate::event::{Events, Server, SourceState};
 use crate::feed::Feed;
 use crate::proxies::Proxies;
 use crate::sources::States;
@@ -144,7 +144,12 @@ pub async fn serve(listener: TcpListener, door: Door, shared: Shared) -> Result<
 
 async fn ready(State(shared): State<Shared>) -> Response {
     match shared.build() {
-        Some(build) if build.stopped.is_empty() => "ready\n".into_response(),
+        Some(build) if build.stopped.is_empty() => {
+            // What is served is the last that could be read: a reason to look after it, and none to take the server away.
+            let troubled = shared.states.all().into_iter().filter(|status| status.state == SourceState::Error);
+            let why = troubled.map(|status| format!("degraded: {}: {}\n", status.kind, status.detail.unwrap_or_default()));
+            shared.events.scrubbed(&format!("ready\n{}", why.collect::<String>())).into_response()
+        }
         Some(build) => {
             let why: Vec<String> = build.stopped.iter().map(|(id, why)| format!("{id} does not start: {why}\n")).collect();
             (StatusCode::SERVICE_UNAVAILABLE, why.concat()).into_response()

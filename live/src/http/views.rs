@@ -63,7 +63,7 @@ pub fn resources(shared: &Shared, _: &Asked) -> Answer {
 
 pub fn findings(shared: &Shared, _: &Asked) -> Answer {
     let build = build(shared)?;
-    Ok(json!({ "diagnostics": value(&explain::findings(&build.compilation, &build.compilation.positions()))? }))
+    Ok(json!({ "diagnostics": value(&build.all_findings())? }))
 }
 
 pub fn ledger(shared: &Shared, _: &Asked) -> Answer {

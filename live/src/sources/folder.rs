@@ -4,15 +4,22 @@
 //! left out. So an editor that writes a new file and renames it, a ConfigMap that is mounted as a link which is exchanged, and events that come
 //! doubled, late or not at all give the same end: what is there. Now and then it is read again unasked, as some file systems tell nothing.
 //!
+//! An edit that Kubernetes would not even store changes nothing: what a file said stays while it cannot be read, as a file that is broken for a moment is
+//! no wish to have its resources deleted. A file that is removed, or says something else, is taken at its word.
+//!
 //! What must not be here: what is in the files, and which of them are read (`files`).
 
 use super::{Outlet, Source};
 use crate::Failure;
 use crate::event::SourceState;
 use crate::files::{self, Excludes};
+use crate::worker::intake::Unreadable;
 use chancery_core::compilation::Dialect;
 use chancery_core::compile::is_claimed;
 use chancery_core::dialect;
+use chancery_core::read::unreadable_line;
+use chancery_core::resource::Input;
+use k8s_openapi::jiff::Timestamp;
 use notify::{RecursiveMode, Watcher};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,6 +31,8 @@ use tokio::sync::mpsc;
 const UNASKED: Duration = Duration::from_secs(5);
 /// The largest file that is read.
 const LARGEST: u64 = 256 << 20;
+/// The most files that the state of a folder names as unreadable.
+const MOST_NAMED: usize = 3;
 /// A file that was written less than this before it was read may be written once more within the same tick of its clock.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -41,10 +50,30 @@ pub struct Reading {
     pub excludes: Excludes,
     /// The dialect that a person chose, if one did.
     pub asked: Option<&'static Dialect>,
+    /// A text that is broken is told as it is, for an editor to show; else the last one that could be read stays.
+    pub with_broken: bool,
+}
+
+/// Why a file cannot be read, and what is in it, where that is text.
+struct Broken {
+    why: String,
+    bytes: Option<Vec<u8>>,
+}
+
+impl From<std::io::Error> for Broken {
+    fn from(error: std::io::Error) -> Self {
+        Self::without_text(error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase())
+    }
+}
+
+impl Broken {
+    fn without_text(why: impl Into<String>) -> Self {
+        Self { why: why.into(), bytes: None }
+    }
 }
 
 /// What tells whether a file is the one that was read.
-type Stamp = (u64, Option<SystemTime>, u64);
+type Stamp = (u64, Option<SystemTime>, u64, u32);
 
 impl Folder {
     /// This file or folder. It need not be there yet.
@@ -67,6 +96,9 @@ impl Source for Folder {
                 reading: self.reading,
                 outlet,
                 stamps: BTreeMap::new(),
+                read_at: BTreeMap::new(),
+                unreadable: BTreeMap::new(),
+                passed_over: BTreeSet::new(),
                 watched: BTreeMap::new(),
                 watcher: None,
                 is_writing: false,
@@ -104,6 +136,12 @@ struct Reader {
     outlet: Outlet,
     /// What was read, by name.
     stamps: BTreeMap<String, Stamp>,
+    /// When each input was read.
+    read_at: BTreeMap<String, Timestamp>,
+    /// What is said of files that cannot be read.
+    unreadable: BTreeMap<String, String>,
+    /// What was logged as passed over.
+    passed_over: BTreeSet<PathBuf>,
     /// Which folders are watched, each with what tells it from another at the same path.
     watched: BTreeMap<PathBuf, u64>,
     watcher: Option<notify::RecommendedWatcher>,
@@ -131,24 +169,62 @@ impl Reader {
             return;
         }
         self.is_writing = false;
-        let mut trouble = None;
+        for (path, why) in found.passed_over {
+            if self.passed_over.insert(path.clone()) {
+                tracing::warn!("{} is passed over: {why}", path.display());
+            }
+        }
         let mut names = BTreeSet::new();
         for path in found.files {
             let name = path.display().to_string();
             names.insert(name.clone());
-            if let Err(error) = self.file(&path, &name) {
-                // It may have gone since the folder was listed: then it is not listed next time.
-                trouble = Some(format!("cannot read {name}: {error}"));
+            match self.file(&path, &name) {
+                Ok(()) => {}
+                Err(broken) if self.is_there(&path) => self.lose(&name, broken),
+                // It has gone since the folder was listed: then it is not listed next time.
+                Err(_) => {}
             }
         }
-        let gone: Vec<String> = self.stamps.keys().filter(|name| !names.contains(*name)).cloned().collect();
+        self.stamps.retain(|name, _| names.contains(name));
+        let known = self.read_at.keys().chain(self.unreadable.keys());
+        let gone: BTreeSet<String> = known.filter(|name| !names.contains(*name)).cloned().collect();
         for name in gone {
-            self.stamps.remove(&name);
-            self.outlet.remove(&name);
+            self.remove(&name);
         }
         self.outlet.synced();
-        let state = if trouble.is_some() { SourceState::Error } else { SourceState::Synced };
-        self.outlet.state(&name, state, trouble);
+        let mut detail: Vec<&str> = self.unreadable.values().take(MOST_NAMED).map(String::as_str).collect();
+        let more = self.unreadable.len().checked_sub(MOST_NAMED + 1).map(|more| format!("and {} more", more + 1));
+        detail.extend(more.as_deref());
+        let state = if detail.is_empty() { SourceState::Synced } else { SourceState::Error };
+        self.outlet.state(&name, state, (!detail.is_empty()).then(|| detail.join("; ")));
+    }
+
+    fn is_there(&self, path: &Path) -> bool {
+        path.symlink_metadata().is_ok()
+    }
+
+    fn put(&mut self, name: &str, bytes: Vec<u8>) {
+        self.unreadable.remove(name);
+        self.read_at.insert(name.to_owned(), Timestamp::now());
+        self.outlet.put(name, bytes);
+    }
+
+    fn remove(&mut self, name: &str) {
+        // What is passed over was never told.
+        if self.unreadable.remove(name).is_some() | self.read_at.remove(name).is_some() {
+            self.outlet.remove(name);
+        }
+    }
+
+    /// A file cannot be read now: what was told of it stays.
+    fn lose(&mut self, name: &str, broken: Broken) {
+        let used = match self.read_at.get(name) {
+            Some(at) => format!("its last readable version, read at {}, is used", at.strftime("%Y-%m-%d %H:%M UTC")),
+            None => "nothing of it is used".into(),
+        };
+        let message = format!("{name} cannot be read: {}; {used}", broken.why);
+        self.unreadable.insert(name.to_owned(), message.clone());
+        self.outlet.set_unreadable(Unreadable { name: name.to_owned(), message, bytes: broken.bytes.map(Into::into) });
     }
 
     /// Watches folders that are not watched yet; whether there was one.
@@ -174,40 +250,89 @@ impl Reader {
         is_watched
     }
 
-    fn file(&mut self, path: &Path, name: &str) -> std::io::Result<()> {
+    fn file(&mut self, path: &Path, name: &str) -> Result<(), Broken> {
+        // What fails is tried again.
+        let known = self.stamps.remove(name);
+        if files::is_dangling(path) {
+            return Err(Broken::without_text("it is a link that leads nowhere"));
+        }
         let about = std::fs::metadata(path)?;
+        if !about.is_file() {
+            return Err(Broken::without_text("it is no regular file"));
+        }
         if about.len() > LARGEST {
-            return Err(std::io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20)));
+            return Err(Broken::without_text(format!("it is larger than {} MiB", LARGEST >> 20)));
         }
         let modified = about.modified().ok();
-        let stamp = (about.len(), modified, inode(&about));
+        let stamp = (about.len(), modified, inode(&about), mode(&about));
         let is_settled = modified.is_none_or(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > TICK));
-        if self.stamps.get(name) == Some(&stamp) {
+        if known == Some(stamp) {
+            self.stamps.insert(name.to_owned(), stamp);
             return Ok(());
         }
         // A program that writes in place empties the file first. What was there stays until the new text, or for a moment.
-        let was_full = self.stamps.get(name).is_some_and(|(length, ..)| *length > 0);
+        let before = known.filter(|(length, ..)| *length > 0);
         let is_new = modified.is_some_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age <= TICK));
-        if about.len() == 0 && was_full && is_new {
+        if let Some(before) = before.filter(|_| about.len() == 0 && is_new) {
+            self.stamps.insert(name.to_owned(), before);
             self.is_writing = true;
             return Ok(());
         }
         let bytes = std::fs::read(path)?;
-        // A file that was not named is read only if it holds resources of a controller.
-        if *path == *self.root || is_claimed(&String::from_utf8_lossy(&bytes), self.reading.asked, dialect::ALL) {
-            self.outlet.put(name, bytes);
-        } else if self.stamps.contains_key(name) {
-            self.outlet.remove(name);
-        }
         // What is read while it is written is read again; equal text starts no build.
-        self.stamps.insert(name.to_owned(), if is_settled { stamp } else { (stamp.0, None, 0) });
+        self.stamps.insert(name.to_owned(), if is_settled { stamp } else { (stamp.0, None, 0, 0) });
+        if !self.reading.with_broken
+            && let Some(why) = self.why_broken(path, name, &bytes)
+        {
+            let is_text = !bytes.contains(&0);
+            return Err(Broken { why, bytes: is_text.then_some(bytes) });
+        }
+        if self.is_read(path, &String::from_utf8_lossy(&bytes)) {
+            self.put(name, bytes);
+        } else {
+            self.remove(name);
+        }
         Ok(())
+    }
+
+    /// Whether a file with this text is read: one that was not named only if it holds resources of a controller.
+    fn is_read(&self, path: &Path, text: &str) -> bool {
+        *path == *self.root || is_claimed(text, self.reading.asked, dialect::ALL)
+    }
+
+    /// Why these bytes are not taken. A text that is broken in part is, where nothing that could be read is lost by it.
+    fn why_broken(&self, path: &Path, name: &str, bytes: &[u8]) -> Option<String> {
+        let known = self.outlet.intake.text(self.outlet.number, name);
+        if let Some(text) = Input::text_of_utf16(bytes) {
+            let is_meant = known.is_some() || self.is_read(path, &text);
+            return is_meant.then(|| "its text is in UTF-16, and must be in UTF-8".into());
+        }
+        if bytes.contains(&0) {
+            return Some("it is no text".into());
+        }
+        let known = known?;
+        let why = match std::str::from_utf8(bytes) {
+            Ok(text) => format!("its document is broken at line {}", unreadable_line(text, &known)?),
+            Err(_) => "its text is not in UTF-8".into(),
+        };
+        unreadable_line(&known, "").is_none().then_some(why)
     }
 }
 
 #[cfg(unix)]
 fn inode(about: &std::fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(about)
+}
+
+/// Who may read it.
+#[cfg(unix)]
+fn mode(about: &std::fs::Metadata) -> u32 {
+    std::os::unix::fs::MetadataExt::mode(about)
+}
+
+#[cfg(not(unix))]
+fn mode(_: &std::fs::Metadata) -> u32 {
+    0
 }
 
 #[cfg(not(unix))]
@@ -220,6 +345,8 @@ fn inode(_: &std::fs::Metadata) -> u64 {
 struct WalkResult {
     files: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
+    /// What is passed over, and why.
+    passed_over: Vec<(PathBuf, String)>,
     /// Why it could not be read.
     lost: Option<String>,
 }
@@ -236,14 +363,15 @@ impl WalkResult {
         };
         if !about.is_dir() {
             let parent = root.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
-            return Self { files: BTreeSet::from([root.to_owned()]), folders: parent.map(Path::to_owned).into_iter().collect(), lost: None };
+            return Self { files: BTreeSet::from([root.to_owned()]), folders: parent.map(Path::to_owned).into_iter().collect(), ..Self::default() };
         }
         match files::walk(root, excludes) {
             Ok(found) => {
-                // A link that leads nowhere loses nothing; a folder that cannot be read may.
-                let lost = found.problems.iter().find(|(path, _)| !path.is_symlink());
-                let lost = lost.map(|(path, why)| format!("cannot read {}: {why}", path.display()));
-                Self { files: found.files.into_iter().collect(), folders: found.folders.into_iter().collect(), lost }
+                // A link that leads nowhere is a file that cannot be read; a folder that cannot be read may hold anything.
+                let (links, lost): (Vec<_>, Vec<_>) = found.problems.into_iter().partition(|(path, _)| files::is_dangling(path));
+                let lost = lost.first().map(|(path, why)| format!("cannot read {}: {why}", path.display()));
+                let files = found.files.into_iter().chain(links.into_iter().map(|(path, _)| path)).collect();
+                Self { files, folders: found.folders.into_iter().collect(), passed_over: found.passed_over, lost }
             }
             Err(failure) => Self { lost: Some(failure.0), ..Self::default() },
         }

@@ -22,7 +22,7 @@ pub mod stream;
 use crate::Failure;
 use crate::event::{Event, Events, SourceState};
 use crate::lock;
-use crate::worker::intake::Intake;
+use crate::worker::intake::{Intake, Unreadable};
 use recording::Recorder;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,6 +124,11 @@ impl Outlet {
             recorder.put(self.number, name, &bytes, true);
         }
         self.intake.put_stored(self.number, name, bytes);
+    }
+
+    /// A file cannot be read now. What was told of it stays.
+    pub fn set_unreadable(&self, file: Unreadable) {
+        self.intake.set_unreadable(self.number, file);
     }
 
     /// An input is gone.

@@ -3,7 +3,7 @@
 //! The only place that knows the shape of a compilation: all else works with gateways, snapshots and places. The compiler and the memory of
 //! each gateway's resources last from build to build, so that an event costs what it changes.
 
-use super::intake::{Drained, is_referred};
+use super::intake::{Drained, Unreadable, is_referred};
 use super::metrics::BuildSize;
 use crate::arm::plan::Plan;
 use crate::event::{FindingLine, Place};
@@ -14,14 +14,14 @@ use chancery_core::backend::envoy::v3::{Emitted, Encoded, Encoding, Service, Wit
 use chancery_core::backend::envoy::{self, Document};
 use chancery_core::compare::{AppGatewaySide, compare_app_gateways};
 use chancery_core::compilation::{Compilation, GatewayId, GatewayRef, OptionValue, Options};
-use chancery_core::compile::Compiler;
-use chancery_core::diagnostic::Severity;
+use chancery_core::compile::{Compiler, compile};
+use chancery_core::diagnostic::{Diagnostic, Place as DiagnosticPlace, Severity, codes};
 use chancery_core::dialect;
 use chancery_core::explain::{Finding, OriginView, findings, ledger, not_utf8};
 use chancery_core::ir::SecretReference;
 use chancery_core::ir::appgw::Gateway as AppGateway;
-use chancery_core::resource::{Input, ObjectId, Origin, SourceId};
-use chancery_core::text::Str;
+use chancery_core::resource::{Input, Inputs, ObjectId, Origin, SourceId};
+use chancery_core::text::{Str, TextRange};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -61,6 +61,8 @@ pub struct Build {
     pub plan: Option<Arc<Plan>>,
     /// Names of the parts of an Application Gateway that are not as the build before wanted them, by what they are.
     pub parts: BTreeMap<String, Vec<String>>,
+    /// What is wrong with files that cannot be read now: places are those of the files as they are.
+    pub unreadable: Vec<Finding>,
     /// What sources give where a person tries another text.
     pub beneath: Vec<Input>,
     /// How many changes of inputs went into it.
@@ -80,6 +82,12 @@ impl Build {
         BuildSize { inputs: self.inputs, changes: self.changes, errors: self.errors, took: self.took, waited: self.waited }
     }
 
+    /// All that was found: first what is wrong with files that cannot be read.
+    #[must_use]
+    pub fn all_findings(&self) -> Vec<Finding> {
+        self.unreadable.iter().cloned().chain(findings(&self.compilation, &self.compilation.positions())).collect()
+    }
+
     /// All that was found, one line each.
     #[must_use]
     pub fn findings(&self) -> BTreeSet<FindingLine> {
@@ -90,7 +98,7 @@ impl Build {
             line: finding.span.as_ref().map(|span| span.line).unwrap_or_default(),
             message: finding.message,
         };
-        findings(&self.compilation, &self.compilation.positions()).into_iter().map(line).collect()
+        self.all_findings().into_iter().map(line).collect()
     }
 
     /// The names of the inputs that say something only where others refer to them, and that nothing refers to.
@@ -131,6 +139,8 @@ pub struct Builder {
     gateways: BTreeMap<Arc<str>, Memory>,
     /// The Application Gateway that was wanted last.
     app_gateway: Option<Arc<AppGateway>>,
+    /// Files that could not be read for the last build, and what was wrong with them.
+    unreadable: Vec<(Unreadable, Vec<Finding>)>,
     builds: u64,
 }
 
@@ -145,7 +155,8 @@ impl Builder {
     /// With an empty memory.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options, compiler: Compiler::new(dialect::ALL).with_executor(&Threads), gateways: BTreeMap::new(), app_gateway: None, builds: 0 }
+        let compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
+        Self { options, compiler, gateways: BTreeMap::new(), app_gateway: None, unreadable: Vec::new(), builds: 0 }
     }
 
     /// How it compiles.
@@ -171,7 +182,8 @@ impl Builder {
         self.gateways.retain(|id, _| gateways.iter().any(|gateway| gateway.id == *id));
         let plan = Plan::of(&compilation, &options).map(Arc::new);
         let parts = self.changed_parts(&compilation);
-        let errors = compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count();
+        let unreadable = self.unreadable(drained.unreadable, &options);
+        let errors = unreadable.len() + compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count();
         self.builds += 1;
         Build {
             number: self.builds,
@@ -180,6 +192,7 @@ impl Builder {
             parts,
             gateways,
             inputs: drained.inputs.inputs.len(),
+            unreadable,
             beneath: drained.beneath,
             changes: drained.changes,
             errors,
@@ -188,6 +201,19 @@ impl Builder {
             compilation,
             stopped,
         }
+    }
+
+    /// What is wrong with these files. Those that are as they were are not looked at again.
+    fn unreadable(&mut self, files: Vec<Unreadable>, options: &Options) -> Vec<Finding> {
+        let mut before = std::mem::take(&mut self.unreadable);
+        for file in files {
+            let known = before.iter().position(|(known, _)| *known == file).map(|at| before.swap_remove(at));
+            self.unreadable.push(known.unwrap_or_else(|| {
+                let found = what_is_wrong(&file, options);
+                (file, found)
+            }));
+        }
+        self.unreadable.iter().flat_map(|(_, found)| found).cloned().collect()
     }
 
     /// How it compiles, with what sources tell of that.
@@ -252,6 +278,22 @@ impl Builder {
         memory.snapshot = Some(snapshot.clone());
         Gateway { id, snapshot, withheld, changed }
     }
+}
+
+/// The errors of a file that cannot be read: that it cannot, and where its text is wrong.
+fn what_is_wrong(file: &Unreadable, options: &Options) -> Vec<Finding> {
+    let bytes = file.bytes.as_deref().unwrap_or_default();
+    let (input, not_utf8_at) = Input::from_bytes(file.name.as_str(), bytes.to_vec());
+    let mut alone = compile(&Inputs::from(vec![input]), options, dialect::ALL);
+    // What the rest of the file means is not asked: it is not served.
+    alone.sides.clear();
+    let start = DiagnosticPlace::Text(SourceId(0), TextRange::empty(0));
+    let first = Diagnostic::new(&codes::SYNTAX, file.message.clone(), start);
+    alone.diagnostics.retain(|finding| finding.severity == Severity::Error);
+    alone.diagnostics.splice(..0, std::iter::once(first).chain(not_utf8(SourceId(0), &not_utf8_at)));
+    let held_back = alone.held_back();
+    let scrubbed = |finding: Finding| Finding { message: held_back.scrub(&finding.message).into_owned(), ..finding };
+    findings(&alone, &alone.positions()).into_iter().map(scrubbed).collect()
 }
 
 /// The name under which a gateway is served.

@@ -22,6 +22,8 @@ pub struct Drained {
     pub inputs: Inputs,
     /// Places of each that were not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,
+    /// Files that cannot be read now, by name.
+    pub unreadable: Vec<Unreadable>,
     /// What sources give where a person tries another text.
     pub beneath: Vec<Input>,
     /// How they are compiled, as far as sources tell it, by the names of options.
@@ -32,9 +34,21 @@ pub struct Drained {
     pub since: Option<Instant>,
 }
 
+/// A file that is there and cannot be read now. The input of its name stays as it was when it could be read, if it ever could.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Its name.
+    pub name: String,
+    /// Why, and what is served of it, as a sentence.
+    pub message: String,
+    /// What is in it now, where that is text.
+    pub bytes: Option<Arc<[u8]>>,
+}
+
 #[derive(Debug, Default)]
 struct State {
     inputs: BTreeMap<Key, (Input, Vec<(u32, usize)>)>,
+    unreadable: BTreeMap<Key, Unreadable>,
     /// Names of those that an API server gave.
     stored: Arc<BTreeSet<Str>>,
     /// Sources that have not told all yet.
@@ -96,8 +110,9 @@ impl Intake {
         let (input, not_utf8) = Input::from_bytes(name, bytes);
         let key = (source, name.to_owned());
         let mut state = self.state();
+        let was_readable = state.unreadable.remove(&key).is_none();
         if state.inputs.get(&key).is_some_and(|(known, _)| known.text == input.text) {
-            return self.metrics.dropped(Noise::Unchanged);
+            return if was_readable { self.metrics.dropped(Noise::Unchanged) } else { self.changed(state) };
         }
         let known = state.inputs.insert(key, (input.clone(), not_utf8));
         if state.idle.contains(name) && known.is_some_and(|(known, _)| is_selected_alike(&known, &input)) {
@@ -111,14 +126,35 @@ impl Intake {
     /// An input is gone.
     pub fn remove(&self, source: usize, name: &str) {
         self.metrics.received();
+        let key = (source, name.to_owned());
         let mut state = self.state();
-        if state.inputs.remove(&(source, name.to_owned())).is_none() {
+        let was_readable = state.unreadable.remove(&key).is_none();
+        if state.inputs.remove(&key).is_none() && was_readable {
             return self.metrics.dropped(Noise::Unchanged);
         }
         if state.stored.contains(name) {
             Arc::make_mut(&mut state.stored).remove(name);
         }
         self.changed(state);
+    }
+
+    /// A file cannot be read now. Its input stays as it is, until it is put or removed.
+    pub fn set_unreadable(&self, source: usize, file: Unreadable) {
+        self.metrics.received();
+        let mut state = self.state();
+        let key = (source, file.name.clone());
+        if state.unreadable.get(&key) == Some(&file) {
+            return self.metrics.dropped(Noise::Unchanged);
+        }
+        state.unreadable.insert(key, file);
+        self.changed(state);
+    }
+
+    /// What an input says now, if it is there and was text as a whole.
+    #[must_use]
+    pub fn text(&self, source: usize, name: &str) -> Option<Arc<str>> {
+        let state = self.state();
+        state.inputs.get(&(source, name.to_owned())).filter(|(_, not_utf8)| not_utf8.is_empty()).map(|(input, _)| input.text.clone())
     }
 
     /// A person tries this text in place of the one that a source gives, until there is `None`. What is not there is not tried.
@@ -170,6 +206,12 @@ impl Intake {
     #[cfg(test)]
     pub(crate) fn texts(&self) -> BTreeMap<String, String> {
         self.state().inputs.iter().map(|((_, name), (input, _))| (name.clone(), input.text.to_string())).collect()
+    }
+
+    /// The files that cannot be read now.
+    #[cfg(test)]
+    pub(crate) fn unreadable(&self) -> Vec<Unreadable> {
+        self.state().unreadable.values().cloned().collect()
     }
 
     /// A source has told all that it holds.
@@ -261,7 +303,8 @@ impl Intake {
             Arc::make_mut(&mut stored).remove(name.as_str());
         }
         let inputs = Inputs { inputs, stored };
-        Some(Drained { inputs, not_utf8, beneath, options: state.options.clone(), changes, since })
+        let unreadable = state.unreadable.values().cloned().collect();
+        Some(Drained { inputs, not_utf8, unreadable, beneath, options: state.options.clone(), changes, since })
     }
 }
 

@@ -24,10 +24,14 @@ fn put(path: impl AsRef<Path>, text: &str) {
 
 impl Followed {
     fn start(prepare: impl FnOnce(&Path), follow: &str) -> Self {
+        Self::reading(prepare, follow, Reading::default())
+    }
+
+    fn reading(prepare: impl FnOnce(&Path), follow: &str, reading: Reading) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         prepare(folder.path());
         let (intake, states) = (Intake::new(1, Metrics::default()), States::default());
-        let source = Box::new(Folder::new(folder.path().join(follow), Reading::default()));
+        let source = Box::new(Folder::new(folder.path().join(follow), reading));
         let outlet =
             Outlet { number: 0, name: source.name(), intake: intake.clone(), events: Events::default(), states: states.clone(), recorder: None };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
@@ -166,4 +170,136 @@ fn a_file_that_is_written_in_place_is_not_seen_empty_and_one_that_is_emptied_goe
     followed.until("the new text", |out| has(out, "two"));
     drop(fs::File::create(followed.path("a.yaml")).expect("it is emptied"));
     followed.until("nothing is left", |out| out.texts().is_empty());
+}
+
+/// What is said of files that cannot be read.
+fn unreadable(of: &Followed) -> Vec<String> {
+    of.intake.unreadable().into_iter().map(|file| file.message).collect()
+}
+
+#[test]
+fn what_cannot_be_read_any_more_stays_until_it_is_mended() {
+    let good = "\nkind: Mapping\nmetadata: {name: a}\nspec:\n  prefix: /a/\n";
+    let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain("kind: Mapping\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let broken: [(&str, Vec<u8>, &str); 7] = [
+        ("binary", b"\x00\x01garbage".to_vec(), "it is no text"),
+        ("UTF-16", utf16, "its text is in UTF-16, and must be in UTF-8"),
+        (
+            "another encoding",
+            format!("{CLAIM}{good}").replace("/a/", "/\u{1}/").into_bytes().iter().map(|b| if *b == 1 { 0xe9 } else { *b }).collect(),
+            "its text is not in UTF-8",
+        ),
+        ("a tab", format!("{CLAIM}{}", good.replace("  prefix", "\tprefix")).into_bytes(), "its document is broken at line 5"),
+        ("no object", b"garbage".to_vec(), "its document is broken at line 1"),
+        ("an open bracket", format!("{CLAIM}{good}---\n{CLAIM}\nkind: [\n").into_bytes(), "its document is broken at line"),
+        ("JSON cut off", b"{\"kind\": \"Mapping\", \"spec\": {".to_vec(), "its document is broken at line 1"),
+    ];
+    let followed = Followed::start(|root| put(root.join("a.yaml"), good), "");
+    let state = |out: &Followed| out.states.all().first().map(|status| status.state);
+    for (what, bytes, why) in broken {
+        fs::write(followed.path("a.yaml"), bytes).expect("a file");
+        followed.until(what, |out| !unreadable(out).is_empty());
+        let [told] = &unreadable(&followed)[..] else { panic!("{what}") };
+        assert!(told.contains("a.yaml cannot be read: ") && told.contains(why) && told.ends_with("UTC, is used"), "{what}: {told}");
+        followed.until(what, |out| state(out) == Some(SourceState::Error));
+        followed.is(what, &[("a.yaml", good)]);
+        // What it was: equal text, and still news.
+        put(followed.path("a.yaml"), good);
+        followed.until("it is mended", |out| unreadable(out).is_empty() && state(out) == Some(SourceState::Synced));
+        followed.is("it is mended", &[("a.yaml", good)]);
+    }
+    fs::write(followed.path("a.yaml"), "\0").expect("a file");
+    followed.until("binary again", |out| !unreadable(out).is_empty());
+    put(followed.path("a.yaml"), "2");
+    followed.is("it says something else", &[("a.yaml", "2")]);
+    fs::write(followed.path("a.yaml"), "\0").expect("a file");
+    followed.until("binary again", |out| !unreadable(out).is_empty());
+    fs::remove_file(followed.path("a.yaml")).expect("a file");
+    followed.is("what is removed is gone", &[]);
+    followed.until("nothing is said of it", |out| unreadable(out).is_empty() && state(out) == Some(SourceState::Synced));
+}
+
+#[test]
+fn what_could_never_be_read_is_told_and_the_rest_is_read() {
+    let broken = "\nkind: Mapping\nspec: [\n";
+    let prepare = |root: &Path| {
+        fs::write(root.join("binary.yaml"), b"\0\x01").expect("a file");
+        put(root.join("broken.yaml"), broken);
+        put(root.join("good.yaml"), "1");
+        // What other programs read is none of ours, in whatever encoding.
+        fs::write(root.join("other.json"), [0xff, 0xfe, b'{', 0, b'}', 0]).expect("a file");
+    };
+    let followed = Followed::start(prepare, "");
+    followed.is("at the beginning", &[("broken.yaml", broken), ("good.yaml", "1")]);
+    let [told] = &unreadable(&followed)[..] else { panic!("{:?}", unreadable(&followed)) };
+    assert!(told.ends_with("binary.yaml cannot be read: it is no text; nothing of it is used"), "{told}");
+    // There is no readable version that could stay.
+    put(followed.path("broken.yaml"), "\nkind: Mapping\nspec: {\n");
+    followed.is("broken otherwise", &[("broken.yaml", "\nkind: Mapping\nspec: {\n"), ("good.yaml", "1")]);
+}
+
+#[test]
+fn an_editor_is_told_what_is_broken_as_it_is() {
+    let followed = Followed::reading(|root| put(root.join("a.yaml"), "1"), "", Reading { with_broken: true, ..Reading::default() });
+    put(followed.path("a.yaml"), "\nkind: [\n");
+    followed.is("broken", &[("a.yaml", "\nkind: [\n")]);
+    assert_eq!(unreadable(&followed), [""; 0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_is_a_file_that_cannot_be_read() {
+    let prepare = |root: &Path| {
+        put(root.join("real"), "1");
+        std::os::unix::fs::symlink("real", root.join("a.yaml")).expect("a link");
+    };
+    let followed = Followed::start(prepare, "");
+    fs::remove_file(followed.path("real")).expect("a file");
+    followed.until("the loss is told", |out| unreadable(out).iter().any(|told| told.contains("it is a link that leads nowhere")));
+    followed.is("what it said stays", &[("a.yaml", "1")]);
+    fs::remove_file(followed.path("a.yaml")).expect("a link");
+    followed.is("what is removed is gone", &[]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_may_not_be_read_stays() {
+    use std::os::unix::fs::PermissionsExt;
+    let may = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions");
+    let followed = Followed::start(|root| put(root.join("a.yaml"), "1"), "");
+    put(followed.path("a.yaml"), "2");
+    followed.is("it is read", &[("a.yaml", "2")]);
+    may(&followed.path("a.yaml"), 0o000);
+    if fs::read(followed.path("a.yaml")).is_ok() {
+        eprintln!("skipped: this user may read everything");
+        return;
+    }
+    followed.until("the loss is told", |out| unreadable(out).iter().any(|told| told.contains("permission denied")));
+    followed.is("what it said stays", &[("a.yaml", "2")]);
+    may(&followed.path("a.yaml"), 0o644);
+    followed.until("it may be read", |out| unreadable(out).is_empty());
+    // Another file with the same rights, as a tool that renames writes it.
+    put(followed.path("new"), "3");
+    may(&followed.path("new"), 0o000);
+    fs::rename(followed.path("new"), followed.path("a.yaml")).expect("a rename");
+    followed.until("the loss is told", |out| !unreadable(out).is_empty());
+    followed.is("what it said stays", &[("a.yaml", "2")]);
+    may(&followed.path("a.yaml"), 0o644);
+    followed.is("it may be read", &[("a.yaml", "3")]);
+    assert_eq!(unreadable(&followed), [""; 0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_passed_over() {
+    let prepare = |root: &Path| {
+        put(root.join("a.yaml"), "1");
+        let made = std::process::Command::new("mkfifo").arg(root.join("b.yaml")).status().expect("mkfifo");
+        assert!(made.success());
+    };
+    let followed = Followed::start(prepare, "");
+    followed.is("at the beginning", &[("a.yaml", "1")]);
+    put(followed.path("a.yaml"), "2");
+    followed.is("it goes on", &[("a.yaml", "2")]);
+    assert_eq!(unreadable(&followed), [""; 0]);
 }

@@ -59,6 +59,7 @@ fn told(happened: &Happened) -> (&'static str, String) {
         ),
         "withheld" => ("error", format!("{} {} is not sent: {}", short(text(rest, "type")), text(rest, "resource"), text(rest, "message"))),
         "held" => ("error", format!("a change of {} is held: one Envoy rejects it", text(rest, "gateway"))),
+        "emptied" => ("error", format!("the Envoys of {} lose all their listeners", text(rest, "gateway"))),
         "planned" => ("notice", planned(rest)),
         "applied" => ("match", format!("the Application Gateway {} was changed", text(rest, "gateway"))),
         "apply-failed" => ("error", format!("the Application Gateway {} was not changed: {}", text(rest, "gateway"), text(rest, "message"))),
