@@ -161,7 +161,7 @@ fn the_graph_has_both_halves_and_the_holes() {
     assert!(edge("cluster:cluster_quote_default", "endpoint:quote:80").is_some_and(|edge| edge.relation == Relation::Forwards));
     assert!(graph.cycles.is_empty());
     let hole = graph.nodes.iter().find(|node| node.kind == NodeKind::Missing).expect("the hole");
-    assert_eq!(hole.reason.as_deref(), Some("not in the input; Envoy asks DNS for `quote`"));
+    assert_eq!(hole.reason.as_deref(), Some("not in the input; Envoy asks DNS for it"));
     let ids: Vec<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
     assert!(graph.edges.iter().all(|edge| ids.contains(&edge.from.as_str()) && ids.contains(&edge.to.as_str())));
 }

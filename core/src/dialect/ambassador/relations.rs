@@ -105,7 +105,7 @@ fn add(config: &Config, resource: &Resource, node: &Node, relation: &'static str
     let group = if matches!(kind, "Service" | "Secret") { "" } else { super::kinds::GROUP };
     let to = ResourceKey::new(group, kind, namespace, name);
     let absent = match kind {
-        "Service" => Absent::Assumed(format!("not in the input; Envoy asks DNS for `{written}`")),
+        "Service" => Absent::Assumed("not in the input; Envoy asks DNS for it".into()),
         "Secret" if config.assumes(&to) => Absent::Assumed("not in the input; it is assumed to exist".into()),
         // What the controller has built in is no hole, nor is `tls: true`.
         "Resolver" if matches!(&*to.name, "kubernetes-service" | "endpoint" | "consul") => Absent::Nothing,

@@ -37,6 +37,7 @@ crate::diagnostic::codes::codes! {
     UNUSED_SUBSET = "unused-subset", Notice, "nothing leads to a subset";
     GATEWAY_WITHOUT_ENTRY = "gateway-without-entry", Warning, "a gateway runs, and no config entry says what it does";
     ENTRY_WITHOUT_GATEWAY = "entry-without-gateway", Warning, "a config entry is for a gateway that is not registered";
+    ROUTE_WITHOUT_GATEWAY = "route-without-gateway", Warning, "a route names a gateway or a listener that does not exist";
     GATEWAY_WITHOUT_SERVICE = "gateway-without-service", Warning, "a gateway serves a service that does not exist";
     EXPORT_WITHOUT_SERVICE = "export-without-service", Warning, "a service that is exported does not exist";
 }

@@ -5,9 +5,11 @@ use crate::dialect::consul::codes;
 use crate::dialect::consul::entry::{Entry, Kind};
 use crate::dialect::consul::validate::says;
 use crate::ir::Tree;
+use crate::resource::nearest;
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
+use alloc::vec::Vec;
 
 const KINDS: [Kind; 3] = [Kind::IngressGateway, Kind::TerminatingGateway, Kind::ApiGateway];
 
@@ -44,6 +46,11 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
             }
         }
     }
+    for entry in [Kind::HttpRoute, Kind::TcpRoute].into_iter().flat_map(|kind| mesh.entries(kind)).collect::<Vec<_>>() {
+        let rules = entry.tree.get("Rules").items().iter().flat_map(|rule| rule.get("Services").items());
+        rules.chain(entry.tree.get("Services").items()).for_each(|service| known(mesh, entry, service));
+        entry.tree.get("Parents").items().iter().for_each(|parent| attached(mesh, entry, parent));
+    }
     for entry in mesh.entries(Kind::ExportedServices) {
         for service in entry.tree.get("Services").items() {
             let name = service.get("Name").str();
@@ -53,6 +60,28 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
                 mesh.report_with(&codes::EXPORT_WITHOUT_SERVICE, message, service.get("Name"), Some(entry.object), help);
             }
         }
+    }
+}
+
+/// A route belongs to a listener of an API gateway that exists.
+fn attached(mesh: &mut Mesh<'_>, route: &Entry, parent: &Tree) {
+    let (name, section) = (parent.get("Name"), parent.get("SectionName"));
+    let wrong = match mesh.state.entries.get(&(Kind::ApiGateway, name.str())) {
+        None => {
+            let near = nearest(name.text(), mesh.state.of_kind(Kind::ApiGateway).map(|gateway| gateway.name.as_str()));
+            Some((format!("there is no api-gateway `{}`, so the route belongs to none", name.text()), name, near.map(Str::new)))
+        }
+        Some(gateway) if says(section) => {
+            let listeners: Vec<Str> = gateway.tree.get("Listeners").items().iter().map(|listener| listener.get("Name").str()).collect();
+            let near = nearest(section.text(), listeners.iter().map(Str::as_str)).map(Str::new);
+            let message = format!("the api-gateway `{}` has no listener `{}`, so the route belongs to none", name.text(), section.text());
+            (!listeners.iter().any(|listener| section.is(listener))).then_some((message, section, near))
+        }
+        Some(_) => None,
+    };
+    if let Some((message, at, near)) = wrong {
+        let help = near.map(|near| format!("did you mean `{near}`?"));
+        mesh.report_with(&codes::ROUTE_WITHOUT_GATEWAY, message, at, Some(route.object), help);
     }
 }
 
