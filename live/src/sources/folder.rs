@@ -263,8 +263,7 @@ impl Reader {
         if about.len() > LARGEST {
             return Err(Broken::without_text(format!("it is larger than {} MiB", LARGEST >> 20)));
         }
-        let modified = about.modified().ok();
-        let stamp = (about.len(), modified, inode(&about), mode(&about));
+        let (modified, stamp) = (about.modified().ok(), stamp_of(&about));
         let is_settled = modified.is_none_or(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > TICK));
         if known == Some(stamp) {
             self.stamps.insert(name.to_owned(), stamp);
@@ -279,6 +278,12 @@ impl Reader {
             return Ok(());
         }
         let bytes = std::fs::read(path)?;
+        // It may have been emptied after it was looked at, and before it was read.
+        if let Some(known) = known.filter(|_| std::fs::metadata(path).is_ok_and(|about| stamp_of(&about) != stamp)) {
+            self.stamps.insert(name.to_owned(), known);
+            self.is_writing = true;
+            return Ok(());
+        }
         // What is read while it is written is read again; equal text starts no build.
         self.stamps.insert(name.to_owned(), if is_settled { stamp } else { (stamp.0, None, 0, 0) });
         if !self.reading.with_broken
@@ -317,6 +322,10 @@ impl Reader {
         };
         unreadable_line(&known, "").is_none().then_some(why)
     }
+}
+
+fn stamp_of(about: &std::fs::Metadata) -> Stamp {
+    (about.len(), about.modified().ok(), inode(about), mode(about))
 }
 
 #[cfg(unix)]
