@@ -47,12 +47,7 @@ const OWN: [&str; 5] = ["stats-health", "stats", "health", "envoy-admin", "ambas
 
 /// Whether a listener is the controller's own, which is not for users' requests.
 pub(crate) fn is_own(listener: &Listener) -> bool {
-    is_own_name(&listener.name)
-}
-
-/// Whether a listener of this name is the controller's own.
-pub(crate) fn is_own_name(name: &str) -> bool {
-    OWN.iter().any(|own| name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with("-127.0.0.1")))
+    OWN.iter().any(|own| listener.name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with("-127.0.0.1")))
 }
 
 fn chains(listener: &Listener) -> impl Iterator<Item = &FilterChain> {

@@ -29,7 +29,7 @@ mod simulation;
 mod table;
 mod written;
 
-pub(crate) use connection::{bound, chain_of, is_own, is_own_name, is_tls};
+pub(crate) use connection::{bound, chain_of, is_own, is_tls};
 pub(crate) use describe::addresses;
 pub use ending::{Ending, SavedRequest, Verdict, percent};
 pub(crate) use headers::header_action;

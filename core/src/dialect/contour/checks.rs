@@ -2,11 +2,11 @@
 //!
 //! What must not be here: what one resource's own rules find while it is processed; checks that every dialect needs (`crate::check`).
 
+use super::lower::OWN_LISTENERS;
 use crate::compilation::{SideRef, State, Why};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::at_name;
 use crate::resource::Object;
-use crate::simulate::is_own_name;
 use crate::text::Node;
 use alloc::vec::Vec;
 
@@ -15,7 +15,7 @@ const ASKING: [&str; 7] = ["Gateway", "HTTPProxy", "Ingress", "HTTPRoute", "GRPC
 
 /// Where something asks for requests and Envoy listens for none: Contour opens a port only for something to serve there.
 pub fn nothing_served(side: SideRef<'_>) -> Vec<Diagnostic> {
-    if side.irs().flat_map(|ir| &ir.listeners).any(|listener| !is_own_name(&listener.name.value)) {
+    if side.irs().flat_map(|ir| &ir.listeners).any(|listener| !OWN_LISTENERS.contains(&&*listener.name.value)) {
         return Vec::new();
     }
     let is_ours = |object: &&Object| {

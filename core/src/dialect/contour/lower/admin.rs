@@ -38,6 +38,10 @@ const STATISTICS: [&str; 2] = ["/stats", "/stats/prometheus"];
 const HEALTH: [&str; 1] = ["/ready"];
 const BOTH: [&str; 3] = ["/ready", "/stats", "/stats/prometheus"];
 
+/// The names of all listeners that are not for users' requests.
+pub(in crate::dialect::contour) const OWN_LISTENERS: [&str; 5] = [STATISTICS_AND_HEALTH, "stats", "health", "health-om-enforced", ADMIN_CLUSTER];
+const STATISTICS_AND_HEALTH: &str = "stats-health";
+
 /// Where one of them listens, as the settings have it.
 #[derive(PartialEq)]
 struct Place {
@@ -51,7 +55,7 @@ impl Lowering<'_> {
         let tls = self.metrics_tls();
         let mut listeners = Vec::new();
         if tls.is_none() && metrics == health {
-            listeners.extend(metrics.map(|place| serve("stats-health", "stats", place, None, &BOTH)));
+            listeners.extend(metrics.map(|place| serve(STATISTICS_AND_HEALTH, "stats", place, None, &BOTH)));
         } else {
             listeners.extend(metrics.map(|place| serve("stats", "stats", place, tls, &STATISTICS)));
             listeners.extend(health.map(|place| serve("health", "stats", place, None, &HEALTH)));

@@ -22,6 +22,7 @@ mod route;
 mod runtime;
 mod tls;
 
+pub(super) use admin::OWN_LISTENERS;
 pub use memory::Memory;
 
 use super::model::{Graph, Timeout};
