@@ -28,6 +28,9 @@ pub fn report(differences: &Differences, running: Option<&Running>, style: &Styl
 /// The same, with the sentence that says that a running Envoy has all.
 pub fn compared(differences: &Differences, running: Option<&Running>, same: &str, style: &Style) -> String {
     let mut out = String::new();
+    if running.is_some() && !differences.is_empty() {
+        let _ = writeln!(out, "{}", style.dim("- is what Envoy should have, + is what it has\n"));
+    }
     changes(&mut out, "Resources", &differences.resources, style);
     if let Some(only) = differences.only() {
         changes(&mut out, only.make.title(), &only.envoy, style);

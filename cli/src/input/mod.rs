@@ -12,10 +12,10 @@ pub use reader::STDIN;
 use crate::Unusable;
 use crate::args::Deployment;
 use crate::output::{hold, hold_back, message};
-use crate::style::{count, some};
+use crate::style::{count, plain, some};
 use chancery_core::compilation::{Compilation, Dialect, Gateway, Options};
 use chancery_core::compile::Compiler;
-use chancery_core::diagnostic::{Code, Diagnostic, codes};
+use chancery_core::diagnostic::{Code, Diagnostic, Severity, codes};
 use chancery_core::dialect;
 use chancery_core::envoy_config::Running;
 use chancery_core::explain::{Snapshot, not_utf8, share};
@@ -168,12 +168,16 @@ pub fn nothing_runs(compilation: &Compilation) -> Unusable {
     });
     let stopped: Vec<String> = stopped.collect();
     let outputs: Vec<&str> = compilation.sides.iter().flat_map(|side| side.dialect.outputs).map(|output| output.name).collect();
-    let why = match (stopped.is_empty(), outputs.is_empty()) {
-        (false, _) => stopped.join("; "),
-        (true, true) => "no proxy follows from the input".into(),
-        (true, false) => format!("no proxy follows from the input; `chancery compile --output` writes {}", outputs.join(", ")),
+    // What is wrong explains it best.
+    let is_reason = |finding: &&Diagnostic| finding.severity == Severity::Error || finding.code.name == "gateway-not-running";
+    let wrong = compilation.all_diagnostics().find(is_reason).map(|finding| plain(&finding.message).into_owned());
+    let why = match (stopped.is_empty(), wrong, outputs.is_empty()) {
+        (false, ..) => stopped.join("; "),
+        (true, Some(wrong), _) => format!("{wrong}; `chancery check` shows all findings"),
+        (true, None, true) => "nothing in it asks for one".into(),
+        (true, None, false) => format!("nothing in it asks for one; `chancery compile --output` writes {}", outputs.join(", ")),
     };
-    Unusable(format!("there is no Envoy to speak of: {why}"))
+    Unusable(format!("no gateway follows from the input: {why}"))
 }
 
 /// Says on standard error what [`gaps`] finds.

@@ -6,6 +6,7 @@ use super::{Relation, SideRef};
 use crate::ir::SecretReference;
 use crate::resource::{ObjectId, Objects, Rule};
 use crate::text::{Node, Str};
+use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::any::Any;
@@ -24,8 +25,10 @@ pub trait Stages: Any + Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Whether gateways would get something else without an object; `None` where that is not found out. It costs a compilation.
-    fn is_needed(&self, _: SideRef<'_>, _: ObjectId) -> Option<bool> {
+    /// Whether gateways would be sent something else without an object; `None` where that is not found out. Only gateways of `readers`, which
+    /// refer to it directly or not, are made again; `budget` is how many of them may be, and what is left of it.
+    fn is_needed(&self, _: SideRef<'_>, _: ObjectId, readers: &BTreeSet<ObjectId>, budget: &mut usize) -> Option<bool> {
+        let _ = (readers, budget);
         None
     }
 

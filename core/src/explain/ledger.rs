@@ -94,18 +94,18 @@ pub fn ledger(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Ledge
 pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow> {
     let facts = Facts::collect(side);
     let mut rows: Vec<LedgerRow> = side.objects().iter().map(|object| row(object, side, positions, &facts)).collect();
-    tell_needed(&mut rows, side);
+    tell_needed(&mut rows, side, &facts);
     rows
 }
 
-/// So many objects are looked at in all, where gateways are made again without one of them: of large inputs, fewer are left out.
-const MOST_LOOKED_AT: usize = 20_000;
+/// So many gateways are made again at most, to see what they would lack.
+const MOST_MADE_AGAIN: usize = 400;
 
-/// What is read makes a difference, or not: where a dialect can find that out, the gateways are made without it.
-fn tell_needed(rows: &mut [LedgerRow], side: SideRef<'_>) {
-    let most = MOST_LOOKED_AT / rows.len().max(1);
-    for row in rows.iter_mut().filter(|row| row.state == State::READ).take(most) {
-        if side.side.stages.is_needed(side, row.object) == Some(true) {
+/// What is read makes a difference, or not: where a dialect can find that out, the gateways that read it are made without it.
+fn tell_needed(rows: &mut [LedgerRow], side: SideRef<'_>, facts: &Facts) {
+    let mut budget = MOST_MADE_AGAIN;
+    for row in rows.iter_mut().filter(|row| row.state == State::READ) {
+        if side.side.stages.is_needed(side, row.object, &facts.readers_of(row.object), &mut budget) == Some(true) {
             row.state = State::EMITTED;
             row.into = row.by.take().into_iter().chain(row.with.drain(..)).map(|reader| format!("looked up by {reader}").into()).collect();
         }
@@ -229,6 +229,15 @@ impl Facts {
             }
         }
         reached
+    }
+
+    /// The objects that refer to an object, directly or by others.
+    fn readers_of(&self, object: ObjectId) -> BTreeSet<ObjectId> {
+        let (mut found, mut open) = (BTreeSet::new(), Vec::from([object]));
+        while let Some(object) = open.pop() {
+            open.extend(self.used_by.get(&object).into_iter().flat_map(BTreeMap::keys).copied().filter(|reader| found.insert(*reader)));
+        }
+        found
     }
 
     /// Whether an object makes something that would not be there without it.

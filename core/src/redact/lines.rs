@@ -173,12 +173,15 @@ fn refers(text: &str, of: &Line<'_>) -> bool {
         return false;
     }
     let known = ["kind", "name", "namespace", "group", "apiGroup", "sectionName"];
-    let beside: Vec<Line<'_>> = lines(text).collect();
-    let at = beside.iter().position(|line| line.start == of.start).unwrap_or_default();
-    let same = |line: &&Line<'_>| line.indent == of.indent;
-    let before = beside[..at].iter().rev().take_while(same);
-    let after = beside[at + 1..].iter().take_while(same);
-    before.chain(after).all(|line| line.key.is_some_and(|key| known.contains(&key)))
+    let (before, after) = text.split_at_checked(of.start as usize).unwrap_or((text, ""));
+    // Each of them stands there once at most: no more lines are looked at.
+    let from = before.rmatch_indices('\n').nth(known.len() + 1).map_or(0, |(at, _)| at + 1);
+    let before: Vec<Line<'_>> = lines(before.get(from..).unwrap_or_default()).collect();
+    let same = |line: &Line<'_>| line.indent == of.indent;
+    let before = before.into_iter().rev().take_while(same);
+    let after = lines(after).skip(1).take(known.len() + 1).take_while(same);
+    let mut beside = before.chain(after);
+    beside.by_ref().take(known.len()).all(|line| line.key.is_some_and(|key| known.contains(&key))) && beside.next().is_none()
 }
 
 /// What is hidden of a text that cannot be parsed.

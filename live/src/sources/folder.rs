@@ -50,7 +50,7 @@ pub struct Reading {
     pub excludes: Excludes,
     /// The dialect that a person chose, if one did.
     pub asked: Option<&'static Dialect>,
-    /// A text that is broken is told as it is, for an editor to show; else the last one that could be read stays.
+    /// A broken text is passed on as it is, for an editor to show; otherwise the last readable version stays.
     pub with_broken: bool,
 }
 

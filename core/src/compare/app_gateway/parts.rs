@@ -163,7 +163,7 @@ type Owners<'g> = BTreeMap<(&'static str, &'g str), Owner>;
 
 fn owner(owners: &Owners<'_>, list: &'static str, name: &str, is_gone: bool) -> String {
     match (owners.get(&(list, name)), is_gone) {
-        (Some(Owner::Others), true) => "the controller did not make it, and no prohibited target keeps it".to_string(),
+        (Some(Owner::Others), true) => "nothing in the input asks for it, and no prohibited target keeps it".to_string(),
         (Some(Owner::Others), false) => "owned by others".to_string(),
         _ => "owned by the controller".to_string(),
     }

@@ -92,7 +92,7 @@ fn parts_have_an_owner() {
     let changes = compare_app_gateways(&old, &new);
     let gone = changes.iter().find(|change| change.name == "old").expect("it goes");
     assert_eq!(gone.change, ChangeKind::Removed);
-    assert!(gone.note.as_ref().is_some_and(|note| note.contains("did not make it")), "{gone:?}");
+    assert!(gone.note.as_ref().is_some_and(|note| note.contains("nothing in the input asks for it")), "{gone:?}");
     let added = changes.iter().find(|change| change.kind == "listener").expect("a listener");
     assert_eq!(added.note.as_deref(), Some("owned by the controller"));
     assert!(!added.after.is_empty());

@@ -114,17 +114,33 @@ fn build(state: &State, peers: &BTreeMap<Str, State>, options: &Options, instanc
     Built { merged, state: known, ir: Ir { delivery, ..Ir::default() }, failure }
 }
 
-/// Whether a gateway of the side would be sent something else without an object.
-pub(super) fn is_needed(stages: &Stages, side: SideRef<'_>, object: ObjectId) -> bool {
-    let mut objects = side.objects().clone();
-    objects.retain(|of| of.id != object);
-    let state = State::of(&objects, DATACENTER);
-    let served = state.served();
-    side.gateways().any(|gateway| {
-        let Some((_, instance)) = served.iter().find(|(id, _)| **id == *gateway.id.as_str()) else { return true };
-        let (before, after) = (&gateway.ir.delivery, build(&state, &stages.peers, &stages.options, instance).ir.delivery);
-        before.identity != after.identity || !same(&before.verbatim, &after.verbatim)
-    })
+/// Of larger inputs, documents are not applied again without one of them: what Consul would then refuse is not seen.
+const MOST_APPLIED_AGAIN: usize = 64;
+
+/// Whether a gateway of the side would be sent something else without a config entry.
+pub(super) fn is_needed(stages: &Stages, side: SideRef<'_>, object: ObjectId, readers: &BTreeSet<ObjectId>, budget: &mut usize) -> Option<bool> {
+    if !stages.state.entries.values().any(|entry| entry.object == object) {
+        return None;
+    }
+    let state = if side.objects().len() <= MOST_APPLIED_AGAIN {
+        let mut objects = side.objects().clone();
+        objects.retain(|of| of.id != object);
+        State::of(&objects, DATACENTER)
+    } else {
+        let mut state = stages.state.clone();
+        state.entries.retain(|_, entry| entry.object != object);
+        state
+    };
+    let served: BTreeMap<Str, Arc<Instance>> = state.served().into_iter().gathered();
+    for gateway in side.side.gateways.iter().filter(|gateway| gateway.owner.is_some_and(|owner| readers.contains(&owner))) {
+        let (Outcome::Runs(ir), Some(instance)) = (&gateway.outcome, served.get(gateway.id.as_str())) else { continue };
+        *budget = budget.checked_sub(1)?;
+        let after = build(&state, &stages.peers, &stages.options, instance).ir.delivery;
+        if ir.delivery.identity != after.identity || !same(&ir.delivery.verbatim, &after.verbatim) {
+            return Some(true);
+        }
+    }
+    Some(false)
 }
 
 /// Whether a proxy has the same values, wherever they come from.

@@ -11,7 +11,7 @@ use crate::compilation::{self, Issued, Loaded, Output, Relation, SideRef};
 use crate::ir::{SecretReference, Tree};
 use crate::resource::{ObjectId, Objects, Rule};
 use crate::text::{Node, Object, Str, Value};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -69,8 +69,8 @@ impl compilation::Stages for Stages {
         relations::relations(&self.state, told, objects)
     }
 
-    fn is_needed(&self, side: SideRef<'_>, object: ObjectId) -> Option<bool> {
-        Some(super::compile::is_needed(self, side, object))
+    fn is_needed(&self, side: SideRef<'_>, object: ObjectId, readers: &BTreeSet<ObjectId>, budget: &mut usize) -> Option<bool> {
+        super::compile::is_needed(self, side, object, readers, budget)
     }
 
     fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {

@@ -9,6 +9,7 @@ use crate::dialect::ingress::codes;
 use crate::ir::appgw::{Owner, Part, Probe, Settings};
 use crate::resource::Sourced;
 use crate::text::Str;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,7 +24,9 @@ pub(super) fn check(checked: &mut Checked<'_, '_>) {
     let mut found = Found::default();
     properties.settings.iter().flatten().filter(|part| part.owner == Owner::Controller).for_each(|part| found.settings(part));
     properties.probes.iter().flatten().filter(|part| part.owner == Owner::Controller).for_each(|part| found.probe(part));
-    for wrong in found.0 {
+    // One annotation makes several parts.
+    let mut reported = BTreeSet::new();
+    for wrong in found.0.into_iter().filter(|wrong| reported.insert(wrong.origin)) {
         let finding = checked.finding(&codes::AZURE_REJECTS_VALUE, wrong.value, wrong.origin);
         checked.tell(finding.help("until it is corrected, Azure refuses the gateway as a whole: no change of any Ingress arrives"));
     }

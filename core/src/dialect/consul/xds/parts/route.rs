@@ -9,6 +9,7 @@ use crate::dialect::consul::validate::{is_hash_based, says};
 use crate::dialect::consul::xds::context::Failure;
 use crate::ir::Tree;
 use crate::order::Order as _;
+use crate::resource::Origin;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::ToString;
@@ -50,6 +51,9 @@ pub(crate) fn host(id: &UpstreamId, chain: &Chain, domains: Tree, for_mesh_gatew
                 hash(&mut action, next.load_balancer.as_ref())?;
                 let destination = route.definition.get("Destination");
                 let mut out = message! { "match": matches(route.definition.at(&["Match", "HTTP"])) };
+                if let Some(cluster) = action.get_mut("cluster") {
+                    cluster.origin = cluster.origin.or(chosen_by(destination));
+                }
                 destined(&mut out, &mut action, destination);
                 out.set("route", action);
                 routes.push(out.or_from(route.definition.origin));
@@ -80,6 +84,11 @@ fn action(chain: &Chain, node: &Node, for_mesh_gateway: bool) -> Result<Option<T
     }
 }
 
+/// The field that says where a route or a share goes.
+fn chosen_by(destination: &Tree) -> Option<Origin> {
+    ["ServiceSubset", "Service"].into_iter().map(|field| destination.get(field)).find(|field| says(field)).and_then(|field| field.origin)
+}
+
 /// Per ten thousand.
 const WHOLE: i64 = 10_000;
 
@@ -93,7 +102,8 @@ fn weighted(chain: &Chain, splits: &[Split], for_mesh_gateway: bool) -> Result<T
         let weight = (split.weight as f32 * 100.0) as i64;
         total += weight;
         let weight_of = Tree::from(weight & 0xffff_ffff).or_from(split.definition.get("Weight").origin);
-        let mut cluster = message! { "name": cluster_name(chain, target, for_mesh_gateway), "weight": weight_of };
+        let name = Tree::from(cluster_name(chain, target, for_mesh_gateway));
+        let mut cluster = message! { "name": name.or_from(chosen_by(&split.definition)), "weight": weight_of };
         headers(&mut cluster, &split.definition);
         clusters.push(cluster.or_from(split.definition.origin));
     }
