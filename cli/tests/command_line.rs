@@ -143,7 +143,7 @@ fn unusable_arguments_are_explained_in_one_sentence() {
     let cases: &[(&[&str], &str)] = &[
         (&["check", "nowhere.yaml"], "chancery: cannot read nowhere.yaml: no such file or directory\n"),
         (&["check", "*.yml"], "chancery: no file matches `*.yml`\n"),
-        (&["check", "empty"], "chancery: there is no .yaml, .yml or .json file in empty\n"),
+        (&["check", "empty"], "chancery: there is no .yaml, .yml, .json or .hcl file in empty\n"),
         (
             &["check", "--dialect", "esperanto", "gateway.yaml"],
             "chancery: there is no dialect `esperanto`; this version knows ambassador, contour, ingress, consul\n",
