@@ -107,7 +107,8 @@ fn tell_needed(rows: &mut [LedgerRow], side: SideRef<'_>, facts: &Facts) {
     for row in rows.iter_mut().filter(|row| row.state == State::READ) {
         if side.side.stages.is_needed(side, row.object, &facts.readers_of(row.object), &mut budget) == Some(true) {
             row.state = State::EMITTED;
-            row.into = row.by.take().into_iter().chain(row.with.drain(..)).map(|reader| format!("looked up by {reader}").into()).collect();
+            let readers: BTreeSet<ResourceRef> = row.by.take().into_iter().chain(row.with.drain(..)).gathered();
+            row.into = readers.iter().map(|reader| format!("looked up by {reader}").into()).collect();
         }
     }
 }

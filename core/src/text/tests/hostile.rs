@@ -137,7 +137,8 @@ proptest! {
             for problem in &document.problems {
                 prop_assert!(fits(problem.range) && problem.related.as_ref().is_none_or(|(range, _)| fits(*range)), "{text:?} {problem:?}");
             }
-            prop_assert!(document.comments.iter().all(|comment| fits(comment.range) && text[comment.range.start as usize..].starts_with('#')));
+            let begins_comment = |at: u32| ["#", "//", "/*"].iter().any(|sign| text[at as usize..].starts_with(sign));
+            prop_assert!(document.comments.iter().all(|comment| fits(comment.range) && begins_comment(comment.range.start)));
             prop_assert_eq!(document, parse_fully(text, &Limits::default()), "the readers disagree on {:?}", text);
             let lines = LineIndex::new(text);
             for offset in 0..=text.len() as u32 {
