@@ -21,8 +21,8 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     // That something is assumed says nothing about its effect.
     let speaks = side.diagnostics().chain(found).filter(|finding| finding.code != &codes::ASSUMED_OBJECT);
     let known: HashSet<&ResourceKey> = speaks.filter_map(|finding| finding.resource.as_ref()).collect();
-    let idle = rows_without_effect(side, &side.compilation.positions());
-    let idle: Vec<(&LedgerRow, &Object)> = idle.iter().filter_map(|row| Some((row, side.objects().get(row.object)?))).collect();
+    let without_effect = rows_without_effect(side, &side.compilation.positions());
+    let idle: Vec<(&LedgerRow, &Object)> = without_effect.iter().filter_map(|row| Some((row, side.objects().get(row.object)?))).collect();
     // What cannot be read has a finding of its own, unless it is a file in another object.
     let counts = |object: &Object| !PASSIVE.contains(&&*object.key.kind) && (!object.broken || object.parent.is_some());
     // Where nothing at all has an effect, even what is meant for others is worth a warning.
@@ -32,9 +32,27 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     let is_of_another =
         |row: &LedgerRow, object: &Object| row.why == Some(Why::UnknownKind.name()) && others.iter().any(|other| other.dialect().reads(&object.key));
     let silent = idle.into_iter().filter(|(row, object)| counts(object) && !known.contains(&object.key) && !is_of_another(row, object));
-    let referrers: HashMap<ObjectId, ObjectId> = references(side).into_iter().filter_map(|of| Some((of.to.ok()?, of.from))).collect();
-    let referrer = |of: &Object| referrers.get(&of.id).filter(|from| **from != of.id).and_then(|from| side.objects().get(*from));
-    silent.map(|(row, object)| finding(side, row, object, referrer(object), nothing)).collect()
+    let silent: Vec<(&LedgerRow, &Object)> = silent.collect();
+    if silent.is_empty() {
+        return Vec::new();
+    }
+    let ids: HashSet<ObjectId> = without_effect.iter().map(|row| row.object).collect();
+    let referrers: HashMap<ObjectId, ObjectId> =
+        references(side).into_iter().filter_map(|of| Some((of.to.ok()?, of.from))).filter(|(_, from)| ids.contains(from)).collect();
+    silent.into_iter().map(|(row, object)| finding(side, row, object, cause(object, &referrers, side), nothing)).collect()
+}
+
+/// What refers to an object and has no effect itself, unless it refers in a circle: then nothing in it is the cause.
+fn cause<'a>(of: &Object, referrers: &HashMap<ObjectId, ObjectId>, side: SideRef<'a>) -> Option<&'a Object> {
+    let (mut seen, mut at) = (Vec::from([of.id]), of.id);
+    while let Some(from) = referrers.get(&at) {
+        if seen.contains(from) {
+            return None;
+        }
+        seen.push(*from);
+        at = *from;
+    }
+    referrers.get(&of.id).and_then(|from| side.objects().get(*from))
 }
 
 fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, referrer: Option<&Object>, nothing: bool) -> Diagnostic {
@@ -46,7 +64,7 @@ fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, referrer: Option
     };
     let mut finding = Diagnostic::new(&codes::NO_EFFECT, format!("{name} has no effect: {why}"), at_name(object)).about(object.key.clone());
     let is_for_another = [Why::OtherController, Why::UnknownKind].iter().any(|why| row.why == Some(why.name()));
-    // What refers to it has a finding of its own.
+    // What refers to it has no effect either: that is where to look.
     let follows = referrer.filter(|_| row.why == Some(Why::NeverReferenced.name()));
     if (is_for_another && !nothing) || follows.is_some() {
         finding.severity = Severity::Notice;

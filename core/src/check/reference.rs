@@ -27,9 +27,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     let mut elsewhere: HashMap<&Str, Vec<&Object>> = HashMap::new();
     for object in side.objects().iter().filter(|object| !object.broken) {
         by_name.entry((&object.key.name, object.key.namespace.as_ref())).or_insert(object);
-        if !side.objects().is_assumed(object.id) {
-            names.entry((&object.key.kind, object.key.namespace.as_ref())).or_default().push(&object.key.name);
-        }
+        names.entry((&object.key.kind, object.key.namespace.as_ref())).or_default().push(&object.key.name);
         if *object.key.kind == *"Service" {
             elsewhere.entry(&object.key.name).or_default().push(object);
         }

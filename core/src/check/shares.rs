@@ -20,7 +20,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         for (at, route) in host.routes.iter().enumerate() {
             let Some(percent) = share(&route.matcher).filter(|percent| *percent < 100) else { continue };
             let mut behind = host.routes.iter().skip(at + 1).take(NEAR);
-            if behind.any(|other| takes_the_same(&route.matcher, &other.matcher)) || others.take_what_is_left(at, path(&route.matcher)) {
+            if behind.any(|other| takes_the_same(&route.matcher, &other.matcher)) || others.may_take_what_is_left(at, path(&route.matcher)) {
                 continue;
             }
             let lost = 100 - percent;
@@ -32,11 +32,13 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     }
 }
 
-/// Routes that take every request below a path, by the path: the last of each.
+/// Routes without further conditions, by their path or the beginning of it: the last of each. Where one stands behind, nothing is reported.
 #[derive(Default)]
 struct Unconditional<'a> {
     last: HashMap<&'a str, usize>,
     lengths: BTreeSet<usize>,
+    /// The last one whose path is an expression: which paths it takes is not decided here.
+    last_regex: Option<usize>,
 }
 
 impl<'a> Unconditional<'a> {
@@ -46,18 +48,21 @@ impl<'a> Unconditional<'a> {
             let matcher = &route.matcher;
             let is_free =
                 matcher.headers.is_empty() && matcher.query.is_empty() && !matcher.grpc && share(matcher).is_none_or(|percent| percent >= 100);
-            if let (PathMatch::Prefix(prefix), true) = (&matcher.path.value, is_free) {
-                found.last.insert(prefix, at);
-                found.lengths.insert(prefix.len());
+            if is_free && !matches!(matcher.path.value, PathMatch::Regex(_)) {
+                found.last.insert(path(matcher), at);
+                found.lengths.insert(path(matcher).len());
+            } else if is_free {
+                found.last_regex = Some(at);
             }
         }
         found
     }
 
-    /// Whether a route behind `at` takes what is left of the requests for a path.
-    fn take_what_is_left(&self, at: usize, path: &str) -> bool {
+    /// Whether a route behind `at` may take what is left of the requests for a path.
+    fn may_take_what_is_left(&self, at: usize, path: &str) -> bool {
         let starts = self.lengths.range(..=path.len()).filter_map(|length| path.get(..*length));
-        starts.into_iter().any(|start| self.last.get(start).is_some_and(|last| *last > at))
+        let is_behind = |last: usize| last > at;
+        self.last_regex.is_some_and(is_behind) || starts.into_iter().any(|start| self.last.get(start).copied().is_some_and(is_behind))
     }
 }
 
