@@ -16,7 +16,7 @@ pub use detect::{Detection, detect, is_claimed, recognise};
 
 use crate::backend::envoy::v3::Emitted;
 use crate::compilation::{Compilation, Dialect, Draft, GatewayId, GatewayRef, Ledger, Options, Side, Task, as_written};
-use crate::diagnostic::{Diagnostic, Findings, Place, codes};
+use crate::diagnostic::{Diagnostic, Findings, codes};
 use crate::executor::{Executor, Sequential};
 use crate::read::{self, DocumentCache, ReadOptions};
 use crate::resource::{Inputs, Objects, ResourceKey};
@@ -158,7 +158,7 @@ impl Compiler {
         let mut side = self.side_of(objects, found, options, dialect, ObjectSet::WithAssumed, documents_only);
         // A dialect may assume something of its controller, too.
         if objects.assumed().next().is_some() || side.diagnostics.iter().any(|finding| *finding.code == codes::ASSUMED_OBJECT) {
-            side.diagnostics.retain(|finding| !matches!(&finding.place, Place::Node { object, .. } if objects.is_assumed(*object)));
+            side.diagnostics.retain(|finding| !finding.place.object().is_some_and(|object| objects.is_assumed(object)));
             if side.answers.statuses.is_some() {
                 side.answers = self.side_of(&mut objects.written(), found, &as_written(options), dialect, ObjectSet::AsWritten, false).answers;
             }

@@ -168,9 +168,9 @@ pub fn nothing_runs(compilation: &Compilation) -> Unusable {
     });
     let stopped: Vec<String> = stopped.collect();
     let outputs: Vec<&str> = compilation.sides.iter().flat_map(|side| side.dialect.outputs).map(|output| output.name).collect();
-    // What is wrong explains it best.
-    let is_reason = |finding: &&Diagnostic| finding.severity == Severity::Error || finding.code.name == "gateway-not-running";
-    let wrong = compilation.all_diagnostics().find(is_reason).map(|finding| plain(&finding.message).into_owned());
+    // The first error explains it best, or the first warning where there is no error.
+    let first = |severity| compilation.all_diagnostics().find(|finding| finding.severity == severity);
+    let wrong = first(Severity::Error).or_else(|| first(Severity::Warning)).map(|finding| plain(&finding.message).into_owned());
     let why = match (stopped.is_empty(), wrong, outputs.is_empty()) {
         (false, ..) => stopped.join("; "),
         (true, Some(wrong), _) => format!("{wrong}; `chancery check` shows all findings"),

@@ -58,7 +58,7 @@ fn start(folder: &Folder, name: &str) -> (Served, Events) {
 /// What a server tells: its events come from several threads, so their order is not sure.
 struct Events {
     from: Receiver<Value>,
-    /// Those that nobody has asked for yet.
+    /// Events that came and that no call of `next` has returned yet.
     waiting: Vec<Value>,
 }
 

@@ -157,7 +157,7 @@ fn values_of_secrets_are_in_no_output() {
     assert!(runs > 1000 && found.is_empty(), "{} of {runs} leak:\n{}", found.len(), found.join("\n"));
 }
 
-/// An input meets one of so many commands.
+/// Each input is given to one of this many commands.
 const EVERY: usize = 23;
 
 /// What a command prints that does not end, until it has printed what it makes of the files.
@@ -202,7 +202,7 @@ fn values_of_secrets_are_in_nothing_that_is_printed_of_followed_files() {
         for format in words_of(&folder, command[0], "--format <") {
             let printed = followed(&folder, command, &format);
             assert!(printed.contains("inputs"), "{command:?} {format} has read the files: {printed}");
-            // Values are counted anew in each input, so that one mark is that of many.
+            // Each input numbers its marks from one: the same mark is in many of them.
             let found = leaks.iter().find_map(|leak| leak.found_in(&printed));
             assert_eq!(found, None, "{command:?} {format}");
         }

@@ -8,6 +8,7 @@
 mod annotation;
 mod certificate;
 mod class;
+mod cover;
 mod effect;
 mod exposure;
 mod foreign;
@@ -32,7 +33,7 @@ pub use settle::ANNOTATION;
 
 use crate::compilation::{Compilation, SideRef};
 use crate::compile::EmittedByGateway;
-use crate::diagnostic::{Diagnostic, Place, Policy};
+use crate::diagnostic::{Diagnostic, Policy};
 use crate::executor::{self, Executor, Work};
 use crate::explain::refused_by_envoy;
 use crate::ir::Ir;
@@ -101,7 +102,7 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
     let found: Vec<Vec<Diagnostic>> = compilation.sides().map(|side| check_side(side, policy, emitted, executor)).collect();
     for (side, mut found) in compilation.sides.iter_mut().zip(found) {
         // Assumed objects have no faults.
-        found.retain(|finding| !matches!(&finding.place, Place::Node { object, .. } if compilation.objects.is_assumed(*object)));
+        found.retain(|finding| !finding.place.object().is_some_and(|object| compilation.objects.is_assumed(object)));
         side.diagnostics.append(&mut found);
     }
     reference::nearest_names(compilation);

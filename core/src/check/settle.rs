@@ -74,10 +74,7 @@ fn suppressions(objects: &Objects) -> Vec<Suppression> {
 }
 
 fn is_suppressed(finding: &Diagnostic, compilation: &Compilation, suppressions: &mut [Suppression]) -> bool {
-    let stands_in = match finding.place {
-        Place::Node { object, .. } => Some(object),
-        _ => None,
-    };
+    let stands_in = finding.place.object();
     // Configuration in an annotation belongs to whose annotation it is.
     let holder = stands_in.and_then(|object| compilation.objects.get(object)?.parent).map(|(holder, _)| holder);
     let is_about = |object: ObjectId| {

@@ -3,7 +3,7 @@
 //! What must not be here: what follows from that for a kind, which dialects know.
 
 use super::SideRef;
-use crate::diagnostic::{Place, Severity, codes};
+use crate::diagnostic::{Severity, codes};
 use crate::ir::{Ir, NetworkFilter, RouteAction, RouteConfiguration, UpstreamClusters};
 use crate::resource::{ObjectId, Origin};
 use hashbrown::HashSet;
@@ -21,15 +21,11 @@ impl SideRef<'_> {
 
     /// Objects of which something bad was found, or whose place another object took: they need no further finding.
     pub fn with_problems(self) -> HashSet<ObjectId> {
-        let object = |place: &Place| match place {
-            Place::Node { object, .. } => Some(*object),
-            _ => None,
-        };
         let bad = self.diagnostics().filter(|finding| finding.severity != Severity::Notice);
-        let mut found: HashSet<ObjectId> = bad.filter_map(|finding| object(&finding.place)).collect();
+        let mut found: HashSet<ObjectId> = bad.filter_map(|finding| finding.place.object()).collect();
         // Of two that are called the same, the related place is the one that no longer counts.
         let replaced = self.diagnostics().filter(|finding| [&codes::DUPLICATE_RESOURCE, &codes::OVERWRITTEN].contains(&finding.code));
-        found.extend(replaced.flat_map(|finding| &finding.related).filter_map(|related| object(&related.place)));
+        found.extend(replaced.flat_map(|finding| &finding.related).filter_map(|related| related.place.object()));
         found
     }
 }

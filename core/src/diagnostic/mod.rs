@@ -160,4 +160,12 @@ impl Place {
             _ => Place::Whole,
         }
     }
+
+    /// The object that the place is in; `None` for a range of a text, and for the whole.
+    pub fn object(&self) -> Option<ObjectId> {
+        match self {
+            Place::Node { object, .. } => Some(*object),
+            Place::Text(..) | Place::Whole => None,
+        }
+    }
 }

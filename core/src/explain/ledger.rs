@@ -8,7 +8,7 @@ use super::dump::things;
 use super::relation::references;
 use super::{Positions, ResourceRef, Span};
 use crate::compilation::{Compilation, GatewayId, SideRef, State, Why};
-use crate::diagnostic::{Place, Severity, codes};
+use crate::diagnostic::{Severity, codes};
 use crate::ir::{Ir, NetworkFilter, RouteMatch};
 use crate::order::{Gather as _, Order as _};
 use crate::resource::{Object, ObjectId};
@@ -272,19 +272,15 @@ impl Facts {
                 *facts.holds.entry(holder).or_default() += 1;
             }
         }
-        let object_of = |place: &Place| match place {
-            Place::Node { object, .. } => Some(*object),
-            _ => None,
-        };
         for finding in side.diagnostics() {
             let named = finding.resource.as_ref().and_then(|key| by_key.get(&(&key.kind, &key.namespace, &key.name)).copied());
-            let Some(object) = object_of(&finding.place).or(named) else { continue };
+            let Some(object) = finding.place.object().or(named) else { continue };
             if [&codes::DUPLICATE_RESOURCE, &codes::OVERWRITTEN].contains(&finding.code) {
-                if let Some(other) = finding.related.iter().find_map(|related| object_of(&related.place)) {
+                if let Some(other) = finding.related.iter().find_map(|related| related.place.object()) {
                     facts.shadowed.entry(other).or_insert(object);
                 }
             } else if *finding.code == codes::DUPLICATE_MEMBER {
-                if let Some(other) = finding.related.iter().find_map(|related| object_of(&related.place)) {
+                if let Some(other) = finding.related.iter().find_map(|related| related.place.object()) {
                     facts.shadowed.entry(object).or_insert(other);
                 }
             } else if finding.severity == Severity::Error || *finding.code == codes::SECRET_NOT_FOUND {

@@ -216,7 +216,7 @@ impl Reader {
         }
     }
 
-    /// A file cannot be read now: what was told of it stays.
+    /// Reports that a file cannot be read now. Its last readable version stays in use.
     fn lose(&mut self, name: &str, broken: Broken) {
         let used = match self.read_at.get(name) {
             Some(at) => format!("its last readable version, read at {}, is used", at.strftime("%Y-%m-%d %H:%M UTC")),

@@ -22,7 +22,6 @@ pub use options::Options;
 pub use stages::Stages;
 
 use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Language, Outcome, Task};
-use crate::diagnostic::Place;
 use crate::order::Gather as _;
 use crate::resource::{ObjectId, ResourceKey};
 use crate::schema::ListedKind;
@@ -51,7 +50,7 @@ pub static DIALECT: Dialect = Dialect {
     options: options::SPECS,
     defaults: defaults::DEFAULTS,
     hints: Hints { why_idle: defaults::why_idle, why_unreached: defaults::why_unreached, ahead: defaults::ahead },
-    annotations: &[],
+    annotations: fetch::KNOWN_ANNOTATIONS,
     codes: &[],
     outputs: &[],
     checks: &[checks::unserved, checks::same_match, checks::edge_stack_fields],
@@ -81,7 +80,7 @@ fn compile(task: Task<'_>) -> Draft {
     }
     if documents_only {
         // What was found so far has its place in them, and what no output may have is known by them.
-        let named: BTreeSet<ObjectId> = sink.iter().filter_map(|finding| object_of(&finding.place)).gathered();
+        let named: BTreeSet<ObjectId> = sink.iter().filter_map(|finding| finding.place.object()).gathered();
         objects.retain(|object| !object.credentials.is_empty() || named.contains(&object.id));
     }
     // Nobody sees the Mappings' resources: each goes when its Mapping is made.
@@ -95,13 +94,6 @@ fn compile(task: Task<'_>) -> Draft {
     let id = GatewayId::named(&options.ambassador_namespace, &options.ambassador_id);
     let gateway = Gateway { id, owner: None, outcome: Outcome::Runs(Arc::new(ir)) };
     Draft { stages: Arc::new(Stages { config }), answers: Answers::default(), gateways: Vec::from([gateway]) }
-}
-
-fn object_of(place: &Place) -> Option<ObjectId> {
-    match place {
-        Place::Node { object, .. } => Some(*object),
-        _ => None,
-    }
 }
 
 /// Whether Ambassador reads objects of a kind.

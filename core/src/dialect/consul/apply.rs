@@ -20,6 +20,10 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+/// Entries that refer to each other in a chain, written in reverse, take a round for each link. Chains of people have three or four; the
+/// limit bounds the time that a hostile input takes.
+const MOST_ROUNDS: usize = 32;
+
 impl State {
     /// What the documents leave.
     pub(crate) fn of(objects: &Objects, datacenter: &str) -> Self {
@@ -56,7 +60,7 @@ impl State {
 
     /// Stores entries that the controller of Kubernetes tries again until Consul takes them: their order in the text does not count.
     fn settle(&mut self, mut waiting: Vec<(&Object, Arc<Entry>)>) {
-        loop {
+        for _ in 0..MOST_ROUNDS {
             let before = waiting.len();
             waiting.retain(|(_, entry)| self.store(entry).is_err());
             if waiting.is_empty() || waiting.len() == before {

@@ -56,8 +56,8 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
 fn write_down(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
     let mut refused: BTreeMap<ObjectId, Str> = BTreeMap::new();
     for finding in sink.iter().filter(|finding| finding.severity == Severity::Error) {
-        if let Place::Node { object, .. } = &finding.place {
-            refused.entry(*object).or_insert_with(|| Str::from(finding.message.as_str()));
+        if let Some(object) = finding.place.object() {
+            refused.entry(object).or_insert_with(|| Str::from(finding.message.as_str()));
         }
     }
     for object in objects.iter() {

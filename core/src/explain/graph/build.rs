@@ -5,7 +5,7 @@
 use super::path::cycles;
 use super::{Edge, Graph, GraphNode, NodeKind, Relation, Rule};
 use crate::compilation::Compilation;
-use crate::diagnostic::{Place, Severity};
+use crate::diagnostic::Severity;
 use crate::explain::relation::{Absence, references};
 use crate::explain::{OriginView, Positions, ResourceRef, ledger};
 use crate::order::Order as _;
@@ -221,7 +221,7 @@ impl Builder<'_> {
 
     fn findings(&mut self) {
         for found in self.compilation.all_diagnostics() {
-            let Place::Node { object, .. } = found.place else { continue };
+            let Some(object) = found.place.object() else { continue };
             let Some(node) = self.ids.get(&object).and_then(|at| self.graph.nodes.get_mut(*at)) else { continue };
             match found.severity {
                 Severity::Error => node.errors += 1,

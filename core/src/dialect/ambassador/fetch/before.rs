@@ -44,7 +44,7 @@ impl Before {
 
     /// Whether anything was found about an object.
     pub(super) fn mentions(&self, object: ObjectId) -> bool {
-        let is_there = |place: &Place| matches!(place, Place::Node { object: at, .. } if *at == object);
+        let is_there = |place: &Place| place.object() == Some(object);
         self.findings.iter().any(|finding| is_there(&finding.place) || finding.related.iter().any(|related| is_there(&related.place)))
     }
 }

@@ -21,7 +21,7 @@ use hashbrown::HashMap;
 
 /// The controller that an IngressClass must name to be ours.
 const CONTROLLER: &str = "getambassador.io/ingress-controller";
-const ID_ANNOTATION: &str = "getambassador.io/ambassador-id";
+pub(super) const ID_ANNOTATION: &str = "getambassador.io/ambassador-id";
 const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
 /// The label by which a Host finds the Mappings of its Ingress.
 const INGRESS_LABEL: &str = "a10r-k8s-ingress";

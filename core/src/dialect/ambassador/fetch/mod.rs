@@ -33,7 +33,7 @@ pub use memory::Memory;
 pub use role::ALSO_READ;
 
 use super::{Options, kinds};
-use crate::compilation::Ledger;
+use crate::compilation::{KnownAnnotations, Ledger};
 use crate::diagnostic::Findings;
 use crate::dialect::ambassador::config::{Config, Resource, Rules};
 use crate::executor::{Executor, Sequential};
@@ -46,6 +46,14 @@ use role::Role;
 
 /// The annotation that holds configuration.
 pub const CONFIG_ANNOTATION: &str = "getambassador.io/config";
+
+/// The annotations that Emissary reads, but for an Ingress's class. Others under its prefix are not reported: it ignores them, and people
+/// mark objects with them.
+pub const KNOWN_ANNOTATIONS: &[(&str, KnownAnnotations)] = &[
+    ("Ingress", KnownAnnotations { prefixes: &[], names: &[CONFIG_ANNOTATION, ingress::ID_ANNOTATION] }),
+    ("IngressClass", KnownAnnotations { prefixes: &[], names: &[ingress::ID_ANNOTATION] }),
+    ("Service", KnownAnnotations { prefixes: &[], names: &[CONFIG_ANNOTATION] }),
+];
 
 /// How inputs of this dialect are read.
 pub fn read_options() -> ReadOptions {
