@@ -16,7 +16,7 @@ use std::fmt::Write;
 const MOST: usize = 300;
 /// Pictures that are higher, in pixels, are folded further.
 const HIGHEST: i32 = 2000;
-/// To so many nodes, one after the other.
+/// At most this many nodes, one after the other.
 const FOLDED: [usize; 4] = [200, 150, 100, 60];
 
 /// Runs it.

@@ -86,7 +86,7 @@ fn main() {
         Command::Route(args) => route::run(args, &cli.deployment, &style),
         Command::Ledger(args) => ledger::run(args, &cli.deployment, &style),
         Command::Watches(args) => watches::run(args, &cli.deployment, &style),
-        Command::Kinds(args) => registry::kinds(args, &style),
+        Command::Kinds(args) => registry::kinds(args, &cli.deployment, &style),
         Command::Codes(args) => registry::codes(args, &style),
         Command::Watch(args) => live::watch(args, &cli.deployment, &style),
         Command::Serve(args) => live::serve(args, &cli.deployment, &style),

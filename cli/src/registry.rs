@@ -3,7 +3,7 @@
 //! What must not be here: any kind or code.
 
 use crate::Outcome;
-use crate::args::{CodesArgs, Format, ListArgs};
+use crate::args::{CodesArgs, Deployment, Format, ListArgs};
 use crate::output::{print, print_json};
 use crate::style::Style;
 use chancery_core::diagnostic::Severity;
@@ -12,11 +12,14 @@ use chancery_core::resource::nearest;
 use serde_json::json;
 use std::fmt::Write;
 
-/// Lists kinds.
-pub fn kinds(args: &ListArgs, style: &Style) -> Outcome {
+/// Lists kinds: of all dialects, or of the one that is chosen.
+pub fn kinds(args: &ListArgs, deployment: &Deployment, style: &Style) -> Outcome {
+    let options = deployment.options()?;
+    let chosen = options.dialect.as_deref();
+    let dialects = || dialect::ALL.iter().filter(|dialect| chosen.is_none_or(|chosen| chosen == dialect.name));
     if args.format == Format::Json {
         let (mut own, mut others) = (Vec::new(), Vec::new());
-        for dialect in dialect::ALL {
+        for dialect in dialects() {
             for kind in (dialect.listing)() {
                 let versions: Vec<String> = kind.versions.iter().map(|version| joined(&[kind.group, version], "/")).collect();
                 let resource = kind.plural.map(|plural| joined(&[plural, kind.group], "."));
@@ -31,7 +34,7 @@ pub fn kinds(args: &ListArgs, style: &Style) -> Outcome {
         return Ok(0);
     }
     let mut out = String::new();
-    for dialect in dialect::ALL {
+    for dialect in dialects() {
         let kinds = (dialect.listing)();
         // A dialect may read no kinds of Kubernetes.
         if kinds.is_empty() {

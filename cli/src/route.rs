@@ -286,6 +286,12 @@ impl Teller<'_> {
             let more = if shadowed.len() > names.len() { format!(" and {} more", shadowed.len() - names.len()) } else { String::new() };
             self.dim(&format!("after it, {} would have taken it too: {}{more}", count(shadowed.len(), "route"), names.join(", ")));
         }
+        for share in &simulation.shares {
+            let number = share.route.as_ref().map(|route| route.index);
+            let of = number.into_iter().flat_map(|number| [format!("tried {number}"), format!("shadowed {number}")]).find(|of| self.has_origin(of));
+            let place = of.map(|of| self.origin(&of)).unwrap_or_default();
+            let _ = writeln!(self.out, "    {}{place}", plain(&share.words()));
+        }
     }
 
     /// Built-in routes in one line, and so those that are the same but for the scheme that they are for.

@@ -445,6 +445,8 @@ fn hostile_texts_end_with_findings() {
 fn registries_are_listed() {
     let folder = Folder::new();
     assert_snapshot!("kinds", folder.run(&["kinds"]).out);
+    let of_contour = folder.run(&["kinds", "--dialect", "contour"]).out;
+    assert!(of_contour.contains("HTTPProxy") && !of_contour.contains("Mapping"), "{of_contour}");
     let codes = json(&folder.run(&["codes", "--format", "json"]).out);
     for code in codes["codes"].as_array().expect("codes") {
         assert_eq!(folder.run(&["codes", code["code"].as_str().expect("a name")]).code, 0);
@@ -481,7 +483,7 @@ fn help_has_examples_everywhere() {
     assert!(folder.read("man/chancery-explain.1").contains("chancery"));
 }
 
-/// A gateway with so many Mappings whose prefix and rewrite do not fit.
+/// A gateway with this many Mappings whose prefix and rewrite do not fit.
 fn shops(count: usize) -> String {
     let mut text = String::from(
         "apiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: http}\nspec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}\n---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: all}\nspec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}\n",

@@ -197,7 +197,7 @@ fn simulation() -> (Duration, Duration) {
     (rounds.iter().map(|of| of.0).min().unwrap_or_default(), rounds.iter().map(|of| of.1).min().unwrap_or_default())
 }
 
-/// Placing so many boxes in the columns of a gateway: listeners, hosts, Mappings with their routes, clusters.
+/// Placing this many boxes in the columns of a gateway: listeners, hosts, Mappings with their routes, clusters.
 fn boxes(count: usize) -> Duration {
     let columns = [2, 20, count * 3 / 10, count * 4 / 10, count * 3 / 10 - 22];
     let (mut links, mut start) = (Vec::new(), 0);

@@ -24,7 +24,7 @@ impl Chance {
         if end == 0 { 0 } else { usize::try_from(self.next() % end as u64).unwrap_or(0) }
     }
 
-    /// True in so many of a hundred cases.
+    /// True in this many of a hundred cases.
     pub fn percent(&mut self, of_hundred: usize) -> bool {
         self.below(100) < of_hundred
     }

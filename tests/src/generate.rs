@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// How many hosts share the Mappings or HTTPProxies.
 const HOSTS: usize = 12;
 
-/// Listeners for HTTP and HTTPS, a certificate that is not there, Hosts, and so many Mappings: plain ones, regexes, exact paths, headers,
+/// Listeners for HTTP and HTTPS, a certificate that is not there, Hosts, and this many Mappings: plain ones, regexes, exact paths, headers,
 /// query parameters, methods, canaries, rewrites, timeouts, retries, CORS.
 pub fn mappings(count: usize, seed: u64) -> String {
     documents(count, seed).concat()
@@ -98,7 +98,7 @@ fn settings(text: &mut String, chance: &mut Chance) {
     }
 }
 
-/// A root HTTPProxy for each host, which includes its share of so many HTTPProxies, and the Services that they send to: with the same wishes,
+/// A root HTTPProxy for each host, which includes its share of this many HTTPProxies, and the Services that they send to: with the same wishes,
 /// in the same shares, as the Mappings have.
 pub fn proxies(count: usize, seed: u64) -> Vec<String> {
     let mut chance = Chance::new(seed ^ count as u64);

@@ -508,7 +508,7 @@ pub fn all() -> Vec<Leak> {
     leaks
 }
 
-/// Secrets with so many strokes of an unsteady hand: characters of their form lost, doubled or exchanged. Values stay whole.
+/// Secrets with this many slips of the keyboard: characters of their form lost, doubled or exchanged. Values stay whole.
 pub fn mistyped(seed: u64, count: usize) -> Vec<Leak> {
     let mut chance = Chance::new(seed);
     (0..count)

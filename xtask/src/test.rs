@@ -328,7 +328,7 @@ fn installed() -> Result<Ended, String> {
     Ok(Ended::Passed)
 }
 
-/// A suite over so many inputs of each dialect.
+/// A suite over this many inputs of each dialect.
 fn over_corpora(suite: &str, variable: &str, most: &str) -> Result<Ended, String> {
     let Some(cases) = cases() else {
         return Ok(Ended::Skipped("CHANCERY_CORPUS names no corpus".into()));

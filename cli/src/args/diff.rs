@@ -23,7 +23,7 @@ count: how a request ends, Envoy's own answers, the host, path and headers that 
 shares, timeouts, every other setting on the way. Names, statistics, logs and tracing do not count. What others decide (services that \
 filters ask) and the content of Secrets are unknown. Rewrites are compared for the requests that were tried. Anything else that was not decided is reported.
 
-Exit codes: 0 fine, 1 with --exit-code if a request is treated differently or not all that could be were looked at, 2 the input cannot be used.")]
+Exit codes: 0 fine, 1 with --exit-code if a request is treated differently or not all that could be were looked at (as where a text cannot be read), 2 the input cannot be used.")]
 pub struct DiffArgs {
     /// The first side: a file, a folder, a revision of git or REVISION:PATH in it, a snapshot or a link that holds one, a dump or a bootstrap.
     #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath)]
@@ -61,7 +61,7 @@ Example:
   chancery drift gateway/ --pod ambassador/emissary-7d9f-x2x   an Envoy in a cluster, by a port-forward
   chancery drift gateway/ --live --envoy 127.0.0.1:8001        source, `chancery serve`, and the Envoy that it serves
 
-Exit codes: 0 fine, 1 with --exit-code if they differ, 2 the input cannot be used.")]
+Exit codes: 0 fine, 1 with --exit-code if they differ or not all of the source could be read, 2 the input cannot be used.")]
 pub struct DriftArgs {
     /// The source: a file, a folder, a revision of git or a snapshot.
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]

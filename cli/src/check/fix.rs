@@ -18,7 +18,7 @@ use std::fmt::Write;
 
 /// Lines around a change that are shown.
 const AROUND: usize = 3;
-/// Mending one thing may show the next: so often it is looked again.
+/// Mending one thing may show the next: the input is checked again at most this many times.
 const ROUNDS: usize = 8;
 
 /// Applies all certain fixes, or shows what they would change. Whether there was any.
@@ -104,7 +104,7 @@ impl Badness {
         Self { unreadable, errors: errors().count(), findings: found.len() }
     }
 
-    /// Whether it is better than before, after so many changes that each mend a finding.
+    /// Whether it is better than before, after this many changes that each mend a finding.
     fn is_better(&self, before: &Self, changes: usize) -> bool {
         Self { findings: self.findings + changes, ..*self } <= *before
     }

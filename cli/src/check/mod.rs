@@ -15,13 +15,15 @@ pub use human::Excerpts;
 use crate::args::{CheckArgs, CheckFormat, Deployment};
 use crate::input::LoadedInput;
 use crate::output::{message, print, print_json};
-use crate::style::{Style, count};
+use crate::style::{Style, count, some};
 use crate::{Outcome, Unusable, input};
 use baseline::Baseline;
 use chancery_core::check::check;
 use chancery_core::compilation::Compilation;
 use chancery_core::diagnostic::Severity;
 use chancery_core::explain::{Finding, findings};
+use chancery_core::resource::Objects;
+use std::collections::BTreeSet;
 
 /// Runs it.
 pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome {
@@ -60,6 +62,11 @@ fn report(args: &CheckArgs, given: &LoadedInput, deployment: &Deployment, style:
             message(&format!("{} known from {}", count(before - findings.len(), "finding"), file.display()));
         }
     }
+    let (namespaces, objects) = (&args.namespace, &compilation.objects);
+    let has = |name: &str| objects.iter().any(|object| object.key.namespace.as_deref() == Some(name));
+    for name in namespaces.iter().filter(|name| !has(name)) {
+        message(&format!("the input has no resource in the namespace `{name}`{}", known_namespaces(objects)));
+    }
     findings.retain(|finding| is_asked(args, finding));
     let counts = |finding: &Finding| finding.level() == Severity::Error || (args.strict && finding.level() == Severity::Warning);
     let failed = findings.iter().any(counts);
@@ -88,6 +95,12 @@ fn checked(args: &CheckArgs, given: &LoadedInput) -> Result<(Compilation, Vec<Fi
         Severity::Notice => 2,
     });
     Ok((compilation, findings))
+}
+
+/// The namespaces of an input, as the end of a sentence.
+fn known_namespaces(objects: &Objects) -> String {
+    let known: BTreeSet<&str> = objects.iter().filter_map(|object| object.key.namespace.as_deref()).collect();
+    if known.is_empty() { String::new() } else { format!("; its resources are in {}", some(&known.into_iter().collect::<Vec<_>>())) }
 }
 
 /// Whether the filters let a finding through. What is about no object is about every namespace.

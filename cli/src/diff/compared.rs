@@ -3,7 +3,7 @@
 //! What must not be here: reading and rendering; what differs between two gateways is `chancery_core::compare`'s.
 
 use super::loaded::{Compiled, GatewaySide, Loaded, Proxy};
-use crate::Unusable;
+use crate::{Unusable, input};
 use chancery_core::compare::{
     Change, KeptPart, RequestOptions, Requests, SettingView, app_gateway_requests, compare_app_gateways, compare_envoy, compare_settings,
     compare_written, parts_of_others, requests,
@@ -20,6 +20,8 @@ pub struct Differences {
     pub settings: Vec<SettingView>,
     /// One for each gateway of either input.
     pub gateways: Vec<GatewayDifference>,
+    /// Which texts of either input could not be read to their end, as sentences: nothing is known of the rest.
+    pub unread: Vec<String>,
 }
 
 /// What differs in one gateway.
@@ -112,6 +114,11 @@ impl Differences {
         self.resources.is_empty() && self.settings.is_empty() && self.is_same_for_envoy()
     }
 
+    /// What limits every answer, as a sentence: what could not be read.
+    pub fn limit(&self) -> Option<&'static str> {
+        (!self.unread.is_empty()).then_some("Not all of the input could be read: what the rest changes is not known.")
+    }
+
     /// Whether no Envoy gets anything else than before.
     pub fn is_same_for_envoy(&self) -> bool {
         self.gateways.iter().all(GatewayDifference::is_empty)
@@ -130,7 +137,7 @@ impl Differences {
 pub fn compare(before: &Loaded, after: &Loaded, with_requests: bool) -> Result<Differences, Unusable> {
     let (old_positions, new_positions) = (before.positions(), after.positions());
     let (old, new) = (Sided { of: before, positions: old_positions.as_ref() }, Sided { of: after, positions: new_positions.as_ref() });
-    let mut out = Differences::default();
+    let mut out = Differences { unread: unread(&[before, after]), ..Differences::default() };
     if let (Loaded::Compiled(before), Loaded::Compiled(after)) = (before, after) {
         out.settings = settings(before, after);
     }
@@ -151,6 +158,13 @@ pub fn compare(before: &Loaded, after: &Loaded, with_requests: bool) -> Result<D
         }
     };
     Ok(out)
+}
+
+/// Which texts of inputs could not be read to their end, each named once.
+pub fn unread(all: &[&Loaded]) -> Vec<String> {
+    let mut unread: Vec<String> = all.iter().filter_map(|of| of.compilation()).flat_map(input::unread).collect();
+    unread.dedup();
+    unread
 }
 
 /// A side whose places are known.

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: the comparison; the answers of the server and of Envoy.
 
-use super::compared::Differences;
+use super::compared::{Differences, unread};
 use super::loaded::{GatewaySide, Loaded, running};
 use super::{data, envoy, human, warn_of_gaps};
 use crate::args::{DiffFormat, DriftArgs};
@@ -57,7 +57,7 @@ pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
         DiffFormat::Json => print_json(&all)?,
         _ => print(&out)?,
     }
-    Ok(u8::from(args.exit_code && differs))
+    Ok(u8::from(args.exit_code && (differs || !sent.unread.is_empty())))
 }
 
 /// How what the server sends differs from the source.
@@ -66,7 +66,7 @@ fn sent(source: &Loaded, served: &Running) -> Result<Differences, Unusable> {
     match source {
         Loaded::Compiled(of) if of.proxies.len() > 1 => Err(of.several("which of them the running Envoy is")),
         _ => match source.side(0, positions.as_ref()) {
-            GatewaySide::Envoy(side) => Ok(Differences::of_envoy(served_of_source(&side, served))),
+            GatewaySide::Envoy(side) => Ok(Differences { unread: unread(&[source]), ..Differences::of_envoy(served_of_source(&side, served)) }),
             GatewaySide::AppGateway(_) => Err("an Application Gateway is served to no Envoy".into()),
         },
     }

@@ -45,8 +45,9 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
         Some(Counts::Envoy) => !differences.is_same_for_envoy(),
         Some(Counts::Requests) => differences.gateways.iter().any(GatewayDifference::changes_requests),
     };
+    let may_differ = args.exit_code.is_some() && !differences.unread.is_empty();
     // Structures of large inputs are not taken apart.
-    std::process::exit(i32::from(counts))
+    std::process::exit(i32::from(counts || may_differ))
 }
 
 /// Says on standard error what the comparison does not count, and what it assumes.
@@ -91,7 +92,8 @@ pub fn drift(args: &DriftArgs, deployment: &Deployment, style: &Style) -> Outcom
     let differences = compare(&source, &dump, false)?;
     let Loaded::Running(running) = &dump else { return Ok(2) };
     show(&differences, Some(running), args.format, style)?;
-    Ok(u8::from(args.exit_code && (!differences.is_empty() || !running.refused.is_empty())))
+    let differs = !differences.is_empty() || !running.refused.is_empty() || !differences.unread.is_empty();
+    Ok(u8::from(args.exit_code && differs))
 }
 
 fn show(differences: &Differences, running: Option<&Running>, format: DiffFormat, style: &Style) -> Result<(), Unusable> {
@@ -107,6 +109,9 @@ fn show(differences: &Differences, running: Option<&Running>, format: DiffFormat
 /// As data. Where there is one gateway, its parts stand beside the resources; else there is an object by gateway.
 fn data(differences: &Differences, running: Option<&Running>) -> Result<Value, Unusable> {
     let mut data = json!({ "resources": differences.resources });
+    if !differences.unread.is_empty() {
+        data["unread"] = json!(differences.unread);
+    }
     if let Some(only) = differences.only() {
         parts(&mut data, only);
         data["settings"] = json!(differences.settings);

@@ -13,7 +13,7 @@ use chancery_core::explain::Span;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// So many things are listed in a pull request.
+/// At most this many changes are listed in a pull request.
 const MOST: usize = 100;
 
 pub fn markdown(differences: &Differences, running: Option<&Running>) -> String {
@@ -33,6 +33,7 @@ pub fn markdown(differences: &Differences, running: Option<&Running>) -> String 
     if differences.is_empty() {
         out.push_str("Nothing differs.\n");
     }
+    differences.limit().into_iter().for_each(|limit| _ = writeln!(out, "\n{limit}"));
     out
 }
 

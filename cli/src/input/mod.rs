@@ -207,7 +207,8 @@ fn assumed(all: &[&Compilation]) -> Option<String> {
     Some(format!("{all} about what is not in the input; `chancery check` lists {them}, `--missing error` assumes nothing"))
 }
 
-fn unread(of: &Compilation) -> Vec<String> {
+/// Which texts could not be read to their end, a sentence for each.
+pub fn unread(of: &Compilation) -> Vec<String> {
     const UNREAD: [&Code; 6] = [&codes::SYNTAX, &codes::TEMPLATE, &codes::ALIAS_BOMB, &codes::TOO_LARGE, &codes::NOT_JSON, &codes::INCOMPLETE_OBJECT];
     let positions = of.positions();
     let unread = of.all_diagnostics().filter(|finding| UNREAD.contains(&finding.code));

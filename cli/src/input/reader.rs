@@ -36,6 +36,8 @@ pub struct Reader {
     excludes: Excludes,
     /// Whether charts and kustomizations are rendered.
     render: bool,
+    /// Whether a folder may hold nothing that is read.
+    allow_empty: bool,
     /// At most this many bytes are read of all inputs together; 0 for [`MAX_INPUT`].
     max_input: u64,
     /// The folder in which the files of a revision lie, which names do not show, and the revision.
@@ -58,7 +60,14 @@ impl Reader {
     pub fn new(deployment: &Deployment) -> Result<Self, Unusable> {
         let asked = deployment.options()?.dialect.and_then(|name| Dialect::named(&name, dialect::ALL));
         let excludes = deployment.excludes()?;
-        Ok(Self { asked, excludes, render: deployment.render, max_input: deployment.max_input, ..Self::default() })
+        Ok(Self {
+            asked,
+            excludes,
+            render: deployment.render,
+            allow_empty: deployment.allow_empty,
+            max_input: deployment.max_input,
+            ..Self::default()
+        })
     }
 
     /// The same for files of a revision, which lie in a temporary folder.
@@ -131,7 +140,7 @@ impl Reader {
             self.not_rendered.extend(all);
         }
         let is_known = self.passed_over.len() > noted || !found.charts.is_empty();
-        if self.inputs.inputs.len() == before && self.seen.is_empty() && self.problems.is_empty() {
+        if !self.allow_empty && self.inputs.inputs.len() == before && self.seen.is_empty() && self.problems.is_empty() {
             let what = if is_known { "nothing that a dialect reads" } else { "no .yaml, .yml, .json or .hcl file" };
             self.report();
             return Err(format!("there is {what} in {}", self.name(folder)).into());

@@ -112,6 +112,11 @@ fn answers_say_which_files_could_not_be_read() {
     for (command, assumed) in commands {
         assert_eq!(folder.run(command).err, format!("{why}{assumed}"), "{command:?}");
     }
+    // What was not read may differ.
+    let same = folder.run(&["diff", "--exit-code", "broken.yaml", "broken.yaml"]);
+    assert_eq!((same.code, same.out.as_str()), (1, "Nothing differs.\nNot all of the input could be read: what the rest changes is not known.\n"));
+    let data = json(&folder.run(&["diff", "--format", "json", "broken.yaml", "gateway.yaml"]).out);
+    assert_eq!(data["unread"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]

@@ -152,6 +152,8 @@ fn findings_are_filtered_and_the_worst_come_first() {
     assert!(all.is_sorted_by_key(|line| ["error", "warning", "notice"].iter().position(|severity| line.starts_with(severity))), "{all:?}");
     assert!(codes(&["--at-least", "warning"]).iter().all(|line| !line.starts_with("notice")));
     assert!(codes(&["--namespace", "b"]).iter().all(|line| !line.ends_with(" default")), "{:?}", codes(&["--namespace", "b"]));
+    let of_nothing = folder.run(&["check", "--namespace", "shop", "a.yaml", "b.yaml"]).err;
+    assert!(of_nothing.contains("the input has no resource in the namespace `shop`; its resources are in b, default"), "{of_nothing}");
 }
 
 #[test]

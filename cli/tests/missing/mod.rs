@@ -48,4 +48,6 @@ fn an_empty_input_is_not_usable_and_a_document_about_it_is_whole() {
     assert_eq!((run.code, run.out.trim()), (2, "{\n  \"diagnostics\": []\n}"), "{}", run.err);
     assert!(run.err.contains("there is no resource in empty.yaml"), "{}", run.err);
     assert_eq!(folder.run(&["check", "--allow-empty", "empty.yaml"]).code, 0);
+    std::fs::create_dir(folder.0.path().join("none")).expect("a folder");
+    assert_eq!((folder.run(&["check", "none"]).code, folder.run(&["check", "--allow-empty", "none"]).code), (2, 0));
 }

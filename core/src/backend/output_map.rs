@@ -283,7 +283,7 @@ pub struct Fragment {
     sorted: Vec<u32>,
 }
 
-/// Up to so many entries are looked through one by one.
+/// Up to this many entries are searched one by one.
 const FEW: usize = 48;
 
 #[derive(Clone, Debug, PartialEq)]

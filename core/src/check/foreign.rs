@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// So many kinds are named.
+/// At most this many kinds are named.
 const MOST: usize = 6;
 
 /// Joins the notices of a side into the first of them.

@@ -3,7 +3,7 @@
 //! They look at a finished [`Compilation`], at its IR and objects wherever that is enough, so that they serve every dialect. They cost
 //! nothing when they are not asked for, and change nothing of what is compiled. At the end [`settle`] judges all findings as the user has decided.
 //!
-//! What must not be here: what a single resource's own rules find, which its dialect tells while it compiles; rendering.
+//! What must not be here: what a single resource's own rules find, which its dialect reports while it compiles; rendering.
 
 mod annotation;
 mod certificate;

@@ -21,7 +21,7 @@ const LIMIT_KEY: &str = "re2.max_program_size.error_level";
 /// At most this many expressions of a virtual host are compared with each other.
 const MOST_EXPRESSIONS: usize = 32;
 
-/// So many pairs are looked at in all.
+/// At most this many pairs are compared in all.
 const MOST_PAIRS: usize = 2000;
 
 pub(super) fn check(whole: &mut Whole<'_>) {

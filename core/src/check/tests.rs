@@ -172,6 +172,25 @@ fn a_secret_in_another_namespace_is_named_where_one_is_missing() {
 }
 
 #[test]
+fn a_service_that_emissary_reads_otherwise_is_reported() {
+    let helps = |service: &str| {
+        let meta = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\n";
+        let text = format!("{meta}spec: {{hostname: '*', prefix: /a/, service: '{service}'}}\n");
+        let mut compilation = compile(&Inputs::one("gateway.yaml", text), &Options::default(), dialect::ALL);
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+        let found = compilation.all_diagnostics().filter(|finding| finding.code.name == "malformed-service");
+        found.map(|finding| finding.help.clone().unwrap_or_default()).collect::<Vec<_>>()
+    };
+    assert_eq!(helps("https:/web"), ["write `https://web`"]);
+    assert_eq!(helps("web 80"), ["write `web:80`"]);
+    assert_eq!(helps("web/api"), ["write the path in `rewrite`"]);
+    assert!(helps("web:http").iter().all(String::is_empty), "Emissary says so itself");
+    for service in ["web", "web.shop:80", "https://web/", "http://web:8080", "[::1]:80", "web?"] {
+        assert_eq!(helps(service), [""; 0], "{service}");
+    }
+}
+
+#[test]
 fn weights_that_fall_short_lose_requests() {
     let mapping = |name: &str, prefix: &str, weight: &str| {
         let meta = format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\n");

@@ -20,7 +20,7 @@ use pb::listener::{FilterChain, filter::ConfigType};
 use pb::matcher::string_matcher::MatchPattern;
 use pb::route::{HeaderMatcher, Route, RouteConfiguration, VirtualHost, header_matcher::HeaderMatchSpecifier};
 
-/// A route that so many hosts have tells none from another.
+/// A route that this many hosts have does not identify any of them.
 const MOST_HOSTS: usize = 64;
 
 /// Names of hosts by those that they had on the first side.

@@ -98,7 +98,7 @@ pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow>
     rows
 }
 
-/// So many gateways are made again at most, to see what they would lack.
+/// At most this many gateways are made again, to see what they would lack.
 const MOST_MADE_AGAIN: usize = 400;
 
 /// What is read makes a difference, or not: where a dialect can find that out, the gateways that read it are made without it.

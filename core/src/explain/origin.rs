@@ -26,7 +26,7 @@ pub struct OriginView {
     pub span: Option<Span>,
 }
 
-/// So many fields are named of what a value was computed from.
+/// At most this many fields that a value was computed from are named.
 const MOST_LEAVES: usize = 64;
 
 impl OriginView {

@@ -18,7 +18,7 @@ const PACKING: &str = "1.";
 /// The largest snapshot that a link may hold: what unpacks to more is refused, however small it came.
 const MOST_BYTES: usize = 32 << 20;
 
-/// Above so many characters some programs cut links off.
+/// Some programs cut links off that have more characters than this.
 pub const LONG_LINK: usize = 8000;
 
 /// The name of the fragment's part.

@@ -79,12 +79,12 @@ impl Things {
         self.told.extend(written.map(|origin| (*origin, name, whole)));
     }
 
-    /// How much was told: what `forget` needs.
+    /// How much was noted: what `forget` needs.
     pub fn mark(&self) -> usize {
         self.told.len()
     }
 
-    /// Forgets what was told since, unless it is a part of a thing: what says nothing is left out.
+    /// Forgets what was noted since, unless it is a part of a thing: what says nothing is left out.
     pub fn forget(&mut self, mark: usize) {
         if self.open.is_empty() {
             self.told.truncate(mark);

@@ -32,7 +32,7 @@ pub enum HttpFilterKind {
     Lua(LuaScripts),
     /// Compression of responses.
     Compressor(Compressor),
-    /// Requests are buffered, up to so many bytes.
+    /// Requests are buffered, up to this many bytes.
     Buffer(Sourced<u32>),
     /// Allowed and denied addresses; `None`: only where routes say so.
     Rbac(Option<Rbac>),

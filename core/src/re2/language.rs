@@ -210,7 +210,7 @@ fn sorts(languages: &[&mut Language], alphabet: &[u8]) -> Vec<u8> {
 }
 
 /// Texts of what is to be tried: the shortest that is longer than its beginning for each way in which the languages can match or not, or
-/// the beginning itself where there is none. Goes through so many combined states as `budget` says, and takes them off it. Of more than 64
+/// the beginning itself where there is none. Visits at most `budget` combined states, and subtracts them from it. Of more than 64
 /// languages the first 64 count.
 pub fn texts(languages: &mut [&mut Language], tried: &TextShape<'_>, budget: &mut usize) -> Texts {
     let count = languages.len().min(64);

@@ -44,7 +44,7 @@ struct Covered {
 /// How deep texts in texts are looked into.
 const EMBEDDED: u32 = 2;
 
-/// So many documents without a kind may be the rest of one Secret.
+/// At most this many documents without a kind count as the rest of one Secret.
 const MOST_CUT_OFF: usize = 8;
 
 /// Shorter texts hold no other text.

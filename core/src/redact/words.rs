@@ -7,7 +7,7 @@ use alloc::string::String;
 /// The most characters of a word that are looked at.
 const LONGEST: usize = 32;
 
-/// Whether two words differ by so many letters at most: left out, put in, exchanged or swapped.
+/// Whether two words differ by at most this many letters: left out, put in, exchanged or swapped.
 pub(super) fn is_near(word: &str, other: &str, most: usize) -> bool {
     let (a, b) = (word.as_bytes(), other.as_bytes());
     if a.len().abs_diff(b.len()) > most || a.len() > LONGEST || b.len() > LONGEST {

@@ -4,7 +4,7 @@
 
 use super::Field;
 
-/// How many slots the table for so many fields has.
+/// How many slots the table has for this number of fields.
 pub const fn slots(fields: usize) -> usize {
     let mut slots = 4;
     while slots < fields * 2 {

@@ -60,7 +60,7 @@ fn no(matcher: impl Into<String>, expected: impl Into<String>, seen: Option<Stri
 }
 
 /// Whether a route takes the request. What cannot be known without an Envoy (dynamic metadata, filter state, extensions) is taken to be
-/// empty, and told in `unknown`.
+/// empty, and added to `unknown`.
 pub(super) fn check(of: &RouteMatch, subject: &Subject<'_>, unknown: &mut Vec<String>) -> Checked<MatchOdds> {
     path(of, subject.bare_path(), subject.start.method, subject.patterns)?;
     if of.grpc.is_some() && !is_grpc(subject) {
@@ -284,10 +284,20 @@ pub(crate) fn parts(of: &pb::base::RuntimeFractionalPercent, runtime: &alloc::co
     overruled.map_or((default.numerator.into(), denominator), |percent| (percent, 100))
 }
 
+/// What a check names that only chance fails.
+pub(super) const FRACTION: &str = "runtime_fraction";
+
+/// Of how many requests a route takes its part, in percent, as chance decides.
+pub(super) fn fraction_of(of: &RouteMatch, subject: &Subject<'_>) -> f64 {
+    let Some(fraction) = &of.runtime_fraction else { return 100.0 };
+    let (numerator, denominator) = parts(fraction, subject.runtime);
+    (numerator as f64 * 100.0 / denominator as f64).min(100.0)
+}
+
 fn fraction(of: &RouteMatch, subject: &Subject<'_>) -> Checked<MatchOdds> {
     let Some(fraction) = &of.runtime_fraction else { return Ok(MatchOdds::default()) };
     let (numerator, denominator) = parts(fraction, subject.runtime);
-    let odds = numerator as f64 * 100.0 / denominator as f64;
+    let odds = fraction_of(of, subject);
     // Without a seed, what is likelier.
     let taken = match subject.seed {
         Some(seed) => seed % denominator < numerator,
@@ -296,7 +306,7 @@ fn fraction(of: &RouteMatch, subject: &Subject<'_>) -> Checked<MatchOdds> {
     if taken {
         return Ok(MatchOdds { odds: (numerator < denominator).then_some(odds) });
     }
-    Err(no("runtime_fraction", format!("{odds}% of requests"), subject.seed.map(|seed| format!("seed {seed}"))))
+    Err(no(FRACTION, format!("{odds}% of requests"), subject.seed.map(|seed| format!("seed {seed}"))))
 }
 
 /// Whether a matcher takes a text, its expression compiled for this once.

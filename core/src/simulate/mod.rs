@@ -40,8 +40,8 @@ pub(crate) use pb::base::header_value_option::HeaderAppendAction as HeaderAction
 pub(crate) use request::host_of;
 pub use request::{Headers, Protocol, Request};
 pub use simulation::{
-    ClusterShare, ClusterView, Condition, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, RoutedRequest, Setting,
-    Simulation, TriedChain, TriedRoute, Upstream,
+    ClusterShare, ClusterView, Condition, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, RouteShare,
+    RoutedRequest, Setting, Simulation, TriedChain, TriedRoute, Upstream,
 };
 pub use written::WrittenRequest;
 
@@ -98,7 +98,7 @@ pub struct Gateway<'a> {
     endpoints: HashMap<&'a str, &'a pb::endpoint::ClusterLoadAssignment>,
 }
 
-/// How much is to be told.
+/// How much detail the answer has.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
     /// Which route takes the request.

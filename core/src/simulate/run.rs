@@ -7,9 +7,9 @@ use super::connection::{ChosenListener, chain_name, filter_chain, is_tls, listen
 use super::describe::{cluster, listener_name};
 use super::filters::{Answer, Scopes, Stage, access, walk};
 use super::manager::{Prepared, is_upgrade, prepare};
-use super::matcher::{Subject, check, path_words};
+use super::matcher::{FRACTION, MatchOdds, Subject, check, fraction_of, path_words};
 use super::request::host_of;
-use super::simulation::{ClusterShare, Condition, HostChoice, Outcome, Place, RouteRef, Simulation, TriedRoute};
+use super::simulation::{ClusterShare, Condition, Failed, HostChoice, Outcome, Place, RouteRef, RouteShare, Simulation, TriedRoute};
 use super::table::{Host, Table};
 use super::{Detail, Gateway, Protocol, Request};
 use crate::backend::envoy::v3::pb;
@@ -404,7 +404,7 @@ impl<'a> Run<'_, 'a> {
         if self.detail == Detail::Tracing
             && let Some((winner, _)) = winner
         {
-            for index in candidates.into_iter().filter(|index| *index > winner) {
+            for index in candidates.iter().copied().filter(|index| *index > winner) {
                 if let Some((route, _, Ok(_))) = takes(index, &mut Vec::new()) {
                     self.out.shadowed.push(reference(index, route));
                 }
@@ -416,6 +416,10 @@ impl<'a> Run<'_, 'a> {
                 .map(|of| Place { of: format!("shadowed {}", of.index), pointer: format!("{host_pointer}/routes/{}", of.index) })
                 .collect();
             self.out.places.extend(places);
+        }
+        if self.detail == Detail::Tracing {
+            let takes = |index: &usize| takes(*index, &mut Vec::new()).map(|(route, _, checked)| (*index, route, checked));
+            self.out.shares = shares(candidates.iter().filter_map(takes), &subject);
         }
         if let Some(odds) = tried.last().and_then(|last| last.odds) {
             let by = self.request.seed.map_or_else(|| "the likelier case".to_owned(), |seed| format!("the case of seed {seed}"));
@@ -446,6 +450,43 @@ impl<'a> Run<'_, 'a> {
         }
         self.answers(403, format!("neither the route nor the connection manager allows upgrades to {wanted}"));
         true
+    }
+}
+
+/// How routes, in their order, share the requests that only chance tells apart; nothing where one of them takes all. Envoy compares one
+/// random number of a request with each route's fraction (`source/common/router/config_impl.cc`, `evaluateRuntimeMatch`), so a route gets
+/// what exceeds the fractions before it.
+fn shares<'r>(routes: impl Iterator<Item = (usize, &'r Route, Result<MatchOdds, Failed>)>, subject: &Subject<'_>) -> Vec<RouteShare> {
+    let mut shares = Vec::new();
+    let mut below = 0.0;
+    for (index, route, checked) in routes {
+        let is_by_chance = |failed: &Failed| failed.matcher == FRACTION;
+        if checked.as_ref().is_err_and(|failed| !is_by_chance(failed)) {
+            continue;
+        }
+        let upto = route.r#match.as_ref().map_or(100.0, |of| fraction_of(of, subject));
+        if upto > below {
+            shares.push(RouteShare { percent: upto - below, route: Some(reference(index, route)), clusters: clusters_of(route) });
+            below = upto;
+        }
+        if below >= 100.0 {
+            break;
+        }
+    }
+    if !shares.is_empty() && below < 100.0 {
+        shares.push(RouteShare { percent: 100.0 - below, ..RouteShare::default() });
+    }
+    if shares.len() > 1 { shares } else { Vec::new() }
+}
+
+/// The clusters that a route names.
+fn clusters_of(route: &Route) -> Vec<String> {
+    use pb::route::route_action::ClusterSpecifier;
+    let Some(Action::Route(action)) = &route.action else { return Vec::new() };
+    match &action.cluster_specifier {
+        Some(ClusterSpecifier::Cluster(name)) => Vec::from([name.clone()]),
+        Some(ClusterSpecifier::WeightedClusters(all)) => all.clusters.iter().map(|of| of.name.clone()).collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! What must not be here: how it is found out.
 
+use super::percent;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -43,6 +45,9 @@ pub struct Simulation {
     pub tried: Vec<TriedRoute>,
     /// Routes after the one that was taken that would have taken the request too.
     pub shadowed: Vec<RouteRef>,
+    /// The routes that share such requests by chance, where one does not take them all and all that was tried is asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<RouteShare>,
     /// The connection.
     pub connection: Option<Connection>,
     /// The virtual host and how it was found.
@@ -59,7 +64,7 @@ pub struct Simulation {
     pub response_headers: Vec<HeaderChange>,
     /// What is not certain.
     pub notes: Vec<String>,
-    /// Where in the configuration what was told stands.
+    /// Where in the configuration the parts of this answer are.
     #[serde(skip)]
     pub places: Vec<Place>,
 }
@@ -126,6 +131,30 @@ pub struct RouteRef {
     pub name: String,
     /// Its path matcher, as in `prefix /a/`.
     pub path: String,
+}
+
+/// A route's share of the requests that only chance tells apart.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RouteShare {
+    /// How many of them, in percent.
+    pub percent: f64,
+    /// The route; none for the share that no route takes.
+    pub route: Option<RouteRef>,
+    /// The clusters that it may forward to.
+    pub clusters: Vec<String>,
+}
+
+impl RouteShare {
+    /// The share in words, as in `90 % take route 2, prefix /a/, to cluster_a`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let to = if self.clusters.is_empty() { String::new() } else { format!(", to {}", self.clusters.join(" or ")) };
+        let share = percent(self.percent);
+        match &self.route {
+            Some(route) => format!("{share} % take route {}, {}{to}", route.index, route.path),
+            None => format!("{share} % match no route"),
+        }
+    }
 }
 
 /// A cluster's share of requests.

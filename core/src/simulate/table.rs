@@ -193,7 +193,7 @@ impl<'a> Patterns<'a> {
         }
     }
 
-    /// Whether an expression matches the whole text; the error says why that cannot be told.
+    /// Whether an expression matches the whole text; the error says why that is not known.
     pub(crate) fn is_full_match(&self, regex: &str, text: &str) -> Result<bool, RegexError> {
         let compiled = |known: &Result<Regex, RegexError>| known.as_ref().map(|regex| regex.is_full_match(text)).map_err(Clone::clone);
         match self.0.get(regex) {

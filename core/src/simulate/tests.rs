@@ -6,6 +6,7 @@ use crate::compile::compile;
 use crate::dialect;
 use crate::envoy_config::EnvoyConfig;
 use crate::resource::Inputs;
+use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -49,7 +50,11 @@ spec: {hostname: '*', prefix: '/n/[0-9]+', prefix_regex: true, regex_rewrite: {p
 ";
 
 fn ask(method: &str, url: &str, headers: &[(&str, &str)]) -> Simulation {
-    let inputs = Inputs::one("gateway.yaml", GATEWAY);
+    ask_of(GATEWAY, method, url, headers)
+}
+
+fn ask_of(gateway: &str, method: &str, url: &str, headers: &[(&str, &str)]) -> Simulation {
+    let inputs = Inputs::one("gateway.yaml", gateway);
     let compilation = compile(&inputs, &Options::default(), dialect::ALL);
     let config = EnvoyConfig::of(compilation.gateways().next().expect("a gateway").ir);
     let gateway = Gateway::new(&config);
@@ -157,4 +162,23 @@ fn routes_are_found_by_the_host_and_path_that_they_take() {
     assert_eq!(found(None, "/n/12").len(), 2, "a regular expression, for both hosts");
     assert!(found(Some("www.example.com"), "/n/12").iter().all(|row| row.starts_with("*.example.com")));
     assert!(found(Some("example.com"), "/n/").is_empty() && found(Some("other.org"), "/quote/").is_empty());
+}
+
+#[test]
+fn routes_that_chance_chooses_have_their_shares() {
+    let mapping = |name: &str, more: &str| {
+        let meta = format!("---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\n");
+        format!("{meta}spec: {{hostname: '*', prefix: /cart/, service: {name}{more}}}\n")
+    };
+    let shares = |mappings: &[String]| {
+        let told = ask_of(&(GATEWAY.to_owned() + &mappings.concat()), "GET", "http://example.com/cart/", &[]);
+        told.shares.iter().map(|share| (share.percent, share.clusters.join(" "))).collect::<Vec<_>>()
+    };
+    let named = |percent: f64, cluster: &str| (percent, cluster.to_owned());
+    let (tenth, rest) = (mapping("new", ", weight: 10"), mapping("old", ""));
+    assert_eq!(shares(&[tenth.clone(), rest.clone()]), [named(10.0, "cluster_new_default"), named(90.0, "cluster_old_default")]);
+    let both = shares(&[tenth.clone(), mapping("next", ", weight: 20")]);
+    assert_eq!(both.iter().map(|(percent, _)| percent).sum::<f64>(), 100.0);
+    assert_eq!(both.last(), Some(&named(70.0, "")), "nobody takes what the weights leave: {both:?}");
+    assert_eq!(shares(&[rest]), [], "one takes all");
 }

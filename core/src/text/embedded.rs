@@ -9,7 +9,7 @@ use super::{Document, Limits, TextRange, parse, split};
 
 /// Reads `content`, the string that `scalar` in `outer_text` stands for, and gives every range in `outer_text`. Exact for literal block
 /// scalars, for quoted scalars whatever they escape and fold, and for plain scalars in one line. Where the places of a string's
-/// characters cannot be told (folded block scalars, aliases), every range is that of the whole scalar.
+/// characters are not known (folded block scalars, aliases), every range is that of the whole scalar.
 pub fn parse_embedded(outer_text: &str, scalar: TextRange, content: &str, limits: &Limits) -> Vec<Document> {
     let places = Places::find(outer_text, scalar, content);
     let documents = split(content).into_iter().filter(|chunk| !chunk.is_empty);
@@ -22,7 +22,7 @@ pub fn parse_embedded(outer_text: &str, scalar: TextRange, content: &str, limits
         .collect()
 }
 
-/// Where parts of `content`, the string that `scalar` in `outer_text` stands for, are in `outer_text`; the whole scalar, where that cannot be told.
+/// Where parts of `content`, the string that `scalar` in `outer_text` stands for, are in `outer_text`; the whole scalar, where that is not known.
 pub fn places_in(outer_text: &str, scalar: TextRange, content: &str, parts: Vec<TextRange>) -> Vec<TextRange> {
     let places = Places::find(outer_text, scalar, content);
     parts.into_iter().map(|part| places.translate(part)).collect()

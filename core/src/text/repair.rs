@@ -19,7 +19,7 @@ use super::{
 
 /// Spaces that make a text readable.
 pub(super) enum Patch {
-    /// So many more at the beginning of each of these lines.
+    /// This many more at the beginning of each of these lines.
     Indent(Vec<u32>, u32),
     /// One in the place of each of these tabs.
     Tabs(Vec<u32>),

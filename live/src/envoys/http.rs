@@ -51,7 +51,7 @@ fn named(reach: &Reach) -> String {
     }
 }
 
-/// Sends a request, and reads at most so many bytes of the answer's body.
+/// Sends a request, and reads at most this many bytes of the answer's body.
 ///
 /// # Errors
 ///

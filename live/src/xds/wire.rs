@@ -21,7 +21,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;
 use tonic::body::Body;
 
-/// About so many bytes are handed to a connection at a time.
+/// About this many bytes are handed to a connection at a time.
 const PIECE: usize = 32 << 10;
 /// Contents from this size on are not copied.
 const SHARED: usize = 8 << 10;
@@ -194,7 +194,7 @@ fn before(of: &Response, resource: &Encoded, wrapped: bool) -> Vec<u8> {
     out
 }
 
-/// The begin of an envelope in which so many bytes follow. In the state of the world it stands in an `Any`, as all resources do there.
+/// The beginning of an envelope that this many bytes follow. In the state-of-the-world protocol it is inside an `Any`, as all resources are there.
 fn in_plain_or_any(of: &Response, envelope: &discovery::Resource, follow: usize, mut out: Vec<u8>) -> Vec<u8> {
     let length = envelope.encoded_len() + follow;
     if of.is_delta {

@@ -199,7 +199,7 @@ fn told(got: &[u8], at: usize) -> bool {
     got.windows(wanted.len()).any(|part| part == wanted.as_bytes())
 }
 
-/// A length in so many bytes, and what it is of.
+/// A length in this many bytes, and what it is of.
 fn counted(bytes: usize, of: &[u8]) -> Vec<u8> {
     let length = (of.len() as u64).to_be_bytes();
     [&length[8 - bytes..], of].concat()

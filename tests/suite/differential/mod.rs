@@ -5,7 +5,7 @@
 //! boundaries. What is told as conditional on a service must change when it says no, and nothing else may.
 //!
 //! `CHANCERY_ENVOY` names the program; without it nothing is asked. `CHANCERY_CORPUS` with `CHANCERY_DIFFERENTIAL=N` asks N requests of
-//! every input of the corpus (`CHANCERY_ENVOY_ONE_IN` takes one in so many); otherwise some of every example are asked.
+//! every input of the corpus (`CHANCERY_ENVOY_ONE_IN` takes one in this many); otherwise some of every example are asked.
 //!
 //! Which filter chain a connection comes to, by TLS, server name and protocols, is asked by itself, of chains that only tell their number.
 //!

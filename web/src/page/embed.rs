@@ -34,7 +34,7 @@ struct HostMessage {
     theme: Option<String>,
 }
 
-/// After so many milliseconds, a view that was chosen or changed stands as it will.
+/// After this many milliseconds, a view that was chosen or changed has its final size.
 const SETTLED: u32 = 100;
 
 /// Around what scrolls, in pixels.

@@ -7,7 +7,7 @@ use crate::worker::common::span;
 use chancery_core::backend::envoy::v3::Emitted;
 use chancery_core::compilation::GatewayRef;
 use chancery_core::explain::{self, Graph, HostThere, RouteReport, TracedGateway};
-use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, percent};
+use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, RouteShare, percent};
 use chancery_core::text::Node;
 
 /// At most this many hosts are named where none takes the request.
@@ -193,6 +193,7 @@ impl<'a> Walk<'a> {
         if first > 0 {
             step.told.push(format!("{} before these did not match", counted(first, "route")));
         }
+        step.told.extend(simulation.shares.iter().map(RouteShare::words));
         if let Some(shadowed) = simulation.shadowed.first() {
             let more = if simulation.shadowed.len() > 1 { format!(" and {} more", simulation.shadowed.len() - 1) } else { String::new() };
             step.told.push(format!("after it, {}{more} would have taken it too", shadowed.path));

@@ -51,11 +51,11 @@ enum How {
 /// One value for each dimension: what a request has besides its path.
 pub(super) type Choice = BTreeMap<Dimension, Option<String>>;
 
-/// So many combinations are tried for one path.
+/// At most this many combinations are tried for one path.
 const MOST_TOGETHER: usize = 256;
-/// So many matchers of one dimension are taken together.
+/// At most this many matchers of one dimension are combined.
 const MOST_MATCHERS: usize = 16;
-/// So many combined states are gone through for one dimension.
+/// At most this many combined states are visited for one dimension.
 const MOST_STATES: usize = 2_000;
 /// Characters of values, those first that people would write.
 const ALPHABET: &[u8] = b"xabcdefghijklmnopqrstuvwyz0123456789-_.~ABCDEFGHIJKLMNOPQRSTUVWXYZ/:,;=!$'()*+@^|";

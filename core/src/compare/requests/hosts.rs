@@ -43,10 +43,10 @@ impl<'a> PlacedHost<'_, 'a> {
     }
 }
 
-/// Requests of two routes are compared with so many paths, and so often with the same one.
+/// Requests of two routes are compared with at most this many paths, and with the same path at most this many times.
 const MOST_OF_TWO: usize = 64;
 const MOST_OF_PATH: usize = 3;
-/// So many routes of a virtual host that only one side has are tried.
+/// Of a virtual host that only one side has, at most this many routes are tried.
 const MOST_OF_ONE: usize = 64;
 
 /// Compares the requests that come to two virtual hosts. `domains` are the hosts of the requests in words, `both` is one to take others after.

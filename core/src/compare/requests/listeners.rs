@@ -130,7 +130,7 @@ struct Link {
     destination: Option<IpAddr>,
 }
 
-/// So many connections are tried for one listener.
+/// At most this many connections are tried for one listener.
 const MOST_LINKS: usize = 20_000;
 
 /// The connections that the filter chains of a pair tell apart.
@@ -273,7 +273,7 @@ fn tables_are_the_same(work: &Work<'_, '_>) -> bool {
     old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.message == new.message)
 }
 
-/// So many requests are tried to find the one that tells the most of a connection that only one side takes.
+/// At most this many requests are tried to find the one that says most about a connection that only one side takes.
 const MOST_WITNESSES: usize = 200;
 
 /// Connections that end otherwise on one side: there is no listener, no filter chain takes them, they are closed, or not read as HTTP. They are reported

@@ -39,9 +39,9 @@ enum Kind {
 
 /// Characters of paths, those first that people would write.
 const ALPHABET: &[u8] = b"xabcdefghijklmnopqrstuvwyz0123456789-_.~/ABCDEFGHIJKLMNOPQRSTUVWXYZ!$&'()*+,;=:@%";
-/// So many patterns that overlap are taken together.
+/// At most this many patterns that overlap are combined.
 const MOST_TOGETHER: usize = 12;
-/// So many paths are tried for one virtual host.
+/// At most this many paths are tried for one virtual host.
 const MOST_PATHS: usize = 50_000;
 
 impl<'a> Pattern<'a> {
@@ -211,5 +211,5 @@ fn together<'p>(pattern: &Pattern<'_>, near: impl Iterator<Item = &'p Pattern<'p
     out.extend(found.found.into_iter().filter(|(mask, _)| *mask != 0).map(|(_, text)| text));
 }
 
-/// So many combined states are gone through for one group of expressions.
+/// At most this many combined states are visited for one group of regular expressions.
 const MOST_STATES_TOGETHER: usize = 4_000;

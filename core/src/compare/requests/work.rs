@@ -12,9 +12,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
-/// So many requests go through both sides at most.
+/// At most this many requests are simulated on both sides.
 const MOST_REQUESTS: usize = 100_000;
-/// So many states of expressions are gone through at most.
+/// At most this many states of regular expressions are visited.
 const MOST_STATES: usize = 1_000_000;
 
 pub(super) struct Work<'w, 'a> {

@@ -11,7 +11,7 @@ use crate::text::{Node, Str, to_json};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 fn hostname(object: &Object) -> Option<&str> {
     let root = &object.root;
@@ -140,4 +140,42 @@ pub fn edge_stack_fields(side: SideRef<'_>) -> Vec<Diagnostic> {
         found.push(finding.help("have cert-manager write the Secret that `tlsSecret` names, and set `acmeProvider: {authority: none}`"));
     }
     found
+}
+
+/// Services of which Emissary uses something else than what is written, without a word: it drops a path, and it escapes what no host name has.
+pub fn service_names(side: SideRef<'_>) -> Vec<Diagnostic> {
+    let is_malformed = |finding: &&Diagnostic| *finding.code == codes::MALFORMED_SERVICE;
+    let known: HashSet<ObjectId> = side.diagnostics().filter(is_malformed).filter_map(|finding| finding.place.object()).collect();
+    let mut found = Vec::new();
+    let in_use = |object: &&Object| {
+        let is_own = object.key.group == super::kinds::GROUP && !object.broken && !known.contains(&object.id);
+        is_own && matches!(side.side.ledger.get(object.id), State::Loaded | State::Undecided | State::Merged(_) | State::Emitted(_))
+    };
+    for object in side.objects().iter().filter(in_use) {
+        let written = ["service", "auth_service"].iter().find_map(|name| field(object, name));
+        let Some((node, service)) = written.and_then(|node| Some((node.id, node.as_str()?))) else { continue };
+        let Some((message, help)) = misread(service) else { continue };
+        let mut finding = Diagnostic::new(&codes::MALFORMED_SERVICE, message, Place::value(object.id, node)).about(object.key.clone()).help(help);
+        finding.severity = Severity::Warning;
+        found.push(finding);
+    }
+    found
+}
+
+/// What Emissary makes of a service that is not what is written, and what to write.
+fn misread(service: &str) -> Option<(String, String)> {
+    let address = service.split_once("://").map_or(service, |(_, address)| address);
+    let (host, path) = address.split_at(address.find(['/', '?', '#']).unwrap_or(address.len()));
+    if let Some(scheme) = ["http", "https"].into_iter().find(|scheme| host.trim_end_matches(':').eq_ignore_ascii_case(scheme) && path.len() > 1) {
+        let message = format!("Emissary sends requests to the host `{scheme}`: a scheme has `://` behind it");
+        return Some((message, format!("write `{scheme}://{}`", path.trim_start_matches('/'))));
+    }
+    if let Some(bad) = host.chars().find(|c| c.is_whitespace() || "(){}<>,;\"'`|\\^".contains(*c)) {
+        let message = format!("no host has the name `{host}`: `{bad}` is not allowed in it");
+        let port = host.rsplit_once(char::is_whitespace).filter(|(_, port)| port.parse::<u16>().is_ok());
+        let help = port.map_or_else(|| "write the name of the service alone".into(), |(name, port)| format!("write `{}:{port}`", name.trim()));
+        return Some((message, help));
+    }
+    let is_dropped = path.len() > 1;
+    is_dropped.then(|| (format!("Emissary drops `{path}`: a service is a host and a port"), "write the path in `rewrite`".into()))
 }

@@ -53,7 +53,7 @@ pub static DIALECT: Dialect = Dialect {
     annotations: fetch::KNOWN_ANNOTATIONS,
     codes: &[],
     outputs: &[],
-    checks: &[checks::unserved, checks::same_match, checks::edge_stack_fields],
+    checks: &[checks::unserved, checks::same_match, checks::edge_stack_fields, checks::service_names],
     memory: || Box::new(Memory::default()),
     compile: |task| compile(task),
     called: |_| None,

@@ -114,7 +114,7 @@ impl Near {
         Self(near)
     }
 
-    /// What can be reached in so many steps.
+    /// What can be reached in this many steps.
     fn walk(&self, starts: &[usize], depth: Option<u32>, ahead: bool, behind: bool) -> Vec<bool> {
         let mut reached = vec![false; self.0.len()];
         starts.iter().for_each(|at| reached[*at] = true);

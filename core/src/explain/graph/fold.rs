@@ -11,10 +11,10 @@ use alloc::vec::Vec;
 use core::mem;
 use hashbrown::{HashMap, HashSet};
 
-/// So many nodes of one group stay apart, so that what is rare is seen.
+/// Up to this many nodes of one group stay apart, so that what is rare is seen.
 const FEW: usize = 12;
 
-/// So many nodes of one group in which something is wrong stay apart.
+/// Up to this many nodes of one group in which something is wrong stay apart.
 const WRONG: usize = 24;
 
 /// What is alike: the kind, and of resources their kind, their namespace, and whether they are of use; of Envoy's parts, whose they are.

@@ -8,7 +8,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// So many places for long lines at most; lines beyond it are drawn straight from end to end.
+/// At most this many places for long lines; further lines are drawn straight from end to end.
 const MOST_BENDS: usize = 200_000;
 
 /// The last column that may be asked for.

@@ -75,7 +75,7 @@ pub(super) fn told_once(graph: &Graph, ends: &Ends) -> Vec<usize> {
     }
     let mut seen: Vec<usize> = vec![usize::MAX; graph.nodes.len()];
     let mut told = |number: usize, from: usize, to: usize| {
-        // So many nodes are looked at for one edge at most.
+        // At most this many nodes are looked at for one edge.
         let mut left = 256;
         let mut open: Vec<(usize, usize)> = before[to].iter().map(|at| (*at, 1)).collect();
         while let Some((at, steps)) = open.pop() {

@@ -119,7 +119,7 @@ const CLOSE_WITH_SHARES: i32 = 40;
 /// The widest that small texts make a box where room is short.
 const SHORT: i32 = 140;
 
-/// From so many boxes on they have one line.
+/// From this number of boxes on, each has one line.
 const MANY: usize = 150;
 
 /// Draws a graph.

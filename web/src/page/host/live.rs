@@ -21,9 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The most that the timeline keeps.
 const MOST_HAPPENED: usize = 300;
-/// What was shown before is cleared when nothing else comes within so many milliseconds.
+/// What was shown before is cleared when nothing else comes within this many milliseconds.
 const SOON: u32 = 500;
-/// A draft is handed on when nobody has written for so many milliseconds.
+/// A draft is handed on when nobody has typed for this many milliseconds.
 const PAUSE: u32 = 250;
 
 /// A file as the program knows it.

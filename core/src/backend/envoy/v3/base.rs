@@ -136,7 +136,7 @@ pub(super) fn percent(value: f64) -> pb::kind::Percent {
     pb::kind::Percent { value }
 }
 
-/// So many of a hundred, unless the runtime key says otherwise.
+/// A percentage, unless the runtime key has another.
 pub(super) fn runtime_percent(percent: u32, key: Option<&Str>) -> pb::base::RuntimeFractionalPercent {
     pb::base::RuntimeFractionalPercent {
         default_value: Some(pb::kind::FractionalPercent {

@@ -122,7 +122,7 @@ fn full_name(reference: &SecretReference) -> String {
     format!("{}/{}/{}", reference.namespace, reference.name, reference.part.key())
 }
 
-/// `secret:NAMESPACE/NAME/KEY` or `configmap:NAMESPACE/NAME/KEY`, which stands where the content is not told.
+/// `secret:NAMESPACE/NAME/KEY` or `configmap:NAMESPACE/NAME/KEY`, which is written in place of the content.
 fn placeholder(reference: &SecretReference) -> String {
     let holder = match reference.holder {
         Holder::Secret => "secret",

@@ -7,7 +7,7 @@ use crate::ir::{Tracer, TracerConfig};
 use pb::trace::tracing::{Http, http::ConfigType};
 use pb::trace::zipkin_config::CollectorEndpointVersion;
 
-/// `None` where Envoy could not be told: a version of Zipkin's API that it does not have.
+/// `None` where Envoy has no field for it: a version of Zipkin's API that it does not have.
 pub(super) fn tracer(tracer: &Tracer, t: &mut Trace) -> Option<Http> {
     let config = t.at("typed_config", |t| config(&tracer.config, t))?;
     Some(Http { name: text(&tracer.name), config_type: Some(ConfigType::TypedConfig(config)) })

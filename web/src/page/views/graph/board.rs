@@ -25,7 +25,7 @@ const NARROW: f64 = 480.0;
 /// Pixels around the picture.
 const AROUND: f64 = 24.0;
 
-/// The graph is drawn again when the pane has become wider or narrower by so many pixels.
+/// The graph is drawn again when the width of the pane has changed by this many pixels.
 const ROOM_STEP: i32 = 16;
 
 /// Room before what may be smaller than the pane.
