@@ -210,7 +210,7 @@ impl Reader {
     }
 
     fn remove(&mut self, name: &str) {
-        // What is passed over was never told.
+        // What is passed over was never handed on.
         if self.unreadable.remove(name).is_some() | self.read_at.remove(name).is_some() {
             self.outlet.remove(name);
         }

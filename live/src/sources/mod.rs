@@ -126,7 +126,7 @@ impl Outlet {
         self.intake.put_stored(self.number, name, bytes);
     }
 
-    /// A file cannot be read now. What was told of it stays.
+    /// Reports that a file cannot be read now. Its last readable version stays in use.
     pub fn set_unreadable(&self, file: Unreadable) {
         self.intake.set_unreadable(self.number, file);
     }

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: what is stored (`state`), and what proxies see of it.
 
+use super::admission::{self, VERSION};
 use super::agent::Agent;
 use super::codes;
 use super::documents::{self, What, any_case, assumed, each, group, key};
@@ -14,7 +15,8 @@ use super::validate::{Verdict, normalise, validate};
 use super::{graph, registration};
 use crate::diagnostic::{Code, Diagnostic, Place, codes as shared};
 use crate::resource::{Object, ObjectId, Objects, nearest};
-use crate::text::{NodeId, Str};
+use crate::text::{Node, NodeId, Str};
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -90,23 +92,18 @@ impl State {
         }
         for fault in unknown {
             let message = format!("there is no field `{}`: the whole entry is refused", fault.text);
-            self.unknown_field(object, &codes::UNKNOWN_ENTRY_FIELD, message, &fault);
+            self.unknown_field(object, &codes::UNKNOWN_ENTRY_FIELD, message, fault.node, fault.meant);
         }
-    }
-
-    fn dropped(&mut self, object: &Object, fault: Fault) {
-        let message = format!("there is no field `{}`: Kubernetes drops it", fault.text);
-        self.unknown_field(object, &shared::UNKNOWN_FIELD, message, &fault);
     }
 
     fn unread(&mut self, object: &Object, fault: &Fault) {
         let message = format!("there is no field `{}` that Chancery reads: it has no effect on what is served", fault.text);
-        self.unknown_field(object, &shared::UNKNOWN_FIELD, message, fault);
+        self.unknown_field(object, &shared::UNKNOWN_FIELD, message, fault.node, fault.meant);
     }
 
-    fn unknown_field(&mut self, object: &Object, code: &'static Code, message: String, fault: &Fault) {
-        let mut finding = Diagnostic::new(code, message, Place::key(object.id, fault.node));
-        if let Some(meant) = fault.meant {
+    fn unknown_field(&mut self, object: &Object, code: &'static Code, message: String, node: NodeId, meant: Option<&str>) {
+        let mut finding = Diagnostic::new(code, message, Place::key(object.id, node));
+        if let Some(meant) = meant {
             finding = finding.help(format!("`{meant}` is probably meant"));
         }
         self.diagnostics.report(finding.about(object.key.clone()));
@@ -128,10 +125,38 @@ impl State {
         });
     }
 
+    /// Reports what an API server drops of a resource, and why it refuses it; the config entry, unless it does.
+    fn admit(&mut self, object: &Object, root: &Node, kind: Kind) -> Option<Node> {
+        let version = root
+            .get("apiVersion")
+            .filter(|version| version.as_str().and_then(|text| text.rsplit_once('/')).is_some_and(|(_, version)| version != VERSION));
+        if let Some(version) = version {
+            let message = format!("there is no `{}`: the version is {VERSION}", version.as_str().unwrap_or_default());
+            self.diagnostics
+                .report(Diagnostic::new(&shared::UNSUPPORTED_VERSION, message, Place::value(object.id, version.id)).about(object.key.clone()));
+            return None;
+        }
+        let admitted = admission::admit(root, kind);
+        for dropped in admitted.dropped {
+            let message = if dropped.of_others {
+                format!("there is no field `{}` in the version of Consul that Chancery follows: it has no effect on what is served", dropped.path)
+            } else {
+                format!("there is no field `{}`: Kubernetes drops it", dropped.path)
+            };
+            self.unknown_field(object, &shared::UNKNOWN_FIELD, message, dropped.node, dropped.meant.as_deref());
+        }
+        let is_taken = admitted.refused.is_empty();
+        for (code, why, node) in admitted.refused {
+            self.diagnostics.report(Diagnostic::new(code, why, Place::value(object.id, node)).about(object.key.clone()));
+        }
+        is_taken.then_some(admitted.entry)
+    }
+
     /// Takes an entry; one of Kubernetes that Consul does not take yet is given back.
     fn entry(&mut self, object: &Object, id: ObjectId, kind: Kind) -> Option<Arc<Entry>> {
         let root = documents::read_words(object);
-        let written = documents::entry(&root, kind);
+        let is_resource = group(&object.root).is_some();
+        let written = if is_resource { Cow::Owned(self.admit(object, &root, kind)?) } else { Cow::Borrowed(&*root) };
         let read = decode(&written, kind.shape(), id, false);
         // The mesh has no name, but may be given one; namespace and partition are the only ones that there are.
         let ignored = |fault: &Fault| kind == Kind::Mesh && fault.text.eq_ignore_ascii_case("Name");
@@ -140,10 +165,6 @@ impl State {
         let stored = object.stored && group(&object.root).is_none();
         if stored {
             core::mem::take(&mut unknown).into_iter().for_each(|fault| self.unread(object, &fault));
-        }
-        if group(&object.root).is_some() {
-            // Kubernetes drops what its schema does not have.
-            core::mem::take(&mut unknown).into_iter().for_each(|fault| self.dropped(object, fault));
         }
         if !read.unfit.is_empty() || !unknown.is_empty() {
             self.faults(object, read.unfit, unknown);
@@ -163,7 +184,7 @@ impl State {
         if stored {
             self.insert(&entry);
         } else if let Err(why) = self.store(&entry) {
-            if group(&object.root).is_some() {
+            if is_resource {
                 return Some(entry);
             }
             self.report(object, NodeId::default(), why);

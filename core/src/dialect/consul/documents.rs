@@ -67,26 +67,6 @@ pub(crate) fn read_words(object: &Object) -> Cow<'_, Node> {
     if any(object, &object.root) { Cow::Owned(all(object, &object.root)) } else { Cow::Borrowed(&object.root) }
 }
 
-/// A config entry by Consul's own fields. A resource of Kubernetes has them in its `spec`, and its name in its metadata; nodes stay the same.
-pub(crate) fn entry(root: &Node, kind: Kind) -> Cow<'_, Node> {
-    if group(root).is_none() {
-        return Cow::Borrowed(root);
-    }
-    let spec = root.get("spec").and_then(Node::as_object);
-    let of_intentions = kind == Kind::ServiceIntentions;
-    let name = if of_intentions { root.at(&["spec", "destination", "name"]) } else { root.at(&["metadata", "name"]) };
-    let mut fields = crate::text::Object::new();
-    let id = root.get("kind").map_or_else(NodeId::default, |kind| kind.id);
-    fields.insert(Str::new_static("Kind"), Node { id, value: Value::String(Str::new_static(kind.name())) });
-    if let Some(name) = name.filter(|_| kind != Kind::Mesh) {
-        fields.insert(Str::new_static("Name"), name.clone());
-    }
-    for field in spec.into_iter().flatten().filter(|field| !(of_intentions && field.key == "destination")) {
-        fields.insert(field.key.clone(), field.value.clone());
-    }
-    Cow::Owned(Node { id: root.id, value: Value::Object(fields) })
-}
-
 /// A value at a key in any case; an exact one counts first.
 pub(crate) fn any_case<'a>(root: &'a Node, key: &str) -> Option<&'a Node> {
     let object = root.as_object()?;

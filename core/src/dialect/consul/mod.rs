@@ -6,6 +6,7 @@
 //!
 //! What must not be here: what other dialects share; that is the IR's.
 
+mod admission;
 mod agent;
 mod apply;
 mod bexpr;

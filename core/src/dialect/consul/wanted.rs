@@ -3,6 +3,7 @@
 //!
 //! What must not be here: whether anything is assumed (`compilation::Assumptions`).
 
+use super::admission;
 use super::bexpr::{Expression, Operator};
 use super::documents::{self, GROUP, What, key, what};
 use super::entry::{Entry, Kind};
@@ -67,7 +68,7 @@ struct Asking {
 
 fn read_entry(object: &Object, kind: Kind) -> Option<Entry> {
     let root = documents::read_words(object);
-    let mut tree = decode(&documents::entry(&root, kind), kind.shape(), object.id, false).tree;
+    let mut tree = decode(&admission::entry(&root, kind), kind.shape(), object.id, false).tree;
     normalise(kind, &mut tree).ok()?;
     Some(Entry { kind, name: tree.get("Name").str(), tree, key: None, object: object.id })
 }
