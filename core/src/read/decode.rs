@@ -6,7 +6,7 @@
 use super::identity::{self, Identity};
 use super::{ReadOptions, Shape, problem};
 use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::redact::{self, KeptBack, Quotes, keep_back};
+use crate::redact::{self, KeptBack, Quotes, keep_back, keep_back_within};
 use crate::resource::{Content, ObjectId, ResourceKey, Secret};
 use crate::text::{Document, Node, NodeId, Str, Value, parse, parse_embedded};
 use alloc::format;
@@ -184,7 +184,9 @@ impl Decoder<'_> {
             None => self.is_plain(root) || root.get("kind").and_then(Node::as_str).is_some(),
         };
         let unnamed = !is_named;
-        let mut kept = keep_back(root, self.secret || unnamed, self.broken);
+        // A definition of a service has no `kind`, and may have a token.
+        let is_other = self.options.identify.is_some_and(|identify| !self.secret && !self.broken && self.is_plain(root) && (identify.is_own)(root));
+        let mut kept = if is_other { keep_back_within(root, self.broken) } else { keep_back(root, self.secret || unnamed, self.broken) };
         // What an alias stands for is written elsewhere, where it may not be a Secret's.
         let is_alias = |node: NodeId| self.document.spans.get(node).is_some_and(|span| span.value.slice(self.text).starts_with('*'));
         kept.credentials.extend(kept.secrets.iter().filter(|(node, _)| is_alias(*node)).map(|(_, value)| value.clone()));

@@ -48,6 +48,8 @@ pub struct Identify {
     pub key: fn(&Node) -> ResourceKey,
     /// Takes key material out of an object that has any.
     pub secrets: fn(&mut Node) -> Vec<(NodeId, Str)>,
+    /// Whether an object without a `kind` is certainly the dialect's own, whatever it holds, and no Secret.
+    pub is_own: fn(&Node) -> bool,
 }
 
 impl PartialEq for Identify {

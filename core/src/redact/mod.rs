@@ -29,7 +29,7 @@ mod tests;
 pub use held_back::HeldBack;
 use lines::is_secret as lines_say_secret;
 pub use mark::REDACTED;
-pub use nature::{KeptBack, credentials_of, is_name, keep_back, keeps_back};
+pub use nature::{KeptBack, credentials_of, is_name, keep_back, keep_back_within, keeps_back};
 pub use stand_in::blank_panic;
 pub use veil::{Quotes, Veil};
 

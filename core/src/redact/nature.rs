@@ -45,6 +45,13 @@ pub fn keep_back(root: &mut Node, known: bool, broken: bool) -> KeptBack {
     kept
 }
 
+/// The same for an object of which it is known, by something else than its `kind`, that it is no Secret.
+pub fn keep_back_within(root: &mut Node, broken: bool) -> KeptBack {
+    let mut kept = KeptBack::default();
+    look_into(root, &mut kept, Where { broken, in_headers: false });
+    kept
+}
+
 /// What may stay of `metadata`: the API server looks at it.
 const METADATA: &[&str] = &[
     "generateName",

@@ -9,11 +9,12 @@ use super::documents::{self, What, any_case, assumed, each, group, key};
 use super::entry::{Entry, Kind};
 use super::go::quote;
 use super::instance::{Instance, VIRTUAL};
-use super::schema::{Fault, decode};
+use super::schema::{Fault, Manner, decode};
 use super::state::State;
-use super::validate::{Verdict, normalise, validate};
+use super::validate::{Verdict, normalise, refuse, validate};
 use super::{graph, registration};
 use crate::diagnostic::{Code, Diagnostic, Place, codes as shared};
+use crate::ir::Tree;
 use crate::resource::{Object, ObjectId, Objects, nearest};
 use crate::text::{Node, NodeId, Str};
 use alloc::borrow::Cow;
@@ -157,10 +158,8 @@ impl State {
         let root = documents::read_words(object);
         let is_resource = group(&object.root).is_some();
         let written = if is_resource { Cow::Owned(self.admit(object, &root, kind)?) } else { Cow::Borrowed(&*root) };
-        let read = decode(&written, kind.shape(), id, false);
-        // The mesh has no name, but may be given one; namespace and partition are the only ones that there are.
-        let ignored = |fault: &Fault| kind == Kind::Mesh && fault.text.eq_ignore_ascii_case("Name");
-        let mut unknown: Vec<Fault> = read.unknown.into_iter().filter(|fault| !ignored(fault)).collect();
+        let read = decode(&written, kind.shape(), id, Manner::Entry);
+        let mut unknown = read.unknown;
         // What an agent stores it has taken.
         let stored = object.stored && group(&object.root).is_none();
         if stored {
@@ -175,7 +174,9 @@ impl State {
         let key_text = secret.as_ref().map_or("", |secret| secret.expose().as_str());
         // An assumed certificate has no key.
         let is_valid = |tree: &_| if object.assumed || stored { Ok(()) } else { validate(kind, tree, key_text) };
+        let nameless = |tree: &Tree| !stored && kind != Kind::Mesh && tree.get("Name").text().is_empty();
         let verdict = normalise(kind, &mut tree).and_then(|()| is_valid(&tree));
+        let verdict = verdict.and_then(|()| refuse(nameless(&tree), || "Name is required".into()));
         if let Err(why) = verdict {
             self.report(object, NodeId::default(), why);
             return None;
@@ -205,6 +206,7 @@ impl State {
             Kind::ServiceDefaults | Kind::ServiceRouter | Kind::ServiceSplitter | Kind::ServiceResolver => self.assign(&name),
             Kind::ServiceIntentions if !name.contains('*') => self.assign(&name),
             Kind::TerminatingGateway => {
+                self.wildcards.retain(|(gateway, _)| *gateway != name);
                 for service in entry.tree.get("Services").items().iter().map(|service| service.get("Name").str()) {
                     if service == "*" {
                         self.assign_wildcard();
@@ -253,6 +255,13 @@ impl State {
     fn catalog(&mut self, object: &Object, id: ObjectId) {
         let datacenter = self.datacenter.clone();
         let registered = registration::catalog(&documents::read_words(object), id, &datacenter);
+        // What an agent stores it has taken.
+        if !registered.faults.is_empty() && !object.stored {
+            for fault in registered.faults {
+                self.report(object, fault.node, fault.text);
+            }
+            return;
+        }
         if let Err(why) = registered.verdict {
             return self.report(object, NodeId::default(), why);
         }
@@ -276,8 +285,13 @@ impl State {
                     instance.tag(VIRTUAL, &ip, port);
                 }
             }
-            if instance.kind.is_empty() && self.behind_wildcard() {
+            let gateways = if instance.kind.is_empty() { self.with_wildcard() } else { Vec::new() };
+            if !gateways.is_empty() {
                 self.assign(&instance.service);
+            }
+            // In which order an agent that is there was told is not known.
+            if self.agent.is_none() {
+                self.wildcards.extend(gateways.into_iter().map(|gateway| (gateway, instance.service.clone())));
             }
         }
         self.instances.put(instance);
@@ -295,8 +309,10 @@ impl State {
         }
     }
 
-    fn behind_wildcard(&self) -> bool {
-        self.of_kind(Kind::TerminatingGateway).flat_map(|entry| entry.tree.get("Services").items()).any(|service| service.get("Name").is("*"))
+    /// The terminating gateways that all services are behind.
+    fn with_wildcard(&self) -> Vec<Str> {
+        let is_wild = |entry: &&Arc<Entry>| entry.tree.get("Services").items().iter().any(|service| service.get("Name").is("*"));
+        self.of_kind(Kind::TerminatingGateway).filter(is_wild).map(|entry| entry.name.clone()).collect()
     }
 
     /// Terminating gateways tell the virtual IPs of the services behind them.

@@ -3,6 +3,8 @@
 //! What must not be here: who asks.
 
 use super::instance::Instance;
+use super::schema::registration::SERVICE;
+use super::schema::{Struct, Type};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
 use crate::re2;
@@ -119,13 +121,33 @@ fn matches(found: &Tree, value: &str) -> bool {
     text_of(found).is_some_and(|text| pattern.is_match(&text))
 }
 
+/// What a field holds of which nothing is said; nothing where there is no such field.
+fn zero(shape: &Struct, path: &[&str]) -> Tree {
+    let [name, rest @ ..] = path else { return Tree::NULL };
+    let field = shape.0.iter().find(|field| field.name == *name);
+    match (field.map(|field| &field.holds), rest) {
+        (Some(Type::Struct(inner)), rest) => zero(inner, rest),
+        (Some(Type::Text), []) => "".into(),
+        (Some(Type::Bool), []) => false.into(),
+        (Some(Type::Int), []) => Tree::from(0_i64),
+        _ => Tree::NULL,
+    }
+}
+
 impl Instance {
     /// The value that a selector leads to.
     fn field(&self, selector: &[String]) -> Tree {
         let [of, rest @ ..] = selector else { return Tree::NULL };
         let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
         match (of.as_str(), &rest[..]) {
-            ("Service", path) => self.tree.at(path).clone(),
+            ("Service", ["Weights", which @ ("Passing" | "Warning")]) => {
+                let (passing, warning) = self.weights.unwrap_or((1, 1));
+                Tree::from(if *which == "Passing" { passing } else { warning })
+            }
+            ("Service", path) => match self.tree.at(path) {
+                Tree { value: Plain::Null, .. } => zero(&SERVICE, path),
+                found => found.clone(),
+            },
             ("Node", ["Node"]) => (&self.node.name).into(),
             ("Node", ["Address"]) => (&self.node.address).into(),
             ("Node", ["Datacenter"]) => (&self.node.datacenter).into(),
@@ -305,6 +327,8 @@ mod tests {
             "(Service.Meta.version == v2 or Service.Tags contains prod) and Service.Meta[\"other\"] is empty",
             "Service.Meta.version matches `^v[0-9]$`",
             "test not in Service.Tags",
+            "Service.Address == \"\" and Service.Port == 0 and Service.EnableTagOverride == false",
+            "Service.Connect.Native == false and Service.Proxy.DestinationServiceName == `` and Service.Weights.Passing == 1",
         ];
         for text in chosen {
             let expression = Expression::parse(text).expect(text);

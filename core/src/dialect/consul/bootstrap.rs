@@ -6,7 +6,7 @@ use super::go;
 use super::instance::Instance;
 use super::names::{self, DEFAULT};
 use super::validate::says;
-use super::weak::{self, find};
+use super::weak::{Reader, find};
 use crate::ir::{self, EndpointAddress, Plain, Tree};
 use crate::resource::Sourced;
 use crate::text::{self, Limits, Str};
@@ -250,7 +250,7 @@ pub(crate) fn bootstrap(instance: &Instance) -> Tree {
     if !statics.sinks.is_empty() {
         out.set("stats_sinks", statics.sinks.into());
     }
-    let interval = weak::text(find(config, "envoy_stats_flush_interval", "")).unwrap_or_default();
+    let interval = Reader::of(config).text("envoy_stats_flush_interval", "");
     if !interval.is_empty() {
         out.set("stats_flush_interval", interval.into());
     }

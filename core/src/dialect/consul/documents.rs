@@ -111,7 +111,7 @@ pub(crate) fn key(kind: &str, name: &Str) -> ResourceKey {
 }
 
 /// How documents say what they are.
-pub(crate) static IDENTIFY: Identify = Identify { parts: definitions, key: key_of, secrets };
+pub(crate) static IDENTIFY: Identify = Identify { parts: definitions, key: key_of, secrets, is_own };
 
 /// The service definitions of an agent's file that has several, each as if it were alone: a list at `service`, or anything at `services`.
 /// `services` of other programs (Compose) are maps by name.
@@ -161,6 +161,16 @@ fn secrets(root: &mut Node) -> Vec<(NodeId, Str)> {
         _ => None,
     };
     taken.into_iter().collect()
+}
+
+/// Whether it is a registration and nothing besides: those have tokens, and metadata that may be called like one.
+fn is_own(root: &Node) -> bool {
+    let only = |keys: &[&str]| root.as_object().is_some_and(|object| object.iter().all(|entry| keys.contains(&entry.key.as_str())));
+    match what(root).0 {
+        What::Service => only(&["service"]),
+        What::Catalog => only(&["Node", "Address", "Datacenter", "TaggedAddresses", "NodeMeta", "Service", "Check", "Checks", "SkipNodeUpdate"]),
+        _ => false,
+    }
 }
 
 fn member<'a>(root: &'a mut Node, name: &str) -> Option<&'a mut Node> {

@@ -95,6 +95,11 @@ pub(crate) fn parse_int(text: &str) -> Option<i64> {
     i64::from_str_radix(digits, base).ok().map(|value| sign * value)
 }
 
+/// What is left of a number in 32 bits without a sign.
+pub(crate) fn cut(value: i64) -> i64 {
+    value & 0xffff_ffff
+}
+
 /// A duration as Go prints it: `1h2m3.5s`, `15ms`, `0s`.
 pub(crate) fn duration(nanos: i64) -> Str {
     Str::from(duration::format(nanos))
@@ -132,8 +137,24 @@ pub(crate) fn ip(text: &str) -> Option<u8> {
 
 /// Whether it could be a name in DNS, with or without a dot at its end.
 pub(crate) fn is_domain_name(name: &str) -> bool {
+    if name == "." {
+        return true;
+    }
     let name = name.strip_suffix('.').unwrap_or(name);
-    name.is_empty() || (name.len() <= 253 && name.split('.').all(|label| !label.is_empty() && label.len() <= 63))
+    name.len() <= 253 && name.split('.').all(|label| !label.is_empty() && label.len() <= 63)
+}
+
+/// Text as it stands in the path of a URL.
+pub(crate) fn path_escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
 }
 
 /// The host and the port of `host:port`.

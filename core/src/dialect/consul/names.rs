@@ -2,6 +2,7 @@
 //!
 //! What must not be here: what is called so.
 
+use super::go;
 use super::instance::Instance;
 use crate::text::Str;
 use alloc::format;
@@ -72,7 +73,7 @@ pub(crate) fn server_sni(node: Option<&str>, datacenter: &str) -> String {
 
 /// The identity of a service.
 pub(crate) fn spiffe_service(service: &str, datacenter: &str, trust_domain: &str) -> String {
-    format!("spiffe://{trust_domain}/ns/{DEFAULT}/dc/{datacenter}/svc/{service}")
+    format!("spiffe://{trust_domain}/ns/{DEFAULT}/dc/{datacenter}/svc/{}", go::path_escape(service))
 }
 
 /// The identity of a mesh gateway.

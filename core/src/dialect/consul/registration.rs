@@ -2,10 +2,11 @@
 //!
 //! What must not be here: what config entries add to them.
 
-use super::documents::any_case;
+mod file;
+
 use super::go::{self, Errors};
 use super::instance::{Address, Check, Health, Instance, Node};
-use super::schema::{Fault, decode, registration};
+use super::schema::{Fault, Manner, decode, registration};
 use super::validate::{Verdict, refuse, says};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Fields, Plain, Tree};
@@ -49,7 +50,7 @@ pub(crate) fn agent(datacenter: &str) -> Node {
 /// A service definition. `used` says which ports services of the agent have.
 pub(crate) fn service(root: &text::Node, object: ObjectId, datacenter: &str, used: Used<'_>) -> Registered {
     let empty = text::Node::synthesised(text::Value::Null);
-    let read = decode(root.get("service").unwrap_or(&empty), &registration::DEFINITION, object, true);
+    let read = decode(root.get("service").unwrap_or(&empty), &registration::DEFINITION, object, Manner::Definition);
     let mut faults = read.unfit;
     faults.extend(read.unknown.into_iter().map(|fault| Fault { text: format!("invalid config key {}", go::quote(&fault.text)), ..fault }));
     let (instances, verdict) = match definition(&read.tree, datacenter, used, object) {
@@ -66,6 +67,8 @@ fn definition(tree: &Tree, datacenter: &str, used: Used<'_>, object: ObjectId) -
     refuse(tree.get("Service").text().is_empty(), || "Missing service name".into())?;
     let name = tree.get("Service").str();
     let id = if says(tree.get("ID")) { tree.get("ID").str() } else { name.clone() };
+    file::definition(tree)?;
+    refuse(matches!(tree.get("Address").text(), "0.0.0.0" | "::" | "[::]"), || "Invalid service address".into())?;
     let status = checks(tree);
     let mut instance = agent_instance(node_service(tree, id.clone()), datacenter, object);
     instance.native = tree.at(&["Connect", "Native"]).bool();
@@ -87,6 +90,9 @@ fn definition(tree: &Tree, datacenter: &str, used: Used<'_>, object: ObjectId) -
         }
         None => None,
     };
+    for tagged in [Some(&instance), sidecar.as_ref()].into_iter().flatten() {
+        file::tagged_addresses(&tagged.tagged)?;
+    }
     Ok([Some(instance), sidecar].into_iter().flatten().collect())
 }
 
@@ -121,6 +127,18 @@ fn node_service(tree: &Tree, id: Str) -> Tree {
     let mut out = tree.clone();
     for field in ["Check", "Checks", "Token"] {
         out.take(field);
+    }
+    // Of a kind that there is not it is a typical service.
+    if !KINDS.contains(&tree.get("Kind").text()) {
+        out.take("Kind");
+    }
+    // What is not said of a weight is one.
+    if let Some(weights) = out.get_mut("Weights") {
+        for field in ["Passing", "Warning"] {
+            if weights.find(field).is_none() {
+                weights.set(field, Tree::from(1_i64));
+            }
+        }
     }
     let native = tree.at(&["Connect", "Native"]).clone();
     out.take("Connect");
@@ -212,7 +230,9 @@ fn instance(tree: Tree, node: Node, object: Option<ObjectId>) -> Instance {
 
 /// A registration in the catalog.
 pub(crate) fn catalog(root: &text::Node, object: ObjectId, datacenter: &str) -> Registered {
-    let read = decode(root, &registration::CATALOG, object, false);
+    let read = decode(root, &registration::CATALOG, object, Manner::Catalog);
+    let mut faults = read.unfit;
+    faults.extend(read.unknown.into_iter().map(|fault| Fault { text: format!("json: unknown field {}", go::quote(&fault.text)), ..fault }));
     let tree = read.tree;
     let verdict = node_is_valid(&tree);
     let map = |field: &str| tree.get(field).fields().iter().map(|(key, value)| (key.clone(), value.str())).gathered::<BTreeMap<_, _>>();
@@ -226,12 +246,9 @@ pub(crate) fn catalog(root: &text::Node, object: ObjectId, datacenter: &str) -> 
         peer: tree.get("PeerName").str(),
     };
     let Some(service) = tree.find("Service").filter(|_| verdict.is_ok()) else {
-        return Registered { instances: Vec::new(), verdict, faults: Vec::new() };
+        return Registered { instances: Vec::new(), verdict, faults };
     };
     let mut service = service.clone();
-    if !says(service.get("Service")) && says(service.get("ID")) {
-        service.set("Service", service.get("ID").clone());
-    }
     if !says(service.get("ID")) {
         service.set("ID", service.get("Service").clone());
     }
@@ -245,13 +262,20 @@ pub(crate) fn catalog(root: &text::Node, object: ObjectId, datacenter: &str) -> 
         service: check.get("ServiceID").str(),
     };
     instance.checks = checks.map(check).collect();
-    let verdict = if instance.service.is_empty() && any_case(root, "Service").is_none() { Ok(()) } else { validate(&instance, None, false) };
+    // Weights that cannot be are none.
+    instance.weights = instance.weights.filter(|weights| file::are_weights(*weights).is_ok());
+    let nowhere = matches!(instance.address.as_str(), "0.0.0.0" | "::" | "[::]");
+    let nameless = instance.service.is_empty() && !instance.id.is_empty();
+    let verdict = validate(&instance, None, false)
+        .and_then(|()| refuse(nameless, || "Must provide service name (Service.Service) when service ID is provided".into()))
+        .and_then(|()| refuse(nowhere, || "Invalid service address".into()))
+        .and_then(|()| file::meta(&instance.tree));
     let instances = if verdict.is_ok() { Vec::from([instance]) } else { Vec::new() };
-    Registered { instances, verdict, faults: Vec::new() }
+    Registered { instances, verdict, faults }
 }
 
 fn node_is_valid(tree: &Tree) -> Verdict {
-    refuse(!says(tree.get("Node")), || "Must provide node if SkipNodeUpdate is not set".into())?;
+    refuse(!says(tree.get("Node")), || "Must provide node".into())?;
     refuse(!says(tree.get("Address")) && !tree.get("SkipNodeUpdate").bool(), || "Must provide address if SkipNodeUpdate is not set".into())
 }
 
@@ -297,6 +321,9 @@ fn validate(of: &Instance, sidecar: Option<&Tree>, by_agent: bool) -> Verdict {
     }
     errors.result()
 }
+
+/// What a service of an agent may be besides a typical one.
+const KINDS: [&str; 5] = ["connect-proxy", "mesh-gateway", "terminating-gateway", "ingress-gateway", "api-gateway"];
 
 /// Whether a kind of service is a gateway.
 pub(crate) fn is_gateway(kind: &str) -> bool {

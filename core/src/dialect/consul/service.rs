@@ -6,7 +6,8 @@
 use super::entry::{Entries, Kind};
 use super::instance::Instance;
 use super::schema::{registration, write};
-use super::validate::says;
+use super::validate::{change_case, says};
+use super::weak::Reader;
 use crate::ir::{Fields, Plain, Tree};
 use crate::order::Gather as _;
 use crate::text::Str;
@@ -228,6 +229,8 @@ fn central_upstreams(instance: &Instance, entries: &Entries, central: &Central) 
     if says(own_mode) {
         wildcard.set("mesh_gateway", mode(own_mode));
     }
+    let mut protocol = Reader::of(global.get("Config")).tree("protocol", "");
+    change_case(Some(&mut protocol), str::to_lowercase);
     let mut overrides = BTreeMap::new();
     for each in defaults.get("Overrides").items() {
         let id = (each.get("Peer").str(), each.get("Name").str());
@@ -241,8 +244,7 @@ fn central_upstreams(instance: &Instance, entries: &Entries, central: &Central) 
     for id in seen {
         let mut config = empty();
         config.set("protocol", Tree::NULL);
-        let protocol = global.at(&["Config", "protocol"]);
-        if says(protocol) {
+        if !protocol.text().is_empty() {
             config.set("protocol", protocol.clone());
         }
         for (name, value) in wildcard.fields() {

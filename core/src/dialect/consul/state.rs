@@ -30,6 +30,8 @@ pub struct State {
     pub entries: Entries,
     /// The instances of all services, in order.
     pub instances: Instances,
+    /// Terminating gateways with a wildcard, and the services that were registered after them: what the wildcard says counts for those.
+    pub wildcards: BTreeSet<(Str, Str)>,
     /// Virtual IPs of services.
     pub virtual_ips: BTreeMap<Str, Str>,
     /// What is wrong with the documents.

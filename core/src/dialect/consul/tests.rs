@@ -1,5 +1,8 @@
 //! From text to what a proxy gets: each rule on the smallest input that shows it.
 
+mod gateways;
+mod lenience;
+
 use super::DIALECT;
 use super::state::State;
 use super::{documents, registration::is_gateway, service};

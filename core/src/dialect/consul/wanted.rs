@@ -10,7 +10,7 @@ use super::entry::{Entry, Kind};
 use super::graph::named_providers;
 use super::instance::Instance;
 use super::registration;
-use super::schema::decode;
+use super::schema::{Manner, decode};
 use super::state::DATACENTER;
 use super::validate::{normalise, says};
 use crate::compilation::ReferencedObject;
@@ -68,7 +68,7 @@ struct Asking {
 
 fn read_entry(object: &Object, kind: Kind) -> Option<Entry> {
     let root = documents::read_words(object);
-    let mut tree = decode(&admission::entry(&root, kind), kind.shape(), object.id, false).tree;
+    let mut tree = decode(&admission::entry(&root, kind), kind.shape(), object.id, Manner::Entry).tree;
     normalise(kind, &mut tree).ok()?;
     Some(Entry { kind, name: tree.get("Name").str(), tree, key: None, object: object.id })
 }

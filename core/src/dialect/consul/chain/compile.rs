@@ -7,6 +7,7 @@ use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::go::quote;
 use crate::dialect::consul::names::{DEFAULT, TRUST_DOMAIN, service_sni};
 use crate::dialect::consul::validate::{has_subset, is_hash_based, is_http, rounded, says};
+use crate::dialect::consul::weak::Reader;
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
 use crate::text::Str;
@@ -93,7 +94,7 @@ impl Compiler<'_> {
     fn record_protocol(&mut self, service: &Str) -> Result<(), Reason> {
         let protocol = match self.set.get(Kind::ServiceDefaults, service) {
             Some(defaults) => defaults.tree.get("Protocol").str(),
-            None => self.set.global().at(&["Config", "protocol"]).str(),
+            None => Reader::of(self.set.global().get("Config")).text("protocol", ""),
         };
         let protocol = if protocol.is_empty() { Str::new_static("tcp") } else { Str::from(protocol.to_lowercase()) };
         if self.protocol.is_empty() {

@@ -7,7 +7,7 @@ use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::names::{self, UpstreamId};
 use crate::dialect::consul::validate::says;
-use crate::dialect::consul::weak;
+use crate::dialect::consul::weak::Reader;
 use crate::ir::Tree;
 use crate::order::Gather as _;
 use crate::text::Str;
@@ -84,19 +84,18 @@ impl ConnectProxy {
     fn request(&self, id: &UpstreamId, upstream: Option<&Tree>) -> Request {
         const NOTHING: &Tree = &Tree::NULL;
         let config = upstream.map_or(NOTHING, |upstream| upstream.get("Config"));
-        let (protocol, timeout) = (weak::find(config, "protocol", ""), weak::find(config, "connect_timeout_ms", ""));
         if upstream.is_some_and(|upstream| upstream.get("Collector").bool()) {
             return Request { service: id.name.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
         }
         let mesh_gateway = upstream.map_or_else(|| self.mesh_gateway.clone(), |upstream| upstream.at(&["MeshGateway", "Mode"]).str());
         // What does not fit is taken as not given.
-        let timeout = weak::int(timeout).unwrap_or_default();
+        let mut config = Reader::of(config);
         Request {
             service: id.name.clone(),
             datacenter: if id.datacenter.is_empty() { self.datacenter.clone() } else { id.datacenter.clone() },
             mesh_gateway,
-            protocol: weak::text(protocol).unwrap_or_default(),
-            connect_timeout: timeout.saturating_mul(1_000_000),
+            protocol: config.text("protocol", ""),
+            connect_timeout: config.int("connect_timeout_ms", "").value.saturating_mul(1_000_000),
         }
     }
 

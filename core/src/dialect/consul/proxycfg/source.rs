@@ -146,8 +146,10 @@ impl Source<'_> {
         let home = self.home;
         let services = home.tree(Kind::TerminatingGateway, gateway).get("Services").items();
         let linked = home.behind(gateway).into_iter().filter_map(|name| {
-            let exact = services.iter().find(|service| service.get("Name").text() == name);
-            let mut link = exact.or_else(|| services.iter().find(|service| service.get("Name").is("*")))?.clone();
+            let exact = || services.iter().find(|service| service.get("Name").text() == name);
+            let wildcard = || services.iter().find(|service| service.get("Name").is("*"));
+            let by_wildcard = home.wildcards.contains(&(gateway.clone(), name.clone()));
+            let mut link = if by_wildcard { wildcard().or_else(exact) } else { exact().or_else(wildcard) }?.clone();
             let origin = link.get("Name").origin;
             link.set("Name", Tree::from(&name).or_from(origin));
             let has_instances = home.instances.of_service(&name).any(|instance| instance.node.datacenter == home.datacenter);

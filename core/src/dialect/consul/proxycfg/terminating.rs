@@ -36,7 +36,8 @@ impl TerminatingGateway {
     /// The services behind it that have instances, as the entry links them.
     pub fn services<'a>(&self, mail: &'a Mailbox) -> Vec<(Str, &'a Tree)> {
         let linked = mail.trees(&self.linked()).iter().filter(|service| !service.get("Destination").bool());
-        linked.map(|service| (service.get("Name").str(), service)).collect()
+        let named = linked.map(|service| (service.get("Name").str(), service));
+        named.filter(|(name, _)| !self.instances(mail, name).is_empty()).collect()
     }
 
     /// The destinations behind it, as the entry links them.

@@ -1,7 +1,7 @@
 //! Reading a document by the shape of its kind.
 //!
-//! Values are taken as leniently as Consul takes them: a number may stand in a string, one value for a list of one. What does not fit becomes a
-//! [`Fault`] at its node. What must not be here: whether a value makes sense.
+//! Values are taken as leniently as Consul takes them, which depends on the door ([`Manner`]). What does not fit becomes a [`Fault`] at its
+//! node. What must not be here: whether a value makes sense.
 
 use super::super::go;
 use super::{Field, Struct, Type};
@@ -34,9 +34,20 @@ pub(crate) struct Fault {
     pub(crate) meant: Option<&'static str>,
 }
 
-/// Reads an object by its shape. With `by_alias`, only aliases are names of fields.
-pub(crate) fn decode(root: &Node, shape: &'static Struct, object: ObjectId, by_alias: bool) -> Decoded {
-    let mut reader = Reader { object, by_alias, unknown: Vec::new(), unfit: Vec::new() };
+/// How values are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// Of a config entry: a number may stand in a string, one value for a list of one and a list of one for its value.
+    Entry,
+    /// Of an agent's file: fields have their aliases as names, a list of one may stand for its value, and nothing else is converted.
+    Definition,
+    /// Of a request to the catalog: as JSON has them.
+    Catalog,
+}
+
+/// Reads an object by its shape.
+pub(crate) fn decode(root: &Node, shape: &'static Struct, object: ObjectId, manner: Manner) -> Decoded {
+    let mut reader = Reader { object, manner, unknown: Vec::new(), unfit: Vec::new() };
     let tree = match &root.value {
         Value::Object(fields) => reader.object(fields, root, shape, ""),
         _ => Tree::NULL,
@@ -46,14 +57,15 @@ pub(crate) fn decode(root: &Node, shape: &'static Struct, object: ObjectId, by_a
 
 struct Reader {
     object: ObjectId,
-    by_alias: bool,
+    manner: Manner,
     unknown: Vec<Fault>,
     unfit: Vec<Fault>,
 }
 
 impl Field {
     /// How well a key names it: not at all, as another case, by its alias, exactly.
-    fn named(&self, key: &str, by_alias: bool) -> u8 {
+    fn named(&self, key: &str, manner: Manner) -> u8 {
+        let by_alias = manner == Manner::Definition;
         let alias = !self.alias.is_empty() && key.eq_ignore_ascii_case(self.alias);
         match () {
             () if by_alias && !self.alias.is_empty() => u8::from(alias) * 3,
@@ -72,19 +84,22 @@ impl Reader {
     fn object(&mut self, fields: &Object, at: &Node, shape: &'static Struct, path: &str) -> Tree {
         let mut out: Vec<(Str, Tree)> = Vec::new();
         for field in shape.0 {
-            let best = fields.iter().map(|entry| (field.named(&entry.key, self.by_alias), entry)).filter(|(rank, _)| *rank > 0);
+            let best = fields.iter().map(|entry| (field.named(&entry.key, self.manner), entry)).filter(|(rank, _)| *rank > 0);
             let Some((_, entry)) = best.max_by_key(|(rank, _)| *rank) else { continue };
-            let path =
-                if path.is_empty() { field.name.to_string() } else { format!("{path}.{}", if self.by_alias { field.alias } else { field.name }) };
+            let path = if path.is_empty() {
+                field.name.to_string()
+            } else {
+                format!("{path}.{}", if self.manner == Manner::Definition { field.alias } else { field.name })
+            };
             let value = self.value(&entry.value, &field.holds, &path);
             if !value.is_null() {
                 out.push((Str::new_static(field.name), value));
             }
         }
         for entry in fields {
-            if !shape.0.iter().any(|field| field.named(&entry.key, self.by_alias) > 0) {
+            if !shape.0.iter().any(|field| field.named(&entry.key, self.manner) > 0) {
                 let text = if path.is_empty() { entry.key.to_string() } else { format!("{path}.{}", entry.key) };
-                let names = shape.0.iter().map(|field| if self.by_alias { field.alias } else { field.name });
+                let names = shape.0.iter().map(|field| if self.manner == Manner::Definition { field.alias } else { field.name });
                 let meant = crate::resource::nearest(&entry.key, names);
                 self.unknown.push(Fault { text, node: entry.value.id, meant });
             }
@@ -93,18 +108,21 @@ impl Reader {
     }
 
     fn value(&mut self, node: &Node, holds: &Type, path: &str) -> Tree {
-        // One value stands for a list of one, and a list of one for its value.
+        // A list of one stands for its value.
         let node = match (&node.value, holds) {
-            (Value::Array(items), Type::Text | Type::Bool | Type::Int | Type::Uint | Type::Float | Type::Struct(_) | Type::Opaque) => {
-                match &items[..] {
-                    [one] => one,
-                    _ => node,
-                }
-            }
+            (_, Type::List(_)) => node,
+            (Value::Array(items), _) if self.manner != Manner::Catalog => match &items[..] {
+                [one] => one,
+                _ => node,
+            },
             _ => node,
         };
         let origin = self.origin(node);
         if node.is_null() {
+            return Tree::NULL;
+        }
+        if self.manner != Manner::Entry && !self.is_of(&node.value, holds) {
+            self.unfit(node, format!("'{path}' expected {}, got '{}'", name_of(holds), go::kind_of(node)));
             return Tree::NULL;
         }
         let value = match holds {
@@ -116,9 +134,12 @@ impl Reader {
             Type::Opaque => match &node.value {
                 Value::Object(_) => {
                     let mut value = Tree::of(node, &|node| self.origin(node));
-                    unwrap_values(&mut value);
+                    if self.manner != Manner::Catalog {
+                        unwrap_values(&mut value);
+                    }
                     Some(value.value)
                 }
+                Value::Array(items) if items.is_empty() => Some(Plain::Object(Fields::default())),
                 _ => self.unfit(node, format!("'{path}' expected a map, got '{}'", go::kind_of(node))),
             },
             Type::List(of) => Some(self.list(node, of, path)),
@@ -129,6 +150,19 @@ impl Reader {
             },
         };
         value.map_or(Tree::NULL, |value| Tree { value, origin })
+    }
+
+    /// Whether a value is what a field holds, and needs no converting.
+    fn is_of(&self, value: &Value, holds: &Type) -> bool {
+        match holds {
+            Type::Text | Type::Bytes => matches!(value, Value::String(_)),
+            Type::Bool => matches!(value, Value::Bool(_)),
+            Type::Int | Type::Uint => matches!(value, Value::Int(_)) || self.manner == Manner::Definition && matches!(value, Value::Float(_)),
+            Type::Float => matches!(value, Value::Int(_) | Value::Float(_)),
+            Type::Duration | Type::DurationText => matches!(value, Value::String(_) | Value::Int(_)),
+            Type::List(_) => matches!(value, Value::Array(_)),
+            Type::Opaque | Type::Map(_) | Type::Struct(_) => matches!(value, Value::Object(_)),
+        }
     }
 
     fn unfit(&mut self, node: &Node, text: String) -> Option<Plain> {
@@ -204,7 +238,7 @@ impl Reader {
             Value::Int(value) => *value,
             Value::Float(value) => *value as i64,
             Value::Bool(value) => i64::from(*value),
-            Value::String(text) => match go::parse_int(text) {
+            Value::String(text) => match go::parse_int(text).filter(|_| !unsigned || !text.starts_with(['-', '+'])) {
                 Some(value) => value,
                 None => {
                     let (kind, call) = if unsigned { ("uint", "ParseUint") } else { ("int", "ParseInt") };
@@ -217,10 +251,8 @@ impl Reader {
                 return self.unfit(node, format!("'{path}' expected type '{kind}', got unconvertible type '{got}'"));
             }
         };
-        if unsigned && value < 0 {
-            return self.unfit(node, format!("cannot parse '{path}', {value} overflows uint"));
-        }
-        Some(Plain::Int(value))
+        // A negative number in a field of 32 bits without a sign counts from their end.
+        Some(Plain::Int(if unsigned && value < 0 { go::cut(value) } else { value }))
     }
 
     fn float(&mut self, node: &Node, path: &str) -> Option<Plain> {
@@ -276,6 +308,19 @@ fn unwrap_values(map: &mut Tree) {
             unwrap_all(&mut only);
             *value = only;
         }
+    }
+}
+
+/// What a field holds, in words.
+fn name_of(of: &Type) -> &'static str {
+    match of {
+        Type::Text | Type::Bytes => "type 'string'",
+        Type::Bool => "type 'bool'",
+        Type::Int | Type::Uint => "type 'int'",
+        Type::Float => "type 'float32'",
+        Type::Duration | Type::DurationText => "a duration",
+        Type::List(_) => "an array or slice",
+        Type::Opaque | Type::Map(_) | Type::Struct(_) => "a map",
     }
 }
 

@@ -95,6 +95,7 @@ pub(crate) static CATALOG: Struct = Struct(&[
     zero("Checks", "", Type::List(&Type::Struct(&CATALOG_CHECK))),
     zero("SkipNodeUpdate", "", Type::Bool),
     zero("PeerName", "", Type::Text),
+    zero("Token", "", Type::Text),
 ]);
 
 static CATALOG_SERVICE: Struct = Struct(&[
@@ -103,16 +104,22 @@ static CATALOG_SERVICE: Struct = Struct(&[
     zero("Service", "", Type::Text),
     zero("Tags", "", Type::List(&Type::Text)),
     zero("Address", "", Type::Text),
-    omit("TaggedAddresses", "tagged_addresses", Type::Map(&Type::Struct(&SERVICE_ADDRESS))),
+    omit("TaggedAddresses", "", Type::Map(&Type::Struct(&SERVICE_ADDRESS))),
     zero("Meta", "", Type::Map(&Type::Text)),
     omit("Port", "", Type::Int),
     omit("SocketPath", "", Type::Text),
     some("Weights", "", Type::Struct(&WEIGHTS)),
-    zero("EnableTagOverride", "enable_tag_override", Type::Bool),
+    zero("EnableTagOverride", "", Type::Bool),
     some("Locality", "", Type::Struct(&LOCALITY)),
     zero("Proxy", "", Type::Struct(&PROXY)),
-    zero("Connect", "", Type::Struct(&CONNECT)),
+    zero("Connect", "", Type::Struct(&CATALOG_CONNECT)),
+    zero("PeerName", "", Type::Text),
+    omit("CreateIndex", "", Type::Int),
+    omit("ModifyIndex", "", Type::Int),
 ]);
+
+/// A sidecar is nothing to the catalog, whatever is in it.
+static CATALOG_CONNECT: Struct = Struct(&[omit("Native", "", Type::Bool), some("SidecarService", "sidecar_service", Type::Opaque)]);
 
 static CATALOG_CHECK: Struct = Struct(&[
     zero("CheckID", "", Type::Text),
@@ -123,6 +130,15 @@ static CATALOG_CHECK: Struct = Struct(&[
     zero("ServiceID", "", Type::Text),
     zero("ServiceName", "", Type::Text),
     zero("Node", "", Type::Text),
+    zero("ServiceTags", "", Type::List(&Type::Text)),
+    zero("Type", "", Type::Text),
+    zero("Interval", "", Type::Text),
+    zero("Timeout", "", Type::Text),
+    omit("ExposedPort", "", Type::Int),
+    omit("PeerName", "", Type::Text),
+    some("Definition", "", Type::Opaque),
+    omit("CreateIndex", "", Type::Int),
+    omit("ModifyIndex", "", Type::Int),
 ]);
 
 /// A service in a definition file: every field is read by its alias.

@@ -33,6 +33,12 @@ pub(super) fn normalise_proxy(tree: &mut Tree) -> Verdict {
     Ok(())
 }
 
+/// There are no namespaces: what is said of one is dropped.
+pub(super) fn normalise_exported(tree: &mut Tree) {
+    let services = tree.get_mut("Services").into_iter().flat_map(Tree::items_mut);
+    services.for_each(|service| drop(service.take("Namespace")));
+}
+
 pub(super) fn service(tree: &Tree) -> Verdict {
     named(tree)?;
     refuse(tree.get("Name").is("*"), || "service-defaults name must be the name of a service, and not a wildcard".into())?;
@@ -145,7 +151,7 @@ pub(super) fn proxy(tree: &Tree) -> Verdict {
     refuse(folder.len() > LONGEST, || format!("Config: envoy_telemetry_collector_bind_socket_dir length {} exceeds max {LONGEST}", folder.len()))?;
     extension::validate(tree.get("EnvoyExtensions"))?;
     if let Some(policy) = tree.find("FailoverPolicy") {
-        super::discovery::failover_policy(policy)?;
+        super::discovery::failover_mode(policy)?;
     }
     super::discovery::locality(tree)?;
     mutual_tls(tree)
@@ -191,6 +197,7 @@ pub(super) fn exported(tree: &Tree) -> Verdict {
             refuse(several, || format!("{place}: must define at most one of Peer, Partition, or SamenessGroup"))?;
             refuse(consumer.get("Partition").is("*"), || format!("{place}: exporting to all partitions (wildcard) is not supported"))?;
             refuse(consumer.get("Peer").is("*"), || format!("{place}: exporting to all peers (wildcard) is not supported"))?;
+            refuse(!consumer.get("SamenessGroup").text().is_empty(), || format!("{place}: sameness-groups are an enterprise-only feature"))?;
         }
     }
     Ok(())

@@ -203,8 +203,16 @@ fn redirect(tree: &Tree, redirect: &Tree) -> Verdict {
 }
 
 /// Policies are looked at in Enterprise only.
-pub(super) fn failover_policy(policy: &Tree) -> Verdict {
-    refuse(says(policy.get("Mode")) || says(policy.get("Regions")), || "Setting failover policies requires Consul Enterprise".into())
+fn failover_policy(policy: &Tree) -> Verdict {
+    refuse(says(policy.get("Mode")), || "Setting failover policies requires Consul Enterprise".into())?;
+    failover_mode(policy)
+}
+
+/// What a policy may say.
+pub(super) fn failover_mode(policy: &Tree) -> Verdict {
+    refuse(!matches!(policy.get("Mode").text(), "" | "sequential" | "order-by-locality"), || {
+        "Failover-policy mode must be one of '', 'sequential', or 'order-by-locality'".into()
+    })
 }
 
 fn failover(tree: &Tree, subset: &str, failover: &Tree) -> Verdict {

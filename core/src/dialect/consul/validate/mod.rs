@@ -13,7 +13,7 @@ pub(crate) mod rule;
 
 pub(crate) use discovery::{has_subset, is_hash_based, rounded};
 pub(crate) use gateway::is_http;
-pub(crate) use rule::{CIPHERS, Verdict, refuse, says};
+pub(crate) use rule::{CIPHERS, Verdict, change_case, refuse, says};
 
 use super::entry::Kind;
 use crate::ir::Tree;
@@ -24,6 +24,7 @@ pub(crate) fn normalise(kind: Kind, tree: &mut Tree) -> Verdict {
     match kind {
         Kind::ServiceDefaults => defaults::normalise_service(tree),
         Kind::ProxyDefaults => return defaults::normalise_proxy(tree),
+        Kind::ExportedServices => defaults::normalise_exported(tree),
         Kind::ServiceRouter => discovery::normalise_router(tree),
         Kind::ServiceSplitter => discovery::normalise_splitter(tree),
         Kind::IngressGateway => gateway::normalise_ingress(tree),

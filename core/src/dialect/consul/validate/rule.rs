@@ -75,6 +75,7 @@ pub(crate) fn says(tree: &Tree) -> bool {
     }
 }
 
+/// Writes text in another case.
 pub(super) fn lower(tree: &mut Tree, field: &str) {
     change_case(tree.get_mut(field), str::to_ascii_lowercase);
 }
@@ -85,7 +86,7 @@ pub(super) fn upper_all(list: Option<&mut Tree>) {
     }
 }
 
-pub(super) fn change_case(text: Option<&mut Tree>, change: fn(&str) -> String) {
+pub(crate) fn change_case(text: Option<&mut Tree>, change: fn(&str) -> String) {
     if let Some(Tree { value: Plain::String(text), .. }) = text {
         *text = Str::from(change(text));
     }

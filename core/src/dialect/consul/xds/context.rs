@@ -6,6 +6,7 @@ use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::names::UpstreamId;
 use crate::dialect::consul::proxycfg::{Mailbox, Proxy};
+use crate::dialect::consul::weak::Fault;
 use crate::ir::Tree;
 use crate::resource::Origin;
 use crate::text::Str;
@@ -24,6 +25,12 @@ pub struct Failure {
 impl Failure {
     pub(crate) fn new(message: impl Into<String>, origin: Option<Origin>) -> Self {
         Self { message: message.into(), origin }
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self { message: fault.message, origin: fault.origin }
     }
 }
 

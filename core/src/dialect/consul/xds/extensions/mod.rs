@@ -14,7 +14,7 @@ use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::go;
 use crate::dialect::consul::names::{self, TRUST_DOMAIN, UpstreamId};
 use crate::dialect::consul::proxycfg::Proxy;
-use crate::dialect::consul::weak;
+use crate::dialect::consul::weak::Reader;
 use crate::dialect::consul::xds::context::{Context, Failure, Resources};
 use crate::dialect::consul::xds::parts::name::{cluster_name, peer_cluster};
 use crate::dialect::kubernetes::reason::Reason;
@@ -79,7 +79,7 @@ pub(super) fn apply(cx: &Context<'_>, mut resources: Resources) -> Result<Resour
         Proxy::Terminating(_) => of_gateway(cx),
         _ => return Ok(resources),
     };
-    let protocol = weak::text(weak::find(cx.instance.proxy.get("Config"), "protocol", "")).unwrap_or_default();
+    let protocol = Reader::of(cx.instance.proxy.get("Config")).text("protocol", "");
     for extension in cx.instance.proxy.get("EnvoyExtensions").items() {
         let step: Step = match extension.get("Name").text() {
             "builtin/lua" if sidecar => lua::apply,

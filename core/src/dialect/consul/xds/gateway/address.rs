@@ -1,6 +1,8 @@
 //! At which addresses a gateway listens.
 
-use crate::dialect::consul::xds::context::{Context, Outcome};
+use crate::dialect::consul::instance::VIRTUAL;
+use crate::dialect::consul::proxycfg::Proxy;
+use crate::dialect::consul::xds::context::{Context, Failure, Outcome};
 use crate::dialect::consul::xds::parts::config::GatewayConfig;
 use crate::ir::Tree;
 use crate::order::Order as _;
@@ -17,15 +19,18 @@ pub(crate) struct At {
 /// The listeners of all addresses at which a gateway listens.
 pub(super) fn at_each(cx: &Context<'_>, listeners: impl Fn(&At) -> Outcome) -> Outcome {
     let mut out = Vec::new();
-    for at in addresses(cx) {
+    for at in addresses(cx)? {
         out.extend(listeners(&at)?);
     }
     Ok(out)
 }
 
 /// All addresses at which a gateway listens, by name, each once.
-fn addresses(cx: &Context<'_>) -> Vec<At> {
+fn addresses(cx: &Context<'_>) -> Result<Vec<At>, Failure> {
     let config = GatewayConfig::of(cx.instance.proxy.get("Config"));
+    if let (Some(fault), Proxy::Ingress(_) | Proxy::Api(_)) = (config.fault, cx.proxy) {
+        return Err(fault.into());
+    }
     let instance = cx.instance;
     let mut all = Vec::new();
     if !config.no_default {
@@ -34,7 +39,9 @@ fn addresses(cx: &Context<'_>) -> Vec<At> {
         all.push(At { name: Str::new_static("default"), host, port: instance.tree.get("Port").clone() });
     }
     if config.bind_tagged {
-        for (name, address) in instance.tree.get("TaggedAddresses").fields() {
+        // Those of services behind it are told by the catalog alone.
+        let is_own = |name: &str| !name.strip_prefix(VIRTUAL).is_some_and(|rest| rest.starts_with(':'));
+        for (name, address) in instance.tree.get("TaggedAddresses").fields().iter().filter(|(name, _)| is_own(name)) {
             all.push(At { name: name.clone(), host: address.get("Address").clone(), port: address.get("Port").clone() });
         }
     }
@@ -50,5 +57,5 @@ fn addresses(cx: &Context<'_>) -> Vec<At> {
         seen.push(key);
         new
     });
-    all
+    Ok(all)
 }

@@ -223,8 +223,10 @@ fn limit(cluster: &mut Tree, defaults: &Tree, service: &Tree) -> Result<(), Fail
     if !threshold.fields().is_empty() && has_breakers {
         cluster.set("circuit_breakers", message! { "thresholds": one(threshold) });
     }
-    let read = |of: &Tree| HealthCheck::of(of.get("PassiveHealthCheck")).map_err(|why| Failure::new(why, of.origin));
-    let mut found = outliers(read(defaults)?.as_ref(), read(service)?.as_ref(), false);
+    // The gateway gets its entry in a form that has no field for what is not said of the percentage.
+    let read =
+        |of: &Tree| HealthCheck::of(of.get("PassiveHealthCheck")).map(|health| HealthCheck { ejection: health.ejection.or(Some(0)), ..health });
+    let mut found = outliers(read(defaults).as_ref(), read(service).as_ref(), false);
     let before = cluster.at(&["outlier_detection", "max_ejection_percent"]);
     if !before.is_null() {
         found.set("max_ejection_percent", before.clone());

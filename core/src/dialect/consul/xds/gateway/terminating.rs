@@ -151,9 +151,6 @@ fn clusters(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcome {
     let mut out = Vec::new();
     for (service, link) in gateway.services(cx.mail) {
         let instances = gateway.instances(cx.mail, &service);
-        if instances.is_empty() {
-            continue;
-        }
         let (resolver, subsets) = subsets(cx, &service);
         let named = gateway.by_name(cx.mail, &service);
         let http2_wanted = is_http2(&config(cx, &service).protocol);

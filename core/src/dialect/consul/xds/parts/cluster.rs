@@ -2,7 +2,7 @@
 
 use super::config::{HealthCheck, UpstreamConfig};
 use super::name::{cluster_name, targets};
-use super::proto::{ads, any, duration, empty, extension, list, message, one};
+use super::proto::{ads, any, duration, empty, extension, list, message, one, sourced};
 use super::{endpoint, escape, tls};
 use crate::dialect::consul::chain::{Chain, Node, NodeKind, Resolver, Target};
 use crate::dialect::consul::go;
@@ -11,6 +11,7 @@ use crate::dialect::consul::names::{self, TRUST_DOMAIN};
 use crate::dialect::consul::validate::is_http;
 use crate::dialect::consul::xds::context::{Context, Failure, Outcome};
 use crate::ir::Tree;
+use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -37,12 +38,13 @@ pub(crate) fn outliers(health: Option<&HealthCheck>, over: Option<&HealthCheck>,
 }
 
 /// Limits of connections and requests.
-pub(crate) fn breakers(limits: Option<&[Tree; 3]>) -> Tree {
-    let Some([connections, pending, requests]) = limits else { return empty() };
+pub(crate) fn breakers(limits: Option<&[Option<Sourced<i64>>; 3]>) -> Tree {
+    let Some(limits) = limits else { return empty() };
+    let [connections, pending, requests] = limits.map(|limit| limit.map_or(Tree::NULL, |limit| sourced(limit.map(go::cut))));
     let threshold = message! {
-        "max_connections": connections.clone(),
-        "max_pending_requests": pending.clone(),
-        "max_requests": requests.clone(),
+        "max_connections": connections,
+        "max_pending_requests": pending,
+        "max_requests": requests,
     };
     message! { "thresholds": one(threshold) }
 }
@@ -124,7 +126,7 @@ pub(crate) fn peer_names(instances: &[Arc<Instance>]) -> (Str, Vec<String>) {
 pub(crate) fn of_chain(cx: &Context<'_>, upstream: Option<&Tree>, chain: &Chain, for_mesh_gateway: bool) -> Outcome {
     const NOTHING: &Tree = &Tree::NULL;
     let given = upstream.map_or(NOTHING, |upstream| upstream.get("Config"));
-    let config = UpstreamConfig::of(given).unwrap_or_default();
+    let config = UpstreamConfig::of(given);
     let mut out = Vec::new();
     for node in chain.nodes.values() {
         let NodeKind::Resolver(resolver) = &node.kind else { continue };

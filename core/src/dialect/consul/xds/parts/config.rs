@@ -2,10 +2,9 @@
 //!
 //! What must not be here: what is made of it.
 
-use crate::dialect::consul::weak::{self, find};
-use crate::dialect::kubernetes::reason::Reason;
+use crate::dialect::consul::weak::{Fault, Reader, find};
 use crate::ir::Tree;
-use crate::resource::Sourced;
+use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 
@@ -27,33 +26,29 @@ pub(crate) struct ProxyConfig {
     pub(crate) bind_port: i64,
     pub(crate) max_connections: Sourced<i64>,
     pub(crate) balance: Str,
+    /// What does not fit.
+    pub(crate) fault: Option<Fault>,
 }
 
 impl ProxyConfig {
     pub(crate) fn of(config: &Tree) -> Self {
-        let mut fits = true;
-        macro_rules! take {
-            ($kind:ident, $name:literal) => {
-                weak::$kind(find(config, $name, "")).unwrap_or_else(|_| {
-                    fits = false;
-                    Default::default()
-                })
-            };
-        }
+        let mut from = Reader::of(config);
         let mut read = Self {
-            public_listener: find(config, "envoy_public_listener_json", "").clone(),
-            tracing: find(config, "envoy_listener_tracing_json", "").clone(),
-            local_cluster: find(config, "envoy_local_cluster_json", "").clone(),
-            connect_timeout: take!(sourced_int, "local_connect_timeout_ms"),
-            request_timeout: take!(some_sourced_int, "local_request_timeout_ms"),
-            idle_timeout: take!(some_sourced_int, "local_idle_timeout_ms"),
-            protocol: take!(text, "protocol"),
-            bind_address: find(config, "bind_address", "").clone(),
-            bind_port: take!(int, "bind_port"),
-            max_connections: take!(sourced_int, "max_inbound_connections"),
-            balance: take!(text, "balance_inbound_connections"),
+            public_listener: from.tree("envoy_public_listener_json", ""),
+            tracing: from.tree("envoy_listener_tracing_json", ""),
+            local_cluster: from.tree("envoy_local_cluster_json", ""),
+            connect_timeout: from.int("local_connect_timeout_ms", ""),
+            request_timeout: from.some_int("local_request_timeout_ms", ""),
+            idle_timeout: from.some_int("local_idle_timeout_ms", ""),
+            protocol: from.text("protocol", ""),
+            bind_address: from.tree("bind_address", ""),
+            bind_port: from.int("bind_port", "").value,
+            max_connections: from.int("max_inbound_connections", ""),
+            balance: from.text("BalanceInboundConnections", "balance_inbound_connections"),
+            fault: None,
         };
-        if fits {
+        read.fault = from.fault;
+        if read.fault.is_none() {
             read.protocol = if read.protocol.is_empty() { Str::new_static("tcp") } else { Str::from(read.protocol.to_lowercase()) };
             if read.connect_timeout.value < 1 {
                 read.connect_timeout.value = CONNECT_TIMEOUT;
@@ -74,36 +69,43 @@ pub(crate) struct GatewayConfig {
     pub(crate) connect_timeout: Sourced<i64>,
     /// Probes for remote ends: after how long, how often, how many.
     pub(crate) keepalive: Option<[Sourced<i64>; 3]>,
+    /// What does not fit.
+    pub(crate) fault: Option<Fault>,
 }
 
 impl GatewayConfig {
     pub(crate) fn of(config: &Tree) -> Self {
-        let of = |name: &str, alias: &str| find(config, name, alias).clone();
-        let timeout = weak::sourced_int(&of("connect_timeout_ms", ""));
-        let fits = timeout.is_ok();
-        let addresses = of("envoy_gateway_bind_addresses", "envoy_mesh_gateway_bind_addresses");
-        let bind = addresses.fields().iter().map(|(name, address)| {
-            let port = weak::int(find(address, "port", "")).unwrap_or_default();
-            (name.clone(), (weak::text(find(address, "address", "")).unwrap_or_default(), port))
-        });
-        let probe = |name: &str| weak::sourced_int(&of(name, "")).unwrap_or_default();
-        let keepalive = weak::bool(&of("envoy_gateway_remote_tcp_enable_keepalive", "")).unwrap_or_default();
-        let keepalive = keepalive.then(|| {
-            [
-                probe("envoy_gateway_remote_tcp_keepalive_time"),
-                probe("envoy_gateway_remote_tcp_keepalive_interval"),
-                probe("envoy_gateway_remote_tcp_keepalive_probes"),
-            ]
-        });
-        let timeout = timeout.unwrap_or_default();
-        Self {
-            bind_tagged: weak::bool(&of("envoy_gateway_bind_tagged_addresses", "envoy_mesh_gateway_bind_tagged_addresses")).unwrap_or_default(),
-            bind: bind.collect(),
-            no_default: weak::bool(&of("envoy_gateway_no_default_bind", "envoy_mesh_gateway_no_default_bind")).unwrap_or_default(),
-            strict_dns: of("envoy_dns_discovery_type", "").text().eq_ignore_ascii_case("strict_dns"),
-            connect_timeout: if timeout.value < 1 && fits { timeout.map(|_| CONNECT_TIMEOUT) } else { timeout },
-            keepalive,
+        let mut from = Reader::of(config);
+        let mut bind = BTreeMap::new();
+        for (name, address) in from.each("envoy_gateway_bind_addresses", "envoy_mesh_gateway_bind_addresses") {
+            let mut address = Reader::of(address);
+            bind.insert(name.clone(), (address.text("address", ""), address.int("port", "").value));
+            from.fault = from.fault.take().or(address.fault);
         }
+        let keepalive = from.bool("envoy_gateway_remote_tcp_enable_keepalive", "");
+        let probes = [
+            from.int("envoy_gateway_remote_tcp_keepalive_time", ""),
+            from.int("envoy_gateway_remote_tcp_keepalive_interval", ""),
+            from.int("envoy_gateway_remote_tcp_keepalive_probes", ""),
+        ];
+        let mut read = Self {
+            bind_tagged: from.bool("envoy_gateway_bind_tagged_addresses", "envoy_mesh_gateway_bind_tagged_addresses"),
+            bind,
+            no_default: from.bool("envoy_gateway_no_default_bind", "envoy_mesh_gateway_no_default_bind"),
+            strict_dns: false,
+            connect_timeout: from.int("connect_timeout_ms", ""),
+            keepalive: keepalive.then_some(probes),
+            fault: None,
+        };
+        let discovery = from.text("envoy_dns_discovery_type", "");
+        read.fault = from.fault;
+        // Where something does not fit, nothing gets its default.
+        let fits = read.fault.is_none();
+        read.strict_dns = if fits { discovery.eq_ignore_ascii_case("strict_dns") } else { discovery == "strict_dns" };
+        if fits && read.connect_timeout.value < 1 {
+            read.connect_timeout.value = CONNECT_TIMEOUT;
+        }
+        read
     }
 }
 
@@ -116,10 +118,12 @@ pub(crate) struct UpstreamConfig {
     /// In milliseconds; 0 where it is not said.
     pub(crate) connect_timeout: Sourced<i64>,
     /// Connections, pending requests, requests; nothing where there are no limits at all.
-    pub(crate) limits: Option<[Tree; 3]>,
+    pub(crate) limits: Option<[Option<Sourced<i64>>; 3]>,
     pub(crate) health: Option<HealthCheck>,
     pub(crate) mesh_gateway: Str,
     pub(crate) balance: Str,
+    /// What does not fit.
+    pub(crate) fault: Option<Fault>,
 }
 
 /// What is watched of the requests to an upstream.
@@ -130,54 +134,57 @@ pub(crate) struct HealthCheck {
     pub(crate) enforcing: Option<i64>,
     pub(crate) ejection: Option<i64>,
     pub(crate) base_time: Option<i64>,
-    pub(crate) origin: Option<crate::resource::Origin>,
+    pub(crate) origin: Option<Origin>,
 }
 
 impl HealthCheck {
     /// As an entry has it, or opaque configuration.
-    pub(crate) fn of(tree: &Tree) -> Result<Option<Self>, Reason> {
-        if tree.is_null() {
-            return Ok(None);
+    fn read(from: &mut Reader<'_>, origin: Option<Origin>) -> Self {
+        let mut number = |name: &str, alias: &str| from.some_uint(name, alias).map(|read| read.value);
+        Self {
+            failures: number("MaxFailures", "max_failures").unwrap_or_default(),
+            enforcing: number("EnforcingConsecutive5xx", "enforcing_consecutive_5xx"),
+            ejection: number("MaxEjectionPercent", "max_ejection_percent"),
+            interval: from.some_duration("Interval", ""),
+            base_time: from.some_duration("BaseEjectionTime", "base_ejection_time"),
+            origin,
         }
-        Ok(Some(Self {
-            interval: weak::some_duration(find(tree, "Interval", "interval"))?,
-            failures: weak::int(find(tree, "MaxFailures", "max_failures"))?,
-            enforcing: weak::some_int(find(tree, "EnforcingConsecutive5xx", "enforcing_consecutive_5xx"))?,
-            ejection: weak::some_int(find(tree, "MaxEjectionPercent", "max_ejection_percent"))?,
-            base_time: weak::some_duration(find(tree, "BaseEjectionTime", "base_ejection_time"))?,
-            origin: tree.origin,
-        }))
+    }
+
+    /// What an entry says.
+    pub(crate) fn of(tree: &Tree) -> Option<Self> {
+        (!tree.is_null()).then(|| Self::read(&mut Reader::of(tree), tree.origin))
     }
 }
 
 impl UpstreamConfig {
-    /// What is said, or why it cannot be read.
-    pub(crate) fn of(config: &Tree) -> Result<Self, Reason> {
-        let text = |name: &str, alias: &str| weak::text(find(config, name, alias));
-        let limits = find(config, "limits", "");
-        let limit = |name: &str, alias: &str| -> Result<Tree, Reason> {
-            let value = find(limits, name, alias);
-            Ok(Tree::from(weak::some_int(value)?).or_from(value.origin))
-        };
-        let limits = if limits.is_null() {
-            None
-        } else {
-            Some([
-                limit("MaxConnections", "max_connections")?,
-                limit("MaxPendingRequests", "max_pending_requests")?,
-                limit("MaxConcurrentRequests", "max_concurrent_requests")?,
-            ])
-        };
-        let gateway = find(config, "mesh_gateway", "MeshGateway");
-        Ok(Self {
-            listener: find(config, "envoy_listener_json", "EnvoyListenerJSON").clone(),
-            cluster: find(config, "envoy_cluster_json", "EnvoyClusterJSON").clone(),
-            protocol: Str::from(text("protocol", "")?.to_lowercase()),
-            connect_timeout: weak::sourced_int(find(config, "connect_timeout_ms", "ConnectTimeoutMs"))?.map(|timeout| timeout.max(0)),
+    pub(crate) fn of(config: &Tree) -> Self {
+        let mut from = Reader::of(config);
+        let limits = from.part("Limits", "", |limits| {
+            [
+                ("MaxConnections", "max_connections"),
+                ("MaxPendingRequests", "max_pending_requests"),
+                ("MaxConcurrentRequests", "max_concurrent_requests"),
+            ]
+            .map(|(name, alias)| limits.some_int(name, alias))
+        });
+        let origin = find(config, "PassiveHealthCheck", "passive_health_check").origin;
+        let mut read = Self {
+            listener: from.tree("EnvoyListenerJSON", "envoy_listener_json"),
+            cluster: from.tree("EnvoyClusterJSON", "envoy_cluster_json"),
+            protocol: from.text("Protocol", ""),
+            connect_timeout: from.int("ConnectTimeoutMs", "connect_timeout_ms"),
             limits,
-            health: HealthCheck::of(find(config, "passive_health_check", "PassiveHealthCheck"))?,
-            mesh_gateway: weak::text(find(gateway, "Mode", "mode"))?,
-            balance: text("balance_outbound_connections", "BalanceOutboundConnections")?,
-        })
+            health: from.part("PassiveHealthCheck", "passive_health_check", |health| HealthCheck::read(health, origin)),
+            mesh_gateway: from.part("MeshGateway", "mesh_gateway", |gateway| gateway.text("Mode", "")).unwrap_or_default(),
+            balance: from.text("BalanceOutboundConnections", "balance_outbound_connections"),
+            fault: None,
+        };
+        read.fault = from.fault;
+        if read.fault.is_none() {
+            read.protocol = Str::from(read.protocol.to_lowercase());
+            read.connect_timeout.value = read.connect_timeout.value.max(0);
+        }
+        read
     }
 }

@@ -78,7 +78,10 @@ pub(crate) fn of_peer(cx: &Context<'_>, cluster: &str, id: &UpstreamId, mode: &s
 pub(crate) fn of_chain(cx: &Context<'_>, id: &UpstreamId, chain: &Chain, upstream: Option<&Tree>, out: &mut Vec<Tree>) -> Result<(), Failure> {
     const NOTHING: &Tree = &Tree::NULL;
     let config = upstream.map_or(NOTHING, |upstream| upstream.get("Config"));
-    let read = UpstreamConfig::of(config).map_err(|why| Failure::new(format!("upstream {}: {why}", id.name), config.origin))?;
+    let read = UpstreamConfig::of(config);
+    if let Some(fault) = read.fault {
+        return Err(Failure::new(format!("upstream {}: {}", id.name, fault.message), fault.origin.or(config.origin)));
+    }
     let escape = escape::cluster_name(&read.cluster, chain);
     let mode = upstream.map(|upstream| upstream.at(&["MeshGateway", "Mode"]).str()).unwrap_or_default();
     for node in chain.nodes.values() {

@@ -103,7 +103,7 @@ fn remote(remote: &Tree, name: &str) -> Tree {
                 "max_interval": duration(back_off.get("MaxInterval").int()),
             }
         });
-        message! { "retry_back_off": back_off, "num_retries": policy.get("NumRetries").int() }
+        message! { "retry_back_off": back_off, "num_retries": go::cut(policy.get("NumRetries").int()) }
     });
     let uri = message! {
         "uri": remote.get("URI").clone(),

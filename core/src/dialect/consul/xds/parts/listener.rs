@@ -36,7 +36,7 @@ pub(crate) fn only_cluster(chain: &Chain) -> Result<Option<String>, Failure> {
 
 /// The configuration of an upstream: its own listener counts only where nothing else is configured.
 pub(crate) fn upstream_config(upstream: Option<&Tree>, chain: &Chain) -> UpstreamConfig {
-    let mut config = upstream.and_then(|upstream| UpstreamConfig::of(upstream.get("Config")).ok()).unwrap_or_default();
+    let mut config = upstream.map(|upstream| UpstreamConfig::of(upstream.get("Config"))).unwrap_or_default();
     if !chain.default {
         config.listener = Tree::NULL;
     }

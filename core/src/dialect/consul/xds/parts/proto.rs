@@ -90,7 +90,7 @@ pub(crate) fn address(address: impl Into<Tree>, port: impl Into<Tree>) -> Tree {
     let port: Tree = port.into();
     let port = match port.value {
         // Ports that are none are cut to 32 bits.
-        Plain::Int(value) => Tree { value: Plain::Int(value & 0xffff_ffff), origin: port.origin },
+        Plain::Int(value) => Tree { value: Plain::Int(go::cut(value)), origin: port.origin },
         Plain::Null => Tree { value: Plain::Int(0), origin: port.origin },
         _ => port,
     };

@@ -2,6 +2,7 @@
 
 use super::{expose, transparent};
 use crate::dialect::consul::entry::Kind;
+use crate::dialect::consul::go;
 use crate::dialect::consul::names::{self, TRUST_DOMAIN, UpstreamId};
 use crate::dialect::consul::proxycfg::{ConnectProxy, Health, Watch};
 use crate::dialect::consul::xds::context::{Context, Failure, Outcome};
@@ -50,6 +51,9 @@ fn local(cx: &Context<'_>, name: &str, protocol: &str, port: &Tree) -> Result<Tr
     if !config.local_cluster.text().is_empty() {
         return escape::message(&config.local_cluster, "envoy.config.cluster.v3.Cluster");
     }
+    if let Some(fault) = config.fault {
+        return Err(fault.into());
+    }
     let socket = copied(proxy.get("LocalServiceSocketPath"));
     let host = proxy.get("LocalServiceAddress");
     let host = if host.text().is_empty() { Tree::from("127.0.0.1") } else { host.clone() };
@@ -69,7 +73,7 @@ fn local(cx: &Context<'_>, name: &str, protocol: &str, port: &Tree) -> Result<Tr
         cluster.set("typed_extension_protocol_options", http2());
     }
     if config.max_connections.value > 0 {
-        let threshold = message! { "max_connections": sourced(config.max_connections) };
+        let threshold = message! { "max_connections": sourced(config.max_connections.map(go::cut)) };
         cluster.set("circuit_breakers", message! { "thresholds": one(threshold) });
     }
     Ok(cluster.or_from(cx.instance.tree.origin))
@@ -78,7 +82,7 @@ fn local(cx: &Context<'_>, name: &str, protocol: &str, port: &Tree) -> Result<Tr
 fn of_query(cx: &Context<'_>, id: &UpstreamId, upstream: &Tree) -> Result<Tree, Failure> {
     let local = &cx.instance.node.datacenter;
     let sni = names::query_sni(&id.name, if id.datacenter.is_empty() { local } else { &id.datacenter }, TRUST_DOMAIN);
-    let config = UpstreamConfig::of(upstream.get("Config")).unwrap_or_default();
+    let config = UpstreamConfig::of(upstream.get("Config"));
     let mut cluster = if config.cluster.text().is_empty() {
         let timeout = config.connect_timeout.map(|timeout| if timeout == 0 { CONNECT_TIMEOUT } else { timeout });
         let mut cluster = message! {
@@ -101,7 +105,7 @@ fn of_query(cx: &Context<'_>, id: &UpstreamId, upstream: &Tree) -> Result<Tree, 
 
 /// The configuration of an upstream of a peer.
 pub(crate) fn peer_config(cx: &Context<'_>, id: &UpstreamId, upstream: Option<&Tree>) -> UpstreamConfig {
-    let mut config = upstream.and_then(|upstream| UpstreamConfig::of(upstream.get("Config")).ok()).unwrap_or_default();
+    let mut config = upstream.map(|upstream| UpstreamConfig::of(upstream.get("Config"))).unwrap_or_default();
     let instances = cx.mail.instances(&Watch::Health(Health::of_peer(id, &cx.instance.node.datacenter)));
     let protocol = instances.first().and_then(|instance| instance.peer.as_ref()).map(|meta| meta.protocol.clone());
     config.protocol = protocol.filter(|protocol| !protocol.is_empty()).unwrap_or(Str::new_static("tcp"));

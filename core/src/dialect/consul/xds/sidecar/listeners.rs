@@ -127,7 +127,7 @@ fn peered(cx: &Context<'_>, proxy: &ConnectProxy, tracing: &Tree, out: &mut Vec<
 }
 
 fn of_query(cx: &Context<'_>, id: &UpstreamId, upstream: &Tree, tracing: &Tree) -> Result<Tree, Failure> {
-    let config = UpstreamConfig::of(upstream.get("Config")).unwrap_or_default();
+    let config = UpstreamConfig::of(upstream.get("Config"));
     if !config.listener.text().is_empty() {
         return escape::message(&config.listener, "envoy.config.listener.v3.Listener");
     }
