@@ -51,6 +51,9 @@ pub struct About {
 /// Options where nothing may be assumed: of a cluster everything is there, and what is assumed must reach no Envoy.
 const WHOLE: &str = "missing=error";
 
+/// The longest that an edit waits for the first build.
+const FIRST_BUILD: Duration = Duration::from_secs(5);
+
 /// What can be followed.
 #[derive(Clone, Debug)]
 enum Target {
@@ -238,6 +241,7 @@ impl Desk {
 
     /// Only inputs that are followed can be written, and only those that are files.
     async fn save(&self, name: &str, text: String, was: String) -> Answer {
+        self.first_build().await;
         let path = {
             let open = self.open.lock().await;
             let open =
@@ -250,7 +254,16 @@ impl Desk {
         Ok(json!({"conflict": written == Written::Conflict}))
     }
 
+    /// Waits until what is open was read once, for a moment: serving it reads it again, and nobody stops typing for that.
+    async fn first_build(&self) {
+        let builds = self.open.lock().await.as_ref().map(|open| open.session.builds());
+        if let Some(mut builds) = builds {
+            let _ = tokio::time::timeout(FIRST_BUILD, builds.wait_for(Option::is_some)).await;
+        }
+    }
+
     async fn draft(&self, name: &str, text: Option<&str>) -> Answer {
+        self.first_build().await;
         if let Some(open) = &*self.open.lock().await {
             if text.is_some() {
                 open.is_editable(name)?;

@@ -84,6 +84,12 @@ impl Session {
         self.builds.borrow().clone()
     }
 
+    /// The builds, as they come; `None` before the first.
+    #[must_use]
+    pub fn builds(&self) -> watch::Receiver<Option<Arc<Build>>> {
+        self.builds.clone()
+    }
+
     /// What an Envoy is compared with; `None` before the first build.
     #[must_use]
     pub fn drift_source(&self) -> Option<DriftSource> {
