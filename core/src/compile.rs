@@ -183,7 +183,7 @@ impl Compiler {
         let task = Task { objects, options, executor, memory: &mut **memory, remembers, documents_only, ledger: &mut ledger, sink: &mut diagnostics };
         let Draft { stages, answers, gateways } = (dialect.compile)(task);
         let diagnostics = diagnostics.into_iter().skip(found.len()).collect();
-        Side { dialect, stages, ledger, answers, gateways, diagnostics }
+        Side { dialect, options: options.clone(), stages, ledger, answers, gateways, diagnostics }
     }
 }
 

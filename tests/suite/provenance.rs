@@ -1,5 +1,5 @@
-//! Provenance is complete: where a scalar of an input is another, each value of Envoy's configuration that is another names the line of that
-//! scalar among its origins, and the line names the value among what it makes.
+//! Provenance is complete: where a scalar of an input is another, each value of the gateway's configuration (Envoy's, or an Application Gateway's) that
+//! is another names the line of that scalar among its origins, and the line names the value among what it makes.
 //!
 //! Examples are edited always; with `CHANCERY_PROVENANCE=N` and `CHANCERY_CORPUS`, N edits of inputs of each dialect that the corpus has
 //! (`cargo xtask test provenance`).
@@ -7,9 +7,10 @@
 //! What must not be here: what an origin says.
 
 use crate::{envoy as corpus, examples};
-use chancery_core::compilation::Options;
+use chancery_core::compilation::{Compilation, GatewayRef, NamedGateway, Options};
 use chancery_core::explain::{Explanation, View, Viewed, explain_line, explain_pointer};
 use chancery_core::resource::SourceId;
+use chancery_core::text::to_json;
 use chancery_tests::chance::Chance;
 use chancery_tests::work::{Work, inputs};
 use serde_json::Value;
@@ -74,11 +75,24 @@ fn flat(value: &Value, pointer: &str, out: &mut BTreeMap<String, String>) {
     }
 }
 
+/// The only gateway of a compilation.
+fn gateway(compilation: &Compilation) -> Option<NamedGateway<'_>> {
+    let mut all = compilation.gateways().map(GatewayRef::named).chain(compilation.app_gateways().map(|of| of.named));
+    all.next().filter(|_| all.next().is_none())
+}
+
+/// Its document.
+fn document(work: &mut Work) -> Option<Viewed> {
+    let Work { compilation, compiler, .. } = work;
+    gateway(compilation)?;
+    let envoy = compilation.gateways().next().map(|of| Viewed::new(of.ir, View::Envoy, compiler.emitted.of(of)));
+    envoy.or_else(|| compilation.app_gateways().next().map(|of| Viewed::app_gateway(of.parts)))
+}
+
 fn scalars(text: &str, options: &Options) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
-    let mut work = Work::new(&inputs([("input.yaml", text)]), options);
-    if work.compilation.gateways().count() == 1 {
-        flat(&work.envoy(), "", &mut out);
+    if let Some(viewed) = document(&mut Work::new(&inputs([("input.yaml", text)]), options)) {
+        flat(&serde_json::from_str(&to_json(&viewed.root, false)).expect("JSON"), "", &mut out);
     }
     out
 }
@@ -120,10 +134,9 @@ fn names(explanation: &Explanation, line: usize) -> bool {
 
 /// Whether what stands at a place after an edit was made by another resource: an order changed, and not this value.
 fn is_of_another(before: &Explanation, pointer: &str, edited: &mut Work) -> bool {
-    let positions = edited.compilation.positions();
-    let Some(gateway) = edited.compilation.gateways().next() else { return false };
-    let viewed = Viewed::new(gateway.ir, View::Envoy, edited.compiler.emitted.of(gateway));
-    let after = explain_pointer(gateway.named(), &positions, &viewed, pointer);
+    let Some(viewed) = document(edited) else { return false };
+    let Some(gateway) = gateway(&edited.compilation) else { return false };
+    let after = explain_pointer(gateway, &edited.compilation.positions(), &viewed, pointer);
     let makers = |of: &Explanation| of.origins.iter().filter_map(|origin| origin.resource.as_ref().map(ToString::to_string)).collect::<BTreeSet<_>>();
     makers(before).is_disjoint(&makers(&after))
 }
@@ -149,13 +162,14 @@ fn try_one(name: &str, text: &str, options: &Options, times: usize, tally: &mut 
         tally.edits += 1;
         let mut edited = Work::new(&inputs([("input.yaml", all.join("\n").as_str())]), options);
         let mut work = Work::new(&inputs([("input.yaml", text)]), options);
+        let viewed = document(&mut work).expect("a gateway");
         let compilation = &work.compilation;
         let positions = compilation.positions();
-        let gateway = compilation.gateways().next().expect("a gateway");
-        let documents = [(gateway.named(), Viewed::new(gateway.ir, View::Envoy, work.compiler.emitted.of(gateway)))];
+        let gateway = gateway(compilation).expect("a gateway");
+        let documents = [(gateway, viewed)];
         let report = explain_line(compilation, &positions, &documents, SourceId(0), at as u32 + 1, None);
         for pointer in changed {
-            let explained = explain_pointer(gateway.named(), &positions, &documents[0].1, &pointer);
+            let explained = explain_pointer(gateway, &positions, &documents[0].1, &pointer);
             if is_of_another(&explained, &pointer, &mut edited) {
                 continue;
             }

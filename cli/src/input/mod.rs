@@ -13,7 +13,7 @@ use crate::Unusable;
 use crate::args::Deployment;
 use crate::output::{hold, hold_back, message};
 use crate::style::{count, plain, some};
-use chancery_core::compilation::{Compilation, Dialect, Gateway, Options};
+use chancery_core::compilation::{Compilation, Dialect, Gateway, Options, State};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::{Code, Diagnostic, Severity, codes};
 use chancery_core::dialect;
@@ -156,7 +156,13 @@ fn choose(compilation: &mut Compilation, id: &str) -> Result<(), Unusable> {
         return Err(format!("there is no gateway `{id}`{}", near.unwrap_or_else(known)).into());
     }
     compilation.sides.retain(|side| side.gateways.iter().any(is_asked));
-    compilation.sides.iter_mut().for_each(|side| side.gateways.retain(is_asked));
+    for side in &mut compilation.sides {
+        // That another gateway runs for an object is nothing that the chosen one would lack.
+        for owner in side.gateways.iter().filter(|gateway| !is_asked(gateway)).filter_map(|gateway| gateway.owner) {
+            side.ledger.set(owner, State::Loaded);
+        }
+        side.gateways.retain(is_asked);
+    }
     Ok(())
 }
 

@@ -7,6 +7,7 @@
 //!
 //! What must not be here: how anything is compiled (`compile`, `dialect`), and any dialect's name.
 
+mod again;
 mod answers;
 mod dialect;
 mod ledger;
@@ -73,6 +74,8 @@ pub struct Compilation {
 pub struct Side {
     /// The configuration language.
     pub dialect: &'static Dialect,
+    /// How its controller runs.
+    pub options: Options,
     /// The values of the dialect's own stages, for views that look at them.
     pub stages: Arc<dyn Stages>,
     /// What became of every object.

@@ -25,8 +25,8 @@ pub trait Stages: Any + Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Whether gateways would be sent something else without an object; `None` where that is not found out. Only gateways of `_readers`, which
-    /// refer to it directly or not, are made again; `_budget` is how many of them may be, and what is left of it.
+    /// Whether gateways would be sent something else without an object, for a dialect that finds it out with less than a compile; `None` where it does
+    /// not. Only gateways of `_readers`, which refer to it directly or not, are made again; `_budget` is how many of them may be, and what is left of it.
     fn is_needed(&self, _: SideRef<'_>, _: ObjectId, _readers: &BTreeSet<ObjectId>, _budget: &mut usize) -> Option<bool> {
         None
     }

@@ -4,10 +4,15 @@
 //!
 //! What must not be here: decisions. An object that no stage decided on is reported as ignored, with the reason.
 
+#[cfg(test)]
+mod tests;
+
 use super::dump::things;
 use super::relation::references;
 use super::{Positions, ResourceRef, Span};
-use crate::compilation::{Compilation, GatewayId, SideRef, State, Why};
+use crate::backend::envoy::v3::{self, Emitted};
+use crate::backend::envoy::{self, Document};
+use crate::compilation::{Compilation, Gateway, GatewayId, Outcome, SideRef, State, Why};
 use crate::diagnostic::{Severity, codes};
 use crate::ir::{Ir, NetworkFilter, RouteMatch};
 use crate::order::{Gather as _, Order as _};
@@ -93,23 +98,38 @@ pub fn ledger(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Ledge
 /// What became of every object for one side, in the order of the text.
 pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow> {
     let facts = Facts::collect(side);
-    let mut rows: Vec<LedgerRow> = side.objects().iter().map(|object| row(object, side, positions, &facts)).collect();
-    tell_needed(&mut rows, side, &facts);
-    rows
+    let mut budget = MOST_MADE_AGAIN;
+    side.objects().iter().map(|object| row(object, side, positions, &facts, &mut budget)).collect()
 }
 
 /// At most this many gateways are made again, to see what they would lack.
 const MOST_MADE_AGAIN: usize = 400;
 
-/// What is read makes a difference, or not: where a dialect can find that out, the gateways that read it are made without it.
-fn tell_needed(rows: &mut [LedgerRow], side: SideRef<'_>, facts: &Facts) {
-    let mut budget = MOST_MADE_AGAIN;
-    for row in rows.iter_mut().filter(|row| row.state == State::READ) {
-        if side.side.stages.is_needed(side, row.object, &facts.readers_of(row.object), &mut budget) == Some(true) {
-            row.state = State::EMITTED;
-            let readers: BTreeSet<ResourceRef> = row.by.take().into_iter().chain(row.with.drain(..)).gathered();
-            row.into = readers.iter().map(|reader| format!("looked up by {reader}").into()).collect();
-        }
+/// Whether what is looked up makes a difference: the gateways are made without it. `None` where that is not found out.
+fn is_needed(object: ObjectId, side: SideRef<'_>, facts: &Facts, budget: &mut usize) -> Option<bool> {
+    if let Some(known) = side.side.stages.is_needed(side, object, &facts.readers_of(object), budget) {
+        return Some(known);
+    }
+    *budget = budget.checked_sub(side.side.gateways.len())?;
+    let after = side.gateways_without(object)?;
+    // A host may have asked for one of several gateways.
+    let has_same = |before: &Gateway| after.iter().any(|after| before.id == after.id && is_same(before, after));
+    Some(!side.side.gateways.iter().all(has_same))
+}
+
+/// All that an Envoy gets in one document: with endpoints, and without what it would not ask for.
+fn served(ir: &Ir) -> String {
+    let options = envoy::Options { document: Document::Bootstrap, secrets: Some(&|_| None), ..envoy::Options::default() };
+    v3::emit(ir, &options, &mut Emitted::default()).text()
+}
+
+/// Whether two gateways do the same, wherever it comes from.
+fn is_same(before: &Gateway, after: &Gateway) -> bool {
+    match (&before.outcome, &after.outcome) {
+        (Outcome::Runs(before), Outcome::Runs(after)) => served(before) == served(after),
+        (Outcome::AppGateway(before), Outcome::AppGateway(after)) => before == after,
+        (Outcome::Stopped(before), Outcome::Stopped(after)) => before == after,
+        _ => false,
     }
 }
 
@@ -133,7 +153,9 @@ pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<
     }
     let is_decided = |object: &Object| matches!(side.side.ledger.get(object.id), State::Ignored(..) | State::Shadowed(_) | State::Invalid(_));
     let idle = side.objects().iter().filter(|object| is_decided(object) || facts.shadowed.contains_key(&object.id) || is_open(object, &facts));
-    idle.map(|object| row(object, side, positions, &facts)).collect()
+    let mut budget = MOST_MADE_AGAIN;
+    let rows = idle.map(|object| row(object, side, positions, &facts, &mut budget));
+    rows.filter(|row| row.state != State::EMITTED).collect()
 }
 
 /// The first routes of each virtual host and the first clusters, with everything around them: enough to see most of what is in use.
@@ -249,7 +271,7 @@ impl Facts {
 
     /// Whether nothing but the IR could say that an object has an effect.
     fn is_idle(&self, object: &Object, side: SideRef<'_>) -> bool {
-        matches!(decide(object, side, self), State::Ignored(..) | State::Invalid(_) | State::Shadowed(_))
+        matches!(decide(object, side, self, || None), State::Ignored(..) | State::Invalid(_) | State::Shadowed(_))
     }
 
     /// All but what the IR says.
@@ -346,7 +368,7 @@ fn same_requests(a: &RouteMatch, b: &RouteMatch) -> bool {
     a.path == b.path && a.query == b.query && a.grpc == b.grpc && headers(a) == headers(b)
 }
 
-fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Facts) -> LedgerRow {
+fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Facts, budget: &mut usize) -> LedgerRow {
     let name = |id: ObjectId| side.objects().get(id).map(|object| ResourceRef::from(&object.key));
     let mut row = LedgerRow {
         object: object.id,
@@ -362,7 +384,7 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
         span: positions.object(object.id),
     };
     let state = match side.side.ledger.get(object.id) {
-        State::Undecided | State::Loaded => decide(object, side, facts),
+        State::Undecided | State::Loaded => decide(object, side, facts, || is_needed(object.id, side, facts, budget)),
         decided => decided.clone(),
     };
     row.state = state.name();
@@ -394,8 +416,8 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
     row
 }
 
-/// What became of an object that others look up.
-fn looked_up(users: &BTreeMap<ObjectId, bool>, side: SideRef<'_>, facts: &Facts) -> State {
+/// What became of an object that others look up, as far as it is known whether gateways need it.
+fn looked_up(users: &BTreeMap<ObjectId, bool>, needed: Option<bool>, side: SideRef<'_>, facts: &Facts) -> State {
     let in_text = |ids: &mut dyn Iterator<Item = ObjectId>| {
         let mut objects: Vec<&Object> = ids.filter_map(|id| side.objects().get(id)).collect();
         // In the order of the text: numbers of objects differ with what a memory has seen.
@@ -403,22 +425,30 @@ fn looked_up(users: &BTreeMap<ObjectId, bool>, side: SideRef<'_>, facts: &Facts)
         objects
     };
     let in_effect = |id: &ObjectId| facts.in_effect.contains(id);
-    let needed = in_text(&mut users.iter().filter(|(id, optional)| facts.needed.contains(*id) && !**optional).map(|(id, _)| *id));
-    if !needed.is_empty() {
-        return State::Emitted(needed.iter().map(|user| format!("looked up by {}", ResourceRef::from(&user.key)).into()).collect());
-    }
+    let needing = in_text(&mut users.iter().filter(|(id, optional)| facts.needed.contains(*id) && !**optional).map(|(id, _)| *id));
     let readers = in_text(&mut users.keys().copied().filter(in_effect));
+    let idle = in_text(&mut users.keys().copied());
+    let emitted = match needed {
+        Some(true) => [&needing, &readers, &idle].into_iter().find(|users| !users.is_empty()),
+        Some(false) => None,
+        None => Some(&needing).filter(|users| !users.is_empty()),
+    };
+    if let Some(users) = emitted {
+        // Several may have one name.
+        let mut seen = HashSet::new();
+        let names = users.iter().map(|user| ResourceRef::from(&user.key).to_string()).filter(|name| seen.insert(name.clone()));
+        return State::Emitted(names.map(|name| format!("looked up by {name}").into()).collect());
+    }
     if !readers.is_empty() {
         return State::Read(readers.iter().map(|reader| reader.id).collect());
     }
-    let idle = in_text(&mut users.keys().copied());
     let first = idle.first().map(|user| ResourceRef::from(&user.key).to_string()).unwrap_or_default();
     let more = if idle.len() > 1 { format!(" and {} more refer", idle.len() - 1) } else { " refers".into() };
     State::Ignored(Why::NeverReferenced, format!("only {first}{more} to it, without effect").into())
 }
 
-/// What became of an object that was loaded.
-fn decide(object: &Object, side: SideRef<'_>, facts: &Facts) -> State {
+/// What became of an object that was loaded. `needed` finds out whether gateways would do something else without it.
+fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce() -> Option<bool>) -> State {
     if let Some(by) = facts.shadowed.get(&object.id) {
         return State::Shadowed(*by);
     }
@@ -433,16 +463,25 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts) -> State {
     if let Some(error) = facts.errors.get(&object.id) {
         return State::Invalid(error.as_str().into());
     }
+    let held = facts.holds.get(&object.id).map(|count| match count {
+        1 => "one object in its annotation".into(),
+        count => format!("{count} objects in its annotations"),
+    });
     if let Some(users) = facts.used_by.get(&object.id) {
-        return looked_up(users, side, facts);
+        return match (needed(), held) {
+            (Some(true), Some(held)) => State::Emitted(Vec::from([held.into()])),
+            (needed, _) => looked_up(users, needed, side, facts),
+        };
     }
     if made.is_some_and(|made| !made.things.is_empty()) {
         let reason = (side.dialect().hints.why_unreached)(&object.key.kind).unwrap_or("nothing leads there");
         return State::Ignored(Why::NeverReferenced, format!("{reason}; what it makes, others make too").into());
     }
-    if let Some(count) = facts.holds.get(&object.id) {
-        let what = if *count == 1 { "one object in its annotation".to_string() } else { format!("{count} objects in its annotations") };
-        return State::Emitted(Vec::from([what.into()]));
+    if let Some(held) = held {
+        return State::Emitted(Vec::from([held.into()]));
+    }
+    if needed() == Some(true) {
+        return State::Emitted(Vec::from(["gateways get something else without it".into()]));
     }
     let detail = (side.dialect().hints.why_idle)(&object.key.kind);
     State::Ignored(Why::NeverReferenced, Str::new_static(detail))

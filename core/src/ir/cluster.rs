@@ -72,6 +72,8 @@ pub enum ClusterDiscovery {
         service_name: Str,
         /// The endpoints as far as they are known.
         localities: Vec<Locality>,
+        /// A bootstrap says the endpoints itself, so that nobody has to be asked for them.
+        in_bootstrap: bool,
     },
     /// Fixed addresses.
     Static {
@@ -84,7 +86,7 @@ pub enum ClusterDiscovery {
 
 impl Default for ClusterDiscovery {
     fn default() -> Self {
-        ClusterDiscovery::Eds { service_name: Str::default(), localities: Vec::new() }
+        ClusterDiscovery::Eds { service_name: Str::default(), localities: Vec::new(), in_bootstrap: false }
     }
 }
 

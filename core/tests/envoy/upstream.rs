@@ -40,6 +40,7 @@ pub fn clusters() -> Vec<Arc<Cluster>> {
     };
     let check = |checker| s(HealthCheck { timeout: ms(3000), interval: ms(5000), healthy_threshold: s(1), unhealthy_threshold: s(2), checker });
     let eds = ClusterDiscovery::Eds {
+        in_bootstrap: false,
         service_name: str("k8s/default/eds/80"),
         localities: vec![
             Locality { weight: Some(s(2)), endpoints: vec![endpoint("10.0.0.1", 8080)] },

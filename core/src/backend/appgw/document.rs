@@ -24,6 +24,7 @@ pub fn output_map(gateway: &Gateway, which: Document) -> OutputMap {
 
 fn walk(tree: &Tree, trace: &mut Trace) {
     trace.here(tree.origin);
+    trace.here(&tree.also.0);
     match &tree.value {
         Branch::List(items) => items.iter().enumerate().for_each(|(at, item)| trace.item(at, |trace| walk(item, trace))),
         Branch::Fields(fields) => fields.iter().for_each(|(key, value)| trace.at(key, |trace| walk(value, trace))),

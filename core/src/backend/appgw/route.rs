@@ -397,7 +397,7 @@ impl Router<'_> {
             pool: pool.name.clone(),
             addresses,
             is_https: of.protocol.as_ref().is_some_and(|protocol| *protocol.value == *HTTPS),
-            port: of.port.map_or(80, |port| port.value),
+            port: of.port.as_ref().map_or(80, |port| port.value),
             host: host.or_else(|| (!picks).then(|| Str::new(asked.host))),
             path: overridden(of, target.matched, asked.path),
         }

@@ -132,7 +132,12 @@ pub(super) fn is_needed(stages: &Stages, side: SideRef<'_>, object: ObjectId, re
         state
     };
     let served: BTreeMap<Str, Arc<Instance>> = state.served().into_iter().gathered();
-    for gateway in side.side.gateways.iter().filter(|gateway| gateway.owner.is_some_and(|owner| readers.contains(&owner))) {
+    let of_readers: Vec<&Gateway> = side.side.gateways.iter().filter(|gateway| gateway.owner.is_some_and(|owner| readers.contains(&owner))).collect();
+    // Without a reader, a proxy may still see it: intentions name upstreams of transparent proxies.
+    if of_readers.is_empty() {
+        return None;
+    }
+    for gateway in of_readers {
         let (Outcome::Runs(ir), Some(instance)) = (&gateway.outcome, served.get(gateway.id.as_str())) else { continue };
         *budget = budget.checked_sub(1)?;
         let after = build(&state, &stages.peers, &stages.options, instance).ir.delivery;

@@ -46,7 +46,7 @@ pub fn of(options: &compilation::Options) -> Gateway {
 pub fn empty(names: &Names) -> Gateway {
     let word = |text: &'static str| Some(Sourced::built_in(Str::new_static(text)));
     let part = |name: &'static str, frontend: Frontend| Part::new(name, names.id(PartKind::Frontend, name), frontend, Origin::built_in());
-    let public = Reference { id: Sourced::built_in(names.neighbour_id("publicIPAddresses", "agic-pip")) };
+    let public = Reference::from(Sourced::built_in(names.neighbour_id("publicIPAddresses", "agic-pip")));
     let frontends = Vec::from([
         part("public-ip", Frontend { public_ip: Some(public), ..Frontend::default() }),
         part("private-ip", Frontend { private_ip: word("10.0.0.100"), ..Frontend::default() }),

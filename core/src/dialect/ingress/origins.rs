@@ -3,7 +3,7 @@
 //! What must not be here: the form of the document (`ir::appgw`).
 
 use crate::compilation::SideRef;
-use crate::dialect::kubernetes::status::{number, object, text};
+use crate::dialect::kubernetes::status::{list, number, object, text};
 use crate::ir::appgw::wire::{Branch, Tree};
 use crate::ir::appgw::{Document, Gateway, tree};
 use crate::resource::{Inputs, Origin, SourceId};
@@ -29,8 +29,11 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn go(&mut self, tree: &Tree, pointer: &str) {
         if let Some(origin) = tree.origin {
-            let node = self.origin(origin);
-            self.out.insert(pointer, node);
+            let mut fields = self.origin(origin);
+            if !tree.also.0.is_empty() {
+                fields.push(("also", list(tree.also.0.iter().map(|origin| object(self.origin(*origin))).collect())));
+            }
+            self.out.insert(pointer, object(fields));
         }
         match &tree.value {
             Branch::List(items) => items.iter().enumerate().for_each(|(at, item)| self.go(item, &format!("{pointer}/{at}"))),
@@ -41,7 +44,7 @@ impl Walk<'_> {
         }
     }
 
-    fn origin(&mut self, origin: Origin) -> Node {
+    fn origin(&mut self, origin: Origin) -> Vec<(&'static str, Node)> {
         let mut fields = Vec::from([("rule", text(origin.rule().name()))]);
         if let Some(found) = self.of.objects().get(origin.object()) {
             let path: String = found.path(origin.node()).to_string();
@@ -50,7 +53,7 @@ impl Walk<'_> {
                 fields.push(("line", number(line)));
             }
         }
-        object(fields)
+        fields
     }
 
     /// The line of a place, from 1.

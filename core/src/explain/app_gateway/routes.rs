@@ -172,7 +172,7 @@ impl<'a> Rows<'a> {
 fn spoken(settings: &Part<Settings>) -> String {
     let of = &settings.properties;
     let protocol = of.protocol.as_ref().map_or("Http", |protocol| protocol.value.as_str()).to_uppercase();
-    format!("{protocol} port {}", of.port.map_or(80, |port| port.value))
+    format!("{protocol} port {}", of.port.as_ref().map_or(80, |port| port.value))
 }
 
 fn policies(settings: Option<&Part<Settings>>, target: &Target<'_>, listener: &Part<Listener>) -> Vec<String> {

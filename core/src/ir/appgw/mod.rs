@@ -18,8 +18,9 @@ pub mod wire;
 
 pub use document::{Document, document, tree};
 pub use parts::*;
+pub use wire::Derived;
 
-use crate::resource::{ObjectId, Origin, Sourced};
+use crate::resource::{Also, ObjectId, Origin, Sourced};
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -65,6 +66,8 @@ pub struct Part<T> {
     pub owner: Owner,
     /// What made it.
     pub origin: Option<Origin>,
+    /// What else its name and its id were derived from.
+    pub also: Also,
     /// Further fields, as they were read.
     pub rest: Rest,
     /// The object that they were read from.
@@ -74,12 +77,19 @@ pub struct Part<T> {
 impl<T> Part<T> {
     /// A part that the controller makes.
     pub fn new(name: impl Into<Str>, id: impl Into<Str>, properties: T, origin: impl Into<Option<Origin>>) -> Self {
-        Self { name: name.into(), id: id.into(), properties, owner: Owner::Controller, origin: origin.into(), rest: Rest::new(), read_from: None }
+        let (name, id, origin) = (name.into(), id.into(), origin.into());
+        Self { name, id, properties, owner: Owner::Controller, origin, also: Also::default(), rest: Rest::new(), read_from: None }
+    }
+
+    /// The same with a name that was derived from these, too.
+    #[must_use]
+    pub fn with(self, also: &Also) -> Self {
+        Self { also: also.clone(), ..self }
     }
 
     /// A reference to it.
     pub fn reference(&self, origin: impl Into<Option<Origin>>) -> Reference {
-        Reference { id: Sourced::new(self.id.clone(), origin) }
+        Reference::from(Sourced::new(self.id.clone(), origin)).with(&self.also)
     }
 }
 
@@ -95,7 +105,7 @@ impl<T: Wire + Default> Wire for Part<T> {
         };
         let rest = rest_of(node, |key| matches!(key, "name" | "id" | "properties"));
         let origin = origin_of(node, object);
-        Some(Self { name, id, properties: read, owner: Owner::Others, origin, rest, read_from: Some(object) })
+        Some(Self { name, id, properties: read, owner: Owner::Others, origin, also: Also::default(), rest, read_from: Some(object) })
     }
 
     fn write(&self) -> Tree {
@@ -108,7 +118,7 @@ impl<T: Wire + Default> Wire for Part<T> {
         if let Some(object) = self.read_from {
             write_rest(&self.rest, object, &mut fields);
         }
-        Tree { value: Branch::Fields(fields), origin: self.origin }
+        Tree { value: Branch::Fields(fields), origin: self.origin, also: self.also.clone() }
     }
 }
 

@@ -3,8 +3,8 @@
 //! What must not be here: which parts refer to which.
 
 use super::Part;
-use super::wire::{Branch, Tree, Wire, wire};
-use crate::resource::{ObjectId, Sourced};
+use super::wire::{Branch, Derived, Tree, Wire, wire};
+use crate::resource::{Also, ObjectId, Sourced};
 use crate::text::{Node, Str};
 use alloc::vec::Vec;
 
@@ -22,9 +22,23 @@ pub const PATH_BASED: &str = "PathBasedRouting";
 pub struct Reference {
     /// The id.
     pub id: Sourced<Str>,
+    /// What else the id was derived from.
+    pub also: Also,
+}
+
+impl From<Sourced<Str>> for Reference {
+    fn from(id: Sourced<Str>) -> Self {
+        Self { id, also: Also::default() }
+    }
 }
 
 impl Reference {
+    /// The same of an id that was derived from these, too.
+    #[must_use]
+    pub fn with(self, also: &Also) -> Self {
+        Self { also: also.clone(), ..self }
+    }
+
     /// The name of the part that it leads to.
     pub fn name(&self) -> &str {
         self.id.rsplit('/').next().unwrap_or_default()
@@ -35,11 +49,11 @@ impl Wire for Reference {
     fn read(node: &Node, object: ObjectId) -> Option<Self> {
         // With anything else in it, it is kept as it is.
         node.as_object().filter(|fields| fields.len() == 1)?;
-        Some(Self { id: Sourced::read(node.get("id")?, object)? })
+        Sourced::read(node.get("id")?, object).map(Self::from)
     }
     fn write(&self) -> Tree {
         let id = Sourced::new(self.id.value.clone(), None);
-        Tree { value: Branch::Fields(Vec::from([(Str::new_static("id"), id.write())])), origin: self.id.origin }
+        Tree { value: Branch::Fields(Vec::from([(Str::new_static("id"), id.write())])), origin: self.id.origin, also: self.also.clone() }
     }
 }
 
@@ -71,11 +85,11 @@ wire! {
         /// Whether requests are sent with the address as their host.
         pick_host_name: Sourced<bool> = "pickHostNameFromBackendAddress",
         /// The port.
-        port: Sourced<i64> = "port",
+        port: Derived<i64> = "port",
         /// How health is asked for.
         probe: Reference = "probe",
         /// `Http` or `Https`.
-        protocol: Sourced<Str> = "protocol",
+        protocol: Derived<Str> = "protocol",
         /// How long an answer may take, in seconds.
         request_timeout: Sourced<i64> = "requestTimeout",
         /// The authorities that certificates are checked by.
@@ -105,7 +119,7 @@ wire! {
         /// The port; that of the settings unless set.
         port: Sourced<i64> = "port",
         /// `Http` or `Https`.
-        protocol: Sourced<Str> = "protocol",
+        protocol: Derived<Str> = "protocol",
         /// How long an answer may take, in seconds.
         timeout: Sourced<i64> = "timeout",
         /// After how many bad answers in a row the address counts as unhealthy.

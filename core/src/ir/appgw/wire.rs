@@ -6,9 +6,10 @@
 //!
 //! What must not be here: which parts there are; text.
 
-use crate::resource::{ObjectId, Origin, Rule, Sourced};
+use crate::resource::{Also, ObjectId, Origin, Rule, Sourced};
 use crate::text::{Node, Str, Value};
 use alloc::vec::Vec;
+use core::ops::Deref;
 
 /// A value of a document, and where it comes from.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct Tree {
     pub value: Branch,
     /// What made it; `None` where what is around it says so.
     pub origin: Option<Origin>,
+    /// What else it was derived from.
+    pub also: Also,
 }
 
 /// What a [`Tree`] holds.
@@ -39,7 +42,12 @@ pub enum Branch {
 impl Tree {
     /// A value whose origin is that of what is around it.
     pub fn plain(value: Branch) -> Self {
-        Self { value, origin: None }
+        Self { value, origin: None, also: Also::default() }
+    }
+
+    /// A value with its origin.
+    pub fn of(value: Branch, origin: Option<Origin>) -> Self {
+        Self { value, origin, also: Also::default() }
     }
 }
 
@@ -71,7 +79,7 @@ impl Wire for Sourced<Str> {
         Some(Sourced::new(text.clone(), origin_of(node, object)))
     }
     fn write(&self) -> Tree {
-        Tree { value: Branch::Text(self.value.clone()), origin: self.origin }
+        Tree::of(Branch::Text(self.value.clone()), self.origin)
     }
 }
 
@@ -80,7 +88,7 @@ impl Wire for Sourced<i64> {
         Some(Sourced::new(node.as_i64()?, origin_of(node, object)))
     }
     fn write(&self) -> Tree {
-        Tree { value: Branch::Number(self.value), origin: self.origin }
+        Tree::of(Branch::Number(self.value), self.origin)
     }
 }
 
@@ -89,7 +97,42 @@ impl Wire for Sourced<bool> {
         Some(Sourced::new(node.as_bool()?, origin_of(node, object)))
     }
     fn write(&self) -> Tree {
-        Tree { value: Branch::Flag(self.value), origin: self.origin }
+        Tree::of(Branch::Flag(self.value), self.origin)
+    }
+}
+
+/// A value that was derived from several fields.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Derived<T> {
+    /// The value, with the field that decided it.
+    pub sourced: Sourced<T>,
+    /// The other fields.
+    pub also: Also,
+}
+
+impl<T> Deref for Derived<T> {
+    type Target = Sourced<T>;
+
+    fn deref(&self) -> &Sourced<T> {
+        &self.sourced
+    }
+}
+
+impl<T> From<Sourced<T>> for Derived<T> {
+    fn from(sourced: Sourced<T>) -> Self {
+        Self { sourced, also: Also::default() }
+    }
+}
+
+impl<T> Wire for Derived<T>
+where
+    Sourced<T>: Wire,
+{
+    fn read(node: &Node, object: ObjectId) -> Option<Self> {
+        Sourced::read(node, object).map(Self::from)
+    }
+    fn write(&self) -> Tree {
+        Tree { also: self.also.clone(), ..self.sourced.write() }
     }
 }
 
@@ -112,7 +155,7 @@ pub(super) fn rest_of(node: &Node, taken: impl Fn(&str) -> bool) -> Rest {
 pub(super) fn write_rest(rest: &Rest, object: ObjectId, fields: &mut Vec<(Str, Tree)>) {
     let kept = rest.iter().filter(|(key, _)| !TOLD_ONLY.contains(&key.as_str()));
     fields.extend(kept.map(|(key, node)| {
-        let tree = Tree { value: Branch::Kept(node.clone(), object), origin: origin_of(node, object) };
+        let tree = Tree::of(Branch::Kept(node.clone(), object), origin_of(node, object));
         (key.clone(), tree)
     }));
 }

@@ -124,7 +124,7 @@ fn discovery(cluster: &Cluster, cluster_type: bool, cx: &Context<'_>, out: &mut 
             }));
             DiscoveryType::Static
         }
-        ClusterDiscovery::Eds { service_name, localities } if cx.stands_alone => {
+        ClusterDiscovery::Eds { service_name, localities, in_bootstrap } if cx.stands_alone || cx.in_bootstrap && *in_bootstrap => {
             out.load_assignment = Some(t.at("load_assignment", |t| {
                 named("cluster_name", t);
                 load_assignment(service_name, localities, t)

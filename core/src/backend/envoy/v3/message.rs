@@ -101,7 +101,7 @@ pub(super) fn route_tables(ir: &Ir) -> Vec<&RouteConfiguration> {
 pub(super) fn assignments(ir: &Ir) -> Vec<(&Str, &[Locality])> {
     let mut names: BTreeSet<&Str> = BTreeSet::new();
     let of_clusters = ir.clusters.iter().filter_map(|cluster| match &cluster.discovery {
-        ClusterDiscovery::Eds { service_name, localities } => Some((service_name, &localities[..])),
+        ClusterDiscovery::Eds { service_name, localities, .. } => Some((service_name, &localities[..])),
         ClusterDiscovery::Dns { .. } | ClusterDiscovery::Static { .. } => None,
     });
     of_clusters.filter(|(name, _)| names.insert(name)).collect()

@@ -155,6 +155,7 @@ fn discovery(cluster: &ClusterEntry) -> ClusterDiscovery {
         Targets::Eds { path, endpoints } => ClusterDiscovery::Eds {
             service_name: path.clone(),
             localities: Locality::alone(endpoints.iter().chain(&cluster.more).cloned().collect()),
+            in_bootstrap: false,
         },
         Targets::Name(endpoint) => {
             let kind = match &cluster.dns_type {

@@ -91,7 +91,8 @@ impl Lowering<'_> {
         let service = &*of.upstream;
         let dns_family = dns_family(&of.dns_family);
         let discovery = if service.external_name.value.is_empty() {
-            ClusterDiscovery::Eds { service_name: name::assignment(service), localities: self.endpoints_of_service(service) }
+            let localities = self.endpoints_of_service(service);
+            ClusterDiscovery::Eds { service_name: name::assignment(service), in_bootstrap: self.are_written(&localities), localities }
         } else {
             let (port, health) = (service.port.port, service.health_port.port);
             let health_check_port = Some(health).filter(|health| *health != port && *health != 0);
@@ -154,10 +155,11 @@ impl Lowering<'_> {
             Sourced::new(Box::new(tls), of.protocol.origin)
         });
         let explicit = |protocols: &[&str]| protocols.contains(&of.protocol.value.as_str()).then(|| Sourced::new((), of.protocol.origin));
+        let localities = self.endpoints_of_extension(of);
         crate::ir::Cluster {
             name: Sourced::new(of.name.clone(), derived),
             alt_stat_name: Some(Sourced::new(of.name.replace('/', "_").into(), derived)),
-            discovery: ClusterDiscovery::Eds { service_name: of.name.clone(), localities: self.endpoints_of_extension(of) },
+            discovery: ClusterDiscovery::Eds { service_name: of.name.clone(), in_bootstrap: self.are_written(&localities), localities },
             connect_timeout: connect_timeout(of.cluster_timeouts.connect),
             circuit_breakers: circuit_breakers(&of.circuit_breakers),
             per_host_circuit_breaker: per_host(&of.circuit_breakers),

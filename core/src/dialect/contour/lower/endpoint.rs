@@ -8,25 +8,32 @@ use crate::dialect::contour::model::{ExtensionCluster, Service};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::ir::{Endpoint, Locality};
 use crate::order::Order as _;
-use crate::resource::Sourced;
+use crate::resource::{ObjectId, Sourced};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-/// EndpointSlices by the namespace and name of their Service, each in the order of their names.
-#[derive(Default)]
-pub(super) struct Slices<'a>(BTreeMap<(Str, Str), Vec<Cursor<'a>>>);
+/// The EndpointSlices.
+pub(super) struct Slices<'a> {
+    /// By the namespace and name of their Service, each in the order of their names.
+    of_services: BTreeMap<(Str, Str), Vec<Cursor<'a>>>,
+    /// Those that are assumed.
+    assumed: BTreeSet<ObjectId>,
+}
 
 impl<'a> Slices<'a> {
     pub(super) fn new(source: &crate::dialect::contour::source::Source<'a>) -> Self {
-        let mut slices: BTreeMap<(Str, Str), Vec<Cursor<'a>>> = BTreeMap::new();
+        let (mut of_services, mut assumed): (BTreeMap<(Str, Str), Vec<Cursor<'a>>>, _) = (BTreeMap::new(), BTreeSet::new());
         for slice in source.all(Kind::EndpointSlice) {
             let service = slice.metadata().field("labels").field("kubernetes.io/service-name");
-            slices.entry((slice.namespace().clone(), Str::new(service.str()))).or_default().push(slice.root());
+            of_services.entry((slice.namespace().clone(), Str::new(service.str()))).or_default().push(slice.root());
+            if slice.object.assumed {
+                assumed.insert(slice.object.id);
+            }
         }
-        Self(slices)
+        Self { of_services, assumed }
     }
 }
 
@@ -48,6 +55,13 @@ impl Lowering<'_> {
         out
     }
 
+    /// Whether there are endpoints, and all are of the input: those that are assumed stand for others, which Contour knows.
+    pub(super) fn are_written(&self, localities: &[Locality]) -> bool {
+        let mut endpoints = localities.iter().flat_map(|locality| &locality.endpoints).peekable();
+        let is_written = |endpoint: &Sourced<Endpoint>| endpoint.origin.is_some_and(|origin| !self.slices.assumed.contains(&origin.object()));
+        endpoints.peek().is_some() && endpoints.all(is_written)
+    }
+
     fn locality(&mut self, service: &Service, weight: Sourced<u32>) -> Option<Locality> {
         let endpoints = self.endpoints(service);
         (!endpoints.is_empty()).then(|| Locality { weight: Some(weight).filter(|weight| weight.value > 0), endpoints })
@@ -57,7 +71,7 @@ impl Lowering<'_> {
         let mut found: Vec<Sourced<Endpoint>> = Vec::new();
         let mut known: BTreeSet<(Str, u16)> = BTreeSet::new();
         let mut health_check_port = None;
-        let slices = self.slices.0.get(&(service.namespace.clone(), service.name.clone())).cloned().unwrap_or_default();
+        let slices = self.slices.of_services.get(&(service.namespace.clone(), service.name.clone())).cloned().unwrap_or_default();
         for slice in slices {
             let mut endpoints: Vec<Cursor<'_>> = slice.field("endpoints").items().collect();
             endpoints.order_by_key(|endpoint| first_address(*endpoint).str());

@@ -8,8 +8,9 @@ use crate::dialect::ingress::cluster::Name;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::events::Reason;
 use crate::dialect::ingress::fault::{self, Fault};
-use crate::dialect::ingress::model::{Backend, Ingress, ServiceRef, Target};
+use crate::dialect::ingress::model::{Backend, EndpointPort, Ingress, ServiceRef, Target};
 use crate::dialect::ingress::source::Source;
+use crate::resource::{Also, Origin};
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -50,6 +51,7 @@ fn used(source: &Source<'_>, (number, ingress): (usize, &Ingress<'_>), at: Optio
     let service = service_of(ingress, backend)?;
     let name = (ingress.namespace.clone(), service.name.value.clone());
     let (resolved, fault) = port_of(source, &name, service);
+    let ports = Also(ports_behind(source, &name, service));
     Ok(Use {
         ingress: number,
         at,
@@ -57,7 +59,8 @@ fn used(source: &Source<'_>, (number, ingress): (usize, &Ingress<'_>), at: Optio
         port: service.port.text(),
         resolved,
         fault,
-        origin: backend.origin,
+        origin: backend.origin.whole(),
+        ports,
         port_origin: service.port.origin,
         probe: Str::default(),
         settings: Str::default(),
@@ -105,10 +108,27 @@ fn port_of(source: &Source<'_>, name: &Name, reference: &ServiceRef) -> (i64, Op
     (port, fault)
 }
 
+/// Where the ports are written that a reference may mean: of the Service, and of the addresses behind it where it names them.
+fn ports_behind(source: &Source<'_>, name: &Name, reference: &ServiceRef) -> Vec<Origin> {
+    let Some(service) = source.service(name) else { return Vec::new() };
+    let mut out = Vec::new();
+    for port in service.ports_meant(&reference.port.text()) {
+        out.push(port.origin.whole());
+        if let Target::Name(_) = &port.target {
+            out.extend(endpoint_ports(source, name, &port.name).map(|of| of.origin.whole()));
+        }
+    }
+    out
+}
+
 /// The numbers that a port has among the addresses behind a Service.
 pub(super) fn ports_named<'s>(source: &'s Source<'_>, service: &Name, port: &'s str) -> impl Iterator<Item = i64> + use<'s> {
+    endpoint_ports(source, service, port).map(|of| of.port)
+}
+
+fn endpoint_ports<'s>(source: &'s Source<'_>, service: &Name, port: &'s str) -> impl Iterator<Item = &'s EndpointPort> + use<'s> {
     let subsets = source.subsets(service).unwrap_or_default();
-    subsets.iter().flat_map(|subset| &subset.ports).filter(move |of| of.name == port).map(|of| of.port)
+    subsets.iter().flat_map(|subset| &subset.ports).filter(move |of| of.name == port)
 }
 
 /// Records what is wrong with ports.

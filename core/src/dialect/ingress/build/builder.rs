@@ -66,7 +66,7 @@ impl Builder<'_, '_> {
     }
 
     pub(super) fn reference(&self, kind: PartKind, name: &str, origin: impl Into<Option<Origin>>) -> Reference {
-        Reference { id: Sourced::new(self.names.id(kind, name), origin) }
+        Sourced::new(self.names.id(kind, name), origin).into()
     }
 }
 

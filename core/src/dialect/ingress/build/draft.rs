@@ -4,8 +4,8 @@
 
 use crate::dialect::ingress::cluster::Name;
 use crate::dialect::ingress::fault::Fault;
-use crate::ir::appgw::{Part, PathMap, PathRule};
-use crate::resource::{Origin, Sourced};
+use crate::ir::appgw::{Derived, Part, PathMap, PathRule};
+use crate::resource::{Also, Origin, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -27,10 +27,12 @@ pub(super) struct Use {
     pub(super) resolved: i64,
     /// What is wrong with the port.
     pub(super) fault: Option<Fault>,
-    /// Where the backend is written.
+    /// Where the backend is written, with all that it says.
     pub(super) origin: Origin,
     /// Where its port is written.
     pub(super) port_origin: Origin,
+    /// Where the ports of the Service and of its endpoints are written that it leads to.
+    pub(super) ports: Also,
     /// The name of its probe.
     pub(super) probe: Str,
     /// The name of its settings.
@@ -40,6 +42,11 @@ pub(super) struct Use {
 }
 
 impl Use {
+    /// What follows from the port.
+    pub(super) fn by_port<T>(&self, value: T) -> Derived<T> {
+        Derived { sourced: Sourced::new(value, self.port_origin), also: self.ports.clone() }
+    }
+
     /// `NAMESPACE-NAME`, as names of parts have it.
     pub(super) fn full_name(&self) -> String {
         format!("{}-{}", self.service.0, self.service.1)

@@ -177,7 +177,7 @@ fn listener(
         require_sni: own(false),
         certificate: named(PartKind::Certificate, &config.certificate).filter(|_| https),
         ssl_profile: named(PartKind::SslProfile, &config.profile).filter(|_| https),
-        firewall_policy: config.policy.clone().map(|id| Reference { id }),
+        firewall_policy: config.policy.clone().map(Reference::from),
         ..Listener::default()
     };
     let name = builder.names.listener(id);

@@ -69,7 +69,7 @@ fn without_rules(builder: &mut Builder<'_, '_>, ingress: usize) {
     let id = listeners::default_id(builder);
     let mut draft = draft(builder, &id, used.origin);
     let pool = pools::name_of(builder, &used);
-    draft.map.properties.default_pool = Some(builder.reference(PartKind::Pool, &pool, pool.origin));
+    draft.map.properties.default_pool = Some(builder.reference(PartKind::Pool, &pool, pool.origin).with(&used.ports));
     builder.path_maps.insert(id, draft);
 }
 
@@ -85,7 +85,8 @@ fn redirect(builder: &Builder<'_, '_>, id: &ListenerId, config: &ListenerConfig,
 }
 
 fn to(builder: &Builder<'_, '_>, used: &Use) -> (Reference, Reference) {
-    (builder.reference(PartKind::Pool, &used.pool, used.origin), builder.reference(PartKind::Settings, &used.settings, used.origin))
+    let reference = |kind, name| builder.reference(kind, name, used.origin).with(&used.ports);
+    (reference(PartKind::Pool, &used.pool), reference(PartKind::Settings, &used.settings))
 }
 
 fn defaults_of(
@@ -116,7 +117,7 @@ fn rules_of(
     let map = builder.names.path_map(id);
     let redirect = redirect(builder, id, config, ingress);
     let rewrites = rewrites::of_ingress(builder, ingress);
-    let policy = ingress.annotations.text(&a::WAF_POLICY).map(|id| Reference { id });
+    let policy = ingress.annotations.text(&a::WAF_POLICY).map(Reference::from);
     let mut rules = Vec::new();
     for (path_number, path) in rule.paths().iter().enumerate().filter(|(_, path)| !path.is_catch_all()) {
         let name = builder.names.path_rule(&ingress.namespace, &ingress.name, rule_number, path_number);

@@ -54,7 +54,7 @@ fn pool(builder: &mut Builder<'_, '_>, used: &Use, ingress: &Ingress<'_>) -> Opt
             if !builder.pools.contains_key(&name) {
                 let id = builder.names.id(PartKind::Pool, &name);
                 let pool = Pool { addresses: Some(addresses(subset)), ..Pool::default() };
-                builder.pools.insert(name.clone(), Part::new(name.clone(), id, pool, used.origin));
+                builder.pools.insert(name.clone(), Part::new(name.clone(), id, pool, used.origin).with(&used.ports));
             }
             return Some(name);
         }

@@ -12,7 +12,7 @@ use crate::dialect::ingress::brownfield::by_name;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::model::{self, Ingress, Path, Rule, Target};
 use crate::dialect::ingress::names::PartKind;
-use crate::ir::appgw::{HTTP, HTTPS, Part, Probe, ProbeMatch};
+use crate::ir::appgw::{Derived, HTTP, HTTPS, Part, Probe, ProbeMatch};
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::BTreeSet;
@@ -60,7 +60,7 @@ fn default_probe(builder: &Builder<'_, '_>, protocol: &'static str) -> Part<Prob
     let name = builder.names.default_probe(protocol);
     let id = builder.names.id(PartKind::Probe, &name);
     let probe = Probe {
-        protocol: word(protocol),
+        protocol: word(protocol).map(Derived::from),
         host: word("localhost"),
         path: word("/"),
         interval: own(30),
@@ -91,7 +91,7 @@ fn probe(builder: &Builder<'_, '_>, used: &Use, ingress: &Ingress<'_>, rule: &Ru
         probe.path = Some(path.path.clone());
     }
     if used.port == "443" || (used.fault.is_none() && used.resolved == 443) {
-        probe.protocol = Some(Sourced::new(Str::new_static(HTTPS), used.port_origin));
+        probe.protocol = Some(used.by_port(Str::new_static(HTTPS)));
     }
     if let Some(pod) = of_pod(builder, used, service) {
         take_pod(&mut probe, pod);
@@ -126,7 +126,7 @@ fn take_pod(probe: &mut Probe, pod: &model::Probe) {
         _ => None,
     };
     if let Some(protocol) = protocol {
-        probe.protocol = Some(Sourced::new(Str::new_static(protocol), get.scheme.origin));
+        probe.protocol = Some(Sourced::new(Str::new_static(protocol), get.scheme.origin).into());
     }
     if pod.period.value != 0 {
         probe.interval = Some(pod.period);
@@ -143,7 +143,7 @@ fn take_pod(probe: &mut Probe, pod: &model::Probe) {
 fn take_annotations(probe: &mut Probe, ingress: &Ingress<'_>) {
     let annotations = ingress.annotations;
     if let Some(https) = annotations.is_https(&a::BACKEND_PROTOCOL).value() {
-        probe.protocol = Some(https.map(|https| Str::new_static(if https { HTTPS } else { HTTP })));
+        probe.protocol = Some(https.map(|https| Str::new_static(if https { HTTPS } else { HTTP })).into());
     }
     if let Some(host) = annotations.some_text(&a::PROBE_HOSTNAME) {
         probe.host = Some(host);

@@ -6,7 +6,7 @@ use super::builder::{Builder, kept, own, word};
 use crate::dialect::ingress::brownfield::by_name;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::names::PartKind;
-use crate::ir::appgw::{Part, Redirect, Reference};
+use crate::ir::appgw::{Part, Redirect};
 use crate::resource::Sourced;
 use alloc::vec::Vec;
 
@@ -17,7 +17,7 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
         let (Some(name), Some((_, target))) = (&config.redirect, builder.found.get(id)) else { continue };
         let redirect = Redirect {
             redirect_type: word("Permanent"),
-            target_listener: Some(Reference { id: Sourced::new(target.clone(), name.origin) }),
+            target_listener: Some(Sourced::new(target.clone(), name.origin).into()),
             include_path: own(true),
             include_query: own(true),
             ..Redirect::default()

@@ -11,7 +11,7 @@ use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::events::Reason;
 use crate::dialect::ingress::model::Ingress;
 use crate::dialect::ingress::names::{self, PartKind};
-use crate::ir::appgw::{Draining, HTTP, HTTPS, Part, Settings};
+use crate::ir::appgw::{Derived, Draining, HTTP, HTTPS, Part, Settings};
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
@@ -52,8 +52,8 @@ fn default_settings(builder: &Builder<'_, '_>) -> Part<Settings> {
     let id = builder.names.id(PartKind::Settings, &name);
     let probe = builder.reference(PartKind::Probe, &builder.names.default_probe(HTTP), Origin::built_in());
     let settings = Settings {
-        protocol: word(HTTP),
-        port: own(80),
+        protocol: word(HTTP).map(Derived::from),
+        port: own(80).map(Derived::from),
         probe: Some(probe),
         pick_host_name: own(false),
         affinity: word("Disabled"),
@@ -68,8 +68,8 @@ fn settings(builder: &mut Builder<'_, '_>, used: &Use, ingress: &Ingress<'_>) ->
     let id = builder.names.id(PartKind::Settings, &name);
     let annotations = ingress.annotations;
     let mut settings = Settings {
-        protocol: word(HTTP),
-        port: Some(Sourced::new(used.resolved, used.port_origin)),
+        protocol: word(HTTP).map(Derived::from),
+        port: Some(used.by_port(used.resolved)),
         pick_host_name: own(false),
         affinity: word("Disabled"),
         request_timeout: own(30),
@@ -95,10 +95,10 @@ fn settings(builder: &mut Builder<'_, '_>, used: &Use, ingress: &Ingress<'_>) ->
         settings.request_timeout = Some(timeout);
     }
     if used.resolved == 443 {
-        settings.protocol = Some(Sourced::new(Str::new_static(HTTPS), used.port_origin));
+        settings.protocol = Some(used.by_port(Str::new_static(HTTPS)));
     }
     if let Some(https) = told(builder, ingress, &a::BACKEND_PROTOCOL, annotations.is_https(&a::BACKEND_PROTOCOL)) {
-        settings.protocol = Some(https.map(|https| Str::new_static(if https { HTTPS } else { HTTP })));
+        settings.protocol = Some(https.map(|https| Str::new_static(if https { HTTPS } else { HTTP })).into());
     }
     if let Some(roots) = annotations.text(&a::TRUSTED_ROOTS) {
         let names = roots.trim_end_matches(',').split(',');
@@ -109,7 +109,7 @@ fn settings(builder: &mut Builder<'_, '_>, used: &Use, ingress: &Ingress<'_>) ->
             settings.pick_host_name = Some(Sourced::new(true, roots.origin));
         }
     }
-    Part::new(name, id, settings, used.origin)
+    Part::new(name, id, settings, used.origin).with(&used.ports)
 }
 
 /// The value of an annotation; one of another form is reported.

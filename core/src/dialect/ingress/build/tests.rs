@@ -4,6 +4,7 @@ use super::STEPS;
 use crate::dialect::ingress::Options;
 use crate::dialect::ingress::tests::{Outcome, WEB, env, ingress, rule, run};
 use crate::ir::appgw::{Listener, Part, Properties};
+use crate::resource::Origin;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -320,4 +321,27 @@ fn every_part_that_is_made_leads_back_to_the_input() {
     let maps = properties.path_maps.unwrap();
     let rule = &maps[0].properties.rules.as_ref().unwrap()[0];
     assert_eq!(object.path(rule.origin.unwrap().node()).to_string(), "spec.rules[0].http.paths[1]");
+}
+
+#[test]
+fn what_follows_from_a_port_names_the_ports_of_the_service_and_of_its_addresses() {
+    let lines = |text: &str| {
+        let outcome = run(text, &Options::default());
+        let settings = outcome.gateway().properties.unwrap().settings.unwrap();
+        let web = settings.iter().find(|settings| settings.name.contains("web")).unwrap();
+        let port = web.properties.port.clone().unwrap();
+        let line = |origin: &Origin| {
+            let object = outcome.objects.get(origin.object()).unwrap();
+            let at = object.value_range(origin.node()).unwrap().start as usize;
+            text[..at].lines().count()
+        };
+        let all: Vec<Vec<usize>> = [&port.also, &web.also].iter().map(|also| also.0.iter().map(line).collect()).collect();
+        (port.value, web.origin.unwrap().is_whole(), all)
+    };
+    let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB;
+    let at = |what: &str| text.lines().position(|line| line.contains(what)).unwrap() + 1;
+    let (service, endpoints) = (at("targetPort: 8080"), at("subsets:"));
+    assert_eq!(lines(&text), (8080, true, Vec::from([Vec::from([service]), Vec::from([service])])));
+    let named = text.replace("targetPort: 8080", "targetPort: http");
+    assert_eq!(lines(&named), (8080, true, Vec::from([Vec::from([service, endpoints]), Vec::from([service, endpoints])])));
 }

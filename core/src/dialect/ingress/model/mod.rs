@@ -8,5 +8,5 @@ mod service;
 mod workload;
 
 pub use ingress::{Backend, Http, Ingress, Path, PathType, Rule, ServicePortRef, ServiceRef, Tls};
-pub use service::{Service, ServicePort, Subset, Target, subsets, subsets_of_clusters};
+pub use service::{EndpointPort, Service, ServicePort, Subset, Target, subsets, subsets_of_clusters};
 pub use workload::{Container, HttpGet, Pod, Probe};

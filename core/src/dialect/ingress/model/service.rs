@@ -79,6 +79,8 @@ pub struct EndpointPort {
     pub port: i64,
     /// Whether it is TCP.
     pub is_tcp: bool,
+    /// Where it is written.
+    pub origin: Origin,
 }
 
 impl Service {
@@ -135,6 +137,7 @@ pub fn subsets(held: &AdmittedObject<'_>) -> Vec<Subset> {
         name: Str::new(at.field("name").str()),
         port: at.field("port").int().unwrap_or_default(),
         is_tcp: matches!(at.field("protocol").str(), "TCP" | ""),
+        origin: at.origin(),
     };
     let subset = |at: Cursor<'_>| Subset {
         addresses: at.field("addresses").items().chain(at.field("notReadyAddresses").items()).map(address).collect(),
@@ -151,6 +154,7 @@ pub fn subsets_of_clusters(held: &AdmittedObject<'_>) -> Vec<Subset> {
         name: Str::default(),
         port: at.field("port").int().unwrap_or_default(),
         is_tcp: at.field("protocol").str() == "TCP",
+        origin: at.origin(),
     };
     let addresses = root.at("status.endpoints").items().map(address).collect();
     Vec::from([Subset { addresses, ports: root.at("spec.ports").items().map(port).collect() }])

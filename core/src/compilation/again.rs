@@ -1,0 +1,39 @@
+//! The same input without an object: what the gateways would then do.
+//!
+//! What must not be here: what differs.
+
+use super::{Gateway, Ledger, SideRef, Task};
+use crate::diagnostic::Findings;
+use crate::executor::Sequential;
+use crate::resource::ObjectId;
+use alloc::vec::Vec;
+
+/// Larger inputs are not compiled again for a question.
+const MOST_COMPILED_AGAIN: usize = 64;
+
+impl SideRef<'_> {
+    /// The gateways of the same input without an object and what its annotations hold. Nothing is assumed in its place. `None` where the input is too
+    /// large to be compiled again.
+    pub fn gateways_without(self, object: ObjectId) -> Option<Vec<Gateway>> {
+        if self.objects().len() > MOST_COMPILED_AGAIN {
+            return None;
+        }
+        let mut objects = self.objects().clone();
+        objects.retain(|of| of.id != object && of.parent.is_none_or(|(holder, _)| holder != object));
+        let found = self.compilation.diagnostics.iter().filter(|finding| finding.place.object() != Some(object));
+        let mut sink: Findings = found.cloned().collect();
+        let mut ledger = Ledger::new(&objects);
+        let mut memory = (self.dialect().memory)();
+        let task = Task {
+            objects: &mut objects,
+            options: &self.side.options,
+            executor: &Sequential,
+            memory: &mut *memory,
+            remembers: false,
+            documents_only: false,
+            ledger: &mut ledger,
+            sink: &mut sink,
+        };
+        Some((self.dialect().compile)(task).gateways)
+    }
+}
