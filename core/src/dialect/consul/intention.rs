@@ -47,10 +47,15 @@ pub(crate) fn of(state: &State, service: &Str) -> Vec<Intention> {
     found
 }
 
-/// Whether a service may call another, with or without conditions.
-pub(crate) fn may_call(state: &State, from: &Str, to: &Str, default: bool) -> bool {
+/// Whether a service may call another, with or without conditions: an instance of it, or what lies outside of the mesh under its name.
+/// What is said of one says nothing of the other, but where it is said of all.
+pub(crate) fn may_call(state: &State, from: &Str, to: &Str, outside: bool, default: bool) -> bool {
     let all = of(state, to);
-    let matching = |of: &&Intention| !says(of.source.get("Peer")) && [from.as_str(), "*"].contains(&of.source.get("Name").text());
+    let is_meant = state.is_outside(to) == outside;
+    let matching = |of: &&Intention| {
+        let by_name = [from.as_str(), "*"].contains(&of.source.get("Name").text());
+        !says(of.source.get("Peer")) && by_name && (is_meant || of.destination == "*")
+    };
     match all.iter().find(matching) {
         Some(found) => says(found.source.get("Permissions")) || found.source.get("Action").is("allow"),
         None => default,

@@ -57,6 +57,12 @@ impl State {
         found
     }
 
+    /// Whether a service has no instances, and addresses outside of the mesh instead.
+    pub(crate) fn is_outside(&self, service: &Str) -> bool {
+        let has_instances = self.instances.of_service(service).any(|instance| instance.node.datacenter == self.datacenter);
+        !has_instances && self.tree(Kind::ServiceDefaults, service).find("Destination").is_some()
+    }
+
     /// The instances of the agent's datacenter.
     pub(crate) fn here(&self) -> impl Iterator<Item = &Arc<Instance>> {
         self.instances.iter().filter(|instance| instance.node.datacenter == self.datacenter)

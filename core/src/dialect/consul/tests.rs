@@ -1,5 +1,6 @@
 //! From text to what a proxy gets: each rule on the smallest input that shows it.
 
+mod extensions;
 mod gateways;
 mod lenience;
 
@@ -241,10 +242,10 @@ fn a_script_goes_before_the_router() {
 
 #[test]
 fn a_field_is_set_with_the_messages_on_the_way() {
-    let patch = "{ResourceFilter: {ResourceType: cluster, TrafficDirection: inbound}, Op: add, Path: /a/b, Value: 9}";
+    let patch = "{ResourceFilter: {ResourceType: cluster, TrafficDirection: inbound}, Op: add, Path: /outlier_detection/success_rate_minimum_hosts, Value: 9}";
     let compilation = with_extension(&format!("{{Name: builtin/property-override, Arguments: {{Patches: [{patch}]}}}}"));
     for cluster in &only(&compilation).clusters {
-        assert_eq!(cluster.at(&["a", "b"]).int(), if cluster.get("name").is("local_app") { 9 } else { 0 });
+        assert_eq!(cluster.at(&["outlier_detection", "success_rate_minimum_hosts"]).int(), if cluster.get("name").is("local_app") { 9 } else { 0 });
     }
 }
 

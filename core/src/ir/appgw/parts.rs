@@ -117,7 +117,7 @@ wire! {
         /// Whether the host is that of the settings.
         pick_host_name: Sourced<bool> = "pickHostNameFromBackendHttpSettings",
         /// The port; that of the settings unless set.
-        port: Sourced<i64> = "port",
+        port: Derived<i64> = "port",
         /// `Http` or `Https`.
         protocol: Derived<Str> = "protocol",
         /// How long an answer may take, in seconds.

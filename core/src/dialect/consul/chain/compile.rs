@@ -2,10 +2,10 @@
 //!
 //! What must not be here: what is done with it, and how it is written.
 
-use super::{Chain, Node, NodeKind, Request, Resolver, Route, Set, Split, Target, hash, target_id};
+use super::{Chain, Node, NodeKind, Request, Resolver, Route, Set, Split, Target, Within, hash, target_id};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::go::quote;
-use crate::dialect::consul::names::{DEFAULT, TRUST_DOMAIN, service_sni};
+use crate::dialect::consul::names::{DEFAULT, TRUST_DOMAIN, target_sni};
 use crate::dialect::consul::validate::{has_subset, is_hash_based, is_http, rounded, says};
 use crate::dialect::consul::weak::Reader;
 use crate::dialect::kubernetes::reason::Reason;
@@ -75,6 +75,7 @@ struct Compiler<'a> {
 struct To {
     service: Str,
     subset: Str,
+    within: Within,
     datacenter: Str,
     peer: Str,
 }
@@ -82,7 +83,7 @@ struct To {
 impl To {
     fn of(tree: &Tree) -> Self {
         let text = |field| tree.get(field).str();
-        Self { service: text("Service"), subset: text("ServiceSubset"), datacenter: text("Datacenter"), peer: text("Peer") }
+        Self { service: text("Service"), subset: text("ServiceSubset"), datacenter: text("Datacenter"), peer: text("Peer"), ..Self::default() }
     }
 }
 
@@ -118,11 +119,12 @@ impl Compiler<'_> {
             (true, true) => self.request.datacenter.clone(),
             (true, false) => to.datacenter,
         };
-        let id = target_id(&to.subset, &to.service, &datacenter, &to.peer);
+        let id = target_id(&to.subset, &to.service, &to.within, &datacenter, &to.peer);
         if !self.targets.contains_key(&id) {
-            let mut target = Target { id: id.clone(), service: to.service, subset: to.subset, datacenter, peer: to.peer, ..Target::default() };
+            let mut target =
+                Target { id: id.clone(), service: to.service, subset: to.subset, within: to.within, datacenter, peer: to.peer, ..Target::default() };
             if target.peer.is_empty() {
-                target.sni = Str::from(service_sni(&target.service, &target.subset, &target.datacenter, TRUST_DOMAIN));
+                target.sni = Str::from(target_sni(&target, TRUST_DOMAIN));
                 target.name = target.sni.clone();
             }
             self.targets.insert(id.clone(), target);
@@ -132,7 +134,7 @@ impl Compiler<'_> {
 
     fn rewritten(&mut self, id: &str, to: To) -> String {
         let from = self.targets.get(id).cloned().unwrap_or_default();
-        let mut new = To { service: from.service, subset: from.subset, datacenter: from.datacenter, peer: to.peer };
+        let mut new = To { service: from.service, subset: from.subset, within: from.within, datacenter: from.datacenter, peer: to.peer };
         if !to.service.is_empty() && to.service != new.service {
             new.service = to.service;
             new.subset = Str::default();
@@ -173,6 +175,13 @@ impl Compiler<'_> {
             (to.datacenter, to.peer) = Default::default();
             if to.service.is_empty() {
                 to.service = service.clone();
+            }
+            let said = |field: &str| Some(destination.get(field).str()).filter(|name| !name.is_empty());
+            if let Some(namespace) = said("Namespace") {
+                to.within.namespace = namespace;
+            }
+            if let Some(partition) = said("Partition") {
+                to.within.partition = partition;
             }
             let whole = to.subset.is_empty();
             let target = self.target(to);

@@ -67,7 +67,7 @@ pub struct Chain {
 impl Chain {
     /// The id of the target that the service itself is.
     pub fn id(&self) -> String {
-        target_id("", &self.service, &self.datacenter, "")
+        target_id("", &self.service, &Within::default(), &self.datacenter, "")
     }
 
     /// Where it begins.
@@ -164,6 +164,8 @@ pub struct Target {
     pub service: Str,
     /// The subset; empty for all.
     pub subset: Str,
+    /// The namespace and the partition that a route says: names without a meaning outside of Enterprise.
+    pub within: Within,
     /// The datacenter; empty for a peer's.
     pub datacenter: Str,
     /// The peer; empty for this cluster.
@@ -195,11 +197,27 @@ impl Target {
     }
 }
 
+/// A namespace and a partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// The namespace.
+    pub namespace: Str,
+    /// The partition.
+    pub partition: Str,
+}
+
+impl Default for Within {
+    fn default() -> Self {
+        Self { namespace: Str::new_static(DEFAULT), partition: Str::new_static(DEFAULT) }
+    }
+}
+
 /// The id of a target.
-pub(crate) fn target_id(subset: &str, service: &str, datacenter: &str, peer: &str) -> String {
+pub(crate) fn target_id(subset: &str, service: &str, within: &Within, datacenter: &str, peer: &str) -> String {
+    let Within { namespace, partition } = within;
     match (peer.is_empty(), subset.is_empty()) {
-        (false, _) => alloc::format!("{service}.{DEFAULT}.{DEFAULT}.external.{peer}"),
-        (true, true) => alloc::format!("{service}.{DEFAULT}.{DEFAULT}.{datacenter}"),
-        (true, false) => alloc::format!("{subset}.{service}.{DEFAULT}.{DEFAULT}.{datacenter}"),
+        (false, _) => alloc::format!("{service}.{namespace}.{partition}.external.{peer}"),
+        (true, true) => alloc::format!("{service}.{namespace}.{partition}.{datacenter}"),
+        (true, false) => alloc::format!("{subset}.{service}.{namespace}.{partition}.{datacenter}"),
     }
 }

@@ -5,10 +5,18 @@
 use super::argument::argument;
 use crate::dialect::consul::go::Errors;
 use crate::dialect::consul::validate::rule::Verdict;
-use crate::ir::Tree;
+use crate::ir::{Plain, Tree};
+use alloc::format;
 
 pub(super) fn validate(arguments: &Tree) -> Verdict {
     let mut errors = Errors::default();
+    let wrong = [("ARN", "string"), ("InvocationMode", "string"), ("PayloadPassthrough", "bool")].into_iter().find(|(name, kind)| {
+        let is_text = *kind == "string";
+        !matches!((is_text, &argument(arguments, name).value), (_, Plain::Null) | (true, Plain::String(_)) | (false, Plain::Bool(_)))
+    });
+    if let Some((name, kind)) = wrong {
+        return Err(format!("error decoding extension arguments: '{name}' expected type '{kind}'").into());
+    }
     if argument(arguments, "ARN").text().is_empty() {
         errors.add("ARN is required");
     }

@@ -2,21 +2,19 @@
 //!
 //! What must not be here: what becomes of the messages (`xds::extensions`).
 
-use super::argument::{argument, argument_at, proxy_type};
+use super::argument::{argument, argument_at, argument_list, proxy_type};
+use super::patch::check;
 use crate::dialect::consul::go::{self, Errors};
 use crate::dialect::consul::validate::rule::{Verdict, refuse};
 use crate::ir::Tree;
 use alloc::format;
-use alloc::string::String;
 
 const RESOURCES: [&str; 4] = ["cluster", "cluster-load-assignment", "listener", "route"];
 const DIRECTIONS: [&str; 2] = ["inbound", "outbound"];
 const OPERATIONS: [&str; 2] = ["add", "remove"];
 
 pub(super) fn validate(arguments: &Tree) -> Verdict {
-    let patches = argument(arguments, "Patches");
-    let several = patches.items();
-    let patches = if several.is_empty() && !patches.fields().is_empty() { core::slice::from_ref(patches) } else { several };
+    let patches = argument_list(arguments, "Patches");
     refuse(patches.is_empty(), || "at least one patch is required".into())?;
     let mut errors = Errors::default();
     for (at, patch) in patches.iter().enumerate() {
@@ -38,7 +36,7 @@ fn one_of(value: &str, all: &[&str], field: &str) -> Verdict {
 fn patch(patch: &Tree) -> Verdict {
     let filter = argument(patch, "ResourceFilter");
     let text = |name| argument(filter, name).text();
-    let services = argument(filter, "Services").items();
+    let services = argument_list(filter, "Services");
     let (kind, direction) = (text("ResourceType"), text("TrafficDirection"));
     refuse(kind.is_empty() && direction.is_empty() && services.is_empty(), || "field ResourceFilter is required".into())?;
     one_of(kind, &RESOURCES, "ResourceType")?;
@@ -52,13 +50,5 @@ fn patch(patch: &Tree) -> Verdict {
     one_of(operation, &OPERATIONS, "Op")?;
     let value = argument_at(patch, &["Value"]);
     refuse(!value.is_null() && operation != "add", || format!("field Value is not supported for {operation} operation"))?;
-    let path = argument(patch, "Path").text();
-    let why = match path {
-        "" => Some("field Path is required"),
-        _ if !path.starts_with('/') => Some("path must contain '/'"),
-        "/" => Some("path must contain a field"),
-        _ if value.is_null() && operation == "add" => Some("field Value is required for add operation"),
-        _ => None,
-    };
-    refuse(why.is_some(), || String::from(why.unwrap_or_default()))
+    check(kind, argument(patch, "Path").text(), (operation == "add").then_some(value))
 }

@@ -48,10 +48,10 @@ impl Source<'_> {
             Watch::Health(health) => Reply::Instances(self.health(health)),
             Watch::MeshGateways(datacenter) => Reply::Instances(of_kind(home, "mesh-gateway", datacenter)),
             Watch::Query(_) => Reply::Instances(Vec::new()),
-            Watch::IntentionUpstreams(service) => Reply::Names(self.allowed(service, self.services_with_addresses())),
+            Watch::IntentionUpstreams(service) => Reply::Names(self.allowed(service, self.services_with_addresses(), false)),
             Watch::IntentionDestinations(service) => {
                 let entries = home.entries.values().filter(|entry| entry.tree.find("Destination").is_some());
-                Reply::Names(self.allowed(service, entries.map(|entry| entry.name.clone()).collect()))
+                Reply::Names(self.allowed(service, entries.map(|entry| entry.name.clone()).collect(), true))
             }
             Watch::PeeredUpstreams => {
                 let all = self.peers.keys().flat_map(|peer| {
@@ -152,9 +152,7 @@ impl Source<'_> {
             let mut link = if by_wildcard { wildcard().or_else(exact) } else { exact().or_else(wildcard) }?.clone();
             let origin = link.get("Name").origin;
             link.set("Name", Tree::from(&name).or_from(origin));
-            let has_instances = home.instances.of_service(&name).any(|instance| instance.node.datacenter == home.datacenter);
-            let destination = home.tree(Kind::ServiceDefaults, &name).find("Destination").is_some();
-            link.set("Destination", (destination && !has_instances).into());
+            link.set("Destination", home.is_outside(&name).into());
             Some(link)
         });
         linked.collect()
@@ -202,9 +200,9 @@ impl Source<'_> {
         typical.chain(self.home.virtual_ips.keys().cloned()).gathered()
     }
 
-    /// Those of the services that a service may call.
-    fn allowed(&self, service: &Str, services: BTreeSet<Str>) -> BTreeSet<Str> {
-        let may = |name: &Str| name != service && *name != "consul" && intention::may_call(self.home, service, name, !self.default_deny);
+    /// Those of the services that a service may call, in the mesh or outside of it.
+    fn allowed(&self, service: &Str, services: BTreeSet<Str>, outside: bool) -> BTreeSet<Str> {
+        let may = |name: &Str| name != service && *name != "consul" && intention::may_call(self.home, service, name, outside, !self.default_deny);
         services.into_iter().filter(|name| may(name)).gathered()
     }
 

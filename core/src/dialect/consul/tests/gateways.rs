@@ -1,6 +1,10 @@
 //! What gateways get.
 
-use super::{messages, only, run};
+use super::{DIALECT, messages, only, run};
+use crate::compilation::{OptionValue, Options};
+use crate::compile::compile;
+use crate::dialect;
+use crate::resource::Inputs;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -51,4 +55,33 @@ fn health_checks_of_an_ingress_gateway_say_the_percentage() {
                  {MaxFailures: 3}}]}]}\n";
     let compilation = run(&[entry, "service: {kind: ingress-gateway, name: ig, port: 8443}\n", DB]);
     assert_eq!(only(&compilation).clusters[0].at(&["outlier_detection", "max_ejection_percent"]).value, crate::ir::Plain::Int(0));
+}
+
+#[test]
+fn what_is_said_of_a_place_outside_is_not_said_of_a_service_of_that_name() {
+    let documents = [
+        "{Kind: service-defaults, Name: ext, Protocol: tcp, Destination: {Addresses: [a.com], Port: 443}}\n",
+        "{Kind: service-intentions, Name: ext, Sources: [{Name: web, Action: allow}]}\n",
+        "{Kind: terminating-gateway, Name: tg, Services: [{Name: ext}]}\n",
+        GATEWAY,
+        "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {mode: transparent}}}}\n",
+    ];
+    let options = Options::of(&DIALECT).with("default-policy", OptionValue::Text("deny".into()));
+    let compilation = compile(&Inputs::one("input.yaml", documents.join("---\n").as_str()), &options, dialect::ALL);
+    let web = compilation.gateways().find(|gateway| gateway.id.as_str() == "web-sidecar-proxy").expect("is there");
+    let names = super::names(&web.ir.delivery.verbatim.clusters);
+    assert!(names.iter().any(|name| name.contains(".ext.")) && !names.iter().any(|name| name.starts_with("ext.")), "{names:?}");
+}
+
+#[test]
+fn a_route_may_name_a_namespace_and_a_partition() {
+    let router = "{Kind: service-router, Name: api, Routes: [{Match: {HTTP: {PathPrefix: /a}}, Destination: {Service: billing, Namespace: team}}, \
+                  {Match: {HTTP: {PathPrefix: /b}}, Destination: {Service: billing, Partition: east}}]}\n";
+    let compilation = run(&[super::HTTP, router, super::WEB, super::API]);
+    let all = only(&compilation);
+    let names = super::names(&all.clusters);
+    assert!(names.iter().any(|name| name.starts_with("billing.team.dc1.internal.")), "{names:?}");
+    let east = all.clusters.iter().find(|cluster| cluster.get("name").text().starts_with("billing.default.east.dc1.internal-v1.")).expect("is there");
+    let validation = east.at(&["transport_socket", "typed_config", "common_tls_context", "validation_context", "match_subject_alt_names"]);
+    assert!(validation.items()[0].get("exact").text().ends_with(".consul/ap/east/ns/default/dc/dc1/svc/billing"));
 }

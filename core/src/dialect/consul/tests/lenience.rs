@@ -27,12 +27,12 @@ fn errors(documents: &[&str]) -> Vec<String> {
     compilation.all_diagnostics().filter(is_error).map(|finding| finding.message.clone()).collect()
 }
 
-fn refused(document: &str, why: &str) {
+pub(super) fn refused(document: &str, why: &str) {
     let found = errors(&[document]);
     assert!(found.iter().any(|message| message.contains(why)), "{document}: {found:?}");
 }
 
-fn taken(document: &str) {
+pub(super) fn taken(document: &str) {
     assert_eq!(errors(&[document]), Vec::<String>::new(), "{document}");
 }
 

@@ -13,7 +13,7 @@ use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::model::{self, Ingress, Path, Rule, Target};
 use crate::dialect::ingress::names::PartKind;
 use crate::ir::appgw::{Derived, HTTP, HTTPS, Part, Probe, ProbeMatch};
-use crate::resource::Sourced;
+use crate::resource::{Also, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -104,7 +104,8 @@ fn probe(builder: &Builder<'_, '_>, used: &Use, ingress: &Ingress<'_>, rule: &Ru
     if sku.tier.as_ref().is_some_and(|tier| matches!(tier.as_str(), "Standard" | "WAF")) {
         probe.port = None;
     }
-    Ok(Some(Part::new(name, id, probe, path.origin)))
+    // The name is that of the use, of whichever path.
+    Ok(Some(Part::new(name, id, probe, path.origin).with(&Also(Vec::from([used.origin])))))
 }
 
 /// What the probe of a pod says.
@@ -116,12 +117,12 @@ fn take_pod(probe: &mut Probe, pod: &model::Probe) {
     if !get.path.is_empty() {
         probe.path = Some(get.path.clone());
     }
-    if let Some(port) = get.port {
-        probe.port = Some(port);
+    if let Some(port) = &get.port {
+        probe.port = Some(port.clone());
     }
     let protocol = match get.scheme.as_str() {
         "HTTPS" => Some(HTTPS),
-        "HTTP" if get.port.is_some_and(|port| port.value == 443) => Some(HTTPS),
+        "HTTP" if get.port.as_ref().is_some_and(|port| port.value == 443) => Some(HTTPS),
         "HTTP" => Some(HTTP),
         _ => None,
     };
@@ -150,7 +151,7 @@ fn take_annotations(probe: &mut Probe, ingress: &Ingress<'_>) {
     }
     let number = |annotation| annotations.number(annotation).value().filter(|number| number.value > 0);
     if let Some(port) = number(&a::PROBE_PORT).filter(|port| port.value < 65_536) {
-        probe.port = Some(port);
+        probe.port = Some(port.into());
     }
     if let Some(path) = annotations.some_text(&a::PROBE_PATH) {
         probe.path = Some(path);
@@ -183,6 +184,6 @@ fn of_pod<'b>(builder: &'b Builder<'_, '_>, used: &'b Use, service: &'b model::S
         }
     }
     let pod = builder.source.pods_of(&used.service.0, service).next()?;
-    let has_port = |container: &&model::Container| container.ports.iter().any(|(_, number)| ports.contains(number));
+    let has_port = |container: &&model::Container| container.ports.iter().any(|(_, number)| ports.contains(&number.value));
     pod.containers.iter().find(has_port)?.probe.as_ref()
 }

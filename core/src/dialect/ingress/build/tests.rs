@@ -345,3 +345,27 @@ fn what_follows_from_a_port_names_the_ports_of_the_service_and_of_its_addresses(
     let named = text.replace("targetPort: 8080", "targetPort: http");
     assert_eq!(lines(&named), (8080, true, Vec::from([Vec::from([service, endpoints]), Vec::from([service, endpoints])])));
 }
+
+#[test]
+fn the_probe_of_a_named_port_names_the_container_that_has_it() {
+    let pod = "---
+apiVersion: v1
+kind: Pod
+metadata: {name: web-0, namespace: shop, labels: {app: web}}
+spec:
+  containers:
+  - ports:
+    - {name: http, containerPort: 8080}
+    - {name: health, containerPort: 9090}
+    readinessProbe: {httpGet: {port: health, path: /ready}}
+";
+    let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB + pod;
+    let outcome = run(&text, &Options::default());
+    let probes = outcome.gateway().properties.unwrap().probes.unwrap();
+    let probe = probes.iter().find(|probe| probe.name.contains("web")).unwrap();
+    assert!(probe.also.0.iter().all(|origin| origin.is_whole()) && probe.also.0.len() == 1, "its name is made of the backend");
+    let port = probe.properties.port.clone().unwrap();
+    let origin = port.also.0.first().expect("the container's line");
+    let range = outcome.objects.get(origin.object()).unwrap().value_range(origin.node()).unwrap();
+    assert_eq!((port.value, &text[range.start as usize..range.end as usize]), (9090, "9090"));
+}

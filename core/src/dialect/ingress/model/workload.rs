@@ -3,7 +3,8 @@
 use super::super::cluster::AdmittedObject;
 use super::service::labels;
 use crate::dialect::kubernetes::cursor::Cursor;
-use crate::resource::{ObjectId, Origin, Sourced};
+use crate::ir::appgw::Derived;
+use crate::resource::{Also, ObjectId, Origin, Sourced};
 use crate::text::{Str, Value};
 use alloc::vec::Vec;
 
@@ -26,7 +27,7 @@ pub struct Pod {
 #[derive(Clone, Debug)]
 pub struct Container {
     /// Its ports: names and numbers.
-    pub ports: Vec<(Str, i64)>,
+    pub ports: Vec<(Str, Sourced<i64>)>,
     /// The probe that counts: readiness before liveness, and only by HTTP.
     pub probe: Option<Probe>,
 }
@@ -54,7 +55,7 @@ pub struct HttpGet {
     /// The path.
     pub path: Sourced<Str>,
     /// The port, where one is written; a name that the container does not have is 0.
-    pub port: Option<Sourced<i64>>,
+    pub port: Option<Derived<i64>>,
     /// `HTTP` or `HTTPS`.
     pub scheme: Sourced<Str>,
 }
@@ -79,30 +80,34 @@ impl Pod {
 }
 
 fn container(at: Cursor<'_>) -> Container {
-    let port = |at: Cursor<'_>| (Str::new(at.field("name").str()), at.field("containerPort").int().unwrap_or_default());
-    let ports: Vec<(Str, i64)> = at.field("ports").items().map(port).collect();
+    let number = |at: Cursor<'_>| Sourced::new(at.int().unwrap_or_default(), at.origin());
+    let port = |at: Cursor<'_>| (Str::new(at.field("name").str()), number(at.field("containerPort")));
+    let ports: Vec<(Str, Sourced<i64>)> = at.field("ports").items().map(port).collect();
     let probe = ["readinessProbe", "livenessProbe"].into_iter().find_map(|name| probe(at.field(name), &ports));
     Container { ports, probe }
 }
 
-fn probe(at: Cursor<'_>, ports: &[(Str, i64)]) -> Option<Probe> {
+fn probe(at: Cursor<'_>, ports: &[(Str, Sourced<i64>)]) -> Option<Probe> {
     let get = at.field("httpGet").some()?;
     let text = |at: Cursor<'_>| Sourced::new(Str::new(at.str()), at.origin());
     let number = |at: Cursor<'_>| Sourced::new(at.int().unwrap_or_default(), at.origin());
     let port = get.field("port");
+    let named = |name: &Str| ports.iter().find(|(known, _)| known == name).map(|(_, number)| *number);
+    let plain = |number| Derived::from(Sourced::new(number, port.origin()));
     let resolved = match port.node().map(|node| &node.value) {
         Some(Value::String(name)) if name.is_empty() => None,
-        Some(Value::String(name)) => Some(ports.iter().find(|(known, _)| known == name).map_or(0, |(_, number)| *number)),
-        Some(_) => port.int(),
-        None => Some(0),
+        Some(Value::String(name)) => {
+            let number = named(name);
+            Some(Derived {
+                also: Also(number.and_then(|number| number.origin).into_iter().collect()),
+                ..plain(number.map_or(0, |number| number.value))
+            })
+        }
+        Some(_) => port.int().map(plain),
+        None => Some(plain(0)),
     };
     Some(Probe {
-        get: HttpGet {
-            host: text(get.field("host")),
-            path: text(get.field("path")),
-            port: resolved.map(|number| Sourced::new(number, port.origin())),
-            scheme: text(get.field("scheme")),
-        },
+        get: HttpGet { host: text(get.field("host")), path: text(get.field("path")), port: resolved, scheme: text(get.field("scheme")) },
         period: number(at.field("periodSeconds")),
         timeout: number(at.field("timeoutSeconds")),
         failures: number(at.field("failureThreshold")),

@@ -45,6 +45,10 @@ pub(super) fn apply(given: &ExtensionInput<'_>, resources: &mut Resources) -> Re
     let config = argument(given.arguments, "Config");
     let grpc = argument(config, "GrpcService");
     let service = if grpc.is_null() { argument(config, "HttpService") } else { grpc };
+    // Envoy's network filter asks by gRPC alone.
+    if grpc.is_null() && !given.is_http() {
+        return Err("a service that is asked by HTTP cannot be asked about connections".into());
+    }
     let asked = AuthorizationService { grpc: !grpc.is_null(), service, target: argument(service, "Target") };
     if let Some(cluster) = cluster(&asked) {
         resources.clusters.retain(|other| !other.get("name").is(LOCAL));

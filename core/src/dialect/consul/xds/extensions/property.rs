@@ -1,11 +1,10 @@
 //! `builtin/property-override`: fields of messages, set or taken away.
 
 use super::input::{ExtensionInput, Upstream, is_inbound};
-use crate::dialect::consul::extension::argument;
+use crate::dialect::consul::extension::{apply_patch, argument, argument_list};
 use crate::dialect::consul::xds::context::Resources;
-use crate::dialect::consul::xds::parts::proto::empty;
 use crate::dialect::kubernetes::reason::Reason;
-use crate::ir::{Plain, Tree};
+use crate::ir::Tree;
 use alloc::vec::Vec;
 
 /// Which messages are meant.
@@ -46,21 +45,19 @@ impl Filter<'_> {
 }
 
 pub(super) fn apply(given: &ExtensionInput<'_>, resources: &mut Resources) -> Result<(), Reason> {
-    let patches = argument(given.arguments, "Patches");
-    let patches = if patches.items().is_empty() { core::slice::from_ref(patches) } else { patches.items() };
-    for patch in patches {
+    for patch in argument_list(given.arguments, "Patches") {
         let filter = argument(patch, "ResourceFilter");
-        let services = argument(filter, "Services").items();
+        let services = argument_list(filter, "Services");
         let filter = Filter {
             kind: argument(filter, "ResourceType").text(),
             inbound: argument(filter, "TrafficDirection").text() == "inbound",
             services: services.iter().map(|service| argument(service, "Name").text()).collect(),
         };
-        let parts: Vec<&str> = argument(patch, "Path").text().trim_start_matches('/').split('/').collect();
+        let path = argument(patch, "Path").text();
         let remove = argument(patch, "Op").text() == "remove";
         let value = if remove { None } else { Some(argument(patch, "Value")) };
         for message in chosen(&filter, given, resources) {
-            change(message, &parts, value);
+            apply_patch(filter.kind, message, path, value)?;
         }
     }
     Ok(())
@@ -77,29 +74,5 @@ fn chosen<'r>(filter: &Filter<'_>, given: &ExtensionInput<'_>, resources: &'r mu
         }
         "listener" => resources.listeners.iter_mut().filter(|listener| filter.listener(given, listener)).collect(),
         _ => resources.routes.iter_mut().filter(|table| filter.route(given, table)).collect(),
-    }
-}
-
-/// Sets a field, making the messages on the way; or takes it away.
-fn change(message: &mut Tree, path: &[&str], value: Option<&Tree>) {
-    let Some((name, rest)) = path.split_first() else { return };
-    if rest.is_empty() {
-        message.take(name);
-        match value.map(|value| (value, &value.value)) {
-            // Messages that were read without a word are there.
-            Some((value, Plain::Object(fields))) if fields.0.is_empty() => message.set(name, empty().or_from(value.origin)),
-            Some((value, _)) => message.set(name, value.clone()),
-            None => {}
-        }
-        return;
-    }
-    if message.get(name).is_null() {
-        if value.is_none() {
-            return;
-        }
-        message.set(name, empty());
-    }
-    if let Some(inner) = message.get_mut(name) {
-        change(inner, rest, value);
     }
 }

@@ -202,7 +202,7 @@ fn of_node(
 
 fn to_target(cx: &Context<'_>, target: &Target) -> Tree {
     if target.peer.is_empty() {
-        let name = names::spiffe_service(&target.service, &target.datacenter, TRUST_DOMAIN);
+        let name = names::spiffe_target(target, TRUST_DOMAIN);
         return tls::upstream(cx, "", &[name], &target.sni);
     }
     let instances = cx.mail.of_target(target, &cx.instance.node.datacenter);
