@@ -21,7 +21,9 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     // That something is assumed says nothing about its effect.
     let speaks = side.diagnostics().chain(found).filter(|finding| finding.code != &codes::ASSUMED_OBJECT);
     let known: HashSet<&ResourceKey> = speaks.filter_map(|finding| finding.resource.as_ref()).collect();
-    let without_effect = rows_without_effect(side, &side.compilation.positions());
+    // What needs no finding need not be looked at closely.
+    let needs_finding = |object: &Object| !PASSIVE.contains(&&*object.key.kind);
+    let without_effect = rows_without_effect(side, &side.compilation.positions(), needs_finding);
     let idle: Vec<(&LedgerRow, &Object)> = without_effect.iter().filter_map(|row| Some((row, side.objects().get(row.object)?))).collect();
     // What cannot be read has a finding of its own, unless it is a file in another object.
     let counts = |object: &Object| !PASSIVE.contains(&&*object.key.kind) && (!object.broken || object.parent.is_some());

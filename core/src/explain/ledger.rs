@@ -98,35 +98,54 @@ pub fn ledger(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Ledge
 /// What became of every object for one side, in the order of the text.
 pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow> {
     let facts = Facts::collect(side);
-    let mut budget = MOST_MADE_AGAIN;
-    side.objects().iter().map(|object| row(object, side, positions, &facts, &mut budget)).collect()
+    let mut again = Again::new(side);
+    side.objects().iter().map(|object| row(object, side, positions, &facts, || again.is_needed(object.id, &facts))).collect()
 }
 
 /// At most this many gateways are made again, to see what they would lack.
 const MOST_MADE_AGAIN: usize = 400;
 
-/// Whether what is looked up makes a difference: the gateways are made without it. `None` where that is not found out.
-fn is_needed(object: ObjectId, side: SideRef<'_>, facts: &Facts, budget: &mut usize) -> Option<bool> {
-    if let Some(known) = side.side.stages.is_needed(side, object, &facts.readers_of(object), budget) {
-        return Some(known);
+/// The gateways of a side, made again without an object.
+struct Again<'a> {
+    side: SideRef<'a>,
+    /// How many of them may be made.
+    budget: usize,
+    /// What each gateway's Envoys get with the object, once it was asked for; `None` for what is no Envoy.
+    served: Option<Vec<Option<String>>>,
+}
+
+impl<'a> Again<'a> {
+    fn new(side: SideRef<'a>) -> Self {
+        Self { side, budget: MOST_MADE_AGAIN, served: None }
     }
-    *budget = budget.checked_sub(side.side.gateways.len())?;
-    let after = side.gateways_without(object)?;
-    // A host may have asked for one of several gateways.
-    let has_same = |before: &Gateway| after.iter().any(|after| before.id == after.id && is_same(before, after));
-    Some(!side.side.gateways.iter().all(has_same))
+
+    /// Whether gateways do something else without an object. `None` where that is not found out.
+    fn is_needed(&mut self, object: ObjectId, facts: &Facts) -> Option<bool> {
+        if let Some(known) = self.side.side.stages.is_needed(self.side, object, &facts.readers_of(object), &mut self.budget) {
+            return Some(known);
+        }
+        let gateways = &self.side.side.gateways;
+        self.budget = self.budget.checked_sub(gateways.len())?;
+        let after = self.side.gateways_without(object)?;
+        let served = self.served.get_or_insert_with(|| gateways.iter().map(served).collect());
+        // A host may have asked for one of several gateways.
+        let has_same =
+            |(before, served): (&Gateway, &Option<String>)| after.iter().any(|after| before.id == after.id && is_same(before, served, after));
+        Some(!gateways.iter().zip(&*served).all(has_same))
+    }
 }
 
-/// All that an Envoy gets in one document: with endpoints, and without what it would not ask for.
-fn served(ir: &Ir) -> String {
+/// All that an Envoy gets in one document: with endpoints, and without what it would not ask for. `None` for what is no Envoy.
+fn served(gateway: &Gateway) -> Option<String> {
+    let Outcome::Runs(ir) = &gateway.outcome else { return None };
     let options = envoy::Options { document: Document::Bootstrap, secrets: Some(&|_| None), ..envoy::Options::default() };
-    v3::emit(ir, &options, &mut Emitted::default()).text()
+    Some(v3::emit(ir, &options, &mut Emitted::default()).text())
 }
 
-/// Whether two gateways do the same, wherever it comes from.
-fn is_same(before: &Gateway, after: &Gateway) -> bool {
+/// Whether two gateways do the same, wherever it comes from. `before_served` is what the Envoys of the first get.
+fn is_same(before: &Gateway, before_served: &Option<String>, after: &Gateway) -> bool {
     match (&before.outcome, &after.outcome) {
-        (Outcome::Runs(before), Outcome::Runs(after)) => served(before) == served(after),
+        (Outcome::Runs(_), Outcome::Runs(_)) => *before_served == served(after),
         (Outcome::AppGateway(before), Outcome::AppGateway(after)) => before == after,
         (Outcome::Stopped(before), Outcome::Stopped(after)) => before == after,
         _ => false,
@@ -135,7 +154,10 @@ fn is_same(before: &Gateway, after: &Gateway) -> bool {
 
 /// The rows of objects without effect (ignored, shadowed or invalid), in the order of the text, as [`ledger_of`] has them. It costs less, as the whole of
 /// the IR is read only where something is left of which a look at parts does not say that it is in use.
-pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow> {
+///
+/// `looks_closer` chooses the objects for which the gateways may be made again without them; of others, one that is only looked up may be in the rows
+/// although gateways need it.
+pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>, looks_closer: impl Fn(&Object) -> bool) -> Vec<LedgerRow> {
     let served = side.served();
     let mut facts = Facts::of_findings(side).with_made(HashMap::new(), side);
     let is_open = |object: &Object, facts: &Facts| {
@@ -153,8 +175,9 @@ pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<
     }
     let is_decided = |object: &Object| matches!(side.side.ledger.get(object.id), State::Ignored(..) | State::Shadowed(_) | State::Invalid(_));
     let idle = side.objects().iter().filter(|object| is_decided(object) || facts.shadowed.contains_key(&object.id) || is_open(object, &facts));
-    let mut budget = MOST_MADE_AGAIN;
-    let rows = idle.map(|object| row(object, side, positions, &facts, &mut budget));
+    let mut again = Again::new(side);
+    let rows =
+        idle.map(|object| row(object, side, positions, &facts, || if looks_closer(object) { again.is_needed(object.id, &facts) } else { None }));
     rows.filter(|row| row.state != State::EMITTED).collect()
 }
 
@@ -368,7 +391,7 @@ fn same_requests(a: &RouteMatch, b: &RouteMatch) -> bool {
     a.path == b.path && a.query == b.query && a.grpc == b.grpc && headers(a) == headers(b)
 }
 
-fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Facts, budget: &mut usize) -> LedgerRow {
+fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Facts, needed: impl FnOnce() -> Option<bool>) -> LedgerRow {
     let name = |id: ObjectId| side.objects().get(id).map(|object| ResourceRef::from(&object.key));
     let mut row = LedgerRow {
         object: object.id,
@@ -384,7 +407,7 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
         span: positions.object(object.id),
     };
     let state = match side.side.ledger.get(object.id) {
-        State::Undecided | State::Loaded => decide(object, side, facts, || is_needed(object.id, side, facts, budget)),
+        State::Undecided | State::Loaded => decide(object, side, facts, needed),
         decided => decided.clone(),
     };
     row.state = state.name();

@@ -125,6 +125,6 @@ fn rows_without_effect_are_those_of_the_whole_ledger() {
         let (side, positions) = (compilation.sides().next().expect("a side"), compilation.positions());
         let idle = |row: &LedgerRow| [State::IGNORED, State::SHADOWED, State::INVALID].contains(&row.state);
         let whole: Vec<LedgerRow> = ledger_of(side, &positions).into_iter().filter(idle).collect();
-        assert_eq!(rows_without_effect(side, &positions), whole, "{text}");
+        assert_eq!(rows_without_effect(side, &positions, |_| true), whole, "{text}");
     }
 }
