@@ -150,3 +150,16 @@ fn hosts_have_letters() {
     refused("{Kind: service-defaults, Name: a, Destination: {Addresses: [''], Port: 1}}\n", "Could not validate address");
     refused("{Kind: http-route, Name: a, Hostnames: ['']}\n", "must be a valid DNS hostname");
 }
+
+#[test]
+fn the_protocol_of_an_exposed_path_counts_as_it_is_written() {
+    let kind = |protocol: &str| {
+        let path = format!("{{path: /a, local_path_port: 8080, listener_port: 21500, protocol: {protocol}}}");
+        let web = format!("service: {{name: web, port: 8080, connect: {{sidecar_service: {{proxy: {{expose: {{paths: [{path}]}}}}}}}}}}\n");
+        let compilation = run(&[&web]);
+        let exposed = only(&compilation).listeners.iter().find(|listener| listener.get("name").text().starts_with("exposed")).expect("it listens");
+        String::from(super::filters(exposed)[0].get("name").text())
+    };
+    assert_eq!(kind("http2"), "envoy.filters.network.http_connection_manager");
+    assert_eq!(kind("HTTP2"), "envoy.filters.network.tcp_proxy");
+}

@@ -31,7 +31,7 @@ pub(crate) fn paths(cx: &Context<'_>, proxy: &ConnectProxy) -> Vec<Path> {
     let expose = cx.instance.proxy.get("Expose");
     let listed = expose.get("Paths").items().iter().map(|path| Path {
         path: path.get("Path").clone(),
-        protocol: if says(path.get("Protocol")) { Str::from(path.get("Protocol").text().to_lowercase()) } else { Str::new_static("http") },
+        protocol: if says(path.get("Protocol")) { path.get("Protocol").str() } else { Str::new_static("http") },
         local_port: path.get("LocalPathPort").clone(),
         listener_port: path.get("ListenerPort").clone(),
         from_check: path.get("ParsedFromCheck").bool(),
