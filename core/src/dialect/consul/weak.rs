@@ -30,7 +30,7 @@ pub(crate) struct Fault {
     pub(crate) origin: Option<Origin>,
 }
 
-/// Reads the fields of an object one by one. One that does not fit is left out; the first of those is told.
+/// Reads the fields of an object one by one. One that does not fit is left out; the first of those is reported.
 pub(crate) struct Reader<'a> {
     map: &'a Tree,
     pub(crate) fault: Option<Fault>,
