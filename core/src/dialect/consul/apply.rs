@@ -246,7 +246,9 @@ impl State {
             }
             return;
         }
-        if let Err(why) = registered.verdict {
+        // An assumed gateway listens at every address.
+        let has_address = || if object.assumed { Ok(()) } else { registered.instances.first().map_or(Ok(()), registration::has_address) };
+        if let Err(why) = registered.verdict.and_then(|()| has_address()) {
             return self.report(object, NodeId::default(), why);
         }
         registered.instances.into_iter().for_each(|instance| self.register(instance));

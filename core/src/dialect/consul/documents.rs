@@ -163,8 +163,21 @@ fn secrets(root: &mut Node) -> Vec<(NodeId, Str)> {
     taken.into_iter().collect()
 }
 
-/// Whether it is a registration and nothing besides: those have tokens, and metadata that may be called like one.
+/// Whether it is a registration and nothing besides: those have tokens, and metadata that may be called like one. A token that is no text is a
+/// slip, after which nothing is sure.
 fn is_own(root: &Node) -> bool {
+    fn has_odd_token(node: &Node) -> bool {
+        match &node.value {
+            Value::Object(object) => {
+                object.iter().any(|entry| entry.key.eq_ignore_ascii_case("token") && entry.value.as_str().is_none() || has_odd_token(&entry.value))
+            }
+            Value::Array(items) => items.iter().any(has_odd_token),
+            _ => false,
+        }
+    }
+    if has_odd_token(root) {
+        return false;
+    }
     let only = |keys: &[&str]| root.as_object().is_some_and(|object| object.iter().all(|entry| keys.contains(&entry.key.as_str())));
     match what(root).0 {
         What::Service => only(&["service"]),

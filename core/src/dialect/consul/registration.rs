@@ -68,7 +68,6 @@ fn definition(tree: &Tree, datacenter: &str, used: Used<'_>, object: ObjectId) -
     let name = tree.get("Service").str();
     let id = if says(tree.get("ID")) { tree.get("ID").str() } else { name.clone() };
     file::definition(tree)?;
-    refuse(matches!(tree.get("Address").text(), "0.0.0.0" | "::" | "[::]"), || "Invalid service address".into())?;
     let status = checks(tree);
     let mut instance = agent_instance(node_service(tree, id.clone()), datacenter, object);
     instance.native = tree.at(&["Connect", "Native"]).bool();
@@ -264,14 +263,18 @@ pub(crate) fn catalog(root: &text::Node, object: ObjectId, datacenter: &str) -> 
     instance.checks = checks.map(check).collect();
     // Weights that cannot be are none.
     instance.weights = instance.weights.filter(|weights| file::are_weights(*weights).is_ok());
-    let nowhere = matches!(instance.address.as_str(), "0.0.0.0" | "::" | "[::]");
     let nameless = instance.service.is_empty() && !instance.id.is_empty();
     let verdict = validate(&instance, None, false)
         .and_then(|()| refuse(nameless, || "Must provide service name (Service.Service) when service ID is provided".into()))
-        .and_then(|()| refuse(nowhere, || "Invalid service address".into()))
+        .and_then(|()| has_address(&instance))
         .and_then(|()| file::meta(&instance.tree));
     let instances = if verdict.is_ok() { Vec::from([instance]) } else { Vec::new() };
     Registered { instances, verdict, faults }
+}
+
+/// Refuses an instance at every address there is.
+pub(crate) fn has_address(of: &Instance) -> Verdict {
+    refuse(matches!(of.address.as_str(), "0.0.0.0" | "::" | "[::]"), || "Invalid service address".into())
 }
 
 fn node_is_valid(tree: &Tree) -> Verdict {
