@@ -54,10 +54,12 @@ pub fn run(
             std::fs::write(path, new.text.as_bytes()).map_err(|error| format!("cannot write {}: {}", path.display(), reason(&error)))?;
         }
     }
-    let verb = if show_only { "can be" } else { "are" };
     message(&match applied {
         0 => "there is nothing that can be mended for certain".to_string(),
-        applied => format!("{} {verb} mended in {}", count(applied, "finding"), count(files, "file")),
+        applied => {
+            let verb = if show_only { "can be" } else if applied == 1 { "is" } else { "are" };
+            format!("{} {verb} mended in {}", count(applied, "finding"), count(files, "file"))
+        }
     });
     Ok(applied > 0)
 }

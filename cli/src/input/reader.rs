@@ -143,7 +143,9 @@ impl Reader {
         if !self.allow_empty && self.inputs.inputs.len() == before && self.seen.is_empty() && self.problems.is_empty() {
             let what = if is_known { "nothing that a dialect reads" } else { "no .yaml, .yml, .json or .hcl file" };
             self.report();
-            return Err(format!("there is {what} in {}", self.name(folder)).into());
+            let name = self.name(folder);
+            let place = if name.is_empty() || name == "." { "this folder" } else { &name };
+            return Err(format!("there is {what} in {place}").into());
         }
         Ok(())
     }
@@ -222,15 +224,18 @@ impl Reader {
     }
 
     /// What a file is called in messages.
+    /// What a path is called. A name may hold a line break: what follows it would be a line of its own, which a CI may take for a command.
     fn name(&self, path: &Path) -> String {
-        match &self.below {
+        let name = match &self.below {
             Some((folder, revision)) => match path.strip_prefix(folder) {
                 Ok(inner) if inner.as_os_str().is_empty() => format!("{revision}:."),
                 Ok(inner) => inner.display().to_string(),
                 Err(_) => path.display().to_string(),
             },
             None => path.strip_prefix("./").unwrap_or(path).display().to_string(),
-        }
+        };
+        let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+        if name.contains(breaks) { name.chars().map(|c| if breaks(c) { c.escape_default().to_string() } else { c.to_string() }).collect() } else { name }
     }
 
     /// Why the answer would not be that of the folder: it holds files that cannot be read. Of a revision it is as it is of the working folder.

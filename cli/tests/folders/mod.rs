@@ -89,6 +89,29 @@ fn a_file_that_may_not_be_read_is_an_error() {
     assert_eq!((run.code, run.err.as_str()), (2, "chancery: cannot read a/b.yaml: permission denied; --exclude leaves files out\n"));
 }
 
+#[test]
+fn a_resource_with_a_slip_in_its_group_is_not_passed_over() {
+    for version in ["gateway.getambassador.io/v3alpha1", "getambasador.io/v3alpha1"] {
+        let slip = MAPPING.replace("getambassador.io/v3alpha1", version);
+        let folder = Folder::with(&[("good.yaml", MAPPING), ("slip.yaml", &slip)]);
+        let run = folder.run(&["check", "."]);
+        assert!(run.out.contains("slip.yaml:") && !run.err.contains("passed over"), "{version}: {}{}", run.out, run.err);
+    }
+    let other = MAPPING.replace("getambassador.io/v3alpha1", "maps.example.com/v1");
+    let folder = Folder::with(&[("good.yaml", MAPPING), ("other.yaml", &other)]);
+    assert!(folder.run(&["check", "."]).err.contains("passed over"), "another program's kind of the same name");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_line_break_in_a_file_name_makes_no_line() {
+    let folder = Folder::with(&[("a\n::error::x.yaml", MAPPING)]);
+    for command in [&["check", "."][..], &["ledger", "."], &["check", "--format", "github", "."], &["check", "--format", "junit", "."]] {
+        let run = folder.run(command);
+        assert!(!run.out.contains("\n::error::x") && !run.err.contains("\n::error::x"), "{command:?}: {}{}", run.out, run.err);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_named_pipe_in_a_folder_is_passed_over() {

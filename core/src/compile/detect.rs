@@ -5,7 +5,7 @@
 use crate::compilation::{Claim, Dialect};
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::read::{self, DocumentCache, ReadOptions};
-use crate::resource::{Inputs, Objects, makes_secret};
+use crate::resource::{Inputs, Objects, ResourceKey, makes_secret, nearest};
 use alloc::format;
 use alloc::vec::Vec;
 use memchr::memmem;
@@ -98,11 +98,20 @@ pub fn is_claimed(text: &str, asked: Option<&'static Dialect>, dialects: &[&'sta
     if known().flat_map(|dialect| dialect.claims).filter(says_enough).any(|claim| claims(claim, text)) {
         return true;
     }
-    if memmem::find(text.as_bytes(), b"kind").is_none() || memmem::find(text.as_bytes(), b"apiVersion").is_none() {
+    if memmem::find(text.as_bytes(), b"kind").is_none() {
         return false;
     }
     let (objects, _) = read::read(&Inputs::one("", text), &ReadOptions::default(), &mut DocumentCache::new());
-    objects.iter().any(|object| makes_secret(&object.key) || known().any(|dialect| dialect.reads(&object.key)))
+    objects.iter().any(|object| makes_secret(&object.key) || known().any(|dialect| dialect.reads(&object.key) || is_meant_for(dialect, &object.key)))
+}
+
+/// Whether an object is of a kind of the dialect's own but for a slip in its group: one that is missing, misspelt, or has more words before it.
+fn is_meant_for(dialect: &Dialect, key: &ResourceKey) -> bool {
+    let is_near = |group: &str| {
+        let is_below = || key.group.strip_suffix(group).is_some_and(|rest| rest.ends_with('.'));
+        key.group.is_empty() || is_below() || nearest(&key.group, [group]).is_some()
+    };
+    (dialect.listing)().iter().any(|kind| kind.own && !kind.group.is_empty() && *key.kind == *kind.name && is_near(kind.group))
 }
 
 impl Claim {

@@ -98,7 +98,7 @@ fn idle(source: &Source<'_>, kind: Kind, namespace: &str, counted: bool, passage
     let is_ingress = kind == source.ingress_kind();
     match is_ingress {
         true if passage.is_some_and(|passage| !passage.enqueued) && !counted => {
-            (Why::OtherController, Str::new_static("its class is another controller's"))
+            (Why::OtherController, Str::new_static("it does not have the class of this controller"))
         }
         true => (Why::NothingInIt, Str::new_static("it was left out, or nothing was made of it")),
         false => (Why::NeverReferenced, Str::new_static("no Ingress that counts uses it")),
