@@ -57,7 +57,13 @@ pub fn run(
     message(&match applied {
         0 => "there is nothing that can be mended for certain".to_string(),
         applied => {
-            let verb = if show_only { "can be" } else if applied == 1 { "is" } else { "are" };
+            let verb = if show_only {
+                "can be"
+            } else if applied == 1 {
+                "is"
+            } else {
+                "are"
+            };
             format!("{} {verb} mended in {}", count(applied, "finding"), count(files, "file"))
         }
     });

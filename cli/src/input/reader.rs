@@ -235,7 +235,11 @@ impl Reader {
             None => path.strip_prefix("./").unwrap_or(path).display().to_string(),
         };
         let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-        if name.contains(breaks) { name.chars().map(|c| if breaks(c) { c.escape_default().to_string() } else { c.to_string() }).collect() } else { name }
+        if name.contains(breaks) {
+            name.chars().map(|c| if breaks(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
+        } else {
+            name
+        }
     }
 
     /// Why the answer would not be that of the folder: it holds files that cannot be read. Of a revision it is as it is of the working folder.
