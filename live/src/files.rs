@@ -49,9 +49,12 @@ impl Excludes {
     ///
     /// # Errors
     ///
-    /// A pattern is none that `.gitignore` could have.
+    /// A pattern is none that `.gitignore` could have, or the current folder is gone.
     pub fn new(folder: &Path, patterns: &[String]) -> Result<Self, Failure> {
-        let all = Self { patterns: patterns.iter().map(|pattern| (folder.to_owned(), pattern.clone())).collect() };
+        // Paths are compared with it as absolute ones.
+        let here = || std::env::current_dir().map_err(|error| Failure(format!("cannot tell the current folder: {error}")));
+        let folder = here()?.join(folder);
+        let all = Self { patterns: patterns.iter().map(|pattern| (folder.clone(), pattern.clone())).collect() };
         all.overrides().map(|_| all.clone())
     }
 

@@ -102,6 +102,17 @@ fn a_resource_with_a_slip_in_its_group_is_not_passed_over() {
     assert!(folder.run(&["check", "."]).err.contains("passed over"), "another program's kind of the same name");
 }
 
+#[test]
+fn a_pattern_with_a_slash_leaves_a_kustomization_out() {
+    let overlay = "resources: [../../base]\n";
+    let files = [("base/kustomization.yaml", "resources: [m.yaml]\n"), ("base/m.yaml", MAPPING), ("overlays/dev/kustomization.yaml", overlay)];
+    let folder = Folder::with(&files);
+    assert!(folder.run(&["check", "."]).err.contains("overlays/dev"));
+    for pattern in ["overlays/dev", "/overlays/dev", "overlays/dev/", "**/dev"] {
+        assert!(!folder.run(&["check", "--exclude", pattern, "."]).err.contains("overlays/dev"), "{pattern}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_line_break_in_a_file_name_makes_no_line() {
