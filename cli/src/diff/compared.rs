@@ -9,6 +9,7 @@ use chancery_core::compare::{
     compare_written, parts_of_others, requests,
 };
 use chancery_core::explain::Positions;
+use std::collections::BTreeSet;
 use std::thread;
 
 /// All that differs.
@@ -162,9 +163,8 @@ pub fn compare(before: &Loaded, after: &Loaded, with_requests: bool) -> Result<D
 
 /// Which texts of inputs could not be read to their end, each named once.
 pub fn unread(all: &[&Loaded]) -> Vec<String> {
-    let mut unread: Vec<String> = all.iter().filter_map(|of| of.compilation()).flat_map(input::unread).collect();
-    unread.dedup();
-    unread
+    let unread: BTreeSet<String> = all.iter().filter_map(|of| of.compilation()).flat_map(input::unread).collect();
+    unread.into_iter().collect()
 }
 
 /// A side whose places are known.

@@ -22,7 +22,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         }
         // From the last to the first: what is asked of a route is whether one behind it takes its requests, be it a share of them, which is
         // then looked at itself.
-        let (whole_matchers, fractions): (Vec<RouteMatch>, Vec<_>) = host
+        let (matchers, fractions): (Vec<RouteMatch>, Vec<_>) = host
             .routes
             .iter()
             .rev()
@@ -33,7 +33,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             })
             .unzip();
         let mut regex_is_behind = false;
-        for ((route, fraction), cover) in host.routes.iter().rev().zip(fractions).zip(covered(&whole_matchers, &runtime)) {
+        for ((route, fraction), cover) in host.routes.iter().rev().zip(fractions).zip(covered(&matchers, &runtime)) {
             let (taken, all) = fraction.map_or((1, 1), |fraction| simulate::fraction(&fraction, &runtime));
             // Which paths an expression takes is not always decided.
             if taken < all && cover == Cover::Nothing && !regex_is_behind {

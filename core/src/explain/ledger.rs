@@ -129,8 +129,9 @@ impl<'a> Again<'a> {
         let after = self.side.gateways_without(object)?;
         let served = self.served.get_or_insert_with(|| gateways.iter().map(served).collect());
         // A host may have asked for one of several gateways.
-        let has_same =
-            |(before, served): (&Gateway, &Option<String>)| after.iter().any(|after| before.id == after.id && is_same(before, served, after));
+        let has_same = |(before, served): (&Gateway, &Option<String>)| {
+            after.iter().any(|after| before.id == after.id && is_same(before, served.as_deref(), after))
+        };
         Some(!gateways.iter().zip(&*served).all(has_same))
     }
 }
@@ -143,9 +144,9 @@ fn served(gateway: &Gateway) -> Option<String> {
 }
 
 /// Whether two gateways do the same, wherever it comes from. `before_served` is what the Envoys of the first get.
-fn is_same(before: &Gateway, before_served: &Option<String>, after: &Gateway) -> bool {
+fn is_same(before: &Gateway, before_served: Option<&str>, after: &Gateway) -> bool {
     match (&before.outcome, &after.outcome) {
-        (Outcome::Runs(_), Outcome::Runs(_)) => *before_served == served(after),
+        (Outcome::Runs(_), Outcome::Runs(_)) => before_served == served(after).as_deref(),
         (Outcome::AppGateway(before), Outcome::AppGateway(after)) => before == after,
         (Outcome::Stopped(before), Outcome::Stopped(after)) => before == after,
         _ => false,

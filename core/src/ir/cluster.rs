@@ -72,7 +72,7 @@ pub enum ClusterDiscovery {
         service_name: Str,
         /// The endpoints as far as they are known.
         localities: Vec<Locality>,
-        /// A bootstrap says the endpoints itself, so that nobody has to be asked for them.
+        /// A bootstrap contains the endpoints, so that Envoy asks no server for them.
         in_bootstrap: bool,
     },
     /// Fixed addresses.

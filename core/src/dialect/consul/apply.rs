@@ -71,7 +71,7 @@ impl State {
             }
         }
         for (object, entry) in waiting {
-            if let Err(why) = graph::validate(self, &entry) {
+            if let Err(why) = self.store(&entry) {
                 self.report(object, NodeId::default(), why);
             }
         }

@@ -36,6 +36,7 @@ pub mod state;
 #[cfg(test)]
 mod tests;
 mod validate;
+mod views;
 mod wanted;
 mod weak;
 pub mod xds;
@@ -70,7 +71,7 @@ pub static DIALECT: Dialect = Dialect {
     hints: Hints { why_idle: |_| "no proxy gets anything from it", why_unreached: |_| None, ahead: |_, _| None },
     annotations: &[],
     codes: codes::ALL,
-    outputs: stages::OUTPUTS,
+    outputs: views::OUTPUTS,
     checks: checks::ALL,
     memory: || Box::new(()),
     compile: |task| compile::compile(task),

@@ -2,7 +2,6 @@
 //!
 //! What must not be here: what is called so.
 
-use super::chain::{Target, Within};
 use super::go;
 use super::instance::Instance;
 use crate::text::Str;
@@ -27,17 +26,6 @@ pub(crate) fn service_sni(service: &str, subset: &str, datacenter: &str, trust_d
     } else {
         format!("{subset}.{service}.{DEFAULT}.{datacenter}.internal.{trust_domain}")
     }
-}
-
-/// The server name of a target.
-pub(crate) fn target_sni(target: &Target, trust_domain: &str) -> String {
-    let Target { service, subset, datacenter, .. } = target;
-    let Within { namespace, partition } = &target.within;
-    let subset = if subset.is_empty() { String::new() } else { format!("{subset}.") };
-    if partition == DEFAULT {
-        return format!("{subset}{service}.{namespace}.{datacenter}.internal.{trust_domain}");
-    }
-    format!("{subset}{service}.{namespace}.{partition}.{datacenter}.internal-v1.{trust_domain}")
 }
 
 /// What people call the service of a cluster with such a server name: `orders`, or `orders (v1)` for a subset; with the place, where it is elsewhere.
@@ -86,15 +74,6 @@ pub(crate) fn server_sni(node: Option<&str>, datacenter: &str) -> String {
 /// The identity of a service.
 pub(crate) fn spiffe_service(service: &str, datacenter: &str, trust_domain: &str) -> String {
     format!("spiffe://{trust_domain}/ns/{DEFAULT}/dc/{datacenter}/svc/{}", go::path_escape(service))
-}
-
-/// The identity of a target: namespaces have no identities of their own.
-pub(crate) fn spiffe_target(target: &Target, trust_domain: &str) -> String {
-    let identity = spiffe_service(&target.service, &target.datacenter, trust_domain);
-    match &*target.within.partition {
-        DEFAULT => identity,
-        partition => identity.replacen("/ns/", &format!("/ap/{partition}/ns/"), 1),
-    }
 }
 
 /// The identity of a mesh gateway.

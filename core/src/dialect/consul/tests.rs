@@ -170,6 +170,25 @@ fn the_order_of_resources_of_kubernetes_does_not_count() {
 }
 
 #[test]
+fn every_entry_of_a_chain_beyond_the_limit_is_stored_or_refused() {
+    let resolver = |at: usize, failover: String| {
+        format!(
+            "{{apiVersion: consul.hashicorp.com/v1alpha1, kind: ServiceResolver, metadata: {{name: s{at}}}, spec: {{subsets: {{v: \
+             {{}}}}{failover}}}}}\n"
+        )
+    };
+    let links = 40;
+    let mut documents: Vec<String> =
+        (0..links).map(|at| resolver(at, format!(", failover: {{'*': {{service: s{}, serviceSubset: v}}}}", at + 1))).collect();
+    documents.push(resolver(links, String::new()));
+    let (objects, _) = documents::load(&Inputs::one("input.yaml", documents.join("---\n").as_str()));
+    let state = State::of(&objects, "dc1");
+    let refused = state.diagnostics.iter().count();
+    assert!(refused > 0 && state.entries.len() > 30, "{refused} refused, {} stored", state.entries.len());
+    assert_eq!(state.entries.len() + refused, documents.len());
+}
+
+#[test]
 fn the_registration_counts_before_the_service_and_the_service_before_all() {
     let defaults = "{Kind: service-defaults, Name: web, Protocol: grpc}\n";
     let text = [HTTP, defaults, WEB].join("---\n");

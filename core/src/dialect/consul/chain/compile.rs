@@ -5,7 +5,7 @@
 use super::{Chain, Node, NodeKind, Request, Resolver, Route, Set, Split, Target, Within, hash, target_id};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::go::quote;
-use crate::dialect::consul::names::{DEFAULT, TRUST_DOMAIN, target_sni};
+use crate::dialect::consul::names::{DEFAULT, TRUST_DOMAIN};
 use crate::dialect::consul::validate::{has_subset, is_hash_based, is_http, rounded, says};
 use crate::dialect::consul::weak::Reader;
 use crate::dialect::kubernetes::reason::Reason;
@@ -124,7 +124,7 @@ impl Compiler<'_> {
             let mut target =
                 Target { id: id.clone(), service: to.service, subset: to.subset, within: to.within, datacenter, peer: to.peer, ..Target::default() };
             if target.peer.is_empty() {
-                target.sni = Str::from(target_sni(&target, TRUST_DOMAIN));
+                target.sni = Str::from(target.server_name(TRUST_DOMAIN));
                 target.name = target.sni.clone();
             }
             self.targets.insert(id.clone(), target);

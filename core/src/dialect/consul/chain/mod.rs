@@ -15,10 +15,11 @@ pub(crate) use answer::answer;
 pub use compile::compile;
 pub use set::Set;
 
-use super::names::{DEFAULT, UpstreamId};
+use super::names::{DEFAULT, UpstreamId, spiffe_service};
 use crate::ir::Tree;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -114,7 +115,7 @@ impl Node {
             NodeKind::Splitter(_) => "splitter",
             NodeKind::Resolver(_) => "resolver",
         };
-        alloc::format!("{kind}:{}", self.name)
+        format!("{kind}:{}", self.name)
     }
 }
 
@@ -195,6 +196,26 @@ impl Target {
     pub fn upstream(&self) -> UpstreamId {
         UpstreamId { query: false, name: self.service.clone(), datacenter: self.datacenter.clone(), peer: self.peer.clone() }
     }
+
+    /// The server name by which this cluster reaches it.
+    pub(crate) fn server_name(&self, trust_domain: &str) -> String {
+        let Self { service, subset, datacenter, .. } = self;
+        let Within { namespace, partition } = &self.within;
+        let subset = if subset.is_empty() { String::new() } else { format!("{subset}.") };
+        if partition == DEFAULT {
+            return format!("{subset}{service}.{namespace}.{datacenter}.internal.{trust_domain}");
+        }
+        format!("{subset}{service}.{namespace}.{partition}.{datacenter}.internal-v1.{trust_domain}")
+    }
+
+    /// The identity of its service: namespaces have no identities of their own.
+    pub(crate) fn identity(&self, trust_domain: &str) -> String {
+        let identity = spiffe_service(&self.service, &self.datacenter, trust_domain);
+        match &*self.within.partition {
+            DEFAULT => identity,
+            partition => identity.replacen("/ns/", &format!("/ap/{partition}/ns/"), 1),
+        }
+    }
 }
 
 /// A namespace and a partition.
@@ -216,8 +237,8 @@ impl Default for Within {
 pub(crate) fn target_id(subset: &str, service: &str, within: &Within, datacenter: &str, peer: &str) -> String {
     let Within { namespace, partition } = within;
     match (peer.is_empty(), subset.is_empty()) {
-        (false, _) => alloc::format!("{service}.{namespace}.{partition}.external.{peer}"),
-        (true, true) => alloc::format!("{service}.{namespace}.{partition}.{datacenter}"),
-        (true, false) => alloc::format!("{subset}.{service}.{namespace}.{partition}.{datacenter}"),
+        (false, _) => format!("{service}.{namespace}.{partition}.external.{peer}"),
+        (true, true) => format!("{service}.{namespace}.{partition}.{datacenter}"),
+        (true, false) => format!("{subset}.{service}.{namespace}.{partition}.{datacenter}"),
     }
 }

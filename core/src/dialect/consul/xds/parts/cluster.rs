@@ -7,7 +7,7 @@ use super::{endpoint, escape, tls};
 use crate::dialect::consul::chain::{Chain, Node, NodeKind, Resolver, Target};
 use crate::dialect::consul::go;
 use crate::dialect::consul::instance::Instance;
-use crate::dialect::consul::names::{self, TRUST_DOMAIN};
+use crate::dialect::consul::names::TRUST_DOMAIN;
 use crate::dialect::consul::validate::is_http;
 use crate::dialect::consul::xds::context::{Context, Failure, Outcome};
 use crate::ir::Tree;
@@ -202,7 +202,7 @@ fn of_node(
 
 fn to_target(cx: &Context<'_>, target: &Target) -> Tree {
     if target.peer.is_empty() {
-        let name = names::spiffe_target(target, TRUST_DOMAIN);
+        let name = target.identity(TRUST_DOMAIN);
         return tls::upstream(cx, "", &[name], &target.sni);
     }
     let instances = cx.mail.of_target(target, &cx.instance.node.datacenter);
