@@ -8,9 +8,9 @@ use crate::input;
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain, some};
 use crate::{Outcome, Unusable};
-use chancery_core::compilation::{Compilation, GatewayRef};
+use chancery_core::compilation::{AppGatewayRef, Compilation, GatewayRef, NamedGateway};
 use chancery_core::compile::Compiler;
-use chancery_core::explain::{Mismatch, RequestTest, RequestTests, route};
+use chancery_core::explain::{Mismatch, RequestTest, RequestTests, route, route_app_gateway};
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub fn run(args: &TestArgs, deployment: &Deployment, style: &Style) -> Outcome {
         let given = input::given(&inputs, deployment)?;
         let (mut compiler, compilation) = given.compile()?;
         input::warn_of_gaps(&compilation);
-        if compilation.gateways().next().is_none() {
+        if compilation.gateways().next().is_none() && compilation.app_gateways().next().is_none() {
             return Err(input::nothing_runs(&compilation));
         }
         verdicts.extend(file.tests.tests.iter().map(|test| verdict(file, test, &compilation, &mut compiler)));
@@ -91,6 +91,11 @@ fn files(args: &TestArgs, deployment: &Deployment) -> Result<(Vec<TestFile>, Vec
     if files.is_empty() {
         if let Some(missing) = args.paths.iter().find(|path| !path.exists()) {
             return Err(format!("there is no file {}", missing.display()).into());
+        }
+        for path in args.paths.iter().filter(|path| path.is_file()) {
+            if let Some(key) = RequestTests::misspelt_key(&input::text(path)?) {
+                return Err(format!("{} has its requests under `{key}`: the list must be called `tests`", path.display()).into());
+            }
         }
         return Err("there is no file of tests: name one, or let `tests` in chancery.toml do so".into());
     }
@@ -137,7 +142,8 @@ fn verdict(file: &TestFile, test: &RequestTest, compilation: &Compilation, compi
     };
     match tried(test, compilation, compiler) {
         Ok(report) => {
-            verdict.outcome = report["outcome"].as_str().unwrap_or_default().replace('_', " ");
+            let outcome = report["outcome"].as_str().or_else(|| report["ending"]["outcome"].as_str());
+            verdict.outcome = outcome.unwrap_or_default().replace('_', " ");
             verdict.mismatches = test.mismatches(&report);
         }
         Err(why) => verdict.error = Some(why),
@@ -148,21 +154,49 @@ fn verdict(file: &TestFile, test: &RequestTest, compilation: &Compilation, compi
 /// What becomes of the request, as `route` shows it.
 fn tried(test: &RequestTest, compilation: &Compilation, compiler: &mut Compiler) -> Result<serde_json::Value, String> {
     let request = test.request.read()?;
-    let gateway = gateway_of(test, compilation)?;
-    let report = route(gateway, &compilation.positions(), &request, compiler.emitted.of(gateway));
-    serde_json::to_value(report).map_err(|error| format!("cannot write JSON: {error}"))
+    let positions = compilation.positions();
+    let report = match gateway_of(test, compilation)? {
+        Tested::Envoy(gateway) => serde_json::to_value(route(gateway, &positions, &request, compiler.emitted.of(gateway))),
+        Tested::AppGateway(gateway) => serde_json::to_value(route_app_gateway(gateway, &positions, &request)),
+    };
+    report.map_err(|error| format!("cannot write JSON: {error}"))
 }
 
-fn gateway_of<'c>(test: &RequestTest, compilation: &'c Compilation) -> Result<GatewayRef<'c>, String> {
-    let all: Vec<GatewayRef<'_>> = compilation.gateways().collect();
-    let is_asked = |of: &&GatewayRef<'_>| test.gateway.as_deref().is_none_or(|asked| of.id.as_str() == asked || of.label().as_deref() == Some(asked));
-    let found: Vec<&GatewayRef<'_>> = all.iter().filter(is_asked).collect();
-    let names: Vec<String> = all.iter().map(|of| of.label().unwrap_or_else(|| of.id.to_string())).collect();
+/// The gateway that gets a test's request.
+enum Tested<'c> {
+    Envoy(GatewayRef<'c>),
+    AppGateway(AppGatewayRef<'c>),
+}
+
+impl<'c> Tested<'c> {
+    fn named(&self) -> NamedGateway<'c> {
+        match self {
+            Self::Envoy(gateway) => gateway.named(),
+            Self::AppGateway(gateway) => gateway.named,
+        }
+    }
+}
+
+fn gateway_of<'c>(test: &RequestTest, compilation: &'c Compilation) -> Result<Tested<'c>, String> {
+    let mut all: Vec<Tested<'_>> = compilation.gateways().map(Tested::Envoy).chain(compilation.app_gateways().map(Tested::AppGateway)).collect();
+    let names: Vec<String> = all.iter().map(|of| of.named().label().unwrap_or_else(|| of.named().id.to_string())).collect();
     let names = some(&names.iter().map(String::as_str).collect::<Vec<_>>());
-    match (&found[..], &test.gateway) {
-        ([one], _) => Ok(**one),
-        ([], Some(asked)) => Err(format!("there is no gateway `{asked}`; there are {names}")),
+    if let Some(asked) = &test.gateway {
+        all.retain(|of| of.named().id.as_str() == asked || of.named().label().as_deref() == Some(asked));
+    }
+    match (all.pop(), &test.gateway) {
+        (Some(one), _) if all.is_empty() => Ok(one),
+        (None, Some(asked)) => Err(format!("there is no gateway `{asked}`; there are {names}")),
         _ => Err(format!("there are several gateways ({names}): say by `gateway` which one is meant")),
+    }
+}
+
+/// A mismatch in words.
+fn words(of: &Mismatch) -> String {
+    match (&of.actual, &of.meant) {
+        (Some(actual), _) => format!("{}: expected {}, got {actual}", of.field, of.expected),
+        (None, Some(meant)) => format!("{}: the answer has no such field; `{meant}` is probably meant", of.field),
+        (None, None) => format!("{}: expected {}, but the answer has no such field", of.field, of.expected),
     }
 }
 
@@ -172,10 +206,7 @@ fn report(verdicts: &[Verdict], style: &Style) -> String {
         let place = style.dim(plain(&format!("  {}:{}", verdict.file, verdict.line)));
         let sign = if verdict.passed() { style.green("✓") } else { style.red("✗") };
         let _ = writeln!(out, "{sign} {}{place}", plain(&verdict.name));
-        for mismatch in &verdict.mismatches {
-            let actual = mismatch.actual.as_deref().unwrap_or("nothing");
-            let _ = writeln!(out, "    {}: expected {}, got {}", plain(&mismatch.field), plain(&mismatch.expected), plain(actual));
-        }
+        verdict.mismatches.iter().for_each(|mismatch| _ = writeln!(out, "    {}", plain(&words(mismatch))));
         verdict.error.iter().for_each(|why| _ = writeln!(out, "    {}", plain(why)));
     }
     let failed = verdicts.iter().filter(|verdict| !verdict.passed()).count();
@@ -215,11 +246,7 @@ fn suites(files: &[TestFile], verdicts: &[Verdict]) -> String {
                 let _ = writeln!(out, "{head}/>");
                 continue;
             }
-            let lines = verdict
-                .mismatches
-                .iter()
-                .map(|of| format!("{}: expected {}, got {}", of.field, of.expected, of.actual.as_deref().unwrap_or("nothing")));
-            let lines: Vec<String> = lines.chain(verdict.error.clone()).map(|line| junit::escape(&line)).collect();
+            let lines: Vec<String> = verdict.mismatches.iter().map(words).chain(verdict.error.clone()).map(|line| junit::escape(&line)).collect();
             let _ = writeln!(out, "{head}>\n      <failure message=\"{}\">{}</failure>\n    </testcase>", lines.join("; "), lines.join("\n"));
         }
         out.push_str("  </testsuite>\n");

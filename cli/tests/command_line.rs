@@ -59,12 +59,21 @@ impl Folder {
         self.run_with(args, &[], "")
     }
 
+    /// Runs it in a folder below.
+    fn run_in(&self, folder: &str, args: &[&str]) -> Run {
+        self.run_from(folder, args, &[], "")
+    }
+
     fn run_with(&self, args: &[&str], env: &[(&str, &str)], stdin: &str) -> Run {
+        self.run_from(".", args, env, stdin)
+    }
+
+    fn run_from(&self, folder: &str, args: &[&str], env: &[(&str, &str)], stdin: &str) -> Run {
         let mut child = Command::new(env!("CARGO_BIN_EXE_chancery"))
             .args(args)
             .env_remove("NO_COLOR")
             .envs(env.iter().copied())
-            .current_dir(self.0.path())
+            .current_dir(self.0.path().join(folder))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

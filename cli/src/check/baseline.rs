@@ -1,15 +1,20 @@
 //! Findings that are known: a repository that has many begins with those that are new.
 //!
-//! A finding is known by what it says, not by its line, so that an edit above it changes nothing.
+//! A finding is known by what it says, not by its line, so that an edit above it changes nothing. Files are named from the folder of the
+//! baseline, so that it counts from wherever `check` runs.
 //!
 //! What must not be here: what a finding is.
 
 use crate::Unusable;
+use crate::input::STDIN;
 use crate::output::{Sink, reason, to_json};
 use chancery_core::explain::Finding;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The version of the format that is written.
+const VERSION: u32 = 2;
 
 /// Known findings.
 #[derive(Deserialize, Serialize)]
@@ -37,10 +42,42 @@ struct BaselineEntry {
     count: u32,
 }
 
+/// How files are named: as they are given in version 1, from the folder of the baseline since.
+enum Naming {
+    AsGiven,
+    From(PathBuf),
+}
+
+impl Naming {
+    /// For a baseline in this file.
+    fn of(baseline: &Path) -> Self {
+        resolved(baseline).parent().map_or(Self::AsGiven, |folder| Self::From(folder.to_owned()))
+    }
+
+    fn name(&self, file: &str) -> String {
+        match self {
+            Self::From(folder) if file != STDIN => {
+                let path = resolved(Path::new(file));
+                pathdiff::diff_paths(&path, folder).unwrap_or(path).display().to_string()
+            }
+            _ => file.trim_start_matches("./").to_string(),
+        }
+    }
+}
+
+/// A path from the root. The file itself may be missing: what `helm` renders is named by where it would be.
+fn resolved(file: &Path) -> PathBuf {
+    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    match (whole.parent().and_then(|folder| folder.canonicalize().ok()), whole.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => whole,
+    }
+}
+
 impl BaselineEntry {
-    fn of(finding: &Finding) -> Self {
+    fn of(finding: &Finding, naming: &Naming) -> Self {
         let object = finding.object.as_ref().or(finding.resource.as_ref());
-        let file = finding.span.as_ref().map(|span| span.file.trim_start_matches("./").to_string());
+        let file = finding.span.as_ref().map(|span| naming.name(&span.file));
         Self {
             code: finding.code.into(),
             file: file.unwrap_or_default(),
@@ -53,16 +90,13 @@ impl BaselineEntry {
 }
 
 impl Baseline {
-    /// Of all that was found.
-    pub fn of(findings: &[Finding]) -> Self {
+    /// Writes all that was found.
+    pub fn write(findings: &[Finding], file: &Path) -> Result<(), Unusable> {
+        let naming = Naming::of(file);
         let mut counts: BTreeMap<BaselineEntry, u32> = BTreeMap::new();
-        findings.iter().for_each(|finding| *counts.entry(BaselineEntry::of(finding)).or_default() += 1);
-        Self { chancery_baseline: 1, findings: counts.into_iter().map(|(known, count)| BaselineEntry { count, ..known }).collect() }
-    }
-
-    /// Writes it.
-    pub fn write(&self, file: &Path) -> Result<(), Unusable> {
-        let text = to_json(self, true)?;
+        findings.iter().for_each(|finding| *counts.entry(BaselineEntry::of(finding, &naming)).or_default() += 1);
+        let findings = counts.into_iter().map(|(known, count)| BaselineEntry { count, ..known }).collect();
+        let text = to_json(&Self { chancery_baseline: VERSION, findings }, true)?;
         Sink::file(file)?.write([text.as_str(), "\n"])
     }
 
@@ -73,17 +107,20 @@ impl Baseline {
         let read: Self = serde_json::from_str(&text).map_err(|error| {
             format!("{name} holds no known findings as --write-baseline writes them: line {} column {}", error.line(), error.column())
         })?;
-        if read.chancery_baseline != 1 {
-            return Err(format!("{name} was written in version {} of the format, and this chancery reads version 1", read.chancery_baseline).into());
+        if !(1..=VERSION).contains(&read.chancery_baseline) {
+            return Err(
+                format!("{name} was written in version {} of the format, and this chancery reads 1 and {VERSION}", read.chancery_baseline).into()
+            );
         }
         Ok(read)
     }
 
-    /// Removes what is known, each as often as it is.
-    pub fn remove_known(self, findings: &mut Vec<Finding>) {
+    /// Removes what is known by the baseline in this file, each as often as it is.
+    pub fn remove_known(self, file: &Path, findings: &mut Vec<Finding>) {
+        let naming = if self.chancery_baseline == 1 { Naming::AsGiven } else { Naming::of(file) };
         let mut left: BTreeMap<BaselineEntry, u32> =
             self.findings.into_iter().map(|known| (BaselineEntry { count: 0, ..known.clone() }, known.count)).collect();
-        findings.retain(|finding| match left.get_mut(&BaselineEntry::of(finding)) {
+        findings.retain(|finding| match left.get_mut(&BaselineEntry::of(finding, &naming)) {
             Some(count) if *count > 0 => {
                 *count -= 1;
                 false

@@ -1,5 +1,6 @@
 //! Findings as commands of GitHub's workflows, which show them at the lines of a pull request.
 
+use crate::input::rendered_from;
 use crate::style::plain;
 use chancery_core::explain::Finding;
 use std::fmt::Write;
@@ -9,7 +10,11 @@ pub fn commands(findings: &[Finding]) -> String {
     let mut out = String::new();
     for finding in findings {
         let mut properties = Vec::new();
-        if let Some(span) = &finding.span {
+        let source = finding.span.as_ref().and_then(|span| rendered_from(&span.file));
+        if let Some(source) = &source {
+            // Lines are those of what was rendered, and the template has others.
+            properties.push(format!("file={}", property(source)));
+        } else if let Some(span) = &finding.span {
             properties.push(format!("file={}", property(&span.file)));
             properties.push(format!("line={}", span.line));
             properties.push(format!("endLine={}", span.end_line));
@@ -23,6 +28,9 @@ pub fn commands(findings: &[Finding]) -> String {
         let mut message = finding.message.clone();
         if let Some(help) = &finding.help {
             let _ = write!(message, "\nhelp: {help}");
+        }
+        if let (Some(_), Some(resource)) = (&source, &finding.resource) {
+            let _ = write!(message, "\nin {resource}, as rendered");
         }
         let _ = writeln!(out, "::{} {}::{}", finding.severity, properties.join(","), data(&message));
     }

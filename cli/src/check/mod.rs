@@ -50,14 +50,14 @@ pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome 
 fn report(args: &CheckArgs, given: &LoadedInput, deployment: &Deployment, style: &Style) -> Outcome {
     let (compilation, mut findings) = checked(args, given)?;
     if let Some(file) = &args.write_baseline {
-        Baseline::of(&findings).write(file)?;
+        Baseline::write(&findings, file)?;
         message(&format!("{} written to {}", count(findings.len(), "finding"), file.display()));
         return Ok(0);
     }
     let settings = deployment.settings.clone()?;
     if let Some(file) = args.baseline.as_ref().or(settings.baseline.as_ref()) {
         let before = findings.len();
-        Baseline::read(file)?.remove_known(&mut findings);
+        Baseline::read(file)?.remove_known(file, &mut findings);
         if before > findings.len() {
             message(&format!("{} known from {}", count(before - findings.len(), "finding"), file.display()));
         }

@@ -1,5 +1,6 @@
 //! Findings as SARIF 2.1.0.
 
+use crate::input::rendered_from;
 use chancery_core::diagnostic::Severity;
 use chancery_core::dialect;
 use chancery_core::explain::{EditView, Finding, Span};
@@ -89,7 +90,7 @@ fn result(finding: &Finding) -> Value {
     if !related.is_empty() {
         result["relatedLocations"] = json!(related);
     }
-    if let Some(fix) = &finding.fix {
+    if let Some(fix) = finding.fix.as_ref().filter(|fix| rendered_from(&fix.first.span.file).is_none()) {
         result["fixes"] = json!([{
             "description": { "text": fix.message },
             "artifactChanges": [{
@@ -105,8 +106,11 @@ fn replacement(edit: &EditView) -> Value {
     json!({ "deletedRegion": region(&edit.span), "insertedContent": { "text": edit.replacement } })
 }
 
-/// A place.
+/// A place. Of what was rendered it is the template, which has other lines.
 pub fn physical(span: &Span) -> Value {
+    if let Some(source) = rendered_from(&span.file) {
+        return json!({ "physicalLocation": { "artifactLocation": { "uri": uri(&source) } } });
+    }
     json!({ "physicalLocation": { "artifactLocation": { "uri": uri(&span.file) }, "region": region(span) } })
 }
 

@@ -8,6 +8,7 @@ mod render;
 
 pub use git::{revision_of, working_path};
 pub use reader::STDIN;
+pub use render::source as rendered_from;
 
 use crate::Unusable;
 use crate::args::Deployment;

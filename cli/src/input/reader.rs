@@ -8,6 +8,7 @@ use super::render;
 use crate::Unusable;
 use crate::args::{Deployment, MAX_INPUT};
 use crate::output::{message, reason};
+use crate::settings;
 use crate::style::{count, some};
 use chancery_core::compilation::Dialect;
 use chancery_core::compile::is_claimed;
@@ -36,6 +37,8 @@ pub struct Reader {
     excludes: Excludes,
     /// Whether charts and kustomizations are rendered.
     render: bool,
+    /// The file of settings that counts, resolved.
+    settings: Option<PathBuf>,
     /// Whether a folder may hold nothing that is read.
     allow_empty: bool,
     /// At most this many bytes are read of all inputs together; 0 for [`MAX_INPUT`].
@@ -60,10 +63,12 @@ impl Reader {
     pub fn new(deployment: &Deployment) -> Result<Self, Unusable> {
         let asked = deployment.options()?.dialect.and_then(|name| Dialect::named(&name, dialect::ALL));
         let excludes = deployment.excludes()?;
+        let settings = deployment.settings.as_ref().ok().and_then(|settings| settings.file.as_ref()?.canonicalize().ok());
         Ok(Self {
             asked,
             excludes,
             render: deployment.render,
+            settings,
             allow_empty: deployment.allow_empty,
             max_input: deployment.max_input,
             ..Self::default()
@@ -119,7 +124,12 @@ impl Reader {
 
     fn folder(&mut self, folder: &Path) -> Result<(), Unusable> {
         let found = files::walk(folder, &self.excludes).map_err(|failure| failure.0)?;
-        let (before, noted) = (self.inputs.inputs.len(), self.passed_over.len());
+        let (before, noted, is_first) = (self.inputs.inputs.len(), self.passed_over.len(), self.seen.is_empty());
+        let settings = folder.join(settings::FILE);
+        if self.below.is_none() && settings.is_file() && settings.canonicalize().ok() != self.settings {
+            let name = self.name(&settings);
+            self.strange.push(format!("{name} is not read: settings are found from the current folder upwards, or by --config"));
+        }
         let problems = found.problems.iter().map(|(path, why)| format!("cannot read {}: {why}", self.name(path)));
         let problems: Vec<String> = problems.collect();
         self.problems.extend(problems);
@@ -139,8 +149,8 @@ impl Reader {
             let all: Vec<String> = unrendered.chain(kustomizations).collect();
             self.not_rendered.extend(all);
         }
-        let is_known = self.passed_over.len() > noted || !found.charts.is_empty();
-        if !self.allow_empty && self.inputs.inputs.len() == before && self.seen.is_empty() && self.problems.is_empty() {
+        let is_known = self.passed_over.len() > noted || !found.charts.is_empty() || !found.kustomizations.is_empty();
+        if !self.allow_empty && self.inputs.inputs.len() == before && is_first && self.problems.is_empty() {
             let what = if is_known { "nothing that a dialect reads" } else { "no .yaml, .yml, .json or .hcl file" };
             self.report();
             let name = self.name(folder);
@@ -223,8 +233,7 @@ impl Reader {
         Ok(bytes)
     }
 
-    /// What a file is called in messages.
-    /// What a path is called. A name may hold a line break: what follows it would be a line of its own, which a CI may take for a command.
+    /// What a path is called in messages. A name may hold a line break: what follows it would be a line of its own, which a CI may take for a command.
     fn name(&self, path: &Path) -> String {
         let name = match &self.below {
             Some((folder, revision)) => match path.strip_prefix(folder) {

@@ -54,6 +54,17 @@ fn outermost<'k>(all: &'k [Kustomization], name: &dyn Fn(&Path) -> String) -> Re
     Ok(found)
 }
 
+/// What renders, as names of rendered texts end.
+const RENDERERS: [&str; 3] = [" (helm)", " (kustomize)", " (kubectl)"];
+
+/// The file that a rendered text of this name was made of: its template, chart or kustomization. Nothing where the text is a file itself.
+pub fn source(name: &str) -> Option<String> {
+    let of = RENDERERS.iter().find_map(|end| name.strip_suffix(end))?;
+    let inner = ["Chart.yaml", "kustomization.yaml", "kustomization.yml", "Kustomization"].map(|inner| Path::new(of).join(inner));
+    let file = inner.into_iter().find(|file| file.is_file());
+    Some(file.map_or_else(|| of.to_string(), |file| file.display().to_string()))
+}
+
 /// Renders a chart with its own values; libraries have nothing to render.
 fn chart(folder: &Path, name: &dyn Fn(&Path) -> String) -> Result<Vec<Rendered>, Unusable> {
     let about = std::fs::read_to_string(folder.join("Chart.yaml")).unwrap_or_default();

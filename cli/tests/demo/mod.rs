@@ -142,4 +142,14 @@ fn charts_and_kustomizations_are_rendered_by_the_tools_of_the_machine() {
     program(&folder, "helm", &format!("---\n# Source: search/templates/mapping.yaml\n{}", mapping("search")));
     program(&folder, "kubectl", &mapping("docs"));
     assert_snapshot!("render", said(&check(&["chart", "gateway", "k8s/overlays/prod"])));
+    // Where a file is named, it is one that there is, without the lines of what was rendered.
+    let github = check(&["--format", "github", "chart"]);
+    assert!(github.out.contains(" file=chart/templates/mapping.yaml,title="), "{}", github.out);
+    let sarif: serde_json::Value = serde_json::from_str(&check(&["--format", "sarif", "chart", "k8s/overlays/prod"]).out).expect("JSON");
+    let places = sarif["runs"][0]["results"].as_array().expect("results").iter().map(|result| &result["locations"][0]["physicalLocation"]);
+    let places: Vec<&serde_json::Value> = places.filter(|place| !place.is_null()).collect();
+    let has = |file: &str| places.iter().any(|place| place["artifactLocation"]["uri"] == file && place["region"].is_null());
+    assert!(has("chart/templates/mapping.yaml") && has("k8s/overlays/prod/kustomization.yaml"), "{places:?}");
+    let fix = check(&["--fix", "chart"]).err;
+    assert!(fix.contains("1 finding with a fix left as found"), "{fix}");
 }

@@ -103,6 +103,45 @@ fn a_resource_with_a_slip_in_its_group_is_not_passed_over() {
 }
 
 #[test]
+fn json_with_comments_is_reported_at_the_comment_and_read() {
+    let text = "{\n  // mine\n  \"apiVersion\": \"getambassador.io/v3alpha1\", \"kind\": \"Mapping\", \"metadata\": {\"name\": \"a\"},\n  \
+                \"spec\": {\"prefix\": \"/a/\", \"service\": \"a\", \"hostname\": \"*\"}\n}\n";
+    let run = Folder::with(&[("a.json", text)]).run(&["check", "."]);
+    assert_eq!(run.code, 1, "{}{}", run.out, run.err);
+    assert!(run.out.contains("error[syntax]: JSON has no comments") && run.out.contains("a.json:2:3") && run.out.contains("Mapping a.default"));
+}
+
+#[test]
+fn settings_below_the_current_folder_are_named_as_not_read() {
+    let folder = Folder::with(&[("gw/a.yaml", MAPPING), ("gw/chancery.toml", "dialect = 'ambassador'\n")]);
+    assert!(folder.run(&["check", "gw"]).err.contains("gw/chancery.toml is not read"));
+    assert!(!folder.run_in("gw", &["check", "."]).err.contains("not read"));
+    assert!(!folder.run(&["check", "--config", "gw/chancery.toml", "gw"]).err.contains("not read"));
+}
+
+#[test]
+fn a_folder_of_other_files_has_nothing_to_read() {
+    let folder = Folder::with(&[("a/other.yaml", "a: 1\n"), ("b/kustomization.yaml", "resources: [../c]\n")]);
+    for name in ["a", "b"] {
+        let run = folder.run(&["check", name]);
+        assert_eq!((run.code, run.err.ends_with(&format!("there is nothing that a dialect reads in {name}\n"))), (2, true), "{}", run.err);
+    }
+}
+
+#[test]
+fn requests_are_tested_against_an_application_gateway() {
+    let input = include_str!("../../../assets/examples/ingress/paths.yaml");
+    let test = "tests:\n- request: http://shop.example.com/api/\n  expect: {ending: {outcome: forwarded}}\n";
+    let folder = Folder::with(&[("a.yaml", input), ("t.yaml", test)]);
+    let run = folder.run(&["test", "t.yaml", "a.yaml"]);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    folder.write("t.yaml", test.replace("forwarded", "redirected").as_bytes());
+    assert!(folder.run(&["test", "t.yaml", "a.yaml"]).out.contains("ending.outcome: expected \"redirected\", got \"forwarded\""));
+    folder.write("t.yaml", test.replace("tests:", "test:").as_bytes());
+    assert!(folder.run(&["test", "t.yaml", "a.yaml"]).err.contains("t.yaml has its requests under `test`: the list must be called `tests`"));
+}
+
+#[test]
 fn a_pattern_with_a_slash_leaves_a_kustomization_out() {
     let overlay = "resources: [../../base]\n";
     let files = [("base/kustomization.yaml", "resources: [m.yaml]\n"), ("base/m.yaml", MAPPING), ("overlays/dev/kustomization.yaml", overlay)];
@@ -200,6 +239,18 @@ fn known_findings_are_left_out() {
     folder.write("a.yaml", format!("# moved\n{}", MAPPING.replace("timout_ms: 1", "timout_ms: 1, prefx: 1")).as_bytes());
     let new = folder.run(&["check", "--strict", "--baseline", "known.json", "a.yaml"]);
     assert!(new.code == 1 && new.out.contains("prefx") && !new.out.contains("no `spec.timout_ms`"), "{}", new.out);
+}
+
+#[test]
+fn known_findings_are_known_from_every_folder_and_by_every_spelling_of_a_path() {
+    let folder = Folder::with(&[("gw/a.yaml", MAPPING)]);
+    assert_eq!(folder.run(&["check", "--write-baseline", "known.json", "gw"]).code, 0);
+    for (from, input, baseline) in [("gw", ".", "../known.json"), ("gw", "a.yaml", "../known.json"), (".", "./gw/../gw", "known.json")] {
+        let known = folder.run_in(from, &["check", "--strict", "--baseline", baseline, input]);
+        assert_eq!(known.code, 0, "{from} {input}: {}{}", known.out, known.err);
+    }
+    folder.write("old.json", folder.read("known.json").replace("\": 2,", "\": 1,").as_bytes());
+    assert_eq!(folder.run(&["check", "--strict", "--baseline", "old.json", "gw"]).code, 0, "version 1 names files as they are given");
 }
 
 /// Each of these steers a terminal, or turns the text that comes after it.

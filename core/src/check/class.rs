@@ -32,7 +32,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             continue;
         };
         let Some(name) = class.as_str().filter(|name| !name.is_empty() && !known.contains(name)) else { continue };
-        let message = format!("there is no IngressClass `{name}` in the input, and no controller takes the Ingress");
+        let message = format!("there is no IngressClass `{name}` in the input, and none of its gateways serves the Ingress");
         let help = match nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "add the IngressClass, or leave the Ingress to the controller whose class that is".into(),

@@ -5,7 +5,7 @@
 
 use super::whole::Whole;
 use crate::compilation::{Claim, Dialect};
-use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::resource::Object;
 use crate::text::{Node, Value};
 use alloc::format;
@@ -47,6 +47,23 @@ const CONTROLLERS: &[(&str, &str)] = &[
 const PLACEHOLDERS: &[&str] =
     &["CHANGEME", "CHANGE_ME", "CHANGE-ME", "REPLACEME", "REPLACE_ME", "REPLACE-ME", concat!("TO", "DO"), concat!("FIX", "ME"), "TBD"];
 
+/// Parts of host names and of paths in examples, in any case.
+const YOURS: &[&str] = &[
+    "yourdomain",
+    "your-domain",
+    "your_domain",
+    "yourcompany",
+    "your-company",
+    "yourhost",
+    "your-host",
+    "your-hostname",
+    "your-service",
+    "your-namespace",
+    "your-app",
+    "mydomain",
+    "my-domain",
+];
+
 /// How deep objects are looked into for placeholders.
 const DEEPEST: usize = 32;
 
@@ -56,7 +73,8 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         if *object.key.kind == *"Ingress" {
             foreign(whole, object);
         }
-        if let Some(spec) = object.root.get("spec") {
+        // A definition of Consul has neither a version nor a `spec`: the whole is what it specifies.
+        if let Some(spec) = object.root.get("spec").or_else(|| object.api_version.is_empty().then_some(&object.root)) {
             placeholders(whole, object, spec);
         }
     }
@@ -98,25 +116,36 @@ fn placeholders(whole: &mut Whole<'_>, object: &Object, root: &Node) {
         match &node.value {
             Value::Object(object) if depth < DEEPEST => nodes.extend(object.iter().map(|entry| (&entry.value, depth + 1))),
             Value::Array(items) if depth < DEEPEST => nodes.extend(items.iter().map(|item| (item, depth + 1))),
-            Value::String(text) if is_placeholder(text) => {
+            Value::String(text) => {
+                let Some(severity) = placeholder(text) else { continue };
                 let message = format!("`{text}` looks like a placeholder that was not replaced");
-                let finding = Diagnostic::new(&codes::STAND_IN, message, Place::value(object.id, node.id));
-                whole.report(finding.about(object.key.clone()));
+                let mut finding = Diagnostic::new(&codes::STAND_IN, message, Place::value(object.id, node.id)).about(object.key.clone());
+                finding.severity = severity;
+                whole.report(finding);
             }
             _ => {}
         }
     }
 }
 
-fn is_placeholder(text: &str) -> bool {
-    let shell = text.strip_prefix("${").is_some_and(|rest| rest.ends_with('}') && !rest.contains(' '));
-    let yours = |text: &str| text.starts_with("YOUR_") || text.starts_with("YOUR-");
-    let marked = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
-    let marked = marked.is_some_and(|inner| !inner.is_empty() && inner.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ')));
+/// How bad it is that a text is a placeholder; nothing where it is none. What programs replace may be replaced later.
+fn placeholder(text: &str) -> Option<Severity> {
+    let between = |open: &str, close: &str| text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+    let is_variable = [("${", "}"), ("$(", ")")].into_iter().any(|(open, close)| between(open, close).is_some_and(|name| !name.contains(' ')));
+    let is_template = !text.contains('\n') && text.split_once("{{").is_some_and(|(_, rest)| rest.contains("}}"));
+    if is_variable || is_template {
+        return Some(Severity::Notice);
+    }
+    let is_marked =
+        between("<", ">").is_some_and(|inner| !inner.is_empty() && inner.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ')));
     // Text of several lines, and sentences, are for people or are programs.
     let is_value = !text.contains(['\n', ' ']);
-    let template = text.find("{{").is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains("}}"))) && !text.contains('\n');
-    let is_mark = |word: &str| PLACEHOLDERS.contains(&word) || word.len() > 2 && word.bytes().all(|byte| matches!(byte, b'x' | b'X'));
-    let word = is_value && text.split(['.', '/', ':', '@', ',']).any(is_mark);
-    shell || yours(text) || marked || template || word
+    let has_mark = is_value && text.split(['.', '/', ':', '@', ',']).any(is_mark);
+    (is_marked || has_mark || text.starts_with("YOUR_") || text.starts_with("YOUR-")).then_some(Severity::Warning)
+}
+
+/// Whether a part of a name stands for what somebody should put in.
+fn is_mark(word: &str) -> bool {
+    let is_yours = YOURS.iter().any(|yours| word.eq_ignore_ascii_case(yours));
+    PLACEHOLDERS.contains(&word) || is_yours || word.len() > 2 && word.bytes().all(|byte| matches!(byte, b'x' | b'X'))
 }

@@ -5,6 +5,7 @@
 //!
 //! What must not be here: files, and what becomes of a request.
 
+use crate::resource::nearest;
 use crate::simulate::{SavedRequest, WrittenRequest};
 use crate::text::{Limits, LineIndex, Node, Object, Spans, Str, Value, parse, to_json, to_yaml};
 use alloc::format;
@@ -45,7 +46,13 @@ pub struct Mismatch {
     pub expected: String,
     /// What is there, as JSON; nothing where the field is not there.
     pub actual: Option<String>,
+    /// Where the report has no field of this name: the one that is probably meant, if any is near.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meant: Option<String>,
 }
+
+/// Fields that a report leaves out where they are empty.
+const LEFT_OUT_WHERE_EMPTY: [&str; 9] = ["around", "dialect", "findings", "grpc_status", "hosts", "more", "shares", "then", "wanting"];
 
 impl RequestTests {
     /// Whether a text is a file of tests: an object with a list `tests`, and no resource.
@@ -56,6 +63,15 @@ impl RequestTests {
         }
         let root = parse(text, &Limits::default()).root;
         root.is_some_and(|root| root.get("tests").is_some_and(|tests| tests.as_array().is_some()))
+    }
+
+    /// The key of a list of requests that is almost called `tests`.
+    #[must_use]
+    pub fn misspelt_key(text: &str) -> Option<String> {
+        let root = parse(text, &Limits::default()).root?;
+        let is_list_of_tests = |node: &Node| node.as_array().is_some_and(|all| all.iter().any(|test| test.get("request").is_some()));
+        let key = &root.as_object()?.iter().find(|entry| is_list_of_tests(&entry.value))?.key;
+        (key.as_str() != "tests").then(|| key.to_string())
     }
 
     /// Reads a file of tests.
@@ -161,7 +177,7 @@ impl Reader<'_> {
         let request = node.get("request").ok_or_else(|| self.wrong(node, "the test has no `request`"))?;
         let expect = node.get("expect").ok_or_else(|| self.wrong(node, "the test has no `expect`"))?;
         if expect.as_object().is_none_or(Object::is_empty) {
-            return Err(self.wrong(expect, "`expect` names at least one field of what `chancery route --format json` shows"));
+            return Err(self.wrong(expect, "`expect` must name at least one field that `chancery route --format json` shows"));
         }
         let request = self.request(request)?;
         let method = if request.method.is_empty() { "GET" } else { &request.method };
@@ -225,7 +241,17 @@ fn compare(out: &mut Vec<Mismatch>, field: &str, expected: &Node, actual: Option
     let dot = if field.is_empty() { "" } else { "." };
     match (&expected.value, actual) {
         (Value::Object(fields), Some(serde_json::Value::Object(actual))) => {
-            fields.iter().for_each(|entry| compare(out, &format!("{field}{dot}{}", entry.key), &entry.value, actual.get(entry.key.as_str())));
+            for entry in fields.iter() {
+                let (name, field) = (entry.key.as_str(), format!("{field}{dot}{}", entry.key));
+                match actual.get(name) {
+                    // A misspelt field is nothing in every report: `null` would always pass.
+                    None if !LEFT_OUT_WHERE_EMPTY.contains(&name) => {
+                        let meant = nearest(name, actual.keys().map(String::as_str).chain(LEFT_OUT_WHERE_EMPTY)).map(String::from);
+                        out.push(Mismatch { field, expected: to_json(&entry.value, false), actual: None, meant });
+                    }
+                    actual => compare(out, &field, &entry.value, actual),
+                }
+            }
         }
         (Value::Array(all), Some(serde_json::Value::Array(actual))) if all.len() == actual.len() => {
             all.iter().zip(actual).enumerate().for_each(|(at, (one, actual))| compare(out, &format!("{field}[{at}]"), one, Some(actual)));
@@ -234,7 +260,7 @@ fn compare(out: &mut Vec<Mismatch>, field: &str, expected: &Node, actual: Option
         (Value::Null, None | Some(serde_json::Value::Null)) => {}
         (_, actual) => {
             if !actual.is_some_and(|actual| is_same(expected, actual)) {
-                out.push(Mismatch { field: field.into(), expected: to_json(expected, false), actual: actual.map(ToString::to_string) });
+                out.push(Mismatch { field: field.into(), expected: to_json(expected, false), actual: actual.map(ToString::to_string), meant: None });
             }
         }
     }
@@ -290,21 +316,35 @@ tests:
         assert_eq!(wrong("tests:\n- request: http://a/\n"), "line 2: the test has no `expect`");
         assert_eq!(
             wrong("tests:\n- request: http://a/\n  expect: {}\n"),
-            "line 3: `expect` names at least one field of what `chancery route --format json` shows"
+            "line 3: `expect` must name at least one field that `chancery route --format json` shows"
         );
         assert_eq!(wrong("tests:\n- requests: x\n"), "line 2: there is no field `requests` here; there are name, gateway, request, expect");
+        assert_eq!(RequestTests::misspelt_key("test:\n- request: http://a/\n").as_deref(), Some("test"));
         assert!(!RequestTests::is_one("apiVersion: v1\ntests: []\n") && !RequestTests::is_one("a: 1\n"));
     }
 
     #[test]
     fn only_fields_that_are_named_count() {
         let read = RequestTests::read(FILE).expect("tests");
-        let actual = serde_json::json!({ "outcome": "forward", "clusters": [{ "name": "cart", "percent": 100.0 }], "status": null });
+        let actual =
+            serde_json::json!({ "outcome": "forward", "clusters": [{ "name": "cart", "percent": 100.0 }], "status": null, "location": null });
         assert_eq!(read.tests[0].mismatches(&actual), []);
         let mismatches = read.tests[1].mismatches(&actual);
-        assert_eq!(mismatches, [Mismatch { field: "status".into(), expected: "404".into(), actual: Some("null".into()) }]);
+        assert_eq!(mismatches, [Mismatch { field: "status".into(), expected: "404".into(), actual: Some("null".into()), meant: None }]);
         let other = serde_json::json!({ "outcome": "forward", "clusters": [{ "name": "shop" }] });
         assert_eq!(read.tests[0].mismatches(&other)[0].field, "clusters[0].name");
+    }
+
+    #[test]
+    fn a_field_that_no_report_has_is_a_mismatch_whatever_is_expected() {
+        let actual = serde_json::json!({ "outcome": "forward", "upstream": { "path": "/" } });
+        let mismatches = |expect: &str| {
+            let text = format!("tests:\n- {{request: 'http://a/', expect: {expect}}}\n");
+            RequestTests::read(&text).expect("tests").tests[0].mismatches(&actual)
+        };
+        let found = mismatches("{upstreem: null, upstream: {paht: /}, outcome: forward, shares: null}");
+        let found: Vec<_> = found.iter().map(|of| (of.field.as_str(), of.actual.as_deref(), of.meant.as_deref())).collect();
+        assert_eq!(found, [("upstreem", None, Some("upstream")), ("upstream.paht", None, Some("path"))]);
     }
 
     #[test]

@@ -47,10 +47,10 @@ impl Document {
     }
 }
 
-/// A comment, from its `#` to the end of its line.
+/// A comment: from its `#` or `//` to the end of its line, or from `/*` to `*/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// Where it stands, its `#` included and its line break left out.
+    /// Where it stands, its signs included and its line break left out.
     pub range: TextRange,
     /// Whether nothing but spaces stands before it on its line.
     pub own_line: bool,

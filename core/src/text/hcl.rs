@@ -13,7 +13,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Whether a text is HCL: its first word is followed by `=` or `{`, or by a label and `{`. No object in YAML or JSON begins so.
+/// Whether a text is HCL: its first word is followed by `=` or `{`, or by labels and `{`. No object in YAML or JSON begins so.
 pub(super) fn is_hcl(text: &str) -> bool {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0, deepest: 1, fault: None, comments: Vec::new() };
     reader.blanks();
@@ -34,10 +34,13 @@ pub(super) fn is_hcl(text: &str) -> bool {
         }
         Some(b'{') => reader.bytes.get(reader.at + 1) != Some(&b'{'),
         Some(b'"') => {
-            reader.string().is_some() && {
+            while reader.peek() == Some(b'"') {
+                if reader.string().is_none() {
+                    return false;
+                }
                 reader.spaces();
-                reader.peek() == Some(b'{')
             }
+            reader.peek() == Some(b'{')
         }
         _ => false,
     }

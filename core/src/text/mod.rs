@@ -23,6 +23,8 @@ mod fast;
 
 mod hcl;
 
+mod json_comments;
+
 mod limits;
 
 pub mod base64;

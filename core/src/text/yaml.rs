@@ -10,7 +10,9 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle, Tag};
 use super::{
     Document, Limits, Problem, ProblemKind, Str, TextRange, Value,
     build::{Builder, Expects, Stop},
-    fast, hcl, place, problem_words,
+    fast, hcl,
+    json_comments::Uncommented,
+    place, problem_words,
     repair::{self, MAX_PATCHES, Patch, Patched},
     scalar,
 };
@@ -39,14 +41,30 @@ pub fn parse(text: &str, limits: &Limits) -> Document {
     if hcl::is_hcl(text) {
         return hcl::parse(text, limits);
     }
-    fast::parse(text, limits).unwrap_or_else(|| parse_yaml(text, limits))
+    let read = |text: &str| fast::parse(text, limits).unwrap_or_else(|| parse_yaml(text, limits));
+    match Uncommented::of(text) {
+        Some(json) => {
+            let document = read(&json.text);
+            json.document(document)
+        }
+        None => read(text),
+    }
 }
 
 /// Reads one document by the full parser alone, as [`parse`] does where its quick reader is not sure: the measure that the quick
 /// reader is tested against.
 #[doc(hidden)]
 pub fn parse_fully(text: &str, limits: &Limits) -> Document {
-    if hcl::is_hcl(text) { hcl::parse(text, limits) } else { parse_yaml(text, limits) }
+    if hcl::is_hcl(text) {
+        return hcl::parse(text, limits);
+    }
+    match Uncommented::of(text) {
+        Some(json) => {
+            let document = parse_yaml(&json.text, limits);
+            json.document(document)
+        }
+        None => parse_yaml(text, limits),
+    }
 }
 
 fn parse_yaml(text: &str, limits: &Limits) -> Document {

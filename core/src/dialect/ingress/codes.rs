@@ -31,7 +31,7 @@ crate::diagnostic::codes::codes! {
     PRIORITY_TAKEN = "priority-taken", Error, "two rules have the same priority, which Azure rejects";
     PARTIAL_PRIORITIES = "partial-priorities", Warning, "some Ingresses have a priority and others do not";
     UNKNOWN_INGRESS_CLASS = "unknown-ingress-class", Warning, "an Ingress names a class that does not exist";
-    CLASS_TWICE = "class-twice", Warning, "the class is given by both the annotation and the field";
+    CLASS_TWICE = "class-twice", Warning, "the annotation and the field name different classes";
     MISSING_REWRITE = "missing-rewrite", Error, "an Ingress names a rewrite set that does not exist, which Azure rejects";
     REWRITE_TWICE = "rewrite-twice", Warning, "both rewrite annotations are set, so neither is used";
     DELETED_HEADER_SET = "deleted-header-set", Warning, "a header is both deleted and set";

@@ -179,9 +179,12 @@ pub fn check(object: &Object, sink: &mut Findings) -> Result<(), Reported> {
         });
     };
     let annotation = root.at(&["metadata", "annotations", "kubernetes.io/ingress.class"]);
-    if let (Some(annotation), Some(_)) = (annotation, &ingress.class) {
-        let help = "leave the annotation out: the field is what counts since Kubernetes 1.18";
-        refuse(annotation.id, "`kubernetes.io/ingress.class` cannot be set beside `spec.ingressClassName`".into(), Some(help));
+    if let (Some(annotation), Some(class)) = (annotation, &ingress.class)
+        && annotation.as_str() != Some(class.text)
+    {
+        let message =
+            format!("`kubernetes.io/ingress.class` and `spec.ingressClassName` (`{}`) differ: a new Ingress with both is refused", class.text);
+        refuse(annotation.id, message, Some("leave the annotation out: the field replaced it in Kubernetes 1.18"));
     }
     if ingress.default_backend.is_none() && ingress.rules.is_empty() {
         let node = nearest_node(root, &["spec", "rules"]);

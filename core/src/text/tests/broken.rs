@@ -106,3 +106,27 @@ fn warnings_break_nothing() {
         assert!(!document.problems.is_empty() && !document.is_broken(), "{text:?}");
     }
 }
+
+#[test]
+fn json_with_comments_is_read_and_refused_at_the_first_comment() {
+    let text =
+        "// mine\n{\n  /* two\n  lines */ \"kind\": \"Mapping\", // \"quoted\"\n  \"url\": \"http://x/*\",\n  \"n\": [1, -2.5e3, true, null],\n}\n";
+    let document = parse(text, &Limits::default());
+    let root = document.root.as_ref().expect("a value");
+    assert_eq!(root.get("kind").and_then(Node::as_str), Some("Mapping"));
+    assert_eq!(root.get("url").and_then(Node::as_str), Some("http://x/*"));
+    let kind = root.get("kind").expect("the field").id;
+    assert_eq!(document.spans.get(kind).expect("a place").value.slice(text), "\"Mapping\"");
+    let comments: Vec<_> = document.comments.iter().map(|comment| (comment.range.slice(text), comment.own_line)).collect();
+    assert_eq!(comments, [("// mine", true), ("/* two\n  lines */", true), ("// \"quoted\"", false)]);
+    let [problem] = &document.problems[..] else { panic!("one problem: {:?}", document.problems) };
+    assert_eq!((problem.kind, problem.range.slice(text)), (ProblemKind::Syntax, "// mine"));
+}
+
+#[test]
+fn a_flow_of_yaml_keeps_its_slashes() {
+    for text in ["{url: //x}", "{\"url\": http://x, \"n\": 1}", "{\"a\": 1} # // no comment", "[/a, /*b]"] {
+        let document = parse(text, &Limits::default());
+        assert!(!document.is_broken() && document.root.is_some(), "{text}: {:?}", document.problems);
+    }
+}

@@ -12,10 +12,10 @@ pub(super) fn check(checked: &mut Checked<'_, '_>) {
     let all: Vec<Ingress<'_>> = checked.source.cluster.all(kind).map(|held| Ingress::read(held, kind)).collect();
     for ingress in &all {
         let Some(class) = &ingress.class else { continue };
-        if let Some(annotated) = ingress.annotations.some_text(&INGRESS_CLASS) {
+        if let Some(annotated) = ingress.annotations.some_text(&INGRESS_CLASS).filter(|annotated| *annotated.value != *class.value) {
             let message = format!("the annotation says `{}` and `ingressClassName` says `{}`; the annotation is used", annotated.value, class.value);
             let finding = checked.finding(&codes::CLASS_TWICE, message, annotated.origin);
-            checked.tell(finding.help("Kubernetes refuses an Ingress that is made with both"));
+            checked.tell(finding.help("leave the annotation out, or give it the same class"));
             continue;
         }
         let environment = checked.source.environment;

@@ -1,0 +1,100 @@
+//! JSON with comments, as editors write it (`//` to the end of the line, `/* ... */`): neither JSON nor YAML, but it says what is meant.
+//!
+//! What must not be here: reading values; the text without its comments is read like any other.
+
+use super::{Comment, Document, Problem, ProblemKind, TextRange};
+use alloc::{string::String, vec::Vec};
+
+/// A text of JSON whose comments are replaced by as many spaces.
+pub(super) struct Uncommented {
+    pub(super) text: String,
+    comments: Vec<Comment>,
+}
+
+impl Uncommented {
+    /// Nothing where the text has no such comment, or is anything but JSON besides.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let mut at = text.len() - text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).len();
+        if !matches!(bytes.get(at)?, b'{' | b'[' | b'/') {
+            return None;
+        }
+        let mut comments = Vec::new();
+        let mut has_value = false;
+        while let Some(byte) = bytes.get(at) {
+            at = match byte {
+                b'/' => {
+                    let end = end_of_comment(text, at)?;
+                    let line = text[..at].rfind('\n').map_or(0, |line| line + 1);
+                    comments.push(Comment { range: TextRange::new(at as u32, end as u32), own_line: text[line..at].trim().is_empty() });
+                    end
+                }
+                b'"' => end_of_string(bytes, at)?,
+                b'{' | b'[' => {
+                    has_value = true;
+                    at + 1
+                }
+                b' ' | b'\t' | b'\r' | b'\n' => at + 1,
+                _ if !has_value => return None,
+                b'}' | b']' | b',' | b':' => at + 1,
+                _ => end_of_literal(text, at)?,
+            };
+        }
+        if comments.is_empty() || !has_value {
+            return None;
+        }
+        Some(Self { text: blanked(text, &comments), comments })
+    }
+
+    /// The document as read without its comments, with them and the problem that they are.
+    pub(super) fn document(self, mut document: Document) -> Document {
+        if let Some(first) = self.comments.first() {
+            let message = "JSON has no comments, so this text is refused; delete them, or write YAML with `#`";
+            let place = document.problems.partition_point(|problem| problem.range.start < first.range.start);
+            let problem = Problem { kind: ProblemKind::Syntax, range: first.range, message: message.into(), related: None };
+            document.problems.insert(place, problem);
+        }
+        document.comments = self.comments;
+        document
+    }
+}
+
+/// The text with a space for each byte of a comment; line breaks stay.
+fn blanked(text: &str, comments: &[Comment]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for comment in comments {
+        let (start, end) = (comment.range.start as usize, comment.range.end as usize);
+        out.push_str(&text[from..start]);
+        out.extend(text[start..end].bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' }));
+        from = end;
+    }
+    out.push_str(&text[from..]);
+    out
+}
+
+fn end_of_comment(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..];
+    if rest.starts_with("//") {
+        return Some(at + rest.find(['\n', '\r']).unwrap_or(rest.len()));
+    }
+    Some(at + 2 + rest.strip_prefix("/*")?.find("*/")? + 2)
+}
+
+fn end_of_string(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut at = at + 1;
+    loop {
+        at = match bytes.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\\' => at + 2,
+            _ => at + 1,
+        };
+    }
+}
+
+fn end_of_literal(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..];
+    let literal = &rest[..rest.find(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c)).unwrap_or(rest.len())];
+    let is_number = literal.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && literal.parse::<f64>().is_ok();
+    (is_number || matches!(literal, "true" | "false" | "null")).then_some(at + literal.len())
+}
