@@ -130,10 +130,12 @@ impl Reader {
             let name = self.name(&settings);
             self.strange.push(format!("{name} is not read: settings are found from the current folder upwards, or by --config"));
         }
-        let problems = found.problems.iter().map(|(path, why)| format!("cannot read {}: {why}", self.name(path)));
-        let problems: Vec<String> = problems.collect();
+        // Behind a link that leads nowhere is no file.
+        let (links, unread): (Vec<_>, Vec<_>) = found.problems.iter().partition(|(path, _)| files::is_dangling(path));
+        let problems: Vec<String> = unread.iter().map(|(path, why)| format!("cannot read {}: {why}", self.name(path))).collect();
         self.problems.extend(problems);
-        let strange: Vec<String> = found.passed_over.iter().map(|(path, why)| format!("{} is passed over: {why}", self.name(path))).collect();
+        let strange = links.into_iter().chain(&found.passed_over);
+        let strange: Vec<String> = strange.map(|(path, why)| format!("{} is passed over: {why}", self.name(path))).collect();
         self.strange.extend(strange);
         let built: Vec<&Kustomization> = if self.render { found.kustomizations.iter().collect() } else { Vec::new() };
         for path in found.files.iter().filter(|path| !built.iter().any(|of| path.starts_with(&of.folder))) {
