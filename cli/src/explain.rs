@@ -318,7 +318,7 @@ impl Explainer<'_> {
                 let _ = writeln!(out, "  {} {}\n", self.style.dim("="), self.style.cyan(short(value, self.style.width.saturating_sub(8))));
             }
             None => {
-                let _ = writeln!(out, "  {}\n", self.style.yellow("nothing stands there: Envoy's own default counts"));
+                let _ = writeln!(out, "  {}\n", self.style.yellow("nothing is set there: Envoy's default applies"));
             }
         }
         match of.from.as_ref().filter(|from| **from != of.pointer) {
@@ -374,7 +374,7 @@ impl Explainer<'_> {
         let _ = writeln!(out, "{}", self.style.bold(format!("{}:{}", report.file, report.line)));
         let _ = writeln!(out, "  {} {}\n", self.style.dim("|"), self.style.cyan(plain(&report.text.replace('\t', "    "))));
         let Some(resource) = &report.resource else {
-            let _ = writeln!(out, "No resource stands on this line.");
+            let _ = writeln!(out, "There is no resource on this line.");
             self.findings(&mut out, report);
             return out;
         };
@@ -383,11 +383,7 @@ impl Explainer<'_> {
         if report.made.is_empty() {
             let _ = writeln!(out, "{} makes nothing in the {} output.", plain(&of), self.document);
         } else if report.whole {
-            let _ = writeln!(
-                out,
-                "This line alone makes nothing that stands on its own. {} as a whole makes",
-                self.style.bold(plain(&resource.to_string()))
-            );
+            let _ = writeln!(out, "This line alone makes nothing. {} as a whole makes", self.style.bold(plain(&resource.to_string())));
         } else {
             let _ = writeln!(out, "{} makes", self.style.bold(plain(&of)));
         }

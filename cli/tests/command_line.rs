@@ -300,7 +300,7 @@ fn snapshots_and_links_give_the_same_answer() {
     }
     assert_eq!(folder.run(&["open", link.out.trim()]).out, folder.run(&["check", "gateway.yaml"]).out);
     let both = folder.run(&["check", "gateway.json", "gateway.yaml"]);
-    assert_eq!(both.err, "chancery: gateway.json is a snapshot: it holds all its inputs, and cannot be read together with others\n");
+    assert_eq!(both.err, "chancery: gateway.json is a snapshot: it contains all its inputs, and cannot be read together with others\n");
 }
 
 /// What an Envoy tells: one listener that it works with, a cluster that it refused, an extension that nobody knows.
@@ -467,7 +467,7 @@ fn registries_are_listed() {
 fn a_program_without_the_page_says_how_to_get_it() {
     let run = Folder::new().run(&["play"]);
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("`cargo xtask binary` builds one file that holds it"), "{}", run.err);
+    assert!(run.err.contains("`cargo xtask binary` builds one file that contains it"), "{}", run.err);
 }
 
 #[test]

@@ -181,8 +181,8 @@ fn wrong_files_are_named() {
     fs::write(path("a.key"), &one.1).expect("a file");
     fs::write(path("b.key"), &other.1).expect("a file");
     assert!(told("nowhere", "a.key").contains("nowhere"));
-    assert!(told("a.key", "a.key").contains("a.key holds no certificate in PEM"));
-    assert!(told("a.crt", "a.crt").contains("a.crt holds no private key in PEM"));
+    assert!(told("a.key", "a.key").contains("a.key contains no certificate in PEM"));
+    assert!(told("a.crt", "a.crt").contains("a.crt contains no private key in PEM"));
     assert!(told("a.crt", "b.key").contains("do not go together"), "{}", told("a.crt", "b.key"));
     assert_eq!(told("a.crt", "a.key"), "");
 }

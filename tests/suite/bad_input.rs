@@ -70,7 +70,7 @@ fn deep_nesting_is_refused() {
     let keys = errors_of(&format!("a:\n  {}1\n", "? ".repeat(10_000)));
     assert!(!keys.is_empty() && keys.len() <= 300, "{} errors", keys.len());
     let mut stairs = String::new();
-    (0..10_000).for_each(|depth| stairs.push_str(&format!("{}a:\n", " ".repeat(depth))));
+    (0..2_000).for_each(|depth| stairs.push_str(&format!("{}a:\n", " ".repeat(depth))));
     assert!(!errors_of(&stairs).is_empty());
     let in_spec = mapping(&format!("  prefix: {}{}\n", "[".repeat(10_000), "]".repeat(10_000)));
     assert!(!errors_of(&in_spec).is_empty());

@@ -84,7 +84,7 @@ pub fn smoke() -> Result<Result<(), String>, String> {
 pub fn installed() -> Result<(), String> {
     setup::window()?;
     setup::web_driver()?;
-    let package = package::window(page::For::Tests, "window")?;
+    let package = package::window(page::For::People, "window")?;
     let is_root = works("test", &["-w", "/var/lib/dpkg"]);
     let tree = target().join("debian/installed");
     let window = if is_root {

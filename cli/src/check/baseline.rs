@@ -104,9 +104,8 @@ impl Baseline {
     pub fn read(file: &Path) -> Result<Self, Unusable> {
         let name = file.display();
         let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read {name}: {}", reason(&error)))?;
-        let read: Self = serde_json::from_str(&text).map_err(|error| {
-            format!("{name} holds no known findings as --write-baseline writes them: line {} column {}", error.line(), error.column())
-        })?;
+        let read: Self = serde_json::from_str(&text)
+            .map_err(|error| format!("{name} contains no baseline as --write-baseline writes it: line {} column {}", error.line(), error.column()))?;
         if !(1..=VERSION).contains(&read.chancery_baseline) {
             return Err(
                 format!("{name} was written in version {} of the format, and this chancery reads 1 and {VERSION}", read.chancery_baseline).into()

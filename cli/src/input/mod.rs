@@ -259,7 +259,7 @@ fn read_all(paths: &[PathBuf], deployment: &Deployment) -> Result<LoadedInput, U
             let snapshot = Snapshot::read(&one.text).map_err(|why| format!("{} {why}", one.name))?;
             Ok(LoadedInput::opened(&snapshot, deployment))
         }
-        ([one, ..], _) => Err(format!("{} is a snapshot: it holds all its inputs, and cannot be read together with others", one.name).into()),
+        ([one, ..], _) => Err(format!("{} is a snapshot: it contains all its inputs, and cannot be read together with others", one.name).into()),
     }
 }
 

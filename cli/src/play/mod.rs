@@ -27,7 +27,7 @@ pub fn page() -> Option<Files> {
 /// Serves until it is ended.
 pub fn run(args: &PlayArgs) -> Outcome {
     if page::FILES.is_empty() {
-        return Err("this chancery was built without the playground; in its source, `cargo xtask play` serves it, and `cargo xtask binary` builds one file that holds it".into());
+        return Err("this chancery was built without the playground; in its source, `cargo xtask play` serves it, and `cargo xtask binary` builds one file that contains it".into());
     }
     let listener = serve::bind(args.port).map_err(|error| format!("cannot listen on loopback: {error}"))?;
     let address = listener.local_addr().map_err(|error| format!("cannot listen on loopback: {error}"))?;

@@ -43,7 +43,7 @@ pub const MISSING_OPTION: OptionSpec = OptionSpec {
     name: MISSING,
     kind: OptionKind::Choice(&[
         (ERROR, "They do not exist, as in a whole cluster"),
-        (AUTO, "They are assumed to exist where the input holds none of their kind; a notice says so"),
+        (AUTO, "They are assumed to exist where the input has none of their kind; a notice says so"),
         (ASSUME, "They are assumed to exist; a notice says so"),
     ]),
     doc: "What to do about objects that others refer to and that are not in the input",

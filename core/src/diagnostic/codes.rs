@@ -24,7 +24,7 @@ codes! {
     SYNTAX = "syntax", Error, "the text is not YAML or JSON";
     BROKEN_SEPARATOR = "broken-separator", Warning, "a line looks like a document separator but is not one";
     SUSPICIOUS_TEXT = "suspicious-text", Warning, "Kubernetes reads this text differently from how it looks";
-    TEMPLATE = "template", Error, "the input holds a template that was not rendered";
+    TEMPLATE = "template", Error, "the input contains a template that was not rendered";
     DUPLICATE_KEY = "duplicate-key", Warning, "the same key twice in one object; the last one counts";
     BAD_ANCHOR = "bad-anchor", Error, "an alias without an anchor, or a merge key without an object";
     ALIAS_BOMB = "alias-bomb", Error, "aliases expand to too many values";
@@ -82,7 +82,7 @@ codes! {
     INVALID_WEIGHT = "invalid-weight", Error, "weights that do not add up";
     INVALID_LABEL_GROUP = "invalid-label-group", Error, "a rate limit label that cannot be used";
     HEADER_WITHOUT_VALUE = "header-without-value", Error, "a header that is added without a value";
-    HOST_NEVER_MATCHES = "host-never-matches", Error, "an exact host that holds a star and so matches no request";
+    HOST_NEVER_MATCHES = "host-never-matches", Error, "an exact host that contains a star and so matches no request";
     CORS_ORIGINS_TEXT = "cors-origins-text", Error, "CORS origins written as one text";
     GROUP_MISMATCH = "group-mismatch", Error, "Mappings that match the same requests have different settings";
     GROUP_CONFLICT = "group-conflict", Error, "Mappings that match the same requests cannot be combined";

@@ -39,11 +39,11 @@ pub fn encode(snapshot: &Snapshot) -> String {
 pub fn decode(text: &str) -> Result<Snapshot, String> {
     let Some(packed) = text.strip_prefix(PACKING) else {
         let newer = text.split_once('.').is_some_and(|(version, _)| version.parse::<u32>().is_ok());
-        return Err(if newer { "was packed by a newer Chancery".into() } else { "holds no snapshot".into() });
+        return Err(if newer { "was packed by a newer Chancery".into() } else { "contains no snapshot".into() });
     };
     let bytes = URL_SAFE_NO_PAD.decode(packed.trim_end_matches('=')).map_err(|_| "is cut off or was changed on the way")?;
     let json = decompress_to_vec_with_limit(&bytes, MOST_BYTES).map_err(|error| match error.status {
-        TINFLStatus::HasMoreOutput => format!("holds more than {} MiB", MOST_BYTES >> 20),
+        TINFLStatus::HasMoreOutput => format!("contains more than {} MiB", MOST_BYTES >> 20),
         _ => "is cut off or was changed on the way".into(),
     })?;
     let json = String::from_utf8(json).map_err(|_| "is cut off or was changed on the way")?;

@@ -65,7 +65,7 @@ impl fmt::Display for RegexError {
             Self::UnopenedGroup => "there is a `)` without `(`",
             Self::UnclosedGroup => "a `(` is never closed",
             Self::NothingToRepeat(None) => "there is nothing that a repetition could repeat",
-            Self::RepeatedRepetition => "two repetitions stand side by side",
+            Self::RepeatedRepetition => "two repetitions follow each other",
             Self::TooManyRepetitions => "RE2 repeats at most 1000 times",
             Self::TrailingBackslash => "it ends with a backslash",
             Self::Backreference => "RE2 has no backreferences",

@@ -51,7 +51,7 @@ fn is_at_line_start(text: &str, range: TextRange) -> bool {
 /// Two objects in one document: the second one is all that is left.
 fn missing_separator(problem: &Problem) -> Diagnostic {
     let start = problem.range.start;
-    let message = "two objects stand in one document, so that the first one is lost: a line `---` is missing before this one";
+    let message = "there are two objects in one document, so that the first one is lost: a line `---` is missing before this one";
     let mut finding = Diagnostic::new(&codes::BROKEN_SEPARATOR, message, Place::Text(SourceId(0), problem.range)).fix(
         "add the separator",
         Place::Text(SourceId(0), TextRange::new(start, start)),

@@ -69,7 +69,7 @@ fn items_repeated(items: &[Node], once: Once, path: &Path<'_>, out: &mut Vec<Vio
             Once::Keys([one]) => item.get(one).unwrap_or(item),
             _ => item,
         };
-        let message = format!("`{path}` is there twice: {what} stands in the list before");
+        let message = format!("`{path}` is there twice: {what} is in the list before");
         let reference = format!("{path}: Duplicate value: {key}");
         out.push(violation(node, &path, Fault::Repeated, message, reference));
     }

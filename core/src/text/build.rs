@@ -230,7 +230,7 @@ impl<'a> Builder<'a> {
     /// An alias to an anchor that was seen.
     pub(super) fn alias(&mut self, range: TextRange, anchor: usize, name: &str) -> Result<(), Stop> {
         let Some(found) = self.anchors.get(&anchor) else {
-            let message = format!("`{name}` stands for something that holds this alias itself");
+            let message = format!("`{name}` is an alias of something that contains this alias itself");
             self.problem(ProblemKind::UnknownAnchor, range, message);
             return self.value(range, Value::Null, 0);
         };
@@ -407,7 +407,7 @@ fn merge(object: &mut Object, merged: &mut BTreeSet<Str>, key: &Key, node: Node,
             if !reported && *old != entry.value {
                 reported = true;
                 let place = spans.get(old.id.0 as usize).map(|span| (span.key, "set here".to_owned()));
-                let message = format!("`<<` replaces `{}`, which stands above it; Kubernetes lets only the keys below `<<` win", entry.key);
+                let message = format!("`<<` replaces `{}`, which is written above it; Kubernetes lets only the keys below `<<` win", entry.key);
                 push(problems, Problem { kind: ProblemKind::MergeReplaces, range: key.range, message, related: place });
             }
             object.insert(entry.key, entry.value);

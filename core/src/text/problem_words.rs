@@ -77,7 +77,7 @@ pub(super) fn control_character(text: &str) -> Option<Problem> {
         c => format!("the control character U+{:04X}", c as u32),
     };
     let range = TextRange::new(at as u32, (at + c.len_utf8()) as u32);
-    Some(Problem { kind: ProblemKind::ControlCharacter, range, message: format!("{name} may not stand in YAML; delete it"), related: None })
+    Some(Problem { kind: ProblemKind::ControlCharacter, range, message: format!("{name} is not allowed in YAML; delete it"), related: None })
 }
 
 /// What a parse error means.
@@ -118,7 +118,7 @@ pub(super) fn explain(text: &str, error: &ScanError, offset: u32, builder: &Buil
                 plain(ProblemKind::Syntax, here, format!("a value cannot begin with `{character}`; put it in quotes"))
             }
             '\t' => tab(text, offset),
-            c => plain(ProblemKind::Syntax, here, format!("`{}` cannot stand here", c.escape_debug())),
+            c => plain(ProblemKind::Syntax, here, format!("`{}` is not allowed here", c.escape_debug())),
         },
         ErrorKind::UnclosedFlowCollection { .. }
         | ErrorKind::UnexpectedEofFlowSequence
@@ -154,7 +154,7 @@ pub(super) fn explain(text: &str, error: &ScanError, offset: u32, builder: &Buil
         ErrorKind::MissingLowSurrogate => plain(
             ProblemKind::Syntax,
             rest_of_line(text, offset),
-            "half of a surrogate pair (`\\uD800` to `\\uDFFF`) stands alone in this text; it is not a character".to_owned(),
+            "half of a surrogate pair (`\\uD800` to `\\uDFFF`) is alone in this text; it is not a character".to_owned(),
         ),
         ErrorKind::ExpectedDocumentStart => plain(
             ProblemKind::Ignored,
@@ -193,7 +193,7 @@ fn broken_separator(text: &str, offset: u32) -> Option<Problem> {
         let message = if glued {
             "the `---` that begins a document must be alone on its line; put what follows on the next line".to_owned()
         } else if dashes == 3 {
-            "a `---` that begins a document must stand at the start of its line".to_owned()
+            "a `---` that begins a document must be at the start of its line".to_owned()
         } else {
             format!("this is not a separator: documents are separated by exactly `---`, not by {dashes} dashes")
         };
@@ -310,7 +310,7 @@ fn indentation(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
     let before = &text[line.start as usize..offset.clamp(line.start, line.end) as usize];
     if text.as_bytes().get(offset as usize) == Some(&b':') && (before.contains(": ") || before.starts_with("- ") && before.matches(": ").count() > 0)
     {
-        let message = "a value with `: ` in it must be quoted; a key of an inner object must stand on the next line".to_owned();
+        let message = "a value with `: ` in it must be quoted; a key of an inner object must be on the next line".to_owned();
         return problem(char_range(text, offset), message, None);
     }
     // The columns of the objects and lists that are open around this line, the innermost last.
@@ -324,7 +324,7 @@ fn indentation(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
     if let Some((_, start, is_object)) = columns.iter().rev().find(|(at, ..)| *at == here) {
         let sibling = content_at(text, *start);
         if *is_object && is_item {
-            let message = "a list item cannot stand among keys; indent it below the key it belongs to, or delete the value of that key".to_owned();
+            let message = "a list item cannot be among keys; indent it below the key it belongs to, or delete the value of that key".to_owned();
             return problem(line, message, above.map(|above| (above, "the line above".to_owned())));
         }
         if !*is_object && !is_item {

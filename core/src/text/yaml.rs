@@ -239,7 +239,7 @@ impl Reader<'_> {
             let dashes = line.trim();
             if at != range.start && dashes.len() >= 2 && dashes.bytes().all(|b| b == b'-') {
                 let start = at + (line.len() - line.trim_start().len()) as u32;
-                let message = "this is read as part of the value above; a `---` that begins a document must stand at the start of its line";
+                let message = "this is read as part of the value above; a `---` that begins a document must be at the start of its line";
                 let range = TextRange::new(start, start + dashes.len() as u32);
                 self.builder.push_problem(Problem { kind: ProblemKind::Separator, range, message: message.into(), related: None });
                 return;

@@ -181,7 +181,7 @@ impl Login {
             return Err(if trouble.kind == Kind::Refused { Trouble { kind: Kind::Denied, ..trouble } } else { trouble });
         }
         let body = answer.json();
-        let text = body["access_token"].as_str().ok_or_else(|| Trouble::new(Kind::Denied, "cannot log in: the answer holds no token"))?;
+        let text = body["access_token"].as_str().ok_or_else(|| Trouble::new(Kind::Denied, "cannot log in: the answer has no token"))?;
         let seconds = body["expires_in"].as_u64().or_else(|| body["expires_in"].as_str()?.parse().ok());
         Ok(Token { text: text.to_owned(), until: Instant::now() + seconds.map_or(USUAL, Duration::from_secs) })
     }

@@ -160,7 +160,7 @@ fn certificates_of(document: &mut Value, read: &Value, side: SideRef<'_>, parts:
                 kind: "certificate".into(),
                 name: part.to_owned(),
                 owner: "owned by the controller".into(),
-                fields: vec![format!("the Secret {namespace}/{name} holds another certificate than Azure")],
+                fields: vec![format!("the Secret {namespace}/{name} has another certificate than Azure")],
                 places: Vec::new(),
             });
         }

@@ -27,7 +27,7 @@ pub async fn metrics(State(shared): State<Shared>) -> Response {
         head(&mut out, name, kind, help);
         let _ = writeln!(out, "{name}{} {value}", if kind == "counter" { "_total" } else { "" });
     }
-    head(&mut out, "chancery_source_synced", "gauge", "Whether all that a source holds is known, by kind.");
+    head(&mut out, "chancery_source_synced", "gauge", "Whether all objects of a source are known, by kind.");
     for status in shared.states.all() {
         let synced = u8::from(status.state == crate::event::SourceState::Synced);
         let _ = writeln!(out, "chancery_source_synced{{source=\"{}\",kind=\"{}\"}} {synced}", escaped(&status.source), escaped(&status.kind));

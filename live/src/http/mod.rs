@@ -155,7 +155,7 @@ async fn ready(State(shared): State<Shared>) -> Response {
             (StatusCode::SERVICE_UNAVAILABLE, why.concat()).into_response()
         }
         None if shared.intake.is_synced() => (StatusCode::SERVICE_UNAVAILABLE, "the first build is not done\n").into_response(),
-        None => (StatusCode::SERVICE_UNAVAILABLE, "not all sources have told all that they hold\n").into_response(),
+        None => (StatusCode::SERVICE_UNAVAILABLE, "not all sources are synchronised yet\n").into_response(),
     }
 }
 

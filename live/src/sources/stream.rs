@@ -70,7 +70,7 @@ impl<R: Read + Send + 'static> Source for Stream<R> {
                 }
             }
             outlet.synced();
-            outlet.state(STDIN, SourceState::Synced, Some("the stream has ended; what it told stays".into()));
+            outlet.state(STDIN, SourceState::Synced, Some("the stream has ended; its objects stay".into()));
             Ok(())
         })
     }

@@ -95,7 +95,7 @@ impl Metrics {
         let seconds = |of: &AtomicU64| of.load(Relaxed) as f64 / 1e6;
         let of = &*self.0;
         vec![
-            ("chancery_changes", "counter", "Changes of inputs that sources told.", count(&of.received)),
+            ("chancery_changes", "counter", "Changes of inputs that sources reported.", count(&of.received)),
             ("chancery_changes_unchanged", "counter", "Changes that were dropped, as the content is the same.", count(&of.unchanged)),
             ("chancery_changes_unreferenced", "counter", "Changes that were dropped, as nothing refers to the content.", count(&of.unreferenced)),
             ("chancery_changes_unwatched", "counter", "Changes that were dropped, as their namespace is not watched.", count(&of.unwatched)),

@@ -101,14 +101,14 @@ fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>,
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match all {
         Ok(all) if !all.is_empty() => Ok(all),
-        _ => Err(Failure(format!("{} holds no certificate in PEM", path.display()))),
+        _ => Err(Failure(format!("{} contains no certificate in PEM", path.display()))),
     }
 }
 
 fn config(files: &Files, read: &[Vec<u8>]) -> Result<Arc<ServerConfig>, Failure> {
     let part = |at: usize| read.get(at).map(Vec::as_slice).unwrap_or_default();
     let chain = certificates(&files.certificate, part(0))?;
-    let key = PrivateKeyDer::from_pem_slice(part(1)).map_err(|_| format!("{} holds no private key in PEM", files.key.display()))?;
+    let key = PrivateKeyDer::from_pem_slice(part(1)).map_err(|_| format!("{} contains no private key in PEM", files.key.display()))?;
     let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
@@ -118,7 +118,7 @@ fn config(files: &Files, read: &[Vec<u8>]) -> Result<Arc<ServerConfig>, Failure>
         Some(path) => {
             let mut roots = RootCertStore::empty();
             for authority in certificates(path, part(2))? {
-                roots.add(authority).map_err(|error| format!("{} holds a certificate that cannot be an authority: {error}", path.display()))?;
+                roots.add(authority).map_err(|error| format!("{} contains a certificate that cannot be an authority: {error}", path.display()))?;
             }
             let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
             builder.with_client_cert_verifier(verifier.map_err(|error| format!("{}: {error}", path.display()))?)

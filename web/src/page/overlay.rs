@@ -68,7 +68,7 @@ pub fn Overlays(app: App) -> impl IntoView {
 fn Link(app: App, url: String) -> impl IntoView {
     let size = url.len().div_ceil(1024);
     view! {
-        <p class="share-told">{format!("A link from outside of this window holds shared work ({size} KB). Nothing in it is run; it is compiled and shown here.")}</p>
+        <p class="share-told">{format!("A link from outside of this window contains shared work ({size} KB). Nothing in it is run; it is compiled and shown here.")}</p>
         <div class="share-row">
             <button class="button primary" on:click=move |_| app.open(url.clone())>"Open"</button>
             <button class="button" on:click=move |_| app.screen.overlay.set(None)>"Not now"</button>

@@ -7,7 +7,7 @@ crate::diagnostic::codes::codes! {
     UNKNOWN_ENTRY_FIELD = "unknown-entry-field", Error, "a field that the kind does not have, so Consul refuses the whole document";
     PROXY_WITHOUT_CONFIGURATION = "proxy-without-configuration", Error, "one bad value leaves a proxy without any configuration";
     KEY_IN_ANOTHER_CASE = "key-in-another-case", Notice, "a key is not written as Consul writes it";
-    DURATION_IN_NANOSECONDS = "duration-in-nanoseconds", Warning, "a number where a duration stands: it counts nanoseconds";
+    DURATION_IN_NANOSECONDS = "duration-in-nanoseconds", Warning, "a number instead of a duration: it counts nanoseconds";
     UNKNOWN_PROXY_SETTING = "unknown-proxy-setting", Warning, "Consul does not read this key of a proxy's `Config`";
     ENTERPRISE_FIELD = "enterprise-field", Warning, "only Consul Enterprise acts on this field";
     UNKNOWN_UPSTREAM = "unknown-upstream", Warning, "an upstream that is neither registered nor configured";
@@ -23,7 +23,7 @@ crate::diagnostic::codes::codes! {
     SERVICE_DOWN = "service-down", Warning, "all instances of a service are critical";
     INTENTION_WITHOUT_SERVICE = "intention-without-service", Warning, "an intention applies to no proxy";
     INTENTION_WITHOUT_SOURCE = "intention-without-source", Warning, "the source of an intention does not exist";
-    REDUNDANT_INTENTION = "redundant-intention", Notice, "an intention says what holds anyway";
+    REDUNDANT_INTENTION = "redundant-intention", Notice, "an intention changes nothing: the default does the same";
     INTENTION_FOR_ALL = "intention-for-all", Notice, "an intention lets every service call every service";
     UNUSED_JWT_PROVIDER = "unused-jwt-provider", Notice, "no intention asks for the tokens of a provider";
     UNREACHED_CHAIN = "unreached-chain", Notice, "no proxy reaches the service that a router, splitter or resolver is for";

@@ -53,15 +53,15 @@ macro_rules! kinds {
 }
 
 kinds! {
-    ServiceDefaults = "service-defaults", entries::SERVICE_DEFAULTS, "What holds for a service: its protocol, limits, upstreams.";
-    ProxyDefaults = "proxy-defaults", entries::PROXY_DEFAULTS, "What holds for all proxies.";
+    ServiceDefaults = "service-defaults", entries::SERVICE_DEFAULTS, "The settings of a service: its protocol, limits, upstreams.";
+    ProxyDefaults = "proxy-defaults", entries::PROXY_DEFAULTS, "The settings of all proxies.";
     ServiceRouter = "service-router", entries::SERVICE_ROUTER, "Routes by path, header and method.";
     ServiceSplitter = "service-splitter", entries::SERVICE_SPLITTER, "Shares of the traffic.";
     ServiceResolver = "service-resolver", entries::SERVICE_RESOLVER, "Subsets, redirects and failover.";
     IngressGateway = "ingress-gateway", gateways::INGRESS_GATEWAY, "Ports of an ingress gateway.";
     TerminatingGateway = "terminating-gateway", gateways::TERMINATING_GATEWAY, "Services behind a terminating gateway.";
     ServiceIntentions = "service-intentions", entries::SERVICE_INTENTIONS, "Who may call a service.";
-    Mesh = "mesh", entries::MESH, "What holds for the mesh.";
+    Mesh = "mesh", entries::MESH, "The settings of the mesh.";
     ExportedServices = "exported-services", entries::EXPORTED_SERVICES, "Services that peers may use.";
     SamenessGroup = "sameness-group", entries::SAMENESS_GROUP, "Enterprise: clusters that have the same services.";
     ApiGateway = "api-gateway", gateways::API_GATEWAY, "Listeners of an API gateway.";

@@ -26,7 +26,7 @@ pub const SPECS: &[OptionSpec] = &[
     OptionSpec {
         name: POLICY,
         kind: OptionKind::Choice(&[("allow", "Everybody may"), (DENY, "Nobody may")]),
-        doc: "What holds where no intention says anything",
+        doc: "What applies where no intention matches",
         common: false,
     },
     OptionSpec {

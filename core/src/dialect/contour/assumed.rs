@@ -24,7 +24,7 @@ pub(super) fn options<'o>(objects: &Objects, given: &'o Options, sink: &mut Find
         return Cow::Borrowed(given);
     }
     if let Some((object, flag)) = configuration(objects) {
-        sink.report(notice(object, format!("no flag of Contour is given; `{flag}` is assumed, as the input holds this configuration")));
+        sink.report(notice(object, format!("no flag of Contour is given; `{flag}` is assumed, as the input contains this configuration")));
         return Cow::Owned(Options { arguments: given.arguments.iter().cloned().chain([flag.into()]).collect(), ..given.clone() });
     }
     let gateways = gateways(objects);

@@ -89,7 +89,7 @@ const SERVICE_SPEC: Schema = object![
     field("clusterIP", STRING, "Its address; `None` for none"),
     field("clusterIPs", STRINGS, "Its addresses"),
     field("externalIPs", STRINGS, "More addresses that lead to it"),
-    field("externalName", STRING, "The name that it stands for, with the type `ExternalName`"),
+    field("externalName", STRING, "The name that it is an alias of, with the type `ExternalName`"),
     field("externalTrafficPolicy", STRING, "Whether traffic from outside may go over other nodes: `Cluster` or `Local`"),
     field("healthCheckNodePort", INT32, "The port by which a load balancer finds nodes, with `Local`"),
     field("internalTrafficPolicy", STRING, "Whether traffic from inside may go to other nodes: `Cluster` or `Local`"),

@@ -23,7 +23,7 @@ const CASES: &[(&str, &str)] = &[
     ("spec:\n\tport: 1\n", "2:1 \"\\t\" Tab: YAML does not allow tabs for indentation; replace this by spaces"),
     ("spec:\n  a: 1\n\tb: 2\n", "3:1 \"\\t\" Tab: YAML does not allow tabs for indentation; replace this by spaces"),
     ("a:\n  b: 1\n \tc: 2\n", "3:2 \"\\t\" Tab: YAML does not allow tabs for indentation; replace this by spaces"),
-    ("msg: error: not found\n", "1:11 \":\" Syntax: a value with `: ` in it must be quoted; a key of an inner object must stand on the next line"),
+    ("msg: error: not found\n", "1:11 \":\" Syntax: a value with `: ` in it must be quoted; a key of an inner object must be on the next line"),
     ("a: {{ .Values.x }}\n", "1:4 \"{{\" Template: `{{` looks like a template's placeholder; render the template first, or quote the value"),
     ("{{- if .x }}\na: 1\n{{ end }}\n", "1:1 \"{{\" Template: `{{` looks like a template's placeholder; render the template first"),
     (
@@ -38,7 +38,7 @@ const CASES: &[(&str, &str)] = &[
     ("- a\nb: 1\n", r#"2:1 "b: 1" Syntax: expected a `- ` like the other lines of this list (1:1 "- a": the list begins here)"#),
     (
         "a: 1\n- b\n",
-        r#"2:1 "- b" Syntax: a list item cannot stand among keys; indent it below the key it belongs to, or delete the value of that key (1:1 "a: 1": the line above)"#,
+        r#"2:1 "- b" Syntax: a list item cannot be among keys; indent it below the key it belongs to, or delete the value of that key (1:1 "a: 1": the line above)"#,
     ),
     ("a:\n  - x\n - y\n", r#"3:2 "- y" Syntax: this line is indented by 1 space, its siblings by 2 and what holds them by 0 (2:3 "- x": a sibling)"#),
     ("a: 1\n]\n", "2:1 \"]\" Syntax: `]` closes nothing"),
@@ -47,16 +47,16 @@ const CASES: &[(&str, &str)] = &[
     ("{\"a\": [1\n", "1:7 \"[\" Syntax: this `[` is never closed"),
     (
         "a: \"\\ud800\"\n",
-        "1:4 \"\\\"\\\\ud800\\\"\" Syntax: half of a surrogate pair (`\\uD800` to `\\uDFFF`) stands alone in this text; it is not a character",
+        "1:4 \"\\\"\\\\ud800\\\"\" Syntax: half of a surrogate pair (`\\uD800` to `\\uDFFF`) is alone in this text; it is not a character",
     ),
     ("a: \"\\d+\"\n", "1:5 \"\\\\d\" Syntax: `\\d` is not an escape in YAML; write `\\\\` for a backslash, or use single quotes"),
-    ("a: \0b\n", "1:4 \"\\0\" ControlCharacter: a NUL character may not stand in YAML; delete it"),
-    ("a: 1 # \u{1b}[0m\n", "1:8 \"\\u{1b}\" ControlCharacter: an escape character (terminals use it for colours) may not stand in YAML; delete it"),
+    ("a: \0b\n", "1:4 \"\\0\" ControlCharacter: a NUL character is not allowed in YAML; delete it"),
+    ("a: 1 # \u{1b}[0m\n", "1:8 \"\\u{1b}\" ControlCharacter: an escape character (terminals use it for colours) is not allowed in YAML; delete it"),
     ("a: 1\n--\nb: 2\n", "2:1 \"--\" Syntax: this is not a separator: documents are separated by exactly `---`, not by 2 dashes"),
     ("a: 1\n----\nb: 2\n", "2:1 \"----\" Syntax: this is not a separator: documents are separated by exactly `---`, not by 4 dashes"),
     (
         "a: 1\n ---\nb: 2\n",
-        "2:2 \"---\" Separator: this is read as part of the value above; a `---` that begins a document must stand at the start of its line",
+        "2:2 \"---\" Separator: this is read as part of the value above; a `---` that begins a document must be at the start of its line",
     ),
     (
         "---apiVersion: v1\nkind: X\n",

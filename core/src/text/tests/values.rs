@@ -154,7 +154,7 @@ fn merges_give_what_stands_above_them_and_yield_to_what_stands_below() {
     assert_eq!(merged("c: {'<<': 1}\n").as_deref(), Some(r#"{"<<":1}"#));
     assert!(problems(&format!("{base}c:\n  <<: *base\n  p: 9\n")).is_empty());
     let replaced =
-        "4:3 \"<<\" MergeReplaces: `<<` replaces `p`, which stands above it; Kubernetes lets only the keys below `<<` win (3:3 \"p\": set here)";
+        "4:3 \"<<\" MergeReplaces: `<<` replaces `p`, which is written above it; Kubernetes lets only the keys below `<<` win (3:3 \"p\": set here)";
     assert_eq!(problems("a: &a {p: 1}\nc:\n  p: 9\n  <<: *a\n"), replaced);
     assert_eq!(problems("<<: 1\n"), "1:1 \"<<\" MergeKey: `<<` takes an object or a list of objects, this is an integer");
 }

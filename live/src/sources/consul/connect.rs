@@ -178,7 +178,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&read(path)?).collect();
-    all.ok().filter(|all| !all.is_empty()).ok_or_else(|| format!("{} holds no certificate in PEM", path.display()).into())
+    all.ok().filter(|all| !all.is_empty()).ok_or_else(|| format!("{} contains no certificate in PEM", path.display()).into())
 }
 
 fn tls(settings: &Resolved) -> Result<ClientConfig, Failure> {
@@ -192,7 +192,7 @@ fn tls(settings: &Resolved) -> Result<ClientConfig, Failure> {
     match &settings.ca_file {
         Some(path) => {
             for authority in certificates(path)? {
-                roots.add(authority).map_err(|error| format!("{} holds a certificate that cannot be an authority: {error}", path.display()))?;
+                roots.add(authority).map_err(|error| format!("{} contains a certificate that cannot be an authority: {error}", path.display()))?;
             }
         }
         None => drop(roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs)),
@@ -205,7 +205,7 @@ fn tls(settings: &Resolved) -> Result<ClientConfig, Failure> {
     let mut config = match &settings.client {
         None => builder.with_no_client_auth(),
         Some((certificate, key)) => {
-            let private = PrivateKeyDer::from_pem_slice(&read(key)?).map_err(|_| format!("{} holds no private key in PEM", key.display()))?;
+            let private = PrivateKeyDer::from_pem_slice(&read(key)?).map_err(|_| format!("{} contains no private key in PEM", key.display()))?;
             let cannot = |error| format!("{} and {} do not go together: {error}", certificate.display(), key.display());
             builder.with_client_auth_cert(certificates(certificate)?, private).map_err(cannot)?
         }

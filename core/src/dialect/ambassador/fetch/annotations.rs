@@ -108,7 +108,7 @@ pub(super) fn collect<'a>(
                 sink.report(findings::annotation_not_read(parent, node));
             }
             for object in list {
-                ignore(ledger, object.id, Why::NotWatched, "it stands in the annotation of an object that is not read");
+                ignore(ledger, object.id, Why::NotWatched, "it is in the annotation of an object that is not read");
             }
             continue;
         }

@@ -57,7 +57,7 @@ const MATCH_EXPRESSION: Schema = object![
 /// An added header: its value and whether it is appended.
 pub(super) const ADDED_HEADER: Schema = object![
     field("value", STRING, "The header's value; may use Envoy's `%...%` variables").dropped(),
-    field("append", BOOLEAN, "Whether it stands beside a value that is there already, or replaces it; `true` unless set"),
+    field("append", BOOLEAN, "Whether it is added to a value that is there already, or replaces it; `true` unless set"),
     field("v2Representation", one_of(&["", "string", "null"]), "How it was written in v2, kept by conversions").dropped(),
 ];
 

@@ -7,7 +7,7 @@ use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, Literal, STRING, STRINGS, Schema, field, one_of};
 use crate::text::{Node, Object, Value};
 
-const HOSTNAME: Field = field("hostname", STRING, "The name; `*` at either end stands for anything, alone for every name").dropped();
+const HOSTNAME: Field = field("hostname", STRING, "The name; `*` at either end matches anything, alone every name").dropped();
 const ACME: Field = field("acmeProvider", ACME_PROVIDER, "Where certificates come from (ACME, e.g. Let's Encrypt)");
 const TLS_SECRET: Field = field("tlsSecret", SECRET_REFERENCE, "The Secret with its certificate and key");
 const REQUEST_POLICY: Field = field("requestPolicy", POLICY, "What happens to requests");

@@ -24,7 +24,7 @@ pub(super) static V3ALPHA1: Schema = object![
         .required()
         .always(),
     field("statsPrefix", STRING, "What it is called in statistics").dropped(),
-    field("l7Depth", INTEGER.int32(), "How many trusted proxies stand before it").dropped(),
+    field("l7Depth", INTEGER.int32(), "How many trusted proxies are in front of it").dropped(),
     field("http2MaxConcurrentStreams", INTEGER.at_least(1).int32().server_only(), "The most HTTP/2 streams of one connection"),
     field(
         "hostBinding",

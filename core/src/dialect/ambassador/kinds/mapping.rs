@@ -74,7 +74,7 @@ const REGEX_QUERY: Field = field("regex_query_parameters", STRING_MAP, "Query pa
 
 const REGEX_MAP: Schema = object![
     field("pattern", STRING, "A regular expression (RE2) for the path").dropped(),
-    field("substitution", STRING, "What replaces it; `\\1` stands for its first group").dropped(),
+    field("substitution", STRING, "What replaces it; `\\1` is its first group").dropped(),
 ];
 
 const DOCS_INFO: Schema = object![
@@ -116,7 +116,7 @@ const BALANCER_COOKIE: Schema = object![
 ];
 
 const CORS: Schema = object![
-    field("origins", STRINGS, "Origins that may ask; `*` stands for all").dropped(),
+    field("origins", STRINGS, "Origins that may ask; `*` is all").dropped(),
     field("methods", STRINGS, "Methods that they may use").dropped(),
     field("headers", STRINGS, "Headers that they may send").dropped(),
     field("credentials", BOOLEAN, "Whether they may send cookies"),
@@ -269,7 +269,7 @@ pub(super) static V3ALPHA1: Schema = object![
     MODULES,
     field("host", STRING, "Older form of `hostname`: exact, or a regular expression with `host_regex`").dropped(),
     HOST_REGEX,
-    field("hostname", STRING, "The host that it takes; `*` at either end stands for anything").dropped(),
+    field("hostname", STRING, "The host that it matches; `*` at either end matches anything").dropped(),
     field("headers", STRING_MAP, "Headers that must have these values").dropped(),
     REGEX_HEADERS,
     field("labels", LABELS, "What is sent to the rate-limit service about its requests, by domain").dropped(),

@@ -39,7 +39,7 @@ impl<'a> Set<'a> {
         self.get(kind, name).map_or(NOTHING, |entry| &entry.tree)
     }
 
-    /// What holds for all proxies.
+    /// The settings of all proxies.
     pub(crate) fn global(&self) -> &Tree {
         self.tree(Kind::ProxyDefaults, "global")
     }

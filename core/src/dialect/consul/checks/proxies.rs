@@ -38,7 +38,7 @@ fn behind(mesh: &mut Mesh<'_>, proxy: &Instance) {
     let named = proxy.proxy.get("DestinationServiceName");
     let name = named.str();
     if !mesh.state.instances.of_service(&name).any(|of| of.kind.is_empty() && of.node.datacenter == mesh.state.datacenter) {
-        let message = format!("the proxy `{}` stands for `{name}`, which is not registered", proxy.id);
+        let message = format!("the proxy `{}` is the proxy of `{name}`, which is not registered", proxy.id);
         let help = mesh.meant(&name);
         mesh.report_with(&codes::SIDECAR_WITHOUT_SERVICE, message, named, proxy.object, help);
     }

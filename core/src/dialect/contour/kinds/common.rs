@@ -26,7 +26,7 @@ pub(super) const AUTH_POLICY: Schema = object![
 
 /// The authorization server of a virtual host or of all.
 pub(super) const AUTHORIZATION: Schema = object![
-    field("authPolicy", AUTH_POLICY, "What holds unless a route says otherwise"),
+    field("authPolicy", AUTH_POLICY, "What applies unless a route sets it"),
     field(
         "extensionRef",
         object![
@@ -55,7 +55,7 @@ pub(super) const AUTHORIZATION: Schema = object![
 const AUTH_HTTP: Schema = object![
     field("allowedAuthorizationHeaders", array(&ALLOWED_HEADER), "Which of the request's headers the authorization server gets"),
     field("allowedUpstreamHeaders", array(&ALLOWED_HEADER), "Which headers of its answer go on to the service"),
-    field("pathPrefix", STRING, "What stands before the path of the request to the authorization server"),
+    field("pathPrefix", STRING, "What is put in front of the path of the request to the authorization server"),
 ];
 const ALLOWED_HEADER: Schema = object![
     field("contains", STRING, "Headers whose name has this in it"),
@@ -97,7 +97,7 @@ const HASH: Schema = object![
 
 /// `timeoutPolicy`.
 pub(super) const TIMEOUTS: Schema = object![
-    field("idle", TIMEOUT, "How long a request and its answer may stand still"),
+    field("idle", TIMEOUT, "How long a request and its response may be idle"),
     field("idleConnection", TIMEOUT, "How long a connection to a service stays open without requests"),
     field("response", TIMEOUT, "How long the whole answer may take"),
 ];

@@ -16,24 +16,24 @@ pub(super) const SPEC: Schema = object![
     field("gateway", object![field("gatewayRef", NAMESPACED_NAME, "The Gateway").required()], "The Gateway that Contour serves"),
     field("globalExtAuth", AUTHORIZATION, "The authorization server of all virtual hosts"),
     field("health", HEALTH, "Where Contour says whether it works"),
-    field("httpproxy", HTTP_PROXY, "What holds for all HTTPProxies"),
+    field("httpproxy", HTTP_PROXY, "Settings of all HTTPProxies"),
     field(
         "ingress",
         object![
             field("classNames", STRINGS, "The Ingress classes that Contour reads"),
             field("statusAddress", STRING, "The address that statuses tell of"),
         ],
-        "What holds for all Ingresses"
+        "Settings of all Ingresses"
     ),
     field("metrics", METRICS, "Where Contour tells numbers about itself"),
     field(
         "policy",
         object![
-            field("applyToIngress", BOOLEAN, "Whether it holds for Ingresses too"),
+            field("applyToIngress", BOOLEAN, "Whether it applies to Ingresses too"),
             field("requestHeaders", HEADERS, "Changes of the headers of all requests"),
             field("responseHeaders", HEADERS, "Changes of the headers of all answers"),
         ],
-        "What holds where an HTTPProxy does not say otherwise"
+        "What applies where an HTTPProxy does not set it"
     ),
     field("rateLimitService", RATE_LIMITS, "The rate limit service"),
     field("tracing", TRACING, "Where traces of requests go"),
@@ -148,24 +148,24 @@ const LOGGING: Schema = object![
 const TIMEOUTS: Schema = object![
     field("connectTimeout", STRING, "How long connecting to a service may take"),
     field("connectionIdleTimeout", STRING, "How long a client's connection stays open without requests"),
-    field("connectionShutdownGracePeriod", STRING, "How long a client may go on after it was told to leave"),
+    field("connectionShutdownGracePeriod", STRING, "How long a client may go on after it was asked to leave"),
     field("delayedCloseTimeout", STRING, "How long Envoy waits for the client to close a connection"),
     field("maxConnectionDuration", STRING, "How long a client's connection may last"),
     field("requestTimeout", STRING, "How long a client may take to send a request"),
-    field("streamIdleTimeout", STRING, "How long a request may stand still"),
+    field("streamIdleTimeout", STRING, "How long a request may be idle"),
 ];
 
 const HTTP_PROXY: Schema = object![
     field("disablePermitInsecure", BOOLEAN, "Whether `permitInsecure` of routes has no effect"),
     field("fallbackCertificate", NAMESPACED_NAME, "The Secret with the certificate for clients that name no host"),
-    field("rootNamespaces", STRINGS, "The only namespaces where HTTPProxies with a virtual host may stand"),
+    field("rootNamespaces", STRINGS, "The only namespaces in which HTTPProxies may have a virtual host"),
 ];
 
 const HEADERS: Schema = object![field("remove", STRINGS, "Headers that go"), field("set", STRING_MAP, "Headers that get a value, by name")];
 
 const EXTENSION: Field = field("extensionService", NAMESPACED_NAME, "The ExtensionService").required();
 const RATE_LIMITS: Schema = object![
-    field("defaultGlobalRateLimitPolicy", GLOBAL_RATE_LIMIT, "What holds where an HTTPProxy does not say otherwise"),
+    field("defaultGlobalRateLimitPolicy", GLOBAL_RATE_LIMIT, "What applies where an HTTPProxy does not set it"),
     field("domain", STRING, "The domain in its configuration"),
     field("enableResourceExhaustedCode", BOOLEAN, "Whether gRPC clients get RESOURCE_EXHAUSTED instead of UNAVAILABLE"),
     field("enableXRateLimitHeaders", BOOLEAN, "Whether answers carry `X-RateLimit` headers"),

@@ -78,7 +78,7 @@ const COOKIE_PATH: &str =
 const HOSTNAME: Schema = like(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$");
 
 const DIRECT_RESPONSE: Schema =
-    object![field("body", STRING, "What the answer holds"), field("statusCode", INTEGER.between(200, 599), "Its status").required(),];
+    object![field("body", STRING, "The body of the response"), field("statusCode", INTEGER.between(200, 599), "Its status").required(),];
 
 const HEALTH_CHECK: Schema = object![
     field("expectedStatuses", array(&STATUS_RANGE), "The statuses of an endpoint that works; 200 unless set"),
@@ -118,10 +118,8 @@ const JWT_VERIFICATION: Schema = object![
 ];
 
 const PATH_REWRITE: Schema = object![field("replacePrefix", array(&REPLACE_PREFIX), "What the prefix becomes")];
-const REPLACE_PREFIX: Schema = object![
-    field("prefix", TEXT, "The prefix that it is for; every one unless set"),
-    field("replacement", TEXT, "What stands there instead").required(),
-];
+const REPLACE_PREFIX: Schema =
+    object![field("prefix", TEXT, "The prefix that it is for; every one unless set"), field("replacement", TEXT, "What replaces it").required(),];
 
 const RATE_LIMIT: Schema = object![
     field("global", GLOBAL_RATE_LIMIT, "Counted by the rate limit service"),

@@ -85,7 +85,7 @@ struct Lowering<'a> {
 impl<'a> Lowering<'a> {
     /// Something that the reference passes on and Envoy refuses.
     fn refuse(&mut self, message: impl Into<String>, origin: impl Into<Option<Origin>>) -> Reported {
-        let help = "Envoy refuses what holds it, and keeps what it had before; Chancery leaves it out";
+        let help = "Envoy rejects the resource that contains it, and keeps what it had before; Chancery leaves it out";
         self.findings.report(Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin.into())).help(help))
     }
 

@@ -12,7 +12,7 @@ pub(super) const SPEC: Schema = object![
     field("addresses", array(&ADDRESS).at_most(16).rules(ADDRESS_RULES), "The addresses that are asked for"),
     field(
         "allowedListeners",
-        object![field("namespaces", LISTENER_NAMESPACES, "In which namespaces ListenerSets may stand")],
+        object![field("namespaces", LISTENER_NAMESPACES, "In which namespaces ListenerSets may be")],
         "Which ListenerSets may add listeners"
     ),
     field(
@@ -114,14 +114,14 @@ const ROUTE_NAMESPACES: Field = field(
         field("selector", SELECTOR, "The namespaces by their labels, for `Selector`"),
     ]
     .default(SAME),
-    "In which namespaces they may stand",
+    "In which namespaces they may be",
 );
 
 const TLS: Schema = object![
     field("certificateRefs", array(&SECRET_REFERENCE).at_most(64), "The Secrets with certificates and keys"),
     field(
         "frontendValidation",
-        object![field("caCertificateRefs", array(&REFERENCE).sized(1, 8), "Where the CAs stand")],
+        object![field("caCertificateRefs", array(&REFERENCE).sized(1, 8), "Where the CAs are")],
         "Asks clients for certificates"
     ),
     field("mode", one_of(&["Terminate", "Passthrough"]).default(Literal::Str("Terminate")), "Whether TLS ends here, or goes through as it is"),
