@@ -225,3 +225,40 @@ fn every_value_that_an_edit_of_the_corpus_changes_names_the_line_that_changed_it
         settle(&dialect, &tally);
     }
 }
+
+/// Addresses and ports of endpoints are written in lists of their own, which are joined.
+const ENDPOINTS: &str = "\
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: web}
+spec:
+  virtualhost: {fqdn: www.example.com}
+  routes: [{services: [{name: web, port: 80}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec:
+  ports: [{name: http, port: 80, targetPort: 8080}]
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata:
+  name: web-1
+  labels: {kubernetes.io/service-name: web}
+addressType: IPv4
+endpoints:
+- addresses: [10.0.0.1]
+- addresses: [10.0.0.2]
+ports:
+- name: http
+  port: 8080
+";
+
+#[test]
+fn the_port_of_an_endpoint_names_its_line() {
+    let mut tally = Tally::default();
+    try_one("endpoints", ENDPOINTS, &Options::default(), 20, &mut tally);
+    assert!(tally.asked >= 2, "two endpoints have the port: {} values", tally.asked);
+    settle("endpoints", &tally);
+}

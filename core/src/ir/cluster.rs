@@ -134,6 +134,9 @@ pub struct Endpoint {
     /// Where it is.
     #[serde(flatten)]
     pub address: EndpointAddress,
+    /// Where the port is written, where that is another place than the address.
+    #[serde(skip)]
+    pub port_origins: Also,
     /// The port that health checks ask, if it is another.
     pub health_check_port: Option<u16>,
 }
@@ -141,7 +144,13 @@ pub struct Endpoint {
 impl Endpoint {
     /// An endpoint that has one port for all.
     pub fn new(address: impl Into<Str>, port: u16) -> Self {
-        Self { address: EndpointAddress::socket(address, port), health_check_port: None }
+        Self::from(EndpointAddress::socket(address, port))
+    }
+}
+
+impl From<EndpointAddress> for Endpoint {
+    fn from(address: EndpointAddress) -> Self {
+        Self { address, port_origins: Also::default(), health_check_port: None }
     }
 }
 

@@ -132,7 +132,7 @@ pub(super) fn server_cluster(ir: &Ir, cx: &Context<'_>, t: &mut Trace) -> Option
     use pb::upstream_http::http_protocol_options::{ExplicitHttpConfig, UpstreamProtocolOptions, explicit_http_config::ProtocolConfig};
     let server = needed_server(ir, cx)?;
     t.here(crate::resource::Origin::built_in());
-    let endpoint = Sourced::built_in(Endpoint { address: server.address.clone(), health_check_port: None });
+    let endpoint = Sourced::built_in(Endpoint::from(server.address.clone()));
     let kind = if server.address.is_resolved() { DiscoveryType::Static } else { DiscoveryType::StrictDns };
     let http2 = pb::upstream_http::HttpProtocolOptions {
         upstream_protocol_options: Some(UpstreamProtocolOptions::ExplicitHttpConfig(ExplicitHttpConfig {

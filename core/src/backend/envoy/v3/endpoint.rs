@@ -26,13 +26,17 @@ pub(super) fn load_assignment_of(name: &Str, endpoints: &[Sourced<Endpoint>], t:
 
 fn locality(weight: Option<&Sourced<u32>>, endpoints: &[Sourced<Endpoint>], t: &mut Trace) -> LocalityLbEndpoints {
     LocalityLbEndpoints {
-        lb_endpoints: t.sourced_list("lb_endpoints", endpoints, |endpoint, _| lb_endpoint(endpoint)),
+        lb_endpoints: t.sourced_list("lb_endpoints", endpoints, lb_endpoint),
         load_balancing_weight: weight.map(|weight| *t.field("load_balancing_weight", weight)),
         ..Default::default()
     }
 }
 
-fn lb_endpoint(endpoint: &Endpoint) -> LbEndpoint {
+fn lb_endpoint(endpoint: &Endpoint, t: &mut Trace) -> LbEndpoint {
+    if !endpoint.port_origins.0.is_empty() {
+        let port = |t: &mut Trace| t.name_all("port_value", None, &endpoint.port_origins);
+        t.at("endpoint", |t| t.at("address", |t| t.at("socket_address", port)));
+    }
     LbEndpoint {
         host_identifier: Some(HostIdentifier::Endpoint(pb::endpoint::Endpoint {
             address: Some(endpoint_address(&endpoint.address)),

@@ -22,7 +22,7 @@ pub(super) fn config_source() -> ConfigSource {
 /// As `contour bootstrap` writes it.
 pub(super) fn bootstrap() -> Bootstrap {
     let socket = EndpointAddress::Pipe { path: Str::new_static(ADMIN_SOCKET) };
-    let endpoint = Sourced::built_in(Endpoint { address: socket.clone(), health_check_port: None });
+    let endpoint = Sourced::built_in(Endpoint::from(socket.clone()));
     let admin = Cluster {
         name: Sourced::built_in(Str::new_static(ADMIN_CLUSTER)),
         alt_stat_name: Some(Sourced::built_in("projectcontour_envoy-admin_9001".into())),

@@ -8,7 +8,7 @@ use crate::dialect::contour::model::{ExtensionCluster, Service};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::ir::{Endpoint, Locality};
 use crate::order::Order as _;
-use crate::resource::{ObjectId, Sourced};
+use crate::resource::{Also, ObjectId, Sourced};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -100,7 +100,8 @@ impl Lowering<'_> {
                         continue;
                     }
                     if known.insert((address.clone(), number)) {
-                        found.push(Sourced::new(Endpoint::new(address, number), at.origin()));
+                        let port_origins = Also(Vec::from([port.field("port").origin()]));
+                        found.push(Sourced::new(Endpoint { port_origins, ..Endpoint::new(address, number) }, at.origin()));
                     }
                 }
             }
