@@ -3,10 +3,11 @@
 //! What must not be here: reading and rendering; what differs between two gateways is `chancery_core::compare`'s.
 
 use super::loaded::{Compiled, GatewaySide, Loaded, Proxy};
+use crate::style::{plain, some};
 use crate::{Unusable, input};
 use chancery_core::compare::{
     Change, KeptPart, RequestOptions, Requests, SettingView, app_gateway_requests, compare_app_gateways, compare_envoy, compare_settings,
-    compare_written, parts_of_others, requests,
+    compare_written, parts_of_others, requests, uncompared_certificates,
 };
 use chancery_core::explain::Positions;
 use std::collections::BTreeSet;
@@ -23,6 +24,8 @@ pub struct Differences {
     pub gateways: Vec<GatewayDifference>,
     /// Which texts of either input could not be read to their end, as sentences: nothing is known of the rest.
     pub unread: Vec<String>,
+    /// Certificates that are issued while Envoy runs, by name: what it has of them is not compared.
+    pub uncompared: Vec<String>,
 }
 
 /// What differs in one gateway.
@@ -115,9 +118,13 @@ impl Differences {
         self.resources.is_empty() && self.settings.is_empty() && self.is_same_for_envoy()
     }
 
-    /// What limits every answer, as a sentence: what could not be read.
-    pub fn limit(&self) -> Option<&'static str> {
-        (!self.unread.is_empty()).then_some("Not all of the input could be read: what the rest changes is not known.")
+    /// What limits every answer, as sentences: what could not be read, and what cannot be compared.
+    pub fn limits(&self) -> Vec<String> {
+        let unread = (!self.unread.is_empty()).then(|| "Not all of the input could be read: what the rest changes is not known.".to_string());
+        let names: Vec<&str> = self.uncompared.iter().map(String::as_str).collect();
+        let uncompared =
+            (!names.is_empty()).then(|| format!("Not compared: certificates that are issued while Envoy runs ({}).", plain(&some(&names))));
+        unread.into_iter().chain(uncompared).collect()
     }
 
     /// Whether no Envoy gets anything else than before.
@@ -146,7 +153,13 @@ pub fn compare(before: &Loaded, after: &Loaded, with_requests: bool) -> Result<D
         out.resources = compare_written(&old, &new);
     }
     out.gateways = match pairs(before, after)? {
-        Pairs::One => vec![pair(None, &old.side(0), &new.side(0), with_requests)?],
+        Pairs::One => {
+            let (old, new) = (old.side(0), new.side(0));
+            if let (GatewaySide::Envoy(old), GatewaySide::Envoy(new)) = (&old, &new) {
+                out.uncompared = uncompared_certificates(old, new);
+            }
+            vec![pair(None, &old, &new, with_requests)?]
+        }
         Pairs::ById(all) => {
             let one = |(name, at)| match at {
                 (Some(before), Some(after)) => pair(Some(name), &old.side(before), &new.side(after), with_requests),

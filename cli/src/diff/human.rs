@@ -51,7 +51,7 @@ pub fn compared(differences: &Differences, running: Option<&Running>, same: &str
     } else {
         gateways(&mut out, &differences.gateways, style);
     }
-    differences.limit().into_iter().for_each(|limit| _ = writeln!(out, "{limit}"));
+    differences.limits().into_iter().for_each(|limit| _ = writeln!(out, "{limit}"));
     out
 }
 

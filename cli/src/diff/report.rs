@@ -33,7 +33,7 @@ pub fn markdown(differences: &Differences, running: Option<&Running>) -> String 
     if differences.is_empty() {
         out.push_str("Nothing differs.\n");
     }
-    differences.limit().into_iter().for_each(|limit| _ = writeln!(out, "\n{limit}"));
+    differences.limits().into_iter().for_each(|limit| _ = writeln!(out, "\n{limit}"));
     out
 }
 

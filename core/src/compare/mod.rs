@@ -8,6 +8,7 @@
 
 mod app_gateway;
 mod fields;
+mod issued;
 mod order;
 mod parts;
 mod renames;
@@ -26,6 +27,7 @@ use crate::compilation::{self, GatewayRef, SideRef, Takes};
 use crate::envoy_config::EnvoyConfig;
 use crate::explain::{OriginView, Positions};
 use crate::text::{Node, to_json};
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -169,11 +171,32 @@ pub fn compare_written(before: &Written<'_>, after: &Written<'_>) -> Vec<Change>
 pub fn compare_envoy(before: &Side<'_>, after: &Side<'_>) -> Vec<Change> {
     // What an Envoy tells of itself is compared however it came there.
     if before.source.is_none() || after.source.is_none() {
-        let [old, new] = settled::both(before.config, after.config);
+        let ([old, new], _) = settled_sides(before, after);
         parts::compare(&Side { config: &old, source: before.source }, &Side { config: &new, source: after.source })
     } else {
         parts::compare(before, after)
     }
+}
+
+/// The certificates that [`compare_envoy`] leaves out, by the names that the source has for them: the Envoy has them in place, and they are issued
+/// while it runs.
+#[must_use]
+pub fn uncompared_certificates(before: &Side<'_>, after: &Side<'_>) -> Vec<String> {
+    if before.source.is_some() == after.source.is_some() {
+        return Vec::new();
+    }
+    settled_sides(before, after).1.into_iter().collect()
+}
+
+/// Both sides as if all of it stood in place, and certificates that cannot be compared.
+fn settled_sides(before: &Side<'_>, after: &Side<'_>) -> ([EnvoyConfig; 2], BTreeSet<String>) {
+    let [mut old, mut new] = settled::both(before.config, after.config);
+    let issued = match (&before.source, &after.source) {
+        (Some(_), None) => issued::by_name(&old, &mut new),
+        (None, Some(_)) => issued::by_name(&new, &mut old),
+        _ => BTreeSet::new(),
+    };
+    ([old, new], issued)
 }
 
 /// Compares what a controller does with its own configuration; nothing where the controllers are not the same.

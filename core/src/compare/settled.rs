@@ -179,17 +179,22 @@ fn endpoint(of: &mut pb::endpoint::LbEndpoint) {
 }
 
 fn transport_socket(socket: &mut TransportSocket, secrets: &Secrets<'_>, taken: &mut Resolved<'_>) {
+    in_contexts(socket, &mut |of| context(of, secrets, taken));
+}
+
+/// Changes what a socket has of TLS, if it has.
+pub(super) fn in_contexts(socket: &mut TransportSocket, change: &mut dyn FnMut(&mut CommonTlsContext)) {
     use pb::base::transport_socket::ConfigType;
     let Some(ConfigType::TypedConfig(any)) = &mut socket.config_type else { return };
     if let Some(mut of) = any.downcast_ref::<pb::tls::DownstreamTlsContext>().cloned() {
-        of.common_tls_context.iter_mut().for_each(|of| context(of, secrets, taken));
+        of.common_tls_context.iter_mut().for_each(change);
         *any = Any::pack(of);
     } else if let Some(mut of) = any.downcast_ref::<pb::tls::UpstreamTlsContext>().cloned() {
-        of.common_tls_context.iter_mut().for_each(|of| context(of, secrets, taken));
+        of.common_tls_context.iter_mut().for_each(change);
         *any = Any::pack(of);
     } else if let Some(mut of) = any.downcast_ref::<pb::quic::QuicDownstreamTransport>().cloned() {
         let common = of.downstream_tls_context.as_mut().and_then(|of| of.common_tls_context.as_mut());
-        common.into_iter().for_each(|of| context(of, secrets, taken));
+        common.into_iter().for_each(change);
         *any = Any::pack(of);
     }
 }

@@ -76,7 +76,7 @@ fn routes(cx: &Context<'_>, gateway: &ApiGateway) -> Outcome {
         let mut hosts = Vec::new();
         for Synthetic { name, host, chain, origin } in synthetic(cx, gateway, ready)? {
             let id = UpstreamId::service(&name);
-            let domains = routes::domains(&name, &[Tree::from(&host)], ready.listener.get("Port").int());
+            let domains = routes::domains(&name, &[Tree::from(&host)], ready.listener.get("Port"));
             hosts.push(routes::host(&id, &chain, domains, false)?.or_from(origin));
         }
         if !hosts.is_empty() {

@@ -171,7 +171,7 @@ fn routes(cx: &Context<'_>, gateway: &Ingress) -> Outcome {
         let mut shared = Vec::new();
         for (id, service) in &listener.services {
             let Some(chain) = cx.chain(id) else { continue };
-            let domains = tables::domains(&id.name, service.get("Hosts").items(), listener.key.port);
+            let domains = tables::domains(&id.name, service.get("Hosts").items(), &Tree::from(listener.key.port));
             let mut host = tables::host(id, chain, domains, false)?;
             tables::headers(&mut host, service);
             let host = host.or_from(service.origin);

@@ -26,13 +26,13 @@ pub(crate) fn everything() -> Tree {
 }
 
 /// The domains of a service: its own, or those that everybody gets; also with the port.
-pub(crate) fn domains(name: &Str, hosts: &[Tree], port: i64) -> Tree {
+pub(crate) fn domains(name: &Str, hosts: &[Tree], port: &Tree) -> Tree {
     let mut all: Vec<Tree> = if hosts.is_empty() { Vec::from([Tree::from(format!("{name}.ingress.*"))]) } else { hosts.to_vec() };
     let without: Vec<Tree> = all.iter().filter(|host| go::split_host_port(host.text()).is_none() && !host.text().contains(':')).cloned().collect();
     for host in without {
-        let with = format!("{}:{port}", host.text());
+        let with = format!("{}:{}", host.text(), port.int());
         if !all.iter().any(|other| other.text() == with) {
-            all.push(Tree::from(with).or_from(host.origin));
+            all.push(Tree::from(with).or_from(host.origin).or_from(port.origin));
         }
     }
     list(all)

@@ -72,7 +72,8 @@ pub(crate) fn all(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
 fn bound(cx: &Context<'_>, name: &str, upstream: &Tree) -> Tree {
     let socket = upstream.get("LocalBindSocketPath");
     if upstream.get("LocalBindPort").int() == 0 && says(socket) {
-        let mode = go::parse_int(upstream.get("LocalBindSocketMode").text()).filter(|mode| *mode > 0);
+        let written = upstream.get("LocalBindSocketMode");
+        let mode = go::parse_int(written.text()).filter(|mode| *mode > 0).map(|mode| Tree::from(mode).or_from(written.origin));
         let pipe = message! { "path": socket.clone(), "mode": mode };
         return message! {
             "name": format!("{name}:{}", socket.text()),
