@@ -90,6 +90,6 @@ fn what_cannot_be_read_is_refused_in_plain_words() {
     let link = share::encode(&snapshot(&Work::of("a: 1\n"), false));
     assert_eq!(share::decode(&link[..link.len() / 2]).expect_err("cut off"), "is cut off or was changed on the way");
     assert_eq!(share::decode("2.abc").expect_err("newer"), "was packed by a newer Chancery");
-    assert_eq!(share::decode("").expect_err("empty"), "holds no snapshot");
+    assert_eq!(share::decode("").expect_err("empty"), "contains no snapshot");
     assert!(share::open("https://page.example/#other=1").is_none());
 }

@@ -82,7 +82,7 @@ describe("compare", () => {
     await page.locator(".change.removed", { hasText: "old" }).waitFor();
     await page.locator(".change.added", { hasText: "cluster_cart_shop_8080_shop" }).first().waitFor();
     await page.fill(".dump", "<img src=x onerror=window.pwned=1>");
-    await page.locator(".wrong-request", { hasText: "holds no resource" }).waitFor();
+    await page.locator(".wrong-request", { hasText: "has no resource" }).waitFor();
     assert.equal(await page.evaluate(() => window.pwned), undefined);
     await page.fill(".dump", "");
     await page.locator(".empty", { hasText: "Paste the answer of Envoy's /config_dump" }).waitFor();

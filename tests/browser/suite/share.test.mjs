@@ -89,7 +89,7 @@ describe("a link", () => {
     for (const [fragment, why] of [
       ["#snapshot=1.abc", "The link is cut off or was changed on the way"],
       ["#snapshot=2.abc", "The link was packed by a newer Chancery"],
-      ["#snapshot=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E", "The link holds no snapshot"],
+      ["#snapshot=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E", "The link contains no snapshot"],
     ]) {
       const { page, close } = await site.open({ path: fragment });
       await page.locator(".toast", { hasText: why }).waitFor();

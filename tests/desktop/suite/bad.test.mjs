@@ -21,7 +21,7 @@ async function within(args, env, body) {
   }
 }
 
-for (const [what, payload, told] of [["garbage", "garbage", /holds no snapshot/], ["what a newer version packed", "99.abc", /was packed by a newer Chancery/]]) {
+for (const [what, payload, told] of [["garbage", "garbage", /contains no snapshot/], ["what a newer version packed", "99.abc", /was packed by a newer Chancery/]]) {
   test(`a link is opened when the person agrees; one with ${what} says why it cannot be`, async () => {
     await within(() => [`chancery://open#snapshot=${payload}`], () => ({}), async (window) => {
       await until(async () => /Open this link/.test(await said(window, ".sheet")), "the window asks");

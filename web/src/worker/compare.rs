@@ -107,7 +107,7 @@ impl Loaded {
                     let state = compiled(&Inputs::from(Vec::from([input])), present);
                     if matches!(&state, State::Compiled(of) if of.compilation.objects.iter().all(|object| object.key.kind.is_empty())) {
                         return Err(
-                            "The text holds no resource, and is neither an answer of /config_dump, nor a bootstrap, a snapshot or a link.".into()
+                            "The text has no resource, and is neither an answer of /config_dump, nor a bootstrap, a snapshot or a link.".into()
                         );
                     }
                     (state, "the pasted resources".into())
