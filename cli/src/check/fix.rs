@@ -70,7 +70,7 @@ pub fn run(
     let elsewhere = found.iter().filter(|finding| finding.fix.as_ref().is_some_and(|fix| !may_be_written(&now, fix))).count();
     if elsewhere > 0 {
         message(&format!(
-            "{} with a fix left as found: --fix writes only files that are read as they are, not what is rendered or piped in",
+            "{} with a fix left as found: --fix writes only files in UTF-8, not what is rendered or piped in",
             count(elsewhere, "finding")
         ));
     }

@@ -24,7 +24,7 @@ pub struct Differences {
     pub gateways: Vec<GatewayDifference>,
     /// Which texts of either input could not be read to their end, as sentences: nothing is known of the rest.
     pub unread: Vec<String>,
-    /// Certificates that are issued while Envoy runs, by name: what it has of them is not compared.
+    /// Certificates of which the source has only the names, as those that Consul issues: they are not compared.
     pub uncompared: Vec<String>,
 }
 
@@ -123,7 +123,7 @@ impl Differences {
         let unread = (!self.unread.is_empty()).then(|| "Not all of the input could be read: what the rest changes is not known.".to_string());
         let names: Vec<&str> = self.uncompared.iter().map(String::as_str).collect();
         let uncompared =
-            (!names.is_empty()).then(|| format!("Not compared: certificates that are issued while Envoy runs ({}).", plain(&some(&names))));
+            (!names.is_empty()).then(|| format!("Not compared: certificates of which the source has only the names ({}).", plain(&some(&names))));
         unread.into_iter().chain(uncompared).collect()
     }
 

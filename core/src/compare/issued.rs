@@ -1,17 +1,17 @@
-//! Certificates that are issued while proxies run: a source has their names, an Envoy has them in place. Neither says what the other should be,
-//! so that they are left out of what is compared.
+//! Certificates of which a source has only the names, as Consul issues them while proxies run, and that an Envoy has in place. Neither side says
+//! what the other should be, so that they are not compared.
 //!
 //! What must not be here: certificates that both sides name, or both have.
 
 use super::settled::in_contexts;
 use crate::backend::envoy::v3::pb;
-use crate::envoy_config::EnvoyConfig;
-use alloc::collections::BTreeSet;
+use crate::envoy_config::{EnvoyConfig, Placed};
+use crate::order::Gather as _;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
-use alloc::vec::Vec;
 use pb::base::TransportSocket;
 use pb::cluster::Cluster;
-use pb::listener::{FilterChain, Listener};
+use pb::listener::Listener;
 use pb::tls::{CertificateValidationContext, CommonTlsContext, common_tls_context::CombinedCertificateValidationContext};
 use pb::tls::{SdsSecretConfig, common_tls_context::ValidationContextType};
 
@@ -19,18 +19,22 @@ use pb::tls::{SdsSecretConfig, common_tls_context::ValidationContextType};
 /// settled. The names.
 pub(super) fn by_name(source: &EnvoyConfig, envoy: &mut EnvoyConfig) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for theirs in &mut envoy.clusters {
-        let Some(ours) = source.clusters.iter().find(|of| of.message.name == theirs.message.name) else { continue };
-        for (ours, theirs) in sockets_of_cluster(&mut ours.message.clone()).into_iter().zip(sockets_of_cluster(&mut theirs.message)) {
+    let clusters: BTreeMap<&str, &Cluster> = source.clusters.iter().map(|of| (of.message.name.as_str(), &of.message)).gathered();
+    for Placed { message: theirs, .. } in &mut envoy.clusters {
+        let Some(ours) = clusters.get(theirs.name.as_str()) else { continue };
+        let matched = ours.transport_socket_matches.iter().zip(&mut theirs.transport_socket_matches);
+        let matched = matched.filter_map(|(ours, theirs)| Some((ours.transport_socket.as_ref()?, theirs.transport_socket.as_mut()?)));
+        for (ours, theirs) in ours.transport_socket.iter().zip(&mut theirs.transport_socket).chain(matched) {
             socket(ours, theirs, &mut names);
         }
     }
-    for theirs in &mut envoy.listeners {
-        let Some(ours) = source.listeners.iter().find(|of| of.message.name == theirs.message.name) else { continue };
-        let mut ours = ours.message.clone();
-        for theirs in chains(&mut theirs.message) {
-            let Some(ours) = chains(&mut ours).find(|ours| ours.filter_chain_match == theirs.filter_chain_match) else { continue };
-            if let (Some(ours), Some(theirs)) = (&mut ours.transport_socket, &mut theirs.transport_socket) {
+    let listeners: BTreeMap<&str, &Listener> = source.listeners.iter().map(|of| (of.message.name.as_str(), &of.message)).gathered();
+    for Placed { message: theirs, .. } in &mut envoy.listeners {
+        let Some(ours) = listeners.get(theirs.name.as_str()) else { continue };
+        for theirs in theirs.filter_chains.iter_mut().chain(&mut theirs.default_filter_chain) {
+            let mut chains = ours.filter_chains.iter().chain(&ours.default_filter_chain);
+            let Some(ours) = chains.find(|ours| ours.filter_chain_match == theirs.filter_chain_match) else { continue };
+            if let (Some(ours), Some(theirs)) = (&ours.transport_socket, &mut theirs.transport_socket) {
                 socket(ours, theirs, &mut names);
             }
         }
@@ -38,18 +42,9 @@ pub(super) fn by_name(source: &EnvoyConfig, envoy: &mut EnvoyConfig) -> BTreeSet
     names
 }
 
-fn chains(of: &mut Listener) -> impl Iterator<Item = &mut FilterChain> {
-    of.filter_chains.iter_mut().chain(&mut of.default_filter_chain)
-}
-
-fn sockets_of_cluster(of: &mut Cluster) -> Vec<&mut TransportSocket> {
-    let matched = of.transport_socket_matches.iter_mut().filter_map(|of| of.transport_socket.as_mut());
-    of.transport_socket.iter_mut().chain(matched).collect()
-}
-
-fn socket(ours: &mut TransportSocket, theirs: &mut TransportSocket, names: &mut BTreeSet<String>) {
+fn socket(ours: &TransportSocket, theirs: &mut TransportSocket, names: &mut BTreeSet<String>) {
     let mut source = None;
-    in_contexts(ours, &mut |context| source = Some(context.clone()));
+    in_contexts(&mut ours.clone(), &mut |context| source = Some(context.clone()));
     let Some(source) = source else { return };
     in_contexts(theirs, &mut |theirs| context(&source, theirs, names));
 }
@@ -90,8 +85,8 @@ fn context(ours: &CommonTlsContext, theirs: &mut CommonTlsContext, names: &mut B
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::envoy_config::Placed;
     use alloc::vec;
+    use alloc::vec::Vec;
     use pb::Any;
     use pb::base::{DataSource, data_source::Specifier, transport_socket::ConfigType};
     use pb::tls::{TlsCertificate, UpstreamTlsContext};

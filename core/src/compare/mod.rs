@@ -178,8 +178,7 @@ pub fn compare_envoy(before: &Side<'_>, after: &Side<'_>) -> Vec<Change> {
     }
 }
 
-/// The certificates that [`compare_envoy`] leaves out, by the names that the source has for them: the Envoy has them in place, and they are issued
-/// while it runs.
+/// The certificates that [`compare_envoy`] leaves out, by the names that the source has for them: only the Envoy has them.
 #[must_use]
 pub fn uncompared_certificates(before: &Side<'_>, after: &Side<'_>) -> Vec<String> {
     if before.source.is_some() == after.source.is_some() {
