@@ -3,7 +3,7 @@
 //! What must not be here: what one resource's own rules find; checks that every dialect needs (`crate::check`).
 
 use super::defaults::taken_by;
-use crate::compilation::{SideRef, State};
+use crate::compilation::{Assumptions, Missing, SideRef, State};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::at_name;
 use crate::resource::{Object, ObjectId, Origin};
@@ -31,7 +31,11 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
             return Vec::new();
         }
         let message = "there is no Listener in the input, so Envoy listens on no port for requests";
-        let finding = Diagnostic::new(&codes::NO_LISTENER, message, at_name(first)).about(first.key.clone());
+        let mut finding = Diagnostic::new(&codes::NO_LISTENER, message, at_name(first)).about(first.key.clone());
+        // A fragment may leave its Listener to the cluster; a whole cluster without one serves nothing.
+        if Assumptions::of(&side.side.options).of_others() == Missing::Error {
+            finding.severity = Severity::Warning;
+        }
         return Vec::from([finding.help("add the Listener to the input, or one to the cluster if there is none")]);
     }
     let (served, with_problems) = (side.served(), side.with_problems());

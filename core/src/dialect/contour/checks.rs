@@ -24,10 +24,10 @@ pub fn nothing_served(side: SideRef<'_>) -> Vec<Diagnostic> {
     };
     let first = |kind: &&str| side.objects().iter().filter(is_ours).find(|object| object.key.kind == **kind);
     let Some(first) = ASKING.iter().find_map(first) else { return Vec::new() };
-    let message = "Envoy opens no port for requests: Contour opens one only where a route, HTTPProxy or Ingress that counts is served";
+    let message = "Envoy opens no port for requests: Contour opens one only for routes, HTTPProxies and Ingresses that it serves";
     let mut finding = Diagnostic::new(&codes::NO_LISTENER, message, at_name(first)).about(first.key.clone());
     finding.severity = Severity::Warning;
-    Vec::from([finding.help("see the other findings, and `chancery ledger`, for why none counts")])
+    Vec::from([finding.help("see the other findings, and `chancery ledger`, for why it serves none")])
 }
 
 /// Routes of an HTTPProxy whose conditions are those of a later one, which takes all their requests.
