@@ -20,13 +20,14 @@ impl Uncommented {
             return None;
         }
         let mut comments = Vec::new();
-        let mut has_value = false;
+        let (mut has_value, mut own_line) = (false, true);
         while let Some(byte) = bytes.get(at) {
+            let is_alone = own_line;
+            own_line = *byte == b'\n' || own_line && matches!(byte, b' ' | b'\t' | b'\r');
             at = match byte {
                 b'/' => {
                     let end = end_of_comment(text, at)?;
-                    let line = text[..at].rfind('\n').map_or(0, |line| line + 1);
-                    comments.push(Comment { range: TextRange::new(at as u32, end as u32), own_line: text[line..at].trim().is_empty() });
+                    comments.push(Comment { range: TextRange::new(at as u32, end as u32), own_line: is_alone });
                     end
                 }
                 b'"' => end_of_string(bytes, at)?,

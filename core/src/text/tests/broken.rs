@@ -124,6 +124,13 @@ fn json_with_comments_is_read_and_refused_at_the_first_comment() {
 }
 
 #[test]
+fn many_comments_on_one_long_line_take_no_longer_than_others() {
+    let text = format!("{{{}\"a\": 1}}", "/**/".repeat(200_000));
+    let document = parse(&text, &Limits::default());
+    assert_eq!((document.comments.len(), document.problems.len()), (200_000, 1));
+}
+
+#[test]
 fn a_flow_of_yaml_keeps_its_slashes() {
     for text in ["{url: //x}", "{\"url\": http://x, \"n\": 1}", "{\"a\": 1} # // no comment", "[/a, /*b]"] {
         let document = parse(text, &Limits::default());
