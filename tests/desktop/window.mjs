@@ -47,6 +47,13 @@ export async function says(window, selector, pattern, what) {
   });
 }
 
+// Chooses a view. A tab moves when a number joins the name of one before it, and a click may miss it then.
+export const choose = (window, view) =>
+  until(async () => {
+    await window.click(`#tab-${view}`);
+    return window.run("return document.getElementById(arguments[0]).getAttribute('aria-selected') === 'true'", `tab-${view}`);
+  }, `the view ${view} is chosen`);
+
 const tauri = process.env.CHANCERY_TAURI_DRIVER;
 // A display without a screen has no graphics processor; what the web view tries instead of one ends its process now and then.
 const drawing = { WEBKIT_SKIA_ENABLE_CPU_RENDERING: "1" };

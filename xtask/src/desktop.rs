@@ -54,11 +54,9 @@ fn on_display(name: &Path) -> Command {
 }
 
 /// Drives the window as a person would: all of it, with a real API server and a real Envoy where they can be had.
-pub fn test() -> Result<(), String> {
-    let window = build(page::For::Tests, &[])?;
+pub fn test(window: &Path) -> Result<(), String> {
     let driver = setup::window_driver()?;
-    call(cargo().args(["clippy", "--quiet", "--package", "chancery-desktop", "--features", "window", "--", "--deny", "warnings"]))?;
-    let mut command = drive(&window, "test");
+    let mut command = drive(window, "test");
     match setup::envoy() {
         Ok(envoy) => drop(command.env("CHANCERY_ENVOY", envoy)),
         Err(error) => println!("No Envoy is served: {error}"),
@@ -71,13 +69,9 @@ pub fn test() -> Result<(), String> {
     call(command.env("CHANCERY_TAURI_DRIVER", driver))
 }
 
-/// That the window opens, follows a folder and saves: what is tried with everything else. `Err` inside says why it cannot be tried here.
-pub fn smoke() -> Result<Result<(), String>, String> {
-    if let Err(why) = setup::window().and_then(|()| setup::web_driver()) {
-        return Ok(Err(why));
-    }
-    let window = build(page::For::Tests, &[])?;
-    call(drive(&window, "folder").env_remove("CHANCERY_TAURI_DRIVER")).map(Ok)
+/// That the window opens, follows a folder and saves: what is tried with everything else.
+pub fn smoke(window: &Path) -> Result<(), String> {
+    call(drive(window, "folder").env_remove("CHANCERY_TAURI_DRIVER"))
 }
 
 /// The window as its package for Debian installs it: size, start, what it needs.

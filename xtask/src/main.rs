@@ -6,6 +6,7 @@ mod bench;
 mod codegen;
 mod desktop;
 mod docs;
+mod lint;
 mod package;
 mod page;
 mod play;

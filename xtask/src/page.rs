@@ -5,9 +5,11 @@
 //!
 //! What must not be here: installing what that needs (`setup`), and serving (`serve`).
 
+use crate::lint::with_clippy;
 use crate::shell::{cargo, program, root, run as call, target};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::{fs, io, thread};
 
@@ -187,15 +189,24 @@ impl Part {
 
 /// Builds a program of `web/`.
 fn compile(name: &str, feature: Option<&str>, whom: For) -> Result<(), String> {
-    let mut build = cargo();
-    build.args(["build", "--quiet", "--package", "chancery-web", "--target", TARGET]);
     match whom {
         // One by one: together, each would have what the libraries of the other switch on in those that they share.
-        For::People => build.args(["--profile", "web", "--bin", name]).args(feature.iter().flat_map(|feature| ["--features", feature])),
-        // Together, so that what they share is built once.
-        For::Tests => build.args(["--profile", "web-fast", "--bins", "--all-features"]),
-    };
-    call(&mut build)
+        For::People => call(programs("web").args(["--bin", name]).args(feature.iter().flat_map(|feature| ["--features", feature]))),
+        For::Tests => call(with_clippy(&mut programs_of_tests())),
+    }
+}
+
+fn programs(profile: &str) -> Command {
+    let mut build = cargo();
+    build.args(["build", "--quiet", "--package", "chancery-web", "--target", TARGET, "--profile", profile]);
+    build
+}
+
+/// The build of all programs of `web/` as tests have them: together, so that what they share is built once.
+pub fn programs_of_tests() -> Command {
+    let mut build = programs("web-fast");
+    build.args(["--bins", "--all-features"]);
+    build
 }
 
 /// A program as the page has it, and its JavaScript.

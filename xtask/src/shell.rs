@@ -34,10 +34,17 @@ pub fn cargo() -> Command {
     program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// What takes no longer is not timed.
+const WORTH_SAYING: Duration = Duration::from_secs(5);
+
 /// Runs it and shows what it prints. Tells whether it succeeds.
 pub fn run(command: &mut Command) -> Result<(), String> {
     println!("$ {}", words(command));
-    match command.status() {
+    let (status, time) = timed(|| command.status());
+    if time > WORTH_SAYING {
+        println!("  took {}", show(time));
+    }
+    match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{}` ends with {status}", words(command))),
         Err(error) => Err(format!("`{}` cannot be run: {error}", words(command))),

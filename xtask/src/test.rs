@@ -11,13 +11,15 @@
 //!
 //! What must not be here: what a part checks.
 
+use crate::lint::{self, with_clippy};
 use crate::shell::{cargo, output, program, root, run as call, show, target, timed, works};
 use crate::{desktop, page, setup, tidy};
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -38,9 +40,10 @@ const PARTS: &[Part] = &[
     ("setup", set_up),
     ("format", format),
     ("tidy", tidied),
-    ("clippy", clippy),
     ("no_std", no_std),
     ("wasm", wasm),
+    ("web", web),
+    ("clippy", clippy),
     ("tests", tests),
     ("sight", core_in_sight),
     ("window", window_opens),
@@ -76,11 +79,13 @@ pub fn run(only: &[String]) -> ExitCode {
     }
     let start = Instant::now();
     let wanted = |part: &&Part| (only.is_empty() && !NAMED.contains(&part.0)) || only.iter().any(|name| name == part.0);
-    let (beside, here): (Vec<&Part>, Vec<&Part>) = PARTS.iter().filter(wanted).partition(|part| BESIDE.contains(&part.0));
+    let all: Vec<&Part> = PARTS.iter().filter(wanted).collect();
+    let (beside, here): (Vec<&Part>, Vec<&Part>) = all.iter().partition(|part| BESIDE.contains(&part.0));
     let mut table: Vec<Row> = Vec::new();
     thread::scope(|scope| {
         let mut here = here.into_iter().peekable();
         table.extend(here.next_if(|part| part.0 == "setup").map(perform));
+        let _ = WITH_WINDOW.set(all.iter().any(|part| ["window", "desktop"].contains(&part.0)) && setup::window().is_ok());
         let beside = scope.spawn(move || beside.into_iter().map(perform).collect::<Vec<Row>>());
         while let Some(part) = here.next_if(|part| part.0 != "tests") {
             table.push(perform(part));
@@ -127,19 +132,41 @@ fn tidied() -> Result<Ended, String> {
     tidy::check().map(|()| Ended::Passed)
 }
 
-// The suites on real servers are looked at too, which other parts run.
+/// The page as tests have it.
+fn web() -> Result<Ended, String> {
+    setup::page()?;
+    lint::build(&mut page::programs_of_tests())?;
+    page::build(page::For::Tests)?;
+    Ok(Ended::Passed)
+}
+
+/// Whether the window is a part of what is built.
+static WITH_WINDOW: OnceLock<bool> = OnceLock::new();
+
+/// The suites on real servers, which are parts of their own.
+const ON_SERVERS: [&str; 4] = ["--test", "cluster", "--test", "consul_agent"];
+
+/// `cargo test` of the workspace, compiled by Clippy. All parts build it with the same features: with others, half of it would be built again.
+fn workspace() -> Result<Command, String> {
+    let mut command = cargo();
+    with_clippy(&mut command).args(["test", "--workspace"]);
+    if *WITH_WINDOW.get_or_init(|| false) {
+        // The window has the page in it.
+        page::build(page::For::Tests)?;
+        command.args(["--features", "chancery-desktop/window"]);
+    }
+    Ok(command)
+}
+
+/// Builds the programs of the workspace as the tests have them.
+fn build_workspace() -> Result<(), String> {
+    call(workspace()?.args(["--quiet", "--no-run"]))
+}
+
+/// Builds all that the other parts run, with Clippy looking at it.
 fn clippy() -> Result<Ended, String> {
-    call(cargo().args([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--features",
-        "chancery-live/cluster,chancery-live/consul",
-        "--quiet",
-        "--",
-        "--deny",
-        "warnings",
-    ]))?;
+    lint::build(workspace()?.args(["--quiet", "--no-run"]))?;
+    lint::build(workspace()?.args(["--quiet", "--no-run"]).args(ON_SERVERS))?;
     Ok(Ended::Passed)
 }
 
@@ -149,18 +176,12 @@ fn no_std() -> Result<Ended, String> {
     Ok(Ended::Passed)
 }
 
+/// The core for WebAssembly, which the tests hold to the same answers.
 fn wasm() -> Result<Ended, String> {
     let mut command = cargo();
     command.args(["build", "--quiet", "--package", "chancery-parity", "--target", "wasm32-unknown-unknown"]).env("CARGO_TARGET_DIR", portable());
     call(&mut command)?;
-    check_page(cargo().env("CARGO_TARGET_DIR", portable()))?;
     Ok(Ended::Passed)
-}
-
-/// Clippy of the page and its workers, as the browser has them.
-fn check_page(command: &mut Command) -> Result<(), String> {
-    command.args(["clippy", "--quiet", "--package", "chancery-web", "--all-features", "--target", "wasm32-unknown-unknown"]);
-    call(command.args(["--", "--deny", "warnings"]))
 }
 
 /// Where things for other machines are built.
@@ -174,8 +195,8 @@ fn module() -> PathBuf {
 
 /// Unit tests, suites, fixtures, doc tests; parity with WebAssembly and what Envoy says are among them.
 fn tests() -> Result<Ended, String> {
-    let mut command = cargo();
-    command.args(["test", "--workspace", "--no-fail-fast"]);
+    let mut command = workspace()?;
+    command.arg("--no-fail-fast");
     if module().is_file() {
         command.env("CHANCERY_WASM", module());
     }
@@ -200,8 +221,8 @@ fn core_in_sight() -> Result<Ended, String> {
     };
     setup::page()?;
     page::build(page::For::Tests)?;
-    // What the page exports is run by the command line, which the tests have built.
-    call(cargo().args(["build", "--quiet", "--package", "chancery"]))?;
+    // What the page exports is run by the command line.
+    build_workspace()?;
     let mut tests = program("npm");
     tests.args(["run", "--silent", "core"]).current_dir(root().join("tests/browser"));
     tests.env("CHANCERY_CHROMIUM", chromium).env("CHANCERY_BINARY", target().join("debug/chancery"));
@@ -234,7 +255,7 @@ fn in_browser(whom: page::For) -> Result<Ended, String> {
         Err(skipped) => return Ok(skipped),
     };
     setup::page()?;
-    check_page(&mut cargo())?;
+    lint::build(&mut page::programs_of_tests())?;
     page::build(whom)?;
     page::element()?;
     // The program with the page in it, as the tests have it: with other features, half of it would be built again.
@@ -290,35 +311,40 @@ fn apiserver() -> Result<Ended, String> {
 
 /// What follows a cluster, on a real API server.
 fn cluster() -> Result<Ended, String> {
-    call(cargo().args(["test", "--package", "chancery-live", "--features", "cluster", "--test", "cluster"]))?;
+    call(workspace()?.args(["--test", "cluster"]))?;
     Ok(Ended::Passed)
 }
 
 /// What follows a Consul agent, on real ones.
 fn consul() -> Result<Ended, String> {
-    call(cargo().args(["test", "--package", "chancery-live", "--features", "consul", "--test", "consul_agent"]))?;
+    call(workspace()?.args(["--test", "consul_agent"]))?;
     Ok(Ended::Passed)
 }
 
 /// The same for long: the server is killed and the network is cut, again and again.
 fn chaos() -> Result<Ended, String> {
-    let mut command = cargo();
-    command.args(["test", "--package", "chancery-live", "--features", "cluster", "--test", "cluster", "whatever_happens", "--", "--nocapture"]);
+    let mut command = workspace()?;
+    command.args(["--test", "cluster", "whatever_happens", "--", "--nocapture"]);
     call(command.env("CHANCERY_CHAOS", env::var("CHANCERY_CHAOS").unwrap_or_else(|_| "30".into())))?;
     Ok(Ended::Passed)
 }
 
 /// The desktop's window opens and does the core of what it does.
 fn window_opens() -> Result<Ended, String> {
-    Ok(match desktop::smoke()? {
-        Ok(()) => Ended::Passed,
-        Err(why) => Ended::Skipped(format!("the packages of the system's web view are missing and cannot be installed: {why}")),
-    })
+    in_window(desktop::smoke)
 }
 
 /// What the desktop's window does, driven as a person would.
 fn window() -> Result<Ended, String> {
-    desktop::test()?;
+    in_window(desktop::test)
+}
+
+fn in_window(tests: fn(&Path) -> Result<(), String>) -> Result<Ended, String> {
+    if !WITH_WINDOW.get_or_init(|| false) || setup::web_driver().is_err() {
+        return Ok(Ended::Skipped("the packages of the system's web view are missing and cannot be installed".into()));
+    }
+    build_workspace()?;
+    tests(&target().join("debug/chancery-desktop"))?;
     Ok(Ended::Passed)
 }
 
@@ -356,8 +382,7 @@ fn conformance() -> Result<Ended, String> {
         return Ok(Ended::Skipped("CHANCERY_CORPUS and CHANCERY_CONFORMANCE name no corpus and scorer".into()));
     };
     setup::protobuf()?;
-    // The program as the tests have it: with other features, half of it would be built again.
-    call(cargo().args(["test", "--quiet", "--workspace", "--no-run"]))?;
+    build_workspace()?;
     let bin = target().join("debug/chancery");
     for (dialect, least) in [("ambassador", "96.5"), ("contour", "98.5")] {
         let folder = if cases.ends_with(dialect) { cases.clone() } else { cases.with_file_name(dialect) };

@@ -1,4 +1,4 @@
-// A Kubernetes API server for tests, in one binary: etcd, kube-apiserver, kubectl, and a stand-in for a kubelet,
+// A Kubernetes API server for tests, in one binary: etcd, kube-apiserver, and a stand-in for a kubelet,
 // chosen by the first argument.
 //
 // Nothing of Chancery is in here.
@@ -11,13 +11,12 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/logs/json/register"
-	kubectl "k8s.io/kubectl/pkg/cmd"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 )
 
 func main() {
 	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "say which: etcd, kube-apiserver, kubectl or kubelet")
+		fmt.Fprintln(os.Stderr, "say which: etcd, kube-apiserver or kubelet")
 		os.Exit(2)
 	}
 	os.Args = os.Args[1:]
@@ -26,15 +25,10 @@ func main() {
 		etcdmain.Main(os.Args)
 	case "kube-apiserver":
 		os.Exit(cli.Run(app.NewAPIServerCommand()))
-	case "kubectl":
-		if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
 	case "kubelet":
 		kubeletOrExit(os.Args[1:])
 	default:
-		fmt.Fprintf(os.Stderr, "there is no %q: say etcd, kube-apiserver, kubectl or kubelet\n", os.Args[0])
+		fmt.Fprintf(os.Stderr, "there is no %q: say etcd, kube-apiserver or kubelet\n", os.Args[0])
 		os.Exit(2)
 	}
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { open, press, said, test, until } from "../window.mjs";
+import { choose, open, press, said, test, until } from "../window.mjs";
 
 const mapping = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: quote}\nspec: {hostname: '*', prefix: /quote/, service: quote}\n";
 const all = (window) => said(window, "body");
@@ -65,7 +65,7 @@ test("a cluster that does not answer is tried again, and the window stays usable
     await until(async () => /since \d\d:\d\d.*tried again/.test(await said(window, ".live-strip")), "and since when");
     await until(async () => /(^|\D)0 resources/.test(await said(window, ".status")), "nothing else is shown as if it were the cluster's");
     await window.picture("no-answer");
-    await window.click("#tab-live");
+    await choose(window, "live");
     assert.match(await said(window, ".live-view"), /cannot be reached/);
   });
 });

@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { program, start } from "../cluster.mjs";
-import { free, open, press, said, test, until } from "../window.mjs";
+import { choose, free, open, press, said, test, until } from "../window.mjs";
 
 const group = "getambassador.io";
 const crd = (kind, plural) => ({
@@ -43,14 +43,14 @@ test("a cluster is connected to, and shows what is applied as it is applied", { 
     await cluster.apply(at("listeners", "http"), listener(8080));
     await cluster.apply(at("hosts", "all"), host);
     await cluster.apply(at("mappings", "quote"), mapping({}));
-    await window.click("#tab-routes");
+    await choose(window, "routes");
     await until(async () => /\/quote\//.test(await said(window, "#view")), "the route shows");
     await window.picture("cluster");
     const errors = async () => Number(/(\d+) errors?/.exec(await status())?.[1]);
     const before = await errors();
     await cluster.apply(at("mappings", "quote"), mapping({ timeout_ms: "never" }));
     await until(async () => (await errors()) > before, "the mistake shows");
-    await window.click("#tab-live");
+    await choose(window, "live");
     await window.picture("cluster-broken");
     await cluster.apply(at("mappings", "quote"), mapping({ timeout_ms: 1000 }));
     await until(async () => (await errors()) === before, "it is repaired");
@@ -89,7 +89,7 @@ test("an Envoy in a pod is found, read over a port-forward, and sent a request",
   let envoy;
   try {
     await until(async () => /Cluster.*admin.*up to date/.test(await said(window, ".live-strip")), "the cluster is followed");
-    await window.click("#tab-live");
+    await choose(window, "live");
     await window.run("const port = document.querySelector('.live-port'); port.value = '0'; port.dispatchEvent(new Event('input'));");
     await press(window, "Serve");
     await until(async () => /Envoys are served on/.test(await said(window, ".live-view")), "Envoys are served");
@@ -106,7 +106,7 @@ test("an Envoy in a pod is found, read over a port-forward, and sent a request",
     await until(async () => /No drift/.test(await said(window, ".live-chosen")), "all three are the same");
     await window.run("document.querySelector('.live-chosen').scrollIntoView()");
     await window.picture("pod");
-    await window.click("#tab-try");
+    await choose(window, "try");
     await window.run("const url = document.querySelector('#view .url'); url.value = 'http://shop.example.com/quote/'; url.dispatchEvent(new Event('input'));");
     await press(window, "Send it for real");
     await until(async () => /as simulated/.test(await said(window, ".real")), "the answers agree");

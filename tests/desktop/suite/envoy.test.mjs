@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { free, open, press, said, test, until } from "../window.mjs";
+import { choose, free, open, press, said, test, until } from "../window.mjs";
 
 const files = (listener, upstream) => `apiVersion: getambassador.io/v3alpha1
 kind: Listener
@@ -40,7 +40,7 @@ test("an Envoy of this machine follows what is typed, and what it has is compare
   let envoy;
   try {
     await until(async () => /3 resources/.test(await said(window, ".status")), "the folder is compiled");
-    await window.click("#tab-live");
+    await choose(window, "live");
     await until(async () => /Serve Envoys on port/.test(await said(window, ".live-view")), "serving is offered");
     await window.run("const port = document.querySelector('.live-port'); port.value = '0'; port.dispatchEvent(new Event('input'));");
     await press(window, "Serve");
@@ -69,13 +69,13 @@ test("an Envoy of this machine follows what is typed, and what it has is compare
     await window.picture("drift");
     await press(window, "Statistics");
     await until(async () => /server\.live/.test(await said(window, ".live-stats")), "statistics show");
-    await window.click("#tab-try");
+    await choose(window, "try");
     await window.run("const url = document.querySelector('#view .url'); url.value = arguments[0]; url.dispatchEvent(new Event('input'));", `http://127.0.0.1:${listener}/typed/`);
     await press(window, "Send it for real");
     await until(async () => /as simulated/.test(await said(window, ".real")), "the answers agree");
     assert.match(await said(window, ".real-sides"), /200.*hello/s);
     await window.picture("real");
-    await window.click("#tab-live");
+    await choose(window, "live");
     await press(window, "Stop");
     await until(async () => /Serve Envoys on port/.test(await said(window, ".live-view")), "it is served no longer");
     assert.equal(await status(listener, "/typed/"), 200, "Envoy keeps what it has");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { open, press, said, says, test, until } from "../window.mjs";
+import { choose, open, press, said, says, test, until } from "../window.mjs";
 
 const mapping = (field, prefix = "/quote/") => `# Why this is here.
 apiVersion: getambassador.io/v3alpha1
@@ -35,7 +35,7 @@ test("a folder is followed: a finding shows, and goes when the file is mended el
     assert.match(await status(), /1 warning/);
     assert.match(await said(window, ".told-worst"), /timout_ms/);
     await window.picture("folder");
-    await window.click("#tab-live");
+    await choose(window, "live");
     await says(window, ".live-view", /timout_ms/, "the timeline has the first build");
     await writeFile(file, mapping("timeout_ms"));
     await until(async () => /0 warnings/.test(await status()), "the finding is gone");
