@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 
 /// The endings of files that are read.
 const READ: [&str; 4] = ["yaml", "yml", "json", "hcl"];
+/// Why a link cannot be read behind which there is nothing.
+pub const LEADS_NOWHERE: &str = "it is a link that leads nowhere";
 /// Folders in which package managers keep what others wrote.
 const OF_PACKAGES: [&str; 1] = ["node_modules"];
 
@@ -38,7 +40,9 @@ pub struct Found {
     pub charts: Vec<PathBuf>,
     /// Kustomizations, in the order in which they were found.
     pub kustomizations: Vec<Kustomization>,
-    /// What could not be read: the file or folder, and why.
+    /// Links that lead nowhere, whatever their names.
+    pub dangling: Vec<PathBuf>,
+    /// What else could not be read: the file or folder, and why.
     pub problems: Vec<(PathBuf, String)>,
     /// What is passed over although nothing says that it should be: the path, and what it is.
     pub passed_over: Vec<(PathBuf, String)>,
@@ -111,7 +115,7 @@ pub fn walk(root: &Path, excludes: &Excludes) -> Result<Found, Failure> {
                 // What is hidden or excluded is left alone, whether it can be read or not.
                 let problem = problem(&error).filter(|(path, _)| path == root || !is_hidden(path) && !is_excluded(path, &overrides));
                 match problem {
-                    Some((path, why)) if is_dangling(&path) && !is_read(&path) => found.passed_over.push((path, why)),
+                    Some((path, _)) if is_dangling(&path) => found.dangling.push(path),
                     problem => found.problems.extend(problem),
                 }
             }
@@ -149,7 +153,6 @@ fn problem(error: &ignore::Error) -> Option<(PathBuf, String)> {
     match error {
         ignore::Error::WithPath { path, err } => {
             let why = match err.io_error() {
-                Some(error) if path.is_symlink() && error.kind() == std::io::ErrorKind::NotFound => "it is a link that leads nowhere".into(),
                 Some(error) => error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase(),
                 None => err.to_string(),
             };

@@ -12,7 +12,7 @@
 use crate::{envoy as corpus, examples};
 use chancery_core::backend::envoy::v3::pb;
 use chancery_core::backend::envoy::{self as backend, Document};
-use chancery_core::compare::{ChangeKind, Side, compare};
+use chancery_core::compare::{ChangeKind, Side, SideSource, compare};
 use chancery_core::envoy_config::{EnvoyConfig, Running};
 use chancery_core::ir::SecretReference;
 use chancery_tests::chance::Chance;
@@ -333,4 +333,50 @@ fn an_envoy_that_runs_the_corpus_has_not_drifted() {
         }
         settle(&dialect, tally);
     }
+}
+
+/// What Envoy says of itself where a server sent it everything but these listeners, and it was started with a cluster of its own.
+fn as_served(bootstrap: &Value, own: &[&str]) -> Value {
+    let typed = |of: &Value, kind: &str| {
+        let mut of = of.clone();
+        of["@type"] = format!("type.googleapis.com/envoy.config.{kind}").into();
+        of
+    };
+    let all = |kind: &str| bootstrap["static_resources"][kind].as_array().cloned().unwrap_or_default();
+    let sent = all("listeners").into_iter().filter(|listener| !own.contains(&listener["name"].as_str().unwrap_or_default()));
+    let listeners = sent.map(|of| json!({"name": of["name"], "active_state": {"listener": typed(&of, "listener.v3.Listener")}}));
+    let clusters = all("clusters").into_iter().map(|of| json!({"cluster": typed(&of, "cluster.v3.Cluster")}));
+    let server = json!({"name": "xds", "type": "STATIC", "connect_timeout": "5s"});
+    let admin = "type.googleapis.com/envoy.admin.v3";
+    json!({"configs": [
+        {
+            "@type": format!("{admin}.ClustersConfigDump"),
+            "static_clusters": [{"cluster": typed(&server, "cluster.v3.Cluster")}],
+            "dynamic_active_clusters": clusters.collect::<Vec<_>>()
+        },
+        {"@type": format!("{admin}.ListenersConfigDump"), "dynamic_listeners": listeners.collect::<Vec<_>>()}
+    ]})
+}
+
+#[test]
+fn what_an_envoy_was_started_with_is_no_drift_where_a_server_sent_the_rest() {
+    let mut work = Work::of(include_str!("../../assets/examples/ambassador/hello.yaml"));
+    let bootstrap = work.envoy();
+    let gateway = work.compilation.gateways().next().expect("a gateway");
+    let options = backend::Options { document: Document::Bootstrap, ..backend::Options::default() };
+    let config = EnvoyConfig::standing_alone(gateway.ir, &options);
+    let positions = work.compilation.positions();
+    let map = backend::v3::output_map(gateway.ir, &options, work.compiler.emitted.of(gateway));
+    let source = Side { config: &config, source: Some(SideSource { gateway, positions: &positions, map: &map }) };
+    let differs = |own: &[&str]| {
+        let running = Running::read(&as_served(&bootstrap, own).to_string()).expect("a dump");
+        let found = compare(&source, &Side { config: &running.config, source: None }).envoy;
+        found.into_iter().map(|change| format!("{} {}", change.change.name(), change.name)).collect::<Vec<_>>()
+    };
+    let ready = "ambassador-listener-ready-127.0.0.1-8006";
+    assert_eq!(differs(&[ready]), Vec::<String>::new());
+    let listeners = bootstrap["static_resources"]["listeners"].as_array().expect("listeners");
+    let other = listeners.iter().filter_map(|listener| listener["name"].as_str()).find(|name| *name != ready).expect("another listener");
+    let lost = differs(&[ready, other]);
+    assert!(lost.contains(&format!("removed {other}")), "{lost:?}");
 }

@@ -20,7 +20,7 @@ Examples:
   chancery check --baseline known.json gateway/
   chancery check --format github gateway/     annotations in a pull request
   chancery check --format sarif gateway/ > chancery.sarif
-  chancery check --severity rewrite-slashes=error --severity stand-in=off gateway/
+  chancery check --severity rewrite-slashes=error --severity placeholder=off gateway/
   chancery codes secret-not-found             what a code means
 
 Exit codes: 0 no errors, 1 errors (with --strict warnings too), 2 the input cannot be used.")]

@@ -3,11 +3,11 @@
 //! What must not be here: reading and rendering; what differs between two gateways is `chancery_core::compare`'s.
 
 use super::loaded::{Compiled, GatewaySide, Loaded, Proxy};
-use crate::style::{plain, some};
+use crate::style::plain;
 use crate::{Unusable, input};
 use chancery_core::compare::{
-    Change, KeptPart, RequestOptions, Requests, SettingView, app_gateway_requests, compare_app_gateways, compare_envoy, compare_settings,
-    compare_written, parts_of_others, requests, uncompared_certificates,
+    Change, EnvoyChanges, KeptPart, RequestOptions, Requests, SettingView, app_gateway_requests, compare_app_gateways, compare_envoy,
+    compare_settings, compare_written, not_compared, parts_of_others, requests,
 };
 use chancery_core::explain::Positions;
 use std::collections::BTreeSet;
@@ -24,8 +24,6 @@ pub struct Differences {
     pub gateways: Vec<GatewayDifference>,
     /// Which texts of either input could not be read to their end, as sentences: nothing is known of the rest.
     pub unread: Vec<String>,
-    /// Certificates of which the source has only the names, as those that Consul issues: they are not compared.
-    pub uncompared: Vec<String>,
 }
 
 /// What differs in one gateway.
@@ -38,6 +36,8 @@ pub struct GatewayDifference {
     pub make: Make,
     /// What its Envoys get, or the parts of the Application Gateway.
     pub envoy: Vec<Change>,
+    /// As [`EnvoyChanges::uncompared_certificates`].
+    pub uncompared_certificates: Vec<String>,
     /// Parts of an Application Gateway that others own, and that stay as they are.
     pub kept: Vec<KeptPart>,
     /// Requests that it treats differently, where that was asked.
@@ -94,6 +94,15 @@ impl GatewayState {
 }
 
 impl GatewayDifference {
+    fn new(gateway: Option<String>, state: GatewayState, make: Make) -> Self {
+        Self { gateway, state, make, envoy: Vec::new(), uncompared_certificates: Vec::new(), kept: Vec::new(), requests: None }
+    }
+
+    fn of_envoy(gateway: Option<String>, found: EnvoyChanges) -> Self {
+        let EnvoyChanges { changes: envoy, uncompared_certificates } = found;
+        Self { envoy, uncompared_certificates, ..Self::new(gateway, GatewayState::Compared, Make::Envoy) }
+    }
+
     /// Whether it is as it was.
     pub fn is_empty(&self) -> bool {
         self.state == GatewayState::Compared && self.envoy.is_empty()
@@ -108,9 +117,14 @@ impl GatewayDifference {
 
 impl Differences {
     /// What differs in the only gateway.
-    pub fn of_envoy(envoy: Vec<Change>) -> Self {
-        let only = GatewayDifference { gateway: None, state: GatewayState::Compared, make: Make::Envoy, envoy, kept: Vec::new(), requests: None };
-        Self { gateways: vec![only], ..Self::default() }
+    pub fn of_envoy(found: EnvoyChanges) -> Self {
+        Self { gateways: vec![GatewayDifference::of_envoy(None, found)], ..Self::default() }
+    }
+
+    /// As [`EnvoyChanges::uncompared_certificates`], of all gateways.
+    pub fn uncompared_certificates(&self) -> Vec<String> {
+        let all: BTreeSet<&String> = self.gateways.iter().flat_map(|of| &of.uncompared_certificates).collect();
+        all.into_iter().cloned().collect()
     }
 
     /// Whether nothing differs.
@@ -121,10 +135,13 @@ impl Differences {
     /// What limits every answer, as sentences: what could not be read, and what cannot be compared.
     pub fn limits(&self) -> Vec<String> {
         let unread = (!self.unread.is_empty()).then(|| "Not all of the input could be read: what the rest changes is not known.".to_string());
-        let names: Vec<&str> = self.uncompared.iter().map(String::as_str).collect();
-        let uncompared =
-            (!names.is_empty()).then(|| format!("Not compared: certificates of which the source has only the names ({}).", plain(&some(&names))));
+        let uncompared = not_compared(&self.uncompared_certificates()).map(|sentence| plain(&sentence).to_string());
         unread.into_iter().chain(uncompared).collect()
+    }
+
+    /// What to say where nothing differs: this sentence, if all was compared.
+    pub fn nothing(&self, sentence: &'static str) -> &'static str {
+        if self.limits().is_empty() { sentence } else { "Nothing that was compared differs." }
     }
 
     /// Whether no Envoy gets anything else than before.
@@ -153,19 +170,13 @@ pub fn compare(before: &Loaded, after: &Loaded, with_requests: bool) -> Result<D
         out.resources = compare_written(&old, &new);
     }
     out.gateways = match pairs(before, after)? {
-        Pairs::One => {
-            let (old, new) = (old.side(0), new.side(0));
-            if let (GatewaySide::Envoy(old), GatewaySide::Envoy(new)) = (&old, &new) {
-                out.uncompared = uncompared_certificates(old, new);
-            }
-            vec![pair(None, &old, &new, with_requests)?]
-        }
+        Pairs::One => vec![pair(None, &old.side(0), &new.side(0), with_requests)?],
         Pairs::ById(all) => {
             let one = |(name, at)| match at {
                 (Some(before), Some(after)) => pair(Some(name), &old.side(before), &new.side(after), with_requests),
                 (before, _) => {
                     let state = if before.is_some() { GatewayState::Removed } else { GatewayState::Added };
-                    Ok(GatewayDifference { gateway: Some(name), state, make: Make::Envoy, envoy: Vec::new(), kept: Vec::new(), requests: None })
+                    Ok(GatewayDifference::new(Some(name), state, Make::Envoy))
                 }
             };
             all.into_iter().map(one).collect::<Result<_, Unusable>>()?
@@ -193,17 +204,17 @@ impl<'a> Sided<'a> {
 }
 
 fn pair(gateway: Option<String>, old: &GatewaySide<'_>, new: &GatewaySide<'_>, with_requests: bool) -> Result<GatewayDifference, Unusable> {
-    let state = GatewayState::Compared;
     match (old, new) {
         (GatewaySide::Envoy(old), GatewaySide::Envoy(new)) => {
             let all = || with_requests.then(|| requests(old, new, &RequestOptions::default()));
-            let (envoy, requests) = at_once(|| compare_envoy(old, new), all);
-            Ok(GatewayDifference { gateway, state, make: Make::Envoy, envoy, kept: Vec::new(), requests })
+            let (found, requests) = at_once(|| compare_envoy(old, new), all);
+            Ok(GatewayDifference { requests, ..GatewayDifference::of_envoy(gateway, found) })
         }
         (GatewaySide::AppGateway(old), GatewaySide::AppGateway(new)) => {
             let all = || with_requests.then(|| app_gateway_requests(old, new));
             let (envoy, requests) = at_once(|| compare_app_gateways(old, new), all);
-            Ok(GatewayDifference { gateway, state, make: Make::AppGateway, envoy, kept: parts_of_others(old, new), requests })
+            let kept = parts_of_others(old, new);
+            Ok(GatewayDifference { envoy, kept, requests, ..GatewayDifference::new(gateway, GatewayState::Compared, Make::AppGateway) })
         }
         _ => Err("one side is an Application Gateway and the other an Envoy, which have no parts in common; `chancery across` compares what both do with requests".into()),
     }

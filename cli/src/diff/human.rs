@@ -26,7 +26,7 @@ pub fn report(differences: &Differences, running: Option<&Running>, style: &Styl
 }
 
 /// The same, with the sentence that says that a running Envoy has all.
-pub fn compared(differences: &Differences, running: Option<&Running>, same: &str, style: &Style) -> String {
+pub fn compared(differences: &Differences, running: Option<&Running>, same: &'static str, style: &Style) -> String {
     let mut out = String::new();
     if running.is_some() && !differences.is_empty() {
         let _ = writeln!(out, "{}", style.dim("- is what Envoy should have, + is what it has\n"));
@@ -40,10 +40,10 @@ pub fn compared(differences: &Differences, running: Option<&Running>, same: &str
     if let Some(running) = running {
         out.push_str(&dump::updates(running, style));
         if differences.is_empty() {
-            let _ = writeln!(out, "{same}");
+            let _ = writeln!(out, "{}", differences.nothing(same));
         }
     } else if differences.is_empty() {
-        let _ = writeln!(out, "Nothing differs.");
+        let _ = writeln!(out, "{}", differences.nothing("Nothing differs."));
     } else if differences.is_same_for_envoy() {
         let _ = writeln!(out, "{} gets the same.", differences.gateways.first().map_or("Envoy", |of| of.make.name()));
     } else if let Some(only) = differences.only() {

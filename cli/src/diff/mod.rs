@@ -112,8 +112,9 @@ fn data(differences: &Differences, running: Option<&Running>) -> Result<Value, U
     if !differences.unread.is_empty() {
         data["unread"] = json!(differences.unread);
     }
-    if !differences.uncompared.is_empty() {
-        data["uncompared_certificates"] = json!(differences.uncompared);
+    let uncompared = differences.uncompared_certificates();
+    if !uncompared.is_empty() {
+        data["uncompared_certificates"] = json!(uncompared);
     }
     if let Some(only) = differences.only() {
         parts(&mut data, only);

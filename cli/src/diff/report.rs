@@ -31,7 +31,7 @@ pub fn markdown(differences: &Differences, running: Option<&Running>) -> String 
         let _ = writeln!(out, "Envoy refused {} **{}**: {}\n", refused.kind, cell(&refused.name), cell(&refused.details));
     }
     if differences.is_empty() {
-        out.push_str("Nothing differs.\n");
+        let _ = writeln!(out, "{}", differences.nothing("Nothing differs."));
     }
     differences.limits().into_iter().for_each(|limit| _ = writeln!(out, "\n{limit}"));
     out

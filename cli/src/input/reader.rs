@@ -130,11 +130,10 @@ impl Reader {
             let name = self.name(&settings);
             self.strange.push(format!("{name} is not read: settings are found from the current folder upwards, or by --config"));
         }
-        // Behind a link that leads nowhere is no file.
-        let (links, unread): (Vec<_>, Vec<_>) = found.problems.iter().partition(|(path, _)| files::is_dangling(path));
-        let problems: Vec<String> = unread.iter().map(|(path, why)| format!("cannot read {}: {why}", self.name(path))).collect();
+        let problems: Vec<String> = found.problems.iter().map(|(path, why)| format!("cannot read {}: {why}", self.name(path))).collect();
         self.problems.extend(problems);
-        let strange = links.into_iter().chain(&found.passed_over);
+        let links = found.dangling.iter().map(|path| (path, files::LEADS_NOWHERE));
+        let strange = links.chain(found.passed_over.iter().map(|(path, why)| (path, &**why)));
         let strange: Vec<String> = strange.map(|(path, why)| format!("{} is passed over: {why}", self.name(path))).collect();
         self.strange.extend(strange);
         let built: Vec<&Kustomization> = if self.render { found.kustomizations.iter().collect() } else { Vec::new() };

@@ -114,7 +114,10 @@ fn answers_say_which_files_could_not_be_read() {
     }
     // What was not read may differ.
     let same = folder.run(&["diff", "--exit-code", "broken.yaml", "broken.yaml"]);
-    assert_eq!((same.code, same.out.as_str()), (1, "Nothing differs.\nNot all of the input could be read: what the rest changes is not known.\n"));
+    assert_eq!(
+        (same.code, same.out.as_str()),
+        (1, "Nothing that was compared differs.\nNot all of the input could be read: what the rest changes is not known.\n")
+    );
     let data = json(&folder.run(&["diff", "--format", "json", "broken.yaml", "gateway.yaml"]).out);
     assert_eq!(data["unread"].as_array().map(Vec::len), Some(1));
 }

@@ -6,6 +6,7 @@
 use super::whole::Whole;
 use crate::compilation::{Claim, Dialect};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
+use crate::redact::REDACTED;
 use crate::resource::Object;
 use crate::text::{Node, Value};
 use alloc::format;
@@ -116,10 +117,12 @@ fn placeholders(whole: &mut Whole<'_>, object: &Object, root: &Node) {
         match &node.value {
             Value::Object(object) if depth < DEEPEST => nodes.extend(object.iter().map(|entry| (&entry.value, depth + 1))),
             Value::Array(items) if depth < DEEPEST => nodes.extend(items.iter().map(|item| (item, depth + 1))),
+            // What is withheld is not what somebody left open.
+            Value::String(text) if **text == *REDACTED => {}
             Value::String(text) => {
                 let Some(severity) = placeholder(text) else { continue };
                 let message = format!("`{text}` looks like a placeholder that was not replaced");
-                let mut finding = Diagnostic::new(&codes::STAND_IN, message, Place::value(object.id, node.id)).about(object.key.clone());
+                let mut finding = Diagnostic::new(&codes::PLACEHOLDER, message, Place::value(object.id, node.id)).about(object.key.clone());
                 finding.severity = severity;
                 whole.report(finding);
             }

@@ -236,3 +236,16 @@ fn a_route_of_a_misspelt_gateway_is_found_with_what_follows_of_it() {
     assert!(matches!(of("no-listener")[..], [(Severity::Warning, _)]), "{found:?}");
     assert_eq!(of("no-effect"), [(Severity::Notice, "it has an effect once Gateway eg.shop has one")], "what follows of another finding is a notice");
 }
+
+/// What is said about placeholders in Consul's definition of a service.
+fn placeholders(token: &str) -> usize {
+    let text = format!("service {{\n  name = \"web\"\n  port = 80\n  token = \"{token}\"\n  address = \"CHANGEME\"\n}}\n");
+    let mut compilation = compile(&Inputs::one("web.hcl", text), &Options::default(), dialect::ALL);
+    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+    compilation.all_diagnostics().filter(|finding| finding.code.name == "placeholder").count()
+}
+
+#[test]
+fn a_withheld_token_is_no_placeholder() {
+    assert_eq!(placeholders("8c1f0e3a-90c2-4a3e-9d0a-5f1c6b2d7e4f"), 1, "the address alone is one");
+}

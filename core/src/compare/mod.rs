@@ -15,6 +15,7 @@ mod renames;
 mod requests;
 mod resources;
 mod settled;
+mod started;
 mod three_way;
 
 pub use app_gateway::{AppGatewaySide, KeptPart, app_gateway_requests, compare_app_gateways, parts_of_others};
@@ -26,8 +27,10 @@ use crate::backend::OutputMap;
 use crate::compilation::{self, GatewayRef, SideRef, Takes};
 use crate::envoy_config::EnvoyConfig;
 use crate::explain::{OriginView, Positions};
+use crate::order::Gather as _;
 use crate::text::{Node, to_json};
 use alloc::collections::BTreeSet;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -113,6 +116,29 @@ pub struct Change {
     pub after: Vec<OriginView>,
 }
 
+/// What differs between what two Envoys get.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EnvoyChanges {
+    /// What differs of what was compared.
+    pub changes: Vec<Change>,
+    /// Certificates that were not compared, in the order of their names: the source has only the names, as of those that Consul issues, and the
+    /// running Envoy has the certificates.
+    pub uncompared_certificates: Vec<String>,
+}
+
+/// The sentence about certificates that were not compared; nothing where all were.
+#[must_use]
+pub fn not_compared(certificates: &[String]) -> Option<String> {
+    const NAMED: usize = 5;
+    let names = certificates.iter().take(NAMED).map(String::as_str).gathered::<Vec<_>>().join(", ");
+    let more = match certificates.len() {
+        0 => return None,
+        len if len > NAMED => format!(" and {} more", len - NAMED),
+        _ => String::new(),
+    };
+    Some(format!("Not compared: certificates of which the source has only the names ({names}{more})."))
+}
+
 /// What differs.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Comparison {
@@ -122,6 +148,9 @@ pub struct Comparison {
     pub envoy: Vec<Change>,
     /// Of the controller's own configuration as it takes effect.
     pub settings: Vec<SettingView>,
+    /// As [`EnvoyChanges::uncompared_certificates`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uncompared_certificates: Vec<String>,
 }
 
 /// A setting of the controller that differs.
@@ -151,7 +180,8 @@ pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let sources = before.source.as_ref().zip(after.source.as_ref());
     let resources = sources.map_or_else(Vec::new, |(before, after)| compare_resources(before, after));
     let settings = sources.map_or_else(Vec::new, |(before, after)| compare_settings(before.gateway.side, after.gateway.side));
-    Comparison { resources, envoy: compare_envoy(before, after), settings }
+    let EnvoyChanges { changes: envoy, uncompared_certificates } = compare_envoy(before, after);
+    Comparison { resources, envoy, settings, uncompared_certificates }
 }
 
 /// Compares the resources of two inputs. Which of their gateways the sources name changes nothing.
@@ -166,36 +196,30 @@ pub fn compare_written(before: &Written<'_>, after: &Written<'_>) -> Vec<Change>
     resources::compare(before, after)
 }
 
-/// Compares what the Envoys of two gateways get.
+/// Compares what the Envoys of two gateways get. What a running Envoy reports is compared as if all of it stood in place. Certificates of which the
+/// source has only the names are left out, and named; so is what an Envoy was started with, where a server sends it the rest.
 #[must_use]
-pub fn compare_envoy(before: &Side<'_>, after: &Side<'_>) -> Vec<Change> {
-    // What an Envoy tells of itself is compared however it came there.
-    if before.source.is_none() || after.source.is_none() {
-        let ([old, new], _) = settled_sides(before, after);
-        parts::compare(&Side { config: &old, source: before.source }, &Side { config: &new, source: after.source })
-    } else {
-        parts::compare(before, after)
+pub fn compare_envoy(before: &Side<'_>, after: &Side<'_>) -> EnvoyChanges {
+    if before.source.is_some() && after.source.is_some() {
+        return EnvoyChanges { changes: parts::compare(before, after), uncompared_certificates: Vec::new() };
     }
-}
-
-/// The certificates that [`compare_envoy`] leaves out, by the names that the source has for them: only the Envoy has them.
-#[must_use]
-pub fn uncompared_certificates(before: &Side<'_>, after: &Side<'_>) -> Vec<String> {
-    if before.source.is_some() == after.source.is_some() {
-        return Vec::new();
-    }
-    settled_sides(before, after).1.into_iter().collect()
-}
-
-/// Both sides as if all of it stood in place, and certificates that cannot be compared.
-fn settled_sides(before: &Side<'_>, after: &Side<'_>) -> ([EnvoyConfig; 2], BTreeSet<String>) {
     let [mut old, mut new] = settled::both(before.config, after.config);
     let issued = match (&before.source, &after.source) {
         (Some(_), None) => issued::by_name(&old, &mut new),
         (None, Some(_)) => issued::by_name(&new, &mut old),
         _ => BTreeSet::new(),
     };
-    ([old, new], issued)
+    let mut changes = parts::compare(&Side { config: &old, source: before.source }, &Side { config: &new, source: after.source });
+    let (source, running, lost, gained) = match (&before.source, &after.source) {
+        (Some(source), _) => (source, after.config, ChangeKind::Removed, ChangeKind::Added),
+        (_, Some(source)) => (source, before.config, ChangeKind::Added, ChangeKind::Removed),
+        _ => return EnvoyChanges { changes, ..EnvoyChanges::default() },
+    };
+    if started::is_served(running) {
+        started::leave_out(&mut changes, lost, &started::bootstrap_only(source.gateway));
+        started::leave_out(&mut changes, gained, &started::started_with(running));
+    }
+    EnvoyChanges { changes, uncompared_certificates: issued.into_iter().collect() }
 }
 
 /// Compares what a controller does with its own configuration; nothing where the controllers are not the same.

@@ -1,16 +1,11 @@
 //! The source, what is served of it, and what an Envoy has: two comparisons, and one list of what drifted.
 //!
-//! What an Envoy was started with is no drift: the listener of a bootstrap that no server sends, the cluster by which it reaches its server.
-//!
 //! What must not be here: reading and rendering.
 
-use super::{Change, ChangeKind, Side, compare_envoy};
-use crate::backend::envoy::{self, v3::resources};
-use crate::compilation::GatewayRef;
-use crate::envoy_config::{EnvoyConfig, Running};
+use super::{Change, ChangeKind, EnvoyChanges, Side, compare_envoy, started};
+use crate::envoy_config::Running;
 use crate::explain::OriginView;
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -23,6 +18,9 @@ pub struct ThreeWay {
     pub envoy: Vec<Change>,
     /// Both, by part.
     pub parts: Vec<DriftedPart>,
+    /// As [`EnvoyChanges::uncompared_certificates`], of either comparison.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uncompared_certificates: Vec<String>,
 }
 
 /// A part of Envoy's configuration of which the three are not the same.
@@ -70,51 +68,28 @@ impl ThreeWay {
 pub fn three_way(source: &Side<'_>, served: &Running, running: &Running) -> ThreeWay {
     let served_differs = served_of_source(source, served);
     let envoy_differs = envoy_of_served(served, running);
-    let parts = parts(&served_differs, &envoy_differs);
-    ThreeWay { served: served_differs, envoy: envoy_differs, parts }
+    let parts = parts(&served_differs.changes, &envoy_differs.changes);
+    let uncompared: BTreeSet<String> = served_differs.uncompared_certificates.into_iter().chain(envoy_differs.uncompared_certificates).collect();
+    ThreeWay { served: served_differs.changes, envoy: envoy_differs.changes, parts, uncompared_certificates: uncompared.into_iter().collect() }
 }
 
 /// How what is served differs from the source.
 #[must_use]
-pub fn served_of_source(source: &Side<'_>, served: &Running) -> Vec<Change> {
-    let changes = compare_envoy(source, &Side { config: &served.config, source: None });
-    let own = source.source.map(|of| bootstrap_only(of.gateway)).unwrap_or_default();
-    without(changes, ChangeKind::Removed, &own)
+pub fn served_of_source(source: &Side<'_>, served: &Running) -> EnvoyChanges {
+    let mut found = compare_envoy(source, &Side { config: &served.config, source: None });
+    // A server that sends nothing at all sends no bootstrap either.
+    if let Some(of) = source.source {
+        started::leave_out(&mut found.changes, ChangeKind::Removed, &started::bootstrap_only(of.gateway));
+    }
+    found
 }
 
 /// How what an Envoy has differs from what is served.
 #[must_use]
-pub fn envoy_of_served(served: &Running, running: &Running) -> Vec<Change> {
-    let changes = compare_envoy(&Side { config: &served.config, source: None }, &Side { config: &running.config, source: None });
-    without(changes, ChangeKind::Added, &started_with(running))
-}
-
-/// Listeners that only a bootstrap of the controller has: no server sends them.
-fn bootstrap_only(gateway: GatewayRef<'_>) -> BTreeSet<String> {
-    let sent = resources(gateway.ir, &envoy::Options::default());
-    let is_sent = |name: &str| sent.listeners.iter().any(|listener| listener.name == name);
-    let all = EnvoyConfig::of(gateway.ir).listeners;
-    all.into_iter().map(|placed| placed.message.name).filter(|name| !is_sent(name)).collect()
-}
-
-/// What an Envoy has of its own bootstrap: how it reaches the server, among others.
-fn started_with(running: &Running) -> BTreeSet<String> {
-    let is_static = |pointer: &str| pointer.contains("/static_");
-    let clusters = running.config.clusters.iter().filter(|placed| is_static(&placed.pointer)).map(|placed| &placed.message.name);
-    let listeners = running.config.listeners.iter().filter(|placed| is_static(&placed.pointer)).map(|placed| &placed.message.name);
-    clusters.chain(listeners).cloned().collect()
-}
-
-/// Leaves out what became so of these, and of what stands in them.
-fn without(mut changes: Vec<Change>, change: ChangeKind, names: &BTreeSet<String>) -> Vec<Change> {
-    changes.retain(|of| of.change != change || !names.iter().any(|name| is_of(&of.name, name)));
-    changes
-}
-
-/// Whether a part is the one of this name, or stands in it. A part is called `NAME in WHAT HOLDS IT, ...`; another name may begin like this one.
-fn is_of(part: &str, name: &str) -> bool {
-    let inside = part.split_once(" in ").map_or(part, |(_, inside)| inside);
-    part == name || part.starts_with(&format!("{name}, ")) || inside.split(", ").any(|one| one == name)
+pub fn envoy_of_served(served: &Running, running: &Running) -> EnvoyChanges {
+    let mut found = compare_envoy(&Side { config: &served.config, source: None }, &Side { config: &running.config, source: None });
+    started::leave_out(&mut found.changes, ChangeKind::Added, &started::started_with(&running.config));
+    found
 }
 
 /// What drifted, part by part, in the order of the names.
@@ -215,15 +190,5 @@ mod tests {
         let values = |of: &DriftedField| [of.source.clone(), of.served.clone(), of.envoy.clone()].map(Option::unwrap_or_default);
         assert_eq!(values(field("timeout")), ["1s", "2s", "3s"]);
         assert_eq!(values(field("retries")), ["1", "", ""]);
-    }
-
-    #[test]
-    fn a_part_belongs_to_what_has_its_name_and_to_nothing_that_begins_like_it() {
-        for part in ["listener-ready", "listener-ready, filter chain 0", "route /ready in listener-ready", "/x in virtual host v, listener-ready"] {
-            assert!(is_of(part, "listener-ready"), "{part}");
-        }
-        for part in ["listener-ready-for-shop", "listener-ready-2, filter chain 0", "route / in listener-ready-2", "not-listener-ready"] {
-            assert!(!is_of(part, "listener-ready"), "{part}");
-        }
     }
 }

@@ -79,6 +79,8 @@ pub enum Claim {
     IngressClass(&'static str),
     /// A key, in any case, with a value that begins so; any value where it is empty.
     Field(&'static str, &'static str),
+    /// A block of HCL with this name and without labels, that is in no other block.
+    Block(&'static str),
     /// An `apiVersion` that begins so, where no dialect claims the input by itself.
     SharedVersion(&'static str),
     /// The key of an annotation that begins so, where no dialect claims the input by itself.

@@ -55,6 +55,7 @@ impl core::fmt::Display for Claim {
             Claim::IngressClass(class) => write!(f, "the class `{class}`"),
             Claim::Field(key, "") => write!(f, "the key `{key}`"),
             Claim::Field(key, value) => write!(f, "`{key}: {value}...`"),
+            Claim::Block(name) => write!(f, "the block `{name}`"),
         }
     }
 }
@@ -126,7 +127,16 @@ fn claims(claim: &Claim, text: &str) -> bool {
         Claim::Annotation(prefix) | Claim::SharedAnnotation(prefix) => begins_key(text, prefix),
         Claim::IngressClass(class) => is_class(text, class),
         Claim::Field(key, value) => has_field(text, key, value),
+        Claim::Block(name) => begins_block(text, name),
     }
+}
+
+/// Whether a block of HCL begins a line: what is in another block is indented.
+fn begins_block(text: &str, name: &str) -> bool {
+    memmem::find_iter(text.as_bytes(), name).any(|at| {
+        let after = text.get(at + name.len()..).unwrap_or_default();
+        line_before(text, at).is_empty() && after.trim_start_matches([' ', '\t']).starts_with('{')
+    })
 }
 
 /// Whether there is a key, in any case, with a value that begins so: as YAML, JSON and HCL write it.

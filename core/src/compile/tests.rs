@@ -47,6 +47,14 @@ fn an_ingress_goes_by_its_class() {
 }
 
 #[test]
+fn a_block_of_hcl_counts_where_it_is_in_no_other() {
+    assert_eq!(of(&["service {\n  name = \"web\"\n}\n"]), "consul");
+    assert_eq!(of(&["# two\nservices  {\n  name = \"web\"\n}\n"]), "consul");
+    let others = ["job \"web\" {\n  service {\n  }\n}\n", "service \"web\" {\n}\n", "service:\n  name: web\n", "service_account {\n}\n"];
+    others.iter().for_each(|text| assert_eq!(of(&[*text]), "ambassador", "{text}"));
+}
+
+#[test]
 fn what_is_only_mentioned_does_not_count() {
     assert_eq!(of(&["# see apiVersion: projectcontour.io/v1\n", "text: about projectcontour.io/v1\n"]), "ambassador");
     assert_eq!(of(&["#  ingressClassName: contour\n", ""]), "ambassador");

@@ -161,7 +161,7 @@ codes! {
     REMOVED_VERSION = "removed-version", Warning, "an API version that current clusters no longer serve";
     UNKNOWN_ANNOTATION = "unknown-annotation", Warning, "an annotation with the controller's prefix that the controller does not read";
     FOREIGN_ANNOTATION = "foreign-annotation", Notice, "an annotation that only another controller reads";
-    STAND_IN = "stand-in", Warning, "a placeholder that was not replaced";
+    PLACEHOLDER = "placeholder", Warning, "a placeholder that was not replaced";
     UNUSED_SUPPRESSION = "unused-suppression", Warning, "a suppression that matches no finding";
     SUPPRESSION_WITHOUT_REASON = "suppression-without-reason", Warning, "a suppression that gives no reason";
 }

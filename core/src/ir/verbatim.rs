@@ -168,6 +168,11 @@ impl Tree {
         matches!(self.value, Plain::Bool(true))
     }
 
+    /// A flag, with where it is written.
+    pub fn flag(&self) -> Sourced<bool> {
+        Sourced::new(self.bool(), self.origin)
+    }
+
     /// Sets a field, at its old place or else at the end. Null takes it away.
     pub fn set(&mut self, key: &str, value: Tree) {
         if let Plain::Null = self.value {

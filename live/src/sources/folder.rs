@@ -254,7 +254,7 @@ impl Reader {
         // What fails is tried again.
         let known = self.stamps.remove(name);
         if files::is_dangling(path) {
-            return Err(Broken::without_text("it is a link that leads nowhere"));
+            return Err(Broken::without_text(files::LEADS_NOWHERE));
         }
         let about = std::fs::metadata(path)?;
         if !about.is_file() {
@@ -376,11 +376,12 @@ impl WalkResult {
         }
         match files::walk(root, excludes) {
             Ok(found) => {
-                // A link that leads nowhere is a file that cannot be read; a folder that cannot be read may hold anything.
-                let (links, lost): (Vec<_>, Vec<_>) = found.problems.into_iter().partition(|(path, _)| files::is_dangling(path));
-                let lost = lost.first().map(|(path, why)| format!("cannot read {}: {why}", path.display()));
-                let files = found.files.into_iter().chain(links.into_iter().map(|(path, _)| path)).collect();
-                Self { files, folders: found.folders.into_iter().collect(), passed_over: found.passed_over, lost }
+                // A link that leads nowhere is a file that cannot be read, if it is called like one. A folder that cannot be read may hold anything.
+                let (links, others): (Vec<_>, Vec<_>) = found.dangling.into_iter().partition(|path| files::is_read(path));
+                let others = others.into_iter().map(|path| (path, files::LEADS_NOWHERE.to_owned()));
+                let lost = found.problems.first().map(|(path, why)| format!("cannot read {}: {why}", path.display()));
+                let files = found.files.into_iter().chain(links).collect();
+                Self { files, folders: found.folders.into_iter().collect(), passed_over: found.passed_over.into_iter().chain(others).collect(), lost }
             }
             Err(failure) => Self { lost: Some(failure.0), ..Self::default() },
         }

@@ -8,7 +8,7 @@ use crate::worker::common::options;
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compare::{
     AppGatewaySide, Change, ChangeKind, RequestOptions, Requests, Side, SideSource, Written, app_gateway_requests, compare, compare_app_gateways,
-    compare_envoy, compare_written, requests,
+    compare_envoy, compare_written, not_compared, requests,
 };
 use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayId, GatewayRef, Options};
 use chancery_core::compile::{Compiler, EmittedByGateway};
@@ -134,16 +134,19 @@ impl Loaded {
     /// How the present state differs from it. A running Envoy is compared with the gateway that is shown.
     pub fn compare(&self, now: &Proxies, shown: Option<usize>) -> Changes {
         let positions = now.compilation.positions();
-        let (resources, envoy, changed) = match &self.state {
-            State::Compiled(before) => against(before, now),
+        let (resources, envoy, changed, uncompared) = match &self.state {
+            State::Compiled(before) => {
+                let (resources, envoy, changed) = against(before, now);
+                (resources, envoy, changed, None)
+            }
             // What it has of its own, as listeners of administration, would be reported as lost.
             State::Running(running) => {
                 let after = now.sides(&positions).nth(shown.unwrap_or_default());
                 let found = after.map(|(_, after)| compare(&Side { config: &running.config, source: None }, &after)).unwrap_or_default();
-                (found.resources, found.envoy, None)
+                (found.resources, found.envoy, None, not_compared(&found.uncompared_certificates))
             }
         };
-        Comparison { with: self.called.clone(), resources, envoy, requests: changed, notes: self.notes() }
+        Comparison { with: self.called.clone(), resources, envoy, requests: changed, notes: uncompared.into_iter().chain(self.notes()).collect() }
     }
 
     fn notes(&self) -> Vec<String> {
@@ -174,8 +177,8 @@ fn against(before: &Proxies, now: &Proxies) -> (Vec<Change>, Vec<Change>, Option
             envoy.push(whole(ChangeKind::Added, prefix.as_deref().unwrap_or(proxy.id.as_str())));
             continue;
         };
-        let changes = compare_envoy(before, after).into_iter();
-        envoy.extend(changes.map(|change| Change { name: prefixed(prefix.as_deref(), &change.name), ..change }));
+        let changes = compare_envoy(before, after).changes;
+        envoy.extend(changes.into_iter().map(|change| Change { name: prefixed(prefix.as_deref(), &change.name), ..change }));
         add(&mut all, requests(before, after, &RequestOptions::default()), prefix.as_deref());
     }
     let gone = old.iter().filter(|(of, _)| !new.iter().any(|(proxy, _)| is_same(of, proxy)));

@@ -3,7 +3,7 @@
 //! What must not be here: who asks for them.
 
 use crate::ir::{Fields, Plain, Tree};
-use crate::resource::{ObjectId, Origin};
+use crate::resource::{ObjectId, Origin, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -67,7 +67,7 @@ pub struct Check {
     /// Its name.
     pub name: Str,
     /// How it went.
-    pub status: Health,
+    pub status: Sourced<Health>,
     /// The instance; empty for the node.
     pub service: Str,
 }
@@ -145,24 +145,15 @@ impl Instance {
         (address.origin.or(self.tree.origin), port.origin.or(self.tree.origin))
     }
 
-    /// Whether requests should go to it, and how many for each of another's. Something that may not be sent is 0.
-    pub fn health_and_weight(&self, only_passing: bool) -> (bool, i64) {
-        let mut healthy = true;
-        let mut weight = self.weights.map_or(1, |(passing, _)| passing);
-        for check in &self.checks {
-            if check.status == Health::Critical || (only_passing && check.status != Health::Passing) {
-                healthy = false;
-            }
-            if check.status == Health::Warning
-                && let Some((_, warning)) = self.weights
-            {
-                weight = warning;
-            }
-        }
-        if weight < 1 {
-            return (false, 1);
-        }
-        (healthy, weight.min(128))
+    /// Whether requests should go to it, with what decides that where something does, and how many for each of another's. Something that may not be
+    /// sent is 0.
+    pub fn health_and_weight(&self, only_passing: Sourced<bool>) -> (Sourced<bool>, i64) {
+        let critical = self.checks.iter().find(|check| *check.status == Health::Critical).map(|check| check.status.origin);
+        let warning = self.checks.iter().find(|check| *check.status == Health::Warning).map(|check| check.status.origin);
+        let unhealthy = critical.or(warning.filter(|_| *only_passing).map(|_| only_passing.origin));
+        let healthy = Sourced::new(unhealthy.is_none(), unhealthy.flatten());
+        let weight = self.weights.map_or(1, |(passing, ill)| if warning.is_some() { ill } else { passing });
+        if weight < 1 { (Sourced::new(false, healthy.origin), 1) } else { (healthy, weight.min(128)) }
     }
 
     /// Tells an address of it.

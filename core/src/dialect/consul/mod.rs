@@ -96,6 +96,8 @@ const CLAIMS: &[Claim] = &[
     Claim::Field("kind", "connect-proxy"),
     Claim::Field("sidecar_service", ""),
     Claim::Field("Kind", "consul-"),
+    Claim::Block("service"),
+    Claim::Block("services"),
 ];
 
 /// The kinds that it reads.

@@ -11,7 +11,7 @@ use super::validate::{Verdict, refuse, says};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Fields, Plain, Tree};
 use crate::order::Gather as _;
-use crate::resource::ObjectId;
+use crate::resource::{ObjectId, Sourced};
 use crate::text::{self, Str};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -101,7 +101,7 @@ fn checks(tree: &Tree) -> Vec<Check> {
     let check = |(at, check): (usize, &Tree)| Check {
         id: Str::from(format!("service:{at}")),
         name: check.get("Name").str(),
-        status: status(check.get("Status").text()),
+        status: status(check.get("Status")),
         service: Str::default(),
     };
     all.enumerate().map(check).collect()
@@ -113,12 +113,13 @@ fn probes(tree: &Tree) -> Vec<Tree> {
     all.filter(|check| says(check.get("HTTP")) || says(check.get("GRPC"))).cloned().collect()
 }
 
-fn status(text: &str) -> Health {
-    match text {
+fn status(of: &Tree) -> Sourced<Health> {
+    let status = match of.text() {
         "critical" => Health::Critical,
         "warning" => Health::Warning,
         _ => Health::Passing,
-    }
+    };
+    Sourced::new(status, of.origin)
 }
 
 /// A definition as the catalog holds it.
@@ -257,7 +258,7 @@ pub(crate) fn catalog(root: &text::Node, object: ObjectId, datacenter: &str) -> 
     let check = |check: &Tree| Check {
         id: check.get("CheckID").str(),
         name: check.get("Name").str(),
-        status: status(check.get("Status").text()),
+        status: status(check.get("Status")),
         service: check.get("ServiceID").str(),
     };
     instance.checks = checks.map(check).collect();

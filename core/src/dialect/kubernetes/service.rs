@@ -22,6 +22,8 @@ pub struct Port {
     pub target: Str,
     /// Where it is written.
     pub node: NodeId,
+    /// Where `port` is written.
+    pub number_node: NodeId,
 }
 
 /// The ports of a Service; those that no Service could have are left out.
@@ -31,14 +33,15 @@ pub fn ports(service: &Node) -> Vec<Port> {
 }
 
 fn port(node: &Node) -> Option<Port> {
-    let number = node.get("port").and_then(Node::as_i64).and_then(|port| u16::try_from(port).ok())?;
+    let written = node.get("port")?;
+    let number = written.as_i64().and_then(|port| u16::try_from(port).ok())?;
     let name = node.get("name").and_then(Node::as_str).filter(|name| !name.is_empty()).map(Str::new);
     let target = match node.get("targetPort").map(|target| &target.value) {
         Some(Value::String(name)) if !name.is_empty() => name.clone(),
         Some(Value::Int(target)) if *target != 0 => Str::from(format!("{target}")),
         _ => Str::from(format!("{number}")),
     };
-    Some(Port { port: number, name, target, node: node.id })
+    Some(Port { port: number, name, target, node: node.id, number_node: written.id })
 }
 
 /// Checks a Service beyond its metadata, as the API server does.

@@ -205,6 +205,7 @@ fn Statistics(of: Stats) -> impl IntoView {
 #[component]
 fn Drifted(app: App, drift: Drift) -> impl IntoView {
     let (mark, told) = match drift.parts.len() {
+        0 if !drift.notes.is_empty() => ("warning", "Nothing that was compared differs.".to_owned()),
         0 => ("match", "No drift: the source, what should be served, and what this Envoy has are the same.".to_owned()),
         count => (
             "error",

@@ -92,7 +92,8 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
     let against = if with.is_empty() { String::new() } else { format!(" Compared with {with}.") };
     let changes = requests.as_ref().map(|requests| requests.changes.len());
     let (good, told) = match (changes, resources.is_empty(), envoy.is_empty()) {
-        (_, true, true) => (true, "Nothing differs.".to_string()),
+        (_, true, true) if notes.is_empty() => (true, "Nothing differs.".to_string()),
+        (_, true, true) => (true, "Nothing that was compared differs.".into()),
         (_, false, true) => (true, "The gateway gets the same, though resources differ.".into()),
         (Some(0), ..) => (true, "The gateway gets something else, and no request that was tried becomes anything else.".into()),
         (Some(1), ..) => (false, "One thing changes for requests.".into()),

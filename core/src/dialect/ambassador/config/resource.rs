@@ -79,6 +79,8 @@ pub enum Payload {
     Secret(Arc<SecretData>),
     /// A Service's endpoints.
     Service(Arc<ServiceData>),
+    /// Where the number of the port of a Mapping's service is written, if that is in another object: an Ingress may name a Service's port.
+    Port(Origin),
 }
 
 /// A Secret's values.

@@ -207,7 +207,7 @@ impl<'e> Emitter<'e> {
             labels: Arc::new(parts.labels),
             spec: Arc::new(parts.spec),
             rule: Rule::Conversion,
-            payload: Payload::None,
+            payload: parts.payload,
             invalid: Vec::new(),
         };
         let mut resource = parts.resource(holder, self.options);
@@ -229,4 +229,11 @@ pub(super) struct Synthesised {
     pub(super) name: Str,
     pub(super) labels: Labels,
     pub(super) spec: Node,
+    pub(super) payload: Payload,
+}
+
+impl Synthesised {
+    pub(super) fn new(kind: &'static str, name: Str, labels: Labels, spec: Node) -> Self {
+        Self { kind, name, labels, spec, payload: Payload::None }
+    }
 }

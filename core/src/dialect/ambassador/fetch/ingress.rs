@@ -9,10 +9,10 @@ use super::role::Role;
 use super::verdict::Applied;
 use super::visible::{VisibleObjects, ignore};
 use crate::compilation::Why;
-use crate::dialect::ambassador::config::Labels;
+use crate::dialect::ambassador::config::{Labels, Payload};
 use crate::dialect::kubernetes::ingress::{Backend, Ingress, Path, PortValue, Rule, class_controller, wildcard_regex};
 use crate::dialect::kubernetes::service;
-use crate::resource::Object;
+use crate::resource::{self, Object, Origin};
 use crate::text::{self, Node, NodeId, Str, Value};
 use alloc::format;
 use alloc::string::String;
@@ -162,7 +162,7 @@ impl Maker<'_> {
         ]
         .into_iter()
         .collect();
-        Synthesised { kind: "Host", name: name.into(), labels: self.labels.clone(), spec: made(tls, Value::Object(spec)) }
+        Synthesised::new("Host", name.into(), self.labels.clone(), made(tls, Value::Object(spec)))
     }
 
     fn default_backend(&self, backend: &Backend<'_>) -> Option<Synthesised> {
@@ -180,18 +180,14 @@ impl Maker<'_> {
         ]
         .into_iter()
         .collect();
-        Some(Synthesised {
-            kind: "Mapping",
-            name: format!("{}-default-backend", self.object.key.name).into(),
-            labels: self.mapping_labels(),
-            spec: made(backend.node, Value::Object(spec)),
-        })
+        let name = format!("{}-default-backend", self.object.key.name).into();
+        Some(Synthesised::new("Mapping", name, self.mapping_labels(), made(backend.node, Value::Object(spec))))
     }
 
     fn path(&self, name: String, rule: &Rule<'_>, path: &Path<'_>) -> Option<Synthesised> {
         let backend = path.backend.as_ref()?;
         let service = backend.service?;
-        let port = self.port(service.text, backend.port?.value)?;
+        let (port, port_from) = self.port(service.text, backend.port?.value)?;
         let is_exact = path.path_type.is_some_and(|path_type| path_type.text == "Exact");
         let type_node = path.path_type.map_or(path.node, |path_type| path_type.node);
         let (prefix, prefix_node) = path.path.map_or(("/", path.node), |path| (path.text, path.node));
@@ -221,22 +217,27 @@ impl Maker<'_> {
             None => {}
         }
         let spec = made(path.node, Value::Object(spec));
-        Some(Synthesised { kind: "Mapping", name: name.into(), labels: self.mapping_labels(), spec })
+        let payload = port_from.map_or(Payload::None, Payload::Port);
+        Some(Synthesised { payload, ..Synthesised::new("Mapping", name.into(), self.mapping_labels(), spec) })
     }
 
-    /// A port as the service's address has it: a name is looked up in the Service, and stays where it is not found.
-    fn port(&self, service: &str, port: PortValue<'_>) -> Option<String> {
+    /// A port as the service's address has it: a name is looked up in the Service, which then is where the port comes from, and stays where it is
+    /// not found.
+    fn port(&self, service: &str, port: PortValue<'_>) -> Option<(String, Option<Origin>)> {
         let number = match port {
             PortValue::Number(number) => Some(number),
             PortValue::Name(name) => name.trim().parse().ok(),
         };
         match (number, port) {
             (Some(0), _) => None,
-            (Some(number), _) => Some(format!("{number}")),
+            (Some(number), _) => Some((format!("{number}"), None)),
             (None, PortValue::Name(name)) => {
-                let known = self.services.get(&(self.namespace(), service)).map(|service| service::ports(&service.root));
-                let port = known.into_iter().flatten().find(|port| port.name.as_deref() == Some(name));
-                Some(port.map_or_else(|| name.into(), |port| format!("{}", port.port)))
+                let known = self.services.get(&(self.namespace(), service)).map(|service| (service.id, service::ports(&service.root)));
+                let found = known.and_then(|(id, ports)| Some((id, ports.into_iter().find(|port| port.name.as_deref() == Some(name))?)));
+                Some(found.map_or_else(
+                    || (name.into(), None),
+                    |(id, port)| (format!("{}", port.port), Some(Origin::new(id, port.number_node, resource::Rule::Reference))),
+                ))
             }
             (None, PortValue::Number(_)) => None,
         }

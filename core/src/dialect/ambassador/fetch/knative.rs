@@ -42,12 +42,9 @@ pub(super) fn emit(seen: &VisibleObjects<'_>, emitter: &mut Emitter<'_>) {
                 for entry in split {
                     spec.insert(entry.key.clone(), entry.value.clone());
                 }
-                let made = Synthesised {
-                    kind: "Mapping",
-                    name: format!("{}-{rule_at}-{at}", object.key.name).into(),
-                    labels: crate::dialect::ambassador::config::labels_of(object.root.at(&["metadata", "labels"])),
-                    spec: made(rule.id, Value::Object(spec)),
-                };
+                let name = format!("{}-{rule_at}-{at}", object.key.name).into();
+                let labels = crate::dialect::ambassador::config::labels_of(object.root.at(&["metadata", "labels"]));
+                let made = Synthesised::new("Mapping", name, labels, made(rule.id, Value::Object(spec)));
                 emitter.synthesised(object, made, count);
                 count += 1;
             }

@@ -110,6 +110,8 @@ pub struct ClusterRequest<'m> {
     pub namespace: &'m str,
     /// `[scheme://]host[:port]`.
     pub service: &'m Sourced<Str>,
+    /// As [`HttpMapping::port_from`].
+    pub port_from: Option<Origin>,
     /// Part of the name, e.g. `shadow`.
     pub marker: Option<Str>,
     /// The resolver's name; `None`: the Module's.
@@ -149,6 +151,7 @@ impl<'m> ClusterRequest<'m> {
             identity: &mapping.identity,
             namespace: &mapping.namespace,
             service: &mapping.service,
+            port_from: mapping.port_from,
             marker,
             resolver: Some(&mapping.resolver.value),
             tls: spec.tls.as_ref(),
@@ -179,6 +182,7 @@ impl<'m> ClusterRequest<'m> {
             identity: &mapping.identity,
             namespace: &mapping.namespace,
             service: &mapping.service,
+            port_from: None,
             marker: spec.cluster_tag.as_ref().map(|tag| tag.value.clone()).filter(|tag| !tag.is_empty()),
             resolver: Some(&mapping.resolver.value),
             tls: spec.tls.as_ref(),
@@ -197,7 +201,7 @@ impl<'m> ClusterRequest<'m> {
     pub fn by_service(identity: &'m Identity, namespace: &'m str, service: &'m Sourced<Str>, asked: ServiceSettings<'m>) -> Self {
         let ServiceSettings { marker, tls, grpc, stats_name, breakers } = asked;
         let settings = Settings { grpc, stats_name, breakers, ..Settings::default() };
-        Self { identity, namespace, service, marker: marker.map(Str::new_static), resolver: None, tls, host_rewrite: None, settings }
+        Self { identity, namespace, service, port_from: None, marker: marker.map(Str::new_static), resolver: None, tls, host_rewrite: None, settings }
     }
 }
 
@@ -286,7 +290,10 @@ impl Model<'_> {
     fn define_cluster(&mut self, wanted: &ClusterRequest<'_>, named: Named) -> Cluster {
         let settings = &wanted.settings;
         let resolver = wanted.resolver.map_or_else(|| self.ambassador.resolver().value, Str::from);
-        let targets = self.resolve(&resolver, &named.host, wanted.namespace, named.port, wanted.service);
+        let mut targets = self.resolve(&resolver, &named.host, wanted.namespace, named.port, wanted.service);
+        if let (Targets::Name(endpoint), Some(port)) = (&mut targets, wanted.port_from) {
+            endpoint.port_origins = Also(wanted.service.origin.into_iter().chain([port]).collect());
+        }
         let health_checks = match (settings.health_checks, &targets) {
             (Some(checks), Targets::Eds { .. }) => self.health_checks(checks, wanted.identity),
             (Some(checks), Targets::Name(_)) => {
@@ -448,7 +455,7 @@ fn name_also(wanted: &ClusterRequest<'_>, named: &Named) -> Also {
     let texts = settings.tag.into_iter().chain(tls).filter(|text| !text.value.is_empty()).map(|text| text.origin);
     let breakers = settings.breakers.iter().flat_map(|breakers| &breakers.value).map(|breaker| breaker.origin.map(Origin::whole));
     let balancer = settings.load_balancer.iter().map(|balancer| balancer.origin.map(Origin::whole));
-    Also(texts.chain(breakers).chain(balancer).flatten().map(|origin| origin.by(Rule::Derived)).collect())
+    Also(texts.chain(breakers).chain(balancer).chain([wanted.port_from]).flatten().map(|origin| origin.by(Rule::Derived)).collect())
 }
 
 fn balancer_field(balancer: &LbSettings) -> String {

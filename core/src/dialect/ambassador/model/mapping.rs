@@ -11,9 +11,9 @@ use super::resolver::ResolverKind;
 use super::service::{self, Qualification, python_repr};
 use super::{Model, spec_of};
 use crate::diagnostic::{Reported, codes};
-use crate::dialect::ambassador::config::{Labels, Resource};
+use crate::dialect::ambassador::config::{Labels, Payload, Resource};
 use crate::dialect::ambassador::spec::{self, Map};
-use crate::resource::{Rule, Sourced};
+use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::boxed::Box;
 use alloc::format;
@@ -149,6 +149,8 @@ pub struct HttpMapping {
     pub rewrite: Sourced<Str>,
     /// Normalised.
     pub service: Sourced<Str>,
+    /// Where the service's port is written, if that is in another object.
+    pub port_from: Option<Origin>,
     /// The resolver's name.
     pub resolver: Sourced<Str>,
     /// Own or the Module's.
@@ -221,6 +223,7 @@ impl HttpMapping {
             query,
             rewrite,
             service,
+            port_from: None,
             resolver,
         };
         if let Some(problem) = host_problem {
@@ -455,7 +458,8 @@ impl Model<'_> {
             if resource.rule == Rule::Conversion {
                 spec.service = spec.service.map(Sourced::whole);
             }
-            let mapping = HttpMapping::new(self, own.0, own.1, own.2, spec).ok().map(Arc::new);
+            let port_from = if let Payload::Port(origin) = resource.payload { Some(origin) } else { None };
+            let mapping = HttpMapping::new(self, own.0, own.1, own.2, spec).ok().map(|mapping| Arc::new(HttpMapping { port_from, ..mapping }));
             loaded.quiet = self.posts.reports() == before;
             let last = core::mem::replace(&mut loaded.group, u32::MAX);
             loaded.mapping.clone_from(&mapping);
@@ -507,7 +511,7 @@ impl Model<'_> {
         &mut self,
         identity: &Identity,
         name: &Sourced<Str>,
-        balancer: Option<crate::resource::Origin>,
+        balancer: Option<Origin>,
         service: &Sourced<Str>,
     ) -> Result<(), Reported> {
         let Some(resolver) = self.resolvers.get(&name.value) else {

@@ -333,7 +333,7 @@ impl Compiler<'_> {
         target.connect_timeout = timeout;
         target.definition = tree.get("Subsets").get(&target.subset).clone();
         target.filter = target.definition.get("Filter").str();
-        target.only_passing = target.definition.get("OnlyPassing").bool();
+        target.only_passing = target.definition.get("OnlyPassing").flag();
         let defaults = self.set.tree(Kind::ServiceDefaults, &target.service);
         if let Some(sni) = defaults.find("ExternalSNI").filter(|sni| says(sni)) {
             target.sni = sni.str();

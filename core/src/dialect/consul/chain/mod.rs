@@ -17,6 +17,7 @@ pub use set::Set;
 
 use super::names::{DEFAULT, UpstreamId, spiffe_service};
 use crate::ir::Tree;
+use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -176,7 +177,7 @@ pub struct Target {
     /// The expression that chooses instances.
     pub filter: Str,
     /// Only instances whose checks all pass.
-    pub only_passing: bool,
+    pub only_passing: Sourced<bool>,
     /// What the resolver has of the subset.
     pub definition: Tree,
     /// Instances are dialled by their own addresses.

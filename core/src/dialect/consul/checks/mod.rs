@@ -142,5 +142,5 @@ impl<'a> Mesh<'a> {
 }
 
 fn is_critical(instance: &Instance) -> bool {
-    instance.checks.iter().any(|check| check.status == Health::Critical)
+    instance.checks.iter().any(|check| *check.status == Health::Critical)
 }

@@ -19,7 +19,7 @@ pub(crate) struct GatewayCluster<'a> {
     /// In nanoseconds; 0 for the gateway's own.
     pub(crate) connect_timeout: Sourced<i64>,
     pub(crate) remote: bool,
-    pub(crate) only_passing: bool,
+    pub(crate) only_passing: Sourced<bool>,
 }
 
 /// A cluster of a gateway.

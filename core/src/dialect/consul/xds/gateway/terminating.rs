@@ -165,7 +165,7 @@ fn clusters(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcome {
                     named: &named,
                     connect_timeout: Sourced::new(resolver.get("ConnectTimeout").int(), resolver.get("ConnectTimeout").origin),
                     remote: instances.first().is_some_and(|instance| instance.node.datacenter != *local),
-                    only_passing: definition.is_some_and(|subset| subset.get("OnlyPassing").bool()),
+                    only_passing: definition.map(|subset| subset.get("OnlyPassing").flag()).unwrap_or_default(),
                 },
             );
             if says(link.get("CAFile")) {

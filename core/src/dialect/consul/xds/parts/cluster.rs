@@ -99,11 +99,11 @@ pub(crate) fn by_stream(cluster: &mut Tree) {
 }
 
 /// What makes a cluster look its only endpoint up by name.
-pub(crate) fn by_dns(cluster: &mut Tree, instances: &[Arc<Instance>], strict: bool, wan: bool, only_passing: bool) {
+pub(crate) fn by_dns(cluster: &mut Tree, instances: &[Arc<Instance>], strict: bool, wan: bool, only_passing: Sourced<bool>) {
     cluster.set("dns_refresh_rate", "10s".into());
     cluster.set("dns_lookup_family", "V4_ONLY".into());
     cluster.set("type", if strict { "STRICT_DNS" } else { "LOGICAL_DNS" }.into());
-    let healthy = instances.iter().find(|instance| instance.health_and_weight(only_passing).0);
+    let healthy = instances.iter().find(|instance| *instance.health_and_weight(only_passing).0);
     let Some(chosen) = healthy.or(instances.last()) else { return };
     let endpoint = endpoint::weighed(chosen, wan, only_passing, None);
     let locality = message! { "lb_endpoints": one(endpoint) };

@@ -12,6 +12,7 @@ use crate::dialect::consul::names::{self, TRUST_DOMAIN, UpstreamId};
 use crate::dialect::consul::proxycfg::{Health, Watch};
 use crate::dialect::consul::xds::context::{Context, Failure, Outcome};
 use crate::ir::Tree;
+use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -26,26 +27,26 @@ pub(crate) fn by_name(instances: &[Arc<Instance>]) -> Vec<Arc<Instance>> {
 /// Endpoints of one priority.
 pub(crate) struct Group<'a> {
     pub(crate) instances: &'a [Arc<Instance>],
-    pub(crate) only_passing: bool,
+    pub(crate) only_passing: Sourced<bool>,
     /// What counts instead of the instances' own health.
-    pub(crate) healthy: Option<bool>,
+    pub(crate) healthy: Option<Sourced<bool>>,
 }
 
 impl<'a> Group<'a> {
     pub(crate) fn all(instances: &'a [Arc<Instance>]) -> Self {
-        Self { instances, only_passing: false, healthy: None }
+        Self { instances, only_passing: Sourced::default(), healthy: None }
     }
 }
 
 /// An endpoint with its health and weight.
-pub(crate) fn weighed(instance: &Instance, wan: bool, only_passing: bool, forced: Option<bool>) -> Tree {
+pub(crate) fn weighed(instance: &Instance, wan: bool, only_passing: Sourced<bool>, forced: Option<Sourced<bool>>) -> Tree {
     let (host, port) = instance.best_address(wan);
     let (healthy, weight) = instance.health_and_weight(only_passing);
     let healthy = forced.unwrap_or(healthy);
     let (at, (host_at, port_at)) = (instance.tree.origin, instance.origins_of_address(wan));
     message! {
         "endpoint": message! { "address": address(Tree::from(host).or_from(host_at), Tree::from(port).or_from(port_at)) },
-        "health_status": if healthy { "HEALTHY" } else { "UNHEALTHY" },
+        "health_status": Tree::from(if *healthy { "HEALTHY" } else { "UNHEALTHY" }).or_from(healthy.origin),
         "load_balancing_weight": weight,
     }
     .or_from(at)
@@ -114,9 +115,10 @@ fn of_target(cx: &Context<'_>, target: &Target, cluster: &str) -> Option<Tree> {
         let group = Group { instances: own, only_passing: target.only_passing, healthy: None };
         return Some(assignment(cluster, &group, local));
     }
-    let healthy = own.iter().any(|instance| instance.health_and_weight(target.only_passing).0);
+    let mut all = own.iter().map(|instance| instance.health_and_weight(target.only_passing).0);
+    let healthy = all.clone().find(|healthy| **healthy).or(all.next()).unwrap_or_default();
     let instances = cx.mail.instances(&Watch::MeshGateways(Str::new(gateways)));
-    Some(assignment(cluster, &Group { instances, only_passing: false, healthy: Some(healthy) }, local))
+    Some(assignment(cluster, &Group { instances, only_passing: Sourced::default(), healthy: Some(healthy) }, local))
 }
 
 /// The endpoints of the chains of a gateway's upstreams.
@@ -141,9 +143,9 @@ pub(crate) fn chosen(instances: &[Arc<Instance>], filter: &Tree) -> Vec<Arc<Inst
 /// The clusters of a service: the whole, and each subset.
 pub(crate) fn of_service(cx: &Context<'_>, service: &str, instances: &[Arc<Instance>], resolver: &Tree, out: &mut Vec<Tree>) {
     let local = &cx.instance.node.datacenter;
-    let mut groups: BTreeMap<Str, (Vec<Arc<Instance>>, bool)> = BTreeMap::from([(Str::default(), (instances.to_vec(), false))]);
+    let mut groups: BTreeMap<Str, (Vec<Arc<Instance>>, Sourced<bool>)> = BTreeMap::from([(Str::default(), (instances.to_vec(), Sourced::default()))]);
     for (name, subset) in resolver.get("Subsets").fields() {
-        let group = (chosen(instances, subset.get("Filter")), subset.get("OnlyPassing").bool());
+        let group = (chosen(instances, subset.get("Filter")), subset.get("OnlyPassing").flag());
         if resolver.get("DefaultSubset").is(name) {
             groups.insert(Str::default(), group.clone());
         }

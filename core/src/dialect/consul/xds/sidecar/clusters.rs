@@ -13,6 +13,7 @@ use crate::dialect::consul::xds::parts::name::peer_cluster;
 use crate::dialect::consul::xds::parts::proto::{copied, endpoint, message, one, sourced, sourced_millis};
 use crate::dialect::consul::xds::parts::{escape, jwt, tls};
 use crate::ir::Tree;
+use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::vec::Vec;
 
@@ -138,7 +139,7 @@ fn of_peer(cx: &Context<'_>, id: &UpstreamId, upstream: Option<&Tree>) -> Result
         if named.is_empty() || config.mesh_gateway == "local" {
             by_stream(&mut cluster);
         } else {
-            by_dns(&mut cluster, &named, false, true, false);
+            by_dns(&mut cluster, &named, false, true, Sourced::default());
         }
         cluster
     } else {
