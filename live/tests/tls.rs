@@ -9,8 +9,10 @@ use chancery_live::xds::server::Xds;
 use chancery_live::xds::snapshot::{Resources, Snapshot};
 use chancery_live::xds::tls::{Files, Tls};
 use envoy_types::pb::envoy::config::core::v3::Node;
-use envoy_types::pb::envoy::service::discovery::v3::DiscoveryRequest;
 use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_client::AggregatedDiscoveryServiceClient;
+use envoy_types::pb::envoy::service::discovery::v3::{DiscoveryRequest, DiscoveryResponse};
+use envoy_types::pb::envoy::service::status::v3::ClientStatusRequest;
+use envoy_types::pb::envoy::service::status::v3::client_status_discovery_service_client::ClientStatusDiscoveryServiceClient;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
 use std::fs;
 use std::path::Path;
@@ -18,8 +20,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::Code;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+use tonic::{Code, Streaming};
 
 struct Authority {
     issuer: Issuer<'static, KeyPair>,
@@ -69,19 +71,36 @@ async fn is_answered(channel: Channel) -> bool {
 
 /// Asks for resources as a node, and gives their number, or why there was no answer.
 async fn ask(channel: Channel, node: &str, service: Service, names: &[&str]) -> Result<usize, Code> {
+    open(channel, node, service, names).await.map(|(.., count)| count)
+}
+
+/// A stream: it lasts as long as both of its ends.
+type Open = (mpsc::Sender<DiscoveryRequest>, Streaming<DiscoveryResponse>, usize);
+
+/// The same, with the stream left open.
+async fn open(channel: Channel, node: &str, service: Service, names: &[&str]) -> Result<Open, Code> {
     let (send, requests) = mpsc::channel(4);
     let node = Some(Node { id: node.into(), ..Default::default() });
     let resource_names = names.iter().map(|name| (*name).to_owned()).collect();
     let request = DiscoveryRequest { node, type_url: service.type_url(), resource_names, ..Default::default() };
     send.send(request).await.expect("an open channel");
     let stream = AggregatedDiscoveryServiceClient::new(channel).stream_aggregated_resources(ReceiverStream::new(requests)).await;
-    let answer = tokio::time::timeout(Duration::from_secs(5), stream.map_err(|status| status.code())?.into_inner().message()).await;
-    drop(send);
+    let mut stream = stream.map_err(|status| status.code())?.into_inner();
+    let answer = tokio::time::timeout(Duration::from_secs(5), stream.message()).await;
     match answer {
-        Ok(Ok(Some(answer))) => Ok(answer.resources.len()),
+        Ok(Ok(Some(answer))) => Ok((send, stream, answer.resources.len())),
         Ok(Err(status)) => Err(status.code()),
         Ok(Ok(None)) | Err(_) => Err(Code::Unknown),
     }
+}
+
+/// The nodes of which a client may read what they have.
+async fn seen(channel: &Channel) -> Vec<String> {
+    let answer = ClientStatusDiscoveryServiceClient::new(channel.clone()).fetch_client_status(ClientStatusRequest::default()).await;
+    let clients = answer.expect("an answer").into_inner().config;
+    let mut nodes: Vec<String> = clients.into_iter().filter_map(|client| client.node).map(|node| node.id).collect();
+    nodes.sort();
+    nodes
 }
 
 /// A snapshot with two Secrets.
@@ -118,6 +137,12 @@ async fn the_names_of_a_certificate_decide_what_may_be_asked_for() {
     assert_eq!(secrets(&one, "one", &["one/a"]).await, Ok(1));
     assert_eq!(secrets(&one, "two", &["two/a"]).await, Err(Code::PermissionDenied), "it names the other gateway");
     assert_eq!(secrets(&other, "two", &["two/a"]).await, Ok(1), "it names none");
+
+    let held = [open(one.clone(), "one", Service::Secrets, &["one/a"]).await, open(other.clone(), "two", Service::Secrets, &["two/a"]).await];
+    assert!(held.iter().all(Result::is_ok));
+    assert_eq!(seen(&one).await, ["one"], "what Envoys have is read by the same rule");
+    assert_eq!(seen(&other).await, ["one", "two"]);
+    drop(held);
 
     let rule = Rule { name: "env*".into(), gateways: vec!["two".into()], secrets: Some(vec!["two/a".into()]) };
     identities.set(Some(vec![rule]));

@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 /// Runs it; the arguments are the window's.
 pub fn run(args: &[String]) -> ExitCode {
     let ended = (|| {
-        let (built, time) = timed(|| build(page::For::Tests, &["--profile", "fast"]));
+        let (built, time) = timed(|| build(page::For::Look, &["--profile", "fast"]));
         let program = built?;
         println!("Built in {}.", show(time));
         if args.first().is_some_and(|arg| arg == "--build-only") {

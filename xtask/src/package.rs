@@ -52,7 +52,7 @@ const COMMANDS: Package = Package {
 /// Runs it; `--quick` packs what is built soon.
 pub fn run(args: &[String]) -> ExitCode {
     let quick = args.iter().any(|arg| arg == "--quick");
-    let whom = if quick { page::For::Tests } else { page::For::People };
+    let whom = if quick { page::For::Look } else { page::For::People };
     let both = || Ok::<_, String>([window(whom, if quick { "fast" } else { "window" })?, commands(whom, if quick { "fast" } else { "release" })?]);
     let (packed, time) = timed(both);
     match packed {

@@ -53,7 +53,9 @@ enum Part {
 pub enum For {
     /// For people: as small as can be.
     People,
-    /// For tests of what it does, and for a first look: as soon as can be.
+    /// For a look at it, between two changes.
+    Look,
+    /// For tests of what it does: as soon as can be, under Clippy.
     Tests,
 }
 
@@ -100,7 +102,7 @@ fn build_now(whom: For) -> Result<(), String> {
     smaller()?;
     match whom {
         For::People => pack(),
-        For::Tests => Ok(()),
+        For::Look | For::Tests => Ok(()),
     }
 }
 
@@ -192,6 +194,8 @@ fn compile(name: &str, feature: Option<&str>, whom: For) -> Result<(), String> {
     match whom {
         // One by one: together, each would have what the libraries of the other switch on in those that they share.
         For::People => call(programs("web").args(["--bin", name]).args(feature.iter().flat_map(|feature| ["--features", feature]))),
+        // Together, so that what they share is built once.
+        For::Look => call(programs("web-fast").args(["--bins", "--all-features"])),
         For::Tests => call(with_clippy(&mut programs_of_tests())),
     }
 }
@@ -202,18 +206,24 @@ fn programs(profile: &str) -> Command {
     build
 }
 
-/// The build of all programs of `web/` as tests have them: together, so that what they share is built once.
+/// The build of all programs of `web/` as tests have them.
 pub fn programs_of_tests() -> Command {
-    let mut build = programs("web-fast");
+    let mut build = programs("web-test");
     build.args(["--bins", "--all-features"]);
     build
+}
+
+/// What cargo makes of a program.
+fn built(profile: &str, name: &str) -> PathBuf {
+    target().join(TARGET).join(profile).join(format!("{name}.wasm"))
 }
 
 /// A program as the page has it, and its JavaScript.
 fn finished(name: &str, whom: For) -> Result<[PathBuf; 2], String> {
     match whom {
         For::People => optimised(name),
-        For::Tests => bound(name, &target().join(TARGET).join("web-fast").join(format!("{name}.wasm")), &target().join("page/quick")),
+        For::Look => bound(name, &built("web-fast", name), &target().join("page/quick")),
+        For::Tests => bound(name, &built("web-test", name), &target().join("page/test")),
     }
 }
 
@@ -226,7 +236,7 @@ fn bound(name: &str, built: &Path, folder: &Path) -> Result<[PathBuf; 2], String
 
 /// A program with its JavaScript, made small: minutes of work that are done once for the same program.
 fn optimised(name: &str) -> Result<[PathBuf; 2], String> {
-    let built = target().join(TARGET).join("web").join(format!("{name}.wasm"));
+    let built = built("web", name);
     let bytes = fs::read(&built).map_err(|error| format!("{}: {error}", built.display()))?;
     let mut hasher = DefaultHasher::new();
     (&bytes, FEATURES, SMALL).hash(&mut hasher);

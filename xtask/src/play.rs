@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Runs it.
 pub fn run(args: &[String]) -> ExitCode {
     let has = |name: &str| args.iter().any(|arg| arg == name);
-    ended("play", played(if has("--small") { page::For::People } else { page::For::Tests }, has("--build-only")))
+    ended("play", played(if has("--small") { page::For::People } else { page::For::Look }, has("--build-only")))
 }
 
 /// Builds the command line with the page in it.
@@ -53,7 +53,7 @@ fn ended(what: &str, ended: Result<(), String>) -> ExitCode {
 fn built(whom: page::For) -> Result<(), String> {
     match whom {
         page::For::People => println!("Building the page as it is published: the two programs are optimised as a whole, which takes longest."),
-        page::For::Tests => {
+        page::For::Look | page::For::Tests => {
             println!("Building the page; compiling the core takes longest, minutes the first time. `--small` builds what is published.")
         }
     }
