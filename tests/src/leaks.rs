@@ -458,7 +458,7 @@ const CONSUL: &[Form] = &[
     }),
     ("the tokens of several services", |v| {
         format!(
-            "{{\"services\": [{{\"name\": \"web\", \"token\": \"{}\"}}, {{\"name\": \"api\", \"token\": {{\"a\": \"{}\"}}}}]}}\n",
+            "{{\"services\": [{{\"name\": \"web\", \"token\": \"{}\"}}, {{\"name\": \"cart\", \"token\": {{\"a\": \"{}\"}}}}]}}\n",
             v.plain(),
             v.plain()
         )
@@ -470,6 +470,19 @@ const CONSUL: &[Form] = &[
             v.plain(),
             v.plain()
         )
+    }),
+    ("tokens of an agent alone", |v| format!("acl {{\n  tokens {{\n    agent = \"{}\"\n    replication = \"{}\"\n  }}\n}}\n", v.plain(), v.plain())),
+    ("a command with a password as a word of its own", |v| {
+        format!(
+            "service:\n  name: web\n  checks: [{{name: c, args: [/bin/check, --password, \"{}\", --token, \"{}\"], interval: 1s}}]\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("credentials by many names", |v| {
+        let names = ["credentials", "creds", "psk", "DB_PASS", "gossip_key", "ssh_key", "Ocp-Apim-Subscription-Key", "AccountKey"];
+        let lines: String = names.iter().map(|name| format!("    {name}: \"{}\"\n", v.plain())).collect();
+        format!("service:\n  name: web\n  meta:\n{lines}")
     }),
     ("a header with a token", |v| {
         format!(

@@ -3,11 +3,11 @@
 //! What must not be here: reading and rendering; what differs between two gateways is `chancery_core::compare`'s.
 
 use super::loaded::{Compiled, GatewaySide, Loaded, Proxy};
-use crate::style::plain;
+use crate::style::{plain, some};
 use crate::{Unusable, input};
 use chancery_core::compare::{
-    Change, EnvoyChanges, KeptPart, RequestOptions, Requests, SettingView, app_gateway_requests, compare_app_gateways, compare_envoy,
-    compare_settings, compare_written, not_compared, parts_of_others, requests,
+    Change, EnvoyChanges, KeptPart, RequestOptions, Requests, SettingView, Uncompared, app_gateway_requests, compare_app_gateways, compare_envoy,
+    compare_settings, compare_written, parts_of_others, requests,
 };
 use chancery_core::explain::Positions;
 use std::collections::BTreeSet;
@@ -24,6 +24,8 @@ pub struct Differences {
     pub gateways: Vec<GatewayDifference>,
     /// Which texts of either input could not be read to their end, as sentences: nothing is known of the rest.
     pub unread: Vec<String>,
+    /// What of a dump or a bootstrap does not fit Envoy's messages.
+    pub misfits: Vec<String>,
 }
 
 /// What differs in one gateway.
@@ -36,8 +38,8 @@ pub struct GatewayDifference {
     pub make: Make,
     /// What its Envoys get, or the parts of the Application Gateway.
     pub envoy: Vec<Change>,
-    /// As [`EnvoyChanges::uncompared_certificates`].
-    pub uncompared_certificates: Vec<String>,
+    /// What was left out.
+    pub uncompared: Uncompared,
     /// Parts of an Application Gateway that others own, and that stay as they are.
     pub kept: Vec<KeptPart>,
     /// Requests that it treats differently, where that was asked.
@@ -95,17 +97,17 @@ impl GatewayState {
 
 impl GatewayDifference {
     fn new(gateway: Option<String>, state: GatewayState, make: Make) -> Self {
-        Self { gateway, state, make, envoy: Vec::new(), uncompared_certificates: Vec::new(), kept: Vec::new(), requests: None }
+        Self { gateway, state, make, envoy: Vec::new(), uncompared: Uncompared::default(), kept: Vec::new(), requests: None }
     }
 
     fn of_envoy(gateway: Option<String>, found: EnvoyChanges) -> Self {
-        let EnvoyChanges { changes: envoy, uncompared_certificates } = found;
-        Self { envoy, uncompared_certificates, ..Self::new(gateway, GatewayState::Compared, Make::Envoy) }
+        let EnvoyChanges { changes: envoy, uncompared } = found;
+        Self { envoy, uncompared, ..Self::new(gateway, GatewayState::Compared, Make::Envoy) }
     }
 
     /// Whether it is as it was.
     pub fn is_empty(&self) -> bool {
-        self.state == GatewayState::Compared && self.envoy.is_empty()
+        self.state == GatewayState::Compared && self.envoy.is_empty() && self.requests.as_ref().is_none_or(Requests::is_empty)
     }
 
     /// Whether a request is treated differently, or may be.
@@ -121,10 +123,11 @@ impl Differences {
         Self { gateways: vec![GatewayDifference::of_envoy(None, found)], ..Self::default() }
     }
 
-    /// As [`EnvoyChanges::uncompared_certificates`], of all gateways.
-    pub fn uncompared_certificates(&self) -> Vec<String> {
-        let all: BTreeSet<&String> = self.gateways.iter().flat_map(|of| &of.uncompared_certificates).collect();
-        all.into_iter().cloned().collect()
+    /// What was left out, of all gateways.
+    pub fn uncompared(&self) -> Uncompared {
+        let mut all = Uncompared::default();
+        self.gateways.iter().for_each(|of| all.add(of.uncompared.clone()));
+        all
     }
 
     /// Whether nothing differs.
@@ -135,8 +138,10 @@ impl Differences {
     /// What limits every answer, as sentences: what could not be read, and what cannot be compared.
     pub fn limits(&self) -> Vec<String> {
         let unread = (!self.unread.is_empty()).then(|| "Not all of the input could be read: what the rest changes is not known.".to_string());
-        let uncompared = not_compared(&self.uncompared_certificates()).map(|sentence| plain(&sentence).to_string());
-        unread.into_iter().chain(uncompared).collect()
+        let uncompared = self.uncompared().sentences().into_iter().map(|sentence| plain(&sentence).into_owned());
+        let names: Vec<&str> = self.misfits.iter().map(String::as_str).collect();
+        let misfits = (!names.is_empty()).then(|| format!("Not compared: what does not fit Envoy's messages ({}).", plain(&some(&names))));
+        unread.into_iter().chain(misfits).chain(uncompared).collect()
     }
 
     /// What to say where nothing differs: this sentence, if all was compared.
@@ -162,7 +167,9 @@ impl Differences {
 pub fn compare(before: &Loaded, after: &Loaded, with_requests: bool) -> Result<Differences, Unusable> {
     let (old_positions, new_positions) = (before.positions(), after.positions());
     let (old, new) = (Sided { of: before, positions: old_positions.as_ref() }, Sided { of: after, positions: new_positions.as_ref() });
-    let mut out = Differences { unread: unread(&[before, after]), ..Differences::default() };
+    let running = [before, after].into_iter().filter_map(|of| if let Loaded::Running(of) = of { Some(of) } else { None });
+    let misfits = running.flat_map(|of| of.misfits.iter().cloned()).collect();
+    let mut out = Differences { unread: unread(&[before, after]), misfits, ..Differences::default() };
     if let (Loaded::Compiled(before), Loaded::Compiled(after)) = (before, after) {
         out.settings = settings(before, after);
     }

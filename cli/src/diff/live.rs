@@ -31,7 +31,7 @@ pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
     if let Some(asked) = envoy::asked(args) {
         let envoy = running(&asked.name(), &asked.dump()?)?;
         let Loaded::Running(of_envoy) = &envoy else { return Ok(2) };
-        let has = Differences::of_envoy(envoy_of_served(of_server, of_envoy));
+        let has = Differences { misfits: of_envoy.misfits.clone(), ..Differences::of_envoy(envoy_of_served(of_server, of_envoy)) };
         differs |= !has.is_empty() || !of_envoy.refused.is_empty();
         let title = format!("What the server sends, and what {} has:", asked.name());
         let _ = write!(out, "\n{}\n{}", style.bold(plain(&title)), human::compared(&has, Some(of_envoy), "Envoy has what the server sends.", style));

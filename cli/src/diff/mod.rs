@@ -112,9 +112,9 @@ fn data(differences: &Differences, running: Option<&Running>) -> Result<Value, U
     if !differences.unread.is_empty() {
         data["unread"] = json!(differences.unread);
     }
-    let uncompared = differences.uncompared_certificates();
+    let uncompared = differences.uncompared();
     if !uncompared.is_empty() {
-        data["uncompared_certificates"] = json!(uncompared);
+        data["uncompared"] = json!(uncompared);
     }
     if let Some(only) = differences.only() {
         parts(&mut data, only);

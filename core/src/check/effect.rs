@@ -14,7 +14,8 @@ use alloc::vec::Vec;
 use hashbrown::{HashMap, HashSet};
 
 /// Kinds that are there for others to refer to: without effect of their own they are in order.
-const PASSIVE: &[&str] = &["Service", "Endpoints", "EndpointSlice", "Secret", "Namespace", "ConfigMap", "Pod", "ReferenceGrant"];
+const PASSIVE: &[&str] =
+    &["Service", "Endpoints", "EndpointSlice", "Secret", "Namespace", "ConfigMap", "Pod", "ReferenceGrant", "service", "catalog"];
 
 /// Resources without effect that are in neither the findings of the stages nor in `found`.
 pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> {

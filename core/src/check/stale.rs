@@ -6,8 +6,7 @@
 use super::whole::Whole;
 use crate::compilation::{Claim, Dialect};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
-use crate::redact::REDACTED;
-use crate::resource::Object;
+use crate::resource::{Object, REDACTED};
 use crate::text::{Node, Value};
 use alloc::format;
 use alloc::vec::Vec;
@@ -44,9 +43,14 @@ const CONTROLLERS: &[(&str, &str)] = &[
     ("konghq.com/", "Kong"),
 ];
 
-/// Words that stand for what somebody should put in, as capital letters.
-const PLACEHOLDERS: &[&str] =
-    &["CHANGEME", "CHANGE_ME", "CHANGE-ME", "REPLACEME", "REPLACE_ME", "REPLACE-ME", concat!("TO", "DO"), concat!("FIX", "ME"), "TBD"];
+/// Words that ask somebody to put something in, in any case.
+const ORDERS: &[&str] = &["CHANGEME", "CHANGE_ME", "CHANGE-ME", "REPLACEME", "REPLACE_ME", "REPLACE-ME"];
+
+/// Notes for later, as capital letters: in small ones they are names.
+const NOTES: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), "TBD"];
+
+/// Fields with text for people, in which angle brackets are markup.
+const TEXTS: &[&str] = &["body", "text_format", "inlineString"];
 
 /// Parts of host names and of paths in examples, in any case.
 const YOURS: &[&str] = &[
@@ -115,13 +119,13 @@ fn placeholders(whole: &mut Whole<'_>, object: &Object, root: &Node) {
     let mut nodes = Vec::from([(root, 0)]);
     while let Some((node, depth)) = nodes.pop() {
         match &node.value {
-            Value::Object(object) if depth < DEEPEST => nodes.extend(object.iter().map(|entry| (&entry.value, depth + 1))),
+            Value::Object(object) if depth < DEEPEST => {
+                nodes.extend(object.iter().filter(|entry| !TEXTS.contains(&&*entry.key)).map(|entry| (&entry.value, depth + 1)));
+            }
             Value::Array(items) if depth < DEEPEST => nodes.extend(items.iter().map(|item| (item, depth + 1))),
-            // What is withheld is not what somebody left open.
-            Value::String(text) if **text == *REDACTED => {}
-            Value::String(text) => {
+            Value::String(text) if **text != *REDACTED => {
                 let Some(severity) = placeholder(text) else { continue };
-                let message = format!("`{text}` looks like a placeholder that was not replaced");
+                let message = "this looks like a placeholder that was not replaced";
                 let mut finding = Diagnostic::new(&codes::PLACEHOLDER, message, Place::value(object.id, node.id)).about(object.key.clone());
                 finding.severity = severity;
                 whole.report(finding);
@@ -133,22 +137,34 @@ fn placeholders(whole: &mut Whole<'_>, object: &Object, root: &Node) {
 
 /// How bad it is that a text is a placeholder; nothing where it is none. What programs replace may be replaced later.
 fn placeholder(text: &str) -> Option<Severity> {
-    let between = |open: &str, close: &str| text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
-    let is_variable = [("${", "}"), ("$(", ")")].into_iter().any(|(open, close)| between(open, close).is_some_and(|name| !name.contains(' ')));
-    let is_template = !text.contains('\n') && text.split_once("{{").is_some_and(|(_, rest)| rest.contains("}}"));
-    if is_variable || is_template {
+    // Text of several lines, and sentences, are for people or are programs.
+    if text.contains('\n') {
+        return None;
+    }
+    let is_template = text.split_once("{{").is_some_and(|(_, rest)| rest.contains("}}"));
+    if is_template || names_variable(text, "${", '}') || names_variable(text, "$(", ')') {
         return Some(Severity::Notice);
     }
-    let is_marked =
-        between("<", ">").is_some_and(|inner| !inner.is_empty() && inner.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ')));
-    // Text of several lines, and sentences, are for people or are programs.
-    let is_value = !text.contains(['\n', ' ']);
+    let is_value = !text.contains(' ');
     let has_mark = is_value && text.split(['.', '/', ':', '@', ',']).any(is_mark);
-    (is_marked || has_mark || text.starts_with("YOUR_") || text.starts_with("YOUR-")).then_some(Severity::Warning)
+    (is_bracketed(text) || has_mark || text.starts_with("YOUR_") || text.starts_with("YOUR-")).then_some(Severity::Warning)
+}
+
+/// Whether a variable of a shell or of a program like it stands in a text.
+fn names_variable(text: &str, open: &str, close: char) -> bool {
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':'));
+    text.split(open).skip(1).any(|rest| rest.split_once(close).is_some_and(|(name, _)| is_name(name)))
+}
+
+/// Whether a text is words in angle brackets.
+fn is_bracketed(text: &str) -> bool {
+    let inner = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    inner.is_some_and(|inner| !inner.is_empty() && inner.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ')))
 }
 
 /// Whether a part of a name stands for what somebody should put in.
 fn is_mark(word: &str) -> bool {
-    let is_yours = YOURS.iter().any(|yours| word.eq_ignore_ascii_case(yours));
-    PLACEHOLDERS.contains(&word) || is_yours || word.len() > 2 && word.bytes().all(|byte| matches!(byte, b'x' | b'X'))
+    let is_one_of = |all: &[&str]| all.iter().any(|known| word.eq_ignore_ascii_case(known));
+    let is_filled = word.len() > 2 && word.bytes().all(|byte| matches!(byte, b'x' | b'X'));
+    is_one_of(YOURS) || is_one_of(ORDERS) || NOTES.contains(&word) || is_filled || is_bracketed(word)
 }

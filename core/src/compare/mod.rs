@@ -17,20 +17,20 @@ mod resources;
 mod settled;
 mod started;
 mod three_way;
+mod uncompared;
 
 pub use app_gateway::{AppGatewaySide, KeptPart, app_gateway_requests, compare_app_gateways, parts_of_others};
 pub use fields::FieldChange;
 pub use requests::{Answer, Difference, ListenerPairing, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
 pub use three_way::{DriftedField, DriftedPart, ThreeWay, envoy_of_served, served_of_source, three_way};
+pub use uncompared::Uncompared;
 
 use crate::backend::OutputMap;
 use crate::compilation::{self, GatewayRef, SideRef, Takes};
 use crate::envoy_config::EnvoyConfig;
 use crate::explain::{OriginView, Positions};
-use crate::order::Gather as _;
 use crate::text::{Node, to_json};
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -98,7 +98,7 @@ impl ChangeKind {
 pub struct Change {
     /// What became of it.
     pub change: ChangeKind,
-    /// What it is: a resource's kind, or `listener`, `filter chain`, `virtual host`, `host` (that routes ask for
+    /// What it is: a resource's kind, or `bootstrap` (what an Envoy is started with besides resources), `listener`, `filter chain`, `virtual host`, `host` (that routes ask for
     /// by themselves), `route`, `cluster`, `endpoints`, `secret`.
     pub kind: String,
     /// Its name, on the second side where both have it.
@@ -121,22 +121,8 @@ pub struct Change {
 pub struct EnvoyChanges {
     /// What differs of what was compared.
     pub changes: Vec<Change>,
-    /// Certificates that were not compared, in the order of their names: the source has only the names, as of those that Consul issues, and the
-    /// running Envoy has the certificates.
-    pub uncompared_certificates: Vec<String>,
-}
-
-/// The sentence about certificates that were not compared; nothing where all were.
-#[must_use]
-pub fn not_compared(certificates: &[String]) -> Option<String> {
-    const NAMED: usize = 5;
-    let names = certificates.iter().take(NAMED).map(String::as_str).gathered::<Vec<_>>().join(", ");
-    let more = match certificates.len() {
-        0 => return None,
-        len if len > NAMED => format!(" and {} more", len - NAMED),
-        _ => String::new(),
-    };
-    Some(format!("Not compared: certificates of which the source has only the names ({names}{more})."))
+    /// What was left out.
+    pub uncompared: Uncompared,
 }
 
 /// What differs.
@@ -148,9 +134,9 @@ pub struct Comparison {
     pub envoy: Vec<Change>,
     /// Of the controller's own configuration as it takes effect.
     pub settings: Vec<SettingView>,
-    /// As [`EnvoyChanges::uncompared_certificates`].
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub uncompared_certificates: Vec<String>,
+    /// What was left out.
+    #[serde(skip_serializing_if = "Uncompared::is_empty")]
+    pub uncompared: Uncompared,
 }
 
 /// A setting of the controller that differs.
@@ -180,8 +166,8 @@ pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let sources = before.source.as_ref().zip(after.source.as_ref());
     let resources = sources.map_or_else(Vec::new, |(before, after)| compare_resources(before, after));
     let settings = sources.map_or_else(Vec::new, |(before, after)| compare_settings(before.gateway.side, after.gateway.side));
-    let EnvoyChanges { changes: envoy, uncompared_certificates } = compare_envoy(before, after);
-    Comparison { resources, envoy, settings, uncompared_certificates }
+    let EnvoyChanges { changes: envoy, uncompared } = compare_envoy(before, after);
+    Comparison { resources, envoy, settings, uncompared }
 }
 
 /// Compares the resources of two inputs. Which of their gateways the sources name changes nothing.
@@ -201,9 +187,9 @@ pub fn compare_written(before: &Written<'_>, after: &Written<'_>) -> Vec<Change>
 #[must_use]
 pub fn compare_envoy(before: &Side<'_>, after: &Side<'_>) -> EnvoyChanges {
     if before.source.is_some() && after.source.is_some() {
-        return EnvoyChanges { changes: parts::compare(before, after), uncompared_certificates: Vec::new() };
+        return EnvoyChanges { changes: parts::compare(before, after), ..EnvoyChanges::default() };
     }
-    let [mut old, mut new] = settled::both(before.config, after.config);
+    let ([mut old, mut new], endpoints) = settled::both(before.config, after.config);
     let issued = match (&before.source, &after.source) {
         (Some(_), None) => issued::by_name(&old, &mut new),
         (None, Some(_)) => issued::by_name(&new, &mut old),
@@ -213,13 +199,13 @@ pub fn compare_envoy(before: &Side<'_>, after: &Side<'_>) -> EnvoyChanges {
     let (source, running, lost, gained) = match (&before.source, &after.source) {
         (Some(source), _) => (source, after.config, ChangeKind::Removed, ChangeKind::Added),
         (_, Some(source)) => (source, before.config, ChangeKind::Added, ChangeKind::Removed),
-        _ => return EnvoyChanges { changes, ..EnvoyChanges::default() },
+        _ => return EnvoyChanges { changes, uncompared: Uncompared { endpoints, ..Uncompared::default() } },
     };
     if started::is_served(running) {
         started::leave_out(&mut changes, lost, &started::bootstrap_only(source.gateway));
         started::leave_out(&mut changes, gained, &started::started_with(running));
     }
-    EnvoyChanges { changes, uncompared_certificates: issued.into_iter().collect() }
+    EnvoyChanges { changes, uncompared: Uncompared { certificates: issued.into_iter().collect(), endpoints } }
 }
 
 /// Compares what a controller does with its own configuration; nothing where the controllers are not the same.

@@ -127,7 +127,7 @@ pub(super) fn compare(before: &Side<'_>, after: &Side<'_>) -> Vec<Change> {
 }
 
 /// In the order of a request.
-const KINDS: [&str; 9] = ["listener", "filter chain", "route table", "virtual host", "host", "route", "cluster", "endpoints", "secret"];
+const KINDS: [&str; 10] = ["bootstrap", "listener", "filter chain", "route table", "virtual host", "host", "route", "cluster", "endpoints", "secret"];
 
 fn change(kind: ChangeKind, old: Option<&Part<'_>>, new: Option<&Part<'_>>, before: &Side<'_>, after: &Side<'_>) -> Change {
     let origins = |part: Option<&Part<'_>>, side: &Side<'_>| match (part, &side.source) {
@@ -253,6 +253,9 @@ impl Equal {
 
 fn parts<'a>(config: &'a EnvoyConfig, equal: &Equal) -> Vec<Part<'a>> {
     let mut out = Vec::new();
+    if let Some(settings) = &config.settings {
+        out.push(part("bootstrap", "", "settings", settings.pointer.clone(), &settings.message));
+    }
     for listener in config.listeners.iter().filter(|of| !equal.listeners.contains(&of.message.name)) {
         let message = &listener.message;
         let name = message.name.clone();

@@ -7,31 +7,54 @@
 //! What must not be here: comparing.
 
 use crate::backend::envoy::v3::pb::{self, Any};
-use crate::envoy_config::{EnvoyConfig, servers_of};
+use crate::envoy_config::{EnvoyConfig, Placed, servers_of};
 use crate::order::{Gather as _, Order as _};
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use pb::base::{ConfigSource, DataSource, TransportSocket, config_source::ConfigSourceSpecifier, data_source::Specifier};
-use pb::cluster::{Cluster, cluster::ClusterDiscoveryType, cluster::DiscoveryType};
+use pb::cluster::{Cluster, cluster::ClusterDiscoveryType, cluster::DiscoveryType, cluster::EdsClusterConfig};
 use pb::endpoint::ClusterLoadAssignment;
 use pb::hcm::{HttpConnectionManager, http_connection_manager::RouteSpecifier};
 use pb::listener::{FilterChain, filter::ConfigType};
 use pb::tls::{CertificateValidationContext, CommonTlsContext, TlsCertificate, common_tls_context::ValidationContextType, secret};
 
-/// Both sides, each as if all of it stood in place.
-pub(super) fn both(before: &EnvoyConfig, after: &EnvoyConfig) -> [EnvoyConfig; 2] {
-    let knows = [before, after].map(knows_endpoints);
+/// Both sides, each as if all of it stood in place, and the clusters whose endpoints only one side tells: they are on neither side.
+pub(super) fn both(before: &EnvoyConfig, after: &EnvoyConfig) -> ([EnvoyConfig; 2], Vec<String>) {
     let mut servers = BTreeSet::new();
-    let mut both = [before, after].map(|side| settled(side, knows.iter().all(|knows| *knows), &mut servers));
+    let mut both = [before, after].map(|side| settled(side, knows_endpoints(side), &mut servers));
+    let uncompared = without_unknown_endpoints(&mut both);
+    if both.iter().any(|side| side.settings.is_none()) {
+        both.iter_mut().for_each(|side| side.settings = None);
+    }
     // A server that configuration comes from is of no side's doing, unless both have it.
     let names: [BTreeSet<String>; 2] = [0, 1].map(|side| both[side].clusters.iter().map(|of| of.message.name.clone()).collect());
     for side in &mut both {
         let is_everywhere = |name: &String| names.iter().all(|names| names.contains(name));
         side.clusters.retain(|of| !servers.contains(&of.message.name) || is_everywhere(&of.message.name));
     }
-    both
+    (both, uncompared)
+}
+
+/// Leaves the endpoints of clusters out that one side tells, and the other only asks for. The names of those clusters.
+fn without_unknown_endpoints([before, after]: &mut [EnvoyConfig; 2]) -> Vec<String> {
+    let mut others: BTreeMap<String, &mut Cluster> = after.clusters.iter_mut().map(|of| (of.message.name.clone(), &mut of.message)).gathered();
+    let mut names = Vec::new();
+    for Placed { message: one, .. } in &mut before.clusters {
+        let Some(other) = others.get_mut(one.name.as_str()) else { continue };
+        if one.eds_cluster_config.is_some() == other.eds_cluster_config.is_some() {
+            continue;
+        }
+        if one.load_assignment.is_some() || other.load_assignment.is_some() {
+            names.push(one.name.clone());
+        }
+        for of in [one, &mut **other] {
+            (of.eds_cluster_config, of.load_assignment) = (None, None);
+            of.cluster_discovery_type = Some(ClusterDiscoveryType::Type(DiscoveryType::Static as i32));
+        }
+    }
+    names
 }
 
 /// Whether there are the endpoints of clusters that ask for them by name: `/config_dump` has them only with `include_eds`.
@@ -39,7 +62,7 @@ fn knows_endpoints(config: &EnvoyConfig) -> bool {
     !config.endpoints.is_empty() || !config.clusters.iter().any(|of| of.message.eds_cluster_config.is_some())
 }
 
-fn settled(config: &EnvoyConfig, with_endpoints: bool, servers: &mut BTreeSet<String>) -> EnvoyConfig {
+fn settled(config: &EnvoyConfig, knows_endpoints: bool, servers: &mut BTreeSet<String>) -> EnvoyConfig {
     let mut out = config.clone();
     servers.extend(out.servers.iter().cloned());
     let tables: BTreeMap<&str, &pb::route::RouteConfiguration> =
@@ -55,7 +78,7 @@ fn settled(config: &EnvoyConfig, with_endpoints: bool, servers: &mut BTreeSet<St
     let endpoints: BTreeMap<&str, &ClusterLoadAssignment> =
         config.endpoints.iter().rev().map(|of| (of.message.cluster_name.as_str(), &of.message)).gathered();
     for of in &mut out.clusters {
-        cluster(&mut of.message, &endpoints, with_endpoints, &secrets, &mut taken);
+        cluster(&mut of.message, &endpoints, knows_endpoints, &secrets, &mut taken);
     }
     let Resolved { secrets, tables, .. } = taken;
     out.endpoints.clear();
@@ -113,24 +136,22 @@ fn filter_chain(chain: &mut FilterChain, tables: &BTreeMap<&str, &pb::route::Rou
 fn cluster(
     of: &mut Cluster,
     endpoints: &BTreeMap<&str, &ClusterLoadAssignment>,
-    with_endpoints: bool,
+    knows_endpoints: bool,
     secrets: &Secrets<'_>,
     taken: &mut Resolved<'_>,
 ) {
     of.transport_socket.iter_mut().for_each(|socket| transport_socket(socket, secrets, taken));
     of.transport_socket_matches.iter_mut().filter_map(|of| of.transport_socket.as_mut()).for_each(|socket| transport_socket(socket, secrets, taken));
-    let is_static = matches!(of.cluster_discovery_type, None | Some(ClusterDiscoveryType::Type(0)));
-    if let Some(eds) = of.eds_cluster_config.take() {
+    let is_asked_for = matches!(of.cluster_discovery_type, Some(ClusterDiscoveryType::Type(kind)) if kind == DiscoveryType::Eds as i32);
+    if let Some(eds) = of.eds_cluster_config.take_if(|_| is_asked_for) {
         taken.source(eds.eds_config.as_ref());
-        let name = if eds.service_name.is_empty() { of.name.as_str() } else { eds.service_name.as_str() };
-        of.load_assignment = endpoints.get(name).map(|of| (*of).clone()).or(of.load_assignment.take());
-        of.cluster_discovery_type = Some(ClusterDiscoveryType::Type(DiscoveryType::Static as i32));
-        // Fixed endpoints are there at once.
-        if !with_endpoints {
-            of.load_assignment = None;
+        let service_name = if eds.service_name.is_empty() { of.name.clone() } else { eds.service_name };
+        if knows_endpoints {
+            of.load_assignment = endpoints.get(service_name.as_str()).map(|of| (*of).clone()).or(of.load_assignment.take());
+            of.cluster_discovery_type = Some(ClusterDiscoveryType::Type(DiscoveryType::Static as i32));
+        } else {
+            of.eds_cluster_config = Some(EdsClusterConfig { service_name, eds_config: None });
         }
-    } else if is_static && !with_endpoints {
-        of.load_assignment = None;
     }
     let by_weight = of.common_lb_config.as_ref().and_then(|of| of.locality_config_specifier.as_ref());
     let by_weight = matches!(by_weight, Some(pb::cluster::cluster::common_lb_config::LocalityConfigSpecifier::LocalityWeightedLbConfig(_)));

@@ -2,10 +2,10 @@
 //!
 //! What must not be here: reading and rendering.
 
-use super::{Change, ChangeKind, EnvoyChanges, Side, compare_envoy, started};
+use super::{Change, ChangeKind, EnvoyChanges, Side, Uncompared, compare_envoy, started};
 use crate::envoy_config::Running;
 use crate::explain::OriginView;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -18,9 +18,9 @@ pub struct ThreeWay {
     pub envoy: Vec<Change>,
     /// Both, by part.
     pub parts: Vec<DriftedPart>,
-    /// As [`EnvoyChanges::uncompared_certificates`], of either comparison.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub uncompared_certificates: Vec<String>,
+    /// What either comparison left out.
+    #[serde(skip_serializing_if = "Uncompared::is_empty")]
+    pub uncompared: Uncompared,
 }
 
 /// A part of Envoy's configuration of which the three are not the same.
@@ -66,11 +66,11 @@ impl ThreeWay {
 /// Compares the three. The source has a gateway; the others are read as an Envoy tells of itself.
 #[must_use]
 pub fn three_way(source: &Side<'_>, served: &Running, running: &Running) -> ThreeWay {
-    let served_differs = served_of_source(source, served);
-    let envoy_differs = envoy_of_served(served, running);
+    let (served_differs, envoy_differs) = (served_of_source(source, served), envoy_of_served(served, running));
     let parts = parts(&served_differs.changes, &envoy_differs.changes);
-    let uncompared: BTreeSet<String> = served_differs.uncompared_certificates.into_iter().chain(envoy_differs.uncompared_certificates).collect();
-    ThreeWay { served: served_differs.changes, envoy: envoy_differs.changes, parts, uncompared_certificates: uncompared.into_iter().collect() }
+    let mut uncompared = served_differs.uncompared;
+    uncompared.add(envoy_differs.uncompared);
+    ThreeWay { served: served_differs.changes, envoy: envoy_differs.changes, parts, uncompared }
 }
 
 /// How what is served differs from the source.

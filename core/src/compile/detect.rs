@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what the languages mean, and any dialect's name.
 
-use crate::compilation::{Claim, Dialect};
+use crate::compilation::{Claim, Dialect, Options};
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::read::{self, DocumentCache, ReadOptions};
 use crate::resource::{Inputs, Objects, ResourceKey, makes_secret, nearest};
@@ -99,10 +99,11 @@ pub fn is_claimed(text: &str, asked: Option<&'static Dialect>, dialects: &[&'sta
     if known().flat_map(|dialect| dialect.claims).filter(says_enough).any(|claim| claims(claim, text)) {
         return true;
     }
-    if memmem::find(text.as_bytes(), b"kind").is_none() {
+    let read_options = asked.map_or_else(ReadOptions::default, |dialect| (dialect.read_options)(&Options::default()));
+    if asked.is_none() && memmem::find(text.as_bytes(), b"kind").is_none() {
         return false;
     }
-    let (objects, _) = read::read(&Inputs::one("", text), &ReadOptions::default(), &mut DocumentCache::new());
+    let (objects, _) = read::read(&Inputs::one("", text), &read_options, &mut DocumentCache::new());
     objects.iter().any(|object| makes_secret(&object.key) || known().any(|dialect| dialect.reads(&object.key) || is_meant_for(dialect, &object.key)))
 }
 
@@ -131,11 +132,25 @@ fn claims(claim: &Claim, text: &str) -> bool {
     }
 }
 
-/// Whether a block of HCL begins a line: what is in another block is indented.
+/// Whether HCL has a block or an object of this name, or JSON begins with one, that is in no other: what is in another is indented.
 fn begins_block(text: &str, name: &str) -> bool {
+    let opens = |after: &str| after.trim_start().starts_with(['{', '[']);
+    let json = text.trim_start().strip_prefix('{').and_then(|rest| rest.trim_start().strip_prefix('"')?.strip_prefix(name)?.strip_prefix('"'));
+    if json.and_then(|rest| rest.trim_start().strip_prefix(':')).is_some_and(opens) {
+        return true;
+    }
     memmem::find_iter(text.as_bytes(), name).any(|at| {
-        let after = text.get(at + name.len()..).unwrap_or_default();
-        line_before(text, at).is_empty() && after.trim_start_matches([' ', '\t']).starts_with('{')
+        let after = text.get(at + name.len()..).unwrap_or_default().trim_start_matches([' ', '\t']);
+        line_before(text, at).is_empty() && (after.starts_with('{') || after.strip_prefix('=').is_some_and(opens))
+    })
+}
+
+/// Whether a text is HCL with a labelled block, as programs write it that have resources or jobs: Consul's has none.
+fn has_labelled_block(text: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    text.lines().any(|line| {
+        let rest = line.trim_start_matches(is_name);
+        rest.len() < line.len() && rest.starts_with(' ') && rest.trim_start().starts_with('"') && rest.trim_end().ends_with('{')
     })
 }
 
@@ -143,7 +158,7 @@ fn begins_block(text: &str, name: &str) -> bool {
 fn has_field(text: &str, key: &str, value: &str) -> bool {
     // The value is looked for where there is one, as it is written in one case.
     let rare = if value.is_empty() { key } else { value };
-    memmem::find_iter(text.as_bytes(), rare).any(|at| {
+    let found = memmem::find_iter(text.as_bytes(), rare).any(|at| {
         let before = line_before(text, at);
         let after = text.get(at + rare.len()..).unwrap_or_default().trim_start_matches(['"', '\'']).trim_start_matches(' ');
         let last = |of: &str| of.rsplit(['{', ',', '[']).next().unwrap_or_default().trim_matches([' ', '\t', '-', '"', '\'']).len();
@@ -153,7 +168,8 @@ fn has_field(text: &str, key: &str, value: &str) -> bool {
         let written = before.trim_end_matches([' ', '"', '\'', ':', '=']);
         let name = written.rsplit(['{', ',', ' ', '\t', '"', '\'']).next().unwrap_or_default();
         written.len() < before.len() && name.eq_ignore_ascii_case(key) && last(written) == name.len()
-    })
+    });
+    found && !has_labelled_block(text)
 }
 
 /// Whether a group stands in an `apiVersion`.

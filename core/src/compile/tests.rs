@@ -4,6 +4,7 @@ use super::{Compiler, detect};
 use crate::compilation::Options;
 use crate::dialect;
 use crate::resource::{Input, Inputs};
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -50,8 +51,25 @@ fn an_ingress_goes_by_its_class() {
 fn a_block_of_hcl_counts_where_it_is_in_no_other() {
     assert_eq!(of(&["service {\n  name = \"web\"\n}\n"]), "consul");
     assert_eq!(of(&["# two\nservices  {\n  name = \"web\"\n}\n"]), "consul");
-    let others = ["job \"web\" {\n  service {\n  }\n}\n", "service \"web\" {\n}\n", "service:\n  name: web\n", "service_account {\n}\n"];
+    assert_eq!(of(&["{\"service\": {\"name\": \"web\"}}\n"]), "consul");
+    assert_eq!(of(&["services = [\n  { name = \"web\" }\n]\n"]), "consul");
+    let others = [
+        "job \"web\" {\n  service {\n  }\n}\n",
+        "service \"web\" {\n}\n",
+        "service:\n  name: web\n",
+        "service_account {\n}\n",
+        "services:\n  web: {image: nginx}\n",
+    ];
     others.iter().for_each(|text| assert_eq!(of(&[*text]), "ambassador", "{text}"));
+}
+
+#[test]
+fn what_other_programs_write_in_hcl_is_not_consuls() {
+    let sidecar = "connect {\n  sidecar_service {}\n}\n";
+    let nomad = format!("job \"web\" {{\n  service {{\n    name = \"web\"\n    {sidecar}  }}\n}}\n");
+    assert_eq!(of(&[&nomad]), "ambassador");
+    assert_eq!(of(&["resource \"consul_config_entry\" \"w\" {\n  kind = \"service-defaults\"\n}\n"]), "ambassador");
+    assert_eq!(of(&[&format!("service {{\n  name = \"web\"\n  {sidecar}}}\n")]), "consul");
 }
 
 #[test]

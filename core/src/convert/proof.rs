@@ -171,7 +171,8 @@ fn service(((namespace, name), ports): (&(String, String), &BTreeSet<i64>)) -> S
 
 /// `NAMESPACE/NAME:PORT` of the one address that a cluster has.
 pub(super) fn service_of_address(cluster: &pb::cluster::Cluster, namespace: &str) -> Option<String> {
-    let all: Vec<String> = cluster.load_assignment.as_ref().map(crate::simulate::addresses)?;
+    let hosts = cluster.load_assignment.as_ref()?.endpoints.iter().flat_map(|locality| &locality.lb_endpoints);
+    let all: Vec<String> = hosts.filter_map(crate::simulate::endpoint_address).collect();
     let [one] = all.as_slice() else { return None };
     let target = Target::parse(one, namespace).filter(|target| !target.outside)?;
     Some(format!("{}/{}:{}", target.namespace, target.name, target.port))

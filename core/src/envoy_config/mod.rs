@@ -38,6 +38,8 @@ pub struct EnvoyConfig {
     pub servers: BTreeSet<String>,
     /// The node's identity and service cluster, where they are known.
     pub node: Option<pb::base::Node>,
+    /// What an Envoy is started with besides resources, where that is a bootstrap's own: the administration interface, the runtime, statistics.
+    pub settings: Option<Placed<pb::bootstrap::Bootstrap>>,
 }
 
 /// A message and where it stands in the document that it came from.
@@ -70,16 +72,16 @@ impl EnvoyConfig {
 
     /// What a bootstrap holds by itself.
     #[must_use]
-    pub fn of_bootstrap(bootstrap: pb::bootstrap::Bootstrap) -> Self {
+    pub fn of_bootstrap(mut bootstrap: pb::bootstrap::Bootstrap) -> Self {
         use pb::bootstrap::runtime_layer::LayerSpecifier;
-        let resources = bootstrap.static_resources.unwrap_or_default();
+        let resources = bootstrap.static_resources.take().unwrap_or_default();
         let mut runtime = BTreeMap::new();
-        for layer in bootstrap.layered_runtime.into_iter().flat_map(|runtime| runtime.layers) {
-            if let Some(LayerSpecifier::StaticLayer(values)) = layer.layer_specifier {
-                runtime.extend(values.fields);
+        for layer in bootstrap.layered_runtime.iter().flat_map(|runtime| &runtime.layers) {
+            if let Some(LayerSpecifier::StaticLayer(values)) = &layer.layer_specifier {
+                runtime.extend(values.fields.clone());
             }
         }
-        let dynamic = bootstrap.dynamic_resources.unwrap_or_default();
+        let dynamic = bootstrap.dynamic_resources.take().unwrap_or_default();
         let by_source = [dynamic.lds_config, dynamic.cds_config].into_iter().flatten().filter_map(|source| match source.config_source_specifier {
             Some(pb::base::config_source::ConfigSourceSpecifier::ApiConfigSource(api)) => Some(api),
             _ => None,
@@ -93,7 +95,8 @@ impl EnvoyConfig {
             secrets: Placed::list(resources.secrets, "/static_resources/secrets"),
             runtime,
             servers,
-            node: bootstrap.node,
+            node: bootstrap.node.take(),
+            settings: Some(Placed::new(bootstrap, "")),
         }
     }
 

@@ -139,6 +139,8 @@ impl Running {
             let pointer = format!("/configs/{at}");
             if let Some(found) = unpack::<admin::BootstrapConfigDump>(&part) {
                 self.bootstrap(found.bootstrap.unwrap_or_default());
+                // An Envoy adds what it was told by its command line.
+                self.config.settings = None;
                 let list = |name: &str| format!("{pointer}/bootstrap/static_resources/{name}");
                 place(&mut self.config.listeners, &list("listeners"));
                 place(&mut self.config.clusters, &list("clusters"));

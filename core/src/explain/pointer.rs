@@ -34,7 +34,7 @@ fn child<'n>(node: &'n Node, step: &str) -> Option<&'n Node> {
 /// - the end of either: `route/timeout`;
 /// - a kind and a name: `cluster:cluster_quote_default`, `listener:`, `host:` (virtual host), `route:` (its path), `secret:`.
 ///
-/// A place that does not exist, in one that does, is given back as it is if it is a whole pointer.
+/// A place that does not exist, in an object that does, is given back as it is if it is a whole pointer.
 pub fn resolve(root: &Node, asked: &str) -> Vec<String> {
     let asked = asked.trim();
     let asked = asked.strip_prefix('#').unwrap_or(asked);
@@ -67,6 +67,8 @@ pub fn resolve(root: &Node, asked: &str) -> Vec<String> {
     if found.is_empty() && asked.starts_with('/') {
         // Something left unsaid: the place it would have.
         let known = (1..parts.len()).rev().find_map(|len| along(root, &parts[..len]).map(|known| (known, len)));
+        // A list has no more than its elements.
+        let known = known.filter(|(known, _)| get(root, known).is_some_and(|node| node.as_object().is_some()));
         if let Some((mut known, len)) = known {
             parts[len..].iter().for_each(|part| push_name(&mut known, part));
             found.push(known);

@@ -9,7 +9,7 @@ use super::hidden::Hidden;
 use super::stand_in::Form;
 use super::value::{has_packed, has_private_block, is_credential, is_packed_loosely, is_public};
 use super::words::{
-    bare_key, is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where,
+    bare_key, holds_tokens, is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where,
 };
 use crate::text::TextRange;
 use alloc::vec::Vec;
@@ -278,7 +278,10 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
             let marks = &rest[..rest.len() - value.len()];
             // An expression or a placeholder is no value.
             let is_pattern = how == Given::Marked && marks.contains(['[', '(', '<', '^']);
-            let is_given = !is_pattern && (is_first || marks.contains([':', '=']) || is_field_beside(rest));
+            // The next word is the value of a flag.
+            let before = line[..start].trim_end_matches('-');
+            let is_flag = before.len() < start && !before.ends_with(char::is_alphanumeric) && !marks.is_empty();
+            let is_given = !is_pattern && (is_first || is_flag || marks.contains([':', '=']) || is_field_beside(rest));
             // What begins the name of a place, a variable or a command belongs to the value.
             let whole = &rest[marks.trim_end_matches(['$', '%', '{', '(', '/']).len()..];
             if is_given && !says_where(word(whole)) {
@@ -303,7 +306,7 @@ fn opens(line: &str, in_headers: bool, how: Given) -> bool {
         return false;
     }
     let name = bare.rsplit(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.')).next().unwrap_or_default();
-    names_credential(name, in_headers)
+    names_credential(name, in_headers) || holds_tokens(name)
 }
 
 /// Whether a word names a credential, where nothing is known of what stands around it.

@@ -6,7 +6,10 @@ use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret};
 use super::value::{is_credential, symmetric_keys};
 use super::veil::{hidden_within, holds_text, may_hold_text};
-use super::words::{bare_key, is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where, split_key};
+use super::words::{
+    bare_key, holds_tokens, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where,
+    split_key,
+};
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
 
@@ -40,7 +43,7 @@ pub fn keep_back(root: &mut Node, known: bool, broken: bool) -> KeptBack {
     if kept.is_secret {
         take_out(root, &mut kept.secrets);
     } else {
-        look_into(root, &mut kept, Where { broken, in_headers: false });
+        look_into(root, &mut kept, Where { broken, ..Where::default() });
     }
     kept
 }
@@ -48,7 +51,7 @@ pub fn keep_back(root: &mut Node, known: bool, broken: bool) -> KeptBack {
 /// The same for an object of which it is known, by something else than its `kind`, that it is no Secret.
 pub fn keep_back_within(root: &mut Node, broken: bool) -> KeptBack {
     let mut kept = KeptBack::default();
-    look_into(root, &mut kept, Where { broken, in_headers: false });
+    look_into(root, &mut kept, Where { broken, ..Where::default() });
     kept
 }
 
@@ -161,6 +164,8 @@ struct Where {
     broken: bool,
     /// Below the name of headers: keys are their names.
     in_headers: bool,
+    /// Below a key that holds tokens: each value is one.
+    in_tokens: bool,
 }
 
 /// Secrets within an object that is none, and credentials.
@@ -174,7 +179,11 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
             kept.credentials.extend(behind_lost_anchor(value).filter(|_| at.broken).map(Str::new));
             kept.credentials.extend(hidden_in_text(value, at.broken));
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| look_into(item, kept, Where { in_headers: false, ..at })),
+        Value::Array(items) => {
+            let values = items.windows(2).filter(|pair| pair[0].as_str().is_some_and(is_sensitive_flag)).filter_map(|pair| pair[1].as_str());
+            kept.credentials.extend(values.filter(|value| !says_where(value)).map(Str::new));
+            items.iter_mut().for_each(|item| look_into(item, kept, Where { in_headers: false, ..at }));
+        }
         Value::Object(object) if may_be_secret(object, Standing::Part) => take_out(node, &mut Vec::new()),
         Value::Object(object) => {
             let names = |entry: &Entry| matches!(bare_key(&entry.key), "name" | "key") && entry.value.as_str().is_some_and(is_sensitive_header);
@@ -192,6 +201,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                 let by_key = is_sensitive_key(key)
                     || is_sensitive_key(name)
                     || key == "secret" && value.as_object().is_some()
+                    || at.in_tokens
                     || at.in_headers && is_sensitive_header(name)
                     || of_header && bare_key(name) == "value";
                 if by_key && let Value::Array(items) = &value.value {
@@ -204,7 +214,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                 kept.credentials.extend(below.chain(beside).map(Str::new));
                 match by_key.then(|| credential_of(value)).flatten() {
                     Some(credential) => kept.credentials.push(credential),
-                    None => look_into(value, kept, Where { in_headers: names_headers(key), ..at }),
+                    None => look_into(value, kept, Where { in_headers: names_headers(key), in_tokens: holds_tokens(key), ..at }),
                 }
             }
         }

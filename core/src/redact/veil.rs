@@ -11,7 +11,10 @@ use super::mark::REDACTED;
 use super::stand_in::{Form, replace};
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret};
 use super::value::{decode, is_credential, symmetric_keys};
-use super::words::{bare_key, is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where, split_key};
+use super::words::{
+    bare_key, holds_tokens, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where,
+    split_key,
+};
 use crate::order::{Gather as _, Order as _};
 use crate::text::{Chunk, Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
 use alloc::boxed::Box;
@@ -522,7 +525,8 @@ impl<'a> Cover<'a> {
         let name = bare_key(name);
         let by_key = is_sensitive_key(key)
             || is_sensitive_key(name)
-            || key.is_empty() && is_sensitive_key(parent)
+            || key.is_empty() && (is_sensitive_key(parent) || self.follows_flag(id, span))
+            || holds_tokens(parent)
             || names_headers(parent) && is_sensitive_header(name)
             || matches!(name, "value" | "inline_string" | "inline_bytes")
                 && (of_header || is_sensitive_key(parent) || names_headers(self.key(grand)) && is_sensitive_header(parent))
@@ -548,6 +552,13 @@ impl<'a> Cover<'a> {
         if may_hold_text(value) {
             self.embedded(span.value, value);
         }
+    }
+
+    /// Whether an item of a list follows a flag whose value it is.
+    fn follows_flag(&self, id: NodeId, span: &NodeSpan) -> bool {
+        let Some(before) = id.0.checked_sub(1).map(NodeId) else { return false };
+        let is_item = self.span(before).parent == span.parent && self.key(before).is_empty();
+        is_item && self.strings.get(&before).is_some_and(|word| is_sensitive_flag(word))
     }
 
     /// A key of several words may be a line that lost its colon.

@@ -93,13 +93,26 @@ const SENSITIVE: &[&str] = &[
     "htpasswd",
     "dockerconfigjson",
     "dockercfg",
+    "credential",
+    "credentials",
+    "presharedkey",
+    "subscriptionkey",
+    "functionskey",
+    "accountkey",
+    "hmackey",
+    "sshkey",
+    "gossipkey",
+    "ticketkey",
+    "dbpass",
 ];
 
 /// Keys whose values are credentials where they stand alone.
-const SENSITIVE_WHOLE: &[&str] = &["token", "pwd", "authorization", "xauth", "bearer", "tlskey", "keypem", "idrsa", "userkey", "encrypt"];
+const SENSITIVE_WHOLE: &[&str] =
+    &["token", "pwd", "authorization", "xauth", "bearer", "tlskey", "keypem", "idrsa", "userkey", "encrypt", "creds", "psk", "pass", "otp"];
 
 /// Parts of the names of headers that carry credentials.
-const HEADERS: &[&str] = &["authorization", "token", "secret", "password", "passwd", "apikey", "credential", "signature"];
+const HEADERS: &[&str] =
+    &["authorization", "token", "secret", "password", "passwd", "apikey", "credential", "signature", "subscriptionkey", "functionskey"];
 
 /// A key without what people put between its words. Only its end counts.
 fn squeezed(key: &str) -> String {
@@ -116,7 +129,8 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
     let tail = key.as_bytes().last_chunk::<3>().map(|tail| tail.map(|byte| byte.to_ascii_lowercase()));
     let known =
         [*b"ord", *b"swd", *b"pwd", *b"ase", *b"key", *b"ken", *b"ion", *b"ret", *b"son", *b"cfg", *b"rer", *b"uth", *b"pem", *b"rsa", *b"ypt"];
-    if !tail.is_some_and(|tail| known.contains(&tail)) {
+    let known = || known.into_iter().chain([*b"ial", *b"als", *b"eds", *b"psk", *b"ass", *b"otp"]);
+    if !tail.is_some_and(|tail| known().any(|known| known == tail)) {
         return false;
     }
     let of_word = |word: &str| key.len() > word.len() && key.ends_with(word);
@@ -125,6 +139,16 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
     }
     let key = squeezed(key);
     SENSITIVE_WHOLE.contains(&key.as_str()) || key.len() > 7 && is_near(&key, "privatekey", 2) || SENSITIVE.iter().any(|word| key.ends_with(word))
+}
+
+/// Whether the values below a key are credentials, whatever their own keys are, as those of Consul's `acl { tokens { ... } }`.
+pub(super) fn holds_tokens(key: &str) -> bool {
+    key.eq_ignore_ascii_case("tokens")
+}
+
+/// Whether a word of a command is a flag whose value, the next word, is a credential.
+pub(super) fn is_sensitive_flag(word: &str) -> bool {
+    word.starts_with('-') && is_sensitive_key(word.trim_start_matches('-'))
 }
 
 /// Whether the values of a header are credentials by its name.

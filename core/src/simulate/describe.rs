@@ -91,7 +91,7 @@ pub(super) fn cluster(gateway: &Gateway<'_>, name: &str) -> ClusterView {
         name: name.to_owned(),
         known: true,
         discovery,
-        endpoints: gateway.endpoints(of).map(addresses).unwrap_or_default(),
+        endpoints: gateway.members(name).into_iter().flat_map(|of| gateway.hosts(of)).filter_map(endpoint_address).collect(),
         load_balancing: of.lb_policy().as_str_name().to_owned(),
         tls: of.transport_socket.as_ref().and_then(tls),
         circuit_breakers: Vec::new(),
@@ -116,12 +116,11 @@ pub(super) fn cluster(gateway: &Gateway<'_>, name: &str) -> ClusterView {
     out
 }
 
-/// Addresses of endpoints.
-pub(crate) fn addresses(of: &pb::endpoint::ClusterLoadAssignment) -> Vec<String> {
+/// The address of an endpoint.
+pub(crate) fn endpoint_address(of: &pb::endpoint::LbEndpoint) -> Option<String> {
     use pb::base::{address::Address, socket_address::PortSpecifier};
     use pb::endpoint::lb_endpoint::HostIdentifier;
-    let all = of.endpoints.iter().flat_map(|locality| &locality.lb_endpoints);
-    all.filter_map(|endpoint| match endpoint.host_identifier.as_ref()? {
+    match of.host_identifier.as_ref()? {
         HostIdentifier::Endpoint(endpoint) => match endpoint.address.as_ref()?.address.as_ref()? {
             Address::SocketAddress(address) => Some(match &address.port_specifier {
                 Some(PortSpecifier::PortValue(port)) => format!("{}:{port}", address.address),
@@ -131,8 +130,7 @@ pub(crate) fn addresses(of: &pb::endpoint::ClusterLoadAssignment) -> Vec<String>
             Address::EnvoyInternalAddress(_) => None,
         },
         HostIdentifier::EndpointName(name) => Some(name.clone()),
-    })
-    .collect()
+    }
 }
 
 /// TLS towards a cluster in words.

@@ -27,10 +27,11 @@ mod request;
 mod run;
 mod simulation;
 mod table;
+mod upstream;
 mod written;
 
 pub(crate) use connection::{bound, chain_of, is_own, is_tls};
-pub(crate) use describe::addresses;
+pub(crate) use describe::endpoint_address;
 pub use ending::{Ending, SavedRequest, Verdict, percent};
 pub(crate) use headers::header_action;
 pub(crate) use matcher::parts as fraction;
@@ -43,6 +44,7 @@ pub use simulation::{
     ClusterShare, ClusterView, Condition, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, RouteShare,
     RoutedRequest, Setting, Simulation, TriedChain, TriedRoute, Upstream,
 };
+pub(crate) use upstream::{aggregated, is_unhealthy};
 pub use written::WrittenRequest;
 
 use crate::backend::envoy::v3::pb;

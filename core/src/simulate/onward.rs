@@ -3,14 +3,13 @@
 //! What must not be here: who listens there.
 
 use super::simulation::{Outcome, Simulation};
-use super::{Gateway, Request};
+use super::{Gateway, Request, is_unhealthy};
 use crate::backend::envoy::v3::pb;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use pb::cluster::Cluster;
-use pb::cluster::cluster::ClusterDiscoveryType;
 
 /// Where a request goes on to, and what it is there.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,9 +22,6 @@ pub(crate) struct Onward {
     pub(crate) request: Request,
 }
 
-/// How deep clusters of clusters are followed.
-const DEPTH: usize = 8;
-
 impl<'a> Gateway<'a> {
     /// The connection to the first endpoint of the cluster with the largest share. `identity` is the name in the certificate that the proxy shows.
     pub(crate) fn onward(&self, request: &Request, of: &Simulation, identity: Option<&str>) -> Option<Onward> {
@@ -33,8 +29,8 @@ impl<'a> Gateway<'a> {
             return None;
         }
         let largest = of.clusters.iter().reduce(|best, share| if share.weight > best.weight { share } else { best })?;
-        let cluster = self.first_with_endpoints(&largest.name, DEPTH)?;
-        let (address, port) = self.first_endpoint(cluster)?;
+        let mut members = self.members(&largest.name).into_iter();
+        let (cluster, (address, port)) = members.find_map(|of| Some((of, self.first_endpoint(of)?)))?;
         let mut next = forwarded(request, of);
         next.port = Some(port);
         next.url_port = None;
@@ -51,25 +47,11 @@ impl<'a> Gateway<'a> {
         Some(Onward { cluster: cluster.name.clone(), address, request: next })
     }
 
-    /// A cluster, or the first with endpoints of those that it stands for.
-    fn first_with_endpoints(&self, name: &str, depth: usize) -> Option<&'a Cluster> {
-        let cluster = &self.cluster(name)?.message;
-        let Some(ClusterDiscoveryType::ClusterType(kind)) = &cluster.cluster_discovery_type else { return Some(cluster) };
-        let aggregate = kind.typed_config.as_ref()?.downcast_ref::<pb::aggregate::ClusterConfig>()?;
-        aggregate
-            .clusters
-            .iter()
-            .filter_map(|name| self.first_with_endpoints(name, depth.checked_sub(1)?))
-            .find(|of| self.first_endpoint(of).is_some())
-    }
-
     /// The first endpoint that is not known to be unhealthy.
     fn first_endpoint(&self, of: &'a Cluster) -> Option<(IpAddr, u32)> {
-        use pb::base::{HealthStatus, address::Address, socket_address::PortSpecifier};
+        use pb::base::{address::Address, socket_address::PortSpecifier};
         use pb::endpoint::lb_endpoint::HostIdentifier;
-        let hosts = self.endpoints(of)?.endpoints.iter().flat_map(|group| &group.lb_endpoints);
-        let mut hosts = hosts.filter(|host| !matches!(host.health_status(), HealthStatus::Unhealthy | HealthStatus::Draining));
-        hosts.find_map(|host| {
+        self.hosts(of).filter(|host| !is_unhealthy(host)).find_map(|host| {
             let Some(HostIdentifier::Endpoint(endpoint)) = &host.host_identifier else { return None };
             let Some(Address::SocketAddress(socket)) = &endpoint.address.as_ref()?.address else { return None };
             match socket.port_specifier {

@@ -149,6 +149,7 @@ impl<'a> Run<'_, 'a> {
                     self.place(format!("cluster {name}"), placed.pointer.clone());
                 }
                 self.out.upstream_clusters.push(view);
+                self.out.notes.extend(self.gateway.unhealthy(&name));
             }
             self.out.clusters.push(ClusterShare { name, weight, percent });
         }

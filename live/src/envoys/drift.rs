@@ -58,7 +58,7 @@ pub fn three_way(of: &DriftSource, gateway: Option<&str>, dump: &str) -> Result<
     let source = compilation.gateways().find(|known| name_of(*known) == *name);
     let source = source.ok_or_else(|| format!("the source has no gateway {name} that runs: what is served is what it had before"))?;
     let found = compared(source, &mut compiler, &compilation, &served, &running);
-    let notes = compare::not_compared(&found.uncompared_certificates).into_iter().chain(notes(&running)).collect();
+    let notes = found.uncompared.sentences().into_iter().chain(notes(&running)).collect();
     let drift = Drift { gateway: name.to_string(), envoy_version: running.envoy_version.clone(), found, notes };
     let text = serde_json::to_string(&drift).map_err(|error| error.to_string())?;
     let text = running.held_back.scrub(&text).into_owned();

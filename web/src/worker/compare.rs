@@ -8,7 +8,7 @@ use crate::worker::common::options;
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compare::{
     AppGatewaySide, Change, ChangeKind, RequestOptions, Requests, Side, SideSource, Written, app_gateway_requests, compare, compare_app_gateways,
-    compare_envoy, compare_written, not_compared, requests,
+    compare_envoy, compare_written, requests,
 };
 use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayId, GatewayRef, Options};
 use chancery_core::compile::{Compiler, EmittedByGateway};
@@ -137,13 +137,13 @@ impl Loaded {
         let (resources, envoy, changed, uncompared) = match &self.state {
             State::Compiled(before) => {
                 let (resources, envoy, changed) = against(before, now);
-                (resources, envoy, changed, None)
+                (resources, envoy, changed, Vec::new())
             }
             // What it has of its own, as listeners of administration, would be reported as lost.
             State::Running(running) => {
                 let after = now.sides(&positions).nth(shown.unwrap_or_default());
                 let found = after.map(|(_, after)| compare(&Side { config: &running.config, source: None }, &after)).unwrap_or_default();
-                (found.resources, found.envoy, None, not_compared(&found.uncompared_certificates))
+                (found.resources, found.envoy, None, found.uncompared.sentences())
             }
         };
         Comparison { with: self.called.clone(), resources, envoy, requests: changed, notes: uncompared.into_iter().chain(self.notes()).collect() }
@@ -154,8 +154,7 @@ impl Loaded {
         let refused = running.refused.iter().map(|refused| format!("Envoy refused the {} {}: {}", refused.kind, refused.name, refused.details));
         let warming = running.warming.iter().map(|(kind, name)| format!("The {kind} {name} is warming: Envoy does not work with it yet."));
         let unknown = running.unknown_types.iter().map(|name| format!("The type {name} is not known, and was not looked into."));
-        let without = (!running.has_endpoints).then(|| "Endpoints are not in the dump: /config_dump?include_eds adds them.".to_string());
-        refused.chain(warming).chain(unknown).chain(without).collect()
+        refused.chain(warming).chain(unknown).collect()
     }
 }
 

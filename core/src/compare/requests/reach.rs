@@ -5,8 +5,8 @@
 use super::Reaches;
 use super::residue::{Residue, residue};
 use crate::backend::envoy::v3::pb;
-use crate::order::Order as _;
-use crate::simulate::{Gateway, addresses};
+use crate::order::{Gather as _, Order as _};
+use crate::simulate::{Gateway, aggregated, endpoint_address, is_unhealthy};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,13 +15,27 @@ use pb::cluster::Cluster;
 use pb::cluster::cluster::{ClusterDiscoveryType, DiscoveryType};
 use pb::route::{Route, route::Action, route_action::ClusterSpecifier};
 
-/// What a cluster reaches: its addresses, or the name under which they are asked for.
+/// How deep clusters of clusters are followed.
+const DEPTH: usize = 8;
+
+/// What a cluster reaches: its addresses with those that are unhealthy marked, or the name under which they are asked for. A cluster of clusters
+/// reaches what each of them does, in their order.
 pub(super) fn reach(gateway: &Gateway<'_>, name: &str, named: Option<Reaches<'_>>) -> String {
-    let Some(cluster) = gateway.cluster(name).map(|placed| &placed.message) else { return format!("{name}, which does not exist") };
+    reach_within(gateway, name, named, DEPTH)
+}
+
+fn reach_within(gateway: &Gateway<'_>, name: &str, named: Option<Reaches<'_>>, depth: usize) -> String {
+    let Some(cluster) = gateway.cluster(name).map(|placed| &placed.message) else {
+        return if name.is_empty() { "nothing".into() } else { format!("{name}, which does not exist") };
+    };
     if let Some(told) = named.and_then(|named| named(cluster)) {
         return told;
     }
-    let mut all = gateway.endpoints(cluster).map(addresses).unwrap_or_default();
+    if let Some(parts) = aggregated(cluster).filter(|_| depth > 0) {
+        return parts.iter().map(|name| reach_within(gateway, name, named, depth - 1)).gathered::<Vec<_>>().join(", else ");
+    }
+    let mut all: Vec<String> =
+        gateway.hosts(cluster).filter_map(|host| Some(endpoint_address(host)? + if is_unhealthy(host) { " (unhealthy)" } else { "" })).gathered();
     all.order();
     all.dedup();
     if all.is_empty() { service(cluster).to_string() } else { all.join(", ") }
@@ -68,7 +82,7 @@ pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a
     for placed in old {
         let cluster = &placed.message;
         match after.cluster(&cluster.name).map(|placed| &placed.message) {
-            Some(other) if cluster == other && before.endpoints(cluster) == after.endpoints(other) => {}
+            Some(other) if cluster == other && aggregated(cluster).is_none() && before.endpoints(cluster) == after.endpoints(other) => {}
             Some(other) if settings(cluster, other).is_empty() && reach(before, &cluster.name, None) == reach(after, &cluster.name, None) => {}
             _ => drop(out.insert(cluster.name.as_str())),
         }

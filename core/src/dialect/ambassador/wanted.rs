@@ -6,6 +6,8 @@
 use super::kinds::GROUP;
 use super::model::service::Authority;
 use crate::compilation::ReferencedObject;
+use crate::dialect::kubernetes;
+use crate::dialect::kubernetes::relations::{Form, Referring};
 use crate::dialect::kubernetes::status::{list, number, object, text};
 use crate::dialect::kubernetes::wanted::{FieldReference, endpoints, named};
 use crate::order::Gather as _;
@@ -23,6 +25,15 @@ const CONTEXTS: Kinds = &[(GROUP, "TLSContext")];
 const RESOLVERS: Kinds = &[(GROUP, "KubernetesServiceResolver"), (GROUP, "KubernetesEndpointResolver"), (GROUP, "ConsulResolver")];
 const SERVICES: Kinds = &[("", "Service")];
 
+/// Where Ingresses name Services.
+const BACKENDS: &[Referring] = &[Referring {
+    kind: "Ingress",
+    path: "spec.rules.*.http.paths.*.backend.service.name",
+    relation: "service",
+    to: ("", "Service"),
+    form: Form::Name,
+}];
+
 /// The resolvers that always exist, and whether they look endpoints up.
 const BUILT_IN: [(&str, bool); 5] =
     [("kubernetes-service", false), ("endpoint", true), ("kubernetes-endpoint", true), ("consul", false), ("consul-endpoint", false)];
@@ -33,7 +44,15 @@ pub(super) fn wanted(objects: &Objects, namespace: &str) -> Vec<ReferencedObject
     let mut out: Vec<ReferencedObject> = own.iter().filter_map(|object| context(object)).filter(|wanted| !is_known(&own, wanted)).collect();
     out.extend(own.iter().filter_map(|object| resolver(object)).filter(|wanted| !is_known(&own, wanted)));
     out.extend(services(&own, objects, namespace));
+    out.extend(named_ports(objects));
     out
+}
+
+/// The Services of which Ingresses name ports: the port's number is looked up in them.
+fn named_ports(objects: &Objects) -> Vec<ReferencedObject> {
+    let mut asked = kubernetes::wanted::asked(objects.all(), &[BACKENDS]);
+    asked.retain(|one| one.ports().any(|port| port.parse::<i64>().is_err()));
+    kubernetes::wanted::wanted(&asked, kubernetes::wanted::of_kubernetes)
 }
 
 /// Whether there is an object of the name in any namespace: TLSContexts and resolvers are found by their names alone.

@@ -54,7 +54,7 @@ pub fn asked<'o>(objects: impl Iterator<Item = &'o Object>, fields: &[&[Referrin
 
 impl FieldReference<'_> {
     /// The ports that it asks for, by number or name.
-    fn ports(&self) -> impl Iterator<Item = Str> {
+    pub fn ports(&self) -> impl Iterator<Item = Str> {
         ["port", "healthPort", "servicePort"].into_iter().filter_map(|field| port(self.holder.get(field)?))
     }
 }

@@ -77,8 +77,13 @@ impl<'a> Mesh<'a> {
     /// Whether requests to a service go on to others.
     fn has_chain(&self, service: &Str) -> bool {
         let has = |kind| self.state.entries.contains_key(&(kind, service.clone()));
+        has(Kind::ServiceRouter) || has(Kind::ServiceSplitter) || self.leads_elsewhere(service)
+    }
+
+    /// Whether a resolver leads requests to a service to others, at once or where its own instances fail.
+    fn leads_elsewhere(&self, service: &Str) -> bool {
         let resolver = self.state.tree(Kind::ServiceResolver, service);
-        has(Kind::ServiceRouter) || has(Kind::ServiceSplitter) || says(resolver.get("Redirect")) || says(resolver.get("Failover"))
+        says(resolver.get("Redirect")) || says(resolver.get("Failover"))
     }
 
     /// Whether requests to a service can arrive anywhere.
@@ -122,7 +127,7 @@ impl<'a> Mesh<'a> {
 
     /// A service that may be meant by a name.
     fn meant(&self, service: &str) -> Option<String> {
-        let found = nearest(service, self.names.iter().map(Str::as_str))?;
+        let found = nearest(service, self.names.iter().map(Str::as_str).filter(|name| *name != service))?;
         Some(format!("`{found}` is probably meant"))
     }
 

@@ -27,6 +27,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
     for (service, instances) in mesh.typical() {
         if let [first, ..] = &instances[..]
             && instances.iter().all(|instance| is_critical(instance))
+            && !mesh.leads_elsewhere(service)
         {
             let message = format!("all instances of `{service}` are critical: requests are answered with an error");
             mesh.report(&codes::SERVICE_DOWN, message, first.tree.get("Service"), first.object);
