@@ -19,7 +19,7 @@ use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::{Code, Diagnostic, Severity, codes};
 use chancery_core::dialect;
 use chancery_core::envoy_config::Running;
-use chancery_core::explain::{Snapshot, not_utf8, share};
+use chancery_core::explain::{Snapshot, Span, not_utf8, share};
 use chancery_core::read::says_nothing;
 use chancery_core::resource::{Input, Inputs, SourceId, nearest};
 use chancery_core::simulate::SavedRequest;
@@ -221,7 +221,11 @@ pub fn unread(of: &Compilation) -> Vec<String> {
     let unread = of.all_diagnostics().filter(|finding| UNREAD.contains(&finding.code));
     let mut named = BTreeSet::new();
     let first_of_file = unread.filter_map(|finding| positions.place(&finding.place)).filter(|span| named.insert(span.file.to_string()));
-    first_of_file.map(|span| format!("not all of {0} could be read, from line {1} on; `chancery check {0}` says why", span.file, span.line)).collect()
+    let sentence = |span: Span| match of.objects.iter().all(|object| object.broken) {
+        true => format!("nothing in {0} could be read; `chancery check {0}` says why", span.file),
+        false => format!("not all of {0} could be read, from line {1} on; `chancery check {0}` says why", span.file, span.line),
+    };
+    first_of_file.map(sentence).collect()
 }
 
 /// Reads everything. A snapshot, or a link that holds one, brings its own options. An input without resources is an error, unless a person
