@@ -301,7 +301,7 @@ fn is_field_beside(rest: &str) -> bool {
 
 /// Whether a line ends where the value of a word that names a credential would begin.
 fn opens(line: &str, in_headers: bool, how: Given) -> bool {
-    let bare = line.trim_end_matches([' ', '\t', '|', '>', '-', '+', '{', '[', ':', '=', '"', '\'', '(']);
+    let bare = line.trim_end_matches(|c: char| !c.is_alphanumeric());
     if how == Given::Marked && !line[bare.len()..].contains([':', '=']) {
         return false;
     }

@@ -184,7 +184,12 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
             kept.credentials.extend(values.filter(|value| !says_where(value)).map(Str::new));
             items.iter_mut().for_each(|item| look_into(item, kept, Where { in_headers: false, ..at }));
         }
-        Value::Object(object) if may_be_secret(object, Standing::Part) => take_out(node, &mut Vec::new()),
+        Value::Object(object) if may_be_secret(object, Standing::Part) => {
+            let mut secrets = Vec::new();
+            take_out(node, &mut secrets);
+            // An anchor may have put one of them elsewhere.
+            kept.credentials.extend(secrets.into_iter().map(|(_, value)| value).filter(|value| !says_where(value)));
+        }
         Value::Object(object) => {
             let names = |entry: &Entry| matches!(bare_key(&entry.key), "name" | "key") && entry.value.as_str().is_some_and(is_sensitive_header);
             let of_header = object.iter().any(names);
