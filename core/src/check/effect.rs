@@ -14,8 +14,10 @@ use alloc::vec::Vec;
 use hashbrown::{HashMap, HashSet};
 
 /// Kinds that are there for others to refer to: without effect of their own they are in order.
-const PASSIVE: &[&str] =
-    &["Service", "Endpoints", "EndpointSlice", "Secret", "Namespace", "ConfigMap", "Pod", "ReferenceGrant", "service", "catalog"];
+const PASSIVE: &[&str] = &["Service", "Endpoints", "EndpointSlice", "Secret", "Namespace", "ConfigMap", "Pod", "ReferenceGrant"];
+
+/// Registrations of Consul's services. One that no proxy uses is in order beside others that are in use, and still said.
+const REGISTRATIONS: &[&str] = &["service", "catalog"];
 
 /// Resources without effect that are in neither the findings of the stages nor in `found`.
 pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> {
@@ -69,7 +71,8 @@ fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, referrer: Option
     let is_for_another = [Why::OtherController, Why::UnknownKind].iter().any(|why| row.why == Some(why.name()));
     // What refers to it has no effect either: that is where to look.
     let follows = referrer.filter(|_| row.why == Some(Why::NeverReferenced.name()));
-    if (is_for_another && !nothing) || follows.is_some() {
+    let is_spare = REGISTRATIONS.contains(&&*object.key.kind) && row.why == Some(Why::NeverReferenced.name());
+    if ((is_for_another || is_spare) && !nothing) || follows.is_some() {
         finding.severity = Severity::Notice;
     }
     let help = match follows {

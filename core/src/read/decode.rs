@@ -6,7 +6,7 @@
 use super::identity::{self, Identity};
 use super::{ReadOptions, Shape, problem};
 use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::redact::{self, KeptBack, Quotes, keep_back, keep_back_within};
+use crate::redact::{self, KeptBack, Quotes, holds_lost_anchor, keep_back, keep_back_within};
 use crate::resource::{Content, ObjectId, ResourceKey, Secret};
 use crate::text::{Document, Node, NodeId, Str, Value, parse, parse_embedded};
 use alloc::format;
@@ -190,7 +190,21 @@ impl Decoder<'_> {
         // What an alias stands for is written elsewhere, where it may not be a Secret's.
         let is_alias = |node: NodeId| self.document.spans.get(node).is_some_and(|span| span.value.slice(self.text).starts_with('*'));
         kept.credentials.extend(kept.secrets.iter().filter(|(node, _)| is_alias(*node)).map(|(_, value)| value.clone()));
+        if !kept.is_secret && self.text.contains('&') {
+            self.lost_anchors(root, &mut kept.credentials);
+        }
         kept
+    }
+
+    /// Values that an alias in a Secret may have stood for.
+    fn lost_anchors(&self, node: &Node, found: &mut Vec<Str>) {
+        let place = self.document.spans.get(node.id).map(|span| span.value);
+        match &node.value {
+            Value::String(value) if place.is_some_and(|place| holds_lost_anchor(self.text, place, value)) => found.push(value.clone()),
+            Value::Array(items) => items.iter().for_each(|item| self.lost_anchors(item, found)),
+            Value::Object(object) => object.iter().for_each(|entry| self.lost_anchors(&entry.value, found)),
+            _ => {}
+        }
     }
 
     /// Configuration files in the ConfigMap at `holder`. What is wrong with their text is for whoever reads them to say.

@@ -272,7 +272,8 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
     while let Some(start) = line.get(at..)?.find(char::is_alphanumeric).map(|start| at + start) {
         at = line[start..].find(|c| !is_of_word(c)).map_or(line.len(), |length| start + length);
         let name = line[start..at].trim_end_matches(['-', '_', '.']);
-        if names_credential(name, in_headers) {
+        let is_block = holds_tokens(name);
+        if is_block || names_credential(name, in_headers) {
             let rest = &line[start + name.len()..];
             let value = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
             let marks = &rest[..rest.len() - value.len()];
@@ -281,7 +282,11 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
             // The next word is the value of a flag.
             let before = line[..start].trim_end_matches('-');
             let is_flag = before.len() < start && !before.ends_with(char::is_alphanumeric) && !marks.is_empty();
-            let is_given = !is_pattern && (is_first || is_flag || marks.contains([':', '=']) || is_field_beside(rest));
+            let is_quoted = how == Given::Beside && marks.contains(['"', '\'']);
+            let is_given = match is_block {
+                true => marks.contains('{'),
+                false => !is_pattern && (is_first || is_flag || marks.contains([':', '=']) || is_quoted || is_field_beside(rest)),
+            };
             // What begins the name of a place, a variable or a command belongs to the value.
             let whole = &rest[marks.trim_end_matches(['$', '%', '{', '(', '/']).len()..];
             if is_given && !says_where(word(whole)) {
@@ -297,6 +302,11 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
 fn is_field_beside(rest: &str) -> bool {
     let marks = rest.len() - rest.trim_start_matches(|c: char| !c.is_alphanumeric()).len();
     rest[marks..].starts_with("value") || rest[..marks].contains(',') && rest.contains("value")
+}
+
+/// How many brackets a line opens, less those that it closes.
+fn opened(line: &str) -> i32 {
+    line.bytes().map(|byte| i32::from(matches!(byte, b'{' | b'[')) - i32::from(matches!(byte, b'}' | b']'))).sum()
 }
 
 /// Whether a line ends where the value of a word that names a credential would begin.
@@ -320,8 +330,9 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
     let mut headers: Option<usize> = None;
     // Whether the line before had one.
     let mut after = false;
-    // Lines deeper than this are the value of a credential.
+    // Lines deeper than this are the value of a credential, and those up to the bracket that ends it.
     let mut below: Option<usize> = None;
+    let mut brackets = 0_i32;
     for line in lines(text) {
         let end = line.start + line.text.len() as u32;
         let begins = line.bare.contains("-----BEGIN");
@@ -337,8 +348,9 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
         if line.bare.is_empty() {
             continue;
         }
-        if below.is_some_and(|depth| line.indent > depth) {
+        if below.is_some_and(|depth| line.indent > depth) || brackets > 0 {
             put(TextRange::new(line.start, end));
+            brackets = (brackets + opened(line.bare)).max(0);
             continue;
         }
         // In brackets or quotes a value need not stand deeper, nor after a slip.
@@ -354,7 +366,9 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
         let in_headers = headers.is_some() || words(line.bare).any(names_headers);
         let value = word(line.value.slice(text));
         let applied = line.bare.contains("last-applied-configuration") || line.bare.contains("\\\"") && quotes_secret(line.bare);
-        let of_header = header && words(line.bare).next() == Some("value") && !says_where(value);
+        // Of a broken text a slip may have changed the name.
+        let is_header = header || how == Given::Beside && headers.is_some();
+        let of_header = is_header && words(line.bare).any(|word| word == "value") && !says_where(value);
         let between = |c: char| matches!(c, '"' | '\'' | '\\' | ',' | '{' | '}' | '[' | ']' | ':');
         let has_credential =
             || is_credential(line.bare) || line.bare.split(between).any(is_credential) || line.bare.split(char::is_whitespace).any(is_credential);
@@ -372,12 +386,23 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
         }
         if opens(line.bare, in_headers, how) {
             below = Some(line.indent);
+            brackets = opened(line.bare).max(0);
         }
         header = line.key.is_some_and(|key| bare_key(key) == "name") && is_sensitive_header(value);
         if headers.is_none() && in_headers {
             headers = Some(line.indent);
         }
     }
+}
+
+/// Words in base64 that end as it does. In a comment they tell nobody anything.
+pub(super) fn padded(text: &str) -> Vec<TextRange> {
+    let mut hidden = Vec::new();
+    for line in lines(text).filter(|line| line.text.contains('=')) {
+        packed_words(&line, &mut |range| hidden.push(range));
+    }
+    hidden.retain(|range| range.slice(text).ends_with('='));
+    hidden
 }
 
 /// Words of a line that look as keys in base64 do. Of a text that can be read that is no sign of a credential.

@@ -31,7 +31,7 @@ use lines::is_secret as lines_say_secret;
 pub use mark::REDACTED;
 pub use nature::{KeptBack, credentials_of, is_name, keep_back, keep_back_within, keeps_back};
 pub use stand_in::blank_panic;
-pub use veil::{Quotes, Veil};
+pub use veil::{Quotes, Veil, holds_lost_anchor};
 
 /// Whether a text that cannot be parsed may be a Secret.
 pub fn may_be_secret(text: &str) -> bool {

@@ -5,7 +5,7 @@
 use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret};
 use super::value::{is_credential, symmetric_keys};
-use super::veil::{hidden_within, holds_text, may_hold_text};
+use super::veil::{hidden_in_key, hidden_within, holds_text, may_hold_text};
 use super::words::{
     bare_key, holds_tokens, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where,
     split_key,
@@ -201,7 +201,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     kept.credentials.push(Str::new(key));
                 }
                 // A key of several words may be a line that lost its colon.
-                kept.credentials.extend(hidden_in_text(key, true).into_iter().filter(|_| key.contains(' ')));
+                kept.credentials.extend(hidden_in_key(key).into_iter().map(|range| Str::new(range.slice(key))));
                 let (name, rest) = split_key(key);
                 let by_key = is_sensitive_key(key)
                     || is_sensitive_key(name)
@@ -210,8 +210,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     || at.in_headers && is_sensitive_header(name)
                     || of_header && bare_key(name) == "value";
                 if by_key && let Value::Array(items) = &value.value {
-                    let texts = items.iter().filter_map(Node::as_str).filter(|text| !says_where(text));
-                    kept.credentials.extend(texts.map(Str::new));
+                    texts_of(items, &mut kept.credentials);
                 }
                 // Without a blank behind its colon a value belongs to the key.
                 let below = value.as_object().into_iter().flatten().filter(|_| by_key).filter_map(|entry| split_key(&entry.key).1);
@@ -234,6 +233,17 @@ fn behind_lost_anchor(text: &str) -> Option<&str> {
     (is_name(name) && !name.is_empty()).then_some(value)
 }
 
+/// The texts of a list that are values of a sensitive key, however deep in lists.
+fn texts_of(items: &[Node], found: &mut Vec<Str>) {
+    for item in items {
+        match &item.value {
+            Value::String(text) if !says_where(text) => found.push(text.clone()),
+            Value::Array(items) => texts_of(items, found),
+            _ => {}
+        }
+    }
+}
+
 /// What is hidden in a text in a tree, as annotations and ConfigMaps have them.
 fn hidden_in_text(text: &str, broken: bool) -> Vec<Str> {
     if !says_sensitive(text) || !broken && !may_hold_text(text) {
@@ -244,7 +254,8 @@ fn hidden_in_text(text: &str, broken: bool) -> Vec<Str> {
 
 /// The text under a sensitive key: its value, or that of its `value`.
 fn credential_of(node: &Node) -> Option<Str> {
-    let inner = || ["value", "inline_string", "inline_bytes"].iter().find_map(|key| node.get(key)?.as_str());
+    let is_value = |key: &str| matches!(bare_key(key), "value" | "inline_string" | "inline_bytes");
+    let inner = || node.as_object()?.iter().find(|entry| is_value(&entry.key))?.value.as_str();
     let text = node.as_str().or_else(inner)?;
     (!says_where(text)).then(|| text.into())
 }

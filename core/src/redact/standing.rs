@@ -58,12 +58,15 @@ pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
         let section = |key: &str| is_text_section(key) || is_section(key) && !is_near(kind, "ConfigMap", 3);
         return type_of_secret || object.iter().any(|entry| section(&entry.key));
     }
-    is_whole
-        && object.iter().any(|entry| {
+    if !is_whole {
+        // Only a Secret has such a section, and no kind stands beside it: a slip took that away.
+        return object.iter().any(|entry| is_text_section(&entry.key) && entry.value.as_object().is_some());
+    }
+    object.iter().any(|entry| {
             let is_odd = is_sensitive_key(&entry.key) && entry.value.as_object().is_some();
             let is_named = is_section(&entry.key) || is_packed_loosely(&entry.key) || says_secret(&entry.key, &entry.value);
             is_odd || is_named || holds_packed(&entry.value)
-        })
+    })
 }
 
 /// Whether something like `kind` says `Secret`, or something like `type`.
@@ -77,7 +80,9 @@ fn holds_packed(node: &Node) -> bool {
     match &node.value {
         Value::String(text) => has_packed(text) || is_credential(text),
         Value::Array(items) => items.iter().any(holds_packed),
-        Value::Object(object) => object.iter().any(|entry| is_sensitive_key(&entry.key) || holds_packed(&entry.value)),
+        Value::Object(object) => {
+            object.iter().any(|entry| is_sensitive_key(&entry.key) || entry.key.contains(' ') && has_packed(&entry.key) || holds_packed(&entry.value))
+        }
         _ => false,
     }
 }

@@ -105,7 +105,7 @@ fn packed_block(value: &str) -> bool {
 
 /// Hashes as files of users have them, and as `crypt` writes them. Short marks may be anything within a word.
 fn has_hash(value: &str) -> bool {
-    const MARKS: &[&str] = &["$apr1", "$2y$", "$2a$", "$2b$", "$argon2", "{SHA", "{SSHA"];
+    const MARKS: &[&str] = &["apr1", "$2y$", "$2a$", "$2b$", "$argon2", "{SHA", "{SSHA"];
     const SHORT: &[&str] = &["$1$", "$5$", "$6$", "$y$"];
     let begins = |at: usize| at == 0 || value[..at].ends_with([':', '\n', ' ', '"', '\'']);
     MARKS.iter().any(|mark| value.contains(mark)) || SHORT.iter().any(|mark| value.match_indices(mark).any(|(at, _)| begins(at)))

@@ -10,7 +10,7 @@ use super::lines;
 use super::mark::REDACTED;
 use super::stand_in::{Form, replace};
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret};
-use super::value::{decode, is_credential, symmetric_keys};
+use super::value::{decode, has_packed, is_credential, is_packed, symmetric_keys};
 use super::words::{
     bare_key, holds_tokens, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where,
     split_key,
@@ -168,8 +168,11 @@ impl<'t> Quotes<'t> {
                 return REDACTED.into();
             }
             // What is quoted may hold the mark of a quote itself, so that it ends elsewhere than it seems.
-            let words = part.split(' ').map(|word| if word.len() >= SHORTEST_WORD && is_hidden(word) { REDACTED } else { word });
-            words.collect::<Vec<&str>>().join(" ")
+            let words = part.split_inclusive(char::is_whitespace).map(|word| {
+                let bare = word.trim_end();
+                if bare.len() >= SHORTEST_WORD && is_hidden(bare) { [REDACTED, &word[bare.len()..]].concat() } else { word.into() }
+            });
+            words.collect::<String>()
         });
         parts.collect::<Vec<String>>().join("`")
     }
@@ -195,6 +198,7 @@ fn cover(text: &str, offset: u32, beside: Beside, depth: u32) -> Covered {
     let mut cover = Cover::new(text, &document, depth);
     let mut is_secret = document.root.as_ref().is_some_and(|root| cover.document(root, beside.before));
     cover.comments_that_give();
+    cover.lost_anchors();
     if beside.next {
         cover.comments_at_end();
     }
@@ -267,7 +271,7 @@ impl<'a> Cover<'a> {
             };
         };
         // What a stray `---` cut off of a Secret says nothing of itself.
-        let rest_of_secret = after_secret && !object.contains_key("kind");
+        let rest_of_secret = !object.contains_key("kind") && (after_secret || self.has_packed_comment());
         if rest_of_secret || may_be_secret(object, Standing::Whole) {
             self.secret(root, whole);
             return true;
@@ -299,6 +303,10 @@ impl<'a> Cover<'a> {
         any
     }
 
+    fn has_packed_comment(&self) -> bool {
+        self.document.comments.iter().any(|comment| has_packed(comment.range.slice(self.text)))
+    }
+
     fn comments(&mut self, within: TextRange) {
         for comment in &self.document.comments {
             if within.start <= comment.range.start && comment.range.start < within.end {
@@ -309,7 +317,7 @@ impl<'a> Cover<'a> {
 
     /// What comments give to words that name credentials, lines of which may follow one another.
     fn comments_that_give(&mut self) {
-        let gives = |text: &str| says_sensitive(text) || is_credential(text) || lines::comments_are_secret(text);
+        let gives = |text: &str| says_sensitive(text) || is_credential(text) || has_packed(text) || lines::comments_are_secret(text);
         if !self.document.comments.iter().any(|comment| gives(comment.range.slice(self.text))) {
             return;
         }
@@ -325,7 +333,7 @@ impl<'a> Cover<'a> {
         if lines::comments_are_secret(&alone) {
             return self.comments(TextRange::new(0, self.text.len() as u32));
         }
-        lines::given(&alone).into_iter().for_each(|range| self.hide(range, Form::Loose));
+        lines::given(&alone).into_iter().chain(lines::padded(&alone)).for_each(|range| self.hide(range, Form::Loose));
     }
 
     /// Comments behind the document's content, which may belong to the document after it.
@@ -415,17 +423,19 @@ impl<'a> Cover<'a> {
         self.spans().get(NodeId(id.0 + 1)).is_none_or(|next| next.parent != id)
     }
 
-    fn has_word(&self, mark: char, name: &str) -> bool {
-        let ends = |at: usize| self.text[at..].chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ',' | ']' | '}'));
-        !name.is_empty() && self.text.match_indices(name).any(|(at, _)| self.text[..at].ends_with(mark) && ends(at + name.len()))
-    }
-
     fn has_anchor(&self, name: &str) -> bool {
-        self.has_word('&', name)
+        has_marked(self.text, '&', name)
     }
 
     fn has_alias(&self, name: &str) -> bool {
-        self.has_word('*', name)
+        has_marked(self.text, '*', name)
+    }
+
+    /// What has an anchor without an alias and looks as the values of Secrets do: a Secret may have had the alias.
+    fn lost_anchors(&mut self) {
+        let lost = |(id, value): &(&NodeId, &&Str)| holds_lost_anchor(self.text, self.span(**id).value, value);
+        let lost: Vec<NodeId> = self.strings.iter().filter(lost).map(|(id, _)| *id).collect();
+        lost.into_iter().for_each(|id| self.hide(self.span(id).value, self.of_string(id)));
     }
 
     /// What an alias stands for, wherever it is written.
@@ -503,10 +513,14 @@ impl<'a> Cover<'a> {
             if span.value.start >= range.end && id != root.id {
                 break;
             }
+            if holds_tokens(self.key(id)) {
+                self.comments(span.value);
+            }
             if self.is_leaf(id) && !span.whole().is_empty() {
                 self.leaf(id, &span, named.contains_key(&span.parent));
             }
         }
+        self.comments_beside(before);
         // What stands beside it may say it again.
         if self.hidden.len() > before && self.hidden[before..].iter().any(|hidden| matches!(&hidden.form, Form::Text(value) if is_credential(value)))
         {
@@ -514,11 +528,26 @@ impl<'a> Cover<'a> {
         }
     }
 
+    /// Comments behind what was hidden last, in the same lines.
+    fn comments_beside(&mut self, from: usize) {
+        let line_of = |at: u32| self.text.get(..at as usize).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+        let lines: BTreeSet<usize> = self.hidden.iter().skip(from).map(|hidden| line_of(hidden.range.end)).collect();
+        if lines.is_empty() {
+            return;
+        }
+        let beside = self.document.comments.iter().map(|comment| comment.range).filter(|range| lines.contains(&line_of(range.start)));
+        let beside: Vec<TextRange> = beside.collect();
+        beside.into_iter().for_each(|range| self.hide(TextRange::new(range.start + 1, range.end), Form::Loose));
+    }
+
     fn leaf(&mut self, id: NodeId, span: &NodeSpan, of_header: bool) {
         let written = span.value.slice(self.text);
         let value = self.strings.get(&id).map_or(written, |value| value.as_str());
-        let (key, parent) = (self.key(id), self.key(span.parent));
-        let grand = self.span(span.parent).parent;
+        let key = self.key(id);
+        // An item of a list in a list belongs to the key of the outer one.
+        let above = if key.is_empty() { self.named_above(span.parent) } else { span.parent };
+        let parent = self.key(above);
+        let grand = self.span(above).parent;
         self.key_that_says(id, span);
         // Without a blank behind its colon a value belongs to the key.
         let (name, rest) = split_key(key);
@@ -554,6 +583,14 @@ impl<'a> Cover<'a> {
         }
     }
 
+    /// The nearest node with a key: this one, or one above it.
+    fn named_above(&self, mut id: NodeId) -> NodeId {
+        while self.key(id).is_empty() && self.spans().get(self.span(id).parent).is_some() {
+            id = self.span(id).parent;
+        }
+        id
+    }
+
     /// Whether an item of a list follows a flag whose value it is.
     fn follows_flag(&self, id: NodeId, span: &NodeSpan) -> bool {
         let Some(before) = id.0.checked_sub(1).map(NodeId) else { return false };
@@ -561,18 +598,14 @@ impl<'a> Cover<'a> {
         is_item && self.strings.get(&before).is_some_and(|word| is_sensitive_flag(word))
     }
 
-    /// A key of several words may be a line that lost its colon.
+    /// Of a key that holds a line, what is hidden in it.
     fn key_that_says(&mut self, id: NodeId, span: &NodeSpan) {
         let key = self.key(id);
         if is_credential(key) {
             return self.hide(span.key, Form::Leaf);
         }
-        if key.contains(' ') && says_sensitive(key) {
-            for found in lines::hidden(key, false) {
-                let start = span.key.start + span.key.slice(self.text).find(key).unwrap_or_default() as u32;
-                self.hide(found.range.shifted(start), Form::Loose);
-            }
-        }
+        let start = span.key.start + span.key.slice(self.text).find(key).unwrap_or_default() as u32;
+        hidden_in_key(key).into_iter().for_each(|range| self.hide(range.shifted(start), Form::Loose));
     }
 
     /// A text in the text.
@@ -586,9 +619,33 @@ impl<'a> Cover<'a> {
     }
 }
 
+/// What is hidden in a key of several words, which may be a line that lost its colon or its end.
+pub(super) fn hidden_in_key(key: &str) -> Vec<TextRange> {
+    if !key.contains([' ', '"', '{']) || !says_sensitive(key) && !has_packed(key) {
+        return Vec::new();
+    }
+    lines::hidden(key, false).into_iter().map(|hidden| hidden.range).collect()
+}
+
+/// Whether a value looks as those of Secrets do and has an anchor of which no alias is in the text: a Secret may have had the alias.
+pub fn holds_lost_anchor(text: &str, place: TextRange, value: &str) -> bool {
+    if !is_packed(value) {
+        return false;
+    }
+    let before = text.get(..place.start as usize).unwrap_or_default().trim_end();
+    let name = before.rsplit(|c: char| c.is_whitespace() || matches!(c, '{' | '[' | ',')).next().and_then(|word| word.strip_prefix('&'));
+    name.is_some_and(|name| !name.is_empty() && !has_marked(text, '*', name))
+}
+
+/// Whether a text has an anchor or an alias of this name, by its mark.
+fn has_marked(text: &str, mark: char, name: &str) -> bool {
+    let ends = |at: usize| text[at..].chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ',' | ']' | '}'));
+    !name.is_empty() && text.match_indices(name).any(|(at, _)| text[..at].ends_with(mark) && ends(at + name.len()))
+}
+
 /// Whether the value of something may be a text of its own, or a line that gives a value to a word.
 pub(super) fn may_hold_text(value: &str) -> bool {
-    value.contains([':', '=']) && value.len() >= SHORTEST_LINE && says_sensitive(value) || holds_text(value)
+    (value.contains([':', '=']) || value.contains("--")) && value.len() >= SHORTEST_LINE && says_sensitive(value) || holds_text(value)
 }
 
 /// Whether the value of something may be a text of its own.

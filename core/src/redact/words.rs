@@ -143,7 +143,7 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
 
 /// Whether the values below a key are credentials, whatever their own keys are, as those of Consul's `acl { tokens { ... } }`.
 pub(super) fn holds_tokens(key: &str) -> bool {
-    key.eq_ignore_ascii_case("tokens")
+    bare_key(key).eq_ignore_ascii_case("tokens")
 }
 
 /// Whether a word of a command is a flag whose value, the next word, is a credential.
@@ -170,9 +170,9 @@ pub(super) fn bare_key(key: &str) -> &str {
     key.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
-/// A key, and the value that belongs to it where no blank stands behind its colon.
+/// A key, and the value that belongs to it where no blank stands behind its colon, or where the colon itself was lost.
 pub(super) fn split_key(key: &str) -> (&str, Option<&str>) {
-    match key.split_once([':', '=']) {
+    match key.split_once([':', '=']).or_else(|| key.split_once(' ')) {
         Some((name, rest)) if !name.is_empty() && !rest.is_empty() => (name, Some(rest.trim_start_matches([':', '=', ' ', '"', '\'']))),
         _ => (key, None),
     }
