@@ -14,6 +14,8 @@ mod tests;
 
 pub use detect::{Detection, detect, is_claimed, recognise};
 
+use detect::{ClaimMemory, detect_with};
+
 use crate::backend::envoy::v3::Emitted;
 use crate::compilation::{Compilation, Dialect, Draft, GatewayId, GatewayRef, Ledger, Options, Side, Task, as_written};
 use crate::diagnostic::{Diagnostic, Findings, codes};
@@ -52,6 +54,7 @@ pub struct Compiler {
     remembers: bool,
     documents_only: bool,
     documents: DocumentCache,
+    claims: ClaimMemory,
     /// By the name of the dialect, and what it is given.
     memories: BTreeMap<(&'static str, ObjectSet), Box<dyn Any + Send>>,
     /// What was emitted, for back ends.
@@ -91,8 +94,16 @@ impl EmittedByGateway {
 impl Compiler {
     /// A compiler without memories, for these dialects.
     pub fn new(dialects: &[&'static Dialect]) -> Self {
-        let (documents, memories, emitted) = (DocumentCache::new(), BTreeMap::new(), EmittedByGateway::default());
-        Self { dialects: dialects.to_vec(), executor: &Sequential, remembers: true, documents_only: false, documents, memories, emitted }
+        Self {
+            dialects: dialects.to_vec(),
+            executor: &Sequential,
+            remembers: true,
+            documents_only: false,
+            documents: DocumentCache::new(),
+            claims: ClaimMemory::default(),
+            memories: BTreeMap::new(),
+            emitted: EmittedByGateway::default(),
+        }
     }
 
     /// Compiles with the threads of the host. The result is the same.
@@ -132,7 +143,7 @@ impl Compiler {
     /// there is no dialect at all. What two controllers both claim is reported once, on the side of the later one if both say so in the input.
     pub fn compile(&mut self, inputs: &Inputs, options: &Options) -> Compilation {
         let asked = options.dialect.as_ref().and_then(|name| Dialect::named(name, &self.dialects));
-        let detection = if asked.is_none() { detect(inputs, &self.dialects) } else { Detection::default() };
+        let detection = if asked.is_none() { detect_with(inputs, &self.dialects, &mut self.claims) } else { Detection::default() };
         let dialects = asked.map_or_else(|| detection.dialects(), |asked| Vec::from([asked]));
         let reading = dialects.iter().map(|dialect| (dialect.read_options)(options)).reduce(ReadOptions::join).unwrap_or_default();
         let (mut objects, found) = read::read_with(inputs, &reading, &mut self.documents, self.executor);
@@ -140,7 +151,7 @@ impl Compiler {
         diagnostics.extend(assume::assume(&mut objects, &dialects, options, &reading, &mut self.documents));
         diagnostics.extend(detection.notice(&objects, &self.dialects));
         if !self.remembers {
-            self.documents = DocumentCache::new();
+            (self.documents, self.claims) = (DocumentCache::new(), ClaimMemory::default());
         }
         let sides = dialects.iter().map(|dialect| self.side(&mut objects, &diagnostics, options, dialect, dialects.len() == 1)).collect();
         if !self.remembers {

@@ -37,7 +37,7 @@ struct Package {
 
 const WINDOW: Package = Package {
     name: "chancery-desktop",
-    depends: "Depends: libwebkit2gtk-4.1-0, libgtk-3-0\nRecommends: chancery\n",
+    depends: "Depends: libc6 (>= 2.36), libwebkit2gtk-4.1-0, libgtk-3-0\nRecommends: chancery\n",
     described: "Shows what your gateway's configuration does, live\n A window that follows a folder or a cluster, and real Envoys.\n",
     most: Some(25_000),
 };

@@ -7,8 +7,9 @@ use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::read::{self, DocumentCache, ReadOptions};
 use crate::resource::{Inputs, Objects, ResourceKey, makes_secret, nearest};
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use memchr::memmem;
+use memchr::memmem::{self, Finder};
 
 /// The dialects of an input, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +66,12 @@ impl core::fmt::Display for Claim {
 /// What only one dialect writes makes an input that dialect's, and an input may be of several. Where there is nothing of the kind, what is
 /// written for several decides for the first that reads it; and where there is nothing of that either, the first of the list is assumed.
 pub fn detect(inputs: &Inputs, dialects: &[&'static Dialect]) -> Detection {
-    let found = recognise(inputs, dialects.iter().map(|dialect| dialect.claims));
+    detect_with(inputs, dialects, &mut ClaimMemory::default())
+}
+
+/// The same, with a memory of the compiles before. It is always of the same dialects.
+pub(super) fn detect_with(inputs: &Inputs, dialects: &[&'static Dialect], memory: &mut ClaimMemory) -> Detection {
+    let found = recognise_with(inputs, dialects.iter().map(|dialect| dialect.claims), memory);
     let found: Vec<_> = found.into_iter().filter_map(|(at, claim)| Some((*dialects.get(at)?, claim))).collect();
     let assumed = dialects.first().copied().filter(|_| found.is_empty());
     Detection { found, assumed }
@@ -73,17 +79,78 @@ pub fn detect(inputs: &Inputs, dialects: &[&'static Dialect]) -> Detection {
 
 /// Which languages of a list an input is written in, by their places, each with the first claim that holds. The list has the claims of each. Nothing
 /// where the input does not say.
-pub fn recognise(inputs: &Inputs, languages: impl Iterator<Item = &'static [Claim]> + Clone) -> Vec<(usize, Claim)> {
-    let holds = |claim: &&Claim| inputs.inputs.iter().any(|input| claims(claim, &input.text));
-    let by = |is_shared: bool| {
-        let first = move |claims: &[Claim]| claims.iter().filter(|claim| claim.is_shared() == is_shared).find(holds).copied();
-        languages.clone().enumerate().filter_map(move |(at, claims)| Some((at, first(claims)?)))
-    };
-    let mut found: Vec<_> = by(false).collect();
-    if found.is_empty() {
-        found.extend(by(true).next());
+pub fn recognise(inputs: &Inputs, languages: impl Iterator<Item = &'static [Claim]>) -> Vec<(usize, Claim)> {
+    recognise_with(inputs, languages, &mut ClaimMemory::default())
+}
+
+fn recognise_with(inputs: &Inputs, languages: impl Iterator<Item = &'static [Claim]>, memory: &mut ClaimMemory) -> Vec<(usize, Claim)> {
+    let claims: Vec<(usize, &Claim)> = languages.enumerate().flat_map(|(at, claims)| claims.iter().map(move |claim| (at, claim))).collect();
+    memory.align(inputs);
+    let mut found: Vec<(usize, Claim)> = Vec::new();
+    for is_shared in [false, true] {
+        for (bit, (at, claim)) in claims.iter().enumerate().filter(|(_, (_, claim))| claim.is_shared() == is_shared) {
+            let is_known = found.last().is_some_and(|(last, _)| last == at);
+            if !is_known && memory.holds(bit, claim) {
+                found.push((*at, **claim));
+                // What several write decides for the first of them alone.
+                if is_shared {
+                    break;
+                }
+            }
+        }
+        if !found.is_empty() {
+            break;
+        }
     }
     found
+}
+
+/// Which claims hold in which texts, as far as they were looked for: texts that are as they were are not searched again.
+#[derive(Default)]
+pub(super) struct ClaimMemory {
+    texts: Vec<Searched>,
+}
+
+/// A text, and a bit for each claim: whether it was looked for, and whether it holds.
+struct Searched {
+    text: Arc<str>,
+    looked: u64,
+    held: u64,
+}
+
+impl ClaimMemory {
+    /// Keeps what is known of texts that are there still, where single texts came, went or were replaced.
+    fn align(&mut self, inputs: &Inputs) {
+        let mut before = core::mem::take(&mut self.texts).into_iter().peekable();
+        let mut texts = inputs.inputs.iter().map(|input| &input.text).peekable();
+        while let Some(text) = texts.next() {
+            let is = |known: &Searched, text: &Arc<str>| Arc::ptr_eq(&known.text, text);
+            let came = before.peek().is_some_and(|known| !is(known, text) && texts.peek().is_some_and(|next| is(known, next)));
+            let mut known = if came { None } else { before.next() };
+            if known.as_ref().is_some_and(|known| !is(known, text)) && before.peek().is_some_and(|next| is(next, text)) {
+                known = before.next();
+            }
+            let known = known.filter(|known| is(known, text));
+            self.texts.push(known.unwrap_or_else(|| Searched { text: text.clone(), looked: 0, held: 0 }));
+        }
+    }
+
+    /// Whether a claim holds in any text. `bit` is its number.
+    fn holds(&mut self, bit: usize, claim: &Claim) -> bool {
+        let search = Search::new(claim);
+        // Claims that have no bit are looked for each time.
+        let bit = u32::try_from(bit).ok().and_then(|bit| 1_u64.checked_shl(bit)).unwrap_or_default();
+        self.texts.iter_mut().any(|known| {
+            if bit == 0 {
+                return search.is_in(&known.text);
+            }
+            if known.looked & bit == 0 {
+                known.looked |= bit;
+                known.held |= if search.is_in(&known.text) { bit } else { 0 };
+            }
+            known.held & bit != 0
+        })
+    }
 }
 
 /// Whether a text that was not named holds something that one of these dialects reads, or that is certainly meant for one. A folder also holds what
@@ -96,7 +163,7 @@ pub fn is_claimed(text: &str, asked: Option<&'static Dialect>, dialects: &[&'sta
     }
     let known = || dialects.iter().filter(|dialect| !dialect.claims.is_empty());
     let says_enough = |claim: &&Claim| !matches!(claim, Claim::IngressClass(_));
-    if known().flat_map(|dialect| dialect.claims).filter(says_enough).any(|claim| claims(claim, text)) {
+    if known().flat_map(|dialect| dialect.claims).filter(says_enough).any(|claim| Search::new(claim).is_in(text)) {
         return true;
     }
     let read_options = asked.map_or_else(ReadOptions::default, |dialect| (dialect.read_options)(&Options::default()));
@@ -122,24 +189,50 @@ impl Claim {
     }
 }
 
-fn claims(claim: &Claim, text: &str) -> bool {
-    match claim {
-        Claim::Version(group) | Claim::SharedVersion(group) => begins_version(text, group),
-        Claim::Annotation(prefix) | Claim::SharedAnnotation(prefix) => begins_key(text, prefix),
-        Claim::IngressClass(class) => is_class(text, class),
-        Claim::Field(key, value) => has_field(text, key, value),
-        Claim::Block(name) => begins_block(text, name),
+/// A claim that is looked for in many texts.
+struct Search<'c> {
+    claim: &'c Claim,
+    /// What is rare in it.
+    rare: Finder<'c>,
+}
+
+impl<'c> Search<'c> {
+    fn new(claim: &'c Claim) -> Self {
+        let rare = match claim {
+            Claim::Version(group) | Claim::SharedVersion(group) => group,
+            Claim::Annotation(prefix) | Claim::SharedAnnotation(prefix) => prefix,
+            Claim::IngressClass(_) => "ngress",
+            Claim::Field(key, "") => key,
+            // It is written in one case.
+            Claim::Field(_, value) => value,
+            Claim::Block(name) => name,
+        };
+        Self { claim, rare: Finder::new(rare) }
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        let mut places = self.rare.find_iter(text.as_bytes()).peekable();
+        if places.peek().is_none() {
+            return false;
+        }
+        match self.claim {
+            Claim::Version(_) | Claim::SharedVersion(_) => begins_version(text, places),
+            Claim::Annotation(_) | Claim::SharedAnnotation(_) => begins_key(text, places),
+            Claim::IngressClass(class) => is_class(text, class),
+            Claim::Field(key, value) => has_field(text, key, value, places),
+            Claim::Block(name) => begins_block(text, name, places),
+        }
     }
 }
 
 /// Whether HCL has a block or an object of this name, or JSON begins with one, that is in no other: what is in another is indented.
-fn begins_block(text: &str, name: &str) -> bool {
+fn begins_block(text: &str, name: &str, mut places: impl Iterator<Item = usize>) -> bool {
     let opens = |after: &str| after.trim_start().starts_with(['{', '[']);
     let json = text.trim_start().strip_prefix('{').and_then(|rest| rest.trim_start().strip_prefix('"')?.strip_prefix(name)?.strip_prefix('"'));
     if json.and_then(|rest| rest.trim_start().strip_prefix(':')).is_some_and(opens) {
         return true;
     }
-    memmem::find_iter(text.as_bytes(), name).any(|at| {
+    places.any(|at| {
         let after = text.get(at + name.len()..).unwrap_or_default().trim_start_matches([' ', '\t']);
         line_before(text, at).is_empty() && (after.starts_with('{') || after.strip_prefix('=').is_some_and(opens))
     })
@@ -155,10 +248,9 @@ fn has_labelled_block(text: &str) -> bool {
 }
 
 /// Whether there is a key, in any case, with a value that begins so: as YAML, JSON and HCL write it.
-fn has_field(text: &str, key: &str, value: &str) -> bool {
-    // The value is looked for where there is one, as it is written in one case.
+fn has_field(text: &str, key: &str, value: &str, mut places: impl Iterator<Item = usize>) -> bool {
     let rare = if value.is_empty() { key } else { value };
-    let found = memmem::find_iter(text.as_bytes(), rare).any(|at| {
+    let found = places.any(|at| {
         let before = line_before(text, at);
         let after = text.get(at + rare.len()..).unwrap_or_default().trim_start_matches(['"', '\'']).trim_start_matches(' ');
         let last = |of: &str| of.rsplit(['{', ',', '[']).next().unwrap_or_default().trim_matches([' ', '\t', '-', '"', '\'']).len();
@@ -172,17 +264,17 @@ fn has_field(text: &str, key: &str, value: &str) -> bool {
     found && !has_labelled_block(text)
 }
 
-/// Whether a group stands in an `apiVersion`.
-fn begins_version(text: &str, group: &str) -> bool {
-    memmem::find_iter(text.as_bytes(), group).any(|at| {
+/// Whether a group that is at these places is in an `apiVersion`.
+fn begins_version(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
+    places.any(|at| {
         let before = line_before(text, at);
         before.rsplit(['{', ',']).next().is_some_and(|key| key.trim_matches([' ', '"', '\'', ':', '-']) == "apiVersion")
     })
 }
 
-/// Whether a text begins a key: an annotation.
-fn begins_key(text: &str, prefix: &str) -> bool {
-    memmem::find_iter(text.as_bytes(), prefix).any(|at| line_before(text, at).trim_matches([' ', '-', '{', '"', '\'']).is_empty())
+/// Whether a text that is at these places begins a key: an annotation.
+fn begins_key(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
+    places.any(|at| line_before(text, at).trim_matches([' ', '-', '{', '"', '\'']).is_empty())
 }
 
 /// Whether an Ingress is of a class.

@@ -42,6 +42,43 @@ struct CachedInput {
     chunks: Vec<CachedChunk>,
 }
 
+/// The inputs of the compile before, as they are asked for: nearly always in their order.
+struct Known {
+    inputs: Vec<Option<CachedInput>>,
+    /// Behind the one that was taken last.
+    next: usize,
+    /// The places of each name, once inputs are asked for in another order.
+    by_name: Option<HashMap<Str, Vec<usize>>>,
+}
+
+impl Known {
+    fn new(inputs: Vec<CachedInput>) -> Self {
+        Self { inputs: inputs.into_iter().map(Some).collect(), next: 0, by_name: None }
+    }
+
+    /// An input of this name that was not taken yet.
+    fn take(&mut self, name: &Str) -> Option<CachedInput> {
+        let is_next = |known: &Option<CachedInput>| known.as_ref().is_some_and(|known| known.name == *name);
+        let at = if self.inputs.get(self.next).is_some_and(is_next) { self.next } else { self.place_of(name)? };
+        self.next = at + 1;
+        self.inputs.get_mut(at)?.take()
+    }
+
+    fn place_of(&mut self, name: &Str) -> Option<usize> {
+        let inputs = &self.inputs;
+        let places = self.by_name.get_or_insert_with(|| {
+            let mut places: HashMap<Str, Vec<usize>> = HashMap::with_capacity(inputs.len());
+            for (at, known) in inputs.iter().enumerate() {
+                if let Some(known) = known {
+                    places.entry(known.name.clone()).or_default().push(at);
+                }
+            }
+            places
+        });
+        places.get(name)?.iter().copied().find(|at| inputs.get(*at).is_some_and(Option::is_some))
+    }
+}
+
 struct CachedChunk {
     /// Where it stands in its input.
     range: TextRange,
@@ -104,15 +141,15 @@ impl DocumentCache {
         if self.options != *options {
             *self = Self { options: options.clone(), ..Self::default() };
         }
-        let mut before = core::mem::take(&mut self.inputs);
+        let mut before = Known::new(core::mem::take(&mut self.inputs));
         let same = Arc::ptr_eq(&self.stored, &inputs.stored);
         self.stored = inputs.stored.clone();
         let plans: Vec<Plan> = inputs
             .inputs
             .iter()
             .map(|input| {
-                let known = before.iter().position(|known| known.name == input.name).map(|at| before.remove(at));
-                let known = known.unwrap_or_else(|| CachedInput { name: input.name.clone(), text: Arc::from(""), stored: false, chunks: Vec::new() });
+                let nothing = || CachedInput { name: input.name.clone(), text: Arc::from(""), stored: false, chunks: Vec::new() };
+                let known = before.take(&input.name).unwrap_or_else(nothing);
                 let unchanged = same && Arc::ptr_eq(&known.text, &input.text);
                 let stored = if unchanged { known.stored } else { inputs.stored.contains(&input.name) };
                 Plan::new(input, stored, known)
@@ -126,7 +163,7 @@ impl DocumentCache {
         });
         let mut decoded = decoded.into_iter();
         self.inputs = plans.into_iter().map(|plan| self.carry_out(plan, &mut decoded)).collect();
-        for gone in before.into_iter().flat_map(|input| input.chunks) {
+        for gone in before.inputs.into_iter().flatten().flat_map(|input| input.chunks) {
             self.release(gone.objects.ids());
         }
         self.place()
