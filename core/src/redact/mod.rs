@@ -12,6 +12,7 @@
 //!
 //! What must not be here: where texts come from and go to, and what a Secret is for.
 
+mod anchors;
 mod held_back;
 mod hidden;
 mod lines;
@@ -26,12 +27,13 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use anchors::holds_lost_anchor;
 pub use held_back::HeldBack;
 use lines::is_secret as lines_say_secret;
 pub use mark::REDACTED;
 pub use nature::{KeptBack, credentials_of, is_name, keep_back, keep_back_within, keeps_back};
 pub use stand_in::blank_panic;
-pub use veil::{Quotes, Veil, holds_lost_anchor};
+pub use veil::{Quotes, Veil};
 
 /// Whether a text that cannot be parsed may be a Secret.
 pub fn may_be_secret(text: &str) -> bool {

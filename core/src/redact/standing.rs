@@ -63,9 +63,9 @@ pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
         return object.iter().any(|entry| is_text_section(&entry.key) && entry.value.as_object().is_some());
     }
     object.iter().any(|entry| {
-            let is_odd = is_sensitive_key(&entry.key) && entry.value.as_object().is_some();
-            let is_named = is_section(&entry.key) || is_packed_loosely(&entry.key) || says_secret(&entry.key, &entry.value);
-            is_odd || is_named || holds_packed(&entry.value)
+        let is_odd = is_sensitive_key(&entry.key) && entry.value.as_object().is_some();
+        let is_named = is_section(&entry.key) || is_packed_loosely(&entry.key) || says_secret(&entry.key, &entry.value);
+        is_odd || is_named || holds_packed(&entry.value)
     })
 }
 

@@ -79,7 +79,8 @@ fn what_names_a_place_or_looks_like_a_credential_alone_stays() {
 
 #[test]
 fn a_value_whose_anchor_lost_its_alias_is_hidden() {
-    let text = "kind: List\nitems:\n- kind: Service\n  metadata: {name: c, labels: {a: &key UXowMDFodXNoaHVzaHBhZGRpbmc=}}\n- kind: Secret\n  data:\n";
+    let text =
+        "kind: List\nitems:\n- kind: Service\n  metadata: {name: c, labels: {a: &key UXowMDFodXNoaHVzaHBhZGRpbmc=}}\n- kind: Secret\n  data:\n";
     let whole = TextRange::new(0, text.len() as u32);
     assert!(Veil::new(text).hides(text, whole), "{}", Veil::new(text).masked(text, whole));
 }

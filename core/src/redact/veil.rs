@@ -5,12 +5,13 @@
 //!
 //! What must not be here: what takes the place of what is hidden (`stand_in`).
 
+use super::anchors::{has_marked, holds_lost_anchor};
 use super::hidden::Hidden;
 use super::lines;
 use super::mark::REDACTED;
 use super::stand_in::{Form, replace};
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret};
-use super::value::{decode, has_packed, is_credential, is_packed, symmetric_keys};
+use super::value::{decode, has_packed, is_credential, symmetric_keys};
 use super::words::{
     bare_key, holds_tokens, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where,
     split_key,
@@ -625,22 +626,6 @@ pub(super) fn hidden_in_key(key: &str) -> Vec<TextRange> {
         return Vec::new();
     }
     lines::hidden(key, false).into_iter().map(|hidden| hidden.range).collect()
-}
-
-/// Whether a value looks as those of Secrets do and has an anchor of which no alias is in the text: a Secret may have had the alias.
-pub fn holds_lost_anchor(text: &str, place: TextRange, value: &str) -> bool {
-    if !is_packed(value) {
-        return false;
-    }
-    let before = text.get(..place.start as usize).unwrap_or_default().trim_end();
-    let name = before.rsplit(|c: char| c.is_whitespace() || matches!(c, '{' | '[' | ',')).next().and_then(|word| word.strip_prefix('&'));
-    name.is_some_and(|name| !name.is_empty() && !has_marked(text, '*', name))
-}
-
-/// Whether a text has an anchor or an alias of this name, by its mark.
-fn has_marked(text: &str, mark: char, name: &str) -> bool {
-    let ends = |at: usize| text[at..].chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ',' | ']' | '}'));
-    !name.is_empty() && text.match_indices(name).any(|(at, _)| text[..at].ends_with(mark) && ends(at + name.len()))
 }
 
 /// Whether the value of something may be a text of its own, or a line that gives a value to a word.
