@@ -30,7 +30,7 @@ use tonic::Streaming;
 use tonic::transport::{Channel, Endpoint};
 
 /// After this long without a message, none will come.
-pub const QUIET: Duration = Duration::from_millis(400);
+pub const QUIET: Duration = Duration::from_millis(1000);
 
 /// A server.
 pub struct Server {
