@@ -9,6 +9,7 @@ pub mod fuzz;
 pub mod generate;
 pub mod leaks;
 pub mod place;
+pub mod port;
 pub mod show;
 pub mod threads;
 pub mod work;

@@ -16,11 +16,12 @@ use chancery_core::compare::{ChangeKind, Side, SideSource, compare};
 use chancery_core::envoy_config::{EnvoyConfig, Running};
 use chancery_core::ir::SecretReference;
 use chancery_tests::chance::Chance;
+use chancery_tests::port;
 use chancery_tests::work::Work;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -43,10 +44,6 @@ struct Tally {
     edits: usize,
     not_started: Vec<String>,
     failures: Vec<String>,
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
 }
 
 /// The body of an answer of the admin interface.
@@ -78,7 +75,7 @@ fn whole(mut rest: &[u8]) -> Option<Vec<u8>> {
 
 /// What an Envoy that runs this tells of itself; none where it does not start.
 fn dump(program: &OsString, folder: &Path, mut bootstrap: Value) -> Result<String, String> {
-    let port = free_port();
+    let port = port::free();
     bootstrap["admin"] = json!({ "address": { "socket_address": { "address": "127.0.0.1", "port_value": port } } });
     let (config, log) = (folder.join("envoy.json"), folder.join("log"));
     fs::write(&config, bootstrap.to_string()).expect("a file");

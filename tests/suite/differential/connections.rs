@@ -5,7 +5,7 @@
 //!
 //! What must not be here: HTTP.
 
-use super::envoy::{Envoy, free_port, local, port};
+use super::envoy::{Envoy, local, port};
 use super::{here, request};
 use chancery_core::backend::envoy::v3::pb;
 use chancery_core::envoy_config::EnvoyConfig;
@@ -111,7 +111,7 @@ fn rigged(of: &Listener) -> Listener {
     });
     Listener {
         name: of.name.clone(),
-        address: Some(local(free_port())),
+        address: Some(local(chancery_tests::port::free())),
         filter_chains: chains.collect(),
         listener_filters: of.listener_filters.iter().filter(|filter| filter.name.ends_with("tls_inspector")).cloned().collect(),
         ..Default::default()

@@ -60,11 +60,6 @@ impl Echo {
     }
 }
 
-/// A port that nobody has.
-pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
-}
-
 pub fn local(port: u16) -> pb::base::Address {
     use pb::base::socket_address::PortSpecifier;
     pb::base::Address {
@@ -109,7 +104,7 @@ pub fn rig(bootstrap: pb::bootstrap::Bootstrap) -> Option<pb::bootstrap::Bootstr
                 };
                 listeners.push(pb::listener::Listener {
                     name: format!("{}-{}", listener.name, listeners.len()),
-                    address: Some(local(free_port())),
+                    address: Some(local(chancery_tests::port::free())),
                     filter_chains: vec![pb::listener::FilterChain { filters: vec![filter], ..Default::default() }],
                     ..Default::default()
                 });

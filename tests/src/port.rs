@@ -1,0 +1,37 @@
+//! Ports for servers that a test starts.
+
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+/// Below the ports that Linux gives to connections (`net.ipv4.ip_local_port_range`, 32768 by default), so that none takes one before its server starts.
+const FIRST: u16 = 20_000;
+const COUNT: u16 = 12_000;
+
+/// How many were given.
+static GIVEN: AtomicU16 = AtomicU16::new(0);
+
+/// A port of this machine that is free. A process is given each port once, before it has had all of them; another process starts elsewhere.
+///
+/// # Panics
+///
+/// When no port is free.
+#[must_use]
+pub fn free() -> u16 {
+    let start = std::process::id().wrapping_mul(101) % u32::from(COUNT);
+    let next = || {
+        let given = u32::from(GIVEN.fetch_add(1, Ordering::Relaxed));
+        FIRST + u16::try_from((start + given) % u32::from(COUNT)).unwrap_or_default()
+    };
+    std::iter::repeat_with(next).take(COUNT.into()).find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("a free port")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_port_is_given_twice() {
+        let ports: BTreeSet<u16> = std::iter::repeat_with(super::free).take(300).collect();
+        assert_eq!(ports.len(), 300);
+    }
+}
