@@ -10,6 +10,7 @@ use chancery_live::engine::Settings;
 use chancery_live::event::{Event, Events, Server};
 use chancery_live::serve::{Servers, serve};
 use chancery_live::sources::folder::{Folder, Reading};
+use chancery_tests::port::free;
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
@@ -30,10 +31,6 @@ fn envoy() -> Option<String> {
     assert!(std::env::var_os("CI").is_none(), "there is no Envoy, and this is CI");
     eprintln!("\n*** SKIPPED: the tests with a real Envoy, as there is none ***\n");
     None
-}
-
-fn free() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
 }
 
 fn put(folder: &Path, name: &str, text: &str) {

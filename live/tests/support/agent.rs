@@ -4,13 +4,13 @@
 
 use chancery_envoy_api::json::{Style, to_string_with};
 use chancery_envoy_api::registry;
+use chancery_tests::port::free;
 use envoy_types::pb::envoy::config::core::v3::Node;
 use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_client::AggregatedDiscoveryServiceClient;
 use envoy_types::pb::envoy::service::discovery::v3::{DeltaDiscoveryRequest, DeltaDiscoveryResponse};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -49,10 +49,6 @@ fn binary() -> Option<PathBuf> {
         fs::rename(&part, &binary).expect("a rename");
     }
     Some(binary)
-}
-
-fn free() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
 }
 
 /// A server's ports and process.

@@ -2,6 +2,7 @@
 //!
 //! The binary is kept below the target folder, by a hash of what it is made of. What must not be here: what is tested.
 
+use chancery_tests::port::free;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::{ApiResource, GroupVersionKind};
@@ -9,7 +10,6 @@ use kube::{Client, Config};
 use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose};
 use serde_json::{Value, json};
 use std::fs;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -43,10 +43,6 @@ pub fn binary() -> Option<PathBuf> {
         fs::rename(&part, &binary).expect("a rename");
     }
     Some(binary)
-}
-
-fn free() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
 }
 
 /// An API server with its etcd.
