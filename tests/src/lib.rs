@@ -1,5 +1,5 @@
 //! What the suites share: compiling a text as the command line would, fixtures, places in Envoy's configuration, repeatable chance,
-//! and configurations of any size.
+//! configurations of any size, and ports for servers.
 //!
 //! What must not be here: expectations.
 

@@ -1,16 +1,17 @@
 //! Ports for servers that a test starts.
 
 use std::net::TcpListener;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Below the ports that Linux gives to connections (`net.ipv4.ip_local_port_range`, 32768 by default), so that none takes one before its server starts.
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 12_000;
 
 /// How many were given.
-static GIVEN: AtomicU16 = AtomicU16::new(0);
+static GIVEN: AtomicU32 = AtomicU32::new(0);
 
-/// A port of this machine that is free. A process is given each port once, before it has had all of them; another process starts elsewhere.
+/// A port of this machine that was free a moment ago. A process gets each port once, until it has had all of them. Where it starts depends on its id, so
+/// that two processes rarely try the same port at the same time.
 ///
 /// # Panics
 ///
@@ -19,7 +20,7 @@ static GIVEN: AtomicU16 = AtomicU16::new(0);
 pub fn free() -> u16 {
     let start = std::process::id().wrapping_mul(101) % u32::from(COUNT);
     let next = || {
-        let given = u32::from(GIVEN.fetch_add(1, Ordering::Relaxed));
+        let given = GIVEN.fetch_add(1, Ordering::Relaxed) % u32::from(COUNT);
         FIRST + u16::try_from((start + given) % u32::from(COUNT)).unwrap_or_default()
     };
     std::iter::repeat_with(next).take(COUNT.into()).find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("a free port")
