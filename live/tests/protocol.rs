@@ -242,6 +242,23 @@ async fn nodes_get_their_own_gateway() {
 }
 
 #[tokio::test]
+async fn a_build_between_the_stream_and_its_first_request_changes_nothing() {
+    for variant in [Variant::Sotw, Variant::Delta] {
+        let server = Server::start().await;
+        server.proxies.publish_one(snapshot("one", &[(CDS, "a", "1")]));
+        server.proxies.publish_one(snapshot("two", &[(CDS, "b", "1")]));
+        let mut client = Client::open(&server, variant, None, "one").await;
+        server.proxies.publish_one(snapshot("two", &[(CDS, "b", "2")]));
+        // The stream's task sees the build before there is a request.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        client.subscribe(&CDS.type_url(), &[]).await;
+        client.settle().await;
+        assert!(client.known[&CDS.type_url()].contains_key("a"), "{variant:?}");
+        assert_eq!(server.clients.all().len(), 1, "{variant:?}: no stream without a node is shown");
+    }
+}
+
+#[tokio::test]
 async fn a_stale_answer_changes_nothing() {
     let server = Server::start().await;
     server.proxies.publish_one(snapshot("g", &[(RDS, "a", "1"), (RDS, "b", "1")]));

@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::redact::{self, KeptBack, Quotes, holds_lost_anchor, keep_back, keep_back_within};
 use crate::resource::{Content, ObjectId, ResourceKey, Secret};
 use crate::text::{Document, Node, NodeId, Str, Value, parse, parse_embedded};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -186,14 +187,34 @@ impl Decoder<'_> {
         let unnamed = !is_named;
         // A definition of a service has no `kind`, and may have a token.
         let is_other = self.options.identify.is_some_and(|identify| !self.secret && !self.broken && self.is_plain(root) && (identify.is_own)(root));
+        let mut aliased = Vec::new();
+        if self.text.contains('*') {
+            self.aliased(root, false, &mut aliased);
+        }
         let mut kept = if is_other { keep_back_within(root, self.broken) } else { keep_back(root, self.secret || unnamed, self.broken) };
-        // What an alias stands for is written elsewhere, where it may not be a Secret's.
-        let is_alias = |node: NodeId| self.document.spans.get(node).is_some_and(|span| span.value.slice(self.text).starts_with('*'));
-        kept.credentials.extend(kept.secrets.iter().filter(|(node, _)| is_alias(*node)).map(|(_, value)| value.clone()));
+        if kept.is_secret && !aliased.is_empty() {
+            // What an alias stands for is written elsewhere, where it may not be a Secret's. What a Secret may show is still in the tree.
+            let mut shown = Vec::new();
+            self.aliased(root, false, &mut shown);
+            let shown: BTreeSet<Str> = shown.into_iter().collect();
+            kept.credentials.extend(aliased.into_iter().filter(|value| !shown.contains(value)));
+        }
         if !kept.is_secret && self.text.contains('&') {
             self.lost_anchors(root, &mut kept.credentials);
         }
         kept
+    }
+
+    /// Texts for which aliases stand.
+    fn aliased(&self, node: &Node, below: bool, found: &mut Vec<Str>) {
+        let is_alias = || self.document.spans.get(node.id).is_some_and(|span| span.value.slice(self.text).starts_with('*'));
+        let below = below || is_alias();
+        match &node.value {
+            Value::String(value) if below => found.push(value.clone()),
+            Value::Array(items) => items.iter().for_each(|item| self.aliased(item, below, found)),
+            Value::Object(object) => object.iter().for_each(|entry| self.aliased(&entry.value, below, found)),
+            _ => {}
+        }
     }
 
     /// Values that an alias in a Secret may have stood for.

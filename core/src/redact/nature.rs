@@ -218,7 +218,11 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                 kept.credentials.extend(below.chain(beside).map(Str::new));
                 match by_key.then(|| credential_of(value)).flatten() {
                     Some(credential) => kept.credentials.push(credential),
-                    None => look_into(value, kept, Where { in_headers: names_headers(key), in_tokens: holds_tokens(key), ..at }),
+                    None => {
+                        // A slip in the key may have put the value into an object.
+                        let slipped = by_key && key.ends_with(['"', '\'']);
+                        look_into(value, kept, Where { in_headers: names_headers(key), in_tokens: slipped || holds_tokens(key), ..at });
+                    }
                 }
             }
         }

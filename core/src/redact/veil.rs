@@ -5,7 +5,7 @@
 //!
 //! What must not be here: what takes the place of what is hidden (`stand_in`).
 
-use super::anchors::{has_marked, holds_lost_anchor};
+use super::anchors::{has_alias, has_anchor, holds_lost_anchor};
 use super::hidden::Hidden;
 use super::lines;
 use super::mark::REDACTED;
@@ -425,11 +425,11 @@ impl<'a> Cover<'a> {
     }
 
     fn has_anchor(&self, name: &str) -> bool {
-        has_marked(self.text, '&', name)
+        has_anchor(self.text, name)
     }
 
     fn has_alias(&self, name: &str) -> bool {
-        has_marked(self.text, '*', name)
+        has_alias(self.text, name)
     }
 
     /// What has an anchor without an alias and looks as the values of Secrets do: a Secret may have had the alias.

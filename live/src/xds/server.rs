@@ -96,6 +96,7 @@ impl Xds {
             only,
             machine: Stream::new(W::PROTOCOL, only.is_none()).with_ttl(self.ttl),
             node: Node::default(),
+            has_asked: false,
             connected: None,
             joined: None,
             peer,
@@ -117,6 +118,8 @@ struct Task<W: Wire> {
     only: Option<Service>,
     machine: Stream,
     node: Node,
+    /// A request has come. Before the first, nobody knows whose stream it is.
+    has_asked: bool,
     connected: Option<Connected>,
     joined: Option<Joined>,
     peer: Peer,
@@ -181,6 +184,7 @@ impl<W: Wire> Task<W> {
         if request.type_url == Service::Secrets.type_url() {
             self.asked_secrets.extend(request.names.iter().chain(&request.subscribe).cloned());
         }
+        self.has_asked = true;
         if let Some(verdict) = self.machine.request(&request, Instant::now()) {
             let snapshot = self.sent_of.get(&verdict.type_url).cloned().unwrap_or_default();
             let (clients, id) = (self.shared.clients.clone(), self.node.id.clone());
@@ -204,6 +208,9 @@ impl<W: Wire> Task<W> {
     }
 
     async fn pump(&mut self, latest: &Snapshots) -> Result<(), End> {
+        if !self.has_asked {
+            return Ok(());
+        }
         if self.joined.is_none() {
             self.joined = Some(self.shared.proxies.join(&self.node));
         }

@@ -30,7 +30,7 @@ use tonic::Streaming;
 use tonic::transport::{Channel, Endpoint};
 
 /// After this long without a message, none will come.
-pub const QUIET: Duration = Duration::from_millis(1000);
+pub const QUIET: Duration = Duration::from_millis(400);
 
 /// A server.
 pub struct Server {

@@ -74,6 +74,27 @@ pub(super) const FILES: &[Form] = &[
             v.packed()
         )
     }),
+    ("an anchor whose alias is in a comment", |v| {
+        format!(
+            "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {{name: c, labels: {{a: &key {}}}}}\n- apiVersion: v1\n  kind: Secret\n  metadata: {{name: shop}}\n  data:\n    #tls.key: *key\n    b: {}\n",
+            v.packed(),
+            v.packed()
+        )
+    }),
+    ("an alias in an item that a dash cut off of its Secret", |v| {
+        format!(
+            "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {{name: c, labels: {{a: &key {}}}}}\n- apiVersion: v1\n  kind: Secret\n  metadata: {{name: shop}}\n  data:\n-   tls.key: *key\n    b: {}\n",
+            v.packed(),
+            v.packed()
+        )
+    }),
+    ("tokens below a key that lost a quotation mark", |v| {
+        format!(
+            "{{\"services\": [{{\"name\": \"web\", \"token\": \"{}\"}}, {{\"name\": \"cart\", token\": {{\"a\": \"{}\"}}}}]}}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
     ("a comment behind an exclamation mark", |v| {
         format!("{HEAD}stringData:\n  a: !# {}\n  b: ! # {}\n  c: !!str # {}\n    {}\n", v.plain(), v.plain(), v.plain(), v.plain())
     }),
