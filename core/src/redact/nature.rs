@@ -7,8 +7,8 @@ use super::standing::{Standing, may_be_secret};
 use super::value::{is_credential, symmetric_keys};
 use super::veil::{hidden_in_key, hidden_within, holds_text, may_hold_text};
 use super::words::{
-    bare_key, holds_tokens, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where,
-    split_key,
+    bare_key, holds_tokens, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers, names_sensitive_header,
+    says_sensitive, says_where, split_key,
 };
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
@@ -191,7 +191,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
             kept.credentials.extend(secrets.into_iter().map(|(_, value)| value).filter(|value| !says_where(value)));
         }
         Value::Object(object) => {
-            let names = |entry: &Entry| matches!(bare_key(&entry.key), "name" | "key") && entry.value.as_str().is_some_and(is_sensitive_header);
+            let names = |entry: &Entry| names_sensitive_header(&entry.key, entry.value.as_str());
             let of_header = object.iter().any(names);
             for (key, value) in object.iter_mut() {
                 kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));

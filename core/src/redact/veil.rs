@@ -13,8 +13,8 @@ use super::stand_in::{Form, replace};
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret};
 use super::value::{decode, has_packed, is_credential, symmetric_keys};
 use super::words::{
-    bare_key, holds_tokens, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers, says_sensitive, says_where,
-    split_key,
+    bare_key, holds_tokens, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers, names_sensitive_header,
+    says_sensitive, says_where, split_key,
 };
 use crate::order::{Gather as _, Order as _};
 use crate::text::{Chunk, Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
@@ -503,8 +503,7 @@ impl<'a> Cover<'a> {
         let mut named = BTreeMap::new();
         for id in (0..self.spans().len() as u32).map(NodeId) {
             let span = self.span(id);
-            if range.start <= span.value.start && matches!(bare_key(self.key(id)), "name" | "key") && is_sensitive_header(span.value.slice(self.text))
-            {
+            if range.start <= span.value.start && names_sensitive_header(self.key(id), Some(span.value.slice(self.text))) {
                 named.insert(span.parent, ());
             }
         }

@@ -178,6 +178,12 @@ pub(super) fn split_key(key: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// Whether a key and its value name a header that carries credentials, also where no blank stands behind the colon between them.
+pub(super) fn names_sensitive_header(key: &str, value: Option<&str>) -> bool {
+    let (name, rest) = split_key(key);
+    matches!(bare_key(name), "name" | "key") && rest.or(value).is_some_and(is_sensitive_header)
+}
+
 /// What the value of a sensitive key says where it is no credential itself: nothing, a switch, a number, a path, or the name of a place.
 pub(super) fn says_where(value: &str) -> bool {
     let value = value.trim();

@@ -95,6 +95,12 @@ pub(super) const FILES: &[Form] = &[
             v.plain()
         )
     }),
+    ("the name of a header without a blank before it", |v| {
+        format!(
+            "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p, namespace: default}}\nspec:\n  routes:\n  - requestHeadersPolicy:\n      set::\n      - {{name:X-Api-Key, value: {}}}\n",
+            v.plain()
+        )
+    }),
     ("a comment behind an exclamation mark", |v| {
         format!("{HEAD}stringData:\n  a: !# {}\n  b: ! # {}\n  c: !!str # {}\n    {}\n", v.plain(), v.plain(), v.plain(), v.plain())
     }),
