@@ -6,7 +6,7 @@
 use super::identity::{self, Identity};
 use super::{ReadOptions, Shape, problem};
 use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::redact::{self, KeptBack, Quotes, holds_lost_anchor, keep_back, keep_back_within};
+use crate::redact::{self, Aliases, KeptBack, Quotes, keep_back, keep_back_within};
 use crate::resource::{Content, ObjectId, ResourceKey, Secret};
 use crate::text::{Document, Node, NodeId, Str, Value, parse, parse_embedded};
 use alloc::collections::BTreeSet;
@@ -200,7 +200,7 @@ impl Decoder<'_> {
             kept.credentials.extend(aliased.into_iter().filter(|value| !shown.contains(value)));
         }
         if !kept.is_secret && self.text.contains('&') {
-            self.lost_anchors(root, &mut kept.credentials);
+            self.lost_anchors(root, &Aliases::new(self.text, &self.document.spans), &mut kept.credentials);
         }
         kept
     }
@@ -218,12 +218,12 @@ impl Decoder<'_> {
     }
 
     /// Values that an alias in a Secret may have stood for.
-    fn lost_anchors(&self, node: &Node, found: &mut Vec<Str>) {
+    fn lost_anchors(&self, node: &Node, aliases: &Aliases<'_>, found: &mut Vec<Str>) {
         let place = self.document.spans.get(node.id).map(|span| span.value);
         match &node.value {
-            Value::String(value) if place.is_some_and(|place| holds_lost_anchor(self.text, place, value)) => found.push(value.clone()),
-            Value::Array(items) => items.iter().for_each(|item| self.lost_anchors(item, found)),
-            Value::Object(object) => object.iter().for_each(|entry| self.lost_anchors(&entry.value, found)),
+            Value::String(value) if place.is_some_and(|place| aliases.lost(place, value)) => found.push(value.clone()),
+            Value::Array(items) => items.iter().for_each(|item| self.lost_anchors(item, aliases, found)),
+            Value::Object(object) => object.iter().for_each(|entry| self.lost_anchors(&entry.value, aliases, found)),
             _ => {}
         }
     }

@@ -3,34 +3,44 @@
 //! What must not be here: what is hidden where they are.
 
 use super::value::is_packed;
-use crate::text::TextRange;
+use crate::text::{NodeId, Spans, TextRange};
+use alloc::collections::BTreeSet;
 
-/// Whether a value looks as those of Secrets do and has an anchor of which no alias is in the text: a Secret may have had the alias.
-pub fn holds_lost_anchor(text: &str, place: TextRange, value: &str) -> bool {
-    if !is_packed(value) {
-        return false;
-    }
-    let before = text.get(..place.start as usize).unwrap_or_default().trim_end();
-    let name = before.rsplit(|c: char| c.is_whitespace() || matches!(c, '{' | '[' | ',')).next().and_then(|word| word.strip_prefix('&'));
-    name.is_some_and(|name| !name.is_empty() && !has_alias(text, name))
+/// The names of the aliases of a document.
+pub struct Aliases<'a> {
+    text: &'a str,
+    names: BTreeSet<&'a str>,
 }
 
-/// Whether a text has an alias of this name. One in a comment is none: the value that it stood for may still be a Secret's.
-pub(super) fn has_alias(text: &str, name: &str) -> bool {
-    places(text, '*', name).any(|at| {
-        let line = text[..at].rsplit('\n').next().unwrap_or_default();
-        !line.match_indices('#').any(|(at, _)| line[..at].chars().next_back().is_none_or(char::is_whitespace))
-    })
+impl<'a> Aliases<'a> {
+    /// Those that a tree has. One in a comment, or in a text, is none.
+    pub fn new(text: &'a str, spans: &Spans) -> Self {
+        let mut names = BTreeSet::new();
+        if text.contains('&') {
+            let written = (0..spans.len() as u32).filter_map(|id| spans.get(NodeId(id))).map(|span| span.value.slice(text));
+            names.extend(written.filter_map(|written| written.strip_prefix('*')));
+        }
+        Self { text, names }
+    }
+
+    /// Whether there is an alias of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Whether a value looks as those of Secrets do and has an anchor without an alias: a Secret may have had the alias.
+    pub fn lost(&self, place: TextRange, value: &str) -> bool {
+        if !is_packed(value) {
+            return false;
+        }
+        let before = self.text.get(..place.start as usize).unwrap_or_default().trim_end();
+        let name = before.rsplit(|c: char| c.is_whitespace() || matches!(c, '{' | '[' | ',')).next().and_then(|word| word.strip_prefix('&'));
+        name.is_some_and(|name| !name.is_empty() && !self.has(name))
+    }
 }
 
 /// Whether a text has an anchor of this name, also in a comment.
 pub(super) fn has_anchor(text: &str, name: &str) -> bool {
-    places(text, '&', name).next().is_some()
-}
-
-/// Where names of anchors or aliases begin, behind their mark.
-fn places<'a>(text: &'a str, mark: char, name: &'a str) -> impl Iterator<Item = usize> + 'a {
     let ends = |at: usize| text[at..].chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ',' | ']' | '}'));
-    let found = text.match_indices(name).filter(move |(at, _)| text[..*at].ends_with(mark) && ends(at + name.len()));
-    found.map(|(at, _)| at).filter(|_| !name.is_empty())
+    !name.is_empty() && text.match_indices(name).any(|(at, _)| text[..at].ends_with('&') && ends(at + name.len()))
 }

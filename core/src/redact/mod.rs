@@ -27,7 +27,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use anchors::holds_lost_anchor;
+pub use anchors::Aliases;
 pub use held_back::HeldBack;
 use lines::is_secret as lines_say_secret;
 pub use mark::REDACTED;

@@ -201,9 +201,11 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     kept.credentials.push(Str::new(key));
                 }
                 // A key of several words may be a line that lost its colon.
-                kept.credentials.extend(hidden_in_key(key).into_iter().map(|range| Str::new(range.slice(key))));
+                let in_key = hidden_in_key(key);
+                kept.credentials.extend(in_key.iter().map(|range| Str::new(range.slice(key))));
                 let (name, rest) = split_key(key);
-                let by_key = is_sensitive_key(key)
+                let by_key = !in_key.is_empty()
+                    || is_sensitive_key(key)
                     || is_sensitive_key(name)
                     || key == "secret" && value.as_object().is_some()
                     || at.in_tokens

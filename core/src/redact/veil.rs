@@ -5,7 +5,7 @@
 //!
 //! What must not be here: what takes the place of what is hidden (`stand_in`).
 
-use super::anchors::{has_alias, has_anchor, holds_lost_anchor};
+use super::anchors::{Aliases, has_anchor};
 use super::hidden::Hidden;
 use super::lines;
 use super::mark::REDACTED;
@@ -229,6 +229,7 @@ struct Cover<'a> {
     hidden: Vec<Hidden>,
     /// Strings of the tree by their numbers.
     strings: BTreeMap<NodeId, &'a Str>,
+    aliases: Aliases<'a>,
     /// How deep texts in texts are still looked into.
     depth: u32,
 }
@@ -239,7 +240,7 @@ impl<'a> Cover<'a> {
         if let Some(root) = &document.root {
             gather(root, &mut strings);
         }
-        Self { text, document, hidden: Vec::new(), strings, depth }
+        Self { text, document, hidden: Vec::new(), strings, aliases: Aliases::new(text, &document.spans), depth }
     }
 
     fn spans(&self) -> &'a Spans {
@@ -411,7 +412,7 @@ impl<'a> Cover<'a> {
             let bare = word.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}'));
             let is_shape = bare.bytes().all(|byte| matches!(byte, b'-' | b':' | b'?' | b'"' | b'\'' | b'.'))
                 || matches!(bare, "<<" | "<<:" | "!!binary" | "!!str" | "!!int" | "!!float" | "!!bool" | "!!null" | "!!map" | "!!seq" | "\u{feff}")
-                || bare.strip_prefix('&').is_some_and(|name| self.has_alias(name));
+                || bare.strip_prefix('&').is_some_and(|name| self.aliases.has(name));
             if !is_shape {
                 self.hide(TextRange::new(at, at + bare.len() as u32), Form::Loose);
             }
@@ -428,13 +429,9 @@ impl<'a> Cover<'a> {
         has_anchor(self.text, name)
     }
 
-    fn has_alias(&self, name: &str) -> bool {
-        has_alias(self.text, name)
-    }
-
     /// What has an anchor without an alias and looks as the values of Secrets do: a Secret may have had the alias.
     fn lost_anchors(&mut self) {
-        let lost = |(id, value): &(&NodeId, &&Str)| holds_lost_anchor(self.text, self.span(**id).value, value);
+        let lost = |(id, value): &(&NodeId, &&Str)| self.aliases.lost(self.span(**id).value, value);
         let lost: Vec<NodeId> = self.strings.iter().filter(lost).map(|(id, _)| *id).collect();
         lost.into_iter().for_each(|id| self.hide(self.span(id).value, self.of_string(id)));
     }
@@ -548,7 +545,7 @@ impl<'a> Cover<'a> {
         let above = if key.is_empty() { self.named_above(span.parent) } else { span.parent };
         let parent = self.key(above);
         let grand = self.span(above).parent;
-        self.key_that_says(id, span);
+        let by_line = self.key_that_says(id, span);
         // Without a blank behind its colon a value belongs to the key.
         let (name, rest) = split_key(key);
         let name = bare_key(name);
@@ -560,7 +557,8 @@ impl<'a> Cover<'a> {
             || matches!(name, "value" | "inline_string" | "inline_bytes")
                 && (of_header || is_sensitive_key(parent) || names_headers(self.key(grand)) && is_sensitive_header(parent))
             || parent == "sops"
-            || self.key(grand) == "sops";
+            || self.key(grand) == "sops"
+            || by_line;
         if let Some(rest) = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest)) {
             let start = span.key.start + span.key.slice(self.text).find(rest).unwrap_or_default() as u32;
             self.hide(TextRange::new(start, start + rest.len() as u32), Form::Loose);
@@ -598,14 +596,17 @@ impl<'a> Cover<'a> {
         is_item && self.strings.get(&before).is_some_and(|word| is_sensitive_flag(word))
     }
 
-    /// Of a key that holds a line, what is hidden in it.
-    fn key_that_says(&mut self, id: NodeId, span: &NodeSpan) {
+    /// Hides what a key that holds a line gives to a word. Whether it does: then the value goes on with it.
+    fn key_that_says(&mut self, id: NodeId, span: &NodeSpan) -> bool {
         let key = self.key(id);
         if is_credential(key) {
-            return self.hide(span.key, Form::Leaf);
+            self.hide(span.key, Form::Leaf);
+            return false;
         }
         let start = span.key.start + span.key.slice(self.text).find(key).unwrap_or_default() as u32;
-        hidden_in_key(key).into_iter().for_each(|range| self.hide(range.shifted(start), Form::Loose));
+        let hidden = hidden_in_key(key);
+        hidden.iter().for_each(|range| self.hide(range.shifted(start), Form::Loose));
+        !hidden.is_empty()
     }
 
     /// A text in the text.
