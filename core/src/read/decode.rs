@@ -224,6 +224,11 @@ impl Decoder<'_> {
             Value::String(value) if place.is_some_and(|place| aliases.lost(place, value)) => found.push(value.clone()),
             Value::Array(items) => items.iter().for_each(|item| self.lost_anchors(item, aliases, found)),
             Value::Object(object) => object.iter().for_each(|entry| self.lost_anchors(&entry.value, aliases, found)),
+            // A slip may have made the value a key.
+            Value::Null => {
+                let key = self.document.spans.get(node.id).map(|span| span.key).filter(|key| aliases.lost(*key, key.slice(self.text)));
+                found.extend(key.map(|key| Str::new(key.slice(self.text))));
+            }
             _ => {}
         }
     }

@@ -33,7 +33,8 @@ impl<'a> Aliases<'a> {
         if !is_packed(value) {
             return false;
         }
-        let before = self.text.get(..place.start as usize).unwrap_or_default().trim_end();
+        // A slip may have put a comma between them.
+        let before = self.text.get(..place.start as usize).unwrap_or_default().trim_end().trim_end_matches(',');
         let name = before.rsplit(|c: char| c.is_whitespace() || matches!(c, '{' | '[' | ',')).next().and_then(|word| word.strip_prefix('&'));
         name.is_some_and(|name| !name.is_empty() && !self.has(name))
     }

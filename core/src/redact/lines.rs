@@ -10,6 +10,7 @@ use super::stand_in::Form;
 use super::value::{has_packed, has_private_block, is_credential, is_packed_loosely, is_public};
 use super::words::{
     bare_key, holds_tokens, is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where,
+    split_key,
 };
 use crate::text::TextRange;
 use alloc::vec::Vec;
@@ -393,6 +394,26 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
             headers = Some(line.indent);
         }
     }
+}
+
+/// What the words of tags, anchors and aliases give to a name of a credential, as `!token:abc` does where a blank is missing.
+pub(super) fn behind_marks(text: &str) -> Vec<TextRange> {
+    let mut hidden = Vec::new();
+    for (at, _) in text.match_indices(['!', '&', '*']) {
+        let behind = &text[at + 1..];
+        if at > 0 && !text[..at].ends_with(|c: char| c.is_whitespace() || matches!(c, '{' | '[' | ',')) {
+            continue;
+        }
+        let word = behind.split(|c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']')).next().unwrap_or_default();
+        if let (name, Some(value)) = split_key(word)
+            && is_sensitive_key(name)
+            && !says_where(value)
+        {
+            let start = (at + 1 + word.len() - value.len()) as u32;
+            hidden.push(TextRange::new(start, start + value.len() as u32));
+        }
+    }
+    hidden
 }
 
 /// Words in base64 that end as it does. In a comment they tell nobody anything.

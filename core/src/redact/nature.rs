@@ -4,11 +4,11 @@
 
 use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret};
-use super::value::{is_credential, symmetric_keys};
+use super::value::{is_credential, is_packed, symmetric_keys};
 use super::veil::{hidden_in_key, hidden_within, holds_text, may_hold_text};
 use super::words::{
-    bare_key, holds_tokens, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers, names_sensitive_header,
-    says_sensitive, says_where, split_key,
+    bare_key, holds_tokens, is_field_of_header, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers,
+    names_sensitive_header, says_sensitive, says_where, split_key,
 };
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
@@ -180,7 +180,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
             kept.credentials.extend(hidden_in_text(value, at.broken));
         }
         Value::Array(items) => {
-            let values = items.windows(2).filter(|pair| pair[0].as_str().is_some_and(is_sensitive_flag)).filter_map(|pair| pair[1].as_str());
+            let values = items.windows(2).filter(|pair| last_text(&pair[0]).is_some_and(is_sensitive_flag)).filter_map(|pair| pair[1].as_str());
             kept.credentials.extend(values.filter(|value| !says_where(value)).map(Str::new));
             items.iter_mut().for_each(|item| look_into(item, kept, Where { in_headers: false, ..at }));
         }
@@ -196,7 +196,8 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
             for (key, value) in object.iter_mut() {
                 kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));
                 // Of a header that a slip took the name from, its value is the key.
-                let is_value = at.broken && at.in_headers && matches!(value.value, Value::Null);
+                let is_alone = matches!(value.value, Value::Null);
+                let is_value = is_alone && (at.broken && at.in_headers || of_header && !is_field_of_header(key));
                 if is_value || is_credential(key) {
                     kept.credentials.push(Str::new(key));
                 }
@@ -215,7 +216,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     texts_of(items, &mut kept.credentials);
                 }
                 // Without a blank behind its colon a value belongs to the key.
-                let below = value.as_object().into_iter().flatten().filter(|_| by_key).filter_map(|entry| split_key(&entry.key).1);
+                let below = value.as_object().into_iter().flatten().filter(|_| by_key).filter_map(|entry| value_in_key(&entry.key));
                 let beside = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest));
                 kept.credentials.extend(below.chain(beside).map(Str::new));
                 match by_key.then(|| credential_of(value)).flatten() {
@@ -237,6 +238,16 @@ fn behind_lost_anchor(text: &str) -> Option<&str> {
     let (_, behind) = text.split_once('&')?;
     let (name, value) = behind.split_once(' ')?;
     (is_name(name) && !name.is_empty()).then_some(value)
+}
+
+/// What of a key below a sensitive one is its value, which a slip made a key.
+fn value_in_key(key: &str) -> Option<&str> {
+    if is_packed(key) { Some(key) } else { split_key(key).1 }
+}
+
+/// The text with which a part of a command ends, also where a slip made an object of it.
+fn last_text(node: &Node) -> Option<&str> {
+    node.as_str().or_else(|| node.as_object()?.iter().last()?.value.as_str())
 }
 
 /// The texts of a list that are values of a sensitive key, however deep in lists.

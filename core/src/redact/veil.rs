@@ -13,8 +13,8 @@ use super::stand_in::{Form, replace};
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret};
 use super::value::{decode, has_packed, is_credential, symmetric_keys};
 use super::words::{
-    bare_key, holds_tokens, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers, names_sensitive_header,
-    says_sensitive, says_where, split_key,
+    bare_key, holds_tokens, is_field_of_header, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers,
+    names_sensitive_header, says_sensitive, says_where, split_key,
 };
 use crate::order::{Gather as _, Order as _};
 use crate::text::{Chunk, Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
@@ -200,6 +200,7 @@ fn cover(text: &str, offset: u32, beside: Beside, depth: u32) -> Covered {
     let mut is_secret = document.root.as_ref().is_some_and(|root| cover.document(root, beside.before));
     cover.comments_that_give();
     cover.lost_anchors();
+    lines::behind_marks(text).into_iter().for_each(|range| cover.hide(range, Form::Loose));
     if beside.next {
         cover.comments_at_end();
     }
@@ -434,6 +435,9 @@ impl<'a> Cover<'a> {
         let lost = |(id, value): &(&NodeId, &&Str)| self.aliases.lost(self.span(**id).value, value);
         let lost: Vec<NodeId> = self.strings.iter().filter(lost).map(|(id, _)| *id).collect();
         lost.into_iter().for_each(|id| self.hide(self.span(id).value, self.of_string(id)));
+        let keys = (0..self.spans().len() as u32).map(|id| self.span(NodeId(id))).filter(|span| span.value.is_empty() && !span.key.is_empty());
+        let lost: Vec<TextRange> = keys.map(|span| span.key).filter(|key| self.aliases.lost(*key, key.slice(self.text))).collect();
+        lost.into_iter().for_each(|key| self.hide(key, Form::Leaf));
     }
 
     /// What an alias stands for, wherever it is written.
@@ -559,6 +563,10 @@ impl<'a> Cover<'a> {
             || parent == "sops"
             || self.key(grand) == "sops"
             || by_line;
+        // Without a colon, a header's value is a key.
+        if of_header && written.is_empty() && !is_field_of_header(key) {
+            return self.hide(span.key, Form::Leaf);
+        }
         if let Some(rest) = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest)) {
             let start = span.key.start + span.key.slice(self.text).find(rest).unwrap_or_default() as u32;
             self.hide(TextRange::new(start, start + rest.len() as u32), Form::Loose);
@@ -592,8 +600,10 @@ impl<'a> Cover<'a> {
     /// Whether an item of a list follows a flag whose value it is.
     fn follows_flag(&self, id: NodeId, span: &NodeSpan) -> bool {
         let Some(before) = id.0.checked_sub(1).map(NodeId) else { return false };
-        let is_item = self.span(before).parent == span.parent && self.key(before).is_empty();
-        is_item && self.strings.get(&before).is_some_and(|word| is_sensitive_flag(word))
+        // A slip may have made an object, or an alias, of the word before.
+        let above = self.span(before).parent;
+        let is_item = above == span.parent || self.span(above).parent == span.parent;
+        is_item && is_sensitive_flag(self.strings.get(&before).map_or_else(|| self.span(before).value.slice(self.text), |word| word.as_str()))
     }
 
     /// Hides what a key that holds a line gives to a word. Whether it does: then the value goes on with it.

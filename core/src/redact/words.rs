@@ -146,9 +146,12 @@ pub(super) fn holds_tokens(key: &str) -> bool {
     bare_key(key).eq_ignore_ascii_case("tokens")
 }
 
-/// Whether a word of a command is a flag whose value, the next word, is a credential.
-pub(super) fn is_sensitive_flag(word: &str) -> bool {
-    word.starts_with('-') && is_sensitive_key(word.trim_start_matches('-'))
+/// Whether a part of a command ends with a flag whose value, the next part, is a credential.
+pub(super) fn is_sensitive_flag(part: &str) -> bool {
+    let word = part.split_whitespace().next_back().unwrap_or_default();
+    // A slip may have put something before it.
+    let flag = word.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '-');
+    flag.starts_with('-') && is_sensitive_key(flag.trim_start_matches('-'))
 }
 
 /// Whether the values of a header are credentials by its name.
@@ -182,6 +185,11 @@ pub(super) fn split_key(key: &str) -> (&str, Option<&str>) {
 pub(super) fn names_sensitive_header(key: &str, value: Option<&str>) -> bool {
     let (name, rest) = split_key(key);
     matches!(bare_key(name), "name" | "key") && rest.or(value).is_some_and(is_sensitive_header)
+}
+
+/// Whether a key is one that a header's name or value has in a list of headers.
+pub(super) fn is_field_of_header(key: &str) -> bool {
+    matches!(bare_key(split_key(key).0), "name" | "key" | "value")
 }
 
 /// What the value of a sensitive key says where it is no credential itself: nothing, a switch, a number, a path, or the name of a place.
