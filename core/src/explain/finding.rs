@@ -2,12 +2,13 @@
 //!
 //! What must not be here: how a finding looks.
 
+use super::place::holds_back;
 use super::{Positions, Span};
 use crate::compilation::Compilation;
 use crate::diagnostic::{Diagnostic, Fix, Place, Severity};
 use crate::order::Order as _;
-use crate::resource::ResourceKey;
-use crate::text::Str;
+use crate::resource::{Object, ResourceKey};
+use crate::text::{NodeId, Str};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use hashbrown::HashMap;
@@ -194,18 +195,27 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
         Place::Node { object, node, .. } => compilation.objects.get(object).map(|object| (object, node)),
         _ => None,
     };
-    let path = object.map(|(object, node)| object.path(node).to_string()).filter(|path| !path.is_empty());
+    // Where nothing is kept back, nothing is looked for.
+    let is_plain = object.is_some_and(|(object, _)| !holds_back(object));
+    let path_of = |(object, node): (&Object, NodeId)| if is_plain { object.path(node).to_string() } else { positions.path(object, node) };
+    let path = object.map(path_of).filter(|path| !path.is_empty());
+    let span = positions.place(&of.place);
+    // What a message quotes may be secret where it is written.
+    let said = |message: &String| {
+        let span = span.as_ref().filter(|_| !is_plain);
+        span.map_or_else(|| message.clone(), |span| positions.said(span.source, span.range(), message))
+    };
     Finding {
         code: of.code.name,
         severity: of.severity.name(),
         dialect: None,
-        message: of.message.clone(),
-        span: positions.place(&of.place),
+        message: said(&of.message),
         path,
         resource: of.resource.as_ref().map(ResourceRef::from),
         object: object.map(|(object, _)| ResourceRef::from(&object.key)).filter(|object| !object.kind.is_empty()),
-        related: of.related.iter().map(|related| RelatedView { message: related.message.clone(), span: positions.place(&related.place) }).collect(),
-        help: of.help.clone(),
+        related: of.related.iter().map(|related| RelatedView { message: said(&related.message), span: positions.place(&related.place) }).collect(),
+        help: of.help.as_ref().map(said),
+        span,
         fix: of.fix.as_ref().and_then(|of| fix(of, compilation, positions)),
     }
 }

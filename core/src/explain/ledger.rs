@@ -8,6 +8,7 @@
 mod tests;
 
 use super::dump::things;
+use super::place::holds_back;
 use super::relation::references;
 use super::{Positions, ResourceRef, Span};
 use crate::backend::envoy::v3::{self, Emitted};
@@ -414,6 +415,12 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
     row.state = state.name();
     let unreached =
         |into: &[Str]| (side.dialect().hints.why_unreached)(&object.key.kind).filter(|_| !into.iter().any(|thing| thing.contains("route ")));
+    // What a sentence quotes may be secret where it is written.
+    let said = |detail: Str| {
+        let place = object.value_range(object.root.id).filter(|_| holds_back(object));
+        let said = place.map_or_else(|| detail.clone(), |place| positions.said(object.source.source, place, &detail).into());
+        Some(said).filter(|detail| !detail.is_empty())
+    };
     match state {
         State::Emitted(into) => {
             row.detail = unreached(&into).map(Str::new_static);
@@ -432,9 +439,9 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
         State::Shadowed(by) => row.by = name(by),
         State::Ignored(why, detail) => {
             row.why = Some(why.name());
-            row.detail = Some(detail).filter(|detail| !detail.is_empty());
+            row.detail = said(detail);
         }
-        State::Invalid(detail) => row.detail = Some(detail).filter(|detail| !detail.is_empty()),
+        State::Invalid(detail) => row.detail = said(detail),
         State::Undecided | State::Loaded => {}
     }
     row

@@ -4,11 +4,11 @@
 
 use crate::compilation::Compilation;
 use crate::diagnostic::{Part, Place};
-use crate::redact::Veil;
+use crate::redact::{REDACTED, Veil};
 use crate::resource::{Inputs, Object, ObjectId, Objects, Origin, SourceId};
 use crate::text::{LineIndex, Node, NodeId, Str, TextRange};
 use alloc::boxed::Box;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use once_cell::race::OnceBox;
 
@@ -185,6 +185,25 @@ impl<'a> Positions<'a> {
         }
     }
 
+    /// A message about a place, without what it quotes of the input that may be secret.
+    pub(super) fn said(&self, source: SourceId, range: TextRange, message: &str) -> String {
+        self.veil(source).map_or_else(|| message.into(), |veil| veil.said(self.text(source), range, message))
+    }
+
+    /// The path of a node, without keys that may be secret: a slip may have made one of a value.
+    pub(super) fn path(&self, object: &Object, node: NodeId) -> String {
+        let mut path = object.path(node).to_string();
+        let spans = &object.document.spans;
+        for at in core::iter::successors(Some(node), |at| spans.get(*at).map(|span| span.parent)) {
+            let Some(key) = object.key_range(at).filter(|key| !key.is_empty() && self.hides(object.source.source, *key)) else { continue };
+            let written = key.slice(self.text(object.source.source)).trim_matches(['"', '\'']);
+            if !written.is_empty() {
+                path = path.replace(written, REDACTED);
+            }
+        }
+        path
+    }
+
     /// Whether anything is hidden in a range.
     pub(super) fn hides(&self, source: SourceId, range: TextRange) -> bool {
         self.veil(source).is_some_and(|veil| veil.hides(self.text(source), range))
@@ -203,6 +222,11 @@ impl<'a> Positions<'a> {
     pub fn offset_utf16(&self, source: SourceId, line: u32, column: u32) -> Option<u32> {
         self.lines(source)?.offset_utf16(self.text(source), line.checked_sub(1)?, column)
     }
+}
+
+/// Whether anything of an object may have to be withheld from a message about it. Most have nothing of the kind, and are not looked into.
+pub(super) fn holds_back(object: &Object) -> bool {
+    !object.credentials.is_empty() || !object.secrets.is_empty() || object.broken || !object.document.comments.is_empty()
 }
 
 /// The value at a dotted path.

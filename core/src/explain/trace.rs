@@ -190,7 +190,7 @@ pub fn explain_line(
     };
     let Some(ChosenObject { object, nodes }) = chosen else { return Some(report) };
     report.resource = Some(ResourceRef::from(&object.key)).filter(|resource| !resource.kind.is_empty());
-    report.fields = nodes.iter().map(|node| object.path(*node).to_string()).filter(|path| !path.is_empty()).collect();
+    report.fields = nodes.iter().map(|node| positions.path(object, *node)).filter(|path| !path.is_empty()).collect();
     let mut rows = ledger(compilation, positions);
     rows.retain(|row| row.object == object.id);
     if !rows.is_empty() {

@@ -199,7 +199,11 @@ impl Decoder<'_> {
             let shown: BTreeSet<Str> = shown.into_iter().collect();
             kept.credentials.extend(aliased.into_iter().filter(|value| !shown.contains(value)));
         }
-        if !kept.is_secret && self.text.contains('&') {
+        if self.broken {
+            let has_credentials = kept.is_secret || !kept.credentials.is_empty();
+            kept.credentials.extend(redact::opaque_words(&self.document, self.text, has_credentials));
+        }
+        if !kept.is_secret && self.text.contains(['&', '*']) {
             self.lost_anchors(root, &Aliases::new(self.text, &self.document.spans), &mut kept.credentials);
         }
         kept
@@ -221,7 +225,7 @@ impl Decoder<'_> {
     fn lost_anchors(&self, node: &Node, aliases: &Aliases<'_>, found: &mut Vec<Str>) {
         let place = self.document.spans.get(node.id).map(|span| span.value);
         match &node.value {
-            Value::String(value) if place.is_some_and(|place| aliases.lost(place, value)) => found.push(value.clone()),
+            Value::String(value) if aliases.behind_name(value) || place.is_some_and(|place| aliases.lost(place, value)) => found.push(value.clone()),
             Value::Array(items) => items.iter().for_each(|item| self.lost_anchors(item, aliases, found)),
             Value::Object(object) => object.iter().for_each(|entry| self.lost_anchors(&entry.value, aliases, found)),
             // A slip may have made the value a key.

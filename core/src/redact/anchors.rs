@@ -10,6 +10,10 @@ use alloc::collections::BTreeSet;
 pub struct Aliases<'a> {
     text: &'a str,
     names: BTreeSet<&'a str>,
+    /// Whether a Secret may be in it.
+    beside_secret: bool,
+    /// Names of aliases, also in comments, of which no anchor is left. Only where a Secret may be in the text.
+    dangling: BTreeSet<&'a str>,
 }
 
 impl<'a> Aliases<'a> {
@@ -20,7 +24,19 @@ impl<'a> Aliases<'a> {
             let written = (0..spans.len() as u32).filter_map(|id| spans.get(NodeId(id))).map(|span| span.value.slice(text));
             names.extend(written.filter_map(|written| written.strip_prefix('*')));
         }
-        Self { text, names }
+        let has = |word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+        let beside_secret = text.contains(['&', '*']) && (has("Secret") || has("stringData"));
+        let mut dangling = BTreeSet::new();
+        if beside_secret {
+            let anchors: BTreeSet<&str> = names_behind(text, '&').collect();
+            dangling.extend(names_behind(text, '*').filter(|name| !anchors.contains(name)));
+        }
+        Self { text, names, beside_secret, dangling }
+    }
+
+    /// Whether a value is the name of an anchor that a slip made a part of it, and what had the anchor.
+    pub fn behind_name(&self, value: &str) -> bool {
+        value.split_once(' ').is_some_and(|(name, _)| self.dangling.contains(name))
     }
 
     /// Whether there is an alias of this name.
@@ -28,9 +44,9 @@ impl<'a> Aliases<'a> {
         self.names.contains(name)
     }
 
-    /// Whether a value looks as those of Secrets do and has an anchor without an alias: a Secret may have had the alias.
+    /// Whether a value has an anchor without an alias, and there is a Secret beside it or it looks as those of Secrets do: a Secret may have had the alias.
     pub fn lost(&self, place: TextRange, value: &str) -> bool {
-        if !is_packed(value) {
+        if !self.beside_secret && !is_packed(value) {
             return false;
         }
         // A slip may have put a comma between them.
@@ -38,6 +54,15 @@ impl<'a> Aliases<'a> {
         let name = before.rsplit(|c: char| c.is_whitespace() || matches!(c, '{' | '[' | ',')).next().and_then(|word| word.strip_prefix('&'));
         name.is_some_and(|name| !name.is_empty() && !self.has(name))
     }
+}
+
+/// The names that stand behind a mark.
+fn names_behind(text: &str, mark: char) -> impl Iterator<Item = &str> {
+    text.match_indices(mark).filter_map(|(at, mark)| {
+        let rest = &text[at + mark.len()..];
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-')).unwrap_or(rest.len());
+        rest.get(..end).filter(|name| !name.is_empty())
+    })
 }
 
 /// Whether a text has an anchor of this name, also in a comment.

@@ -283,10 +283,12 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
             // The next word is the value of a flag.
             let before = line[..start].trim_end_matches('-');
             let is_flag = before.len() < start && !before.ends_with(char::is_alphanumeric) && !marks.is_empty();
+            // `<password>hunter2</password>`
+            let is_element = marks == ">" && line[..start].ends_with('<');
             let is_quoted = how == Given::Beside && marks.contains(['"', '\'']);
             let is_given = match is_block {
                 true => marks.contains('{'),
-                false => !is_pattern && (is_first || is_flag || marks.contains([':', '=']) || is_quoted || is_field_beside(rest)),
+                false => !is_pattern && (is_first || is_flag || is_element || marks.contains([':', '=']) || is_quoted || is_field_beside(rest)),
             };
             // What begins the name of a place, a variable or a command belongs to the value.
             let whole = &rest[marks.trim_end_matches(['$', '%', '{', '(', '/']).len()..];
@@ -414,6 +416,13 @@ pub(super) fn behind_marks(text: &str) -> Vec<TextRange> {
         }
     }
     hidden
+}
+
+/// Whether a comment is nothing but a key that names a credential: its value may be in the next line.
+pub(super) fn is_key_alone(comment: &str) -> bool {
+    let Some(key) = comment.trim_start_matches(['#', '/', ' ']).trim_end().strip_suffix([':', '=']) else { return false };
+    let bare = bare_key(key);
+    is_sensitive_key(bare) && key.len() <= bare.len() + 4 && !bare.contains(char::is_whitespace)
 }
 
 /// Words in base64 that end as it does. In a comment they tell nobody anything.

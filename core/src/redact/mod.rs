@@ -13,11 +13,15 @@
 //! What must not be here: where texts come from and go to, and what a Secret is for.
 
 mod anchors;
+mod cover;
 mod held_back;
 mod hidden;
 mod lines;
 mod mark;
+mod message;
 mod nature;
+mod opaque;
+mod quotes;
 mod stand_in;
 mod standing;
 mod value;
@@ -32,8 +36,10 @@ pub use held_back::HeldBack;
 use lines::is_secret as lines_say_secret;
 pub use mark::REDACTED;
 pub use nature::{KeptBack, credentials_of, is_name, keep_back, keep_back_within, keeps_back};
+pub use opaque::opaque_words;
+pub use quotes::Quotes;
 pub use stand_in::blank_panic;
-pub use veil::{Quotes, Veil};
+pub use veil::Veil;
 
 /// Whether a text that cannot be parsed may be a Secret.
 pub fn may_be_secret(text: &str) -> bool {

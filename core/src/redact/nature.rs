@@ -2,13 +2,13 @@
 //!
 //! What must not be here: text and its places.
 
+use super::cover::{hidden_in_key, hidden_within, holds_text, may_hold_text};
 use super::mark::REDACTED;
-use super::standing::{Standing, may_be_secret};
+use super::standing::{Standing, may_be_secret, standing_of_items};
 use super::value::{is_credential, is_packed, symmetric_keys};
-use super::veil::{hidden_in_key, hidden_within, holds_text, may_hold_text};
 use super::words::{
-    bare_key, holds_tokens, is_field_of_header, is_plain_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, names_headers,
-    names_sensitive_header, says_sensitive, says_where, split_key,
+    bare_key, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_odd_field_of_header, is_plain_key, is_sensitive_flag,
+    is_sensitive_header, is_sensitive_key, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
@@ -164,8 +164,29 @@ struct Where {
     broken: bool,
     /// Below the name of headers: keys are their names.
     in_headers: bool,
+    /// There, or one key deeper.
+    near_headers: bool,
+    /// And these headers are sent.
+    sets_headers: bool,
+    /// In a list near the name of headers: each item is a header.
+    is_header: bool,
     /// Below a key that holds tokens: each value is one.
     in_tokens: bool,
+}
+
+impl Where {
+    /// Below a key. A slip may have put the value of a credential there.
+    fn below(self, key: &str, slipped: bool) -> Self {
+        let in_headers = names_headers(key);
+        Self {
+            broken: self.broken,
+            in_headers,
+            near_headers: in_headers || self.in_headers,
+            sets_headers: sets_headers(key) || self.in_headers && self.sets_headers,
+            is_header: false,
+            in_tokens: slipped || holds_tokens(key),
+        }
+    }
 }
 
 /// Secrets within an object that is none, and credentials.
@@ -182,22 +203,32 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
         Value::Array(items) => {
             let values = items.windows(2).filter(|pair| last_text(&pair[0]).is_some_and(is_sensitive_flag)).filter_map(|pair| pair[1].as_str());
             kept.credentials.extend(values.filter(|value| !says_where(value)).map(Str::new));
-            items.iter_mut().for_each(|item| look_into(item, kept, Where { in_headers: false, ..at }));
+            let within = Where { in_headers: false, near_headers: false, is_header: at.near_headers, ..at };
+            let standing = standing_of_items(items);
+            for item in items {
+                let is_secret = |object: &Object| !object.contains_key("kind") && may_be_secret(object, standing);
+                match standing == Standing::Whole && item.as_object().is_some_and(is_secret) {
+                    true => take_out_all(item, kept),
+                    false => look_into(item, kept, within),
+                }
+            }
         }
         Value::Object(object) if may_be_secret(object, Standing::Part) => {
-            let mut secrets = Vec::new();
-            take_out(node, &mut secrets);
-            // An anchor may have put one of them elsewhere.
-            kept.credentials.extend(secrets.into_iter().map(|(_, value)| value).filter(|value| !says_where(value)));
+            take_out_all(node, kept);
         }
         Value::Object(object) => {
-            let names = |entry: &Entry| names_sensitive_header(&entry.key, entry.value.as_str());
+            let names = |entry: &Entry| {
+                let is_session = || at.sets_headers && entry.key == "name" && entry.value.as_str().is_some_and(is_cookie_header);
+                names_sensitive_header(&entry.key, entry.value.as_str()) || at.is_header && (is_odd_field_of_header(&entry.key) || is_session())
+            };
             let of_header = object.iter().any(names);
+            let of_client = object.iter().any(|entry| names_client(&entry.key));
             for (key, value) in object.iter_mut() {
                 kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));
                 // Of a header that a slip took the name from, its value is the key.
                 let is_alone = matches!(value.value, Value::Null);
-                let is_value = is_alone && (at.broken && at.in_headers || of_header && !is_field_of_header(key));
+                let is_line = at.near_headers && key.contains(' ') && is_sensitive_header(key);
+                let is_value = is_alone && (at.broken && at.in_headers || of_header && !is_field_of_header(key) || is_line);
                 if is_value || is_credential(key) {
                     kept.credentials.push(Str::new(key));
                 }
@@ -211,6 +242,8 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     || key == "secret" && value.as_object().is_some()
                     || at.in_tokens
                     || at.in_headers && is_sensitive_header(name)
+                    || at.near_headers && at.sets_headers && credential_of(value).is_some_and(|value| is_cookie(name, &value))
+                    || of_client && name == "secret"
                     || of_header && bare_key(name) == "value";
                 if by_key && let Value::Array(items) = &value.value {
                     texts_of(items, &mut kept.credentials);
@@ -224,13 +257,20 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     None => {
                         // A slip in the key may have put the value into an object.
                         let slipped = by_key && key.ends_with(['"', '\'']);
-                        look_into(value, kept, Where { in_headers: names_headers(key), in_tokens: slipped || holds_tokens(key), ..at });
+                        look_into(value, kept, at.below(key, slipped));
                     }
                 }
             }
         }
         _ => {}
     }
+}
+
+/// Takes out what a Secret within an object holds. An anchor may have put one of its values elsewhere.
+fn take_out_all(node: &mut Node, kept: &mut KeptBack) {
+    let mut secrets = Vec::new();
+    take_out(node, &mut secrets);
+    kept.credentials.extend(secrets.into_iter().map(|(_, value)| value).filter(|value| !says_where(value)));
 }
 
 /// What stands behind an anchor that a slip made a part of a text: a Secret may have an alias for it.

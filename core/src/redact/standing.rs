@@ -3,7 +3,7 @@
 //! What must not be here: what is taken out of them.
 
 use super::value::{has_packed, is_credential, is_packed_loosely};
-use super::words::{is_near, is_secret_kind, is_section, is_sensitive_key, is_text_section};
+use super::words::{is_near, is_secret_kind, is_section, is_sensitive_key, is_text_section, split_key};
 use crate::text::{Node, Object, Value};
 use alloc::vec::Vec;
 
@@ -60,7 +60,11 @@ pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
     }
     if !is_whole {
         // Only a Secret has such a section, and no kind stands beside it: a slip took that away.
-        return object.iter().any(|entry| is_text_section(&entry.key) && entry.value.as_object().is_some());
+        return object.iter().any(|entry| {
+            // What follows may have become a part of the key.
+            let (name, rest) = split_key(&entry.key);
+            is_text_section(name) && (rest.is_some() || entry.value.as_object().is_some())
+        });
     }
     object.iter().any(|entry| {
         let is_odd = is_sensitive_key(&entry.key) && entry.value.as_object().is_some();
@@ -85,6 +89,12 @@ fn holds_packed(node: &Node) -> bool {
         }
         _ => false,
     }
+}
+
+/// Where the items of a list in an object stand: beside a Secret each is an object by itself.
+pub(super) fn standing_of_items(items: &[Node]) -> Standing {
+    let is_secret = |item: &Node| item.as_object().is_some_and(|object| object.contains_key("kind") && may_be_secret(object, Standing::Part));
+    if items.iter().any(is_secret) { Standing::Whole } else { Standing::Part }
 }
 
 /// The items of a `List`, each of which is an object by itself.

@@ -78,7 +78,24 @@ pub(super) fn is_credential(value: &str) -> bool {
         || (has(b"@") && has_user(value))
         || is_scheme(value)
         || has_scheme(value)
+        || value.split(|c: char| !is_token_character(c) && c != '.').any(is_marked_token)
         || value.split(|c: char| !is_token_character(c)).any(is_marked_token)
+        || (has(b"sig=") && ["sv=", "se=", "sp="].iter().any(|part| has(part.as_bytes())))
+        || WEBHOOKS.iter().any(|url| has(url.as_bytes()))
+        || is_command(value)
+}
+
+/// Addresses that whoever knows them may post to.
+const WEBHOOKS: &[&str] = &["hooks.slack.com/services/", "discord.com/api/webhooks/", "webhook.office.com/"];
+
+/// Whether a line gives a user's password to a program: curl's flag, a line of `.netrc`, an account of a database.
+fn is_command(value: &str) -> bool {
+    let word_behind = |mark: &str| value.split_once(mark).and_then(|(_, rest)| rest.split_whitespace().next());
+    let is_user =
+        |word: &str| word.split_once(':').is_some_and(|(user, password)| !user.is_empty() && !password.is_empty() && !password.starts_with('/'));
+    let gives = [" -u ", " --user ", " -U "].into_iter().filter_map(word_behind).any(is_user);
+    let is_netrc = value.contains("login ") && word_behind("password ").is_some() && (value.contains("machine ") || value.contains("default "));
+    gives || is_netrc || value.to_ascii_lowercase().contains("identified by ")
 }
 
 fn is_of_base64(c: char) -> bool {
@@ -119,6 +136,9 @@ fn is_jwt(word: &str) -> bool {
 
 /// A user with a password before the host of a URL, whatever is left of the marks behind its scheme. Before the hash of an image stands its tag.
 fn has_user(value: &str) -> bool {
+    if value.split_once("://").is_some_and(|(_, rest)| is_split_user(rest)) {
+        return true;
+    }
     let ends_url = |c: char| matches!(c, '"' | '\'' | '?' | '#') || c.is_whitespace();
     value.match_indices('@').any(|(at, _)| {
         let before = value[..at].rsplit(ends_url).next().unwrap_or_default();
@@ -130,6 +150,14 @@ fn has_user(value: &str) -> bool {
         };
         is_user && !value[at..].starts_with("@sha")
     })
+}
+
+/// Whether a blank stands where the colon between a user and a password belongs, as in `user password@host`.
+fn is_split_user(behind_scheme: &str) -> bool {
+    let Some((before, _)) = behind_scheme.split_once('@') else { return false };
+    let mut words = before.split(' ');
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'%'));
+    matches!((words.next(), words.next(), words.next()), (Some(user), Some(password), None) if is_word(user) && is_word(password))
 }
 
 /// Schemes of headers of credentials.

@@ -64,6 +64,9 @@ pub(super) fn is_text_section(key: &str) -> bool {
     is_near(key, "stringData", 3) || is_near(key, "encryptedData", 2)
 }
 
+/// Shorter values of cookies are flags.
+const SHORTEST_SESSION: usize = 6;
+
 /// Ends of keys whose values are credentials, in small letters and without `-`, `_` and `.`.
 const SENSITIVE: &[&str] = &[
     "password",
@@ -104,6 +107,7 @@ const SENSITIVE: &[&str] = &[
     "gossipkey",
     "ticketkey",
     "dbpass",
+    "keydata",
 ];
 
 /// Keys whose values are credentials where they stand alone.
@@ -129,7 +133,7 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
     let tail = key.as_bytes().last_chunk::<3>().map(|tail| tail.map(|byte| byte.to_ascii_lowercase()));
     let known =
         [*b"ord", *b"swd", *b"pwd", *b"ase", *b"key", *b"ken", *b"ion", *b"ret", *b"son", *b"cfg", *b"rer", *b"uth", *b"pem", *b"rsa", *b"ypt"];
-    let known = || known.into_iter().chain([*b"ial", *b"als", *b"eds", *b"psk", *b"ass", *b"otp"]);
+    let known = || known.into_iter().chain([*b"ial", *b"als", *b"eds", *b"psk", *b"ass", *b"otp", *b"ata"]);
     if !tail.is_some_and(|tail| known().any(|known| known == tail)) {
         return false;
     }
@@ -160,10 +164,47 @@ pub(super) fn is_sensitive_header(name: &str) -> bool {
     HEADERS.iter().any(|word| name.contains(word))
 }
 
+/// Whether a key says whose a `secret` beside it is: then that is no name of a Secret.
+pub(super) fn names_client(key: &str) -> bool {
+    squeezed(key) == "clientid"
+}
+
+/// Whether the keys below a key are names of headers that are sent, and not such that requests are matched by.
+pub(super) fn sets_headers(key: &str) -> bool {
+    let is_match = ["header", "headers", "regex_headers"].iter().any(|name| key.eq_ignore_ascii_case(name));
+    names_headers(key) && !is_match
+}
+
+/// Whether a header's name says that its value may be a session.
+pub(super) fn is_cookie_header(name: &str) -> bool {
+    squeezed(name).ends_with("cookie")
+}
+
+/// Whether a header with this value carries a session: a name and what it is, and no expression.
+pub(super) fn is_cookie(name: &str, value: &str) -> bool {
+    let is_session = |(_, session): (&str, &str)| session.len() >= SHORTEST_SESSION && !session.contains(['*', '(', '[', '\\', '%']);
+    is_cookie_header(name) && value.split_once('=').is_some_and(is_session)
+}
+
 /// Whether a text has a word in it by which something secret is known. Most have nothing of the kind, and are not looked into.
 pub(super) fn says_sensitive(text: &str) -> bool {
-    const SIGNS: &[&[u8]] =
-        &[b"secret", b"passw", b"passphrase", b"pwd", b"token", b"private", b"apikey", b"api_key", b"api-key", b"authoriz", b"bearer", b"stringdata"];
+    const SIGNS: &[&[u8]] = &[
+        b"secret",
+        b"passw",
+        b"passphrase",
+        b"pwd",
+        b"token",
+        b"private",
+        b"apikey",
+        b"api_key",
+        b"api-key",
+        b"authoriz",
+        b"bearer",
+        b"stringdata",
+        b"accesskey",
+        b"accountkey",
+        b"key-data",
+    ];
     let small = text.to_ascii_lowercase();
     SIGNS.iter().any(|sign| memchr::memmem::find(small.as_bytes(), sign).is_some())
 }
@@ -190,6 +231,32 @@ pub(super) fn names_sensitive_header(key: &str, value: Option<&str>) -> bool {
 /// Whether a key is one that a header's name or value has in a list of headers.
 pub(super) fn is_field_of_header(key: &str) -> bool {
     matches!(bare_key(split_key(key).0), "name" | "key" | "value")
+}
+
+/// Fields of an item in a list of headers, set or matched, in the dialects that have such lists and in Envoy's own messages.
+const OF_HEADERS: &[&str] = &[
+    "name",
+    "key",
+    "value",
+    "type",
+    "append",
+    "invert",
+    "present",
+    "contains",
+    "exact",
+    "regex",
+    "prefix",
+    "suffix",
+    "notpresent",
+    "notcontains",
+    "notexact",
+    "ignorecase",
+    "treatmissingasempty",
+];
+
+/// Whether an item in a list of headers has a field that it cannot have: a slip may have made one of the header's name.
+pub(super) fn is_odd_field_of_header(key: &str) -> bool {
+    !OF_HEADERS.iter().any(|known| key.eq_ignore_ascii_case(known)) || key == "Key"
 }
 
 /// What the value of a sensitive key says where it is no credential itself: nothing, a switch, a number, a path, or the name of a place.

@@ -1,0 +1,68 @@
+//! Words that may be credentials by their look alone: letters and digits in one piece, as nobody writes them for others to read.
+//!
+//! They are withheld where a text is broken and says something of credentials: a slip may have put a value where no rule looks for one.
+//!
+//! What must not be here: texts that can be read in full; there hosts, hashes and names look alike.
+
+use super::value::is_packed;
+use super::words::says_sensitive;
+use crate::text::{Document, ProblemKind, Str, TextRange};
+use alloc::vec::Vec;
+
+/// Shorter words may be versions, durations and names of things.
+const SHORTEST: usize = 12;
+
+/// At most this many words of a document are looked for in what is made of it.
+const MOST_WORDS: usize = 256;
+
+/// Whether a text is broken in a way that may have moved a value, and says something of credentials.
+pub(super) fn may_be_credentials(document: &Document, text: &str, has_credentials: bool) -> bool {
+    use ProblemKind as P;
+    let moves = |kind: P| !matches!(kind, P::NoBreakSpace | P::DuplicateKey | P::MergeReplaces | P::NotJson);
+    document.problems.iter().any(|problem| moves(problem.kind)) && (has_credentials || says_sensitive(text))
+}
+
+/// Such words of a broken document, for what is made of it.
+pub fn opaque_words(document: &Document, text: &str, has_credentials: bool) -> Vec<Str> {
+    if !may_be_credentials(document, text, has_credentials) {
+        return Vec::new();
+    }
+    words(text).take(MOST_WORDS).map(|range| Str::new(range.slice(text))).collect()
+}
+
+/// The places of such words.
+pub(super) fn words(text: &str) -> impl Iterator<Item = TextRange> {
+    runs(text, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '/' | '=')).flat_map(move |run| {
+        let whole = run.slice(text);
+        let all = is_packed(whole).then_some(run);
+        let parts = all.is_none().then(|| runs(whole, |c| c.is_ascii_alphanumeric() || c == '_').map(move |part| part.shifted(run.start)));
+        all.into_iter().chain(parts.into_iter().flatten().filter(move |part| is_opaque(part.slice(text))))
+    })
+}
+
+/// The longest pieces of a text that have only such characters.
+fn runs(text: &str, is_of_run: fn(char) -> bool) -> impl Iterator<Item = TextRange> {
+    let mut at = 0;
+    core::iter::from_fn(move || {
+        let start = at + text.get(at..)?.find(is_of_run)?;
+        at = text[start..].find(|c| !is_of_run(c)).map_or(text.len(), |length| start + length);
+        Some(TextRange::new(start as u32, at as u32))
+    })
+}
+
+fn is_opaque(word: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| word.bytes().any(|byte| is(&byte));
+    word.len() >= SHORTEST && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_letters_and_digits_are_opaque_and_what_people_write_is_not() {
+        let text = "a: *hunter2hunter2\", service: quote-v2.shop.svc:8080 # getambassador.io/v3alpha1 TEVBS3lvdXJrZXk=, /api/v1/checkout";
+        let found: Vec<&str> = words(text).map(|range| range.slice(text)).collect();
+        assert_eq!(found, ["hunter2hunter2", "TEVBS3lvdXJrZXk="]);
+    }
+}
