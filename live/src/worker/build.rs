@@ -67,6 +67,8 @@ pub struct Build {
     pub beneath: Vec<Input>,
     /// How many changes of inputs went into it.
     pub changes: u64,
+    /// Names of the inputs that changed, at most so many as an event names.
+    pub edited: Vec<String>,
     /// How many errors were found.
     pub errors: usize,
     /// How long it took.
@@ -93,7 +95,7 @@ impl Build {
     pub fn findings(&self) -> BTreeSet<FindingLine> {
         let line = |finding: Finding| FindingLine {
             code: finding.code.into(),
-            severity: finding.severity,
+            severity: finding.severity.into(),
             file: finding.span.as_ref().map(|span| span.file.to_string()).unwrap_or_default(),
             line: finding.span.as_ref().map(|span| span.line).unwrap_or_default(),
             message: finding.message,
@@ -195,6 +197,7 @@ impl Builder {
             unreadable,
             beneath: drained.beneath,
             changes: drained.changes,
+            edited: drained.edited,
             errors,
             took: begin.elapsed(),
             waited,
