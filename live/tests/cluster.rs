@@ -3,6 +3,8 @@
 
 #[path = "support/config.rs"]
 mod config;
+#[path = "support/crds.rs"]
+mod crds;
 #[path = "support/doubling.rs"]
 mod doubling;
 #[path = "support/envoys.rs"]
@@ -551,6 +553,13 @@ async fn a_real_api_server() {
     a_contour_configuration_is_held_while_it_is_used(&cluster).await;
     a_process_that_dies_between_an_edit_and_its_status_leaves_nothing_wrong(&cluster).await;
     a_crash_loses_nothing(&mut cluster).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_passes_the_real_schemas() {
+    let Some(cluster) = Cluster::start().await else { return };
+    let _ = chancery_live::log::start(chancery_live::log::Format::Text, &"info".parse().expect("a level"), &Events::default());
+    crds::statuses_are_those_of_the_real_schemas(&cluster).await;
 }
 
 #[tokio::test]

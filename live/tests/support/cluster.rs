@@ -210,7 +210,10 @@ impl Cluster {
             }}],
             "contexts": [{"name": user, "context": {"cluster": "t", "user": user, "namespace": namespace}}],
         });
-        fs::write(&path, config.to_string()).expect("a file");
+        // It may be read by others at the same time.
+        let part = tempfile::NamedTempFile::new_in(self.folder()).expect("a file");
+        fs::write(part.path(), config.to_string()).expect("a file");
+        part.persist(&path).expect("a rename");
         path
     }
 

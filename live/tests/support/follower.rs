@@ -29,13 +29,19 @@ impl Follower {
 
     /// One that reads the kinds of a dialect.
     pub fn of(dialect: &'static Dialect, which: Which) -> Self {
+        Self::with(Options::of(dialect), which)
+    }
+
+    /// One that compiles with these options, of one dialect.
+    pub fn with(options: Options, which: Which) -> Self {
+        let dialect = options.dialect.as_ref().map(ToString::to_string);
         let (out, builds) = watch::channel(None);
-        let settings = Settings { options: Options::of(dialect), spacing: Duration::from_millis(20), recorder: None, events: Events::default() };
+        let settings = Settings { options, spacing: Duration::from_millis(20), recorder: None, events: Events::default() };
         let publish = move |build: &Arc<Build>| {
             out.send_replace(Some(build.clone()));
             Ok(())
         };
-        let which = Which { dialect: Some(dialect.name.into()), ..which };
+        let which = Which { dialect, ..which };
         let engine = Engine::start(settings, vec![Box::new(Kube::new(which))], publish).expect("an engine");
         Self { engine, builds }
     }
