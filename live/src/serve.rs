@@ -164,7 +164,7 @@ pub async fn serve(
     let (latest, builds) = watch::channel(None::<Arc<Build>>);
     let tls = servers.tls.clone().map(Tls::new).transpose()?.map(Arc::new);
     let options = settings.options.clone();
-    let (written, applied, rejected) = (builds.clone(), builds.clone(), clients.rejected());
+    let (written, applied) = (builds.clone(), builds.clone());
     let (mut doors, ports) = ports::bind(servers, &events).await?;
     let certificates = tls.clone();
     let publish = publisher(proxies.clone(), latest, events.clone(), ports);
@@ -185,7 +185,7 @@ pub async fn serve(
     };
     let mut parts: JoinSet<Result<(), Failure>> = JoinSet::new();
     if let Some(port) = doors.remove(Server::Xds.name()) {
-        let xds = Xds { proxies, clients, stop: stopping.clone(), identities, ttl: servers.ttl };
+        let xds = Xds { proxies, clients: clients.clone(), stop: stopping.clone(), identities, ttl: servers.ttl };
         parts.spawn(async move { xds.serve(port.into_listener(), tls).await.map_err(|error| format!("the xDS server has stopped: {error}").into()) });
     }
     for door in [Door::Diagnostics, Door::Snapshots, Door::PublicSnapshots, Door::Ready] {
@@ -204,7 +204,7 @@ pub async fn serve(
         parts.spawn(until(stopping.clone(), file.follow()));
     }
     if let Some(writing) = writing {
-        parts.spawn(write(writing.clone(), written, rejected));
+        parts.spawn(write(writing.clone(), written, clients.clone()));
     }
     if let Some(Applying { reader, allowed }) = applying {
         parts.spawn(apply::run(applied, reader.clone(), engine.intake.clone(), engine.events.clone(), *allowed));
@@ -243,11 +243,15 @@ async fn until(mut stop: watch::Receiver<bool>, part: impl Future<Output = Resul
 }
 
 /// Writes statuses, for as long as the process lives.
-async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>, rejected: watch::Receiver<Rejected>) -> Result<(), Failure> {
+async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>, clients: Clients) -> Result<(), Failure> {
     let (client, namespace) = crate::sources::kube::connect(&writing.cluster).await?;
     let writer = Writer::new(client.clone(), writing.take_over);
     let lease = writing.lease.map(|name| Holder::new(client, &namespace, &name, &writing.replica));
-    crate::controllers::run::run(builds, rejected, writer, lease, writing.writes).await
+    let (out, rejected) = watch::channel(Rejected::default());
+    tokio::select! {
+        ended = crate::controllers::run::run(builds, rejected, writer, lease, writing.writes) => ended,
+        () = clients.tell_rejected(out) => Ok(()),
+    }
 }
 
 /// Which replica this process is: in a pod, by its name.

@@ -10,12 +10,16 @@ use crate::lock;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// The most characters of a message that is kept of an Envoy.
 const LONGEST_MESSAGE: usize = 4096;
 /// The most resources that one rejection names.
 const MOST_BLAMED: usize = 16;
+
+/// Rejections that come within this time are told together.
+const TOGETHER: Duration = Duration::from_millis(100);
 
 /// What an Envoy says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -73,7 +77,8 @@ pub type Rejected = Arc<BTreeMap<String, String>>;
 #[derive(Clone, Debug, Default)]
 pub struct Clients {
     clients: Arc<Mutex<BTreeMap<String, Client>>>,
-    rejected: watch::Sender<Rejected>,
+    /// Counts how often something was rejected, or rejected no longer.
+    rejections: watch::Sender<u64>,
     events: Events,
 }
 
@@ -84,31 +89,40 @@ impl Clients {
         Self { events, ..Self::default() }
     }
 
-    /// What Envoys reject, now and from now on.
+    /// What Envoys reject now.
     #[must_use]
-    pub fn rejected(&self) -> watch::Receiver<Rejected> {
-        self.rejected.subscribe()
-    }
-
-    /// Something was rejected, or is rejected no longer.
-    fn rejections_changed(&self) {
+    pub fn rejected(&self) -> Rejected {
         let clients = lock(&self.clients);
         let mut now: BTreeMap<String, String> = BTreeMap::new();
         for client in clients.values() {
             for rejection in client.types.values().filter_map(|of| of.rejected.as_ref()) {
                 for Blamed { resource, places } in &rejection.resources {
                     let sentence = || format!("the Envoy {} rejects {resource}: {}", client.node.id, self.events.scrubbed(&rejection.message));
-                    places.iter().for_each(|place| _ = now.entry(place.file.clone()).or_insert_with(sentence));
+                    for place in places.iter().filter(|place| !now.contains_key(&place.file)).collect::<Vec<_>>() {
+                        now.insert(place.file.clone(), sentence());
+                    }
                 }
             }
         }
-        self.rejected.send_if_modified(|known| {
-            let differs = **known != now;
-            if differs {
-                *known = Arc::new(now);
+        Arc::new(now)
+    }
+
+    /// Tells what Envoys reject, now and from now on. What a thousand of them say at once is told once.
+    pub async fn tell_rejected(&self, out: watch::Sender<Rejected>) {
+        let mut changes = self.rejections.subscribe();
+        loop {
+            let now = self.rejected();
+            out.send_if_modified(|known| (*known != now).then(|| *known = now).is_some());
+            if changes.changed().await.is_err() {
+                return;
             }
-            differs
-        });
+            tokio::time::sleep(TOGETHER).await;
+        }
+    }
+
+    /// Something was rejected, or is rejected no longer.
+    fn rejections_changed(&self) {
+        self.rejections.send_modify(|count| *count += 1);
     }
 
     /// Where events go.
@@ -219,7 +233,6 @@ mod tests {
     use super::*;
     use crate::event::Place;
     use crate::xds::snapshot::Blame;
-    use std::time::Duration;
 
     struct OneInput;
 
@@ -229,11 +242,13 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_envoys_reject_is_known_by_input_until_it_is_accepted_or_they_are_gone() {
+    #[tokio::test]
+    async fn what_envoys_reject_is_known_by_input_until_it_is_accepted_or_they_are_gone() {
         let clients = Clients::default();
-        let rejected = clients.rejected();
-        let inputs = || rejected.borrow().keys().cloned().collect::<Vec<_>>();
+        let inputs = || clients.rejected().keys().cloned().collect::<Vec<_>>();
+        let (out, mut told) = watch::channel(Rejected::default());
+        let telling = clients.clone();
+        tokio::spawn(async move { telling.tell_rejected(out).await });
         let mut snapshot = Snapshot::new("g");
         snapshot.blame = Some(Arc::new(OneInput));
         let verdict = |rejected: Option<&str>| Verdict {
@@ -247,13 +262,15 @@ mod tests {
         let (one, other) = (clients.open(&node("one"), Some("g")), clients.open(&node("other"), Some("g")));
         clients.answered("one", &verdict(Some("a: bad")), &snapshot);
         assert_eq!(inputs(), ["Mapping.getambassador.io/default/a"]);
-        assert_eq!(rejected.borrow().values().next().map(String::as_str), Some("the Envoy one rejects a: a: bad"));
+        assert_eq!(clients.rejected().values().next().map(String::as_str), Some("the Envoy one rejects a: a: bad"));
+        assert!(told.wait_for(|told| told.len() == 1).await.is_ok());
         clients.answered("other", &verdict(Some("b: bad")), &snapshot);
         assert_eq!(inputs().len(), 2);
         clients.answered("one", &verdict(None), &snapshot);
         assert_eq!(inputs(), ["Mapping.getambassador.io/default/b"], "what is accepted is rejected no longer");
         drop(other);
         assert!(inputs().is_empty(), "an Envoy that is gone rejects nothing");
+        assert!(told.wait_for(|told| told.is_empty()).await.is_ok());
         drop(one);
     }
 }
