@@ -222,6 +222,29 @@ async fn whoever_talks_nonsense_or_says_nothing_disturbs_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn findings_are_those_of_check_with_certificates_that_have_expired_meanwhile() {
+    let mut params = rcgen::CertificateParams::new(vec!["a.example.com".into()]).expect("a name");
+    params.not_after = rcgen::date_time_ymd(2020, 1, 1);
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let data = serde_json::json!({"tls.crt": params.self_signed(&key).expect("a certificate").pem(), "tls.key": key.serialize_pem()});
+    let secret = serde_json::json!({"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",
+        "metadata": {"name": "tls", "namespace": "default"}, "stringData": data});
+    let host = "apiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: h, namespace: default}\n\
+                spec: {hostname: a.example.com, tlsSecret: {name: tls}}\n";
+    let files = [
+        ("host.yaml", host),
+        ("listener.yaml", &listener("https", 8443).replace("protocol: HTTP", "protocol: HTTPS")),
+        ("secret.json", &secret.to_string()),
+    ];
+    let running = Running::start(Options::of(&ambassador::DIALECT), &files, servers());
+    running.built(1).await;
+    let diagnostics = running.address(Server::Diagnostics, 0).await;
+    let found = get(&diagnostics, "/api/v1/findings").await;
+    assert!(found.contains("\"certificate-expired\""), "{found}");
+    running.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sources_and_envoys_are_the_events_with_gateway_and_installation() {
     let running = Running::start(Options::of(&ambassador::DIALECT), &[("host.yaml", HOST)], servers());
     running.built(1).await;
