@@ -4,7 +4,7 @@
 
 use crate::lock;
 use chancery_core::redact::HeldBack;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use tokio::sync::broadcast;
 const KEPT: usize = 2000;
 
 /// What a server answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Server {
     /// Envoys.
@@ -45,7 +45,7 @@ impl Server {
 }
 
 /// How a source is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceState {
     /// All that it holds is known.
@@ -72,7 +72,7 @@ impl SourceState {
 }
 
 /// Whether an Envoy is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EnvoyState {
     /// Its first stream was opened.
@@ -82,7 +82,7 @@ pub enum EnvoyState {
 }
 
 /// Where something stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The input.
     pub file: String,
@@ -97,12 +97,12 @@ pub struct Place {
 }
 
 /// A finding that came or went with a build.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FindingLine {
     /// Its code.
     pub code: String,
     /// How bad it is.
-    pub severity: &'static str,
+    pub severity: Cow<'static, str>,
     /// The sentence.
     pub message: String,
     /// The input; empty for none.
@@ -112,10 +112,10 @@ pub struct FindingLine {
 }
 
 /// A part of an Application Gateway that is not as it is wanted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedPart {
     /// `added`, `changed` or `removed`.
-    pub change: &'static str,
+    pub change: Cow<'static, str>,
     /// What it is.
     pub kind: String,
     /// Its name.
@@ -123,15 +123,15 @@ pub struct PlannedPart {
     /// Who owns it, in words.
     pub owner: String,
     /// The fields that differ, in words.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
     /// What makes it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Place>,
 }
 
 /// What happens.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// A server takes connections.
@@ -148,7 +148,7 @@ pub enum Event {
         /// How it is.
         state: SourceState,
         /// More of it, for people.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
         /// The source that it belongs to.
         source: String,
@@ -167,17 +167,20 @@ pub enum Event {
         errors: usize,
         /// How many changes of inputs went into it.
         changes: u64,
+        /// Names of the inputs that changed, at most 100.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        edited: Vec<String>,
         /// Findings that were not there before.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         found: Vec<FindingLine>,
         /// Findings that are there no longer.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mended: Vec<FindingLine>,
         /// Names of the resources that changed, by list.
-        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         resources: BTreeMap<String, Vec<String>>,
         /// Requests that are treated otherwise than before, in words.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         requests: Vec<String>,
     },
     /// An Envoy came or went.
@@ -187,7 +190,7 @@ pub enum Event {
         /// Whether it is there.
         state: EnvoyState,
         /// Its gateway, where it has one.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         gateway: Option<String>,
     },
     /// An Envoy connected that belongs to no gateway. It gets nothing.
@@ -333,7 +336,7 @@ impl Event {
 }
 
 /// An event and when it was, in milliseconds since 1970.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Dated {
     /// What happened.
     #[serde(flatten)]

@@ -13,11 +13,12 @@ use crate::controllers::writer::Writer;
 use crate::engine::{Engine, Settings};
 use crate::event::{Event, Events, Server};
 use crate::http::{self, Door};
+use crate::ports::{self, Ports};
 use crate::proxies::Proxies;
 use crate::proxies::file::ProxyFile;
 use crate::sources::Source;
 use crate::worker::build::{Build, withheld_events};
-use crate::xds::clients::Clients;
+use crate::xds::clients::{Clients, Rejected};
 use crate::xds::identity::Identities;
 use crate::xds::server::Xds;
 use crate::xds::snapshot::Snapshot;
@@ -45,6 +46,8 @@ pub struct Servers {
     pub ready: Address,
     /// Certificates of the xDS server.
     pub tls: Option<Files>,
+    /// Snapshots have key material; public ones never do.
+    pub with_secrets: bool,
     /// The token that whoever asks from another machine must bring.
     pub token: Option<String>,
     /// A file of proxies and of what certificates may ask for.
@@ -126,6 +129,7 @@ impl Reporter {
             inputs: build.inputs,
             errors: build.errors,
             changes: build.changes,
+            edited: build.edited.clone(),
             found: findings.difference(&before).cloned().collect(),
             mended: before.difference(&findings).cloned().collect(),
             resources: changed.iter().map(|(list, names)| (list.clone(), names.iter().take(MOST_NAMES).cloned().collect())).collect(),
@@ -161,8 +165,9 @@ pub async fn serve(
     let tls = servers.tls.clone().map(Tls::new).transpose()?.map(Arc::new);
     let options = settings.options.clone();
     let (written, applied) = (builds.clone(), builds.clone());
-    let mut doors = bind(servers, &events).await?;
-    let publish = publisher(proxies.clone(), latest, events.clone());
+    let (mut doors, ports) = ports::bind(servers, &events).await?;
+    let certificates = tls.clone();
+    let publish = publisher(proxies.clone(), latest, events.clone(), ports);
     let mut engine = Engine::start(settings, sources, publish)?;
     let shared = http::Shared {
         options,
@@ -174,24 +179,32 @@ pub async fn serve(
         metrics: engine.metrics.clone(),
         intake: engine.intake.clone(),
         token: servers.token.clone(),
+        with_secrets: servers.with_secrets,
         page: servers.page,
         stop: stopping.clone(),
     };
     let mut parts: JoinSet<Result<(), Failure>> = JoinSet::new();
-    if let Some(listener) = doors.remove(Server::Xds.name()) {
-        let xds = Xds { proxies, clients, stop: stopping, identities, ttl: servers.ttl };
-        parts.spawn(async move { xds.serve(listener, tls).await.map_err(|error| format!("the xDS server has stopped: {error}").into()) });
+    if let Some(port) = doors.remove(Server::Xds.name()) {
+        let xds = Xds { proxies, clients: clients.clone(), stop: stopping.clone(), identities, ttl: servers.ttl };
+        parts.spawn(async move { xds.serve(port.into_listener(), tls).await.map_err(|error| format!("the xDS server has stopped: {error}").into()) });
     }
     for door in [Door::Diagnostics, Door::Snapshots, Door::PublicSnapshots, Door::Ready] {
-        if let Some(listener) = doors.remove(door.server().name()) {
-            parts.spawn(http::serve(listener, door, shared.clone()));
+        if let Some(port) = doors.remove(door.server().name()) {
+            parts.spawn(http::serve(port, door, shared.clone()));
         }
     }
+    if let Some(tls) = certificates {
+        let (states, events) = (engine.states.clone(), engine.events.clone());
+        parts.spawn(until(stopping.clone(), async move {
+            tls.watch(states, events).await;
+            Ok(())
+        }));
+    }
     if let Some(file) = file {
-        parts.spawn(file.follow());
+        parts.spawn(until(stopping.clone(), file.follow()));
     }
     if let Some(writing) = writing {
-        parts.spawn(write(writing.clone(), written));
+        parts.spawn(write(writing.clone(), written, clients.clone()));
     }
     if let Some(Applying { reader, allowed }) = applying {
         parts.spawn(apply::run(applied, reader.clone(), engine.intake.clone(), engine.events.clone(), *allowed));
@@ -220,12 +233,25 @@ pub async fn serve(
     outcome
 }
 
+/// A part that has no end of its own ends when the process is to end.
+async fn until(mut stop: watch::Receiver<bool>, part: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    tokio::select! {
+        ended = part => ended,
+        // An error means that the sender is gone: stop as well.
+        _ = stop.wait_for(|stop| *stop) => Ok(()),
+    }
+}
+
 /// Writes statuses, for as long as the process lives.
-async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>) -> Result<(), Failure> {
+async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>, clients: Clients) -> Result<(), Failure> {
     let (client, namespace) = crate::sources::kube::connect(&writing.cluster).await?;
     let writer = Writer::new(client.clone(), writing.take_over);
     let lease = writing.lease.map(|name| Holder::new(client, &namespace, &name, &writing.replica));
-    crate::controllers::run::run(builds, writer, lease, writing.writes).await
+    let (out, rejected) = watch::channel(Rejected::default());
+    tokio::select! {
+        ended = crate::controllers::run::run(builds, rejected, writer, lease, writing.writes) => ended,
+        () = clients.tell_rejected(out) => Ok(()),
+    }
 }
 
 /// Which replica this process is: in a pod, by its name.
@@ -233,28 +259,6 @@ async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>) ->
 pub fn identity() -> String {
     let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "chancery".into());
     format!("{host}-{}", std::process::id())
-}
-
-/// Takes all ports before anything else begins, and tells where.
-async fn bind(servers: &Servers, events: &Events) -> Result<BTreeMap<&'static str, tokio::net::TcpListener>, Failure> {
-    let all = [
-        (Server::Xds, &servers.xds, "--xds"),
-        (Server::Diagnostics, &servers.diagnostics, "--diagnostics"),
-        (Server::Snapshots, &servers.snapshots, "--snapshots"),
-        (Server::PublicSnapshots, &servers.public_snapshots, "--public-snapshots"),
-        (Server::Ready, &servers.ready, "--ready"),
-    ];
-    let mut out = BTreeMap::new();
-    for (server, address, flag) in all {
-        if let Some((listener, local)) = address.bind(flag).await? {
-            if server != Server::Xds && server != Server::Ready && !local.ip().is_loopback() && servers.token.is_none() {
-                return Err(format!("{flag} {address} can be reached from other machines: give --admin-token-file, or an address of this one").into());
-            }
-            events.tell(Event::Listening { server, address: local.to_string() });
-            out.insert(server.name(), listener);
-        }
-    }
-    Ok(out)
 }
 
 /// Logs where a controller stands otherwise to its own configuration than one build before.
@@ -287,6 +291,7 @@ pub(crate) fn publisher(
     proxies: Proxies,
     latest: watch::Sender<Option<Arc<Build>>>,
     events: Events,
+    mut ports: Ports,
 ) -> impl FnMut(&Arc<Build>) -> Result<(), String> + Send + 'static {
     let mut reporter = Reporter::default();
     let mut told: BTreeSet<String> = BTreeSet::new();
@@ -297,6 +302,7 @@ pub(crate) fn publisher(
         let has = listeners(build);
         let before = std::mem::replace(&mut had, has);
         events.hold_back(build.compilation.held_back());
+        ports.make_room(build);
         proxies.publish(build.gateways.iter().map(|gateway| (gateway.id.clone(), gateway.snapshot.clone())).collect());
         latest.send_replace(Some(build.clone()));
         events.tell(reporter.event(build));

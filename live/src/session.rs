@@ -9,6 +9,7 @@ use crate::engine::{Engine, Settings};
 use crate::envoys::DriftSource;
 use crate::event::{Event, Events, Server, SourceState};
 use crate::feed::Feed;
+use crate::ports::Ports;
 use crate::proxies::Proxies;
 use crate::serve::publisher;
 use crate::sources::{Source, States};
@@ -55,7 +56,7 @@ impl Session {
         let names: Vec<String> = sources.iter().map(|source| source.name()).collect();
         let proxies = Proxies::new(false, events.clone());
         let (latest, builds) = watch::channel(None);
-        let engine = Engine::start(settings, sources, publisher(proxies.clone(), latest, events.clone()))?;
+        let engine = Engine::start(settings, sources, publisher(proxies.clone(), latest, events.clone(), Ports::default()))?;
         let (alive, ended) = oneshot::channel();
         let session = Self {
             clients: Clients::new(events.clone()),

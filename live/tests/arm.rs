@@ -88,6 +88,7 @@ impl Program {
             ready: off(),
             tls: None,
             token: None,
+            with_secrets: false,
             proxies: None,
             canary: true,
             ttl: None,

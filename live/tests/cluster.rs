@@ -1,30 +1,44 @@
 //! A real API server as the source: what it holds is what is compiled, through missing CRDs, missing permissions, crashes and forgotten history;
 //! and what is written into it.
 
+#[path = "support/config.rs"]
+mod config;
+#[path = "support/crds.rs"]
+mod crds;
+#[path = "support/doubling.rs"]
+mod doubling;
 #[path = "support/envoys.rs"]
 mod envoys;
+#[path = "support/follower.rs"]
+mod follower;
+#[path = "support/process.rs"]
+mod process;
 #[path = "support/cluster.rs"]
 mod support;
 
 use chancery_core::backend::envoy::v3::Service;
-use chancery_core::compilation::{Dialect, OptionValue, Options};
+use chancery_core::compilation::{OptionValue, Options};
 use chancery_core::dialect::{ambassador, contour};
-use chancery_core::resource::{Input, Inputs};
+use chancery_core::resource::Input;
 use chancery_live::Failure;
 use chancery_live::address::Address;
 use chancery_live::controllers::lease::{Holder, LASTS};
 use chancery_live::controllers::run::Writes;
 use chancery_live::controllers::writer::Writer;
-use chancery_live::engine::{Engine, Settings};
+use chancery_live::engine::Settings;
 use chancery_live::event::{Event, Events, SourceState};
 use chancery_live::install::{Install, LEASE};
+use chancery_live::runtime::Id;
 use chancery_live::serve::{Servers, Writing, serve};
 use chancery_live::sources::kube::{Kube, Settings as Which, connect};
-use chancery_live::worker::build::{Build, Builder};
+use chancery_live::worker::build::Builder;
 use chancery_live::worker::intake::Drained;
+use chancery_live::xds::clients::Rejected;
+use chancery_tests::port::free;
+use follower::{Follower, GROUP, MAPPING, fresh, known, mapping, names, object};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::{Cluster, Relay, crd};
 use tokio::sync::watch;
@@ -39,95 +53,7 @@ fn own_crd() -> Value {
     crd
 }
 
-/// What follows a cluster.
-struct Follower {
-    engine: Engine,
-    builds: watch::Receiver<Option<Arc<Build>>>,
-    all: Arc<Mutex<usize>>,
-}
-
-impl Follower {
-    fn start(which: Which) -> Self {
-        Self::of(&ambassador::DIALECT, which)
-    }
-
-    /// One that reads the kinds of a dialect.
-    fn of(dialect: &'static Dialect, which: Which) -> Self {
-        let (out, builds) = watch::channel(None);
-        let all: Arc<Mutex<usize>> = Arc::default();
-        let counted = all.clone();
-        let settings = Settings { options: Options::of(dialect), spacing: Duration::from_millis(20), recorder: None, events: Events::default() };
-        let publish = move |build: &Arc<Build>| {
-            *counted.lock().expect("a lock") += 1;
-            out.send_replace(Some(build.clone()));
-            Ok(())
-        };
-        let which = Which { dialect: Some(dialect.name.into()), ..which };
-        let engine = Engine::start(settings, vec![Box::new(Kube::new(which))], publish).expect("an engine");
-        Self { engine, builds, all }
-    }
-
-    /// Waits until the names of the inputs of a kind are these.
-    async fn until(&mut self, what: &str, kind: &str, wanted: &[&str]) -> Arc<Build> {
-        let begin = Instant::now();
-        loop {
-            let build = self.builds.borrow().clone();
-            let names: Vec<String> = build.iter().flat_map(|build| names(build, kind)).collect();
-            if let Some(build) = build.filter(|_| names == wanted) {
-                return build;
-            }
-            let states = || self.engine.states.all();
-            assert!(begin.elapsed() < Duration::from_secs(45), "{what}: {names:?} is not {wanted:?}; {:#?}", states());
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    }
-
-    /// Waits until a kind is in this state.
-    async fn state(&self, kind: &str, wanted: SourceState) -> String {
-        let begin = Instant::now();
-        loop {
-            let all = self.engine.states.all();
-            if let Some(status) = all.iter().find(|status| status.kind == kind && status.state == wanted) {
-                return status.detail.clone().unwrap_or_default();
-            }
-            assert!(begin.elapsed() < Duration::from_secs(45), "{kind} is not {wanted:?}: {all:#?}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    }
-}
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        self.engine.stop();
-    }
-}
-
-fn names(build: &Build, kind: &str) -> Vec<String> {
-    let prefix = format!("{kind}/");
-    build.compilation.inputs.inputs.iter().filter_map(|input| input.name.strip_prefix(&prefix).map(str::to_owned)).collect()
-}
-
-/// The same inputs, compiled anew.
-fn fresh(build: &Build) -> String {
-    let inputs: Vec<Input> = build.compilation.inputs.inputs.iter().map(|of| Input { name: of.name.clone(), text: of.text.clone() }).collect();
-    let options = Options::of(&ambassador::DIALECT);
-    let not_utf8 = vec![Vec::new(); inputs.len()];
-    Builder::new(options)
-        .build(Drained { inputs: Inputs { inputs, stored: build.compilation.inputs.stored.clone() }, not_utf8, ..Drained::default() })
-        .version
-}
-
 const STATUSES: Writes = Writes { statuses: true, objects: false };
-const GROUP: &str = "getambassador.io";
-const MAPPING: &str = "Mapping.getambassador.io";
-
-fn object(kind: &str, name: &str, spec: Value) -> Value {
-    json!({"apiVersion": format!("{GROUP}/v3alpha1"), "kind": kind, "metadata": {"name": name, "namespace": "default"}, "spec": spec})
-}
-
-fn mapping(name: &str, timeout: u32) -> Value {
-    object("Mapping", name, json!({"hostname": "*", "prefix": format!("/{name}/"), "service": "quote", "timeout_ms": timeout}))
-}
 
 async fn base(cluster: &Cluster) {
     for (kind, plural) in [("Mapping", "mappings"), ("Host", "hosts"), ("Listener", "listeners")] {
@@ -285,7 +211,9 @@ async fn statuses_are_written_where_asked(cluster: &Cluster) {
     assert_eq!(first.attempt().await, Ok(true));
     assert_eq!(second.attempt().await, Ok(false));
     assert!(first.holds() && !second.holds());
-    let task = tokio::spawn(chancery_live::controllers::run::run(follower.builds.clone(), Writer::new(client, false), Some(first), STATUSES));
+    let (rejects, rejected) = watch::channel(Rejected::default());
+    let writer = Writer::new(client, false);
+    let task = tokio::spawn(chancery_live::controllers::run::run(follower.builds.clone(), rejected, writer, Some(first), STATUSES));
     let status = async |object: &Value, wanted: &str| until_state(cluster, object, wanted).await;
     status(&mapping("one", 0), "Running").await;
     let of_broken = status(&broken, "Inactive").await;
@@ -294,13 +222,80 @@ async fn statuses_are_written_where_asked(cluster: &Cluster) {
     let mended = object("Mapping", "broken", json!({"hostname": "*", "prefix": "/good/", "prefix_regex": false, "service": "quote"}));
     cluster.apply_value(&mended).await;
     assert_eq!(status(&mended, "Running").await["reason"], "", "what was bad is cleared");
+    // What an Envoy rejects is said of the object that made it, until it is accepted.
+    rejects.send_replace(Arc::new(BTreeMap::from([(format!("{MAPPING}/default/one"), "the Envoy e rejects c: no".to_owned())])));
+    assert_eq!(status(&mapping("one", 0), "Inactive").await["reason"], "the Envoy e rejects c: no");
+    rejects.send_replace(Rejected::default());
+    status(&mapping("one", 0), "Running").await;
     // Our own writes come back as events; they lead to nothing more.
     tokio::time::sleep(Duration::from_millis(500)).await;
-    let builds = *follower.all.lock().expect("a lock");
+    let builds = follower.engine.metrics.builds();
     tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(*follower.all.lock().expect("a lock"), builds, "it comes to rest");
+    assert_eq!(follower.engine.metrics.builds(), builds, "it comes to rest");
     task.abort();
     cluster.delete(&mended).await;
+}
+
+async fn what_another_controller_writes_is_left_alone_unless_it_is_taken_over(cluster: &Cluster) {
+    let (client, _) = connect(&Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() }).await.expect("a client");
+    cluster.apply_value(&mapping("theirs", 1000)).await;
+    let id = Id::new(MAPPING, "default", "theirs");
+    cluster.apply_status(&mapping("theirs", 1000), json!({"state": "Theirs"})).await;
+    let refused = Writer::new(client.clone(), false).status(&id, &json!({"state": "Running"})).await.expect_err("it is another's");
+    assert!(refused.contains("is written by another controller") && refused.contains("--take-over"), "{refused}");
+    assert_eq!(cluster.get(&mapping("theirs", 0)).await["status"]["state"], "Theirs");
+    assert_eq!(Writer::new(client, true).status(&id, &json!({"state": "Running"})).await, Ok(()));
+    assert_eq!(cluster.get(&mapping("theirs", 0)).await["status"]["state"], "Running");
+    cluster.delete(&mapping("theirs", 0)).await;
+}
+
+/// What a folder's edits do, done in a cluster: each arrives at a real Envoy, and no request is lost.
+async fn edits_arrive_at_a_real_envoy(cluster: &Cluster) {
+    let Some(envoy) = process::envoy() else { return };
+    let (port, upstream, folder) = (free(), process::echo().await, tempfile::tempdir().expect("a folder"));
+    let routed = |name: &str, rewrite: &str| {
+        let service = format!("http://127.0.0.1:{upstream}");
+        object("Mapping", name, json!({"hostname": "*", "prefix": format!("/{name}/"), "rewrite": rewrite, "service": service}))
+    };
+    let binding = json!({"namespace": {"from": "ALL"}});
+    let listener = object("Listener", "edits", json!({"port": port, "protocol": "HTTP", "securityModel": "XFP", "hostBinding": binding}));
+    for object in [&listener, &routed("stay", "/stay/"), &routed("move", "/v0/")] {
+        cluster.apply_value(object).await;
+    }
+    let replica = Replica::start(&Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() }, "edits");
+    replica.version().await;
+    let xds = replica.events.timeline().into_iter().find_map(|dated| match dated.event {
+        Event::Listening { address, .. } => Some(address),
+        _ => None,
+    });
+    let mut child = process::start_envoy(&envoy, folder.path(), xds.expect("it listens"), true, None);
+    let begin = Instant::now();
+    while process::get(port, "/stay/x").await.is_none() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no traffic: {:#?}", replica.events.timeline());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let load = process::Load::start(port, "/stay/x");
+    let mut took = Vec::new();
+    for edit in 1..=60 {
+        let target = format!("/v{edit}/");
+        cluster.apply_value(&routed("move", &target)).await;
+        let begin = Instant::now();
+        while !process::get(port, "/move/x").await.is_some_and(|path| path.starts_with(&target)) {
+            assert!(begin.elapsed() < Duration::from_secs(15), "the edit to {target} does not arrive");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        took.push(begin.elapsed());
+    }
+    let asked = load.none_lost().await;
+    took.sort();
+    eprintln!("a cluster: 60 edits, median {:?}, longest {:?} after the API server took them; {asked} requests", took[30], took[59]);
+    let _ = child.kill();
+    let _ = child.wait();
+    let _ = replica.end.send(());
+    assert_eq!(replica.task.await.expect("it ends"), Ok(()));
+    for object in [listener, routed("stay", ""), routed("move", "")] {
+        cluster.delete(&object).await;
+    }
 }
 
 /// One of several replicas, as the manifests have it run.
@@ -331,6 +326,7 @@ impl Replica {
             ready: off(),
             tls: None,
             token: None,
+            with_secrets: false,
             proxies: None,
             canary: true,
             ttl: None,
@@ -549,12 +545,21 @@ async fn a_real_api_server() {
     a_wrong_kubeconfig_is_told_in_a_sentence(&cluster).await;
     envoys::envoys_in_pods_are_found_and_asked(&cluster).await;
     statuses_are_written_where_asked(&cluster).await;
+    what_another_controller_writes_is_left_alone_unless_it_is_taken_over(&cluster).await;
+    edits_arrive_at_a_real_envoy(&cluster).await;
     two_replicas_with_the_permissions_of_the_manifests(&cluster).await;
     a_clock_that_jumps_hands_the_lease_to_nobody(&cluster).await;
     gateways_are_provisioned_with_the_permissions_of_the_manifests(&cluster).await;
     a_contour_configuration_is_held_while_it_is_used(&cluster).await;
     a_process_that_dies_between_an_edit_and_its_status_leaves_nothing_wrong(&cluster).await;
     a_crash_loses_nothing(&mut cluster).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_passes_the_real_schemas() {
+    let Some(cluster) = Cluster::start().await else { return };
+    let _ = chancery_live::log::start(chancery_live::log::Format::Text, &"info".parse().expect("a level"), &Events::default());
+    crds::statuses_are_those_of_the_real_schemas(&cluster).await;
 }
 
 #[tokio::test]
@@ -582,15 +587,8 @@ async fn held(cluster: &Cluster) -> BTreeMap<String, Value> {
     all.into_iter().map(|object| (format!("default/{}", object["metadata"]["name"].as_str().unwrap_or_default()), object["spec"].clone())).collect()
 }
 
-/// The same of a build.
-fn known(build: &Build) -> BTreeMap<String, Value> {
-    let spec = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default()["spec"].clone();
-    let inputs = build.compilation.inputs.inputs.iter();
-    inputs.filter_map(|input| Some((input.name.strip_prefix(&format!("{MAPPING}/"))?.to_owned(), spec(&input.text)))).collect()
-}
-
-/// The server is killed, the network is cut, history is forgotten, objects come and go meanwhile: each time what is compiled becomes what the cluster
-/// holds. `CHANCERY_CHAOS` is how often, `CHANCERY_SEED` with which numbers.
+/// The server is killed, the network is cut, history is forgotten, objects come and go meanwhile, and a proxy doubles and reorders all events: each time
+/// what is compiled becomes what the cluster holds. `CHANCERY_CHAOS` is how often, `CHANCERY_SEED` with which numbers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_happens_the_state_is_that_of_the_cluster() {
     let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
@@ -602,7 +600,11 @@ async fn whatever_happens_the_state_is_that_of_the_cluster() {
     let Some(mut cluster) = Cluster::start().await else { return };
     base(&cluster).await;
     let relay = Relay::start(cluster.address()).await;
-    let follower = Follower::start(Which { kubeconfig: Some(cluster.kubeconfig_by("relayed", relay.port)), ..Which::default() });
+    let relayed = cluster.kubeconfig_by("relayed", relay.port);
+    // Events come twice, late and in another order as well.
+    let (client, _) = connect(&Which { kubeconfig: Some(relayed), ..Which::default() }).await.expect("a client");
+    let kubeconfig = doubling::start(client, cluster.folder()).await;
+    let follower = Follower::start(Which { kubeconfig: Some(kubeconfig), ..Which::default() });
     for round in 0..rounds {
         let fault = if round < 3 { round } else { chance(3) };
         match fault {

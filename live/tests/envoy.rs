@@ -1,37 +1,32 @@
 //! A real Envoy as the client: it follows edits without losing a request, and what only it can know to be wrong is told with the lines that
 //! made it, while the rest goes on.
 
+#[path = "support/authority.rs"]
+mod authority;
+#[path = "support/process.rs"]
+mod process;
+
+use authority::Authority;
 use axum::Router;
 use chancery_core::compilation::Options;
 use chancery_core::dialect::ambassador;
 use chancery_live::address::Address;
-use chancery_live::bootstrap::Bootstrap;
 use chancery_live::engine::Settings;
-use chancery_live::event::{Event, Events, Server};
+use chancery_live::event::{EnvoyState, Event, Events};
 use chancery_live::serve::{Servers, serve};
 use chancery_live::sources::folder::{Folder, Reading};
+use chancery_live::sources::stream::Stream;
+use chancery_live::xds::tls::Files;
 use chancery_tests::port::free;
+use process::{Load, Shown, echo, envoy, get, start_envoy};
 use std::fs;
+use std::io::Write;
 use std::net::TcpListener;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::oneshot;
-
-/// The Envoy to ask; `None` where there is none. In CI there must be.
-fn envoy() -> Option<String> {
-    let named = std::env::var("CHANCERY_ENVOY").ok();
-    let name = named.unwrap_or_else(|| "envoy".into());
-    if Command::new(&name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success()) {
-        return Some(name);
-    }
-    assert!(std::env::var_os("CI").is_none(), "there is no Envoy, and this is CI");
-    eprintln!("\n*** SKIPPED: the tests with a real Envoy, as there is none ***\n");
-    None
-}
+use tokio::task::JoinHandle;
 
 fn put(folder: &Path, name: &str, text: &str) {
     fs::write(folder.join(format!(".{name}")), text).expect("a file");
@@ -55,27 +50,30 @@ fn mapping(name: &str, rewrite: &str, upstream: u16) -> String {
     )
 }
 
-/// The body of an answer of 200; `None` for any other, and for none.
-async fn get(port: u16, path: &str) -> Option<String> {
-    let ask = async {
-        let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await?;
-        stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).await?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.map(|_| answer)
-    };
-    let answer = tokio::time::timeout(Duration::from_secs(5), ask).await.ok()?.ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    // Chunks, or the whole.
-    head.starts_with("HTTP/1.1 200").then(|| body.lines().find(|line| line.starts_with('/')).unwrap_or_default().to_owned())
+/// How a server and its Envoy run.
+#[derive(Clone, Default)]
+struct How {
+    /// Only what changes is sent.
+    delta: bool,
+    /// The files of the server, where it speaks TLS: `server.crt`, `server.key` and `clients.crt`; and those of the Envoy.
+    tls: Option<(PathBuf, Shown)>,
+}
+
+impl How {
+    fn files(&self) -> Option<&Path> {
+        self.tls.as_ref().map(|(files, _)| files.as_path())
+    }
 }
 
 struct House {
     folder: tempfile::TempDir,
     events: Events,
+    how: How,
+    xds: u16,
     port: u16,
     upstream: u16,
     envoy: Child,
-    end: Option<oneshot::Sender<()>>,
+    end: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
 
 impl Drop for House {
@@ -86,74 +84,75 @@ impl Drop for House {
     }
 }
 
+/// Starts a server on a folder.
+fn start_server(folder: &Path, xds: u16, tls: Option<&Path>, events: &Events) -> (oneshot::Sender<()>, JoinHandle<()>) {
+    let files =
+        |folder: &Path| Files { certificate: folder.join("server.crt"), key: folder.join("server.key"), client_ca: Some(folder.join("clients.crt")) };
+    let servers = Servers {
+        xds: Address::At(format!("127.0.0.1:{xds}")),
+        diagnostics: Address::Off,
+        snapshots: Address::Off,
+        public_snapshots: Address::Off,
+        ready: Address::Off,
+        tls: tls.map(files),
+        with_secrets: false,
+        token: None,
+        ttl: None,
+        proxies: None,
+        canary: true,
+        page: None,
+    };
+    let settings = Settings { options: Options::of(&ambassador::DIALECT), spacing: Duration::ZERO, recorder: None, events: events.clone() };
+    let source = Box::new(Folder::new(folder.to_owned(), Reading::default()));
+    let (end, ended) = oneshot::channel::<()>();
+    let task = tokio::spawn(async move {
+        let ended = async { drop(ended.await) };
+        serve(settings, vec![source], &servers, None, None, ended).await.expect("it serves");
+    });
+    (end, task)
+}
+
 impl House {
-    async fn start(envoy: &str, delta: bool) -> Self {
-        let upstream = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let upstream_port = upstream.local_addr().expect("an address").port();
-        let echo = Router::new().fallback(async |uri: axum::http::Uri| uri.path().to_owned());
-        tokio::spawn(async move { axum::serve(upstream, echo).await });
-        let folder = tempfile::tempdir().expect("a folder");
-        let (port, events) = (free(), Events::default());
-        put(folder.path(), "listener.yaml", &listener("http", port));
-        put(folder.path(), "host.yaml", HOST);
-        put(folder.path(), "stay.yaml", &mapping("stay", "/stay/", upstream_port));
-        put(folder.path(), "move.yaml", &mapping("move", "/v0/", upstream_port));
-        let servers = Servers {
-            xds: Address::At("127.0.0.1:0".into()),
-            diagnostics: Address::Off,
-            snapshots: Address::Off,
-            public_snapshots: Address::Off,
-            ready: Address::Off,
-            tls: None,
-            token: None,
-            ttl: None,
-            proxies: None,
-            canary: true,
-            page: None,
-        };
-        let settings = Settings { options: Options::of(&ambassador::DIALECT), spacing: Duration::ZERO, recorder: None, events: events.clone() };
-        let source = Box::new(Folder::new(folder.path().to_owned(), Reading::default()));
-        let (end, ended) = oneshot::channel::<()>();
-        tokio::spawn(async move {
-            let ended = async { drop(ended.await) };
-            serve(settings, vec![source], &servers, None, None, ended).await.expect("it serves");
-        });
-        let xds = until("it listens", || {
-            events.timeline().into_iter().find_map(|dated| match dated.event {
-                Event::Listening { server: Server::Xds, address } => Some(address),
-                _ => None,
-            })
-        })
-        .await;
-        let bootstrap = Bootstrap {
-            xds,
-            node_id: "edge".into(),
-            node_cluster: "c".into(),
-            admin: "off".into(),
-            delta,
-            tls_ca: None,
-            tls_cert: None,
-            tls_key: None,
-        };
-        let path = folder.path().join(".bootstrap.json");
-        fs::write(&path, bootstrap.json().expect("a bootstrap").to_string()).expect("a file");
-        let log = fs::File::create(folder.path().join(".envoy.log")).expect("a file");
-        let envoy = Command::new(envoy)
-            .arg("-c")
-            .arg(&path)
-            .args(["--concurrency", "1", "-l", "warning", "--use-dynamic-base-id"])
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .expect("Envoy");
-        let out = Self { folder, events, port, upstream: upstream_port, envoy, end: Some(end) };
+    async fn start(envoy: &str, how: How) -> Self {
+        let out = Self::begin(envoy, how).await;
         let begin = Instant::now();
-        while get(port, "/stay/x").await.is_none() {
+        while get(out.port, "/stay/x").await.is_none() {
             let log = || fs::read_to_string(out.folder.path().join(".envoy.log")).unwrap_or_default();
             assert!(begin.elapsed() < Duration::from_secs(60), "no traffic: {}", log());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         out
+    }
+
+    /// Starts both, and does not wait for traffic.
+    async fn begin(envoy: &str, how: How) -> Self {
+        let upstream = echo().await;
+        let folder = tempfile::tempdir().expect("a folder");
+        let (xds, port, events) = (free(), free(), Events::default());
+        put(folder.path(), "listener.yaml", &listener("http", port));
+        put(folder.path(), "host.yaml", HOST);
+        put(folder.path(), "stay.yaml", &mapping("stay", "/stay/", upstream));
+        put(folder.path(), "move.yaml", &mapping("move", "/v0/", upstream));
+        let end = Some(start_server(folder.path(), xds, how.files(), &events));
+        until("it listens", || events.timeline().iter().any(|dated| matches!(dated.event, Event::Listening { .. })).then_some(())).await;
+        let shown = how.tls.as_ref().map(|(_, shown)| shown);
+        let envoy = start_envoy(envoy, folder.path(), format!("127.0.0.1:{xds}"), how.delta, shown);
+        Self { folder, events, how, xds, port, upstream, envoy, end }
+    }
+
+    /// Ends the server, and starts another after a while.
+    async fn restart(&mut self, after: Duration) {
+        if let Some((end, task)) = self.end.take() {
+            let _ = end.send(());
+            task.await.expect("it ends");
+        }
+        tokio::time::sleep(after).await;
+        self.end = Some(start_server(self.folder.path(), self.xds, self.how.files(), &self.events));
+    }
+
+    /// How often an Envoy left.
+    fn left(&self) -> usize {
+        self.events.timeline().iter().filter(|dated| matches!(dated.event, Event::Envoy { state: EnvoyState::Gone, .. })).count()
     }
 
     async fn moved_to(&self, target: &str) -> Duration {
@@ -178,20 +177,11 @@ async fn until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
     }
 }
 
-async fn edits_arrive_and_no_request_is_lost(envoy: &str, delta: bool) {
-    let house = House::start(envoy, delta).await;
-    let (stop, lost, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let load = {
-        let (stop, lost, asked, port) = (stop.clone(), lost.clone(), asked.clone(), house.port);
-        tokio::spawn(async move {
-            while !stop.load(SeqCst) {
-                lost.fetch_add(usize::from(get(port, "/stay/x").await.is_none()), SeqCst);
-                asked.fetch_add(1, SeqCst);
-            }
-        })
-    };
+async fn edits_arrive_and_no_request_is_lost(envoy: &str, delta: bool, edits: usize) {
+    let house = House::start(envoy, How { delta, ..How::default() }).await;
+    let load = Load::start(house.port, "/stay/x");
     let mut took = Vec::new();
-    for edit in 1..=40 {
+    for edit in 1..=edits {
         took.push(house.moved_to(&format!("/v{edit}/")).await);
     }
     // Clusters come and go: a Mapping to another service, and back to none.
@@ -205,16 +195,162 @@ async fn edits_arrive_and_no_request_is_lost(envoy: &str, delta: bool) {
         fs::remove_file(house.folder.path().join("other.yaml")).expect("a file");
         house.moved_to(&format!("/r{round}/")).await;
     }
-    stop.store(true, SeqCst);
-    load.await.expect("the load");
+    let asked = load.none_lost().await;
     took.sort();
-    eprintln!("{}: 40 edits, median {:?}, longest {:?}; {} requests", if delta { "delta" } else { "sotw" }, took[20], took[39], asked.load(SeqCst));
-    assert_eq!(lost.load(SeqCst), 0, "of {} requests", asked.load(SeqCst));
-    assert!(asked.load(SeqCst) > 100);
+    let variant = if delta { "delta" } else { "sotw" };
+    eprintln!("{variant}: {edits} edits, median {:?}, longest {:?}; {asked} requests", took[edits / 2], took[edits - 1]);
+}
+
+async fn a_server_that_is_started_again_is_followed_and_no_request_is_lost(envoy: &str) {
+    for delta in [true, false] {
+        let mut house = House::start(envoy, How { delta, ..How::default() }).await;
+        let load = Load::start(house.port, "/stay/x");
+        house.restart(Duration::ZERO).await;
+        house.moved_to("/again/").await;
+        // What changes while it is away arrives when it is back.
+        let (folder, upstream) = (house.folder.path().to_owned(), house.upstream);
+        let edit = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            put(&folder, "move.yaml", &mapping("move", "/meanwhile/", upstream));
+        });
+        house.restart(Duration::from_millis(800)).await;
+        edit.await.expect("an edit");
+        house.moved_to("/meanwhile/").await;
+        load.none_lost().await;
+    }
+}
+
+async fn certificates_are_exchanged_under_a_stream_and_others_are_refused(envoy: &str) {
+    let files = tempfile::tempdir().expect("a folder");
+    let (ours, theirs) = (Authority::new(), Authority::new());
+    authority::write(files.path(), &ours, &ours);
+    let identity = |name: &str, of: &Authority| {
+        let (certificate, key) = of.sign("edge");
+        let (to, key_to) = (files.path().join(format!("{name}.crt")), files.path().join(format!("{name}.key")));
+        fs::write(&to, certificate).expect("a file");
+        fs::write(&key_to, key).expect("a file");
+        Shown { authority: files.path().join("clients.crt"), certificate: to, key: key_to }
+    };
+    let how = |shown| How { delta: true, tls: Some((files.path().to_owned(), shown)) };
+    let house = House::start(envoy, how(identity("right", &ours))).await;
+    let load = Load::start(house.port, "/stay/x");
+    // New certificates of the same authority, twice: the stream goes on.
+    for round in 0..2 {
+        authority::write(files.path(), &ours, &ours);
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        house.moved_to(&format!("/c{round}/")).await;
+    }
+    assert_eq!(house.left(), 0, "the connection lasts");
+    load.none_lost().await;
+    let refused = House::begin(envoy, how(identity("wrong", &theirs))).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert!(get(refused.port, "/stay/x").await.is_none(), "it gets nothing");
+    let events = refused.events.timeline();
+    assert!(!events.iter().any(|dated| matches!(dated.event, Event::Envoy { .. })), "it is not let in: {events:?}");
+}
+
+/// A hundred pods behind a Service, restarted in tens, with a spacing that is never over: endpoints do not wait for it, and only endpoints are sent.
+async fn pods_that_are_restarted_one_after_the_other_lose_no_request(envoy: &str) {
+    let (reader, mut writer) = std::io::pipe().expect("a pipe");
+    let (folder, events) = (tempfile::tempdir().expect("a folder"), Events::default());
+    let (xds, port, pods) = (free(), free(), free());
+    let serving = start_pods(reader, xds, &events);
+    let meta = |name: &str| serde_json::json!({"name": name, "namespace": "default"});
+    let ambassador = |kind: &str, name: &str, spec: serde_json::Value| serde_json::json!({"apiVersion": "getambassador.io/v3alpha1", "kind": kind, "metadata": meta(name), "spec": spec});
+    let binding = serde_json::json!({"namespace": {"from": "ALL"}});
+    let mut tell = |object: serde_json::Value| {
+        let event = serde_json::json!({"type": "MODIFIED", "object": object});
+        writeln!(writer, "{event}").expect("it is read");
+    };
+    tell(ambassador("Listener", "http", serde_json::json!({"port": port, "protocol": "HTTP", "securityModel": "XFP", "hostBinding": binding})));
+    tell(ambassador("Host", "h", serde_json::json!({"hostname": "*", "requestPolicy": {"insecure": {"action": "Route"}}})));
+    tell(ambassador("KubernetesEndpointResolver", "endpoints", serde_json::json!({})));
+    tell(ambassador("Mapping", "pods", serde_json::json!({"hostname": "*", "prefix": "/pods/", "service": "pods", "resolver": "endpoints"})));
+    let ports = serde_json::json!([{"name": "http", "port": 80, "targetPort": pods}]);
+    tell(
+        serde_json::json!({"apiVersion": "v1", "kind": "Service", "metadata": meta("pods"), "spec": {"clusterIP": "10.0.0.1", "selector": {"app": "pods"}, "ports": ports}}),
+    );
+    let slice = |addresses: &[String]| {
+        let endpoints: Vec<_> = addresses.iter().map(|address| serde_json::json!({"addresses": [address], "conditions": {"ready": true}})).collect();
+        let metadata = serde_json::json!({"name": "pods-1", "namespace": "default", "labels": {"kubernetes.io/service-name": "pods"}});
+        let ports = serde_json::json!([{"name": "http", "port": pods, "protocol": "TCP"}]);
+        serde_json::json!({"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4", "metadata": metadata, "endpoints": endpoints, "ports": ports})
+    };
+    let address = |generation: usize, pod: usize| format!("127.0.{generation}.{}", pod + 1);
+    let mut running: Vec<(String, JoinHandle<()>)> = Vec::new();
+    for pod in 0..100 {
+        running.push((address(1, pod), pod_at(&address(1, pod), pods).await));
+    }
+    let ready = |running: &[(String, JoinHandle<()>)]| running.iter().map(|(address, _)| address.clone()).collect::<Vec<_>>();
+    tell(slice(&ready(&running)));
+    until("it listens", || events.timeline().iter().any(|dated| matches!(dated.event, Event::Listening { .. })).then_some(())).await;
+    let mut process = start_envoy(envoy, folder.path(), format!("127.0.0.1:{xds}"), true, None);
+    let begin = Instant::now();
+    while get(port, "/pods/x").await.is_none() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no traffic: {:?}", events.timeline());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let accepted = |wanted: &str| {
+        let is_wanted = |event: &Event| matches!(event, Event::Accepted { r#type, .. } if r#type.ends_with(wanted));
+        events.timeline().iter().filter(|dated| is_wanted(&dated.event)).count()
+    };
+    let others = || ["Cluster", "Listener", "RouteConfiguration"].map(&accepted);
+    let (before, load) = (others(), Load::start(port, "/pods/x"));
+    for round in 0..10 {
+        let known = accepted("ClusterLoadAssignment");
+        for pod in 0..10 {
+            running.push((address(2, round * 10 + pod), pod_at(&address(2, round * 10 + pod), pods).await));
+        }
+        let old: Vec<(String, JoinHandle<()>)> = running.drain(..10).collect();
+        tell(slice(&ready(&running)));
+        until("the endpoints arrive", || (accepted("ClusterLoadAssignment") > known).then_some(())).await;
+        // A pod ends when its last requests are answered.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        old.into_iter().for_each(|(_, pod)| pod.abort());
+    }
+    load.none_lost().await;
+    assert_eq!(others(), before, "only endpoints are sent");
+    let _ = process.kill();
+    let _ = process.wait();
+    drop(serving);
+}
+
+/// A server that follows watch events, with a spacing that is never over.
+fn start_pods(reader: std::io::PipeReader, xds: u16, events: &Events) -> oneshot::Sender<()> {
+    let off = || Address::Off;
+    let servers = Servers {
+        xds: Address::At(format!("127.0.0.1:{xds}")),
+        diagnostics: off(),
+        snapshots: off(),
+        public_snapshots: off(),
+        ready: off(),
+        tls: None,
+        with_secrets: false,
+        token: None,
+        ttl: None,
+        proxies: None,
+        canary: true,
+        page: None,
+    };
+    let settings =
+        Settings { options: Options::of(&ambassador::DIALECT), spacing: Duration::from_secs(3600), recorder: None, events: events.clone() };
+    let (end, ended) = oneshot::channel::<()>();
+    tokio::spawn(async move {
+        let ended = async { drop(ended.await) };
+        serve(settings, vec![Box::new(Stream::new(reader))], &servers, None, None, ended).await.expect("it serves");
+    });
+    end
+}
+
+/// A pod: something that answers at an address, until it is aborted.
+async fn pod_at(address: &str, port: u16) -> JoinHandle<()> {
+    let listener = tokio::net::TcpListener::bind((address, port)).await.expect("an address of this machine");
+    let echo = Router::new().fallback(async |uri: axum::http::Uri| uri.path().to_owned());
+    tokio::spawn(async move { drop(axum::serve(listener, echo).await) })
 }
 
 async fn what_only_envoy_knows_is_told_with_its_lines(envoy: &str) {
-    let house = House::start(envoy, true).await;
+    let house = House::start(envoy, How { delta: true, ..How::default() }).await;
     let taken = TcpListener::bind("0.0.0.0:0").expect("a port");
     let port = taken.local_addr().expect("an address").port();
     put(house.folder.path(), "taken.yaml", &format!("# somebody else has this port\n{}", listener("taken", port)));
@@ -236,7 +372,10 @@ async fn what_only_envoy_knows_is_told_with_its_lines(envoy: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_real_envoy() {
     let Some(envoy) = envoy() else { return };
-    edits_arrive_and_no_request_is_lost(&envoy, true).await;
-    edits_arrive_and_no_request_is_lost(&envoy, false).await;
+    edits_arrive_and_no_request_is_lost(&envoy, true, 200).await;
+    edits_arrive_and_no_request_is_lost(&envoy, false, 60).await;
+    a_server_that_is_started_again_is_followed_and_no_request_is_lost(&envoy).await;
+    certificates_are_exchanged_under_a_stream_and_others_are_refused(&envoy).await;
+    pods_that_are_restarted_one_after_the_other_lose_no_request(&envoy).await;
     what_only_envoy_knows_is_told_with_its_lines(&envoy).await;
 }

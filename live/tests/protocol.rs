@@ -6,6 +6,8 @@ mod support;
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
 use chancery_live::event::Event;
 use chancery_live::xds::snapshot::{Resources, Snapshot};
+use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_client::AggregatedDiscoveryServiceClient;
+use envoy_types::pb::envoy::service::discovery::v3::{DiscoveryRequest, DiscoveryResponse};
 use envoy_types::pb::envoy::service::status::v3::client_config::GenericXdsConfig;
 use envoy_types::pb::envoy::service::status::v3::client_status_discovery_service_client::ClientStatusDiscoveryServiceClient;
 use envoy_types::pb::envoy::service::status::v3::{ClientStatusRequest, ConfigStatus};
@@ -13,6 +15,8 @@ use envoy_types::pb::envoy::r#type::matcher::v3::{NodeMatcher, StringMatcher, st
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::{Client, Server, Variant};
+use tokio_stream::StreamExt;
+use tonic::Code;
 
 const CDS: Service = Service::Clusters;
 const EDS: Service = Service::Endpoints;
@@ -216,6 +220,34 @@ async fn the_latest_wins_where_a_client_is_slow() {
     assert!(client.got.len() <= 3, "{} responses", client.got.len());
     let last = client.got.last().expect("a response");
     assert_eq!(last.versions, [encoded("r", "50").version.to_string()]);
+}
+
+#[tokio::test]
+async fn an_envoy_of_an_older_version_is_told_so() {
+    let server = Server::start().await;
+    server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1")]));
+    let ask = |type_url: &str| {
+        let request = DiscoveryRequest { type_url: type_url.into(), ..DiscoveryRequest::default() };
+        tokio_stream::once(request).chain(tokio_stream::pending())
+    };
+    let mut client = AggregatedDiscoveryServiceClient::new(server.connect().await);
+    let mut stream = client.stream_aggregated_resources(ask("type.googleapis.com/envoy.api.v2.Cluster")).await.expect("a stream").into_inner();
+    let refused = stream.message().await.expect_err("it is refused");
+    assert!(refused.code() == Code::InvalidArgument && refused.message().contains("version 3 of xDS only"), "{refused}");
+    // A service of version 2 has the same method under another name.
+    for service in ["envoy.service.discovery.v2.AggregatedDiscoveryService", "envoy.api.v2.ClusterDiscoveryService"] {
+        let mut old = tonic::client::Grpc::new(server.connect().await);
+        old.ready().await.expect("a connection");
+        let path = format!("/{service}/Stream").parse().expect("a path");
+        let codec = tonic_prost::ProstCodec::<DiscoveryRequest, DiscoveryResponse>::default();
+        let request = tonic::Request::new(ask("type.googleapis.com/envoy.api.v2.Cluster"));
+        let refused = old.streaming(request, path, codec).await.expect_err("it is refused");
+        assert!(refused.code() == Code::Unimplemented && refused.message().contains("version 3 of xDS only"), "{refused}");
+    }
+    let mut other = Client::open(&server, Variant::Delta, None, "n").await;
+    other.subscribe(&CDS.type_url(), &[]).await;
+    other.settle().await;
+    assert_eq!(other.got.len(), 1, "others are served");
 }
 
 #[tokio::test]

@@ -140,6 +140,19 @@ async fn events_that_are_doubled_and_reordered_change_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_ends_the_recording_and_nothing_else() {
+    let full = std::path::Path::new("/dev/full");
+    if !full.exists() {
+        eprintln!("*** SKIPPED: this system has no /dev/full ***");
+        return;
+    }
+    let (whole, _) = played(Box::new(Stream::new(Cursor::new(events()))), None).await;
+    let (build, told) = played(Box::new(Stream::new(Cursor::new(events()))), Some(Recorder::new(full).expect("it can be opened"))).await;
+    assert_eq!((names(&build), &build.version), (names(&whole), &whole.version));
+    assert!(told.iter().all(|(state, _)| *state == SourceState::Synced), "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_stream_of_events_is_yaml() {
     let text = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m}\nspec: {hostname: '*', prefix: /m/, service: quote}\n";
     let (build, _) = played(Box::new(Stream::new(Cursor::new(text))), None).await;

@@ -1,8 +1,13 @@
 //! Envoys by mTLS: who has no certificate, or one of somebody else, gets nothing; certificates are exchanged while connections last.
 
+#[path = "support/authority.rs"]
+mod authority;
+
+use authority::{Authority, write};
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
-use chancery_live::event::Events;
+use chancery_live::event::{Events, SourceState};
 use chancery_live::proxies::Proxies;
+use chancery_live::sources::States;
 use chancery_live::xds::clients::Clients;
 use chancery_live::xds::identity::{Identities, Rule};
 use chancery_live::xds::server::Xds;
@@ -13,48 +18,13 @@ use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service
 use envoy_types::pb::envoy::service::discovery::v3::{DiscoveryRequest, DiscoveryResponse};
 use envoy_types::pb::envoy::service::status::v3::ClientStatusRequest;
 use envoy_types::pb::envoy::service::status::v3::client_status_discovery_service_client::ClientStatusDiscoveryServiceClient;
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic::{Code, Streaming};
-
-struct Authority {
-    issuer: Issuer<'static, KeyPair>,
-    pem: String,
-}
-
-impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::new(Vec::new()).expect("no names");
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
-        params.distinguished_name.push(DnType::CommonName, "authority");
-        let key = KeyPair::generate().expect("a key");
-        let pem = params.self_signed(&key).expect("a certificate").pem();
-        Self { issuer: Issuer::new(params, key), pem }
-    }
-
-    /// A certificate and its key.
-    fn sign(&self, name: &str) -> (String, String) {
-        let params = CertificateParams::new(vec![name.to_owned()]).expect("a name");
-        let key = KeyPair::generate().expect("a key");
-        (params.signed_by(&key, &self.issuer).expect("a certificate").pem(), key.serialize_pem())
-    }
-}
-
-fn write(folder: &Path, server: &Authority, clients: &Authority) {
-    let (certificate, key) = server.sign("localhost");
-    // As secrets are mounted: the new files are there at once.
-    for (name, text) in [("server.crt", certificate), ("server.key", key), ("clients.crt", clients.pem.clone())] {
-        fs::write(folder.join(format!(".{name}")), text).expect("a file");
-        fs::rename(folder.join(format!(".{name}")), folder.join(name)).expect("a rename");
-    }
-}
 
 async fn connect(port: u16, server: &Authority, client: Option<(String, String)>) -> Result<Channel, tonic::transport::Error> {
     let mut tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(&server.pem)).domain_name("localhost");
@@ -191,6 +161,54 @@ async fn certificates_are_asked_for_and_exchanged() {
     let channel = connect(port, &next, Some(next.sign("envoy"))).await.expect("the new certificate");
     assert!(is_answered(channel).await);
     assert!(is_answered(known).await, "the connection from before lasts");
+}
+
+#[tokio::test]
+async fn a_certificate_that_expires_while_it_serves_is_reported_until_it_is_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ours = Authority::new();
+    write(folder.path(), &ours, &ours);
+    let path = |name: &str| folder.path().join(name);
+    let files = Files { certificate: path("server.crt"), key: path("server.key"), client_ca: Some(path("clients.crt")) };
+    let tls = Arc::new(Tls::new(files).expect("certificates"));
+    let (states, events) = (States::default(), Events::default());
+    let watching = tokio::spawn(tls.clone().watch(states.clone(), events));
+    let state = async |wanted: SourceState, part: &str| {
+        let begin = std::time::Instant::now();
+        loop {
+            let now = states.all().pop().map(|of| (of.state, of.detail.unwrap_or_default()));
+            if now.as_ref().is_some_and(|(state, detail)| *state == wanted && detail.contains(part)) {
+                return;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(10), "{now:?} is not {wanted:?} with `{part}`");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert!(states.all().is_empty(), "nothing is wrong: {:?}", states.all());
+    // A whole replacement, with a certificate whose time is over: as if the time had passed.
+    let (certificate, key) = ours.sign_until("localhost", 2020);
+    fs::write(path("server.key"), key).expect("a file");
+    state(SourceState::Error, "do not go together").await;
+    fs::write(path("server.crt"), certificate).expect("a file");
+    state(SourceState::Error, "server.crt has expired at 2020-01-01T00:00:00Z: replace the file").await;
+    write(folder.path(), &ours, &ours);
+    state(SourceState::Synced, "").await;
+    watching.abort();
+
+    // An Envoy whose certificate has expired gets nothing.
+    let (_stop, stopping) = watch::channel(false);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let clients = Clients::new(Events::default());
+    let xds = Xds { proxies: Proxies::default(), clients, stop: stopping, identities: Identities::default(), ttl: None };
+    tokio::spawn(xds.serve(listener, Some(tls)));
+    let expired = ours.sign_until("envoy", 2020);
+    let is_let_in = match connect(port, &ours, Some(expired)).await {
+        Ok(channel) => is_answered(channel).await,
+        Err(_) => false,
+    };
+    assert!(!is_let_in);
 }
 
 #[test]

@@ -174,6 +174,9 @@ pub struct ServeArgs {
     /// The address of the server of readiness checks.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8006", help_heading = "Servers")]
     pub ready: Address,
+    /// Put key material into the snapshots of --snapshots. Those of --public-snapshots never have any.
+    #[arg(long, help_heading = "Servers")]
+    pub with_secrets: bool,
     /// A file with the token that requests from other machines must carry.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Servers")]
     pub admin_token_file: Option<PathBuf>,

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: the answers; they are the server's.
 
+use super::human;
 use crate::args::{AskArgs, Format};
 use crate::output::{print, print_json, reason};
 use crate::style::{Style, count, plain};
@@ -50,21 +51,17 @@ pub fn envoys(args: &AskArgs, style: &Style) -> Outcome {
 }
 
 /// Runs `events`.
-pub fn events(args: &AskArgs, _: &Style) -> Outcome {
+pub fn events(args: &AskArgs, style: &Style) -> Outcome {
     let answer = get(&args.server, "/api/v1/events")?;
     match args.format {
         Format::Json => print_json(&answer)?,
         Format::Human => {
             let mut out = String::new();
             for event in list(&answer, "events") {
-                let seconds = event["at_ms"].as_u64().unwrap_or_default() / 1000 % 86_400;
-                let time = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-                let mut rest = event.clone();
-                if let Some(fields) = rest.as_object_mut() {
-                    fields.remove("at_ms");
-                    fields.remove("event");
-                }
-                let _ = writeln!(out, "{time} {:<12} {}", event["event"].as_str().unwrap_or_default(), plain(&rest.to_string()));
+                // A newer server may tell of what this program does not know.
+                let line =
+                    serde_json::from_value(event.clone()).map_or_else(|_| plain(&event.to_string()).into_owned(), |of| human::event(&of, style));
+                let _ = writeln!(out, "{line}");
             }
             print(&out)?;
         }

@@ -24,7 +24,7 @@ pub fn event(dated: &Dated, style: &Style) -> String {
             let detail = detail.as_ref().map(|detail| format!(": {}", plain(detail))).unwrap_or_default();
             let _ = write!(out, "{} {state}{detail}", plain(kind));
         }
-        Event::Build { version, took_ms, inputs, changed, errors, found, mended, resources, requests, .. } => {
+        Event::Build { version, took_ms, inputs, changed, errors, found, mended, resources, requests, edited, .. } => {
             let changes: Vec<String> = changed.iter().map(|(list, number)| count(*number, singular(list))).collect();
             let changes = if changes.is_empty() { "nothing changes".into() } else { format!("{} changed", changes.join(", ")) };
             let errors = if *errors == 0 { "no errors".into() } else { style.red(count(*errors, "error")) };
@@ -32,6 +32,10 @@ pub fn event(dated: &Dated, style: &Style) -> String {
             let one_by_one = resources.values().map(Vec::len).sum::<usize>() <= MOST;
             for (list, names) in resources.iter().filter(|_| one_by_one) {
                 names.iter().for_each(|name| _ = write!(out, "\n    {list} {}", plain(name)));
+            }
+            edited.iter().take(MOST).for_each(|name| _ = write!(out, "\n    edited: {}", plain(name)));
+            if edited.len() > MOST {
+                let _ = write!(out, "\n    and {}", count(edited.len() - MOST, "more input"));
             }
             findings(&mut out, found, style, |line, style| style.red(line));
             findings(&mut out, mended, style, |line, style| style.green(format!("no longer: {line}")));
@@ -101,7 +105,7 @@ fn findings(out: &mut String, all: &[FindingLine], style: &Style, paint: impl Fn
 fn planned(out: &mut String, parts: &[PlannedPart], style: &Style) {
     for part in parts.iter().take(MOST) {
         let line = plain(&format!("{} {} {}, {}", part.change, part.kind, part.name, part.owner)).into_owned();
-        let line = match part.change {
+        let line = match &*part.change {
             "added" => style.green(line),
             "removed" => style.red(line),
             _ => style.yellow(line),

@@ -13,6 +13,7 @@ use crate::{Outcome, Unusable};
 use chancery_core::compilation::{Assumptions, Dialect, Missing};
 use chancery_core::dialect;
 use chancery_live::Failure;
+use chancery_live::address::Address;
 use chancery_live::arm::apply::Allowed;
 use chancery_live::arm::source::{Azure, Reader};
 use chancery_live::bootstrap::Bootstrap;
@@ -59,6 +60,9 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
         (Some(certificate), Some(key)) => Some(Files { certificate: certificate.clone(), key: key.clone(), client_ca: args.xds_client_ca.clone() }),
         _ => None,
     };
+    if args.with_secrets && args.snapshots == Address::Off {
+        return Err("--with-secrets is about the snapshots of --snapshots, which is off".into());
+    }
     let servers = Servers {
         xds: args.xds.clone(),
         diagnostics: args.diagnostics.clone(),
@@ -66,6 +70,7 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
         public_snapshots: args.public_snapshots.clone(),
         ready: args.ready.clone(),
         tls,
+        with_secrets: args.with_secrets,
         token,
         proxies: args.proxies.clone(),
         canary: args.canary.is_on(),

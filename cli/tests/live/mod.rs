@@ -107,6 +107,10 @@ fn a_file_that_breaks_takes_nothing_away_and_is_told_until_it_is_mended() {
     let lines: Vec<_> = build["found"].as_array().expect("findings").iter().map(|of| (&of["severity"], &of["line"])).collect();
     assert_eq!(lines, [(&"error".into(), &12.into()), (&"error".into(), &1.into())], "{build}");
     assert_eq!((&build["inputs"], &build["errors"], &build["changed"]), (&1.into(), &2.into(), &serde_json::json!({})));
+    assert_eq!(build["edited"], serde_json::json!(["gateway/a.yaml"]));
+    let told = folder.run(&["events", "--server", &format!("http://{server}")]).out;
+    assert!(told.contains("gateway error: gateway/a.yaml cannot be read") && told.contains("\n    edited: gateway/a.yaml\n"), "{told}");
+    assert!(!told.contains('{'), "it is for people: {told}");
     let ready = get(&server, "/readyz");
     assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("ready\ndegraded: gateway: gateway/a.yaml cannot be read: "), "{ready}");
     let findings = get(&server, "/api/v1/findings");
@@ -141,4 +145,23 @@ fn drift_tells_what_a_server_sends_that_the_source_does_not_say() {
     assert_eq!(changes[0]["fields"][0]["before_from"]["file"], "edited/a.yaml");
     let nobody = folder.run(&["drift", "gateway", "--live", "--server", &server, "--node", "nobody"]);
     assert!(nobody.code == 2 && nobody.err.contains("no Envoy with the id `nobody` is connected"), "{}", nobody.err);
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_in_a_sentence() {
+    let folder = Folder::with(&[("gateway/a.yaml", GATEWAY)]);
+    let refused = folder.run(&["serve", "gateway", "--with-secrets", "--snapshots", "off"]);
+    assert!(refused.code == 2 && refused.err.contains("--with-secrets is about the snapshots of --snapshots, which is off"), "{}", refused.err);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = listener.local_addr().expect("an address").to_string();
+    let free = "127.0.0.1:0";
+    for flag in ["--xds", "--diagnostics", "--snapshots", "--public-snapshots", "--ready"] {
+        let mut typed = vec!["serve", "gateway"];
+        for other in ["--xds", "--diagnostics", "--snapshots", "--public-snapshots", "--ready"] {
+            typed.extend([other, if other == flag { &taken } else { free }]);
+        }
+        let refused = folder.run(&typed);
+        let wanted = format!("{taken} is in use by another program: choose another port by {flag}, or {flag} off");
+        assert!(refused.code == 2 && refused.err.contains(&wanted), "{}", refused.err);
+    }
 }

@@ -156,7 +156,7 @@ fn certificates_of(document: &mut Value, read: &Value, side: SideRef<'_>, parts:
         let part = certificate["name"].as_str().unwrap_or_default();
         if !is_same && !parts.iter().any(|known| known.kind == "certificate" && known.name == part) {
             parts.push(PlannedPart {
-                change: "changed",
+                change: "changed".into(),
                 kind: "certificate".into(),
                 name: part.to_owned(),
                 owner: "owned by the controller".into(),
@@ -184,12 +184,13 @@ fn part(change: &Change) -> PlannedPart {
         let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".into());
         format!("{}: {} -> {}", field.path, side(&field.before), side(&field.after))
     };
+    let name = match change.change {
+        ChangeKind::Added => "added",
+        ChangeKind::Removed => "removed",
+        _ => "changed",
+    };
     PlannedPart {
-        change: match change.change {
-            ChangeKind::Added => "added",
-            ChangeKind::Removed => "removed",
-            _ => "changed",
-        },
+        change: name.into(),
         kind: change.kind.to_string(),
         name: change.name.to_string(),
         owner: change.note.clone().unwrap_or_default(),

@@ -180,7 +180,7 @@ async fn run() -> Result<(), String> {
     let harness = Adapter(Arc::new(Harness::new(proxies.clone())));
     let xds =
         Xds { proxies, clients: Clients::new(Events::default()), stop: stopping, identities: Identities::default(), ttl: None }.serve(served, None);
-    let incoming = chancery_live::xds::tls::incoming(adapted, None);
+    let incoming = chancery_live::xds::connection::incoming(adapted, None);
     let adapter = tonic::transport::Server::builder().add_service(harness).serve_with_incoming(incoming);
     println!("xDS on 127.0.0.1:{port}, adapter on 127.0.0.1:{adapter_port}");
     tokio::select! {

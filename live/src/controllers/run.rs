@@ -5,11 +5,12 @@
 use super::lease::{EVERY, Holder};
 use super::objects::ObjectChanges;
 use super::provisioner::{self, CREATED, WantedObjects};
-use super::statuses::{self, BUILD, Clock, WantedStatuses};
+use super::statuses::{self, BUILD, Clock, REJECTED, WantedStatuses};
 use super::writer::{MANAGER, Writer};
 use crate::Failure;
 use crate::runtime::{Action, Change, Id, Manager};
 use crate::worker::build::Build;
+use crate::xds::clients::Rejected;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,6 +23,7 @@ use tokio::sync::watch;
 /// The controllers do not go together.
 pub async fn run(
     mut builds: watch::Receiver<Option<Arc<Build>>>,
+    mut rejected: watch::Receiver<Rejected>,
     mut writer: Writer,
     mut lease: Option<Holder>,
     writes: Writes,
@@ -52,6 +54,10 @@ pub async fn run(
                     }
                     take(&mut manager, &mut seen, &wanted, build).await?;
                 }
+            }
+            Ok(()) = rejected.changed() => {
+                let rejected = rejected.borrow_and_update().clone();
+                wanted.reject(&rejected).iter().for_each(|id| manager.event(Change::Custom(REJECTED, statuses::told(id))));
             }
             _ = attempt.tick() => if let Some(lease) = &mut lease {
                 lead(lease).await;

@@ -1,8 +1,10 @@
 //! What each object's status is to be, as a build says, and one controller for each kind that has one.
 //!
-//! A build is a custom watch: it tells of the objects whose status it wants to be another. The controller compares with the status that the object
-//! has, whoever changed it, and asks for what differs only. What must not be here: writing, and Conditions' times that a build cannot know.
+//! A build is a custom watch: it tells of the objects whose status it wants to be another. What Envoys reject is another: the objects that made it
+//! say so. The controller compares with the status that the object has, whoever changed it, and asks for what differs only. What must not be here:
+//! writing, and Conditions' times that a build cannot know.
 
+use super::objects::id_of;
 use crate::lock;
 use crate::runtime::conditions::{Condition, Conditions, merged};
 use crate::runtime::{Action, Controller, Id, Object, Reading, mapper};
@@ -16,6 +18,11 @@ use std::sync::{Arc, Mutex};
 
 /// The custom watch by which a build tells of a status.
 pub const BUILD: &str = "build";
+
+/// The custom watch by which Envoys report that they reject what was made of an object, or no longer do.
+pub const REJECTED: &str = "rejected";
+/// The condition that says so, where objects have conditions.
+const ACCEPTED: &str = "chancery.dev/Accepted";
 
 /// The kinds whose statuses are written: the controller's name, and the kind.
 pub const KINDS: &[(&str, &str)] = &[
@@ -34,9 +41,15 @@ pub const KINDS: &[(&str, &str)] = &[
     ("backendtlspolicy-status", "BackendTLSPolicy.gateway.networking.k8s.io"),
 ];
 
-/// The statuses that the last build wants, by object. Clones are the same.
+/// The statuses that the last build wants, and what Envoys reject, by object. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub struct WantedStatuses(Arc<Mutex<BTreeMap<Id, WantedStatus>>>);
+pub struct WantedStatuses(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    wanted: BTreeMap<Id, WantedStatus>,
+    rejected: BTreeMap<Id, String>,
+}
 
 /// What a build wants of an object.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,14 +64,28 @@ impl WantedStatuses {
     /// Takes those of a build. Gives the objects of which it wants another than the build before.
     #[must_use]
     pub fn update(&self, new: BTreeMap<Id, WantedStatus>) -> Vec<Id> {
-        let mut all = lock(&self.0);
+        let all = &mut lock(&self.0).wanted;
         let changed = new.iter().filter(|(id, status)| all.get(*id) != Some(*status)).map(|(id, _)| id.clone()).collect();
         *all = new;
         changed
     }
 
-    fn get(&self, id: &Id) -> Option<WantedStatus> {
-        lock(&self.0).get(id).cloned()
+    /// Envoys reject what was made of these inputs, and no others. Gives the objects of which that is new, or over.
+    #[must_use]
+    pub fn reject(&self, inputs: &BTreeMap<String, String>) -> Vec<Id> {
+        let new: BTreeMap<Id, String> = inputs.iter().filter_map(|(name, why)| Some((id_of(name)?, why.clone()))).collect();
+        let all = &mut lock(&self.0).rejected;
+        let is_same = |id: &Id| all.get(id) == new.get(id);
+        let mut changed: Vec<Id> = all.keys().chain(new.keys()).filter(|id| !is_same(id)).cloned().collect();
+        changed.dedup();
+        *all = new;
+        changed
+    }
+
+    /// What is wanted of an object, and why an Envoy rejects what was made of it.
+    fn get(&self, id: &Id) -> Option<(WantedStatus, Option<String>)> {
+        let state = lock(&self.0);
+        Some((state.wanted.get(id)?.clone(), state.rejected.get(id).cloned()))
     }
 }
 
@@ -71,13 +98,17 @@ pub fn controllers(wanted: &WantedStatuses, clock: &Clock) -> Vec<Controller> {
     let one = |(name, kind): &(&'static str, &'static str)| {
         let (wanted, clock) = (wanted.clone(), clock.clone());
         let reconcile = move |id: &Id, reading: &Reading<'_>| Ok(reconcile(id, reading, &wanted, &clock));
-        Controller::new(name, kind, reconcile).custom_watch(BUILD, mapper::same_name(kind)).writes(kind)
+        Controller::new(name, kind, reconcile)
+            .custom_watch(BUILD, mapper::same_name(kind))
+            .custom_watch(REJECTED, mapper::same_name(kind))
+            .writes(kind)
     };
     KINDS.iter().map(one).collect()
 }
 
 fn reconcile(id: &Id, reading: &Reading<'_>, wanted: &WantedStatuses, clock: &Clock) -> Vec<Action> {
-    let (Some(object), Some(wanted)) = (reading.get(id), wanted.get(id)) else { return Vec::new() };
+    let (Some(object), Some((mut wanted, rejected))) = (reading.get(id), wanted.get(id)) else { return Vec::new() };
+    judge(&object.status, &mut wanted.status, rejected.as_deref());
     let mut out = finalizers(&object, &wanted.finalizers);
     let status = dated(&object.status, &wanted.status, object.generation, &clock());
     // What the object has besides is somebody else's.
@@ -86,6 +117,30 @@ fn reconcile(id: &Id, reading: &Reading<'_>, wanted: &WantedStatuses, clock: &Cl
         out.push(Action::Status(id.clone(), status));
     }
     out
+}
+
+/// Puts what Envoys say of what was made of an object into its status: in the form that the kind has for what does not work, or as a condition.
+fn judge(before: &Value, wanted: &mut Value, rejected: Option<&str>) {
+    if let Some(parents) = wanted.get_mut("parents").and_then(Value::as_array_mut) {
+        (0usize..).zip(parents).for_each(|(at, parent)| judge(&before["parents"][at], parent, rejected));
+        return;
+    }
+    let is_known = || before["conditions"].as_array().is_some_and(|all| all.iter().any(|of| of["type"] == ACCEPTED));
+    if let Some(conditions) = wanted.get_mut("conditions").and_then(Value::as_array_mut) {
+        match rejected {
+            Some(why) => conditions.push(json!({"type": ACCEPTED, "status": "False", "reason": "Rejected", "message": why})),
+            // What was bad is cleared.
+            None if is_known() => conditions.push(json!({"type": ACCEPTED, "status": "True", "reason": "Accepted", "message": ""})),
+            None => {}
+        }
+        return;
+    }
+    let Some(why) = rejected else { return };
+    if wanted["errorReason"].is_string() {
+        *wanted = json!({"state": "Error", "errorReason": why});
+    } else if wanted["state"].is_string() {
+        *wanted = json!({"state": "Inactive", "reason": why});
+    }
 }
 
 /// An object that is used is held by our finalizer; one that is being deleted is let go: what uses it falls back to defaults.
@@ -235,6 +290,48 @@ mod tests {
         // Somebody else changes it: that is set right.
         test.event(Change::Put(proxy(1, json!({"currentStatus": "other"}))));
         assert_eq!(test.status(&proxy(1, Value::Null).id)["currentStatus"], "x");
+    }
+
+    #[test]
+    fn an_object_says_that_an_envoy_rejects_what_was_made_of_it_until_it_is_accepted() {
+        let (wanted, clock): (_, Clock) = (WantedStatuses::default(), Arc::new(|| "now".into()));
+        let (route, mapping) = (Id::new("HTTPRoute.gateway.networking.k8s.io", "a", "r"), Id::new("Mapping.getambassador.io", "a", "m"));
+        let known = [proxy(1, Value::Null), Object::new(route.clone(), json!({})), Object::new(mapping.clone(), json!({}))];
+        let mut test = TestController::new(controllers(&wanted, &clock), known).expect("controllers");
+        let status = |status: Value| WantedStatus { status, finalizers: Vec::new() };
+        let mut all = wants("True");
+        let conditions = json!([{"type": "Accepted", "status": "True", "reason": "R", "message": ""}]);
+        all.insert(route.clone(), status(json!({"parents": [{"controllerName": "c", "conditions": conditions}]})));
+        all.insert(mapping.clone(), status(json!({"state": "Running", "reason": ""})));
+        for id in wanted.update(all) {
+            test.event(Change::Custom(BUILD, self::told(&id)));
+        }
+        let before: Vec<Value> = [&proxy(1, Value::Null).id, &route, &mapping].map(|id| test.status(id)).to_vec();
+        assert!(!before.iter().any(|status| status.to_string().contains(ACCEPTED)), "nothing is said of what no Envoy rejected: {before:?}");
+        let reject = |test: &mut TestController, names: &[&str]| {
+            let rejected = names.iter().map(|name| ((*name).to_owned(), "the Envoy e rejects c: no".to_owned())).collect();
+            for id in wanted.reject(&rejected) {
+                test.event(Change::Custom(REJECTED, self::told(&id)));
+            }
+        };
+        reject(
+            &mut test,
+            &[
+                "HTTPProxy.projectcontour.io/default/app",
+                "HTTPRoute.gateway.networking.k8s.io/a/r",
+                "Mapping.getambassador.io/a/m",
+                "folder/file.yaml",
+            ],
+        );
+        let condition = |of: &Value| of.as_array().and_then(|all| all.iter().find(|of| of["type"] == ACCEPTED)).cloned().unwrap_or_default();
+        let ours = condition(&test.status(&proxy(1, Value::Null).id)["conditions"]);
+        assert_eq!((&ours["status"], &ours["message"]), (&json!("False"), &json!("the Envoy e rejects c: no")));
+        assert_eq!(condition(&test.status(&route)["parents"][0]["conditions"])["status"], "False");
+        assert_eq!(test.status(&mapping), json!({"state": "Inactive", "reason": "the Envoy e rejects c: no"}));
+        reject(&mut test, &[]);
+        assert_eq!(condition(&test.status(&proxy(1, Value::Null).id)["conditions"])["status"], "True", "it is cleared");
+        assert_eq!(condition(&test.status(&route)["parents"][0]["conditions"])["status"], "True");
+        assert_eq!(test.status(&mapping), json!({"state": "Running", "reason": ""}));
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`connections`] | how many may ask at a time, and for how long |
 //! | [`guard`] | who may ask: pages of others and other machines may not |
 //! | [`views`] | what is answered, as JSON |
+//! | [`installation`] | the installation id |
 //! | [`openapi`] | the same, described |
 //! | [`metrics`] | numbers, for OpenMetrics |
 //! | [`page`] | a page for people, without scripts |
@@ -11,7 +13,9 @@
 //!
 //! Everything is a look at the last build; nothing can be changed here. What must not be here: key material.
 
+mod connections;
 mod guard;
+mod installation;
 mod metrics;
 mod openapi;
 mod page;
@@ -21,6 +25,7 @@ mod views;
 use crate::Failure;
 use crate::event::{Events, Server, SourceState};
 use crate::feed::Feed;
+use crate::ports::Port;
 use crate::proxies::Proxies;
 use crate::sources::States;
 use crate::worker::build::Build;
@@ -38,7 +43,6 @@ use futures_util::StreamExt;
 use serde_json::Value;
 use std::convert::Infallible;
 use std::sync::Arc;
-use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_stream::wrappers::BroadcastStream;
 
@@ -87,6 +91,8 @@ pub struct Shared {
     pub metrics: Metrics,
     /// Whether all sources have told all.
     pub intake: Intake,
+    /// Snapshots have key material; public ones never do.
+    pub with_secrets: bool,
     /// What whoever asks from another machine must bring.
     pub token: Option<String>,
     /// The playground, where this program holds it.
@@ -106,8 +112,8 @@ impl Shared {
 /// # Errors
 ///
 /// The listener fails.
-pub async fn serve(listener: TcpListener, door: Door, shared: Shared) -> Result<(), Failure> {
-    let is_local = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
+pub async fn serve(port: Port, door: Door, shared: Shared) -> Result<(), Failure> {
+    let is_local = port.is_local();
     let health = Router::new()
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(ready))
@@ -115,10 +121,8 @@ pub async fn serve(listener: TcpListener, door: Door, shared: Shared) -> Result<
         .route("/ambassador/v0/check_ready", get(ready));
     let guarded = match door {
         Door::Ready => Router::new(),
-        Door::Snapshots | Door::PublicSnapshots => {
-            let path = if door == Door::Snapshots { "/snapshot" } else { "/snapshot-external" };
-            Router::new().route(path, get(views::snapshot))
-        }
+        Door::Snapshots => Router::new().route("/snapshot", get(views::snapshot)),
+        Door::PublicSnapshots => Router::new().route("/snapshot-external", get(views::public_snapshot)),
         Door::Diagnostics => openapi::PATHS
             .iter()
             .filter(|path| path.view.is_some())
@@ -133,13 +137,8 @@ pub async fn serve(listener: TcpListener, door: Door, shared: Shared) -> Result<
     };
     let guard = guard::Guard { is_local, token: if is_local { None } else { shared.token.clone() } };
     let guarded = guarded.layer(axum::middleware::from_fn_with_state(guard, guard::check));
-    let mut stop = shared.stop.clone();
-    let router = health.merge(guarded).with_state(shared);
-    let served = axum::serve(listener, router).with_graceful_shutdown(async move {
-        // An error means that the sender is gone: stop as well.
-        let _ = stop.wait_for(|stop| *stop).await;
-    });
-    served.await.map_err(|error| format!("the {} server has stopped: {error}", door.server().name()).into())
+    let stop = shared.stop.clone();
+    connections::serve(port, health.merge(guarded).with_state(shared), stop).await
 }
 
 async fn ready(State(shared): State<Shared>) -> Response {

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: new computation, and key material.
 
-use super::{Asked, Shared};
+use super::{Asked, Shared, installation};
 use crate::envoys::drift::text_of;
 use crate::worker::build::Build;
 use axum::extract::State;
@@ -16,6 +16,7 @@ use chancery_core::simulate::Request;
 use chancery_core::text::{Node, to_json};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// An answer, or why there is none.
 pub type Answer = Result<Value, (StatusCode, String)>;
@@ -50,8 +51,29 @@ fn of_each(build: &Build, answer: impl Fn(GatewayRef<'_>) -> Answer) -> Answer {
     each.map(Value::Object)
 }
 
+/// The gateway, where there is one only.
+fn only_gateway(shared: &Shared) -> Option<String> {
+    let build = shared.build()?;
+    let mut all = build.gateways.iter().map(|gateway| gateway.id.to_string());
+    all.next().filter(|_| all.next().is_none())
+}
+
+/// An object with more fields.
+fn with(mut object: Value, fields: [(&str, Value); 3]) -> Answer {
+    for (name, value) in fields {
+        object[name] = value;
+    }
+    Ok(object)
+}
+
 pub fn sources(shared: &Shared, _: &Asked) -> Answer {
-    Ok(json!({ "sources": shared.states.all() }))
+    let gateway = only_gateway(shared);
+    let row = |status: crate::sources::Status| {
+        let id = installation::id(&shared.options, shared.states.cluster(&status.source).as_deref());
+        with(value(&status)?, [("event", json!("source")), ("gateway", json!(gateway)), ("installation_id", json!(id))])
+    };
+    let rows: Result<Vec<Value>, _> = shared.states.all().into_iter().map(row).collect();
+    Ok(json!({ "sources": rows? }))
 }
 
 pub fn resources(shared: &Shared, _: &Asked) -> Answer {
@@ -63,7 +85,8 @@ pub fn resources(shared: &Shared, _: &Asked) -> Answer {
 
 pub fn findings(shared: &Shared, _: &Asked) -> Answer {
     let build = build(shared)?;
-    Ok(json!({ "diagnostics": value(&build.all_findings())? }))
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().cast_signed());
+    Ok(json!({ "diagnostics": value(&build.checked(now))? }))
 }
 
 pub fn ledger(shared: &Shared, _: &Asked) -> Answer {
@@ -98,7 +121,11 @@ pub fn ir(shared: &Shared, _: &Asked) -> Answer {
 }
 
 pub fn envoys(shared: &Shared, _: &Asked) -> Answer {
-    Ok(json!({ "envoys": shared.clients.all() }))
+    let row = |client: crate::xds::clients::Client| {
+        with(value(&client)?, [("event", json!("envoy")), ("state", json!("connected")), ("gateway", json!(client.gateway))])
+    };
+    let rows: Result<Vec<Value>, _> = shared.clients.all().into_iter().map(row).collect();
+    Ok(json!({ "envoys": rows? }))
 }
 
 pub fn events(shared: &Shared, _: &Asked) -> Answer {
@@ -160,14 +187,24 @@ pub fn app_gateway(shared: &Shared, _: &Asked) -> Answer {
     }))
 }
 
-/// All inputs and options, key material replaced by stand-ins.
+/// All inputs and options. Key material is replaced by stand-ins, unless it was asked for when the server was started.
 pub async fn snapshot(State(shared): State<Shared>) -> Response {
+    let with_secrets = shared.with_secrets;
+    snapshot_of(shared, with_secrets).await
+}
+
+/// The same, always with stand-ins.
+pub async fn public_snapshot(State(shared): State<Shared>) -> Response {
+    snapshot_of(shared, false).await
+}
+
+async fn snapshot_of(shared: Shared, with_secrets: bool) -> Response {
     let made = tokio::task::spawn_blocking(move || -> Result<String, (StatusCode, String)> {
         let build = build(&shared)?;
-        Ok(Snapshot::new(&build.compilation, &shared.options, &[], false).write())
+        Ok(Snapshot::new(&build.compilation, &shared.options, &[], with_secrets).write())
     });
     match made.await {
-        Ok(Ok(text)) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
+        Ok(Ok(text)) => ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], text).into_response(),
         Ok(Err((status, why))) => (status, why).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }

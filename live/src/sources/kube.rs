@@ -3,8 +3,10 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`connect`] | from a kubeconfig, or a pod's own account, to a client; and what is wrong with it, in one sentence |
-//! | [`access`] | which kinds the server has, and where we may read them |
+//! | [`access`] | which kinds the server has |
+//! | `permissions` | where we may read them |
 //! | [`follow`] | one kind in one place, as it changes |
+//! | `reason` | why the server cannot be asked, in one sentence |
 //!
 //! What is watched follows from the kinds tables. A kind whose CRD is not installed is asked for again now and then. What cannot be read any more
 //! keeps its objects: only what the server says is gone is gone. Not here: what objects mean.
@@ -12,15 +14,20 @@
 mod access;
 mod connect;
 mod follow;
+mod permissions;
+mod reason;
 mod settings;
 
 use super::{Outlet, Source};
 use crate::Failure;
 use crate::event::SourceState;
 use access::{Place, ServedKind};
-pub use access::{WatchedKind, unreachable, wanted};
+pub use access::{WatchedKind, wanted};
 pub use connect::{Context, connect, contexts, namespaces};
+use k8s_openapi::api::core::v1::Namespace;
 pub use kube::Client;
+use permissions::Permissions;
+pub use reason::unreachable;
 pub use settings::Settings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -52,7 +59,7 @@ impl Source for Kube {
 
     fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>> {
         Box::pin(async move {
-            let (client, default_namespace) = connect(&self.settings).await?;
+            let (client, default_namespace, address) = connect::connect_to(&self.settings).await?;
             let (listed, ready) = mpsc::unbounded_channel();
             let wanted = access::wanted(self.settings.dialect.as_deref());
             let watching = Watching {
@@ -60,11 +67,13 @@ impl Source for Kube {
                 settings: self.settings,
                 client,
                 default_namespace,
+                address,
                 outlet,
                 wanted,
                 followed: BTreeMap::new(),
                 tasks: JoinSet::new(),
                 listed,
+                permissions: Permissions::default(),
                 synced: false,
             };
             watching.run(ready).await
@@ -77,6 +86,8 @@ struct Watching {
     settings: Settings,
     client: Client,
     default_namespace: String,
+    /// Where the server is.
+    address: String,
     outlet: Outlet,
     wanted: Vec<WatchedKind>,
     /// Kinds that are followed, each with the places of it, and those that were listed.
@@ -86,6 +97,7 @@ struct Watching {
     tasks: JoinSet<()>,
     /// Whoever follows a kind in a place says here that its first list is complete.
     listed: mpsc::UnboundedSender<(String, Place)>,
+    permissions: Permissions,
     synced: bool,
 }
 
@@ -95,11 +107,14 @@ impl Watching {
         loop {
             match access::discover(&self.client, &self.wanted).await {
                 Ok(found) => {
+                    if !reached {
+                        self.know_cluster().await;
+                    }
                     reached = true;
                     self.outlet.state("kubernetes", SourceState::Synced, None);
                     self.take(found).await;
                 }
-                Err(why) => self.outlet.state("kubernetes", SourceState::Error, Some(why)),
+                Err(why) => self.outlet.state("kubernetes", SourceState::Error, Some(format!("{why} ({})", self.address))),
             }
             self.check_synced(reached);
             let pause = tokio::time::sleep(LOOK);
@@ -120,6 +135,15 @@ impl Watching {
                     }
                 }
             }
+        }
+    }
+
+    /// Notes by which id the cluster is known. Whoever may not read namespaces does without.
+    async fn know_cluster(&self) {
+        let namespace = self.settings.namespace.as_deref().unwrap_or("default");
+        let found = kube::Api::<Namespace>::all(self.client.clone()).get_metadata_opt(namespace).await;
+        if let Some(id) = found.ok().flatten().and_then(|found| found.metadata.uid) {
+            self.outlet.states.set_cluster(&self.outlet.name, id);
         }
     }
 
@@ -146,7 +170,7 @@ impl Watching {
             if self.followed.get(&kind).is_some_and(|places| places.contains_key(&Place::All)) {
                 continue;
             }
-            let places = access::places(&self.client, &found, &self.settings, &self.default_namespace).await;
+            let places = self.permissions.places(&self.client, &found, &self.settings, &self.default_namespace).await;
             let places = match places {
                 Ok(places) => places,
                 Err(why) => {
@@ -180,6 +204,7 @@ impl Watching {
                 outlet: self.outlet.clone(),
                 listed: Some(self.listed.clone()),
                 config: found.watch_config(self.settings.selector.as_deref()),
+                versions: follow::Versions::default(),
             };
             let api = found.api(&self.client, &follower.place);
             self.tasks.spawn(follower.run(api));

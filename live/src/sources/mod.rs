@@ -62,14 +62,29 @@ pub struct Status {
 
 /// How all sources are. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub struct States(Arc<Mutex<BTreeMap<(String, String), Status>>>);
+pub struct States {
+    all: Arc<Mutex<BTreeMap<(String, String), Status>>>,
+    /// The ids of the namespaces by which clusters are known, by source.
+    clusters: Arc<Mutex<BTreeMap<String, String>>>,
+}
 
 impl States {
     /// All of them, by source and kind.
     #[must_use]
     pub fn all(&self) -> Vec<Status> {
         let aged = |status: &Status| Status { age_s: status.since.map(|since| since.elapsed().as_secs()).unwrap_or_default(), ..status.clone() };
-        lock(&self.0).values().map(aged).collect()
+        lock(&self.all).values().map(aged).collect()
+    }
+
+    /// The id by which the cluster of a source is known.
+    #[must_use]
+    pub fn cluster(&self, source: &str) -> Option<String> {
+        lock(&self.clusters).get(source).cloned()
+    }
+
+    /// Notes the id by which the cluster of a source is known.
+    pub fn set_cluster(&self, source: &str, id: String) {
+        lock(&self.clusters).insert(source.to_owned(), id);
     }
 
     /// Notes a state, and tells it where it is another.
@@ -81,7 +96,7 @@ impl States {
 
     /// Notes a state; tells whether it is another.
     fn set(&self, source: &str, kind: &str, state: SourceState, detail: Option<&str>) -> bool {
-        let mut all = lock(&self.0);
+        let mut all = lock(&self.all);
         let key = (source.to_owned(), kind.to_owned());
         if all.get(&key).is_some_and(|known| known.state == state && known.detail.as_deref() == detail) {
             return false;

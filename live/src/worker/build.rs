@@ -12,10 +12,11 @@ use crate::xds::snapshot::{Blame, Resources, Snapshot};
 use chancery_core::backend::OutputMap;
 use chancery_core::backend::envoy::v3::{Emitted, Encoded, Encoding, Service, Withheld, encode, output_map};
 use chancery_core::backend::envoy::{self, Document};
+use chancery_core::check::check;
 use chancery_core::compare::{AppGatewaySide, compare_app_gateways};
 use chancery_core::compilation::{Compilation, GatewayId, GatewayRef, OptionValue, Options};
-use chancery_core::compile::{Compiler, compile};
-use chancery_core::diagnostic::{Diagnostic, Place as DiagnosticPlace, Severity, codes};
+use chancery_core::compile::{Compiler, EmittedByGateway, compile};
+use chancery_core::diagnostic::{Diagnostic, Place as DiagnosticPlace, Policy, Severity, codes};
 use chancery_core::dialect;
 use chancery_core::explain::{Finding, OriginView, findings, ledger, not_utf8};
 use chancery_core::ir::SecretReference;
@@ -67,6 +68,8 @@ pub struct Build {
     pub beneath: Vec<Input>,
     /// How many changes of inputs went into it.
     pub changes: u64,
+    /// Names of the inputs that changed, at most so many as an event names.
+    pub edited: Vec<String>,
     /// How many errors were found.
     pub errors: usize,
     /// How long it took.
@@ -88,12 +91,20 @@ impl Build {
         self.unreadable.iter().cloned().chain(findings(&self.compilation, &self.compilation.positions())).collect()
     }
 
+    /// The same with what `check` finds when it looks at the whole, at this time in seconds since 1970: as certificates expire while they are served.
+    #[must_use]
+    pub fn checked(&self, at: i64) -> Vec<Finding> {
+        let mut whole = Compilation::clone(&self.compilation);
+        check(&mut whole, &Policy { at: Some(at), ..Policy::default() }, &mut EmittedByGateway::default(), &Threads);
+        self.unreadable.iter().cloned().chain(findings(&whole, &whole.positions())).collect()
+    }
+
     /// All that was found, one line each.
     #[must_use]
     pub fn findings(&self) -> BTreeSet<FindingLine> {
         let line = |finding: Finding| FindingLine {
             code: finding.code.into(),
-            severity: finding.severity,
+            severity: finding.severity.into(),
             file: finding.span.as_ref().map(|span| span.file.to_string()).unwrap_or_default(),
             line: finding.span.as_ref().map(|span| span.line).unwrap_or_default(),
             message: finding.message,
@@ -195,6 +206,7 @@ impl Builder {
             unreadable,
             beneath: drained.beneath,
             changes: drained.changes,
+            edited: drained.edited,
             errors,
             took: begin.elapsed(),
             waited,

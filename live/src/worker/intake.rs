@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// The most names of changed inputs that are kept.
+const MOST_EDITED: usize = 100;
+
 /// An input's name: the number of its source, and its name there, in the order in which it is read.
 pub type Key = (usize, String);
 
@@ -30,6 +33,8 @@ pub struct Drained {
     pub options: BTreeMap<&'static str, Str>,
     /// How many changes came since the build before.
     pub changes: u64,
+    /// Names of the inputs that changed, at most [`MOST_EDITED`].
+    pub edited: Vec<String>,
     /// When the first of them came.
     pub since: Option<Instant>,
 }
@@ -60,6 +65,8 @@ struct State {
     /// How inputs are compiled, as far as sources tell it, by the names of options.
     options: BTreeMap<&'static str, Str>,
     changes: u64,
+    /// Names of the inputs that changed since the build before.
+    edited: BTreeSet<String>,
     since: Option<Instant>,
     dirty: bool,
     /// Something has changed that does not wait: where endpoints are.
@@ -86,8 +93,12 @@ impl Intake {
         lock(&self.shared.0)
     }
 
-    fn changed(&self, mut state: std::sync::MutexGuard<'_, State>) {
+    /// An input has changed, or the options.
+    fn changed(&self, mut state: std::sync::MutexGuard<'_, State>, name: Option<&str>) {
         state.changes += 1;
+        if let Some(name) = name.filter(|_| state.edited.len() < MOST_EDITED) {
+            state.edited.insert(name.to_owned());
+        }
         state.since.get_or_insert_with(Instant::now);
         state.dirty = true;
         drop(state);
@@ -112,7 +123,7 @@ impl Intake {
         let mut state = self.state();
         let was_readable = state.unreadable.remove(&key).is_none();
         if state.inputs.get(&key).is_some_and(|(known, _)| known.text == input.text) {
-            return if was_readable { self.metrics.dropped(Noise::Unchanged) } else { self.changed(state) };
+            return if was_readable { self.metrics.dropped(Noise::Unchanged) } else { self.changed(state, Some(name)) };
         }
         let known = state.inputs.insert(key, (input.clone(), not_utf8));
         if state.idle.contains(name) && known.is_some_and(|(known, _)| is_selected_alike(&known, &input)) {
@@ -120,7 +131,7 @@ impl Intake {
             return self.metrics.dropped(Noise::Unreferenced);
         }
         state.urgent |= is_endpoints(name);
-        self.changed(state);
+        self.changed(state, Some(name));
     }
 
     /// An input is gone.
@@ -135,7 +146,7 @@ impl Intake {
         if state.stored.contains(name) {
             Arc::make_mut(&mut state.stored).remove(name);
         }
-        self.changed(state);
+        self.changed(state, Some(name));
     }
 
     /// A file cannot be read now. Its input stays as it is, until it is put or removed.
@@ -146,8 +157,9 @@ impl Intake {
         if state.unreadable.get(&key) == Some(&file) {
             return self.metrics.dropped(Noise::Unchanged);
         }
+        let name = file.name.clone();
         state.unreadable.insert(key, file);
-        self.changed(state);
+        self.changed(state, Some(&name));
     }
 
     /// What an input says now, if it is there and was text as a whole.
@@ -172,7 +184,7 @@ impl Intake {
             Some(text) => drop(state.drafts.insert(name.to_owned(), Input { name: name.into(), text: text.into() })),
             None => drop(state.drafts.remove(name)),
         }
-        self.changed(state);
+        self.changed(state, Some(name));
     }
 
     /// Inputs are compiled with these options from now on; without one where there is `None`. All are set at once.
@@ -186,7 +198,7 @@ impl Intake {
             };
         }
         if state.options != before {
-            self.changed(state);
+            self.changed(state, None);
         }
     }
 
@@ -292,6 +304,7 @@ impl Intake {
         state.dirty = false;
         state.urgent = false;
         let changes = std::mem::take(&mut state.changes);
+        let edited = std::mem::take(&mut state.edited).into_iter().collect();
         let since = state.since.take();
         let tried = |name: &str| state.drafts.get(name);
         let beneath = state.inputs.iter().filter(|((_, name), _)| tried(name).is_some()).map(|(_, (input, _))| input.clone()).collect();
@@ -304,7 +317,7 @@ impl Intake {
         }
         let inputs = Inputs { inputs, stored };
         let unreadable = state.unreadable.values().cloned().collect();
-        Some(Drained { inputs, not_utf8, unreadable, beneath, options: state.options.clone(), changes, since })
+        Some(Drained { inputs, not_utf8, unreadable, beneath, options: state.options.clone(), changes, edited, since })
     }
 }
 

@@ -11,6 +11,7 @@
 //! | [`status`] | what each Envoy has of it, told to other tools (CSDS) |
 //! | [`identity`] | what a client may ask for by the names of its certificate |
 //! | [`peer`] | who is at the other end, and whether it may have key material |
+//! | [`connection`] | connections, in the clear or with TLS, and why a client is refused |
 //! | [`tls`] | certificates of the server, read again when they change |
 //! | `wire` | both variants as bytes: what streams share is not copied |
 //! | [`harness`] | snapshots that a conformance test sets |
@@ -19,6 +20,7 @@
 
 pub mod blame;
 pub mod clients;
+pub mod connection;
 pub mod harness;
 pub mod identity;
 pub mod peer;

@@ -4,12 +4,13 @@
 //! does not read holds up its own task only, and for a limited time. What must not be here: what is sent when.
 
 use super::clients::{Clients, Connected, Node};
+use super::connection::Connection;
 use super::identity::{Grant, Identities};
 use super::peer::Peer;
 use super::snapshot::Snapshot;
 use super::stream::{Request, Stream};
 use super::subscription::WILDCARD;
-use super::tls::{Connection, Tls};
+use super::tls::Tls;
 use super::wire::{self, Delta, Outgoing, Sotw, Wire};
 use crate::event::Event;
 use crate::proxies::{Assigned, Joined, Proxies, Snapshots};
@@ -63,7 +64,7 @@ impl Xds {
     /// The listener fails.
     pub async fn serve(self, listener: TcpListener, tls: Option<Arc<Tls>>) -> Result<(), tonic::transport::Error> {
         let mut stop = self.stop.clone();
-        let incoming = super::tls::incoming(listener, tls);
+        let incoming = super::connection::incoming(listener, tls);
         tonic::transport::Server::builder()
             .http2_keepalive_interval(Some(KEEPALIVE))
             .http2_keepalive_timeout(Some(KEEPALIVE))
@@ -75,6 +76,11 @@ impl Xds {
             .add_service(Rds(self.clone()))
             .add_service(Sds(self.clone()))
             .add_service(Rtds(self.clone()))
+            .add_service(OldAds)
+            .add_service(OldCds)
+            .add_service(OldEds)
+            .add_service(OldLds)
+            .add_service(OldRds)
             .add_service(csds::ClientStatusDiscoveryServiceServer::new(self))
             .serve_with_incoming_shutdown(incoming, async move {
                 // An error means that the sender is gone: stop as well.
@@ -181,6 +187,10 @@ impl<W: Wire> Task<W> {
         } else if request.type_url.is_empty() {
             return Err(End(Some(Status::invalid_argument("the request names no type_url"))));
         }
+        if request.type_url.contains("/envoy.api.v2.") {
+            tracing::warn!(node = %self.node.id, "an Envoy asks for {}: {OLD_VERSION}", request.type_url);
+            return Err(End(Some(Status::invalid_argument(OLD_VERSION))));
+        }
         if request.type_url == Service::Secrets.type_url() {
             self.asked_secrets.extend(request.names.iter().chain(&request.subscribe).cloned());
         }
@@ -242,7 +252,11 @@ impl<W: Wire> Task<W> {
                 self.shared.clients.sent(&self.node.id, &response.type_url, &response.version);
                 self.sent_of.insert(response.type_url.clone(), snapshot.clone());
             }
-            match self.out.send_timeout(Ok(Outgoing::new::<W>(response)), SLOWEST).await {
+            let outgoing = Outgoing::new::<W>(response).map_err(|status| {
+                tracing::error!(node = %self.node.id, "{}", status.message());
+                End(Some(status))
+            })?;
+            match self.out.send_timeout(Ok(outgoing), SLOWEST).await {
                 Ok(()) => {}
                 Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
                     return Err(End(Some(Status::deadline_exceeded("the client does not read what it asked for"))));
@@ -338,6 +352,43 @@ service!(Lds, "envoy.service.listener.v3.ListenerDiscoveryService", Some(Service
 service!(Rds, "envoy.service.route.v3.RouteDiscoveryService", Some(Service::Routes), "StreamRoutes", "DeltaRoutes");
 service!(Sds, "envoy.service.secret.v3.SecretDiscoveryService", Some(Service::Secrets), "StreamSecrets", "DeltaSecrets");
 service!(Rtds, "envoy.service.runtime.v3.RuntimeDiscoveryService", Some(Service::Runtimes), "StreamRuntime", "DeltaRuntime");
+
+/// What an Envoy is told that asks by an older version of the protocol.
+const OLD_VERSION: &str = "this server speaks version 3 of xDS only: set resource_api_version and transport_api_version to V3";
+
+/// A service of version 2, which refuses with words.
+macro_rules! old_service {
+    ($name:ident, $path:literal) => {
+        #[derive(Clone)]
+        struct $name;
+
+        impl NamedService for $name {
+            const NAME: &'static str = $path;
+        }
+
+        impl tonic::codegen::Service<hyper::Request<Body>> for $name {
+            type Response = hyper::Response<Body>;
+            type Error = Infallible;
+            type Future = std::future::Ready<Result<Self::Response, Infallible>>;
+
+            fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+                Poll::Ready(Ok(()))
+            }
+
+            fn call(&mut self, request: hyper::Request<Body>) -> Self::Future {
+                let client = request.extensions().get::<Peer>().and_then(|peer| peer.address).map(|address| address.to_string());
+                tracing::warn!(client, "an Envoy asks {} for resources: {OLD_VERSION}", Self::NAME);
+                std::future::ready(Ok(Status::unimplemented(OLD_VERSION).into_http()))
+            }
+        }
+    };
+}
+
+old_service!(OldAds, "envoy.service.discovery.v2.AggregatedDiscoveryService");
+old_service!(OldCds, "envoy.api.v2.ClusterDiscoveryService");
+old_service!(OldEds, "envoy.api.v2.EndpointDiscoveryService");
+old_service!(OldLds, "envoy.api.v2.ListenerDiscoveryService");
+old_service!(OldRds, "envoy.api.v2.RouteDiscoveryService");
 
 /// What is known of a connection, for its streams.
 impl tonic::transport::server::Connected for Connection {

@@ -1,33 +1,27 @@
-//! Connections of the management server, in the clear or with TLS, and its certificates, which are read again when their files change.
+//! The certificates of the management server, which are read again when their files change.
 //!
 //! A connection that is there keeps what it was opened with. Files that are half written, or wrong, change nothing until they are right. What
-//! must not be here: what is said on a connection.
+//! must not be here: connections.
 
-use super::identity::names;
-use super::peer::Peer;
+use crate::event::{Events, SourceState};
+use crate::sources::States;
 use crate::{Failure, lock};
-use futures_util::{Stream, StreamExt};
-use std::io;
+use k8s_openapi::jiff::Timestamp;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
-use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
-use tokio_rustls::server::TlsStream;
+use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// How often files are looked at.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long a client may take to begin TLS.
-const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Handshakes that go on at a time.
-const HANDSHAKES: usize = 64;
+/// How long before its end a certificate is reported.
+const SOON: i64 = 7 * 24 * 3600;
+/// As states name what is wrong with certificates.
+const STATE: (&str, &str) = ("xds", "certificates");
 
 /// Where certificates are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +44,8 @@ struct State {
     read: Vec<Vec<u8>>,
     config: Arc<ServerConfig>,
     looked: Instant,
+    /// What is wrong with the files as they are now.
+    wrong: Option<String>,
 }
 
 impl std::fmt::Debug for Tls {
@@ -67,28 +63,74 @@ impl Tls {
     pub fn new(files: Files) -> Result<Self, Failure> {
         let read = read(&files)?;
         let config = config(&files, &read)?;
-        Ok(Self { files, state: Mutex::new(State { read, config, looked: Instant::now() }) })
+        Ok(Self { files, state: Mutex::new(State { read, config, looked: Instant::now(), wrong: None }) })
     }
 
     /// What a new connection gets.
-    fn current(&self) -> Arc<ServerConfig> {
+    pub(super) fn current(&self) -> Arc<ServerConfig> {
         let mut state = lock(&self.state);
         if state.looked.elapsed() >= LOOK {
             state.looked = Instant::now();
-            if let Ok(read) = read(&self.files)
-                && read != state.read
-            {
-                match config(&self.files, &read) {
-                    Ok(config) => {
-                        tracing::info!("the certificates of the xDS server were read again");
-                        (state.config, state.read) = (config, read);
+            match read(&self.files).and_then(|read| Ok((read != state.read).then_some((config(&self.files, &read)?, read)))) {
+                Ok(None) => state.wrong = None,
+                Ok(Some(new)) => {
+                    tracing::info!("the certificates of the xDS server were read again");
+                    (state.config, state.read) = new;
+                    state.wrong = None;
+                }
+                Err(why) => {
+                    if state.wrong.as_ref() != Some(&why.0) {
+                        tracing::warn!("the certificates of the xDS server stay as they are: {why}");
                     }
-                    Err(why) => tracing::warn!("the certificates of the xDS server stay as they are: {why}"),
+                    state.wrong = Some(why.0);
                 }
             }
         }
         state.config.clone()
     }
+
+    /// What is wrong with the certificates that are in use, or soon will be, at this time in seconds since 1970.
+    fn trouble(&self, now: i64) -> Option<(SourceState, String)> {
+        let state = lock(&self.state);
+        if let Some(wrong) = &state.wrong {
+            return Some((SourceState::Error, format!("{wrong}; the certificates from before are used")));
+        }
+        let of = [(Some(&self.files.certificate), state.read.first()), (self.files.client_ca.as_ref(), state.read.get(2))];
+        let (end, path) = of.into_iter().filter_map(|(path, pem)| Some((end(pem?)?, path?))).min()?;
+        let (path, at) = (path.display(), Timestamp::from_second(end).map(|at| at.to_string()).unwrap_or_default());
+        if end <= now {
+            Some((SourceState::Error, format!("a certificate in {path} has expired at {at}: replace the file, it is read again")))
+        } else if end - now <= SOON {
+            Some((SourceState::Synced, format!("a certificate in {path} expires at {at}")))
+        } else {
+            None
+        }
+    }
+
+    /// Looks at the files and at the time, and notes what is wrong, for as long as the process lives.
+    pub async fn watch(self: Arc<Self>, states: States, events: Events) {
+        let mut noted: Option<String> = None;
+        loop {
+            self.current();
+            let trouble = self.trouble(Timestamp::now().as_second());
+            let detail = trouble.as_ref().map(|(_, detail)| detail.clone());
+            if detail != noted {
+                let (state, detail) = trouble.map_or((SourceState::Synced, None), |(state, detail)| (state, Some(detail)));
+                if let Some(detail) = &detail {
+                    tracing::warn!("{detail}");
+                }
+                states.note(&events, STATE.0, STATE.1, state, detail);
+            }
+            noted = detail;
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
+
+/// When the first certificate of a file to expire does, in seconds since 1970.
+fn end(pem: &[u8]) -> Option<i64> {
+    let all = CertificateDer::pem_slice_iter(pem).filter_map(Result::ok);
+    all.filter_map(|der| Some(X509Certificate::from_der(&der).ok()?.1.validity().not_after.timestamp())).min()
 }
 
 fn read(files: &Files) -> Result<Vec<Vec<u8>>, Failure> {
@@ -128,84 +170,4 @@ fn config(files: &Files, read: &[Vec<u8>]) -> Result<Arc<ServerConfig>, Failure>
     let mut config = builder.with_single_cert(chain, key).map_err(cannot)?;
     config.alpn_protocols = vec![b"h2".to_vec()];
     Ok(Arc::new(config))
-}
-
-/// A connection.
-#[derive(Debug)]
-pub enum Connection {
-    /// In the clear.
-    Plain(TcpStream),
-    /// With TLS.
-    Tls(Box<TlsStream<TcpStream>>),
-}
-
-impl Connection {
-    /// Who is at the other end.
-    #[must_use]
-    pub fn peer(&self) -> Peer {
-        match self {
-            Connection::Plain(stream) => Peer { address: stream.peer_addr().ok(), ..Peer::default() },
-            Connection::Tls(stream) => {
-                let (stream, session) = stream.get_ref();
-                let own = session.peer_certificates().and_then(<[CertificateDer<'_>]>::first);
-                Peer { address: stream.peer_addr().ok(), is_known: own.is_some(), names: own.map(|own| names(own)).unwrap_or_default() }
-            }
-        }
-    }
-}
-
-/// Takes connections. One that fails is dropped; handshakes go on side by side.
-pub fn incoming(listener: TcpListener, tls: Option<Arc<Tls>>) -> impl Stream<Item = io::Result<Connection>> {
-    let accepted = futures_util::stream::unfold(listener, |listener| async move {
-        loop {
-            match listener.accept().await {
-                Ok((stream, _)) => return Some((stream, listener)),
-                // Too many open files, or a connection that ended while it began: others may still come.
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-            }
-        }
-    });
-    let shake = move |stream: TcpStream| {
-        let tls = tls.clone();
-        async move {
-            // A socket that cannot be set so works all the same.
-            let _ = stream.set_nodelay(true);
-            let Some(tls) = tls else { return Some(Ok(Connection::Plain(stream))) };
-            let shaken = tokio::time::timeout(HANDSHAKE, TlsAcceptor::from(tls.current()).accept(stream)).await;
-            shaken.ok()?.ok().map(|stream| Ok(Connection::Tls(Box::new(stream))))
-        }
-    };
-    accepted.map(shake).buffer_unordered(HANDSHAKES).filter_map(std::future::ready)
-}
-
-impl AsyncRead for Connection {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Connection::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
-            Connection::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
-        }
-    }
-}
-
-impl AsyncWrite for Connection {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Connection::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
-            Connection::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Connection::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Connection::Tls(stream) => Pin::new(stream).poll_flush(cx),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Connection::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Connection::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
-    }
 }

@@ -108,14 +108,14 @@ pub(super) struct Outgoing {
 }
 
 impl Outgoing {
-    /// Of a response.
-    pub(super) fn new<W: Wire>(of: Response) -> Self {
+    /// Of a response, where it fits into one message.
+    pub(super) fn new<W: Wire>(of: Response) -> Result<Self, Status> {
         let (wrapped, frame) = (W::is_wrapped(&of), W::frame(&of));
         let resources: usize = of.resources.iter().map(|resource| before(&of, resource, wrapped).len() + content_len(&of, resource)).sum();
         let mut head = vec![0];
-        head.extend(u32::try_from(frame.len() + resources).unwrap_or(u32::MAX).to_be_bytes());
+        head.extend(length(&of.type_url, frame.len() + resources)?.to_be_bytes());
         head.extend(frame);
-        Self { head, of, wrapped }
+        Ok(Self { head, of, wrapped })
     }
 
     /// Its bytes, piece by piece, each made when it is asked for.
@@ -145,6 +145,14 @@ impl Outgoing {
             (!small.is_empty()).then(|| Bytes::from(std::mem::take(&mut small)))
         })
     }
+}
+
+/// The length of a message, as gRPC writes it. One that is longer cannot be sent.
+fn length(type_url: &str, bytes: usize) -> Result<u32, Status> {
+    let too_long = |_| {
+        Status::resource_exhausted(format!("a response with {type_url} would have {bytes} bytes, and a message of gRPC has at most {}", u32::MAX))
+    };
+    u32::try_from(bytes).map_err(too_long)
 }
 
 /// The content of a resource, which all streams share.
@@ -263,7 +271,7 @@ mod tests {
     }
 
     fn message(of: Response, is_delta: bool) -> Vec<u8> {
-        let outgoing = if is_delta { Outgoing::new::<Delta>(of) } else { Outgoing::new::<Sotw>(of) };
+        let outgoing = if is_delta { Outgoing::new::<Delta>(of) } else { Outgoing::new::<Sotw>(of) }.expect("a message");
         let bytes: Vec<u8> = outgoing.pieces().flatten().collect();
         let (prefix, message) = bytes.split_at(5);
         assert_eq!(prefix, [&[0][..], &u32::try_from(message.len()).expect("a length").to_be_bytes()].concat());
@@ -304,10 +312,17 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_fit_into_one_message_is_refused_in_words() {
+        assert_eq!(length("t", 4_294_967_295).ok(), Some(u32::MAX));
+        let refused = length("t", 4_294_967_296).expect_err("it is too long");
+        assert_eq!(refused.message(), "a response with t would have 4294967296 bytes, and a message of gRPC has at most 4294967295");
+    }
+
+    #[test]
     fn large_contents_are_shared_and_pieces_are_bounded() {
         let of = response(true, None, false);
         let (large, address) = (of.resources[7].clone(), of.resources[7].value.as_ptr());
-        let pieces: Vec<Bytes> = Outgoing::new::<Delta>(of).pieces().collect();
+        let pieces: Vec<Bytes> = Outgoing::new::<Delta>(of).expect("a message").pieces().collect();
         assert!(pieces.iter().any(|piece| piece.as_ptr() == address && piece.len() == large.value.len()), "it is the same memory");
         assert!(pieces.iter().filter(|piece| piece.as_ptr() != address).all(|piece| piece.len() <= PIECE + SHARED + 512));
     }

@@ -104,6 +104,11 @@ impl Cluster {
         Some(out)
     }
 
+    /// Where its files are.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -205,7 +210,10 @@ impl Cluster {
             }}],
             "contexts": [{"name": user, "context": {"cluster": "t", "user": user, "namespace": namespace}}],
         });
-        fs::write(&path, config.to_string()).expect("a file");
+        // It may be read by others at the same time.
+        let part = tempfile::NamedTempFile::new_in(self.folder()).expect("a file");
+        fs::write(part.path(), config.to_string()).expect("a file");
+        part.persist(&path).expect("a rename");
         path
     }
 
@@ -242,6 +250,13 @@ impl Cluster {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
+    }
+
+    /// Writes the status of an object, as another controller does.
+    pub async fn apply_status(&self, object: &Value, status: Value) {
+        let (api, name) = self.api(object).await;
+        let body = json!({"apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": {"name": name}, "status": status});
+        api.patch_status(&name, &PatchParams::apply("another"), &Patch::Apply(&body)).await.expect("it is written");
     }
 
     /// Deletes an object.

@@ -3,7 +3,7 @@
 //! What must not be here: objects that others refer to; those are assumed for every dialect alike.
 
 use super::kinds::Kind;
-use super::options::{Controller, NAMESPACE, Options};
+use super::options::{Controller, Options};
 use super::provision::CONTROLLER;
 use super::settings::{CONFIG_MAP, Flags};
 use crate::diagnostic::{Diagnostic, Findings, codes};
@@ -23,7 +23,7 @@ pub(super) fn options<'o>(objects: &Objects, given: &'o Options, sink: &mut Find
     if !given.assumes || given.controller.is_some() || names_configuration(given) {
         return Cow::Borrowed(given);
     }
-    if let Some((object, flag)) = configuration(objects) {
+    if let Some((object, flag)) = configuration(objects, &given.namespace) {
         sink.report(notice(object, format!("no flag of Contour is given; `{flag}` is assumed, as the input contains this configuration")));
         return Cow::Owned(Options { arguments: given.arguments.iter().cloned().chain([flag.into()]).collect(), ..given.clone() });
     }
@@ -63,8 +63,8 @@ fn names_configuration(options: &Options) -> bool {
 }
 
 /// The only configuration that the input holds, and the flag that leads Contour to it.
-fn configuration(objects: &Objects) -> Option<(&Object, String)> {
-    let own = |kind: Kind| of_kind(objects, kind).filter(|object| object.key.namespace.as_deref() == Some(NAMESPACE));
+fn configuration<'o>(objects: &'o Objects, namespace: &str) -> Option<(&'o Object, String)> {
+    let own = |kind: Kind| of_kind(objects, kind).filter(|object| object.key.namespace.as_deref() == Some(namespace));
     let configurations: Vec<&Object> = own(Kind::ContourConfiguration).collect();
     match configurations[..] {
         [only] => Some((only, format!("--contour-config-name={}", only.key.name))),

@@ -111,8 +111,8 @@ fn compile(task: Task<'_>) -> Draft {
 }
 
 /// The name of the one gateway of a Contour that somebody installed.
-fn installed() -> GatewayId {
-    GatewayId::named(options::NAMESPACE, "contour")
+fn installed(options: &Options) -> GatewayId {
+    GatewayId::named(&options.namespace, "contour")
 }
 
 /// `contour serve`: one gateway.
@@ -133,7 +133,7 @@ fn serve(
     answers.life = Some(settings::life::life(cluster, options, settings.as_ref()));
     let outcome = match settings {
         Ok(settings) => {
-            let (ir, statuses) = run(cluster, &settings, memory.gateway(&installed()), ledger, sink);
+            let (ir, statuses) = run(cluster, &settings, memory.gateway(&installed(options)), ledger, sink);
             answers.statuses = Some(statuses.list());
             Outcome::Runs(Arc::new(ir))
         }
@@ -142,7 +142,7 @@ fn serve(
             Outcome::Stopped(failure)
         }
     };
-    Gateway { id: installed(), owner: None, outcome }
+    Gateway { id: installed(options), owner: None, outcome }
 }
 
 /// `contour gateway-provisioner`: a gateway for each Gateway of its classes, served by a Contour of its own.

@@ -1,16 +1,14 @@
-//! Which kinds the server has, and where we may read them.
+//! Which kinds the server has, and what is said of those that may not be read.
 //!
-//! What must not be here: reading them.
+//! What must not be here: reading them, and asking where they may be read.
 
-use super::settings::Settings;
+use super::reason::unreachable;
 use chancery_core::dialect;
-use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
-use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
-use kube::api::{Api, DynamicObject, ListParams, PostParams, TypeMeta};
+use kube::api::{Api, DynamicObject, TypeMeta};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::runtime::watcher;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A kind of the kinds tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,8 +56,8 @@ pub fn wanted(asked: Option<&str>) -> Vec<WatchedKind> {
 /// A kind that the server has.
 #[derive(Clone, Debug)]
 pub struct ServedKind {
-    resource: ApiResource,
-    namespaced: bool,
+    pub(super) resource: ApiResource,
+    pub(super) namespaced: bool,
 }
 
 /// Where a kind is read.
@@ -152,50 +150,6 @@ pub async fn discover(client: &Client, wanted: &[WatchedKind]) -> Result<BTreeMa
     Ok(out)
 }
 
-/// Why the server cannot be asked, in one sentence.
-pub fn unreachable(error: &kube::Error) -> String {
-    match error {
-        kube::Error::Api(status) if status.code == 401 => {
-            "the API server does not know who we are: the token or certificate is wrong or has expired".into()
-        }
-        kube::Error::Api(status) if status.code == 403 => format!("the API server does not let us in: {}", status.message),
-        kube::Error::Api(status) => format!("the API server answers {}: {}", status.code, status.message),
-        error => {
-            // The innermost error is what people can do something about.
-            let mut source: &dyn std::error::Error = error;
-            while let Some(inner) = source.source() {
-                source = inner;
-            }
-            format!("the API server cannot be reached: {source}")
-        }
-    }
-}
-
-/// The places where a kind may be read: everywhere, or the namespaces that we may read.
-pub async fn places(client: &Client, found: &ServedKind, settings: &Settings, default_namespace: &str) -> Result<Vec<Place>, String> {
-    if !found.namespaced {
-        return Ok(if may(client, found, None).await? { vec![Place::All] } else { Vec::new() });
-    }
-    if let Some(namespace) = &settings.namespace {
-        return Ok(if may(client, found, Some(namespace)).await? { vec![Place::In(namespace.clone())] } else { Vec::new() });
-    }
-    if may(client, found, None).await? {
-        return Ok(vec![Place::All]);
-    }
-    let mut names: BTreeSet<String> = BTreeSet::from([default_namespace.to_owned()]);
-    // Whoever may not list namespaces is asked about their own only.
-    if let Ok(all) = Api::<Namespace>::all(client.clone()).list(&ListParams::default()).await {
-        names.extend(all.items.into_iter().filter_map(|namespace| namespace.metadata.name));
-    }
-    let mut out = Vec::new();
-    for name in names {
-        if may(client, found, Some(&name)).await? {
-            out.push(Place::In(name));
-        }
-    }
-    Ok(out)
-}
-
 /// What is to be said where only a part may be read.
 pub fn partial(found: &ServedKind, places: &[Place], namespace: Option<&str>) -> Option<String> {
     if namespace.is_some() || places.contains(&Place::All) {
@@ -203,26 +157,4 @@ pub fn partial(found: &ServedKind, places: &[Place], namespace: Option<&str>) ->
     }
     let names: Vec<&str> = places.iter().filter_map(|place| if let Place::In(name) = place { Some(name.as_str()) } else { None }).collect();
     Some(format!("partial: read in {} only; elsewhere it {}", names.join(", "), found.missing_rule(None)))
-}
-
-async fn may(client: &Client, found: &ServedKind, namespace: Option<&str>) -> Result<bool, String> {
-    for verb in ["list", "watch"] {
-        let attributes = ResourceAttributes {
-            group: Some(found.resource.group.clone()),
-            resource: Some(found.resource.plural.clone()),
-            namespace: namespace.map(str::to_owned),
-            verb: Some(verb.into()),
-            ..ResourceAttributes::default()
-        };
-        let review = SelfSubjectAccessReview {
-            spec: SelfSubjectAccessReviewSpec { resource_attributes: Some(attributes), ..SelfSubjectAccessReviewSpec::default() },
-            ..SelfSubjectAccessReview::default()
-        };
-        let api: Api<SelfSubjectAccessReview> = Api::all(client.clone());
-        let answer = api.create(&PostParams::default(), &review).await.map_err(|error| unreachable(&error))?;
-        if !answer.status.is_some_and(|status| status.allowed) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }

@@ -2,12 +2,14 @@
 //!
 //! What must not be here: what is asked.
 
+use super::reason::innermost;
 use super::settings::Settings;
 use crate::Failure;
+use base64ct::Encoding;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
 use kube::api::{Api, ListParams};
-use kube::config::{Config, KubeConfigOptions, Kubeconfig};
+use kube::config::{Config, KubeConfigOptions, Kubeconfig, NamedContext};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
@@ -43,21 +45,34 @@ pub fn contexts(kubeconfig: Option<&Path>) -> Result<Vec<Context>, Failure> {
         None => usual_kubeconfig()?,
     };
     let current = read.current_context.clone().unwrap_or_default();
-    let one = |named: &kube::config::NamedContext| {
+    let one = |named: &NamedContext| {
         let of = named.context.clone().unwrap_or_default();
-        let user = read.auth_infos.iter().find(|known| Some(&known.name) == of.user.as_ref());
-        let plugin = user.and_then(|user| user.auth_info.as_ref()?.exec.as_ref()?.command.clone());
-        let missing = || plugin.as_ref().filter(|program| !is_on_path(program));
-        let problem = if !read.clusters.iter().any(|cluster| cluster.name == of.cluster) {
-            Some(format!("its cluster `{}` is not in {file}", of.cluster))
-        } else if of.user.is_some() && user.is_none() {
-            Some(format!("its user `{}` is not in {file}", of.user.clone().unwrap_or_default()))
-        } else {
-            missing().map(|program| format!("the program `{program}`, which gets its credentials, is not on the PATH: install it"))
-        };
+        let (plugin, problem) = (plugin(&read, &of), problem(&read, &of, &file));
         Context { current: named.name == current, name: named.name.clone(), cluster: of.cluster, namespace: of.namespace, plugin, problem }
     };
     Ok(read.contexts.iter().map(one).collect())
+}
+
+/// The program that gets the credentials of a context.
+fn plugin(read: &Kubeconfig, of: &kube::config::Context) -> Option<String> {
+    let user = read.auth_infos.iter().find(|known| Some(&known.name) == of.user.as_ref());
+    user?.auth_info.as_ref()?.exec.as_ref()?.command.clone()
+}
+
+/// Why a context cannot be used, as far as its text tells.
+fn problem(read: &Kubeconfig, of: &kube::config::Context, file: &str) -> Option<String> {
+    let Some(cluster) = read.clusters.iter().find(|cluster| cluster.name == of.cluster) else {
+        return Some(format!("its cluster `{}` is not in {file}", of.cluster));
+    };
+    if let Some(user) = of.user.as_ref().filter(|user| !user.is_empty() && !read.auth_infos.iter().any(|known| known.name == **user)) {
+        return Some(format!("its user `{user}` is not in {file}"));
+    }
+    if let Some(program) = plugin(read, of).filter(|program| !is_on_path(program)) {
+        return Some(format!("the program `{program}`, which gets its credentials, is not on the PATH: install it"));
+    }
+    let data = cluster.cluster.as_ref()?.certificate_authority_data.as_ref().filter(|data| !data.is_empty())?;
+    let is_pem = base64ct::Base64::decode_vec(data.trim()).is_ok_and(|text| String::from_utf8_lossy(&text).contains("-----BEGIN CERTIFICATE-----"));
+    (!is_pem).then(|| format!("the certificate-authority-data of its cluster `{}` is no certificate in PEM, in base64", of.cluster))
 }
 
 /// Whether a program can be run by this name.
@@ -71,7 +86,7 @@ fn is_on_path(program: &str) -> bool {
 /// The kubeconfig of `KUBECONFIG` or the usual place, and how to name it.
 fn usual_kubeconfig() -> Result<(Kubeconfig, String), Failure> {
     let file = std::env::var("KUBECONFIG").unwrap_or_else(|_| "~/.kube/config".into());
-    let read = Kubeconfig::read().map_err(|error| format!("cannot read the kubeconfig {file}: {error}"))?;
+    let read = Kubeconfig::read().map_err(|error| format!("cannot read the kubeconfig {file}: {}", innermost(&error)))?;
     Ok((read, file))
 }
 
@@ -95,22 +110,30 @@ pub async fn namespaces(settings: &Settings) -> Result<Vec<String>, Failure> {
 ///
 /// In one sentence: which file, which context, what to do.
 pub async fn connect(settings: &Settings) -> Result<(Client, String), Failure> {
-    let mut config = config(settings).await?;
-    config.connect_timeout = Some(CONNECT);
-    let namespace = config.default_namespace.clone();
-    let client = Client::try_from(config).map_err(|error| format!("cannot set up the connection to the API server: {error}"))?;
-    Ok((client, namespace))
+    connect_to(settings).await.map(|(client, namespace, _)| (client, namespace))
 }
 
-async fn config(settings: &Settings) -> Result<Config, Failure> {
+/// The same, and where the server is, in words.
+pub(super) async fn connect_to(settings: &Settings) -> Result<(Client, String, String), Failure> {
+    let (mut config, context) = config(settings).await?;
+    config.connect_timeout = Some(CONNECT);
+    let namespace = config.default_namespace.clone();
+    let address = format!("at {}", config.cluster_url);
+    let client = Client::try_from(config).map_err(|error| format!("{context} cannot be used: {}", innermost(&error)))?;
+    Ok((client, namespace, address))
+}
+
+/// How to connect, and whence that is known, in words.
+async fn config(settings: &Settings) -> Result<(Config, String), Failure> {
     let options = KubeConfigOptions { context: settings.context.clone(), ..KubeConfigOptions::default() };
     let (kubeconfig, file) = match &settings.kubeconfig {
         Some(path) => (read(path)?, path.display().to_string()),
         None => {
             // What is in a cluster has its own account, unless somebody says otherwise.
             if settings.context.is_none() && std::env::var_os("KUBECONFIG").is_none() && !usual().is_some_and(|path| path.is_file()) {
-                return Config::incluster()
-                    .map_err(|_| Failure("there is no kubeconfig, and this is no pod: give --kubeconfig FILE, or set KUBECONFIG".into()));
+                let config = Config::incluster()
+                    .map_err(|_| Failure("there is no kubeconfig, and this is no pod: give --kubeconfig FILE, or set KUBECONFIG".into()))?;
+                return Ok((config, "the account of this pod".into()));
             }
             usual_kubeconfig()?
         }
@@ -126,8 +149,23 @@ async fn config(settings: &Settings) -> Result<Config, Failure> {
         return Err(format!("{file} has no current context: choose one by --context; it has {}", list(&contexts)).into());
     }
     let named = options.context.clone().or(current).unwrap_or_default();
+    let context = format!("the context `{named}` in {file}");
+    let of = kubeconfig.contexts.iter().find(|context| context.name == named).and_then(|context| context.context.clone());
+    if let Some(problem) = of.and_then(|of| problem(&kubeconfig, &of, &file)) {
+        return Err(format!("{context} cannot be used: {problem}").into());
+    }
     let made = Config::from_custom_kubeconfig(kubeconfig, &options).await;
-    made.map_err(|error| format!("the context `{named}` in {file} cannot be used: {error}").into())
+    Ok((made.map_err(|error| format!("{context} cannot be used: {}", reason(&error)))?, context))
+}
+
+/// Why a context cannot be used.
+fn reason(error: &kube::config::KubeconfigError) -> String {
+    use kube::config::KubeconfigError::{ParseClusterUrl, ParseProxyUrl};
+    match error {
+        ParseClusterUrl(error) => format!("the `server` of its cluster is no URL: {error}"),
+        ParseProxyUrl(error) => format!("the `proxy-url` of its cluster is no URL: {error}"),
+        error => innermost(error),
+    }
 }
 
 fn usual() -> Option<std::path::PathBuf> {
@@ -138,7 +176,7 @@ fn read(path: &Path) -> Result<Kubeconfig, Failure> {
     if let Err(error) = std::fs::metadata(path) {
         return Err(format!("cannot read the kubeconfig {}: {error}", path.display()).into());
     }
-    Kubeconfig::read_from(path).map_err(|error| format!("{} is no kubeconfig: {error}", path.display()).into())
+    Kubeconfig::read_from(path).map_err(|error| format!("{} is no kubeconfig: {}", path.display(), innermost(&error)).into())
 }
 
 fn list(names: &[String]) -> String {

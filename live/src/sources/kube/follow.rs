@@ -1,9 +1,11 @@
 //! One kind in one place, as it changes.
 //!
 //! kube's watcher lists, watches, and lists again where the server has forgotten what we know (410). An error tells how the kind is and
-//! takes nothing away; when it is listed again, what is not in the list is gone. What must not be here: other kinds.
+//! takes nothing away; when it is listed again, what is not in the list is gone. An event that comes twice, or after a later one of its object, is
+//! passed over. What must not be here: other kinds.
 
-use super::access::{Place, unreachable};
+use super::access::Place;
+use super::reason::unreachable;
 use crate::event::SourceState;
 use crate::sources::Outlet;
 use crate::sources::stream::{name_of, text_of};
@@ -12,7 +14,7 @@ use kube::api::{Api, DynamicObject, TypeMeta};
 use kube::runtime::utils::{Backoff, ResetTimerBackoff};
 use kube::runtime::watcher::{self, Event, ExponentialBackoff};
 use kube::runtime::{WatchStreamExt, watcher as watch};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -20,6 +22,49 @@ use tokio::sync::mpsc;
 fn pauses() -> impl Backoff {
     let pauses = backon::ExponentialBuilder::default().with_min_delay(Duration::from_millis(500)).with_max_delay(Duration::from_secs(5));
     ResetTimerBackoff::new(ExponentialBackoff::from(pauses.with_jitter().without_max_times()), Duration::from_secs(60))
+}
+
+/// Deleted objects whose versions are remembered.
+const MOST_GONE: usize = 10_000;
+
+/// The newest version that was seen of each object since the last list, and of those that were deleted: versions of an object only grow.
+#[derive(Debug, Default)]
+pub struct Versions {
+    known: HashMap<String, u64>,
+    gone: VecDeque<String>,
+}
+
+impl Versions {
+    /// Whether an event of an object is newer than those that came before. Versions that are no numbers cannot be compared, and are news.
+    fn is_news(&mut self, name: &str, version: Option<&str>) -> bool {
+        let Some(version) = version.and_then(|version| version.parse::<u64>().ok()) else { return true };
+        match self.known.get_mut(name) {
+            Some(known) if *known >= version => false,
+            Some(known) => {
+                *known = version;
+                true
+            }
+            None => {
+                self.known.insert(name.to_owned(), version);
+                true
+            }
+        }
+    }
+
+    /// An object was deleted. Its version is remembered for a while, as an event from before may come late.
+    fn deleted(&mut self, name: String) {
+        self.gone.push_back(name);
+        if self.gone.len() > MOST_GONE
+            && let Some(oldest) = self.gone.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+    }
+
+    /// All is listed again.
+    fn forget(&mut self) {
+        *self = Self::default();
+    }
 }
 
 /// Who follows.
@@ -36,6 +81,8 @@ pub struct Follower {
     pub listed: Option<mpsc::UnboundedSender<(String, Place)>>,
     /// What is watched.
     pub config: watcher::Config,
+    /// What came last of each object.
+    pub versions: Versions,
 }
 
 impl Follower {
@@ -46,7 +93,10 @@ impl Follower {
         let mut seen: BTreeSet<String> = BTreeSet::new();
         while let Some(event) = events.next().await {
             match event {
-                Ok(Event::Init) => seen.clear(),
+                Ok(Event::Init) => {
+                    seen.clear();
+                    self.versions.forget();
+                }
                 Ok(Event::InitApply(object)) => {
                     if let Some(name) = self.put(object) {
                         seen.insert(name);
@@ -65,8 +115,13 @@ impl Follower {
                     self.healthy();
                 }
                 Ok(Event::Delete(object)) => {
+                    let version = object.metadata.resource_version.clone();
                     if let Ok(value) = serde_json::to_value(self.typed(object)) {
-                        self.outlet.remove(&name_of(&value));
+                        let name = name_of(&value);
+                        if self.versions.is_news(&name, version.as_deref()) {
+                            self.outlet.remove(&name);
+                            self.versions.deleted(name);
+                        }
                     }
                 }
                 Err(error) => self.trouble(&error),
@@ -81,9 +136,13 @@ impl Follower {
         object
     }
 
-    fn put(&self, object: DynamicObject) -> Option<String> {
+    fn put(&mut self, object: DynamicObject) -> Option<String> {
+        let version = object.metadata.resource_version.clone();
         let value = serde_json::to_value(self.typed(object)).ok()?;
         let name = name_of(&value);
+        if !self.versions.is_news(&name, version.as_deref()) {
+            return Some(name);
+        }
         self.outlet.put_stored(&name, text_of(value));
         Some(name)
     }

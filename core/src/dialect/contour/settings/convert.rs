@@ -3,7 +3,7 @@
 //! What must not be here: what flags and file come to.
 
 use super::super::cluster::Cluster;
-use super::super::options::{NAMESPACE, Options};
+use super::super::options::Options;
 use super::super::status::{object, text};
 use super::defaults::{defaults, get};
 use super::overlay::is_empty;
@@ -77,7 +77,7 @@ pub fn convert(objects: &Objects, options: &Options) -> Result<Converted, Failur
     let (mut ledger, mut sink) = (Ledger::new(objects), Findings::default());
     let (file, mut memory) = (super::file_name(options), super::super::cluster::Memory::default());
     let cluster = Cluster::apply(objects, file.as_ref(), options.skip_validation, &Sequential, &mut memory, &mut ledger, &mut sink);
-    let (file, source) = file_and_flags(&cluster, &flags, &mut ledger, &mut sink)?;
+    let (file, source) = file_and_flags(&cluster, &options.namespace, &flags, &mut ledger, &mut sink)?;
     let mut spec = sources::spec(&flags, &file);
     let has_json_log = get(&spec, "envoy.logging.accessLogFormat").and_then(Node::as_str) == Some("json");
     leave_out(&mut spec, Some(&defaults()), has_json_log);
@@ -85,7 +85,7 @@ pub fn convert(objects: &Objects, options: &Options) -> Result<Converted, Failur
     let document = object(alloc::vec![
         ("apiVersion", text("projectcontour.io/v1alpha1")),
         ("kind", text("ContourConfiguration")),
-        ("metadata", object(alloc::vec![("name", text(name)), ("namespace", text(NAMESPACE))])),
+        ("metadata", object(alloc::vec![("name", text(name)), ("namespace", text(&options.namespace))])),
         ("spec", spec),
     ]);
     let yaml = to_yaml(&document);

@@ -3,7 +3,6 @@
 //! What must not be here: when it is.
 
 use super::super::cluster::Cluster;
-use super::super::options::NAMESPACE;
 use crate::compilation::Failure;
 use crate::diagnostic::{Diagnostic, Findings, Place, codes};
 use crate::dialect::kubernetes::cursor::Cursor;
@@ -24,19 +23,19 @@ pub fn failed(sink: &mut Findings, stage: &'static str, error: String, at: Optio
 }
 
 /// The ConfigMap of the file, or the file in it, does not exist.
-pub fn no_file(path: &str, key: &str, sink: &mut Findings) -> Failure {
-    let message = format!("Contour does not start: the flag `--config-path` names `{path}`, but no ConfigMap {NAMESPACE}/contour has `{key}`");
+pub fn no_file(namespace: &str, path: &str, key: &str, sink: &mut Findings) -> Failure {
+    let message = format!("Contour does not start: the flag `--config-path` names `{path}`, but no ConfigMap {namespace}/contour has `{key}`");
     sink.report(Diagnostic::new(&codes::CONFIGURATION_NOT_FOUND, message, Place::Whole).help("add the ConfigMap, or leave the flag out"));
     Failure::new("flags", format!("path '{path}' does not exist"))
 }
 
 /// The ContourConfiguration does not exist, or the API server refused it.
-pub fn no_configuration(cluster: &Cluster<'_>, name: &str, sink: &mut Findings) -> Failure {
+pub fn no_configuration(cluster: &Cluster<'_>, namespace: &str, name: &str, sink: &mut Findings) -> Failure {
     let refused = cluster.refused.iter().find(|refused| {
         let key = &refused.key;
-        key.kind == "ContourConfiguration" && key.name == name && key.namespace.as_deref() == Some(NAMESPACE)
+        key.kind == "ContourConfiguration" && key.name == name && key.namespace.as_deref() == Some(namespace)
     });
-    let message = format!("Contour does not start: the flag `--contour-config-name` names ContourConfiguration {NAMESPACE}/{name}");
+    let message = format!("Contour does not start: the flag `--contour-config-name` names ContourConfiguration {namespace}/{name}");
     let finding = match refused {
         Some(refused) => {
             let place = Place::value(refused.object, refused.root);
@@ -49,7 +48,7 @@ pub fn no_configuration(cluster: &Cluster<'_>, name: &str, sink: &mut Findings) 
     };
     sink.report(finding);
     let missing = format!("contourconfigurations.projectcontour.io {} not found", go_quoted(name));
-    Failure::new("serve", format!("error getting contour configuration {NAMESPACE}/{name}: {missing}"))
+    Failure::new("serve", format!("error getting contour configuration {namespace}/{name}: {missing}"))
 }
 
 /// An ExtensionService that the configuration names does not exist.

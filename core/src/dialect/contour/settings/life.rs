@@ -6,7 +6,7 @@
 
 use super::super::cluster::Cluster;
 use super::super::kinds::Kind;
-use super::super::options::{NAMESPACE, Options};
+use super::super::options::Options;
 use super::super::status::{condition, list, object, text};
 use super::{Flags, Settings};
 use crate::compilation::{Answers, Failure, Life, Serving, SettingChange, Takes};
@@ -21,7 +21,7 @@ pub const FINALIZER: &str = "projectcontour.io/configuration";
 /// How Contour stands to the configuration that it is started with.
 pub fn life(cluster: &Cluster<'_>, options: &Options, outcome: Result<&Settings, &Failure>) -> Life {
     let name = Flags::of_serve(&options.arguments).ok().and_then(|flags| flags.get("contour-config-name").filter(|name| !name.is_empty()).cloned());
-    let configuration = name.as_ref().and_then(|name| cluster.get(Kind::ContourConfiguration, NAMESPACE, name));
+    let configuration = name.as_ref().and_then(|name| cluster.get(Kind::ContourConfiguration, &options.namespace, name));
     let (serving, finalizers, condition) = match outcome {
         Ok(_) => (Serving::Ready, alloc::vec![text(FINALIZER)], Some(condition("Valid", "True", "Valid", "Valid ContourConfiguration"))),
         // A name that leads nowhere: as after a deletion. What is wrong with the flags themselves is another matter.
@@ -30,7 +30,7 @@ pub fn life(cluster: &Cluster<'_>, options: &Options, outcome: Result<&Settings,
     };
     let configuration = configuration.map(|configuration| {
         let status = condition.map(|condition| ("status", object(alloc::vec![("conditions", list(alloc::vec![object(condition)]))])));
-        let named = [("name", text(configuration.name())), ("namespace", text(NAMESPACE)), ("finalizers", list(finalizers))];
+        let named = [("name", text(configuration.name())), ("namespace", text(&options.namespace)), ("finalizers", list(finalizers))];
         object(named.into_iter().chain(status).collect())
     });
     let taking = |wanted: Takes| MORE.iter().filter(|(_, takes)| *takes == wanted).map(|(field, _)| *field).collect();

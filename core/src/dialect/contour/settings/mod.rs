@@ -23,7 +23,7 @@ pub use flags::Flags;
 
 use super::cluster::Cluster;
 use super::kinds::Kind;
-use super::options::{NAMESPACE, Options};
+use super::options::Options;
 use crate::compilation::{Failure, Ledger, OwnConfiguration, State};
 use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::cursor::Cursor;
@@ -72,11 +72,11 @@ impl Settings {
         }
         let (over, object, spec) = match name {
             Some(name) => {
-                let (spec, object) = configuration(cluster, name, sink)?;
+                let (spec, object) = configuration(cluster, &options.namespace, name, sink)?;
                 (spec, object, None)
             }
             None => {
-                let (file, object) = file_and_flags(cluster, &flags, ledger, sink)?;
+                let (file, object) = file_and_flags(cluster, &options.namespace, &flags, ledger, sink)?;
                 let spec = sources::spec(&flags, &file);
                 (spec.clone(), object, Some(spec))
             }
@@ -136,18 +136,24 @@ pub fn tidied(spec: Option<&Node>) -> Node {
 }
 
 /// `spec` of the ContourConfiguration of this name, in Contour's own namespace.
-fn configuration(cluster: &Cluster<'_>, name: &str, sink: &mut Findings) -> Result<(Node, ObjectId), Failure> {
-    let Some(configuration) = cluster.get(Kind::ContourConfiguration, NAMESPACE, name) else {
-        return Err(findings::no_configuration(cluster, name, sink));
+fn configuration(cluster: &Cluster<'_>, namespace: &str, name: &str, sink: &mut Findings) -> Result<(Node, ObjectId), Failure> {
+    let Some(configuration) = cluster.get(Kind::ContourConfiguration, namespace, name) else {
+        return Err(findings::no_configuration(cluster, namespace, name, sink));
     };
     Ok((tidied(configuration.root.get("spec")), configuration.object.id))
 }
 
 /// The file that flags lead to, checked by itself and with the flags laid over it, and the object that its nodes belong to.
-fn file_and_flags(cluster: &Cluster<'_>, flags: &Flags, ledger: &mut Ledger, sink: &mut Findings) -> Result<(Node, ObjectId), Failure> {
+fn file_and_flags(
+    cluster: &Cluster<'_>,
+    namespace: &str,
+    flags: &Flags,
+    ledger: &mut Ledger,
+    sink: &mut Findings,
+) -> Result<(Node, ObjectId), Failure> {
     let path = flags.get("config-path").filter(|path| !path.is_empty());
     let (file, object) = match path {
-        Some(path) => read_file(cluster, path, ledger, sink)?,
+        Some(path) => read_file(cluster, namespace, path, ledger, sink)?,
         None => (defaults::empty(), ObjectId::BUILT_IN),
     };
     let format = flags.get("accesslog-format").map(|format| Node::given(format));
@@ -160,11 +166,11 @@ fn file_and_flags(cluster: &Cluster<'_>, flags: &Flags, ledger: &mut Ledger, sin
 }
 
 /// The file at this path, from the ConfigMap that is mounted there.
-fn read_file(cluster: &Cluster<'_>, path: &str, ledger: &mut Ledger, sink: &mut Findings) -> Result<(Node, ObjectId), Failure> {
+fn read_file(cluster: &Cluster<'_>, namespace: &str, path: &str, ledger: &mut Ledger, sink: &mut Findings) -> Result<(Node, ObjectId), Failure> {
     let key = path.rsplit('/').next().unwrap_or_default();
-    let map = cluster.get(Kind::ConfigMap, NAMESPACE, CONFIG_MAP);
+    let map = cluster.get(Kind::ConfigMap, namespace, CONFIG_MAP);
     let Some((map, text)) = map.and_then(|map| Some((map, map.root.at(&["data", key])?))) else {
-        return Err(findings::no_file(path, key, sink));
+        return Err(findings::no_file(namespace, path, key, sink));
     };
     let holder = map.object.id;
     let file = cluster.files.get(&holder).copied().filter(|file| file.parent.is_some_and(|(_, node)| node == text.id));

@@ -50,14 +50,17 @@ fn objects(text: &str, options: &Options) -> Objects {
 
 /// The settings with which Contour starts, or why it does not, and how it stands to its configuration.
 fn started(text: &str, flags: &[&str]) -> (Result<Settings, Failure>, Life) {
-    let options = options(flags);
-    let objects = objects(text, &options);
+    started_with(text, &options(flags))
+}
+
+fn started_with(text: &str, options: &Options) -> (Result<Settings, Failure>, Life) {
+    let objects = objects(text, options);
     let (mut ledger, mut sink) = (Ledger::new(&objects), crate::diagnostic::Findings::default());
-    let file = super::file_name(&options);
+    let file = super::file_name(options);
     let cluster = Cluster::apply(&objects, file.as_ref(), false, &Sequential, &mut Memory::default(), &mut ledger, &mut sink);
-    let settings = Settings::load(&cluster, &options, &mut ledger, &mut sink);
+    let settings = Settings::load(&cluster, options, &mut ledger, &mut sink);
     let settings = settings.and_then(|settings| settings.start(&cluster, &mut sink).map(|()| settings));
-    let life = life(&cluster, &options, settings.as_ref());
+    let life = life(&cluster, options, settings.as_ref());
     (settings, life)
 }
 
@@ -182,4 +185,23 @@ fn a_change_requires_the_restart_its_setting_requires() {
     assert_eq!(takes("httpproxy.rootNamespaces"), Some(Takes::Controllers));
     assert_eq!(takes("xdsServer.port"), Some(Takes::Process));
     assert_eq!(found.len(), 3);
+}
+
+#[test]
+fn contour_is_started_with_the_configuration_that_is_named_in_the_namespace_where_it_runs() {
+    let text = "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {name: c, namespace: edge}\n\
+                spec: {envoy: {metrics: {port: 9100}}}\n";
+    for name in ["contour-config", "contour-config-name"] {
+        let mut given = compilation::Options::of(&contour::DIALECT);
+        given.insert(name, OptionValue::Text("c".into()));
+        let elsewhere = started_with(text, &Options::of(&given)).0.err().map(|failure| failure.error).unwrap_or_default();
+        assert!(elsewhere.contains("projectcontour/c"), "{elsewhere}");
+        given.insert("contour-namespace", OptionValue::Text("edge".into()));
+        let (settings, life) = started_with(text, &Options::of(&given));
+        assert!(settings.is_ok_and(|settings| settings.at("envoy.metrics.port").int() == Some(9100)));
+        assert!(life.configuration.is_some_and(|of| of.at(&["namespace"]).and_then(|of| of.as_str()) == Some("edge")));
+        let made = compile::compile(&inputs(text), &given, &[&contour::DIALECT]);
+        let gateways: Vec<String> = made.gateways().map(|gateway| gateway.id.to_string()).collect();
+        assert_eq!(gateways, ["edge/contour"]);
+    }
 }

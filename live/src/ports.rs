@@ -1,0 +1,239 @@
+//! Ports that we listen on: taken before anything else begins, and moved where a served listener claims one.
+//!
+//! An Envoy on this machine cannot bind a port that we have. So before it is sent such a listener, our server goes to a free port, and says so. Envoys
+//! reach the xDS server by its address, so that one stays. What must not be here: what is answered on a port.
+
+use crate::Failure;
+use crate::event::{Event, Events, Server};
+use crate::serve::Servers;
+use crate::worker::build::Build;
+use crate::xds::snapshot::Resources;
+use chancery_core::backend::envoy::v3::Service;
+use chancery_core::ir::SocketProtocol;
+use prost::Message;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, mpsc as ack};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+
+/// Where a server goes: ports of 8000 to 8499 that have no meaning of their own.
+const RANGE: std::ops::RangeInclusive<u16> = 8100..=8442;
+/// How long a server may take to leave its port.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Another listener for a server, and whom to tell that the old one is closed.
+type Move = (std::net::TcpListener, ack::Sender<()>);
+
+/// A port that a server has.
+#[derive(Debug)]
+pub struct Port {
+    listener: TcpListener,
+    moves: mpsc::Receiver<Move>,
+}
+
+impl Port {
+    /// One that stays.
+    #[must_use]
+    pub fn fixed(listener: TcpListener) -> Self {
+        Self { listener, moves: mpsc::channel(1).1 }
+    }
+
+    /// Only this machine reaches it.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.listener.local_addr().is_ok_and(|address| address.ip().is_loopback())
+    }
+
+    /// The listener alone, of a server that stays.
+    #[must_use]
+    pub fn into_listener(self) -> TcpListener {
+        self.listener
+    }
+
+    /// The next connection, here or where the server goes meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// There are too many open files, or the connection ended while it began: others may still come.
+    pub async fn accept(&mut self) -> std::io::Result<TcpStream> {
+        loop {
+            tokio::select! {
+                Some((listener, moved)) = self.moves.recv() => {
+                    self.listener = TcpListener::from_std(listener)?;
+                    // Nobody waits for longer than its patience.
+                    let _ = moved.send(());
+                }
+                accepted = self.listener.accept() => return accepted.map(|(stream, _)| stream),
+            }
+        }
+    }
+}
+
+/// A server that may move.
+#[derive(Debug)]
+struct Mobile {
+    server: Server,
+    address: SocketAddr,
+    moves: mpsc::Sender<Move>,
+}
+
+/// The servers that may move, and what was claimed before.
+#[derive(Debug, Default)]
+pub struct Ports {
+    mobile: Vec<Mobile>,
+    xds: Option<SocketAddr>,
+    events: Events,
+    /// The listeners of each gateway that were looked at last.
+    seen: BTreeMap<Arc<str>, Arc<Resources>>,
+}
+
+/// A listener that is served, or that an Envoy is started with.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Claim {
+    port: u16,
+    address: IpAddr,
+    what: String,
+}
+
+/// Takes all ports before anything else begins, and reports where.
+///
+/// # Errors
+///
+/// A port is taken, or could be reached by others without a token.
+pub async fn bind(servers: &Servers, events: &Events) -> Result<(BTreeMap<&'static str, Port>, Ports), Failure> {
+    let all = [
+        (Server::Xds, &servers.xds, "--xds"),
+        (Server::Diagnostics, &servers.diagnostics, "--diagnostics"),
+        (Server::Snapshots, &servers.snapshots, "--snapshots"),
+        (Server::PublicSnapshots, &servers.public_snapshots, "--public-snapshots"),
+        (Server::Ready, &servers.ready, "--ready"),
+    ];
+    let (mut out, mut ports) = (BTreeMap::new(), Ports { events: events.clone(), ..Ports::default() });
+    for (server, address, flag) in all {
+        let Some((listener, local)) = address.bind(flag).await? else { continue };
+        if server != Server::Xds && server != Server::Ready && !local.ip().is_loopback() && servers.token.is_none() {
+            return Err(format!("{flag} {address} can be reached from other machines: give --admin-token-file, or an address of this one").into());
+        }
+        events.tell(Event::Listening { server, address: local.to_string() });
+        let (sender, moves) = mpsc::channel(1);
+        if server == Server::Xds {
+            ports.xds = Some(local);
+        } else if local.ip().is_loopback() {
+            ports.mobile.push(Mobile { server, address: local, moves: sender });
+        }
+        out.insert(server.name(), Port { listener, moves });
+    }
+    Ok((out, ports))
+}
+
+impl Ports {
+    /// Leaves the ports that listeners of a build claim. It returns when they are free.
+    pub fn make_room(&mut self, build: &Build) {
+        let now: BTreeMap<Arc<str>, Arc<Resources>> = build
+            .gateways
+            .iter()
+            .filter_map(|gateway| Some((gateway.id.clone(), gateway.snapshot.get(&Service::Listeners.type_url())?.clone())))
+            .collect();
+        let is_same = now.len() == self.seen.len() && now.iter().all(|(id, of)| self.seen.get(id).is_some_and(|known| Arc::ptr_eq(known, of)));
+        if is_same {
+            return;
+        }
+        let claims = claims(build, &now);
+        self.seen = now;
+        if let Some((xds, claim)) = self.xds.and_then(|xds| Some((xds, claims.iter().find(|claim| claim.is_for(xds))?))) {
+            tracing::error!(
+                "{} needs the port of the xDS server, {xds}: an Envoy on this machine will reject it; give --xds another address",
+                claim.what
+            );
+        }
+        for at in 0..self.mobile.len() {
+            let Some(claim) = self.mobile.get(at).and_then(|of| claims.iter().find(|claim| claim.is_for(of.address))) else { continue };
+            self.leave(at, claim, &claims);
+        }
+    }
+
+    /// Takes a server to a free port.
+    fn leave(&mut self, at: usize, claim: &Claim, claims: &BTreeSet<Claim>) {
+        let Some(mobile) = self.mobile.get_mut(at) else { return };
+        let (name, old) = (mobile.server.name(), mobile.address);
+        let moved = free(old.ip(), claims).and_then(|listener| {
+            listener.set_nonblocking(true).ok()?;
+            let address = listener.local_addr().ok()?;
+            let (sender, left) = ack::channel();
+            mobile.moves.blocking_send((listener, sender)).ok()?;
+            left.recv_timeout(PATIENCE).ok()?;
+            Some(address)
+        });
+        match moved {
+            Some(address) => {
+                mobile.address = address;
+                tracing::warn!("the {name} server moves from {old} to {address}: {} needs its port", claim.what);
+                self.events.tell(Event::Listening { server: mobile.server, address: address.to_string() });
+            }
+            None => tracing::error!("the {name} server stays at {old}, which {} needs: no other port is free", claim.what),
+        }
+    }
+}
+
+/// A port that is free and that no listener claims: one of ours, or any.
+fn free(ip: IpAddr, claims: &BTreeSet<Claim>) -> Option<std::net::TcpListener> {
+    let mut unclaimed = RANGE.chain([0]).filter(|port| !claims.iter().any(|claim| claim.port == *port));
+    unclaimed.find_map(|port| std::net::TcpListener::bind((ip, port)).ok())
+}
+
+impl Claim {
+    fn is_for(&self, address: SocketAddr) -> bool {
+        self.port == address.port() && (self.address.is_unspecified() || self.address == address.ip())
+    }
+}
+
+/// The addresses of the listeners of a build: those that are served, and those with which a controller starts its Envoys.
+fn claims(build: &Build, served: &BTreeMap<Arc<str>, Arc<Resources>>) -> BTreeSet<Claim> {
+    let mut out = BTreeSet::new();
+    for (gateway, listeners) in served {
+        for (name, resource) in &listeners.by_name {
+            let Some(socket) = Listens::decode(&*resource.value).ok().and_then(|of| of.address?.socket) else { continue };
+            let what = format!("the listener {name} of the gateway {gateway}");
+            // A name is resolved where Envoy runs.
+            if let (Ok(address), Ok(port), false) = (socket.address.parse(), u16::try_from(socket.port), socket.protocol == UDP) {
+                out.insert(Claim { port, address, what });
+            }
+        }
+    }
+    for (gateway, of) in build.running() {
+        for listener in of.ir.listeners.iter().filter(|listener| listener.in_bootstrap) {
+            if let (Ok(address), SocketProtocol::Tcp) = (listener.address.address.parse(), listener.address.protocol) {
+                let what = format!("the listener {} with which Envoys of the gateway {gateway} start", &**listener.name);
+                out.insert(Claim { port: *listener.address.port, address, what });
+            }
+        }
+    }
+    out
+}
+
+const UDP: i32 = 1;
+
+/// Of Envoy's `Listener`, the address alone.
+#[derive(Clone, PartialEq, Message)]
+struct Listens {
+    #[prost(message, optional, tag = "2")]
+    address: Option<ListenAddress>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ListenAddress {
+    #[prost(message, optional, tag = "1")]
+    socket: Option<Socket>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Socket {
+    #[prost(int32, tag = "1")]
+    protocol: i32,
+    #[prost(string, tag = "2")]
+    address: String,
+    #[prost(uint32, tag = "3")]
+    port: u32,
+}

@@ -1,0 +1,225 @@
+//! Connections of the management server, in the clear or with TLS.
+//!
+//! A client begins TLS, where there is TLS, and HTTP/2 within a limited time; one that does not is refused, and the log says why. What must not be here:
+//! certificates, and what is said on a connection.
+
+use super::identity::names;
+use super::peer::Peer;
+use super::tls::Tls;
+use crate::lock;
+use futures_util::{Stream, StreamExt};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::{CertificateError, Error};
+use tokio_rustls::server::TlsStream;
+
+/// How long a client may take to begin.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Clients that begin at a time; others wait.
+const BEGINNING: usize = 1024;
+/// How often the log says that clients are refused.
+const OFTEN: Duration = Duration::from_secs(5);
+/// With what HTTP/2 begins.
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// The answer to a browser.
+const WRONG_PORT: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n\
+This port is for Envoys: xDS over gRPC. People and programs ask the diagnostics server.\n";
+
+/// What carries a connection.
+#[derive(Debug)]
+enum Carrier {
+    /// In the clear.
+    Plain(TcpStream),
+    /// With TLS.
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// A connection on which HTTP/2 has begun.
+#[derive(Debug)]
+pub struct Connection {
+    carrier: Carrier,
+    /// How much of the preface was handed on: it was read to know who speaks.
+    replayed: usize,
+}
+
+impl Connection {
+    /// Who is at the other end.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        match &self.carrier {
+            Carrier::Plain(stream) => Peer { address: stream.peer_addr().ok(), ..Peer::default() },
+            Carrier::Tls(stream) => {
+                let (stream, session) = stream.get_ref();
+                let own = session.peer_certificates().and_then(<[CertificateDer<'_>]>::first);
+                Peer { address: stream.peer_addr().ok(), is_known: own.is_some(), names: own.map(|own| names(own)).unwrap_or_default() }
+            }
+        }
+    }
+}
+
+/// Says that clients are refused: not more often than people can read.
+#[derive(Debug, Default)]
+struct Refusals(Mutex<(Option<Instant>, u64)>);
+
+impl Refusals {
+    fn note(&self, address: Option<SocketAddr>, why: &str) {
+        let mut state = lock(&self.0);
+        if state.0.is_some_and(|last| last.elapsed() < OFTEN) {
+            state.1 += 1;
+            return;
+        }
+        let (before, client) = (state.1, address.map(|address| address.to_string()).unwrap_or_default());
+        *state = (Some(Instant::now()), 0);
+        tracing::warn!(client, before, "the xDS server refuses a client: {why}");
+    }
+}
+
+/// Takes connections. One that fails is dropped; clients begin side by side.
+pub fn incoming(listener: TcpListener, tls: Option<Arc<Tls>>) -> impl Stream<Item = io::Result<Connection>> {
+    let accepted = futures_util::stream::unfold(listener, |listener| async move {
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => return Some((stream, listener)),
+                // Too many open files, or a connection that ended while it began: others may still come.
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+        }
+    });
+    let refusals = Arc::new(Refusals::default());
+    let begin = move |stream: TcpStream| {
+        let (tls, refusals, address) = (tls.clone(), refusals.clone(), stream.peer_addr().ok());
+        async move {
+            // A socket that cannot be set so works all the same.
+            let _ = stream.set_nodelay(true);
+            let begun = tokio::time::timeout(PATIENCE, begin(stream, tls)).await;
+            match begun.unwrap_or_else(|_| Err(Some("it connects and says nothing, or not enough".into()))) {
+                Ok(connection) => return Some(Ok(connection)),
+                Err(Some(why)) => refusals.note(address, &why),
+                Err(None) => {}
+            }
+            None
+        }
+    };
+    accepted.map(begin).buffer_unordered(BEGINNING).filter_map(std::future::ready)
+}
+
+/// Begins. The error is why not; none where the client has gone, as one does that only asks whether the port is open.
+async fn begin(stream: TcpStream, tls: Option<Arc<Tls>>) -> Result<Connection, Option<String>> {
+    let mut carrier = match tls {
+        None => Carrier::Plain(stream),
+        Some(tls) => Carrier::Tls(Box::new(TlsAcceptor::from(tls.current()).accept(stream).await.map_err(|error| refused(&error))?)),
+    };
+    let mut first = [0; PREFACE.len()];
+    let mut length = 0;
+    while length < first.len() {
+        let read = carrier.read(first.get_mut(length..).unwrap_or_default()).await.map_err(|_| None)?;
+        length += read;
+        let said = first.get(..length).unwrap_or_default();
+        if read == 0 && length == 0 {
+            return Err(None);
+        }
+        if read == 0 || !PREFACE.starts_with(said) {
+            return Err(Some(what_it_is(&mut carrier, said).await));
+        }
+    }
+    Ok(Connection { carrier, replayed: 0 })
+}
+
+/// What a client says that does not begin HTTP/2.
+async fn what_it_is(carrier: &mut Carrier, said: &[u8]) -> String {
+    let methods = ["GET ", "HEAD ", "POST ", "PUT ", "OPTIONS ", "DELETE ", "CONNECT "];
+    if matches!(carrier, Carrier::Plain(_)) && said.starts_with(&[22, 3]) {
+        return "it speaks TLS, and this server has no certificate: give --xds-cert and --xds-key".into();
+    }
+    if methods.iter().any(|method| said.starts_with(method.as_bytes())) {
+        // It may be gone already.
+        let _ = carrier.write_all(WRONG_PORT).await;
+        let _ = carrier.shutdown().await;
+        return "it speaks HTTP/1.1, and this port is for Envoys: people and programs ask the diagnostics server".into();
+    }
+    "what it says is no HTTP/2".into()
+}
+
+/// Why TLS does not begin.
+fn refused(error: &io::Error) -> Option<String> {
+    Some(match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(Error::InvalidMessage(_)) => "it does not speak TLS, and this server has a certificate: its bootstrap needs --tls-ca".into(),
+        Some(Error::NoCertificatesPresented) => "it shows no certificate, and --xds-client-ca asks for one".into(),
+        Some(Error::InvalidCertificate(CertificateError::Expired | CertificateError::ExpiredContext { .. })) => "its certificate has expired".into(),
+        Some(Error::InvalidCertificate(CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. })) => {
+            "its certificate is not valid yet".into()
+        }
+        Some(Error::InvalidCertificate(CertificateError::UnknownIssuer)) => "no authority of --xds-client-ca signed its certificate".into(),
+        Some(other) => format!("TLS does not begin: {other}"),
+        None if error.kind() == io::ErrorKind::UnexpectedEof || error.kind() == io::ErrorKind::ConnectionReset => return None,
+        None => format!("TLS does not begin: {error}"),
+    })
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let begin = PREFACE.get(this.replayed..).unwrap_or_default();
+        if begin.is_empty() {
+            return Pin::new(&mut this.carrier).poll_read(cx, buf);
+        }
+        let part = begin.get(..begin.len().min(buf.remaining())).unwrap_or_default();
+        buf.put_slice(part);
+        this.replayed += part.len();
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().carrier).poll_write(cx, buf)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().carrier).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().carrier).poll_shutdown(cx)
+    }
+}
+
+impl AsyncRead for Carrier {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Carrier::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
+            Carrier::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+        }
+    }
+}
+
+impl AsyncWrite for Carrier {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Carrier::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
+            Carrier::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Carrier::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Carrier::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Carrier::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Carrier::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}

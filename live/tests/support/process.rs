@@ -1,0 +1,113 @@
+//! A real Envoy as a process, requests to it, and what answers behind it.
+//!
+//! What must not be here: servers of ours.
+
+use axum::Router;
+use chancery_live::bootstrap::Bootstrap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::task::JoinHandle;
+
+/// The files by which an Envoy and its server know each other.
+#[derive(Clone)]
+pub struct Shown {
+    /// Who signed the server.
+    pub authority: PathBuf,
+    /// What the Envoy shows.
+    pub certificate: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+}
+
+/// The Envoy to ask; `None` where there is none. In CI there must be.
+pub fn envoy() -> Option<String> {
+    let named = std::env::var("CHANCERY_ENVOY").ok();
+    let name = named.unwrap_or_else(|| "envoy".into());
+    if Command::new(&name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success()) {
+        return Some(name);
+    }
+    assert!(std::env::var_os("CI").is_none(), "there is no Envoy, and this is CI");
+    eprintln!("\n*** SKIPPED: the tests with a real Envoy, as there is none ***\n");
+    None
+}
+
+/// The body of an answer of 200; `None` for any other, and for none.
+pub async fn get(port: u16, path: &str) -> Option<String> {
+    let ask = async {
+        let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await?;
+        stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).await?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.map(|_| answer)
+    };
+    let answer = tokio::time::timeout(Duration::from_secs(5), ask).await.ok()?.ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    // Chunks, or the whole.
+    head.starts_with("HTTP/1.1 200").then(|| body.lines().find(|line| line.starts_with('/')).unwrap_or_default().to_owned())
+}
+
+/// Starts an Envoy that asks a server on this port.
+pub fn start_envoy(envoy: &str, folder: &Path, xds: String, delta: bool, tls: Option<&Shown>) -> Child {
+    let bootstrap = Bootstrap {
+        xds,
+        node_id: "edge".into(),
+        node_cluster: "c".into(),
+        admin: "off".into(),
+        delta,
+        tls_ca: tls.map(|tls| tls.authority.clone()),
+        tls_cert: tls.map(|tls| tls.certificate.clone()),
+        tls_key: tls.map(|tls| tls.key.clone()),
+    };
+    let path = folder.join(".bootstrap.json");
+    fs::write(&path, bootstrap.json().expect("a bootstrap").to_string()).expect("a file");
+    let log = fs::File::create(folder.join(".envoy.log")).expect("a file");
+    let mut command = Command::new(envoy);
+    command.arg("-c").arg(&path).args(["--concurrency", "1", "-l", "warning", "--use-dynamic-base-id"]);
+    command.stdout(Stdio::null()).stderr(log).spawn().expect("Envoy")
+}
+
+/// Something that answers with the path that it was asked for.
+pub async fn echo() -> u16 {
+    let upstream = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = upstream.local_addr().expect("an address").port();
+    let echo = Router::new().fallback(async |uri: axum::http::Uri| uri.path().to_owned());
+    tokio::spawn(async move { axum::serve(upstream, echo).await });
+    port
+}
+
+/// Requests one after the other, until they are stopped.
+pub struct Load {
+    stop: Arc<AtomicBool>,
+    lost: Arc<AtomicUsize>,
+    asked: Arc<AtomicUsize>,
+    task: JoinHandle<()>,
+}
+
+impl Load {
+    pub fn start(port: u16, path: &'static str) -> Self {
+        let (stop, lost, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let shared = (stop.clone(), lost.clone(), asked.clone());
+        let task = tokio::spawn(async move {
+            let (stop, lost, asked) = shared;
+            while !stop.load(SeqCst) {
+                lost.fetch_add(usize::from(get(port, path).await.is_none()), SeqCst);
+                asked.fetch_add(1, SeqCst);
+            }
+        });
+        Self { stop, lost, asked, task }
+    }
+
+    /// Stops them. None was lost.
+    pub async fn none_lost(self) -> usize {
+        self.stop.store(true, SeqCst);
+        self.task.await.expect("the load");
+        let asked = self.asked.load(SeqCst);
+        assert_eq!(self.lost.load(SeqCst), 0, "of {asked} requests");
+        assert!(asked > 100, "only {asked} requests");
+        asked
+    }
+}
