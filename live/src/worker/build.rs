@@ -149,7 +149,11 @@ pub struct Builder {
 struct Memory {
     emitted: Emitted,
     snapshot: Option<Arc<Snapshot>>,
+    /// The place of each resource of the snapshot in its list.
+    indexes: Arc<Indexes>,
 }
+
+type Indexes = BTreeMap<(Service, String), usize>;
 
 impl Builder {
     /// With an empty memory.
@@ -251,7 +255,16 @@ impl Builder {
         let id = name_of(gateway);
         let memory = self.gateways.entry(id.clone()).or_default();
         let lookup = |reference: &SecretReference| gateway.of().key_material(reference);
-        let Encoding { served, withheld } = encode(gateway.ir, Some(&lookup), &mut memory.emitted);
+        let Encoding { served, withheld, is_as_before } = encode(gateway.ir, Some(&lookup), &mut memory.emitted);
+        let provenance = |indexes: &Arc<Indexes>| -> Arc<Provenance> {
+            Arc::new(Provenance { compilation: compilation.clone(), gateway: id.clone(), indexes: indexes.clone(), map: OnceLock::new() })
+        };
+        // Lines may have moved in files that say the same: who asks where something comes from is told by this compilation.
+        if let Some(before) = memory.snapshot.as_deref().filter(|_| is_as_before) {
+            let snapshot = Arc::new(Snapshot { blame: Some(provenance(&memory.indexes)), ..before.clone() });
+            memory.snapshot = Some(snapshot.clone());
+            return Gateway { id, snapshot, withheld, changed: BTreeMap::new() };
+        }
         let mut indexes = BTreeMap::new();
         let mut by_service: BTreeMap<Service, Vec<Arc<Encoded>>> = BTreeMap::new();
         for of in served {
@@ -272,7 +285,8 @@ impl Builder {
             let same = before.get(&url).filter(|known| is_same(known, &resources)).cloned();
             snapshot.set(url, same.unwrap_or_else(|| Arc::new(Resources::new(resources))));
         }
-        snapshot.blame = Some(Arc::new(Provenance { compilation: compilation.clone(), gateway: id.clone(), indexes, map: OnceLock::new() }));
+        memory.indexes = Arc::new(indexes);
+        snapshot.blame = Some(provenance(&memory.indexes));
         let changed = snapshot.changed_from(&before);
         let snapshot = Arc::new(snapshot);
         memory.snapshot = Some(snapshot.clone());
@@ -333,7 +347,7 @@ struct Provenance {
     compilation: Arc<Compilation>,
     gateway: Arc<str>,
     /// The place of each resource in its list.
-    indexes: BTreeMap<(Service, String), usize>,
+    indexes: Arc<Indexes>,
     map: OnceLock<OutputMap>,
 }
 

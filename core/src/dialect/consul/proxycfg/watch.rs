@@ -6,13 +6,12 @@ use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::names::UpstreamId;
 use crate::ir::Tree;
 use crate::text::Str;
-use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// Something that a proxy wants to know.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Watch {
     /// A config entry.
     Entry(Kind, Str),
@@ -53,7 +52,7 @@ pub enum Watch {
 }
 
 /// Which instances.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Health {
     /// The service.
     pub service: Str,
@@ -75,7 +74,7 @@ pub enum Reply {
     /// Config entries.
     Entries(Vec<Arc<Entry>>),
     /// A chain; none where it cannot be made.
-    Chain(Option<Box<Chain>>),
+    Chain(Option<Arc<Chain>>),
     /// There is no path to the datacenter: nothing is known of it.
     NoDatacenter,
     /// Instances.

@@ -79,7 +79,7 @@ impl Mailbox {
     pub(crate) fn answer(&self) -> Tree {
         let row = |(watch, reply): (&Watch, &Reply)| {
             let (brings, complete) = reply.words();
-            let because = self.because.get(watch).map(|because| Tree::from(because.to_string()));
+            let because = self.because(watch).map(|because| Tree::from(because.to_string()));
             Tree::object([
                 ("watch", Tree::from(watch.to_string())),
                 ("because", because.unwrap_or_default()),
@@ -87,12 +87,12 @@ impl Mailbox {
                 ("complete", complete.into()),
             ])
         };
-        self.replies.iter().map(row).collect::<Vec<_>>().into()
+        self.replies().map(row).collect::<Vec<_>>().into()
     }
 
     /// What registered the instances that it knows.
     pub(crate) fn registrations(&self) -> BTreeSet<ObjectId> {
-        let instances = self.replies.values().filter_map(|reply| if let Reply::Instances(all) = reply { Some(all) } else { None });
+        let instances = self.replies().filter_map(|(_, reply)| if let Reply::Instances(all) = reply { Some(all) } else { None });
         instances.flatten().filter_map(|instance| instance.object).gathered()
     }
 }
