@@ -163,6 +163,7 @@ pub async fn serve(
     let (written, applied) = (builds.clone(), builds.clone());
     let mut doors = bind(servers, &events).await?;
     let publish = publisher(proxies.clone(), latest, events.clone());
+    let tokens = crate::sources::tokens(&sources);
     let mut engine = Engine::start(settings, sources, publish)?;
     let shared = http::Shared {
         options,
@@ -179,7 +180,7 @@ pub async fn serve(
     };
     let mut parts: JoinSet<Result<(), Failure>> = JoinSet::new();
     if let Some(listener) = doors.remove(Server::Xds.name()) {
-        let xds = Xds { proxies, clients, stop: stopping, identities, ttl: servers.ttl };
+        let xds = Xds { proxies, clients, stop: stopping, identities, tokens, ttl: servers.ttl };
         parts.spawn(async move { xds.serve(listener, tls).await.map_err(|error| format!("the xDS server has stopped: {error}").into()) });
     }
     for door in [Door::Diagnostics, Door::Snapshots, Door::PublicSnapshots, Door::Ready] {
