@@ -8,6 +8,7 @@
 //! | [`facts`] | what only the agent knows: its datacenter and node, the trust domain, the default policy, the roots |
 //! | [`entries`] | config entries, kind by kind |
 //! | [`catalog`] | instances of services with their proxies and checks, of each datacenter |
+//! | [`peerings`] | which services of peers are not served |
 //! | [`authorize`] | whether the tokens of streams may ask for a proxy |
 //! | [`leaves`] | the certificates of services whose proxies are served |
 //!
@@ -20,6 +21,7 @@ mod connect;
 mod entries;
 mod facts;
 mod leaves;
+mod peerings;
 mod query;
 mod settings;
 
@@ -159,6 +161,7 @@ async fn follow(reader: Reader, datacenter: Option<String>) -> Result<(), Failur
     let (proxies, leaves) = watch::channel(BTreeSet::new());
     tasks.spawn(catalog::run(reader.clone(), learns, proxies, part("catalog")));
     tasks.spawn(leaves::run(reader.clone(), leaves));
+    tasks.spawn(peerings::run(reader.clone()));
     drop(said);
     loop {
         tokio::select! {

@@ -28,13 +28,17 @@ pub trait Machine {
 }
 
 impl Mailbox {
-    /// Takes answers in, and says what is wanted now; replies to what is not are forgotten.
+    /// Takes answers in, and says what is wanted now; replies to what is not are forgotten, and then those that followed from them.
     pub fn deliver(&mut self, machine: &dyn Machine, events: impl IntoIterator<Item = (Watch, Arc<Reply>)>) -> &Wanted {
         self.replies.extend(events);
-        self.wanted = machine.wanted(self);
-        let wanted = &self.wanted;
-        self.replies.retain(|watch, _| wanted.contains(watch));
-        wanted
+        loop {
+            self.wanted = machine.wanted(self);
+            let (wanted, before) = (&self.wanted, self.replies.len());
+            self.replies.retain(|watch, _| wanted.contains(watch));
+            if self.replies.len() == before {
+                return &self.wanted;
+            }
+        }
     }
 
     /// The watches without an answer.

@@ -197,6 +197,21 @@ fn defaults_are_merged_at_registration_by_an_agent_and_on_the_way_by_a_catalog()
 }
 
 #[test]
+fn what_followed_from_a_watch_that_ends_ends_with_it() {
+    let gateway = "---\nservice: {kind: ingress-gateway, name: igw, port: 8888}\n";
+    let entry = "---\nKind: ingress-gateway\nName: igw\nListeners: [{Port: 8888, Protocol: tcp, Services: [{Name: api}]}]\n";
+    let before = state(&format!("{}{gateway}{entry}", service("api", 81, "")));
+    let mut data = Catalog::new(before.clone(), Arc::default(), false);
+    let mut manager = managed(&before, &mut data);
+    let chains = |manager: &Manager| manager.snapshot(&Str::new_static("igw")).expect("a snapshot").mail.chains().count();
+    assert_eq!(chains(&manager), 1);
+    data.replace(state(&format!("{}{gateway}", service("api", 81, ""))), &mut manager.inbox);
+    manager.run(&mut data);
+    let mail = manager.snapshot(&Str::new_static("igw")).expect("a snapshot").mail;
+    assert_eq!((chains(&manager), mail.registrations().len()), (0, 0), "{:?}", mail.answer());
+}
+
+#[test]
 fn an_upstream_that_is_listed_has_one_chain_also_where_intentions_ask_for_it() {
     let text = format!("---\nKind: proxy-defaults\nName: global\nMode: transparent\n{}{}", service("api", 81, ""), service("web", 80, "api"));
     let known = state(&text);
