@@ -87,7 +87,7 @@ impl StandIn {
 async fn answer(State(stand_in): State<StandIn>, uri: Uri, RawQuery(query): RawQuery, headers: HeaderMap, question: String) -> impl IntoResponse {
     let query = query.unwrap_or_default();
     let token = headers.get("x-consul-token").and_then(|token| token.to_str().ok()).unwrap_or_default().to_owned();
-    stand_in.agent().asked.push((format!("{}?{query}", uri.path()), token));
+    stand_in.agent().asked.push((format!("{}?{query}", uri.path()), token.clone()));
     let known: Option<u64> = query.split('&').find_map(|part| part.strip_prefix("index=")).and_then(|index| index.parse().ok());
     if uri.path() == "/v1/internal/acl/authorize" {
         let of = stand_in.agent().writers.get(&token).cloned();
@@ -227,6 +227,27 @@ async fn a_missing_permission_is_named_and_no_token_is_ever_shown() {
     for secret in [TOKEN, KEY] {
         assert!(!shown.contains(secret), "{secret}");
     }
+}
+
+#[tokio::test]
+async fn a_terminating_gateway_shows_the_certificates_of_the_services_behind_it() {
+    let stand_in = StandIn::usual();
+    let gateway = json!({"Kind": "terminating-gateway", "ID": "tgw", "Service": "tgw", "Port": 8443,
+        "TaggedAddresses": {"consul-virtual:billing": {"Address": "240.0.0.9", "Port": 0}}});
+    stand_in.set("/v1/catalog/node-services/n1", &json!({"Services": [gateway, {"ID": "billing", "Service": "billing", "Port": 443}]}), 5);
+    stand_in.set("/v1/config/terminating-gateway", &json!([{"Kind": "terminating-gateway", "Name": "tgw", "Services": [{"Name": "billing"}]}]), 40);
+    let key = format!("-----BEGIN PRIVATE KEY-----\n{KEY}\n-----END PRIVATE KEY-----\n");
+    let leaf = json!({"CertPEM": "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n", "PrivateKeyPEM": key});
+    stand_in.set("/v1/agent/connect/ca/leaf/billing", &leaf, 5);
+    let followed = Followed::of(&stand_in.start().await, None, None);
+    followed.until("the certificate", |of| of.is("certificate of billing", SourceState::Synced)).await;
+    let names = |of: &Followed| -> Vec<String> {
+        let build = of.session.build();
+        let secrets = build.as_ref().and_then(|build| build.gateways.first()?.snapshot.get(SECRETS).cloned());
+        secrets.map(|all| all.by_name.keys().map(|name| name.to_string()).collect()).unwrap_or_default()
+    };
+    followed.until("the secrets", |of| names(of) == ["leaf:billing", "roots"]).await;
+    assert!(!followed.states().contains_key("certificate of tgw"), "it shows none of its own: {:?}", followed.states());
 }
 
 #[tokio::test]

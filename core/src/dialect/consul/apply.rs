@@ -9,6 +9,7 @@ use super::entry::{Entry, Kind};
 use super::go::quote;
 use super::graph;
 use super::instance::{Instance, VIRTUAL};
+use super::material;
 use super::reading::{self, Document};
 use super::state::State;
 use super::validate::Verdict;
@@ -79,7 +80,7 @@ impl State {
             *memory = Applied { agent: agent.clone(), ..Applied::default() };
         }
         let datacenter = agent.as_ref().map(|agent| agent.datacenter.clone()).filter(|name| !name.is_empty()).unwrap_or_else(|| Str::new(datacenter));
-        let mut state = State { datacenter, agent, ..State::default() };
+        let mut state = State { datacenter, agent, certificates: material::documents(objects), ..State::default() };
         // What is assumed counts for all that is written: entries before them, and instances after, so that written ones keep their ports.
         let is_entry = |what: &What| matches!(what, What::Entry(_));
         let before = assumed(objects).filter(|(_, _, what)| is_entry(what));

@@ -8,11 +8,11 @@ use super::chain::{self, Chain, Request, Set};
 use super::documents::What;
 use super::entry::Kind;
 use super::instance::Instance;
-use super::proxycfg::{Catalog, ConfigSource, FromCatalog, Local, Manager, Snapshot};
+use super::proxycfg::{Catalog, ConfigSource, FromCatalog, Local, Manager, Mirror, Refill, Snapshot};
 use super::stages::{ProxyState, Stages};
 use super::state::{DATACENTER, State};
 use super::xds::{self, Context, Failure};
-use super::{Options, bootstrap, documents, material, names, registration, service};
+use super::{Options, bootstrap, documents, names, registration, service};
 use crate::compilation::{Answers, Draft, Gateway, GatewayId, Ledger, Outcome, SideRef, State as LedgerState, Task, Why};
 use crate::diagnostic::{Findings, Place, Severity};
 use crate::executor::{self, Executor};
@@ -20,6 +20,7 @@ use crate::ir::{EnvoyDelivery, Ir, Tree, Verbatim};
 use crate::order::Gather as _;
 use crate::resource::{Inputs, ObjectId, Objects};
 use crate::text::Str;
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::sync::Arc;
@@ -37,7 +38,8 @@ pub(super) struct Memory {
 struct Running {
     /// What only the agent knows: where it is another, all begins anew.
     agent: Option<Agent>,
-    data: Catalog,
+    peers: Arc<BTreeMap<Str, State>>,
+    data: Box<dyn Refill + Send>,
     manager: Manager,
     local: Local,
     catalog: FromCatalog,
@@ -77,12 +79,8 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
             ledger.emitted(object, format!("the proxy {id}{nothing}"));
         }
     }
-    let peers = running.data.peers().clone();
-    Draft {
-        stages: Arc::new(Stages { options, state, peers, certificates: material::documents(objects), proxies }),
-        answers: Answers::default(),
-        gateways,
-    }
+    let peers = running.peers.clone();
+    Draft { stages: Arc::new(Stages { options, state, peers, proxies }), answers: Answers::default(), gateways }
 }
 
 impl Memory {
@@ -100,9 +98,9 @@ impl Memory {
         let Running { data, manager, local, catalog, built, .. } = &mut running;
         let mut sources: [&mut dyn ConfigSource; 2] = [local, catalog];
         // A proxy that another source takes over is let go first.
-        sources.iter_mut().for_each(|source| source.let_go(served, manager, data));
+        sources.iter_mut().for_each(|source| source.let_go(served, manager, &mut **data));
         sources.iter_mut().for_each(|source| source.sync(served, state, &changed, manager));
-        let changed: Vec<Str> = manager.run(data).into_iter().collect();
+        let changed: Vec<Str> = manager.run(&mut **data).into_iter().collect();
         let agent = state.agent.as_ref();
         let made = executor::map(executor, &changed, |id| manager.snapshot(id).map(|snapshot| Arc::new(build(&snapshot, default_deny, agent))));
         built.extend(changed.iter().cloned().zip(made).filter_map(|(id, made)| Some((id, made?))));
@@ -114,9 +112,13 @@ impl Memory {
 impl Running {
     fn new(state: &Arc<State>, options: &Options) -> Self {
         let peers: BTreeMap<Str, State> = options.peers.iter().map(|(name, text)| (name.clone(), peer(text, name))).gathered();
-        let data = Catalog::new(state.clone(), Arc::new(peers), denies(state, options));
+        let peers = Arc::new(peers);
+        let catalog = Catalog::new(state.clone(), peers.clone(), denies(state, options));
+        // Inputs say all that there is; of a live agent some things are not read yet.
+        let data: Box<dyn Refill + Send> = if state.agent.is_some() { Box::new(Mirror::new(catalog)) } else { Box::new(catalog) };
         Self {
             agent: state.agent.clone(),
+            peers,
             data,
             manager: Manager::default(),
             local: Local::default(),

@@ -20,8 +20,6 @@ pub struct Stages {
     pub state: Arc<State>,
     /// Peers, by the names that this cluster has for them.
     pub peers: Arc<BTreeMap<Str, State>>,
-    /// The documents with certificates, by what references call them.
-    pub certificates: BTreeMap<Str, ObjectId>,
     /// What is known of each proxy, by its id.
     pub proxies: BTreeMap<Str, Arc<ProxyState>>,
 }

@@ -12,6 +12,7 @@ use super::validate::says;
 use crate::diagnostic::Findings;
 use crate::ir::Tree;
 use crate::order::{Gather as _, Order as _};
+use crate::resource::ObjectId;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -59,6 +60,8 @@ pub struct State {
     pub instances: Instances,
     /// Terminating gateways with a wildcard, and the services that were registered after them: what the wildcard says counts for those.
     pub wildcards: BTreeSet<(Str, Str)>,
+    /// The documents with certificates, by what references call them.
+    pub certificates: BTreeMap<Str, ObjectId>,
     /// Virtual IPs of services.
     pub virtual_ips: BTreeMap<Str, Str>,
     /// What is wrong with the documents.

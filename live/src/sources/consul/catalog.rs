@@ -251,8 +251,10 @@ impl Catalog {
                 }
                 seen.insert(input);
                 if let Some(stands_for) = stands_for(service) {
-                    if text("Kind") != "mesh-gateway" {
-                        shown.insert(stands_for.to_owned());
+                    match text("Kind") {
+                        "mesh-gateway" => {}
+                        "terminating-gateway" => shown.extend(behind(service).map(str::to_owned)),
+                        _ => drop(shown.insert(stands_for.to_owned())),
                     }
                     for gateway in [id.to_owned(), format!("{name}/{id}")] {
                         proxies.entry(gateway).or_default().insert(stands_for.to_owned());
@@ -279,6 +281,12 @@ fn stands_for(service: &Map<String, Value>) -> Option<&str> {
         "ingress-gateway" | "terminating-gateway" | "api-gateway" | "mesh-gateway" => service.get("Service").and_then(Value::as_str),
         _ => None,
     }
+}
+
+/// The services behind a terminating gateway, whose certificates it shows: the catalog has their virtual addresses at the gateway.
+fn behind(gateway: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let tagged = gateway.get("TaggedAddresses").and_then(Value::as_object).into_iter().flatten();
+    tagged.filter_map(|(name, _)| name.strip_prefix("consul-virtual:"))
 }
 
 impl Registered {

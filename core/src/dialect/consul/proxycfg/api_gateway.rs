@@ -95,8 +95,13 @@ impl ApiGateway {
 impl Machine for ApiGateway {
     fn wanted(&self, mail: &Mailbox) -> Wanted {
         let bound = self.bound();
-        let mut wanted =
-            Wanted::initial([Watch::Entry(Kind::Mesh, Str::new_static("mesh")), Watch::Entry(Kind::ApiGateway, self.service.clone()), bound.clone()]);
+        let mut wanted = Wanted::initial([
+            Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
+            Watch::Entry(Kind::ApiGateway, self.service.clone()),
+            bound.clone(),
+            Watch::Leaf(self.service.clone()),
+            Watch::Roots,
+        ]);
         for listener in mail.entry(Kind::BoundApiGateway, &self.service).get("Listeners").items() {
             for certificate in listener.get("Certificates").items() {
                 wanted.chained(&bound, Watch::Entry(Kind::InlineCertificate, certificate.get("Name").str()));

@@ -135,6 +135,8 @@ impl Machine for ConnectProxy {
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
             Watch::ExportedTo(Some(own.clone())),
             Watch::Probes(self.destination_id.clone()),
+            Watch::Leaf(own.clone()),
+            Watch::Roots,
         ]);
         let listed = self.upstreams.iter().filter(|(id, upstream)| id.name != "*" && !upstream.get("CentrallyConfigured").bool());
         // An upstream that is listed has one chain, also where intentions ask for it.

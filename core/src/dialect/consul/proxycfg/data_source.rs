@@ -37,6 +37,12 @@ pub trait DataSource {
     fn cancel(&mut self, id: CorrelationId);
 }
 
+/// A data source whose catalog is filled again and again.
+pub trait Refill: DataSource {
+    /// Takes another state of the own cluster. Whoever watches something that is another is told; the answer is the topics of which something is.
+    fn replace(&mut self, home: Arc<State>, sender: &mut Sender) -> BTreeSet<Topic>;
+}
+
 /// A data source over catalogs that are known as a whole, as inputs give them: every question has an answer.
 #[derive(Debug)]
 pub struct Catalog {
@@ -71,8 +77,7 @@ impl Catalog {
         Self { home, peers, default_deny, watched: HashMap::new(), readers: HashMap::new(), counts: Counts::default() }
     }
 
-    /// Takes another state of the own cluster. Whoever watches something that is another is told; the answer is the topics of which something is.
-    pub fn replace(&mut self, home: Arc<State>, sender: &mut Sender) -> BTreeSet<Topic> {
+    fn refill(&mut self, home: Arc<State>, sender: &mut Sender) -> BTreeSet<Topic> {
         let topics = changed(&self.home, &home);
         self.home = home;
         let woken: BTreeSet<CorrelationId> = topics.iter().filter_map(|topic| self.readers.get(topic)).flatten().copied().collect();
@@ -91,11 +96,6 @@ impl Catalog {
             }
         }
         topics
-    }
-
-    /// The peers, by the names that this cluster has for them.
-    pub fn peers(&self) -> &Arc<BTreeMap<Str, State>> {
-        &self.peers
     }
 
     /// What was counted so far.
@@ -143,5 +143,57 @@ impl DataSource for Catalog {
     fn cancel(&mut self, id: CorrelationId) {
         let Some(gone) = self.watched.remove(&id) else { return };
         gone.topics.iter().for_each(|topic| forget(&mut self.readers, topic, id));
+    }
+}
+
+impl Refill for Catalog {
+    fn replace(&mut self, home: Arc<State>, sender: &mut Sender) -> BTreeSet<Topic> {
+        self.refill(home, sender)
+    }
+}
+
+/// A data source over the catalog of a live agent, which blocking queries fill. What they have not brought yet has no answer, so that the proxies that
+/// ask for it are not complete.
+#[derive(Debug)]
+pub struct Mirror {
+    catalog: Catalog,
+    /// Watches without an answer.
+    waiting: BTreeMap<CorrelationId, Watch>,
+}
+
+impl Mirror {
+    /// Of what was read so far.
+    pub fn new(catalog: Catalog) -> Self {
+        Self { catalog, waiting: BTreeMap::new() }
+    }
+
+    /// Whether something was not read yet.
+    fn is_missing(&self, watch: &Watch) -> bool {
+        matches!(watch, Watch::Leaf(_) | Watch::Roots) && matches!(self.catalog.answer(watch).0, Reply::Certificate { given: false })
+    }
+}
+
+impl DataSource for Mirror {
+    fn notify(&mut self, request: &Watch, id: CorrelationId, sender: &mut Sender) {
+        if self.is_missing(request) {
+            self.waiting.insert(id, request.clone());
+        } else {
+            self.catalog.notify(request, id, sender);
+        }
+    }
+
+    fn cancel(&mut self, id: CorrelationId) {
+        self.waiting.remove(&id);
+        self.catalog.cancel(id);
+    }
+}
+
+impl Refill for Mirror {
+    fn replace(&mut self, home: Arc<State>, sender: &mut Sender) -> BTreeSet<Topic> {
+        let topics = self.catalog.refill(home, sender);
+        for (id, watch) in core::mem::take(&mut self.waiting) {
+            self.notify(&watch, id, sender);
+        }
+        topics
     }
 }

@@ -73,6 +73,8 @@ impl Machine for Ingress {
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
             Watch::Entry(Kind::IngressGateway, self.service.clone()),
             services.clone(),
+            Watch::Leaf(self.service.clone()),
+            Watch::Roots,
         ]);
         for service in mail.trees(&services) {
             let id = UpstreamId::service(&service.get("Name").str());

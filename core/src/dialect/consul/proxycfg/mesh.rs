@@ -132,6 +132,9 @@ impl Machine for MeshGateway {
         for service in mail.exports().into_keys() {
             let request = Request { service: service.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
             wanted.chained(&Watch::Exports, Watch::Chain(UpstreamId::service(&service), request));
+            // It answers for services that peers call by HTTP.
+            wanted.chained(&Watch::Exports, Watch::Leaf(Str::new_static("gateway-mesh")));
+            wanted.chained(&Watch::Exports, Watch::Roots);
         }
         wanted
     }

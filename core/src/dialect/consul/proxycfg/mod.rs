@@ -33,7 +33,7 @@ pub(crate) use api_gateway::{reference, services_of};
 pub(crate) use bound::{bind, hosts};
 pub use config_source::{ConfigSource, FromCatalog, Local};
 pub use connect_proxy::ConnectProxy;
-pub use data_source::{Catalog, CorrelationId, Counts, DataSource, Event, Sender};
+pub use data_source::{Catalog, CorrelationId, Counts, DataSource, Event, Mirror, Refill, Sender};
 pub use ingress::{Ingress, Listener, ListenerKey};
 pub use mailbox::{Machine, Mailbox};
 pub use manager::{Manager, Snapshot};

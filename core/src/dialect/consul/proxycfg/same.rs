@@ -28,6 +28,7 @@ pub(super) fn reply(one: &Reply, two: &Reply) -> bool {
         (Reply::Upstreams(one), Reply::Upstreams(two)) => one == two,
         (Reply::Exports(one), Reply::Exports(two)) => one == two,
         (Reply::Trees(one), Reply::Trees(two)) => each(one, two, tree),
+        (Reply::Certificate { given: one }, Reply::Certificate { given: two }) => one == two,
         _ => false,
     }
 }

@@ -16,6 +16,7 @@ use crate::ir::Tree;
 use crate::order::{Gather as _, Order as _};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -76,17 +77,15 @@ impl Source<'_> {
                 Reply::Names(names.chain([Str::new_static("consul")]).collect())
             }
             Watch::Services(peer) => Reply::Names(self.imported(peer)),
-            Watch::Datacenters => {
-                reads.note(Topic::Catalog);
-                let all = home.instances.iter().map(|instance| instance.node.datacenter.clone());
-                Reply::Names(all.chain([home.datacenter.clone()]).collect())
-            }
+            Watch::Datacenters => Reply::Names(self.datacenters(reads)),
             Watch::Exports => Reply::Exports(self.exports(reads)),
             Watch::Probes(id) => {
                 reads.note(Topic::Local(id.clone()));
                 let found = home.instances.local(&home.datacenter, id);
                 Reply::Trees(found.map(|instance| instance.probes.clone()).unwrap_or_default())
             }
+            Watch::Leaf(service) => self.certificate(Str::from(format!("leaf:{service}")), reads),
+            Watch::Roots => self.certificate(Str::new_static("roots"), reads),
             Watch::Config(name) => {
                 reads.entry(Kind::ProxyDefaults, "global");
                 reads.entry(Kind::ServiceDefaults, name);
@@ -103,6 +102,18 @@ impl Source<'_> {
         let mut chain = chain?;
         chain.virtual_ip = state.virtual_ips.get(&request.service).cloned();
         Some(chain)
+    }
+
+    fn datacenters(&self, reads: &Reads) -> BTreeSet<Str> {
+        reads.note(Topic::Catalog);
+        let all = self.home.instances.iter().map(|instance| instance.node.datacenter.clone());
+        all.chain([self.home.datacenter.clone()]).collect()
+    }
+
+    fn certificate(&self, name: Str, reads: &Reads) -> Reply {
+        let given = self.home.certificates.contains_key(&name);
+        reads.note(Topic::Certificate(name));
+        Reply::Certificate { given }
     }
 
     /// What peers that are known may use.

@@ -69,9 +69,10 @@ pub(crate) fn by_name(instances: &[Arc<Instance>], datacenter: &str) -> Vec<Arc<
 impl Machine for TerminatingGateway {
     fn wanted(&self, mail: &Mailbox) -> Wanted {
         let linked = self.linked();
-        let mut wanted = Wanted::initial([Watch::Entry(Kind::Mesh, Str::new_static("mesh")), linked.clone()]);
+        let mut wanted = Wanted::initial([Watch::Entry(Kind::Mesh, Str::new_static("mesh")), linked.clone(), Watch::Roots]);
         for service in mail.trees(&linked) {
             let name = service.get("Name").str();
+            wanted.chained(&linked, Watch::Leaf(name.clone()));
             wanted.chained(&linked, Watch::Intentions(name.clone()));
             wanted.chained(&linked, Watch::Config(name.clone()));
             wanted.chained(&linked, Watch::Entry(Kind::ServiceDefaults, name.clone()));

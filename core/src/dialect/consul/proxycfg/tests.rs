@@ -197,6 +197,40 @@ fn defaults_are_merged_at_registration_by_an_agent_and_on_the_way_by_a_catalog()
 }
 
 #[test]
+fn a_proxy_of_a_live_agent_is_complete_once_its_certificate_was_read() {
+    let live = format!(
+        "---\nKind: consul-agent\nDatacenter: dc1\nNode: n1\n---\nNode: n1\nAddress: 10.0.0.1\nService: {{Kind: connect-proxy, ID: p, Service: p, Port: 1, Proxy: {{DestinationServiceName: web}}}}\n"
+    );
+    let roots = "---\nKind: consul-roots\nName: roots\nCertificates: c\n";
+    let leaf = "---\nKind: consul-leaf\nName: web\nCertPEM: c\nPrivateKeyPEM: k\n";
+    let catalog = |text: &str| Catalog::new(state(text), Arc::default(), false);
+    let open = |manager: &Manager| {
+        let snapshot = manager.snapshot(&Str::new_static("p")).expect("a snapshot");
+        snapshot.mail.open().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let first = state(&live);
+    let (mut manager, mut data, mut sources) = (Manager::default(), Mirror::new(catalog(&live)), FromCatalog::default());
+    sources.sync(&first.served(), &first, &BTreeSet::new(), &mut manager);
+    Local::default().sync(&first.served(), &first, &BTreeSet::new(), &mut manager);
+    manager.run(&mut data);
+    assert_eq!(open(&manager), ["certificate of web", "certificates of the authority"]);
+    data.replace(state(&format!("{live}{roots}")), &mut manager.inbox);
+    assert_eq!(manager.run(&mut data).len(), 1);
+    assert_eq!(open(&manager), ["certificate of web"]);
+    data.replace(state(&format!("{live}{roots}{leaf}")), &mut manager.inbox);
+    manager.run(&mut data);
+    assert!(open(&manager).is_empty());
+    // A new certificate under the same name changes nothing that the proxy knows.
+    data.replace(state(&format!("{live}{roots}{}", leaf.replace("CertPEM: c", "CertPEM: d"))), &mut manager.inbox);
+    assert!(manager.run(&mut data).is_empty());
+    // Inputs name what Consul issues when the proxy runs: nothing is waited for.
+    let mut manager = Manager::default();
+    Local::default().sync(&first.served(), &first, &BTreeSet::new(), &mut manager);
+    manager.run(&mut catalog(&live));
+    assert!(open(&manager).is_empty());
+}
+
+#[test]
 fn what_followed_from_a_watch_that_ends_ends_with_it() {
     let gateway = "---\nservice: {kind: ingress-gateway, name: igw, port: 8888}\n";
     let entry = "---\nKind: ingress-gateway\nName: igw\nListeners: [{Port: 8888, Protocol: tcp, Services: [{Name: api}]}]\n";

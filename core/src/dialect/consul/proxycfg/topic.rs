@@ -30,6 +30,8 @@ pub enum Topic {
     Catalog,
     /// The virtual IP of a service.
     VirtualIp(Str),
+    /// A certificate, by what references call it.
+    Certificate(Str),
 }
 
 /// The topics that were looked at.
@@ -67,6 +69,9 @@ pub(crate) fn changed(before: &State, after: &State) -> BTreeSet<Topic> {
         let is_other = |name: &&Str| before.virtual_ips.get(*name) != after.virtual_ips.get(*name);
         changed.extend(names.filter(is_other).cloned().map(Topic::VirtualIp));
     }
+    let names = before.certificates.keys().chain(after.certificates.keys());
+    let is_other = |name: &&Str| before.certificates.contains_key(*name) != after.certificates.contains_key(*name);
+    changed.extend(names.filter(is_other).cloned().map(Topic::Certificate));
     if before.wildcards != after.wildcards {
         changed.insert(Topic::Entries(Kind::TerminatingGateway));
     }

@@ -49,6 +49,10 @@ pub enum Watch {
     Probes(Str),
     /// What central configuration says of a service: its settings, and its extensions.
     Config(Str),
+    /// The certificate of a service, or of mesh gateways.
+    Leaf(Str),
+    /// The certificates of the authority.
+    Roots,
 }
 
 /// Which instances.
@@ -87,6 +91,11 @@ pub enum Reply {
     Exports(BTreeMap<Str, BTreeSet<Str>>),
     /// Values.
     Trees(Vec<Tree>),
+    /// A certificate: one that is given, or the name of one that is issued when the proxy runs.
+    Certificate {
+        /// It is given.
+        given: bool,
+    },
 }
 
 impl Health {

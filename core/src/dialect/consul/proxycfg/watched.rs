@@ -36,6 +36,8 @@ impl fmt::Display for Watch {
             Watch::Exports => f.write_str("services that are exported"),
             Watch::Probes(service) => write!(f, "checks of {service} by HTTP"),
             Watch::Config(service) => write!(f, "central configuration of {service}"),
+            Watch::Leaf(service) => write!(f, "certificate of {service}"),
+            Watch::Roots => f.write_str("certificates of the authority"),
         }
     }
 }
@@ -70,6 +72,8 @@ impl Reply {
             Reply::Upstreams(all) => some(all.len(), "upstream"),
             Reply::Exports(all) => some(all.len(), "service"),
             Reply::Trees(all) => some(all.len(), "value"),
+            Reply::Certificate { given: true } => ("given".to_string(), true),
+            Reply::Certificate { given: false } => ("a name for what Consul issues".to_string(), true),
         }
     }
 }
@@ -87,7 +91,16 @@ impl Mailbox {
                 ("complete", complete.into()),
             ])
         };
-        self.replies().map(row).collect::<Vec<_>>().into()
+        let open = self.open().map(|watch| {
+            let because = self.because(watch).map(|because| Tree::from(because.to_string()));
+            Tree::object([
+                ("watch", Tree::from(watch.to_string())),
+                ("because", because.unwrap_or_default()),
+                ("brings", "nothing yet".into()),
+                ("complete", false.into()),
+            ])
+        });
+        self.replies().map(row).chain(open).collect::<Vec<_>>().into()
     }
 
     /// What registered the instances that it knows.
