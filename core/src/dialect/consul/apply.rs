@@ -14,8 +14,10 @@ use super::reading::{self, Document};
 use super::state::State;
 use super::validate::Verdict;
 use crate::diagnostic::{Diagnostic, Place};
+use crate::dialect::kubernetes;
 use crate::resource::{Content, Object, ObjectId, Objects};
 use crate::text::{NodeId, Str};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -92,14 +94,18 @@ impl State {
         for (id, object, what) in before.chain(each(objects)).chain(after) {
             let mut read = state.read(object, what, &mut past);
             state.diagnostics.extend(read.document.findings.iter().cloned());
-            state.register_all(&mut read);
+            let mut replaced = state.register_all(&mut read);
             if let Some(entry) = &read.document.entry {
+                let before = state.entries.get(&(entry.kind, entry.name.clone())).map(|before| before.object);
                 let known = read.verdict.take();
                 let known = if entries.next(id, entry, known.is_some()) { known } else { None };
                 read.verdict = state.take_entry(object, entry, known);
+                let is_taken = !read.verdict.as_ref().is_some_and(Result::is_err);
+                replaced.extend(before.filter(|_| is_taken));
                 let may_fit_later = reading::is_resource(object) && read.verdict.as_ref().is_some_and(Result::is_err);
                 waiting.extend(may_fit_later.then(|| (object, entry.clone())));
             }
+            state.overwritten(objects, object, replaced);
             memory.keep(id, read);
         }
         memory.entries = entries.now;
@@ -223,11 +229,24 @@ impl State {
         self.of_kind(Kind::TerminatingGateway).filter(is_wild).map(|entry| entry.name.clone()).collect()
     }
 
-    fn register_all(&mut self, read: &mut Read) {
+    /// Registers the instances of a document. The answer is whose place they take.
+    fn register_all(&mut self, read: &mut Read) -> BTreeSet<ObjectId> {
         let before = core::mem::take(&mut read.registered);
         let mut before = before.into_iter();
+        let mut replaced = BTreeSet::new();
         for instance in &read.document.instances {
+            let known = self.instances.same(instance).and_then(|known| known.object);
             read.registered.push(self.register(instance, before.next()));
+            replaced.extend(known);
+        }
+        replaced
+    }
+
+    /// Reports that a document takes the place of others.
+    fn overwritten(&mut self, objects: &Objects, later: &Object, replaced: BTreeSet<ObjectId>) {
+        let earlier = replaced.into_iter().filter(|earlier| *earlier != later.id).filter_map(|earlier| objects.get(earlier));
+        for earlier in earlier.filter(|earlier| !earlier.assumed && !later.assumed) {
+            self.diagnostics.report(kubernetes::overwritten(earlier, later));
         }
     }
 

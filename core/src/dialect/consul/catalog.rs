@@ -76,6 +76,12 @@ impl Instances {
         self.of(&self.by_kind, kind)
     }
 
+    /// The instance whose place another would take.
+    pub(crate) fn same(&self, other: &Instance) -> Option<&Arc<Instance>> {
+        let key = (other.node.name.clone(), other.id.clone(), other.node.datacenter.clone());
+        self.by_key.get(&key).and_then(|at| self.all.get(*at))
+    }
+
     /// The instance of the agent that has this id.
     pub(crate) fn local(&self, datacenter: &Str, id: &Str) -> Option<&Arc<Instance>> {
         let places = self.locals.get(id).into_iter().flatten();
