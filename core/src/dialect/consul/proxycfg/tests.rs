@@ -198,9 +198,8 @@ fn defaults_are_merged_at_registration_by_an_agent_and_on_the_way_by_a_catalog()
 
 #[test]
 fn a_proxy_of_a_live_agent_is_complete_once_its_certificate_was_read() {
-    let live = format!(
-        "---\nKind: consul-agent\nDatacenter: dc1\nNode: n1\n---\nNode: n1\nAddress: 10.0.0.1\nService: {{Kind: connect-proxy, ID: p, Service: p, Port: 1, Proxy: {{DestinationServiceName: web}}}}\n"
-    );
+    let live = "---\nKind: consul-agent\nDatacenter: dc1\nNode: n1\n---\nNode: n1\nAddress: 10.0.0.1\nService: {Kind: connect-proxy, ID: p, Service: p, Port: 1, \
+                Proxy: {DestinationServiceName: web}}\n";
     let roots = "---\nKind: consul-roots\nName: roots\nCertificates: c\n";
     let leaf = "---\nKind: consul-leaf\nName: web\nCertPEM: c\nPrivateKeyPEM: k\n";
     let catalog = |text: &str| Catalog::new(state(text), Arc::default(), false);
@@ -208,8 +207,8 @@ fn a_proxy_of_a_live_agent_is_complete_once_its_certificate_was_read() {
         let snapshot = manager.snapshot(&Str::new_static("p")).expect("a snapshot");
         snapshot.mail.open().map(ToString::to_string).collect::<Vec<_>>()
     };
-    let first = state(&live);
-    let (mut manager, mut data, mut sources) = (Manager::default(), Mirror::new(catalog(&live)), FromCatalog::default());
+    let first = state(live);
+    let (mut manager, mut data, mut sources) = (Manager::default(), Mirror::new(catalog(live)), FromCatalog::default());
     sources.sync(&first.served(), &first, &BTreeSet::new(), &mut manager);
     Local::default().sync(&first.served(), &first, &BTreeSet::new(), &mut manager);
     manager.run(&mut data);
@@ -226,7 +225,7 @@ fn a_proxy_of_a_live_agent_is_complete_once_its_certificate_was_read() {
     // Inputs name what Consul issues when the proxy runs: nothing is waited for.
     let mut manager = Manager::default();
     Local::default().sync(&first.served(), &first, &BTreeSet::new(), &mut manager);
-    manager.run(&mut catalog(&live));
+    manager.run(&mut catalog(live));
     assert!(open(&manager).is_empty());
 }
 
