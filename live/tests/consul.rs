@@ -1,5 +1,8 @@
 //! Consul as a source, against a stand-in that does what an agent seldom does: indexes that go backwards, failures, missing permissions.
 
+#[path = "support/stream.rs"]
+mod stream;
+
 use axum::Router;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
@@ -15,6 +18,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use stream::clusters;
 
 /// A token that nobody may see.
 const TOKEN: &str = "marked-token-7c1f";
@@ -271,25 +275,6 @@ async fn a_new_certificate_is_a_new_secret_and_nothing_else() {
 }
 
 const SECRETS: &str = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
-
-/// Asks for the clusters of a proxy with a token: the first response, or why the stream ends.
-async fn clusters(address: &str, proxy: &str, token: Option<&str>) -> Result<usize, tonic::Status> {
-    use envoy_types::pb::envoy::service::discovery::v3::DeltaDiscoveryRequest;
-    use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_client::AggregatedDiscoveryServiceClient;
-    let channel = tonic::transport::Endpoint::from_shared(format!("http://{address}")).expect("an address").connect().await.expect("a connection");
-    let node = envoy_types::pb::envoy::config::core::v3::Node { id: proxy.into(), ..Default::default() };
-    let first =
-        DeltaDiscoveryRequest { node: Some(node), type_url: "type.googleapis.com/envoy.config.cluster.v3.Cluster".into(), ..Default::default() };
-    let (send, requests) = tokio::sync::mpsc::channel(1);
-    send.send(first).await.expect("a stream");
-    let mut request = tonic::Request::new(tokio_stream::wrappers::ReceiverStream::new(requests));
-    if let Some(token) = token {
-        request.metadata_mut().insert("x-consul-token", token.parse().expect("a token"));
-    }
-    let mut stream = AggregatedDiscoveryServiceClient::new(channel).delta_aggregated_resources(request).await?.into_inner();
-    let response = tokio::time::timeout(Duration::from_secs(20), stream.message()).await.expect("a response in time")?;
-    Ok(response.map_or(0, |response| response.resources.len()))
-}
 
 #[tokio::test]
 async fn the_token_of_a_stream_must_be_allowed_to_write_the_service_of_its_proxy() {

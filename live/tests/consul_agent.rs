@@ -2,6 +2,8 @@
 
 #[path = "support/agent.rs"]
 mod agent;
+#[path = "support/stream.rs"]
+mod stream;
 
 use agent::{Ads, Servers};
 use chancery_core::compilation::Options;
@@ -24,9 +26,13 @@ struct Followed {
 
 impl Followed {
     async fn of(servers: &Servers) -> Self {
+        Self::with(servers, None).await
+    }
+
+    async fn with(servers: &Servers, token_file: Option<std::path::PathBuf>) -> Self {
         let events = Events::default();
         let running = Running { options: Options::of(&dialect::DIALECT), spacing: Duration::ZERO, recorder: None, events: events.clone() };
-        let settings = Settings { address: Some(servers.http(0)), ..Settings::default() };
+        let settings = Settings { address: Some(servers.http(0)), token_file, ..Settings::default() };
         let mut session = Session::start(running, vec![Box::new(Consul::new(settings))]).expect("a session");
         let address = session.serve_xds(0).await.expect("a server").to_string();
         Self { session, events, address }
@@ -166,4 +172,38 @@ async fn certificates_of_the_agent_are_served_by_name() {
     let trees = build.compilation.objects.iter().map(|object| object.root.clone()).collect::<Vec<_>>();
     let shown = format!("{trees:?} {:?} {:?}", followed.events.timeline(), build.findings());
     assert!(!shown.contains("PRIVATE KEY"), "a key is shown");
+}
+
+/// A token that may do everything, one of the service `web`, and one of `api`.
+const MANAGEMENT: &str = "11111111-2222-3333-4444-555555555555";
+const OF_WEB: &str = "22222222-2222-3333-4444-555555555555";
+const OF_API: &str = "33333333-2222-3333-4444-555555555555";
+const ACL: &str = "acl { enabled = true  default_policy = \"deny\"  tokens { initial_management = \"11111111-2222-3333-4444-555555555555\"  agent = \
+                   \"11111111-2222-3333-4444-555555555555\" } }";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_real_agent_with_acls_is_followed_and_decides_about_the_tokens_of_streams() {
+    let Some(servers) = Servers::start_with(ACL, MANAGEMENT).await else { return };
+    write(&servers).await;
+    for (token, service) in [(OF_WEB, "web"), (OF_API, "api")] {
+        servers.put(0, "/v1/acl/token", &json!({"SecretID": token, "ServiceIdentities": [{"ServiceName": service}]})).await;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let token = folder.path().join("token");
+    std::fs::write(&token, MANAGEMENT).expect("a file");
+    let followed = Followed::with(&servers, Some(token)).await;
+    followed.until("the proxies", |of| of.session.build().is_some_and(|build| build.gateways.len() == PROXIES.len())).await;
+    let ask = |proxy, token| stream::clusters(&followed.address, proxy, token);
+    for (proxy, token) in [("web-sidecar-proxy", OF_WEB), ("api-sidecar-proxy", OF_API), ("edge", MANAGEMENT), ("web-sidecar-proxy", MANAGEMENT)] {
+        assert!(ask(proxy, Some(token)).await.is_ok_and(|count| count > 0), "{proxy}");
+    }
+    for (proxy, token) in [("web-sidecar-proxy", Some(OF_API)), ("edge", Some(OF_WEB)), ("api-sidecar-proxy", None), ("edge", Some("unknown"))] {
+        let refused = ask(proxy, token).await.expect_err("it may not");
+        assert_eq!(refused.code(), tonic::Code::PermissionDenied, "{proxy}: {refused}");
+        assert!(!refused.message().contains("2222"), "no token is shown: {refused}");
+    }
+    // Intentions are denied unless something allows them.
+    let build = followed.session.build().expect("a build");
+    let agent = build.compilation.inputs.inputs.iter().find(|input| input.name == "consul/agent").expect("the agent");
+    assert!(agent.text.contains("deny"), "{}", agent.text);
 }
