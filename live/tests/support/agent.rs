@@ -54,6 +54,7 @@ fn binary() -> Option<PathBuf> {
 /// A server's ports and process.
 struct Server {
     http: u16,
+    https: u16,
     grpc: u16,
     rpc: u16,
     gossip: u16,
@@ -66,7 +67,7 @@ pub struct Servers {
     folder: tempfile::TempDir,
     all: Vec<Server>,
     /// More of their configuration, in HCL.
-    more: &'static str,
+    more: String,
     /// The token with which something is written.
     token: &'static str,
 }
@@ -80,13 +81,13 @@ impl Drop for Servers {
 impl Servers {
     /// Starts them; `None` where there is no Go.
     pub async fn start() -> Option<Self> {
-        Self::start_with("", "").await
+        Self::start_with(String::new(), "").await
     }
 
-    /// Starts them with more configuration, and writes with a token.
-    pub async fn start_with(more: &'static str, token: &'static str) -> Option<Self> {
+    /// Starts them with more configuration, in which `HTTPS` stands for a port of each server, and writes with a token.
+    pub async fn start_with(more: String, token: &'static str) -> Option<Self> {
         let binary = binary()?;
-        let server = |_| Server { http: free(), grpc: free(), rpc: free(), gossip: free(), process: None };
+        let server = |_| Server { http: free(), https: free(), grpc: free(), rpc: free(), gossip: free(), process: None };
         let mut out = Self { binary, folder: tempfile::tempdir().expect("a folder"), all: (0..3).map(server).collect(), more, token };
         (0..3).for_each(|number| out.begin(number));
         out.ready().await;
@@ -106,7 +107,7 @@ impl Servers {
         command.arg("-data-dir").arg(self.folder.path().join(format!("data-{number}")));
         command.args(["-hcl", "connect { enabled = true }  performance { raft_multiplier = 1 }  leave_on_terminate = false"]);
         if !self.more.is_empty() {
-            command.args(["-hcl", self.more]);
+            command.args(["-hcl", &self.more.replace("HTTPS", &ours.https.to_string())]);
         }
         for other in self.all.iter().map(|server| server.gossip).filter(|gossip| *gossip != ours.gossip) {
             command.args(["-retry-join", &format!("127.0.0.1:{other}"), "-retry-interval", "1s"]);
@@ -138,6 +139,11 @@ impl Servers {
     /// Where a server answers HTTP.
     pub fn http(&self, number: usize) -> String {
         format!("127.0.0.1:{}", self.all[number].http)
+    }
+
+    /// Where it answers HTTPS.
+    pub fn https(&self, number: usize) -> String {
+        format!("https://127.0.0.1:{}", self.all[number].https)
     }
 
     /// Where it serves xDS.

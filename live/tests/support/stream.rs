@@ -8,7 +8,6 @@ use std::time::Duration;
 
 /// Asks for the clusters of a proxy with a token: the first response, or why the stream ends.
 pub async fn clusters(address: &str, proxy: &str, token: Option<&str>) -> Result<usize, tonic::Status> {
-    use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_client::AggregatedDiscoveryServiceClient;
     let channel = tonic::transport::Endpoint::from_shared(format!("http://{address}")).expect("an address").connect().await.expect("a connection");
     let node = envoy_types::pb::envoy::config::core::v3::Node { id: proxy.into(), ..Default::default() };
     let first =
