@@ -168,6 +168,7 @@ pub async fn serve(
     let (mut doors, ports) = ports::bind(servers, &events).await?;
     let certificates = tls.clone();
     let publish = publisher(proxies.clone(), latest, events.clone(), ports);
+    let tokens = crate::sources::tokens(&sources);
     let mut engine = Engine::start(settings, sources, publish)?;
     let shared = http::Shared {
         options,
@@ -185,7 +186,7 @@ pub async fn serve(
     };
     let mut parts: JoinSet<Result<(), Failure>> = JoinSet::new();
     if let Some(port) = doors.remove(Server::Xds.name()) {
-        let xds = Xds { proxies, clients: clients.clone(), stop: stopping.clone(), identities, ttl: servers.ttl };
+        let xds = Xds { proxies, clients: clients.clone(), stop: stopping.clone(), identities, tokens, ttl: servers.ttl };
         parts.spawn(async move { xds.serve(port.into_listener(), tls).await.map_err(|error| format!("the xDS server has stopped: {error}").into()) });
     }
     for door in [Door::Diagnostics, Door::Snapshots, Door::PublicSnapshots, Door::Ready] {

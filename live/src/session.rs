@@ -18,6 +18,7 @@ use crate::worker::intake::Intake;
 use crate::xds::clients::Clients;
 use crate::xds::identity::Identities;
 use crate::xds::server::Xds;
+use crate::xds::token::Tokens;
 use chancery_core::compilation::Options;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub struct Session {
     proxies: Proxies,
     builds: watch::Receiver<Option<Arc<Build>>>,
     options: Options,
+    tokens: Tokens,
     xds: Option<Serving>,
     /// Dropped, the engine is stopped.
     _alive: oneshot::Sender<()>,
@@ -56,6 +58,7 @@ impl Session {
         let names: Vec<String> = sources.iter().map(|source| source.name()).collect();
         let proxies = Proxies::new(false, events.clone());
         let (latest, builds) = watch::channel(None);
+        let tokens = crate::sources::tokens(&sources);
         let engine = Engine::start(settings, sources, publisher(proxies.clone(), latest, events.clone(), Ports::default()))?;
         let (alive, ended) = oneshot::channel();
         let session = Self {
@@ -66,6 +69,7 @@ impl Session {
             proxies,
             builds,
             options,
+            tokens,
             xds: None,
             _alive: alive,
         };
@@ -116,7 +120,14 @@ impl Session {
         let bound = Address::At(format!("127.0.0.1:{port}")).bind("the port").await?;
         let (listener, address) = bound.ok_or("no address to listen on")?;
         let (stop, stopping) = watch::channel(false);
-        let xds = Xds { proxies: self.proxies.clone(), clients: self.clients.clone(), stop: stopping, identities: Identities::default(), ttl: None };
+        let xds = Xds {
+            proxies: self.proxies.clone(),
+            clients: self.clients.clone(),
+            stop: stopping,
+            identities: Identities::default(),
+            tokens: self.tokens.clone(),
+            ttl: None,
+        };
         // It ends because it was asked to.
         let task = tokio::spawn(async move { drop(xds.serve(listener, None).await) });
         self.events.tell(Event::Listening { server: Server::Xds, address: address.to_string() });

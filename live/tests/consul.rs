@@ -1,5 +1,8 @@
 //! Consul as a source, against a stand-in that does what an agent seldom does: indexes that go backwards, failures, missing permissions.
 
+#[path = "support/stream.rs"]
+mod stream;
+
 use axum::Router;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
@@ -15,6 +18,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use stream::clusters;
 
 /// A token that nobody may see.
 const TOKEN: &str = "marked-token-7c1f";
@@ -27,6 +31,8 @@ struct Agent {
     answers: BTreeMap<String, (u16, String, u64)>,
     /// What was asked, and with which token.
     asked: Vec<(String, String)>,
+    /// Tokens that may write services, with the names of the services.
+    writers: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Default)]
@@ -82,11 +88,19 @@ impl StandIn {
 }
 
 /// As an agent: with the index that is known already, the answer waits for another one.
-async fn answer(State(stand_in): State<StandIn>, uri: Uri, RawQuery(query): RawQuery, headers: HeaderMap) -> impl IntoResponse {
+async fn answer(State(stand_in): State<StandIn>, uri: Uri, RawQuery(query): RawQuery, headers: HeaderMap, question: String) -> impl IntoResponse {
     let query = query.unwrap_or_default();
     let token = headers.get("x-consul-token").and_then(|token| token.to_str().ok()).unwrap_or_default().to_owned();
-    stand_in.agent().asked.push((format!("{}?{query}", uri.path()), token));
+    stand_in.agent().asked.push((format!("{}?{query}", uri.path()), token.clone()));
     let known: Option<u64> = query.split('&').find_map(|part| part.strip_prefix("index=")).and_then(|index| index.parse().ok());
+    if uri.path() == "/v1/internal/acl/authorize" {
+        let of = stand_in.agent().writers.get(&token).cloned();
+        let asked: Value = serde_json::from_str(&question).expect("a question in JSON");
+        let rights: Vec<Value> =
+            asked.as_array().expect("a list").iter().map(|one| json!({"Allow": of.as_deref().is_some_and(|of| one["Segment"] == of)})).collect();
+        let known = if of.is_some() || token.is_empty() { StatusCode::OK } else { StatusCode::FORBIDDEN };
+        return (known, [("x-consul-index", "0".to_owned())], json!(rights).to_string());
+    }
     let begin = Instant::now();
     loop {
         let found = stand_in.agent().answers.get(uri.path()).cloned().unwrap_or((200, "[]".into(), 1));
@@ -217,6 +231,79 @@ async fn a_missing_permission_is_named_and_no_token_is_ever_shown() {
     for secret in [TOKEN, KEY] {
         assert!(!shown.contains(secret), "{secret}");
     }
+}
+
+#[tokio::test]
+async fn a_terminating_gateway_shows_the_certificates_of_the_services_behind_it() {
+    let stand_in = StandIn::usual();
+    let gateway = json!({"Kind": "terminating-gateway", "ID": "tgw", "Service": "tgw", "Port": 8443,
+        "TaggedAddresses": {"consul-virtual:billing": {"Address": "240.0.0.9", "Port": 0}}});
+    stand_in.set("/v1/catalog/node-services/n1", &json!({"Services": [gateway, {"ID": "billing", "Service": "billing", "Port": 443}]}), 5);
+    stand_in.set("/v1/config/terminating-gateway", &json!([{"Kind": "terminating-gateway", "Name": "tgw", "Services": [{"Name": "billing"}]}]), 40);
+    let key = format!("-----BEGIN PRIVATE KEY-----\n{KEY}\n-----END PRIVATE KEY-----\n");
+    let leaf = json!({"CertPEM": "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n", "PrivateKeyPEM": key});
+    stand_in.set("/v1/agent/connect/ca/leaf/billing", &leaf, 5);
+    let followed = Followed::of(&stand_in.start().await, None, None);
+    followed.until("the certificate", |of| of.is("certificate of billing", SourceState::Synced)).await;
+    let names = |of: &Followed| -> Vec<String> {
+        let build = of.session.build();
+        let secrets = build.as_ref().and_then(|build| build.gateways.first()?.snapshot.get(SECRETS).cloned());
+        secrets.map(|all| all.by_name.keys().map(|name| name.to_string()).collect()).unwrap_or_default()
+    };
+    followed.until("the secrets", |of| names(of) == ["leaf:billing", "roots"]).await;
+    assert!(!followed.states().contains_key("certificate of tgw"), "it shows none of its own: {:?}", followed.states());
+}
+
+#[tokio::test]
+async fn a_new_certificate_is_a_new_secret_and_nothing_else() {
+    let stand_in = StandIn::usual();
+    let followed = Followed::of(&stand_in.start().await, None, None);
+    followed.until("the certificate", |of| of.is("certificate of web", SourceState::Synced)).await;
+    let secrets = |of: &Followed| of.session.build().and_then(|build| build.gateways.first()?.snapshot.get(SECRETS).map(|all| all.by_name.len()));
+    followed.until("the secrets", |of| secrets(of) == Some(2)).await;
+    let before = followed.session.build().expect("a build");
+    let leaf = json!({"CertPEM": "-----BEGIN CERTIFICATE-----\nBB==\n-----END CERTIFICATE-----\n", "PrivateKeyPEM": format!("-----BEGIN PRIVATE KEY-----\n{KEY}\n-----END PRIVATE KEY-----\n")});
+    stand_in.set("/v1/agent/connect/ca/leaf/web", &leaf, 6);
+    followed
+        .until("the rotation", |of| of.session.build().is_some_and(|build| !build.gateways[0].changed.is_empty() && build.number > before.number))
+        .await;
+    let after = followed.session.build().expect("a build");
+    // What a connection depends on is as it was: an Envoy drops none for a secret.
+    let changed: Vec<(&str, Vec<&str>)> =
+        after.gateways[0].changed.iter().map(|(url, names)| (&**url, names.iter().map(|name| &**name).collect())).collect();
+    assert_eq!(changed, [(SECRETS, vec!["leaf:web"])]);
+}
+
+const SECRETS: &str = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
+
+#[tokio::test]
+async fn the_token_of_a_stream_must_be_allowed_to_write_the_service_of_its_proxy() {
+    let stand_in = StandIn::usual();
+    let self_ = json!({"Config": {"Datacenter": "east", "NodeName": "n1"}, "DebugConfig": {"ACLResolverSettings": {"ACLsEnabled": true, "ACLDefaultPolicy": "allow"}}});
+    stand_in.set("/v1/agent/self", &self_, 0);
+    stand_in.agent().writers = BTreeMap::from([(TOKEN.to_owned(), "web".to_owned()), ("of-api".to_owned(), "api".to_owned())]);
+    let mut followed = Followed::of(&stand_in.start().await, None, None);
+    followed.until("the first build", |of| of.session.build().is_some_and(|build| !build.gateways.is_empty())).await;
+    let address = followed.session.serve_xds(0).await.expect("a server").to_string();
+    assert!(clusters(&address, "web-proxy", Some(TOKEN)).await.expect("the proxy's clusters") > 0);
+    for (token, says) in
+        [(Some("of-api"), "service \"web\" { policy = \"write\" }"), (None, "service \"web\""), (Some("unknown"), "does not know the token")]
+    {
+        let refused = clusters(&address, "web-proxy", token).await.expect_err("it may not");
+        assert_eq!(refused.code(), tonic::Code::PermissionDenied, "{token:?}");
+        assert!(refused.message().contains(says), "{token:?}: {}", refused.message());
+        assert!(!refused.message().contains("of-api") && !refused.message().contains("unknown"), "{}", refused.message());
+    }
+    // Without ACLs nobody needs one.
+    let open = json!({"Config": {"Datacenter": "east", "NodeName": "n1"}, "DebugConfig": {"ACLResolverSettings": {"ACLsEnabled": false}}});
+    let free = StandIn::usual();
+    free.set("/v1/agent/self", &open, 0);
+    let mut followed = Followed::of(&free.start().await, None, None);
+    followed.until("the first build", |of| of.session.build().is_some_and(|build| !build.gateways.is_empty())).await;
+    let address = followed.session.serve_xds(0).await.expect("a server").to_string();
+    assert!(clusters(&address, "web-proxy", None).await.expect("the proxy's clusters") > 0);
+    let asked = free.agent().asked.clone();
+    assert!(asked.iter().all(|(path, _)| !path.contains("acl/authorize")), "{asked:?}");
 }
 
 #[tokio::test]

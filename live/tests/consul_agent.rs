@@ -2,6 +2,8 @@
 
 #[path = "support/agent.rs"]
 mod agent;
+#[path = "support/stream.rs"]
+mod stream;
 
 use agent::{Ads, Servers};
 use chancery_core::compilation::Options;
@@ -24,9 +26,16 @@ struct Followed {
 
 impl Followed {
     async fn of(servers: &Servers) -> Self {
+        Self::with(servers, None).await
+    }
+
+    async fn with(servers: &Servers, token_file: Option<std::path::PathBuf>) -> Self {
+        Self::by(Settings { address: Some(servers.http(0)), token_file, ..Settings::default() }).await
+    }
+
+    async fn by(settings: Settings) -> Self {
         let events = Events::default();
         let running = Running { options: Options::of(&dialect::DIALECT), spacing: Duration::ZERO, recorder: None, events: events.clone() };
-        let settings = Settings { address: Some(servers.http(0)), ..Settings::default() };
         let mut session = Session::start(running, vec![Box::new(Consul::new(settings))]).expect("a session");
         let address = session.serve_xds(0).await.expect("a server").to_string();
         Self { session, events, address }
@@ -166,4 +175,115 @@ async fn certificates_of_the_agent_are_served_by_name() {
     let trees = build.compilation.objects.iter().map(|object| object.root.clone()).collect::<Vec<_>>();
     let shown = format!("{trees:?} {:?} {:?}", followed.events.timeline(), build.findings());
     assert!(!shown.contains("PRIVATE KEY"), "a key is shown");
+    // A new authority, and so new certificates: what connections depend on stays as it is, so that none is dropped.
+    let before = versions(&followed);
+    let ec = json!({"Provider": "consul", "Config": {"PrivateKeyType": "ec", "PrivateKeyBits": 384, "LeafCertTTL": "72h"}});
+    servers.put(0, "/v1/connect/ca/configuration", &ec).await;
+    followed.until("the new certificates", |of| versions(of)["tls.v3.Secret"] != before["tls.v3.Secret"] && trusted_roots(of) > 1).await;
+    for part in ["cluster.v3.Cluster", "listener.v3.Listener", "route.v3.RouteConfiguration"] {
+        assert_eq!(versions(&followed)[part], before[part], "{part}");
+    }
+    followed.agrees(&servers, "web-sidecar-proxy", "after the rotation").await;
+}
+
+/// The versions of what a proxy is served, by type.
+fn versions(of: &Followed) -> std::collections::BTreeMap<&'static str, Option<String>> {
+    let build = of.session.build();
+    let gateway = build.as_ref().and_then(|build| build.gateways.iter().find(|gateway| &*gateway.id == "web-sidecar-proxy"));
+    let types = [
+        ("cluster.v3.Cluster", "envoy.config.cluster.v3.Cluster"),
+        ("listener.v3.Listener", "envoy.config.listener.v3.Listener"),
+        ("route.v3.RouteConfiguration", "envoy.config.route.v3.RouteConfiguration"),
+        ("tls.v3.Secret", "envoy.extensions.transport_sockets.tls.v3.Secret"),
+    ];
+    let version = |url: &str| gateway.and_then(|gateway| gateway.snapshot.get(&format!("type.googleapis.com/{url}")).map(|all| all.version.clone()));
+    types.into_iter().map(|(name, url)| (name, version(url))).collect()
+}
+
+/// How many authorities a proxy trusts.
+fn trusted_roots(of: &Followed) -> usize {
+    let build = of.session.build();
+    let inputs = build.iter().flat_map(|build| &build.compilation.inputs.inputs);
+    inputs.filter(|input| input.name == "consul/roots").map(|input| input.text.matches("BEGIN CERTIFICATE").count()).sum()
+}
+
+/// A token that may do everything, one of the service `web`, and one of `api`.
+const MANAGEMENT: &str = "11111111-2222-3333-4444-555555555555";
+const OF_WEB: &str = "22222222-2222-3333-4444-555555555555";
+const OF_API: &str = "33333333-2222-3333-4444-555555555555";
+const ACL: &str = "acl { enabled = true  default_policy = \"deny\"  tokens { initial_management = \"11111111-2222-3333-4444-555555555555\"  agent = \
+                   \"11111111-2222-3333-4444-555555555555\" } }";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_real_agent_with_acls_is_followed_and_decides_about_the_tokens_of_streams() {
+    let Some(servers) = Servers::start_with(ACL.into(), MANAGEMENT).await else { return };
+    write(&servers).await;
+    for (token, service) in [(OF_WEB, "web"), (OF_API, "api")] {
+        servers.put(0, "/v1/acl/token", &json!({"SecretID": token, "ServiceIdentities": [{"ServiceName": service}]})).await;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let token = folder.path().join("token");
+    std::fs::write(&token, MANAGEMENT).expect("a file");
+    let followed = Followed::with(&servers, Some(token)).await;
+    followed.until("the proxies", |of| of.session.build().is_some_and(|build| build.gateways.len() == PROXIES.len())).await;
+    let ask = |proxy, token| stream::clusters(&followed.address, proxy, token);
+    for (proxy, token) in [("web-sidecar-proxy", OF_WEB), ("api-sidecar-proxy", OF_API), ("edge", MANAGEMENT), ("web-sidecar-proxy", MANAGEMENT)] {
+        assert!(ask(proxy, Some(token)).await.is_ok_and(|count| count > 0), "{proxy}");
+    }
+    for (proxy, token) in [("web-sidecar-proxy", Some(OF_API)), ("edge", Some(OF_WEB)), ("api-sidecar-proxy", None), ("edge", Some("unknown"))] {
+        let refused = ask(proxy, token).await.expect_err("it may not");
+        assert_eq!(refused.code(), tonic::Code::PermissionDenied, "{proxy}: {refused}");
+        assert!(!refused.message().contains("2222"), "no token is shown: {refused}");
+    }
+    // Intentions are denied unless something allows them.
+    let build = followed.session.build().expect("a build");
+    let agent = build.compilation.inputs.inputs.iter().find(|input| input.name == "consul/agent").expect("the agent");
+    assert!(agent.text.contains("deny"), "{}", agent.text);
+}
+
+/// Writes an authority and what it has signed for servers and for clients.
+fn certificates(folder: &std::path::Path) {
+    use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
+    let mut of_authority = CertificateParams::new(Vec::new()).expect("no names");
+    of_authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().expect("a key");
+    std::fs::write(folder.join("ca.pem"), of_authority.self_signed(&key).expect("a certificate").pem()).expect("a file");
+    let issuer = Issuer::new(of_authority, key);
+    for name in ["server", "client"] {
+        let mut params = CertificateParams::new(vec!["localhost".to_owned(), "127.0.0.1".to_owned()]).expect("names");
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.signed_by(&key, &issuer).expect("a certificate").pem();
+        std::fs::write(folder.join(format!("{name}.pem")), certificate).expect("a file");
+        std::fs::write(folder.join(format!("{name}.key")), key.serialize_pem()).expect("a file");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_real_agent_is_asked_by_tls_that_wants_a_certificate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    certificates(folder.path());
+    let path = |name: &str| folder.path().join(name);
+    let more = format!(
+        "ports {{ https = HTTPS }}  tls {{ https {{ ca_file = {:?}  cert_file = {:?}  key_file = {:?}  verify_incoming = true }} }}",
+        path("ca.pem"),
+        path("server.pem"),
+        path("server.key")
+    );
+    let Some(servers) = Servers::start_with(more, "").await else { return };
+    write(&servers).await;
+    let settings = |client: bool| Settings {
+        address: Some(servers.https(0)),
+        ca_file: Some(path("ca.pem")),
+        client_cert: client.then(|| path("client.pem")),
+        client_key: client.then(|| path("client.key")),
+        ..Settings::default()
+    };
+    let followed = Followed::by(settings(true)).await;
+    followed.until("the proxies", |of| of.session.build().is_some_and(|build| build.gateways.len() == PROXIES.len())).await;
+    followed.agrees(&servers, "web-sidecar-proxy", "by TLS").await;
+    // Without a certificate of its own nothing can be read.
+    let stranger = Followed::by(settings(false)).await;
+    stranger.until("the refusal", Followed::is_troubled).await;
+    assert!(stranger.session.build().is_none());
 }

@@ -13,6 +13,7 @@ use chancery_live::xds::identity::{Identities, Rule};
 use chancery_live::xds::server::Xds;
 use chancery_live::xds::snapshot::{Resources, Snapshot};
 use chancery_live::xds::tls::{Files, Tls};
+use chancery_live::xds::token::Tokens;
 use envoy_types::pb::envoy::config::core::v3::Node;
 use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_client::AggregatedDiscoveryServiceClient;
 use envoy_types::pb::envoy::service::discovery::v3::{DiscoveryRequest, DiscoveryResponse};
@@ -98,7 +99,7 @@ async fn the_names_of_a_certificate_decide_what_may_be_asked_for() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let clients = Clients::new(Events::default());
-    let xds = Xds { proxies: proxies.clone(), clients, stop: stopping, identities: identities.clone(), ttl: None };
+    let xds = Xds { proxies: proxies.clone(), clients, stop: stopping, identities: identities.clone(), tokens: Tokens::default(), ttl: None };
     tokio::spawn(xds.serve(listener, Some(tls)));
     let as_name = async |name: &str| connect(port, &ours, Some(ours.sign(name))).await.expect("a connection");
     let (one, other) = (as_name("one").await, as_name("envoy").await);
@@ -136,8 +137,15 @@ async fn certificates_are_asked_for_and_exchanged() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
     tokio::spawn(
-        Xds { proxies, clients: Clients::new(Events::default()), stop: stopping, identities: Identities::default(), ttl: None }
-            .serve(listener, Some(tls)),
+        Xds {
+            proxies,
+            clients: Clients::new(Events::default()),
+            stop: stopping,
+            identities: Identities::default(),
+            tokens: Tokens::default(),
+            ttl: None,
+        }
+        .serve(listener, Some(tls)),
     );
 
     let known = connect(port, &ours, Some(ours.sign("envoy"))).await.expect("a connection");
@@ -201,7 +209,7 @@ async fn a_certificate_that_expires_while_it_serves_is_reported_until_it_is_repl
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let clients = Clients::new(Events::default());
-    let xds = Xds { proxies: Proxies::default(), clients, stop: stopping, identities: Identities::default(), ttl: None };
+    let xds = Xds { proxies: Proxies::default(), clients, stop: stopping, identities: Identities::default(), tokens: Tokens::default(), ttl: None };
     tokio::spawn(xds.serve(listener, Some(tls)));
     let expired = ours.sign_until("envoy", 2020);
     let is_let_in = match connect(port, &ours, Some(expired)).await {

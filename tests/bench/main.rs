@@ -1,9 +1,11 @@
-//! Measures what the README promises, and writes the table: `bench CHANCERY MODULE.wasm TABLE.md`.
+//! Measures what the README promises, and writes the table: `bench CHANCERY MODULE.wasm TABLE.md`; `bench mesh` measures a Consul cluster alone.
 //!
 //! The configurations are made by `chancery_tests::generate`, so that everybody measures the same. Every figure is the best of a few
 //! runs: what else the machine does is no property of ours.
 //!
 //! What must not be here: what is compiled, and how.
+
+mod mesh;
 
 use chancery_core::backend::envoy::Document;
 use chancery_core::check::check;
@@ -27,6 +29,10 @@ use std::{env, fs};
 const RUNS: usize = 5;
 
 fn main() {
+    if env::args().nth(1).as_deref() == Some("mesh") {
+        println!("{}", cluster());
+        return;
+    }
     let mut args = env::args().skip(1).map(PathBuf::from);
     let (Some(program), Some(module), Some(table)) = (args.next(), args.next(), args.next()) else {
         eprintln!("usage: bench CHANCERY MODULE.wasm TABLE.md");
@@ -68,6 +74,7 @@ fn main() {
             wasm.map_or("not measured".into(), |wasm| format!("{} ({:.1}\u{d7})", shown(wasm), wasm.as_secs_f64() / scratch.as_secs_f64()))
         );
     }
+    rows.push_str(&cluster());
     rows.push_str("\n| explained | took |\n|---|--:|\n");
     let compared = diff(&program, &folder);
     let _ = writeln!(rows, "| `chancery diff` of two inputs of 10,000 Mappings, with requests | {} |", shown(compared));
@@ -78,6 +85,18 @@ fn main() {
     let _ = fs::remove_dir_all(&folder);
     println!("\n{rows}");
     fs::write(&table, rows).expect("the table");
+}
+
+/// A Consul cluster of 10,000 services.
+fn cluster() -> String {
+    let figures = mesh::measure(10_000, 1_000, RUNS);
+    format!(
+        "\n| Consul cluster | from text to the bytes of all proxies | one service edited | proxies made again for it |\n|---|--:|--:|--:|\n\
+         | 10,000 services, 1,000 proxies | {} | {} | {} |\n",
+        shown(figures.scratch),
+        shown(figures.edited),
+        figures.touched
+    )
 }
 
 /// Resources to measure with.

@@ -2,6 +2,10 @@
 //!
 //! What must not be here: measuring.
 
+mod mesh;
+
+pub use mesh::mesh;
+
 use crate::chance::Chance;
 use std::fmt::Write as _;
 

@@ -11,7 +11,7 @@ use chancery_core::resource::Inputs;
 use chancery_core::text::to_json;
 use chancery_tests::chance::Chance;
 use chancery_tests::fixture;
-use chancery_tests::generate::{documents, proxies};
+use chancery_tests::generate::{documents, mesh, proxies};
 use chancery_tests::threads::Threads;
 use chancery_tests::work::{Work, inputs, options};
 use std::collections::BTreeSet;
@@ -175,6 +175,61 @@ fn memories_change_nothing_of_any_feature_of_contour() {
 #[test]
 fn memories_change_nothing_of_any_feature_of_ingress() {
     memories_change_nothing_of_any_feature("ingress");
+}
+
+#[test]
+fn memories_change_nothing_of_any_feature_of_consul() {
+    memories_change_nothing_of_any_feature("consul");
+}
+
+/// What only a live agent says, and proxies that it does not run itself.
+const LIVE: &str = "---\nKind: consul-agent\nDatacenter: dc1\nNode: node1\nTrustDomain: d.consul\n---\nNode: n2\nAddress: 10.0.0.2\nService: {ID: \
+                    item-3-sidecar-proxy, Service: p, Kind: connect-proxy, Port: 20000, Proxy: {DestinationServiceName: item-3, Upstreams: \
+                    [{DestinationName: item-10, LocalBindPort: 9191}]}}\n";
+
+#[test]
+fn memories_change_nothing_of_a_mesh() {
+    for seed in 0..2 {
+        let mut before = mesh(24, 5, seed);
+        if seed % 2 == 1 {
+            before.extend(split(LIVE));
+        }
+        let options = options("dialect=consul").expect("options");
+        hold(seed, 12, before.clone(), &options, |documents, chance| edit_lines(documents, &before, chance));
+    }
+}
+
+#[test]
+fn an_edit_in_a_mesh_makes_only_the_proxies_again_that_it_concerns() {
+    let documents = mesh(200, 40, 7);
+    let of = |documents: &[String]| {
+        let named: Vec<(String, String)> = documents.iter().enumerate().map(|(at, text)| (format!("consul/{at}"), text.clone())).collect();
+        inputs(named.iter().map(|(name, text)| (name.as_str(), text.as_str())))
+    };
+    let options = options("dialect=consul").expect("options");
+    let mut compiler = Compiler::new(dialect::ALL);
+    let mut known = compiler.compile(&of(&documents), &options);
+    let find = |text: &str| documents.iter().position(|document| document.contains(text)).expect("a document");
+    // Its own proxy, and those that call it.
+    let upstream = |name: &str| documents.iter().filter(|document| document.contains(&format!("destination_name: {name},"))).count();
+    let service = (0..40).map(|number| format!("item-{number}")).max_by_key(|name| upstream(name)).expect("a service");
+    assert!(upstream(&service) >= 2, "somebody calls {service}");
+    let edits = [
+        (find(&format!("  name: {service}\n")), "  address: 10.", "  address: 10.9", 1 + upstream(&service)),
+        (find("Kind: service-resolver"), "ConnectTimeout: ", "ConnectTimeout: 1", 0),
+        (find("Kind: proxy-defaults"), "5000", "6000", 40),
+    ];
+    for (at, from, to, concerned) in edits {
+        let mut edited = documents.clone();
+        edited[at] = edited[at].replacen(from, to, 1);
+        assert_ne!(edited[at], documents[at]);
+        let now = compiler.compile(&of(&edited), &options);
+        let others = known.gateways().zip(now.gateways()).filter(|(before, now)| !Arc::ptr_eq(before.ir, now.ir)).count();
+        let name = edited[at].lines().find_map(|line| line.strip_prefix("Name: ")).unwrap_or_default();
+        let expected = if concerned == 0 { upstream(name) } else { concerned };
+        assert!(others <= expected && (others > 0 || expected == 0), "{others} of at most {expected} for {}", edited[at]);
+        known = compiler.compile(&of(&documents), &options);
+    }
 }
 
 #[test]

@@ -19,6 +19,9 @@ service: {name: web-sidecar-proxy, kind: connect-proxy, port: 20000, proxy: {des
     let missing: Vec<&serde_json::Value> = proxy["watches"].as_array().expect("a list").iter().filter(|watch| watch["complete"] == false).collect();
     assert!(missing.iter().any(|watch| watch["because"].is_string() && watch["brings"] == "no path to the datacenter"), "{missing:#?}");
 
+    let misspelt = folder.run(&["watches", "mesh.yaml", "--proxy", "web-sidcar-proxy"]);
+    assert!(misspelt.code == 2 && misspelt.err.contains("web-sidecar-proxy"), "{}: {}", misspelt.code, misspelt.err);
+
     let elsewhere = folder.run(&["watches", "-"]);
     assert_eq!(elsewhere.code, 2, "{}", elsewhere.out);
 }

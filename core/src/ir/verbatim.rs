@@ -4,7 +4,7 @@
 //! a message means, and which there are.
 
 use crate::resource::{Origin, Sourced};
-use crate::text::{Node, Str, Value};
+use crate::text::{Node, Str, Value, write_json_scalar, write_quoted};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -220,6 +220,41 @@ impl Tree {
             Plain::List(items) => Value::Array(items.iter().map(Tree::node).collect()),
             Plain::Object(fields) => Value::Object(fields.0.iter().map(|(key, value)| (key.clone(), value.node())).collect()),
         })
+    }
+
+    /// The value as JSON in one line.
+    pub fn json(&self) -> String {
+        let mut out = String::new();
+        self.write_json(&mut out);
+        out
+    }
+
+    fn write_json(&self, out: &mut String) {
+        match &self.value {
+            Plain::List(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    item.write_json(out);
+                }
+                out.push(']');
+            }
+            Plain::Object(fields) => {
+                out.push('{');
+                for (at, (key, value)) in fields.0.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    write_quoted(out, key);
+                    out.push(':');
+                    value.write_json(out);
+                }
+                out.push('}');
+            }
+            Plain::String(text) => write_quoted(out, text),
+            Plain::Null => out.push_str("null"),
+            Plain::Bool(value) => write_json_scalar(out, &Value::Bool(*value)),
+            Plain::Int(value) => write_json_scalar(out, &Value::Int(*value)),
+            Plain::Float(value) => write_json_scalar(out, &Value::Float(*value)),
+        }
     }
 
     /// A tree of a value that was read, with the origin that `origin` gives each of its nodes.

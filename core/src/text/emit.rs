@@ -157,7 +157,7 @@ fn write_block(out: &mut String, text: &str, indent: usize) {
 }
 
 /// A JSON string, which is YAML as well.
-fn write_quoted(out: &mut String, text: &str) {
+pub(crate) fn write_quoted(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
         match c {
@@ -183,7 +183,8 @@ fn turns(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-fn write_json_scalar(out: &mut String, value: &Value) {
+/// A value that is no collection, as JSON.
+pub(crate) fn write_json_scalar(out: &mut String, value: &Value) {
     match value {
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Int(value) => {

@@ -9,6 +9,7 @@ use chancery_live::xds::clients::Clients;
 use chancery_live::xds::harness::Harness;
 use chancery_live::xds::identity::Identities;
 use chancery_live::xds::server::Xds;
+use chancery_live::xds::token::Tokens;
 use envoy_types::pb::google::protobuf::Any;
 use prost::Message;
 use std::convert::Infallible;
@@ -178,8 +179,15 @@ async fn run() -> Result<(), String> {
     let proxies = Proxies::default();
     let (_stop, stopping) = watch::channel(false);
     let harness = Adapter(Arc::new(Harness::new(proxies.clone())));
-    let xds =
-        Xds { proxies, clients: Clients::new(Events::default()), stop: stopping, identities: Identities::default(), ttl: None }.serve(served, None);
+    let xds = Xds {
+        proxies,
+        clients: Clients::new(Events::default()),
+        stop: stopping,
+        identities: Identities::default(),
+        tokens: Tokens::default(),
+        ttl: None,
+    }
+    .serve(served, None);
     let incoming = chancery_live::xds::connection::incoming(adapted, None);
     let adapter = tonic::transport::Server::builder().add_service(harness).serve_with_incoming(incoming);
     println!("xDS on 127.0.0.1:{port}, adapter on 127.0.0.1:{adapter_port}");

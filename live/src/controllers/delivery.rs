@@ -71,7 +71,7 @@ impl DeliveryState {
         state.proxies.iter().filter_map(|(node, of)| Some((node.clone(), of.get(&source)?.clone()))).collect()
     }
 
-    /// A build has these snapshots; with `whole`, gateways that are not among them are gone. Gives the gateways that are to be looked at, and
+    /// A build has these snapshots; with `whole`, gateways that are not among them are gone. Gives the gateways that are another than before, and
     /// whether other gateways are there than before.
     pub fn serve(&self, snapshots: BTreeMap<Arc<str>, Arc<Snapshot>>, whole: bool) -> (Vec<Arc<str>>, bool) {
         let mut state = lock(&self.0);
@@ -82,8 +82,11 @@ impl DeliveryState {
         gone.iter().for_each(|name| _ = state.gateways.remove(name));
         let mut told = gone;
         for (name, snapshot) in snapshots {
-            told.push(name.clone());
-            others |= state.gateways.insert(name, (build, snapshot)).is_none();
+            // What is the same shared value as before changes nothing.
+            if !state.gateways.get(&name).is_some_and(|(_, known)| Arc::ptr_eq(known, &snapshot)) {
+                told.push(name.clone());
+                others |= state.gateways.insert(name, (build, snapshot)).is_none();
+            }
         }
         (told, others)
     }

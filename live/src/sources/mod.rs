@@ -23,6 +23,7 @@ use crate::Failure;
 use crate::event::{Event, Events, SourceState};
 use crate::lock;
 use crate::worker::intake::{Intake, Unreadable};
+use crate::xds::token::{Authorize, Tokens};
 use recording::Recorder;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +42,15 @@ pub trait Source: Send {
     ///
     /// It can never be read, whatever happens; what may mend itself is reported as a state.
     fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
+    /// Who knows what the tokens of its proxies may do, if somebody does.
+    fn authorize(&self) -> Option<Arc<dyn Authorize>> {
+        None
+    }
+}
+
+/// All that know what the tokens of these sources' proxies may do.
+pub(crate) fn tokens(sources: &[Box<dyn Source>]) -> Tokens {
+    sources.iter().filter_map(|source| source.authorize()).collect()
 }
 
 /// How a source, or a kind of resources in it, is.

@@ -7,6 +7,7 @@ use super::intake::{Drained, Unreadable, is_referred};
 use super::metrics::BuildSize;
 use crate::arm::plan::Plan;
 use crate::event::{FindingLine, Place};
+use crate::lock;
 use crate::threads::Threads;
 use crate::xds::snapshot::{Blame, Resources, Snapshot};
 use chancery_core::backend::OutputMap;
@@ -24,7 +25,7 @@ use chancery_core::ir::appgw::Gateway as AppGateway;
 use chancery_core::resource::{Input, Inputs, ObjectId, Origin, SourceId};
 use chancery_core::text::{Str, TextRange};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The most places that one resource is blamed on.
@@ -160,6 +161,7 @@ pub struct Builder {
 struct Memory {
     emitted: Emitted,
     snapshot: Option<Arc<Snapshot>>,
+    provenance: Option<Arc<Provenance>>,
 }
 
 impl Builder {
@@ -263,7 +265,14 @@ impl Builder {
         let id = name_of(gateway);
         let memory = self.gateways.entry(id.clone()).or_default();
         let lookup = |reference: &SecretReference| gateway.of().key_material(reference);
-        let Encoding { served, withheld } = encode(gateway.ir, Some(&lookup), &mut memory.emitted);
+        let Encoding { served, withheld, is_as_before } = encode(gateway.ir, Some(&lookup), &mut memory.emitted);
+        if let (Some(snapshot), Some(provenance)) = (&memory.snapshot, &memory.provenance)
+            && is_as_before
+        {
+            // Lines may have moved in files that say the same: who asks where something comes from is told by this compilation.
+            provenance.follow(compilation);
+            return Gateway { id, snapshot: snapshot.clone(), withheld, changed: BTreeMap::new() };
+        }
         let mut indexes = BTreeMap::new();
         let mut by_service: BTreeMap<Service, Vec<Arc<Encoded>>> = BTreeMap::new();
         for of in served {
@@ -284,7 +293,9 @@ impl Builder {
             let same = before.get(&url).filter(|known| is_same(known, &resources)).cloned();
             snapshot.set(url, same.unwrap_or_else(|| Arc::new(Resources::new(resources))));
         }
-        snapshot.blame = Some(Arc::new(Provenance { compilation: compilation.clone(), gateway: id.clone(), indexes, map: OnceLock::new() }));
+        let provenance = Arc::new(Provenance { compilation: Mutex::new(compilation.clone()), gateway: id.clone(), indexes, map: OnceLock::new() });
+        snapshot.blame = Some(provenance.clone());
+        memory.provenance = Some(provenance);
         let changed = snapshot.changed_from(&before);
         let snapshot = Arc::new(snapshot);
         memory.snapshot = Some(snapshot.clone());
@@ -342,7 +353,8 @@ fn version_of(gateways: &[Gateway], plan: Option<&Plan>) -> String {
 
 /// Where the resources of a build come from. The output map is made when somebody asks for the first time.
 struct Provenance {
-    compilation: Arc<Compilation>,
+    /// The last compile in which the gateway is what it is here.
+    compilation: Mutex<Arc<Compilation>>,
     gateway: Arc<str>,
     /// The place of each resource in its list.
     indexes: BTreeMap<(Service, String), usize>,
@@ -350,6 +362,11 @@ struct Provenance {
 }
 
 impl Provenance {
+    /// The gateway is the same in a later compile: places are told by that one.
+    fn follow(&self, compilation: &Arc<Compilation>) {
+        *lock(&self.compilation) = compilation.clone();
+    }
+
     fn origins<'a>(map: &'a OutputMap, resource: &str, field: Option<&str>) -> Vec<&'a Origin> {
         let real = |origins: &'a [Origin]| origins.iter().filter(|origin| origin.object() != ObjectId::BUILT_IN).collect::<Vec<_>>();
         let near = field.into_iter().flat_map(|field| map.chain(&format!("{resource}{field}")).map(|made| real(made.origins)).collect::<Vec<_>>());
@@ -363,13 +380,14 @@ impl Blame for Provenance {
     fn places(&self, type_url: &str, name: &str, field: Option<&str>) -> Vec<Place> {
         let service = Service::ALL.into_iter().find(|service| service.type_url() == type_url);
         let index = service.and_then(|service| self.indexes.get(&(service, name.to_owned())));
-        let gateway = self.compilation.gateways().find(|gateway| name_of(*gateway) == self.gateway);
+        let compilation = lock(&self.compilation).clone();
+        let gateway = compilation.gateways().find(|gateway| name_of(*gateway) == self.gateway);
         let (Some(service), Some(index), Some(gateway)) = (service, index, gateway) else { return Vec::new() };
         let map = self.map.get_or_init(|| {
             let options = envoy::Options { document: Document::Resources, ..Default::default() };
             output_map(gateway.ir, &options, &mut Emitted::new())
         });
-        let positions = self.compilation.positions();
+        let positions = compilation.positions();
         let resource = format!("/{}/{index}", service.list());
         let mut out: Vec<Place> = Vec::new();
         for origin in Self::origins(map, &resource, field) {

@@ -30,4 +30,5 @@ mod status;
 pub mod stream;
 pub mod subscription;
 pub mod tls;
+pub mod token;
 mod wire;

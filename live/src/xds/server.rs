@@ -11,6 +11,7 @@ use super::snapshot::Snapshot;
 use super::stream::{Request, Stream};
 use super::subscription::WILDCARD;
 use super::tls::Tls;
+use super::token::{self, Tokens, Verdict};
 use super::wire::{self, Delta, Outgoing, Sotw, Wire};
 use crate::event::Event;
 use crate::proxies::{Assigned, Joined, Proxies, Snapshots};
@@ -40,6 +41,10 @@ const LARGEST_REQUEST: usize = 64 << 20;
 /// Streams that one connection may have.
 const MOST_STREAMS: u32 = 256;
 const KEEPALIVE: Duration = Duration::from_secs(30);
+/// How long it counts that a token may ask for a gateway: as long as with Consul.
+const AUTHORISED: Duration = Duration::from_secs(5 * 60);
+/// When it is asked again where it could not be found out.
+const ASK_AGAIN: Duration = Duration::from_secs(10);
 
 /// What all streams share.
 #[derive(Clone, Debug)]
@@ -52,6 +57,8 @@ pub struct Xds {
     pub stop: watch::Receiver<bool>,
     /// What clients may ask for by their certificates.
     pub identities: Identities,
+    /// What clients may ask for by their tokens.
+    pub tokens: Tokens,
     /// How long an Envoy keeps resources without a heartbeat from this server; `None`: for ever.
     pub ttl: Option<Duration>,
 }
@@ -94,6 +101,7 @@ impl Xds {
         if only == Some(Service::Secrets) && !peer.may_have_secrets() {
             return Status::permission_denied("certificates are served on this machine, or to clients with a certificate of their own").into_http();
         }
+        let token = request.headers().get(token::HEADER).and_then(|token| token.to_str().ok()).filter(|token| !token.is_empty()).map(str::to_owned);
         let decoder = ProstCodec::<(), W::Request>::default().decoder();
         let requests = Streaming::new_request(decoder, request.into_body(), None, Some(LARGEST_REQUEST));
         let (out, responses) = mpsc::channel(WAITING);
@@ -106,6 +114,8 @@ impl Xds {
             connected: None,
             joined: None,
             peer,
+            token,
+            authorised: None,
             asked_secrets: BTreeSet::new(),
             sent_of: BTreeMap::new(),
             told_unknown: false,
@@ -129,6 +139,10 @@ struct Task<W: Wire> {
     connected: Option<Connected>,
     joined: Option<Joined>,
     peer: Peer,
+    /// The token that it shows.
+    token: Option<String>,
+    /// The gateway that the token may ask for, and until when that counts.
+    authorised: Option<(Arc<str>, Instant)>,
     /// Names of Secrets that were asked for, and are not looked at yet.
     asked_secrets: BTreeSet<String>,
     /// The snapshot that the last response of a type was made of.
@@ -147,7 +161,8 @@ impl<W: Wire> Task<W> {
         let mut stop = self.shared.stop.clone();
         let end = loop {
             let now = Instant::now();
-            let wakes = [self.machine.wake(now), self.deadline(&snapshots.borrow()).filter(|at| *at > now)];
+            let authorised = self.authorised.as_ref().map(|(_, until)| *until).filter(|until| *until > now);
+            let wakes = [self.machine.wake(now), self.deadline(&snapshots.borrow()).filter(|at| *at > now), authorised];
             let wake = wakes.into_iter().flatten().min().unwrap_or(now + Duration::from_secs(3600));
             let step = tokio::select! {
                 request = requests.message() => match request {
@@ -246,6 +261,7 @@ impl<W: Wire> Task<W> {
             Assigned::Snapshot(snapshot) => snapshot,
         };
         self.told_unknown = false;
+        self.authorise(&snapshot.gateway).await?;
         let given = self.granted(&snapshot, latest)?;
         for response in self.machine.pump(&given, Instant::now()) {
             if !response.heartbeat {
@@ -267,6 +283,25 @@ impl<W: Wire> Task<W> {
         if let Some(joined) = self.joined.as_ref().filter(|_| self.machine.is_settled(&given)) {
             joined.settled(&snapshot);
         }
+        Ok(())
+    }
+
+    /// Ends the stream where its token may not ask for a gateway. Who could ask before may go on while that cannot be found out.
+    async fn authorise(&mut self, gateway: &Arc<str>) -> Result<(), End> {
+        let known = self.authorised.as_ref().filter(|(of, _)| of == gateway);
+        if self.shared.tokens.is_empty() || known.is_some_and(|(_, until)| *until > Instant::now()) {
+            return Ok(());
+        }
+        let lasts = match self.shared.tokens.may(self.token.as_deref(), gateway).await {
+            Verdict::Allowed => AUTHORISED,
+            Verdict::Unknown(_) if known.is_some() => ASK_AGAIN,
+            Verdict::Unknown(why) => return Err(End(Some(Status::unavailable(why)))),
+            Verdict::Denied(why) => {
+                tracing::warn!(node = %self.node.id, "a client's token may not ask for the gateway {gateway}");
+                return Err(End(Some(Status::permission_denied(why))));
+            }
+        };
+        self.authorised = Some((gateway.clone(), Instant::now() + lasts));
         Ok(())
     }
 

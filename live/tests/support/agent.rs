@@ -54,6 +54,7 @@ fn binary() -> Option<PathBuf> {
 /// A server's ports and process.
 struct Server {
     http: u16,
+    https: u16,
     grpc: u16,
     rpc: u16,
     gossip: u16,
@@ -65,6 +66,10 @@ pub struct Servers {
     binary: PathBuf,
     folder: tempfile::TempDir,
     all: Vec<Server>,
+    /// More of their configuration, in HCL.
+    more: String,
+    /// The token with which something is written.
+    token: &'static str,
 }
 
 impl Drop for Servers {
@@ -76,9 +81,14 @@ impl Drop for Servers {
 impl Servers {
     /// Starts them; `None` where there is no Go.
     pub async fn start() -> Option<Self> {
+        Self::start_with(String::new(), "").await
+    }
+
+    /// Starts them with more configuration, in which `HTTPS` stands for a port of each server, and writes with a token.
+    pub async fn start_with(more: String, token: &'static str) -> Option<Self> {
         let binary = binary()?;
-        let server = |_| Server { http: free(), grpc: free(), rpc: free(), gossip: free(), process: None };
-        let mut out = Self { binary, folder: tempfile::tempdir().expect("a folder"), all: (0..3).map(server).collect() };
+        let server = |_| Server { http: free(), https: free(), grpc: free(), rpc: free(), gossip: free(), process: None };
+        let mut out = Self { binary, folder: tempfile::tempdir().expect("a folder"), all: (0..3).map(server).collect(), more, token };
         (0..3).for_each(|number| out.begin(number));
         out.ready().await;
         Some(out)
@@ -96,6 +106,9 @@ impl Servers {
         }
         command.arg("-data-dir").arg(self.folder.path().join(format!("data-{number}")));
         command.args(["-hcl", "connect { enabled = true }  performance { raft_multiplier = 1 }  leave_on_terminate = false"]);
+        if !self.more.is_empty() {
+            command.args(["-hcl", &self.more.replace("HTTPS", &ours.https.to_string())]);
+        }
         for other in self.all.iter().map(|server| server.gossip).filter(|gossip| *gossip != ours.gossip) {
             command.args(["-retry-join", &format!("127.0.0.1:{other}"), "-retry-interval", "1s"]);
         }
@@ -128,6 +141,11 @@ impl Servers {
         format!("127.0.0.1:{}", self.all[number].http)
     }
 
+    /// Where it answers HTTPS.
+    pub fn https(&self, number: usize) -> String {
+        format!("https://127.0.0.1:{}", self.all[number].https)
+    }
+
     /// Where it serves xDS.
     pub fn grpc(&self, number: usize) -> String {
         format!("127.0.0.1:{}", self.all[number].grpc)
@@ -149,7 +167,8 @@ impl Servers {
     /// An answer as it came; `None` where the server is not there.
     async fn request(&self, number: usize, method: &str, path: &str, body: &str) -> Option<String> {
         let mut stream = tokio::net::TcpStream::connect(self.http(number)).await.ok()?;
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: consul\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", body.len());
+        let token = if self.token.is_empty() { String::new() } else { format!("X-Consul-Token: {}\r\n", self.token) };
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: consul\r\n{token}Connection: close\r\nContent-Length: {}\r\n\r\n", body.len());
         stream.write_all(format!("{head}{body}").as_bytes()).await.ok()?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.ok()?;

@@ -11,6 +11,7 @@ use chancery_live::xds::clients::Clients;
 use chancery_live::xds::harness::Harness;
 use chancery_live::xds::identity::Identities;
 use chancery_live::xds::server::Xds;
+use chancery_live::xds::token::Tokens;
 use envoy_types::pb::envoy::config::core::v3::Node;
 use envoy_types::pb::envoy::service::cluster::v3::cluster_discovery_service_client::ClusterDiscoveryServiceClient;
 use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_client::AggregatedDiscoveryServiceClient;
@@ -61,7 +62,14 @@ impl Server {
         let (stop, stopping) = watch::channel(false);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
-        let xds = Xds { proxies: proxies.clone(), clients: clients.clone(), stop: stopping, identities: Identities::default(), ttl };
+        let xds = Xds {
+            proxies: proxies.clone(),
+            clients: clients.clone(),
+            stop: stopping,
+            identities: Identities::default(),
+            tokens: Tokens::default(),
+            ttl,
+        };
         tokio::spawn(xds.serve(listener, None));
         Self { harness: Arc::new(Harness::new(proxies.clone())), proxies, clients, address, _stop: stop }
     }

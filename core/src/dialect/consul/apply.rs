@@ -2,63 +2,151 @@
 //!
 //! What must not be here: what is stored (`state`), and what proxies see of it.
 
-use super::admission::{self, VERSION};
 use super::agent::Agent;
 use super::codes;
-use super::documents::{self, What, any_case, assumed, each, group, key};
+use super::documents::{What, assumed, each, key};
 use super::entry::{Entry, Kind};
 use super::go::quote;
+use super::graph;
 use super::instance::{Instance, VIRTUAL};
-use super::schema::{Fault, Manner, decode};
+use super::material;
+use super::reading::{self, Document};
 use super::state::State;
-use super::validate::{Verdict, normalise, refuse, validate};
-use super::{graph, registration};
-use crate::diagnostic::{Code, Diagnostic, Place, codes as shared};
-use crate::ir::Tree;
-use crate::resource::{Object, ObjectId, Objects, nearest};
-use crate::text::{Node, NodeId, Str};
-use alloc::borrow::Cow;
+use super::validate::Verdict;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::dialect::kubernetes;
+use crate::resource::{Content, Object, ObjectId, Objects};
+use crate::text::{NodeId, Str};
+use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 
 /// Entries that refer to each other in a chain, written in reverse, take a round for each link. Chains of people have three or four; the
 /// limit bounds the time that a hostile input takes.
 const MOST_ROUNDS: usize = 32;
 
+/// What documents said the last time, so that those that are as they were need not be read again.
+#[derive(Default)]
+pub(crate) struct Applied {
+    agent: Option<Agent>,
+    /// By the number of the object.
+    documents: Vec<Option<Read>>,
+    /// The numbers of the objects that had config entries, in order.
+    entries: Vec<ObjectId>,
+}
+
+/// A document as it was read.
+struct Read {
+    content: Arc<Content>,
+    assumed: bool,
+    document: Document,
+    /// Ports that it was asked of whether they are used, with the answers.
+    ports: Vec<(i64, bool)>,
+    /// Its instances as they were registered, each with its virtual IP.
+    registered: Vec<(Option<Str>, Arc<Instance>)>,
+    /// Whether its entry fits to those before it.
+    verdict: Option<Verdict>,
+}
+
+impl Applied {
+    /// What an object said the last time, if it is as it was.
+    fn take(&mut self, object: &Object, used: impl Fn(i64) -> bool) -> Option<Read> {
+        let known = self.documents.get_mut(object.id.index()?)?.take()?;
+        let is_same = Arc::ptr_eq(&known.content, &object.content) && known.assumed == object.assumed;
+        (is_same && known.ports.iter().all(|(port, answer)| used(*port) == *answer)).then_some(known)
+    }
+
+    fn keep(&mut self, id: ObjectId, read: Read) {
+        let Some(at) = id.index() else { return };
+        if self.documents.len() <= at {
+            self.documents.resize_with(at + 1, || None);
+        }
+        if let Some(slot) = self.documents.get_mut(at) {
+            *slot = Some(read);
+        }
+    }
+}
+
 impl State {
     /// What the documents leave.
     pub(crate) fn of(objects: &Objects, datacenter: &str) -> Self {
+        Self::with(objects, datacenter, &mut Applied::default())
+    }
+
+    /// The same, with a memory.
+    pub(crate) fn with(objects: &Objects, datacenter: &str, memory: &mut Applied) -> Self {
         let agent = Agent::of(objects);
+        if memory.agent != agent {
+            *memory = Applied { agent: agent.clone(), ..Applied::default() };
+        }
         let datacenter = agent.as_ref().map(|agent| agent.datacenter.clone()).filter(|name| !name.is_empty()).unwrap_or_else(|| Str::new(datacenter));
-        let mut state = State { datacenter, agent, ..State::default() };
+        let mut state = State { datacenter, agent, certificates: material::documents(objects), ..State::default() };
         // What is assumed counts for all that is written: entries before them, and instances after, so that written ones keep their ports.
         let is_entry = |what: &What| matches!(what, What::Entry(_));
         let before = assumed(objects).filter(|(_, _, what)| is_entry(what));
         let after = assumed(objects).filter(|(_, _, what)| !is_entry(what));
+        let mut past = core::mem::take(memory);
+        memory.agent = past.agent.take();
+        let mut entries = Entries { before: core::mem::take(&mut past.entries), now: Vec::new(), are_same: true };
         let mut waiting = Vec::new();
         for (id, object, what) in before.chain(each(objects)).chain(after) {
-            match what {
-                What::Entry(Ok(kind)) => waiting.extend(state.entry(object, id, kind).map(|entry| (object, entry))),
-                What::Entry(Err(kind)) => {
-                    state.unknown_kind(object, &kind);
-                }
-                What::Service => state.service(object, id),
-                What::Catalog => state.catalog(object, id),
-                What::Agent | What::Leaf | What::Roots | What::Foreign => {}
-                What::Nothing => {
-                    let help = "a config entry has a `Kind`, a service definition a `service`, a registration in the catalog a `Node`";
-                    let place = Place::value(id, object.root.id);
-                    let finding = Diagnostic::new(&shared::INCOMPLETE_OBJECT, "the document does not say what it is", place);
-                    state.diagnostics.report(finding.about(object.key.clone()).help(help));
-                }
+            let mut read = state.read(object, what, &mut past);
+            state.diagnostics.extend(read.document.findings.iter().cloned());
+            let mut replaced = state.register_all(&mut read);
+            if let Some(entry) = &read.document.entry {
+                let before = state.entries.get(&(entry.kind, entry.name.clone())).map(|before| before.object);
+                let known = read.verdict.take();
+                let known = if entries.next(id, entry, known.is_some()) { known } else { None };
+                read.verdict = state.take_entry(object, entry, known);
+                let is_taken = !read.verdict.as_ref().is_some_and(Result::is_err);
+                replaced.extend(before.filter(|_| is_taken));
+                let may_fit_later = reading::is_resource(object) && read.verdict.as_ref().is_some_and(Result::is_err);
+                waiting.extend(may_fit_later.then(|| (object, entry.clone())));
             }
+            state.overwritten(objects, object, replaced);
+            memory.keep(id, read);
         }
+        memory.entries = entries.now;
         state.settle(waiting);
         super::proxycfg::bind(&mut state);
         state.tag_terminating();
         state
+    }
+
+    /// What a document says.
+    fn read(&self, object: &Object, what: What, past: &mut Applied) -> Read {
+        if let Some(known) = past.take(object, |port| self.instances.uses(port)) {
+            return known;
+        }
+        let ports = RefCell::new(Vec::new());
+        let used = |port| {
+            let answer = self.instances.uses(port);
+            ports.borrow_mut().push((port, answer));
+            answer
+        };
+        let document = reading::read(object, what, &self.datacenter, &used);
+        let content = object.content.clone();
+        Read { content, assumed: object.assumed, document, ports: ports.into_inner(), registered: Vec::new(), verdict: None }
+    }
+
+    /// Stores an entry, or says why not; what would be said is known where nothing before it has changed. One of Kubernetes that does not fit
+    /// yet may fit later.
+    fn take_entry(&mut self, object: &Object, entry: &Arc<Entry>, known: Option<Verdict>) -> Option<Verdict> {
+        if reading::is_stored(object) {
+            self.insert(entry);
+            return None;
+        }
+        let verdict = known.unwrap_or_else(|| graph::validate(self, entry));
+        match &verdict {
+            Ok(()) => self.insert(entry),
+            Err(why) if !reading::is_resource(object) => {
+                self.diagnostics.report(reading::refused(object, NodeId::default(), why.clone()));
+            }
+            Err(_) => {}
+        }
+        Some(verdict)
     }
 
     /// Stores entries that the controller of Kubernetes tries again until Consul takes them: their order in the text does not count.
@@ -72,125 +160,9 @@ impl State {
         }
         for (object, entry) in waiting {
             if let Err(why) = self.store(&entry) {
-                self.report(object, NodeId::default(), why);
+                self.diagnostics.report(reading::refused(object, NodeId::default(), why));
             }
         }
-    }
-
-    /// An error at a node, or at the whole.
-    fn report(&mut self, object: &Object, node: NodeId, message: impl Into<String>) {
-        let node = if node.is_some() { node } else { object.root.id };
-        let is_entry = matches!(documents::what(&object.root).0, What::Entry(_));
-        let code = if is_entry { &codes::ENTRY_REFUSED } else { &codes::REGISTRATION_REFUSED };
-        let finding = Diagnostic::new(code, message, Place::value(object.id, node));
-        self.diagnostics.report(finding.about(object.key.clone()));
-    }
-
-    fn faults(&mut self, object: &Object, unfit: Vec<Fault>, unknown: Vec<Fault>) {
-        for fault in unfit {
-            let finding = Diagnostic::new(&shared::WRONG_TYPE, fault.text, Place::value(object.id, fault.node));
-            self.diagnostics.report(finding.about(object.key.clone()));
-        }
-        for fault in unknown {
-            let message = format!("there is no field `{}`: the whole entry is refused", fault.text);
-            self.unknown_field(object, &codes::UNKNOWN_ENTRY_FIELD, message, fault.node, fault.meant);
-        }
-    }
-
-    fn unread(&mut self, object: &Object, fault: &Fault) {
-        let message = format!("there is no field `{}` that Chancery reads: it has no effect on what is served", fault.text);
-        self.unknown_field(object, &shared::UNKNOWN_FIELD, message, fault.node, fault.meant);
-    }
-
-    fn unknown_field(&mut self, object: &Object, code: &'static Code, message: String, node: NodeId, meant: Option<&str>) {
-        let mut finding = Diagnostic::new(code, message, Place::key(object.id, node));
-        if let Some(meant) = meant {
-            finding = finding.help(format!("`{meant}` is probably meant"));
-        }
-        self.diagnostics.report(finding.about(object.key.clone()));
-    }
-
-    fn unknown_kind(&mut self, object: &Object, kind: &Str) {
-        let at = ["kind", "Kind"].into_iter().find_map(|key| any_case(&object.root, key)).map_or(object.root.id, |node| node.id);
-        let finding = Diagnostic::new(&codes::UNKNOWN_ENTRY_KIND, format!("invalid config entry kind: {kind}"), Place::value(object.id, at));
-        let names = if group(&object.root).is_some() {
-            Kind::resources().map(Kind::resource).collect::<Vec<_>>()
-        } else {
-            Kind::ALL.iter().map(|kind| kind.name()).collect()
-        };
-        let meant = nearest(kind, names).map(|meant| format!("`{meant}` is probably meant"));
-        let finding = finding.about(object.key.clone());
-        self.diagnostics.report(match meant {
-            Some(meant) => finding.help(meant),
-            None => finding,
-        });
-    }
-
-    /// Reports what an API server drops of a resource, and why it refuses it; the config entry, unless it does.
-    fn admit(&mut self, object: &Object, root: &Node, kind: Kind) -> Option<Node> {
-        let version = root
-            .get("apiVersion")
-            .filter(|version| version.as_str().and_then(|text| text.rsplit_once('/')).is_some_and(|(_, version)| version != VERSION));
-        if let Some(version) = version {
-            let message = format!("there is no `{}`: the version is {VERSION}", version.as_str().unwrap_or_default());
-            self.diagnostics
-                .report(Diagnostic::new(&shared::UNSUPPORTED_VERSION, message, Place::value(object.id, version.id)).about(object.key.clone()));
-            return None;
-        }
-        let admitted = admission::admit(root, kind);
-        for dropped in admitted.dropped {
-            let message = if dropped.of_others {
-                format!("there is no field `{}` in the version of Consul that Chancery follows: it has no effect on what is served", dropped.path)
-            } else {
-                format!("there is no field `{}`: Kubernetes drops it", dropped.path)
-            };
-            self.unknown_field(object, &shared::UNKNOWN_FIELD, message, dropped.node, dropped.meant.as_deref());
-        }
-        let is_taken = admitted.refused.is_empty();
-        for (code, why, node) in admitted.refused {
-            self.diagnostics.report(Diagnostic::new(code, why, Place::value(object.id, node)).about(object.key.clone()));
-        }
-        is_taken.then_some(admitted.entry)
-    }
-
-    /// Takes an entry; one of Kubernetes that Consul does not take yet is given back.
-    fn entry(&mut self, object: &Object, id: ObjectId, kind: Kind) -> Option<Arc<Entry>> {
-        let root = documents::read_words(object);
-        let is_resource = group(&object.root).is_some();
-        let written = if is_resource { Cow::Owned(self.admit(object, &root, kind)?) } else { Cow::Borrowed(&*root) };
-        let read = decode(&written, kind.shape(), id, Manner::Entry);
-        let mut unknown = read.unknown;
-        // What an agent stores it has taken.
-        let stored = object.stored && group(&object.root).is_none();
-        if stored {
-            core::mem::take(&mut unknown).into_iter().for_each(|fault| self.unread(object, &fault));
-        }
-        if !read.unfit.is_empty() || !unknown.is_empty() {
-            self.faults(object, read.unfit, unknown);
-            return None;
-        }
-        let mut tree = read.tree;
-        let secret = object.secrets.first().map(|(_, secret)| secret.clone());
-        let key_text = secret.as_ref().map_or("", |secret| secret.expose().as_str());
-        // An assumed certificate has no key.
-        let is_valid = |tree: &_| if object.assumed || stored { Ok(()) } else { validate(kind, tree, key_text) };
-        let nameless = |tree: &Tree| !stored && kind != Kind::Mesh && tree.get("Name").text().is_empty();
-        let verdict = normalise(kind, &mut tree).and_then(|()| is_valid(&tree));
-        let verdict = verdict.and_then(|()| refuse(nameless(&tree), || "Name is required".into()));
-        if let Err(why) = verdict {
-            self.report(object, NodeId::default(), why);
-            return None;
-        }
-        let entry = Arc::new(Entry { kind, name: tree.get("Name").str(), tree, key: secret, object: id });
-        if stored {
-            self.insert(&entry);
-        } else if let Err(why) = self.store(&entry) {
-            if is_resource {
-                return Some(entry);
-            }
-            self.report(object, NodeId::default(), why);
-        }
-        None
     }
 
     /// Stores an entry that fits to what is stored.
@@ -217,7 +189,9 @@ impl State {
             }
             _ => {}
         }
-        self.entries.insert((kind, name), entry.clone());
+        let key = (kind, name);
+        self.leading.replace(self.entries.get(&key).map(|before| &**before), entry);
+        self.entries.insert(key, entry.clone());
     }
 
     /// Gives a service its virtual IP.
@@ -235,68 +209,6 @@ impl State {
     fn assign_wildcard(&mut self) {
         let typical: Vec<Str> = self.here().filter(|instance| instance.kind.is_empty()).map(|instance| instance.service.clone()).collect();
         typical.iter().filter(|service| *service != "consul").for_each(|service| self.assign(service));
-    }
-
-    fn service(&mut self, object: &Object, id: ObjectId) {
-        let datacenter = self.datacenter.clone();
-        let registered = registration::service(&documents::read_words(object), id, &datacenter, &|port| self.instances.uses(port));
-        if !registered.faults.is_empty() {
-            for fault in registered.faults {
-                self.report(object, fault.node, fault.text);
-            }
-            return;
-        }
-        // An assumed gateway listens at every address.
-        let has_address = || if object.assumed { Ok(()) } else { registered.instances.first().map_or(Ok(()), registration::has_address) };
-        if let Err(why) = registered.verdict.and_then(|()| has_address()) {
-            return self.report(object, NodeId::default(), why);
-        }
-        registered.instances.into_iter().for_each(|instance| self.register(instance));
-    }
-
-    fn catalog(&mut self, object: &Object, id: ObjectId) {
-        let datacenter = self.datacenter.clone();
-        let registered = registration::catalog(&documents::read_words(object), id, &datacenter);
-        // What an agent stores it has taken.
-        if !registered.faults.is_empty() && !object.stored {
-            for fault in registered.faults {
-                self.report(object, fault.node, fault.text);
-            }
-            return;
-        }
-        if let Err(why) = registered.verdict {
-            return self.report(object, NodeId::default(), why);
-        }
-        for mut instance in registered.instances {
-            let is_here = |agent: &Agent| instance.node.peer.is_empty() && instance.node.name == agent.node;
-            instance.local = instance.node.datacenter == self.datacenter && self.agent.as_ref().is_some_and(is_here);
-            self.register(instance);
-        }
-    }
-
-    fn register(&mut self, mut instance: Instance) {
-        if self.agent.is_some() {
-            self.learn(&instance);
-        }
-        if instance.node.datacenter == self.datacenter && instance.node.peer.is_empty() {
-            if instance.kind == "connect-proxy" || instance.native {
-                let destination = instance.destination();
-                self.assign(&destination);
-                if let Some(ip) = self.virtual_ips.get(&destination).cloned() {
-                    let port = instance.port;
-                    instance.tag(VIRTUAL, &ip, port);
-                }
-            }
-            let gateways = if instance.kind.is_empty() { self.with_wildcard() } else { Vec::new() };
-            if !gateways.is_empty() {
-                self.assign(&instance.service);
-            }
-            // In which order an agent that is there was told is not known.
-            if self.agent.is_none() {
-                self.wildcards.extend(gateways.into_iter().map(|gateway| (gateway, instance.service.clone())));
-            }
-        }
-        self.instances.put(instance);
     }
 
     /// Learns the virtual IPs that an instance has in the catalog.
@@ -317,25 +229,103 @@ impl State {
         self.of_kind(Kind::TerminatingGateway).filter(is_wild).map(|entry| entry.name.clone()).collect()
     }
 
+    /// Registers the instances of a document. The answer is whose place they take.
+    fn register_all(&mut self, read: &mut Read) -> BTreeSet<ObjectId> {
+        let before = core::mem::take(&mut read.registered);
+        let mut before = before.into_iter();
+        let mut replaced = BTreeSet::new();
+        for instance in &read.document.instances {
+            let known = self.instances.same(instance).and_then(|known| known.object);
+            read.registered.push(self.register(instance, before.next()));
+            replaced.extend(known);
+        }
+        replaced
+    }
+
+    /// Reports that a document takes the place of others.
+    fn overwritten(&mut self, objects: &Objects, later: &Object, replaced: BTreeSet<ObjectId>) {
+        let earlier = replaced.into_iter().filter(|earlier| *earlier != later.id).filter_map(|earlier| objects.get(earlier));
+        for earlier in earlier.filter(|earlier| !earlier.assumed && !later.assumed) {
+            self.diagnostics.report(kubernetes::overwritten(earlier, later));
+        }
+    }
+
+    /// Registers an instance; `known` is the same one as it was registered before, with its virtual IP.
+    fn register(&mut self, instance: &Instance, known: Option<(Option<Str>, Arc<Instance>)>) -> (Option<Str>, Arc<Instance>) {
+        if self.agent.is_some() {
+            self.learn(instance);
+        }
+        let is_here = instance.node.datacenter == self.datacenter && instance.node.peer.is_empty();
+        let mut ip = None;
+        if is_here {
+            if instance.kind == "connect-proxy" || instance.native {
+                let destination = instance.destination();
+                self.assign(&destination);
+                ip = self.virtual_ips.get(&destination).cloned();
+            }
+            let gateways = if instance.kind.is_empty() { self.with_wildcard() } else { Vec::new() };
+            if !gateways.is_empty() {
+                self.assign(&instance.service);
+            }
+            // In which order an agent that is there was told is not known.
+            if self.agent.is_none() {
+                self.wildcards.extend(gateways.into_iter().map(|gateway| (gateway, instance.service.clone())));
+            }
+        }
+        let registered = match known.filter(|(known, _)| *known == ip) {
+            Some((_, known)) => known,
+            None => {
+                let mut registered = instance.clone();
+                registered.local |= is_here && self.agent.as_ref().is_some_and(|agent| registered.node.name == agent.node);
+                if let Some(ip) = &ip {
+                    let port = registered.port;
+                    registered.tag(VIRTUAL, ip, port);
+                }
+                Arc::new(registered)
+            }
+        };
+        self.instances.put(registered.clone());
+        (ip, registered)
+    }
+
     /// Terminating gateways tell the virtual IPs of the services behind them.
     fn tag_terminating(&mut self) {
-        for at in 0..self.instances.len() {
-            let Some(instance) = self.instances.get(at).filter(|instance| instance.kind == "terminating-gateway") else { continue };
-            let mut instance = (**instance).clone();
+        let gateways: Vec<Arc<Instance>> = self.instances.of_kind("terminating-gateway").cloned().collect();
+        for gateway in gateways {
+            let mut instance = (*gateway).clone();
             for service in self.behind(&instance.service) {
                 if let Some(ip) = self.virtual_ips.get(&service).cloned() {
                     instance.tag(&format!("{VIRTUAL}:{service}"), &ip, 0);
                 }
             }
-            self.instances.put(instance);
+            self.instances.put(Arc::new(instance));
         }
     }
+}
 
-    /// An error about an instance, at what registered it.
-    pub(crate) fn report_proxy(&mut self, instance: &Instance, message: &str, place: Option<Place>) {
-        let whole = instance.object.map(|object| Place::value(object, NodeId::default()));
-        let place = place.or(whole).unwrap_or(Place::Whole);
-        let message = format!("{}: {message}", quote(&instance.id));
-        self.diagnostics.report(Diagnostic::new(&codes::PROXY_WITHOUT_CONFIGURATION, message, place).about(key("xds", &instance.id)));
+/// The config entries of documents, in order, beside those of the last time.
+struct Entries {
+    before: Vec<ObjectId>,
+    now: Vec<ObjectId>,
+    /// All so far are as they were, and so fit as they did.
+    are_same: bool,
+}
+
+impl Entries {
+    /// Notes the next one; the answer is whether all up to it are as they were.
+    fn next(&mut self, id: ObjectId, entry: &Entry, is_known: bool) -> bool {
+        // What a wildcard exports depends on what is registered.
+        let is_wild = entry.kind == Kind::ExportedServices && entry.tree.get("Services").items().iter().any(|service| service.get("Name").is("*"));
+        self.are_same &= is_known && !is_wild && self.before.get(self.now.len()) == Some(&id);
+        self.now.push(id);
+        self.are_same
     }
+}
+
+/// An error about a proxy, at what registered it.
+pub(super) fn proxy_finding(instance: &Instance, message: &str, place: Option<Place>) -> Diagnostic {
+    let whole = instance.object.map(|object| Place::value(object, NodeId::default()));
+    let place = place.or(whole).unwrap_or(Place::Whole);
+    let message = format!("{}: {message}", quote(&instance.id));
+    Diagnostic::new(&codes::PROXY_WITHOUT_CONFIGURATION, message, place).about(key("xds", &instance.id))
 }

@@ -21,6 +21,8 @@ pub struct Instances {
     in_mesh: Index,
     by_kind: Index,
     by_datacenter: Index,
+    /// Those of the agent, by their ids.
+    locals: Index,
     /// How many instances of the agent have a port.
     ports: BTreeMap<i64, usize>,
 }
@@ -45,9 +47,8 @@ impl<'a> IntoIterator for &'a Instances {
 
 impl Instances {
     /// Registers an instance, in the place of the one that was registered before.
-    pub(crate) fn put(&mut self, instance: Instance) {
+    pub(crate) fn put(&mut self, instance: Arc<Instance>) {
         let key = (instance.node.name.clone(), instance.id.clone(), instance.node.datacenter.clone());
-        let instance = Arc::new(instance);
         let next = self.all.len();
         let at = *self.by_key.entry(key).or_insert(next);
         match self.all.get_mut(at) {
@@ -73,6 +74,18 @@ impl Instances {
     /// Those of a kind.
     pub(crate) fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Arc<Instance>> {
         self.of(&self.by_kind, kind)
+    }
+
+    /// The instance whose place another would take.
+    pub(crate) fn same(&self, other: &Instance) -> Option<&Arc<Instance>> {
+        let key = (other.node.name.clone(), other.id.clone(), other.node.datacenter.clone());
+        self.by_key.get(&key).and_then(|at| self.all.get(*at))
+    }
+
+    /// The instance of the agent that has this id.
+    pub(crate) fn local(&self, datacenter: &Str, id: &Str) -> Option<&Arc<Instance>> {
+        let places = self.locals.get(id).into_iter().flatten();
+        places.filter_map(|at| self.all.get(*at)).find(|instance| instance.node.datacenter == *datacenter)
     }
 
     /// Whether a datacenter has any.
@@ -126,7 +139,8 @@ impl Instances {
             (&mut self.by_datacenter, instance.node.datacenter.clone()),
         ];
         let in_mesh = in_mesh.map(|service| (&mut self.in_mesh, service));
-        always.into_iter().chain(in_mesh)
+        let local = instance.local.then(|| (&mut self.locals, instance.id.clone()));
+        always.into_iter().chain(in_mesh).chain(local)
     }
 }
 
@@ -136,6 +150,7 @@ mod tests {
     use crate::dialect::consul::instance::Instance;
     use crate::ir::Tree;
     use crate::text::Str;
+    use alloc::sync::Arc;
     use alloc::vec::Vec;
 
     fn instance(id: &str, service: &str, kind: &str, port: i64) -> Instance {
@@ -146,11 +161,11 @@ mod tests {
     #[test]
     fn an_instance_that_is_registered_again_is_found_by_what_it_is_now() {
         let mut all = Instances::default();
-        all.put(instance("a", "web", "", 80));
-        all.put(instance("b", "web", "", 81));
-        all.put(instance("p", "web-sidecar-proxy", "connect-proxy", 82));
-        all.put(instance("a", "shop", "", 83));
-        let ids = |found: &mut dyn Iterator<Item = &alloc::sync::Arc<Instance>>| found.map(|of| of.id.clone()).collect::<Vec<_>>();
+        all.put(Arc::new(instance("a", "web", "", 80)));
+        all.put(Arc::new(instance("b", "web", "", 81)));
+        all.put(Arc::new(instance("p", "web-sidecar-proxy", "connect-proxy", 82)));
+        all.put(Arc::new(instance("a", "shop", "", 83)));
+        let ids = |found: &mut dyn Iterator<Item = &Arc<Instance>>| found.map(|of| of.id.clone()).collect::<Vec<_>>();
         assert_eq!(all.len(), 3);
         assert_eq!(ids(&mut all.of_service("web")), ["b"]);
         assert_eq!(ids(&mut all.of_service("shop")), ["a"]);

@@ -32,6 +32,7 @@ crate::diagnostic::codes::codes! {
     SPLIT_WITHOUT_INSTANCES = "split-without-instances", Warning, "a share of the requests goes to a service without instances";
     EMPTY_SPLIT = "empty-split", Notice, "a split gets no requests";
     REDIRECT_WITHOUT_INSTANCES = "redirect-without-instances", Warning, "a redirect leads to a service without instances";
+    FAILOVER_TO_ITSELF = "failover-to-itself", Warning, "a failover leads to where the requests already go, so Consul leaves it out";
     FAILOVER_WITHOUT_INSTANCES = "failover-without-instances", Warning, "a failover target has no instances";
     SUBSET_WITHOUT_INSTANCES = "subset-without-instances", Warning, "no instance belongs to a subset";
     UNUSED_SUBSET = "unused-subset", Notice, "nothing leads to a subset";

@@ -2,44 +2,75 @@
 //!
 //! What must not be here: any of the stages.
 
+use super::agent::Agent;
+use super::apply::{Applied, proxy_finding};
 use super::chain::{self, Chain, Request, Set};
 use super::documents::What;
 use super::entry::Kind;
 use super::instance::Instance;
-use super::proxycfg::{self, Mailbox, Source};
+use super::proxycfg::{Catalog, ConfigSource, FromCatalog, Local, Manager, Mirror, Refill, Snapshot};
 use super::stages::{ProxyState, Stages};
 use super::state::{DATACENTER, State};
 use super::xds::{self, Context, Failure};
 use super::{Options, bootstrap, documents, names, registration, service};
 use crate::compilation::{Answers, Draft, Gateway, GatewayId, Ledger, Outcome, SideRef, State as LedgerState, Task, Why};
 use crate::diagnostic::{Findings, Place, Severity};
+use crate::executor::{self, Executor};
 use crate::ir::{EnvoyDelivery, Ir, Tree, Verbatim};
 use crate::order::Gather as _;
 use crate::resource::{Inputs, ObjectId, Objects};
 use crate::text::Str;
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+/// What the next compile need not find out again.
+#[derive(Default)]
+pub(super) struct Memory {
+    options: Options,
+    applied: Applied,
+    running: Option<Running>,
+}
+
+/// The proxies that run, and who answers them.
+struct Running {
+    /// What only the agent knows: where it is another, all begins anew.
+    agent: Option<Agent>,
+    peers: Arc<BTreeMap<Str, State>>,
+    data: Box<dyn Refill + Send>,
+    manager: Manager,
+    local: Local,
+    catalog: FromCatalog,
+    built: BTreeMap<Str, Arc<Built>>,
+}
+
 /// From documents to gateways: one for each proxy that is registered with the agent.
 pub(super) fn compile(task: Task<'_>) -> Draft {
-    let Task { objects, options, ledger, sink, .. } = task;
+    let Task { objects, options, ledger, sink, memory, executor, .. } = task;
     let objects = &*objects;
     let options = Options::of(options);
-    let mut state = State::of(objects, DATACENTER);
+    let mut forgetful = Memory::default();
+    let memory = memory.downcast_mut::<Memory>().unwrap_or(&mut forgetful);
+    if memory.options != options {
+        *memory = Memory { options: options.clone(), ..Memory::default() };
+    }
+    let mut state = State::with(objects, DATACENTER, &mut memory.applied);
+    let mut found = core::mem::take(&mut state.diagnostics);
+    let state = Arc::new(state);
     let served = state.served();
-    let peers: BTreeMap<Str, State> = options.peers.iter().map(|(name, text)| (name.clone(), peer(text, name))).gathered();
+    let running = memory.run(&state, &served, &options, executor);
     let (mut proxies, mut gateways) = (BTreeMap::new(), Vec::new());
     for (id, instance) in &served {
-        let built = build(&state, &peers, &options, instance);
+        let Some(built) = running.built.get(id) else { continue };
         if let Some(failure) = &built.failure {
-            state.report_proxy(&built.merged, &failure.message, failure.origin.map(Place::origin));
+            found.report(proxy_finding(&built.merged, &failure.message, failure.origin.map(Place::origin)));
         }
-        proxies.insert(id.clone(), built.state);
-        gateways.push(Gateway { id: GatewayId::new(id.clone()), owner: instance.object, outcome: Outcome::Runs(Arc::new(built.ir)) });
+        proxies.insert(id.clone(), built.state.clone());
+        gateways.push(Gateway { id: GatewayId::new(id.clone()), owner: instance.object, outcome: Outcome::Runs(built.ir.clone()) });
     }
-    sink.append(&mut state.diagnostics);
+    sink.append(&mut found);
     write_down(objects, sink, ledger);
     for (gateway, (id, _)) in gateways.iter().zip(&served).filter(|(_, (_, instance))| registration::is_gateway(&instance.kind)) {
         let is_empty = matches!(&gateway.outcome, Outcome::Runs(ir) if ir.delivery.verbatim.is_empty());
@@ -48,8 +79,58 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
             ledger.emitted(object, format!("the proxy {id}{nothing}"));
         }
     }
-    let chains = chains(&state);
-    Draft { stages: Arc::new(Stages { options, state, peers, chains, proxies }), answers: Answers::default(), gateways }
+    let peers = running.peers.clone();
+    Draft { stages: Arc::new(Stages { options, state, peers, proxies }), answers: Answers::default(), gateways }
+}
+
+impl Memory {
+    /// Brings all proxies up to date. What a proxy gets is made again only where it knows something else than before.
+    fn run(&mut self, state: &Arc<State>, served: &[(Str, Arc<Instance>)], options: &Options, executor: &dyn Executor) -> &Running {
+        let default_deny = denies(state, options);
+        let running = self.running.take().filter(|running| running.agent == state.agent);
+        let (mut running, changed) = match running {
+            Some(mut running) => {
+                let changed = running.data.replace(state.clone(), &mut running.manager.inbox);
+                (running, changed)
+            }
+            None => (Running::new(state, options), BTreeSet::new()),
+        };
+        let Running { data, manager, local, catalog, built, .. } = &mut running;
+        let mut sources: [&mut dyn ConfigSource; 2] = [local, catalog];
+        // A proxy that another source takes over is let go first.
+        sources.iter_mut().for_each(|source| source.let_go(served, manager, &mut **data));
+        sources.iter_mut().for_each(|source| source.sync(served, state, &changed, manager));
+        let changed: Vec<Str> = manager.run(&mut **data).into_iter().collect();
+        let agent = state.agent.as_ref();
+        let made = executor::map(executor, &changed, |id| manager.snapshot(id).map(|snapshot| Arc::new(build(&snapshot, default_deny, agent))));
+        built.extend(changed.iter().cloned().zip(made).filter_map(|(id, made)| Some((id, made?))));
+        built.retain(|id, _| manager.snapshot(id).is_some());
+        self.running.insert(running)
+    }
+}
+
+impl Running {
+    fn new(state: &Arc<State>, options: &Options) -> Self {
+        let peers: BTreeMap<Str, State> = options.peers.iter().map(|(name, text)| (name.clone(), peer(text, name))).gathered();
+        let peers = Arc::new(peers);
+        let catalog = Catalog::new(state.clone(), peers.clone(), denies(state, options));
+        // Inputs say all that there is; of a live agent some things are not read yet.
+        let data: Box<dyn Refill + Send> = if state.agent.is_some() { Box::new(Mirror::new(catalog)) } else { Box::new(catalog) };
+        Self {
+            agent: state.agent.clone(),
+            peers,
+            data,
+            manager: Manager::default(),
+            local: Local::default(),
+            catalog: FromCatalog::default(),
+            built: BTreeMap::new(),
+        }
+    }
+}
+
+/// Whether everything is denied without an intention.
+fn denies(state: &State, options: &Options) -> bool {
+    state.agent.as_ref().map_or(options.default_deny, |agent| agent.default_deny)
 }
 
 /// Writes down what became of every object before proxies get anything of it.
@@ -84,34 +165,41 @@ fn peer(text: &Str, name: &str) -> State {
 
 /// A proxy with what it gets.
 struct Built {
-    merged: Instance,
-    state: ProxyState,
-    ir: Ir,
+    merged: Arc<Instance>,
+    state: Arc<ProxyState>,
+    ir: Arc<Ir>,
     /// Why it gets nothing.
     failure: Option<Failure>,
 }
 
-fn build(state: &State, peers: &BTreeMap<Str, State>, options: &Options, instance: &Arc<Instance>) -> Built {
-    let merged = service::merged(instance, &state.entries);
-    let default_deny = state.agent.as_ref().map_or(options.default_deny, |agent| agent.default_deny);
-    let source = Source { home: state, peers, default_deny };
-    let proxy = proxycfg::Proxy::of(&merged);
-    let mail = proxy.as_ref().map(|proxy| Mailbox::settle(proxy.machine(), &source)).unwrap_or_default();
-    let resources =
-        proxy.as_ref().map(|proxy| xds::resources(&Context { instance: &merged, mail: &mail, proxy, default_deny, agent: state.agent.as_ref() }));
+fn build(of: &Snapshot<'_>, default_deny: bool, agent: Option<&Agent>) -> Built {
+    let instance: &Instance = of.instance;
+    let resources = of.proxy.map(|proxy| xds::resources(&Context { instance, mail: of.mail, proxy, default_deny, agent }));
     // There one bad value ends the whole proxy; here it gets nothing, and an error says why.
     let (verbatim, failure) = match resources.unwrap_or_else(|| Ok(Verbatim::default())) {
         Ok(verbatim) => (verbatim, None),
         Err(failure) => (Verbatim::default(), Some(failure)),
     };
+    let identity = names::identity(instance);
     let delivery = EnvoyDelivery {
         verbatim,
-        identity: Some(state.agent.as_ref().map_or_else(|| names::identity(&merged), |agent| agent.named(&names::identity(&merged)))),
-        bootstrap: bootstrap::start(&merged),
+        identity: Some(agent.map_or_else(|| identity.clone(), |agent| agent.named(&identity))),
+        bootstrap: bootstrap::start(instance),
         ..EnvoyDelivery::default()
     };
-    let known = ProxyState { object: instance.object, service: service::answer(&merged), bootstrap: bootstrap::bootstrap(&merged), mail };
-    Built { merged, state: known, ir: Ir { delivery, ..Ir::default() }, failure }
+    let mail = of.mail.clone();
+    let known = ProxyState { object: instance.object, service: service::answer(instance), bootstrap: bootstrap::bootstrap(instance), mail };
+    Built { merged: of.instance.clone(), state: Arc::new(known), ir: Arc::new(Ir { delivery, ..Ir::default() }), failure }
+}
+
+/// One proxy of a cluster, from scratch.
+fn alone(state: &Arc<State>, stages: &Stages, instance: &Arc<Instance>) -> Option<Built> {
+    let default_deny = denies(state, &stages.options);
+    let mut data = Catalog::new(state.clone(), stages.peers.clone(), default_deny);
+    let mut manager = Manager::default();
+    manager.register(&instance.id, Arc::new(service::merged(instance, &state.entries)));
+    manager.run(&mut data);
+    manager.snapshot(&instance.id).map(|snapshot| build(&snapshot, default_deny, state.agent.as_ref()))
 }
 
 /// Of larger inputs, documents are not applied again without one of them: what Consul would then refuse is not seen.
@@ -127,10 +215,11 @@ pub(super) fn is_needed(stages: &Stages, side: SideRef<'_>, object: ObjectId, re
         objects.retain(|of| of.id != object);
         State::of(&objects, DATACENTER)
     } else {
-        let mut state = stages.state.clone();
+        let mut state = State::clone(&stages.state);
         state.entries.retain(|_, entry| entry.object != object);
         state
     };
+    let state = Arc::new(state);
     let served: BTreeMap<Str, Arc<Instance>> = state.served().into_iter().gathered();
     let of_readers: Vec<&Gateway> = side.side.gateways.iter().filter(|gateway| gateway.owner.is_some_and(|owner| readers.contains(&owner))).collect();
     // Without a reader, a proxy may still see it: intentions name upstreams of transparent proxies.
@@ -140,7 +229,8 @@ pub(super) fn is_needed(stages: &Stages, side: SideRef<'_>, object: ObjectId, re
     for gateway in of_readers {
         let (Outcome::Runs(ir), Some(instance)) = (&gateway.outcome, served.get(gateway.id.as_str())) else { continue };
         *budget = budget.checked_sub(1)?;
-        let after = build(&state, &stages.peers, &stages.options, instance).ir.delivery;
+        let after = alone(&state, stages, instance)?.ir;
+        let after = &after.delivery;
         if ir.delivery.identity != after.identity || !same(&ir.delivery.verbatim, &after.verbatim) {
             return Some(true);
         }
@@ -164,7 +254,7 @@ fn plain_chain(state: &State, service: &Str) -> Option<Chain> {
 }
 
 /// The chains of all services that are spoken of.
-fn chains(state: &State) -> Tree {
+pub(super) fn chains(state: &State) -> Tree {
     let kinds = [Kind::ServiceDefaults, Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
     let configured = state.entries.values().filter(|entry| kinds.contains(&entry.kind) && entry.name != "*").map(|entry| entry.name.clone());
     let typical = state.here().filter(|instance| instance.kind.is_empty()).map(|instance| instance.service.clone());

@@ -242,6 +242,33 @@ mod tests {
     }
 
     #[test]
+    fn what_a_text_is_does_not_depend_on_its_name() {
+        let json = "{\"service\": {\"name\": \"web\", \"port\": 80}}";
+        let hcl = "service {\n  name = \"web\"\n  port = 80\n}\n";
+        for (name, text) in [("agent.hcl", json), ("agent.json", json), ("agent.hcl", hcl), ("agent.json", hcl)] {
+            let (objects, findings) = load(&Inputs::one(name, text));
+            let names: Vec<Str> = objects.iter().map(|object| object.key.name.clone()).collect();
+            assert!(names == ["web"] && findings.is_empty(), "{name}: {names:?} {findings:?}");
+        }
+    }
+
+    #[test]
+    fn a_thousand_splits_and_what_is_no_text_are_reported_and_end_nothing() {
+        let splits: alloc::string::String = (0..1_000).map(|at| alloc::format!("- {{Weight: 0.1, Service: s{at}}}\n")).collect();
+        let http = "Kind: proxy-defaults\nName: global\nConfig: {protocol: http}\n---\n";
+        let state = |text: &str| {
+            let (objects, findings) = load(&Inputs::one("in.yaml", text));
+            (crate::dialect::consul::state::State::of(&objects, "dc1"), findings)
+        };
+        let (many, found) = state(&alloc::format!("{http}Kind: service-splitter\nName: web\nSplits:\n{splits}"));
+        assert!(found.is_empty() && many.diagnostics.is_empty() && many.entries.len() == 2, "{:?}", many.diagnostics);
+        let (short, _) = state(&alloc::format!("{http}Kind: service-splitter\nName: web\nSplits:\n{}", splits.replacen("0.1", "0.2", 7)));
+        assert_eq!(short.entries.len(), 1, "shares that come to 100.7 are refused");
+        let (binary, found) = state("\u{0}\u{1}ELF\u{2}\u{7f}: \u{3}");
+        assert!(binary.entries.is_empty() && !found.is_empty());
+    }
+
+    #[test]
     fn services_of_compose_are_no_definitions() {
         let compose = "services:\n  web: {image: nginx}\n  name: {image: nginx}\n";
         let (objects, _) = load(&Inputs::one("compose.yaml", compose));

@@ -65,7 +65,7 @@ fn providers(entries: &Entries, entry: &Entry) -> Verdict {
 }
 
 /// The services to which an entry leads.
-fn related(entry: &Entry) -> BTreeSet<Str> {
+pub(super) fn related(entry: &Entry) -> BTreeSet<Str> {
     let tree = &entry.tree;
     let own = |service: Str| if service.is_empty() { entry.name.clone() } else { service };
     let found: Vec<Str> = match entry.kind {
@@ -97,7 +97,23 @@ struct Affected {
     strict: bool,
 }
 
-fn affected(entries: &Entries, entry: &Arc<Entry>) -> Affected {
+/// The services from which requests may come to one, through any number of entries: itself included.
+fn before(state: &State, service: &Str) -> BTreeSet<Str> {
+    let mut found = BTreeSet::from([service.clone()]);
+    let mut todo = Vec::from([service.clone()]);
+    while let Some(name) = todo.pop() {
+        let leading = state.leading.to(&name).filter(|(kind, _)| *kind != Kind::IngressGateway);
+        for (_, from) in leading {
+            if found.insert(from.clone()) {
+                todo.push(from.clone());
+            }
+        }
+    }
+    found
+}
+
+fn affected(state: &State, entry: &Arc<Entry>) -> Affected {
+    let entries = &state.entries;
     let of = |kind: Kind| entries.iter().filter(move |((of, _), _)| *of == kind).map(|(_, entry)| entry.clone());
     let mut affected = Affected::default();
     match entry.kind {
@@ -114,9 +130,11 @@ fn affected(entries: &Entries, entry: &Arc<Entry>) -> Affected {
             affected.strict = true;
         }
         _ => {
-            affected.intentions.extend(of(Kind::ServiceIntentions));
+            // The reference looks at all intentions. The chains of others are as they were when their own entries were stored: they fit.
+            let intentions = before(state, &entry.name).into_iter().map(|name| (Kind::ServiceIntentions, name));
+            affected.intentions.extend(intentions.filter_map(|key| entries.get(&key)).cloned());
             affected.chains.insert(entry.name.clone());
-            for other in entries.values().filter(|other| related(other).contains(&entry.name)) {
+            for other in state.leading.to(&entry.name).filter_map(|key| entries.get(key)) {
                 if other.kind == Kind::IngressGateway {
                     affected.ingress.push(other.clone());
                 } else {
@@ -143,13 +161,12 @@ fn services(state: &State, entry: &Arc<Entry>) -> Verdict {
         _ => {}
     }
     set.instead.insert((entry.kind, entry.name.clone()), Some(entry.clone()));
-    let affected = affected(&state.entries, entry);
-    let exported = state.exported();
+    let affected = affected(state, entry);
     let request = |service: &Str| Request { service: service.clone(), datacenter: Str::new_static("dc1"), ..Request::default() };
     let mut found = BTreeMap::new();
     for service in &affected.chains {
         let chain = chain::compile(&set, &request(service))?;
-        if exported.contains(service) {
+        if state.is_exported(service) {
             export_is_safe(&set, service)?;
         }
         let is_resolver = matches!(chain.first().map(|node| &node.kind), Some(NodeKind::Resolver(_)));

@@ -7,8 +7,10 @@ use super::names::{self, PEER_TRUST_DOMAIN, TRUST_DOMAIN};
 use super::state::State;
 use crate::compilation::Issued;
 use crate::ir::{SecretPart, SecretReference};
-use crate::resource::{Object, Objects};
+use crate::resource::{ObjectId, Objects};
 use crate::text::Str;
+use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::vec::Vec;
 
 /// The kind of a document with the certificate of a service.
@@ -18,17 +20,26 @@ pub(crate) const ROOTS: &str = "consul-roots";
 /// The name of the roots of this cluster, and what stands before that of a peer.
 const OWN_ROOTS: &str = "roots";
 
+/// The documents with certificates, by what references call them.
+pub(super) fn documents(objects: &Objects) -> BTreeMap<Str, ObjectId> {
+    let mut found = BTreeMap::new();
+    for object in objects.iter().filter(|object| !object.broken) {
+        let name = match documents::what(&object.root).0 {
+            What::Roots if object.key.name == OWN_ROOTS => Str::new_static(OWN_ROOTS),
+            What::Leaf => Str::from(format!("leaf:{}", object.key.name)),
+            _ => continue,
+        };
+        found.entry(name).or_insert(object.id);
+    }
+    found
+}
+
 /// What a live source gave for a reference.
-pub(super) fn held(objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {
-    let find = |wanted: What, name: &str| {
-        let is_it = |object: &&Object| object.key.name == name && documents::what(&object.root).0 == wanted;
-        objects.iter().filter(|object| !object.broken).find(is_it)
-    };
+pub(super) fn held(objects: &Objects, known: &BTreeMap<Str, ObjectId>, reference: &SecretReference) -> Option<Vec<u8>> {
+    let found = known.get(&reference.name).and_then(|id| objects.get(*id))?;
     if reference.name == OWN_ROOTS {
-        let found = find(What::Roots, OWN_ROOTS)?;
         return Some(found.root.get("Certificates")?.as_str()?.as_bytes().to_vec());
     }
-    let found = find(What::Leaf, reference.name.strip_prefix("leaf:")?)?;
     match reference.part {
         SecretPart::PrivateKey => found.secrets.first().map(|(_, key)| key.expose().as_bytes().to_vec()),
         _ => Some(found.root.get("CertPEM")?.as_str()?.as_bytes().to_vec()),

@@ -27,6 +27,7 @@ mod material;
 mod names;
 mod options;
 pub mod proxycfg;
+mod reading;
 mod registration;
 mod relations;
 mod schema;
@@ -73,7 +74,7 @@ pub static DIALECT: Dialect = Dialect {
     codes: codes::ALL,
     outputs: views::OUTPUTS,
     checks: checks::ALL,
-    memory: || Box::new(()),
+    memory: || Box::new(compile::Memory::default()),
     compile: |task| compile::compile(task),
     called: names::called,
     setting_changes: |_, _| Vec::new(),

@@ -61,7 +61,7 @@ pub(crate) fn service(root: &text::Node, object: ObjectId, datacenter: &str, use
 }
 
 /// Whether a service of the agent has a port.
-type Used<'a> = &'a dyn Fn(i64) -> bool;
+pub(crate) type Used<'a> = &'a dyn Fn(i64) -> bool;
 
 fn definition(tree: &Tree, datacenter: &str, used: Used<'_>, object: ObjectId) -> Result<Vec<Instance>, Reason> {
     refuse(tree.get("Service").text().is_empty(), || "Missing service name".into())?;

@@ -9,6 +9,7 @@ use crate::ir::Tree;
 use crate::resource::ObjectId;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 
 /// What was compiled.
 #[derive(Debug, Default)]
@@ -16,13 +17,11 @@ pub struct Stages {
     /// How Consul runs.
     pub options: Options,
     /// The cluster.
-    pub state: State,
+    pub state: Arc<State>,
     /// Peers, by the names that this cluster has for them.
-    pub peers: BTreeMap<Str, State>,
-    /// The discovery chains of all services that are spoken of.
-    pub chains: Tree,
+    pub peers: Arc<BTreeMap<Str, State>>,
     /// What is known of each proxy, by its id.
-    pub proxies: BTreeMap<Str, ProxyState>,
+    pub proxies: BTreeMap<Str, Arc<ProxyState>>,
 }
 
 /// What is known of a proxy besides what its Envoy gets.
@@ -35,5 +34,5 @@ pub struct ProxyState {
     /// What its Envoy is started with.
     pub bootstrap: Tree,
     /// The replies to its watches.
-    pub mail: Mailbox,
+    pub mail: Arc<Mailbox>,
 }

@@ -5,19 +5,45 @@
 use super::agent::Agent;
 use super::catalog::Instances;
 use super::entry::{Entries, Entry, Kind};
+use super::graph;
 use super::instance::Instance;
 use super::registration;
 use super::validate::says;
 use crate::diagnostic::Findings;
 use crate::ir::Tree;
 use crate::order::{Gather as _, Order as _};
+use crate::resource::ObjectId;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use hashbrown::HashMap;
 
 /// The datacenter where proxies are.
 pub(crate) const DATACENTER: &str = "dc1";
+
+/// The config entries that lead to a service, by its name: so that what an entry concerns is found without looking at all others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Leading(HashMap<Str, BTreeSet<(Kind, Str)>>);
+
+impl Leading {
+    /// Notes an entry in the place of the one that was there before.
+    pub(super) fn replace(&mut self, before: Option<&Entry>, entry: &Entry) {
+        for (target, of) in before.into_iter().flat_map(|before| graph::related(before).into_iter().map(move |target| (target, before))) {
+            if let Some(all) = self.0.get_mut(&target) {
+                all.remove(&(of.kind, of.name.clone()));
+            }
+        }
+        for target in graph::related(entry) {
+            self.0.entry(target).or_default().insert((entry.kind, entry.name.clone()));
+        }
+    }
+
+    /// The entries that lead to a service.
+    pub(super) fn to(&self, service: &str) -> impl Iterator<Item = &(Kind, Str)> {
+        self.0.get(service).into_iter().flatten()
+    }
+}
 
 /// A cluster.
 #[derive(Clone, Debug, Default)]
@@ -28,10 +54,14 @@ pub struct State {
     pub datacenter: Str,
     /// The config entries.
     pub entries: Entries,
+    /// Which of them lead to a service.
+    pub(super) leading: Leading,
     /// The instances of all services, in order.
     pub instances: Instances,
     /// Terminating gateways with a wildcard, and the services that were registered after them: what the wildcard says counts for those.
     pub wildcards: BTreeSet<(Str, Str)>,
+    /// The documents with certificates, by what references call them.
+    pub certificates: BTreeMap<Str, ObjectId>,
     /// Virtual IPs of services.
     pub virtual_ips: BTreeMap<Str, Str>,
     /// What is wrong with the documents.
@@ -131,9 +161,19 @@ impl State {
         self.exported_to_if(self.tree(Kind::ExportedServices, "default"), |_| true)
     }
 
-    /// The services that are exported to any peer.
-    pub(crate) fn exported(&self) -> BTreeSet<Str> {
-        self.exports().into_keys().gathered()
+    /// Whether a service is exported to any peer.
+    pub(crate) fn is_exported(&self, service: &str) -> bool {
+        let kinds = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
+        let is_here = |instance: &&Arc<Instance>| instance.node.datacenter == self.datacenter;
+        let is_known = || {
+            kinds.into_iter().any(|kind| self.entries.contains_key(&(kind, Str::new(service))))
+                || self.instances.of_service(service).filter(is_here).any(|instance| instance.kind.is_empty())
+                || self.instances.in_mesh_for(service).filter(is_here).any(|instance| instance.kind == "connect-proxy")
+        };
+        let has_peer = |exported: &&Tree| exported.get("Consumers").items().iter().any(|consumer| says(consumer.get("Peer")));
+        let all = self.tree(Kind::ExportedServices, "default").get("Services").items().iter().filter(has_peer);
+        let mut names = all.map(|exported| exported.get("Name").text());
+        service != "consul" && names.any(|name| name == service || (name == "*" && is_known()))
     }
 
     /// The config entries, as the API lists them.

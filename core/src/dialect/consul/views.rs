@@ -36,7 +36,7 @@ impl compilation::Stages for Stages {
     }
 
     fn relations(&self, objects: &Objects) -> Vec<Relation> {
-        let told = self.proxies.values().filter_map(|known| Some((known.object?, &known.mail)));
+        let told = self.proxies.values().filter_map(|known| Some((known.object?, &*known.mail)));
         relations::relations(&self.state, told, objects)
     }
 
@@ -45,7 +45,7 @@ impl compilation::Stages for Stages {
     }
 
     fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {
-        material::held(objects, reference)
+        material::held(objects, &self.state.certificates, reference)
     }
 
     fn issued(&self, reference: &SecretReference) -> Option<Issued> {
@@ -75,7 +75,11 @@ fn of_proxies(of: SideRef<'_>, which: impl Fn(&ProxyState) -> Node) -> Option<No
 /// What Consul answers besides the configuration of Envoys.
 pub const OUTPUTS: &[Output] = &[
     Output { name: "entries", doc: "Config entries as they are stored", document: |of| stages(of).map(|stages| stages.state.answer().node()) },
-    Output { name: "chain", doc: "The discovery chain of each service", document: |of| stages(of).map(|stages| stages.chains.node()) },
+    Output {
+        name: "chain",
+        doc: "The discovery chain of each service",
+        document: |of| stages(of).map(|stages| compile::chains(&stages.state).node()),
+    },
     Output {
         name: "service",
         doc: "A proxy's registration with its central configuration",

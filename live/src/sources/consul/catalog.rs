@@ -117,12 +117,33 @@ struct Catalog {
     checks: Option<BTreeMap<String, Vec<Check>>>,
     services: BTreeMap<String, Vec<Map<String, Value>>>,
     all_read: bool,
+    /// What was put out, by name.
+    written: BTreeMap<String, Registered>,
+}
+
+/// An instance with what belongs to it.
+#[derive(PartialEq)]
+struct Registered {
+    node: Node,
+    service: Map<String, Value>,
+    checks: Vec<Check>,
 }
 
 impl Catalog {
     fn new(reader: Reader, datacenter: String, proxies: Option<Arc<watch::Sender<BTreeSet<String>>>>, ready: Option<Ready>) -> Self {
         let part = if proxies.is_some() { "catalog".to_owned() } else { format!("catalog of {datacenter}") };
-        Self { reader, datacenter, part, proxies, ready, nodes: None, checks: None, services: BTreeMap::new(), all_read: false }
+        Self {
+            reader,
+            datacenter,
+            part,
+            proxies,
+            ready,
+            nodes: None,
+            checks: None,
+            services: BTreeMap::new(),
+            all_read: false,
+            written: BTreeMap::new(),
+        }
     }
 
     async fn run(mut self) {
@@ -204,29 +225,48 @@ impl Catalog {
         Ok(())
     }
 
-    /// Puts all instances out, once everything was told.
+    /// Puts all instances out that are not as they were, once everything was told.
     fn write(&mut self) {
         let (Some(nodes), Some(checks), true) = (&self.nodes, &self.checks, self.all_read) else { return };
         let prefix = format!("consul/service/{}/", self.datacenter);
-        let none = Vec::new();
         let mut seen = BTreeSet::new();
         let mut shown: BTreeSet<String> = BTreeSet::new();
-        for (node, service) in self.services.iter().flat_map(|(node, all)| all.iter().map(move |service| (node, service))) {
-            let Some(node) = nodes.get(node) else { continue };
-            let text = |field: &str| service.get(field).and_then(Value::as_str).unwrap_or_default();
-            let name = format!("{prefix}{}/{}", node.node, text("ID"));
-            self.reader.put(&name, &document(node, service, checks.get(&node.node).unwrap_or(&none)));
-            seen.insert(name);
-            let shows = match text("Kind") {
-                "connect-proxy" => service.get("Proxy").and_then(|proxy| proxy["DestinationServiceName"].as_str()),
-                "ingress-gateway" | "terminating-gateway" | "api-gateway" => Some(text("Service")),
-                _ => None,
-            };
-            shown.extend(shows.map(str::to_owned));
+        let mut proxies: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (name, services) in &self.services {
+            let Some(node) = nodes.get(name) else { continue };
+            let mut of_service: BTreeMap<&str, Vec<&Check>> = BTreeMap::new();
+            for check in checks.get(name).into_iter().flatten() {
+                of_service.entry(&check.service).or_default().push(check);
+            }
+            let of = |id: &str| of_service.get(id).into_iter().flatten().map(|check| Check::clone(check));
+            for service in services {
+                let text = |field: &str| service.get(field).and_then(Value::as_str).unwrap_or_default();
+                let id = text("ID");
+                let input = format!("{prefix}{name}/{id}");
+                let own = of("").chain(of(id).filter(|check| !check.service.is_empty())).collect();
+                let registered = Registered { node: node.clone(), service: service.clone(), checks: own };
+                if self.written.get(&input) != Some(&registered) {
+                    self.reader.put(&input, &registered.document());
+                    self.written.insert(input.clone(), registered);
+                }
+                seen.insert(input);
+                if let Some(stands_for) = stands_for(service) {
+                    match text("Kind") {
+                        "mesh-gateway" => {}
+                        "terminating-gateway" => shown.extend(behind(service).map(str::to_owned)),
+                        _ => drop(shown.insert(stands_for.to_owned())),
+                    }
+                    for gateway in [id.to_owned(), format!("{name}/{id}")] {
+                        proxies.entry(gateway).or_default().insert(stands_for.to_owned());
+                    }
+                }
+            }
         }
+        self.written.retain(|name, _| seen.contains(name));
         self.reader.outlet.retain(&prefix, &seen);
-        if let Some(proxies) = &self.proxies {
-            proxies.send_if_modified(|known| std::mem::replace(known, shown.clone()) != shown);
+        if let Some(known) = &self.proxies {
+            self.reader.rights.set_services(proxies);
+            known.send_if_modified(|known| std::mem::replace(known, shown.clone()) != shown);
         }
         if let Some(ready) = &mut self.ready {
             ready.say();
@@ -234,20 +274,35 @@ impl Catalog {
     }
 }
 
-/// An instance as a registration in the catalog has it.
-fn document(node: &Node, service: &Map<String, Value>, checks: &[Check]) -> Value {
-    let id = service.get("ID").and_then(Value::as_str).unwrap_or_default();
-    let of_it = checks.iter().filter(|check| check.service.is_empty() || check.service == id);
-    let checks = of_it.map(|check| json!({"CheckID": check.id, "Name": check.name, "Status": check.status, "ServiceID": check.service}));
-    json!({
-        "Node": node.node,
-        "Address": node.address,
-        "Datacenter": node.datacenter,
-        "TaggedAddresses": node.tagged_addresses,
-        "NodeMeta": node.meta,
-        "Service": service,
-        "Checks": checks.collect::<Vec<_>>(),
-    })
+/// The service that a proxy stands for: whose certificate it shows, and which its token must be allowed to write.
+fn stands_for(service: &Map<String, Value>) -> Option<&str> {
+    match service.get("Kind").and_then(Value::as_str)? {
+        "connect-proxy" => service.get("Proxy").and_then(|proxy| proxy["DestinationServiceName"].as_str()),
+        "ingress-gateway" | "terminating-gateway" | "api-gateway" | "mesh-gateway" => service.get("Service").and_then(Value::as_str),
+        _ => None,
+    }
+}
+
+/// The services behind a terminating gateway, whose certificates it shows: the catalog has their virtual addresses at the gateway.
+fn behind(gateway: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let tagged = gateway.get("TaggedAddresses").and_then(Value::as_object).into_iter().flatten();
+    tagged.filter_map(|(name, _)| name.strip_prefix("consul-virtual:"))
+}
+
+impl Registered {
+    /// As a registration in the catalog has it.
+    fn document(&self) -> Value {
+        let check = |check: &Check| json!({"CheckID": check.id, "Name": check.name, "Status": check.status, "ServiceID": check.service});
+        json!({
+            "Node": self.node.node,
+            "Address": self.node.address,
+            "Datacenter": self.node.datacenter,
+            "TaggedAddresses": self.node.tagged_addresses,
+            "NodeMeta": self.node.meta,
+            "Service": self.service,
+            "Checks": self.checks.iter().map(check).collect::<Vec<_>>(),
+        })
+    }
 }
 
 fn parsed<T: DeserializeOwned>(answer: &Answer) -> Result<T, Trouble> {

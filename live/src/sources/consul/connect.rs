@@ -4,7 +4,7 @@
 
 use super::settings::{Resolved, Target, Token};
 use crate::Failure;
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
 use hyper::header::HOST;
@@ -95,11 +95,19 @@ impl Client {
     /// Asks for a path with its query, and waits at most this long.
     pub(super) async fn get(&self, path: &str, patience: Duration) -> Result<Answer, Trouble> {
         let token = self.token.read().map_err(Trouble::Failed)?;
-        let asked = tokio::time::timeout(patience, self.exchange(path, token.as_deref())).await;
+        self.ask(path, None, token.as_deref(), patience).await
+    }
+
+    /// Asks with a question in JSON, and with somebody's token instead of the own one.
+    pub(super) async fn post(&self, path: &str, question: String, token: Option<&str>, patience: Duration) -> Result<Answer, Trouble> {
+        self.ask(path, Some(question), token, patience).await
+    }
+
+    async fn ask(&self, path: &str, question: Option<String>, token: Option<&str>, patience: Duration) -> Result<Answer, Trouble> {
+        let asked = tokio::time::timeout(patience, self.exchange(path, question, token)).await;
         let out = asked.unwrap_or_else(|_| Err(Trouble::Failed(format!("{} does not answer within {} s", self.address(), patience.as_secs()))));
         // What Consul says may quote what it was asked with.
-        let clean =
-            |text: String| token.as_deref().filter(|token| text.contains(token)).map_or(text.clone(), |token| text.replace(token, "-redacted-"));
+        let clean = |text: String| token.filter(|token| text.contains(token)).map_or(text.clone(), |token| text.replace(token, "-redacted-"));
         out.map_err(|trouble| match trouble {
             Trouble::Forbidden(text) => Trouble::Forbidden(clean(text)),
             Trouble::Unknown(text) => Trouble::Unknown(clean(text)),
@@ -107,18 +115,19 @@ impl Client {
         })
     }
 
-    async fn exchange(&self, path: &str, token: Option<&str>) -> Result<Answer, Trouble> {
+    async fn exchange(&self, path: &str, question: Option<String>, token: Option<&str>) -> Result<Answer, Trouble> {
         let failed = |error: &dyn std::error::Error| Trouble::Failed(format!("Consul at {} cannot be reached: {}", self.address(), innermost(error)));
         let connected = tokio::time::timeout(CONNECT, self.connect()).await;
         let wire = connected
             .map_err(|_| Trouble::Failed(format!("Consul at {} cannot be reached: no connection within {} s", self.address(), CONNECT.as_secs())));
         let wire = wire?.map_err(|error| failed(&error))?;
-        let mut request = Request::get(path).header(HOST, "consul");
+        let mut request = if question.is_some() { Request::post(path) } else { Request::get(path) }.header(HOST, "consul");
         if let Some(token) = token {
             request = request.header("x-consul-token", token);
         }
-        let request =
-            request.body(Empty::<Bytes>::new()).map_err(|_| Trouble::Failed("the token has characters that a header cannot have".into()))?;
+        let request = request
+            .body(Full::new(Bytes::from(question.unwrap_or_default())))
+            .map_err(|_| Trouble::Failed("the token has characters that a header cannot have".into()))?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(wire)).await.map_err(|error| failed(&error))?;
         let connection = tokio::spawn(connection);
         let answer = sender.send_request(request).await.map_err(|error| failed(&error))?;

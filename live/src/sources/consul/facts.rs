@@ -101,7 +101,9 @@ async fn document(reader: &Reader, wanted: Option<&str>, said: &Value, trust_dom
     let access = &said["DebugConfig"]["ACLResolverSettings"];
     let access = if access.is_null() { &said["DebugConfig"] } else { access };
     // Without ACLs everybody may do everything.
-    let denies = access["ACLsEnabled"].as_bool() == Some(true) && access["ACLDefaultPolicy"].as_str() == Some("deny");
+    let has_acls = access["ACLsEnabled"].as_bool();
+    reader.rights.set_acls(has_acls);
+    let denies = has_acls == Some(true) && access["ACLDefaultPolicy"].as_str() == Some("deny");
     json!({"Kind": "consul-agent", "Datacenter": datacenter, "Node": node, "TrustDomain": trust_domain, "DefaultPolicy": if denies { "deny" } else { "allow" }})
 }
 

@@ -8,16 +8,20 @@
 //! | [`facts`] | what only the agent knows: its datacenter and node, the trust domain, the default policy, the roots |
 //! | [`entries`] | config entries, kind by kind |
 //! | [`catalog`] | instances of services with their proxies and checks, of each datacenter |
+//! | [`peerings`] | which services of peers are not served |
+//! | [`authorize`] | whether the tokens of streams may ask for a proxy |
 //! | [`leaves`] | the certificates of services whose proxies are served |
 //!
 //! Each config entry, each instance and each certificate is an input of its own, in the form in which the dialect reads files. What cannot be read
 //! any more keeps what was read: only what Consul says is gone is gone. Not here: what inputs mean.
 
+mod authorize;
 mod catalog;
 mod connect;
 mod entries;
 mod facts;
 mod leaves;
+mod peerings;
 mod query;
 mod settings;
 
@@ -26,6 +30,8 @@ pub use settings::Settings;
 use super::{Outlet, Source};
 use crate::Failure;
 use crate::event::SourceState;
+use crate::xds::token::Authorize;
+use authorize::Rights;
 use chancery_core::dialect::consul::entry::Kind;
 use connect::{Client, Trouble};
 use serde_json::{Map, Value};
@@ -42,13 +48,14 @@ const NAME: &str = "consul";
 #[derive(Debug)]
 pub struct Consul {
     settings: Settings,
+    rights: Rights,
 }
 
 impl Consul {
     /// This one.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        Self { settings }
+        Self { settings, rights: Rights::default() }
     }
 }
 
@@ -61,8 +68,13 @@ impl Source for Consul {
         Box::pin(async move {
             let settings = self.settings.resolved(|name| std::env::var(name).ok())?;
             let client = Arc::new(Client::new(&settings)?);
-            follow(Reader { client, outlet }, settings.datacenter).await
+            self.rights.ask(client.clone());
+            follow(Reader { client, outlet, rights: self.rights }, settings.datacenter).await
         })
+    }
+
+    fn authorize(&self) -> Option<Arc<dyn Authorize>> {
+        Some(Arc::new(self.rights.clone()))
     }
 }
 
@@ -71,6 +83,7 @@ impl Source for Consul {
 struct Reader {
     client: Arc<Client>,
     outlet: Outlet,
+    rights: Rights,
 }
 
 impl Reader {
@@ -148,6 +161,7 @@ async fn follow(reader: Reader, datacenter: Option<String>) -> Result<(), Failur
     let (proxies, leaves) = watch::channel(BTreeSet::new());
     tasks.spawn(catalog::run(reader.clone(), learns, proxies, part("catalog")));
     tasks.spawn(leaves::run(reader.clone(), leaves));
+    tasks.spawn(peerings::run(reader.clone()));
     drop(said);
     loop {
         tokio::select! {

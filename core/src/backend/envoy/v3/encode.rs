@@ -12,7 +12,7 @@ use super::route::{route, route_configuration, virtual_host};
 use super::{Context, Emitted, Lookup, Options, bootstrap, cluster, endpoint, pb, secret, verbatim};
 use crate::backend::envoy::Document;
 use crate::backend::output_map::Trace;
-use crate::ir::{Ir, RouteConfiguration, Tree};
+use crate::ir::{Ir, RouteConfiguration, SecretReference, Tree};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -56,16 +56,56 @@ pub struct Withheld {
 }
 
 /// What a management server serves.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Encoding {
     /// By service, in the order of [`Document::Resources`]; one of a name.
     pub served: Vec<Served>,
     /// What is left out.
     pub withheld: Vec<Withheld>,
+    /// All of it is what the last encoding with the same memory was, places included.
+    pub is_as_before: bool,
 }
 
-/// All resources, encoded. Secrets whose material `secrets` does not give are left out: nothing else may stand for them.
-pub fn encode(ir: &Ir, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -> Encoding {
+/// What was encoded as a whole, and the key material that went into it.
+#[derive(Debug)]
+pub(super) struct Whole {
+    ir: Arc<Ir>,
+    /// What was asked for, each with what it is known by.
+    secrets: Vec<(SecretReference, Option<Fingerprint>)>,
+    encoding: Encoding,
+}
+
+impl Whole {
+    /// Whether the same would be encoded again.
+    fn is_of(&self, ir: &Arc<Ir>, secrets: Option<Lookup<'_>>) -> bool {
+        let given = |reference: &SecretReference| secrets.and_then(|lookup| lookup(reference)).map(|material| Fingerprint::of(&[&material]));
+        Arc::ptr_eq(&self.ir, ir) && self.secrets.iter().all(|(reference, known)| given(reference) == *known)
+    }
+}
+
+/// All resources, encoded. Secrets whose material `secrets` does not give are left out: nothing else may stand for them. What was encoded last is
+/// taken again where neither the IR nor the material is another.
+pub fn encode(ir: &Arc<Ir>, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -> Encoding {
+    if let Some(whole) = &memory.whole
+        && whole.is_of(ir, secrets)
+    {
+        return Encoding { is_as_before: true, ..whole.encoding.clone() };
+    }
+    let encoding = encode_again(ir, secrets, memory);
+    // Secrets of the IR itself come from dialects that lower it anew each time.
+    memory.whole = secret::all(ir).is_empty().then(|| {
+        let own = &ir.delivery.verbatim;
+        let asked = own.listeners.iter().chain(&own.clusters).flat_map(|of| verbatim::references(of));
+        let known = |reference: SecretReference| {
+            let material = secrets.and_then(|lookup| lookup(&reference));
+            (reference, material.map(|material| Fingerprint::of(&[&material])))
+        };
+        Whole { ir: ir.clone(), secrets: asked.map(known).collect(), encoding: encoding.clone() }
+    });
+    encoding
+}
+
+fn encode_again(ir: &Ir, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -> Encoding {
     let options = Options { document: Document::Resources, secrets, ..Options::default() };
     memory.begin(ir);
     let cx = Context::new(ir, &options);
@@ -141,9 +181,9 @@ impl Encoder<'_> {
     fn each<M: Message + Readable + Describe>(&mut self, service: Service, first: usize, all: &[Arc<Tree>]) {
         for (at, of) in all.iter().enumerate() {
             let name = ["name", "cluster_name"].into_iter().find_map(|key| of.find(key)).map(Tree::str).unwrap_or_default();
-            let broken = verbatim::broken::<M>(of);
+            let (message, broken) = verbatim::judged::<M>(of);
             if !self.withhold(service, first + at, &name, "", &broken, false) {
-                let value = verbatim::message::<M>(of).encode_to_vec();
+                let value = message.encode_to_vec();
                 self.serve(service, first + at, &name, Fingerprint::of(&[&value]), || value);
             }
         }

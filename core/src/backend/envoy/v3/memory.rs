@@ -23,6 +23,9 @@ pub struct Emitted {
     /// Whole resources as they were encoded last.
     #[cfg(feature = "wire")]
     pub(super) latest: super::encoded::Latest,
+    /// All that was encoded last.
+    #[cfg(feature = "wire")]
+    pub(super) whole: Option<super::encode::Whole>,
     spelling: Spelling,
     server: Option<Str>,
     source: ConfigSource,

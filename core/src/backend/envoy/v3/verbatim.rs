@@ -6,7 +6,7 @@
 use super::{Context, Lookup};
 use crate::ir::{Holder, Plain, SecretPart, SecretReference, Tree, Verbatim};
 use crate::order::Gather as _;
-use crate::text::{Str, to_json};
+use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -21,14 +21,26 @@ pub(super) fn message<M: Readable>(of: &Tree) -> M {
     read::<M>(of).message
 }
 
+/// The same, with what Envoy refuses of it.
+#[cfg(feature = "wire")]
+pub(super) fn judged<M: Readable + Describe>(of: &Tree) -> (M, Vec<rules::Violation>) {
+    let Read { message, problems } = read::<M>(of);
+    let broken = violations(&message, problems);
+    (message, broken)
+}
+
 fn read<M: Readable>(of: &Tree) -> Read<M> {
     // JSON that was just written can be read.
-    json::from_str(&to_json(&of.node(), false)).unwrap_or_else(|_| Read { message: M::default(), problems: Vec::new() })
+    json::from_str(&of.json()).unwrap_or_else(|_| Read { message: M::default(), problems: Vec::new() })
 }
 
 /// What Envoy refuses of a resource: fields that the message does not have, and values that break its rules.
 pub(super) fn broken<M: Readable + Describe>(of: &Tree) -> Vec<rules::Violation> {
     let Read { message, problems } = read::<M>(of);
+    violations(&message, problems)
+}
+
+fn violations<M: Readable + Describe>(message: &M, problems: Vec<Problem>) -> Vec<rules::Violation> {
     let misfits = problems.into_iter().filter(|problem| problem.kind != ProblemKind::UnknownType);
     let misfit = |problem: Problem| rules::Violation {
         pointer: problem.pointer,
@@ -37,7 +49,7 @@ pub(super) fn broken<M: Readable + Describe>(of: &Tree) -> Vec<rules::Violation>
         rule: "json",
         message: problem.message,
     };
-    misfits.map(misfit).chain(rules::validate(&message)).collect()
+    misfits.map(misfit).chain(rules::validate(message)).collect()
 }
 
 /// Listeners as a bootstrap has them: their routes stand in them, their certificates are named.
@@ -111,6 +123,14 @@ fn fill(of: &mut Tree, secrets: Lookup<'_>) {
         fields.0.iter_mut().for_each(|(_, value)| fill(value, secrets));
     }
     of.items_mut().iter_mut().for_each(|item| fill(item, secrets));
+}
+
+/// What a host may give for the placeholders of a resource.
+#[cfg(feature = "wire")]
+pub(super) fn references(of: &Tree) -> Vec<SecretReference> {
+    let own = placeholder(of.get("inline_string").text()).map(reference);
+    let within = of.fields().iter().map(|(_, value)| value).chain(of.items());
+    own.into_iter().chain(within.flat_map(references)).collect()
 }
 
 #[cfg(feature = "wire")]

@@ -13,7 +13,7 @@ mod tests;
 
 pub(crate) use answer::answer;
 pub use compile::compile;
-pub use set::Set;
+pub use set::{Lookups, Set};
 
 use super::names::{DEFAULT, UpstreamId, spiffe_service};
 use crate::ir::Tree;
@@ -25,7 +25,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// How a proxy looks at a service.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Request {
     /// The service.
     pub service: Str,

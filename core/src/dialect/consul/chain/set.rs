@@ -3,8 +3,9 @@
 use crate::dialect::consul::entry::{Entries, Entry, Kind};
 use crate::ir::Tree;
 use crate::text::Str;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
+use core::cell::RefCell;
 
 /// The config entries that a chain may be made of: those that are stored, with others in their place.
 #[derive(Clone, Debug)]
@@ -15,17 +16,38 @@ pub struct Set<'a> {
     pub instead: BTreeMap<(Kind, Str), Option<Arc<Entry>>>,
     /// Nothing that is stored counts.
     pub alone: bool,
+    /// Where it is written down which were asked for.
+    pub lookups: Option<&'a Lookups>,
+}
+
+/// The config entries that were asked for, whether they are there or not.
+#[derive(Debug, Default)]
+pub struct Lookups(RefCell<BTreeSet<(Kind, Str)>>);
+
+impl Lookups {
+    /// Their kinds and names.
+    pub(crate) fn into_keys(self) -> BTreeSet<(Kind, Str)> {
+        self.0.into_inner()
+    }
 }
 
 impl<'a> Set<'a> {
     /// What is stored.
     pub fn of(entries: &'a Entries) -> Self {
-        Self { entries, instead: BTreeMap::new(), alone: false }
+        Self { entries, instead: BTreeMap::new(), alone: false, lookups: None }
+    }
+
+    /// The same, with a list of what is asked for.
+    pub fn noting(entries: &'a Entries, lookups: &'a Lookups) -> Self {
+        Self { lookups: Some(lookups), ..Self::of(entries) }
     }
 
     /// An entry.
     pub(crate) fn get(&self, kind: Kind, name: &str) -> Option<&Arc<Entry>> {
         let key = (kind, Str::new(name));
+        if let Some(lookups) = self.lookups {
+            lookups.0.borrow_mut().insert(key.clone());
+        }
         match self.instead.get(&key) {
             Some(entry) => entry.as_ref(),
             None if self.alone => None,

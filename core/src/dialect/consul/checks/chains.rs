@@ -95,7 +95,8 @@ fn splitter(mesh: &mut Mesh<'_>, entry: &Entry) {
 
 fn resolver(mesh: &mut Mesh<'_>, entry: &Entry) {
     empty_target(mesh, entry, entry.tree.get("Redirect"), &codes::REDIRECT_WITHOUT_INSTANCES, "this redirect leads");
-    for (_, failover) in entry.tree.get("Failover").fields() {
+    for (subset, failover) in entry.tree.get("Failover").fields() {
+        to_itself(mesh, entry, subset, failover);
         for target in failover.get("Targets").items() {
             empty_target(mesh, entry, target, &codes::FAILOVER_WITHOUT_INSTANCES, "failover goes");
         }
@@ -109,6 +110,21 @@ fn resolver(mesh: &mut Mesh<'_>, entry: &Entry) {
         if !says(failover.get("Datacenters")) && !says(failover.get("Targets")) {
             empty_target(mesh, entry, failover, &codes::FAILOVER_WITHOUT_INSTANCES, "failover goes");
         }
+    }
+}
+
+/// A failover to where the requests of a subset go already.
+fn to_itself(mesh: &mut Mesh<'_>, entry: &Entry, subset: &str, failover: &Tree) {
+    let own = mesh.state.datacenter.clone();
+    let is_itself = |target: &Tree| {
+        let stays = |field: &str, own: &str| !says(target.get(field)) || target.get(field).is(own);
+        let elsewhere = ["Datacenters", "Targets", "Peer", "SamenessGroup"].iter().any(|field| says(target.get(field)));
+        says(target) && !elsewhere && stays("Service", &entry.name) && stays("ServiceSubset", subset) && stays("Datacenter", &own)
+    };
+    for target in core::iter::once(failover).chain(failover.get("Targets").items()).filter(|target| is_itself(target)) {
+        let named = target.get("Service");
+        let message = format!("failover goes to `{}` itself, where the requests go already: it has no effect", entry.name);
+        mesh.report(&codes::FAILOVER_TO_ITSELF, message, if says(named) { named } else { target }, Some(entry.object));
     }
 }
 

@@ -1,6 +1,7 @@
 //! What an API gateway knows.
 
 use super::mailbox::{Machine, Mailbox, for_chains};
+use super::wanted::Wanted;
 use super::watch::Watch;
 use crate::dialect::consul::chain::Request;
 use crate::dialect::consul::entry::Kind;
@@ -8,7 +9,6 @@ use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::names::UpstreamId;
 use crate::ir::Tree;
 use crate::text::Str;
-use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 /// An API gateway.
@@ -53,6 +53,10 @@ impl ApiGateway {
         Self { service: instance.service.clone(), datacenter: instance.node.datacenter.clone() }
     }
 
+    fn bound(&self) -> Watch {
+        Watch::Entry(Kind::BoundApiGateway, self.service.clone())
+    }
+
     fn routes(&self, mail: &Mailbox) -> Vec<(Kind, Str)> {
         let bound = mail.entry(Kind::BoundApiGateway, &self.service).get("Listeners").items();
         bound.iter().flat_map(|listener| listener.get("Routes").items()).filter_map(reference).collect()
@@ -89,23 +93,27 @@ impl ApiGateway {
 }
 
 impl Machine for ApiGateway {
-    fn wanted(&self, mail: &Mailbox) -> BTreeSet<Watch> {
-        let mut wanted = BTreeSet::from([
+    fn wanted(&self, mail: &Mailbox) -> Wanted {
+        let bound = self.bound();
+        let mut wanted = Wanted::initial([
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
             Watch::Entry(Kind::ApiGateway, self.service.clone()),
-            Watch::Entry(Kind::BoundApiGateway, self.service.clone()),
+            bound.clone(),
+            Watch::Leaf(self.service.clone()),
+            Watch::Roots,
         ]);
         for listener in mail.entry(Kind::BoundApiGateway, &self.service).get("Listeners").items() {
             for certificate in listener.get("Certificates").items() {
-                wanted.insert(Watch::Entry(Kind::InlineCertificate, certificate.get("Name").str()));
+                wanted.chained(&bound, Watch::Entry(Kind::InlineCertificate, certificate.get("Name").str()));
             }
         }
         for (kind, name) in self.routes(mail) {
+            let route = Watch::Entry(kind, name.clone());
             for id in services_of(kind, mail.entry(kind, &name)) {
                 let request = Request { service: id.name.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
-                wanted.insert(Watch::Chain(id, request));
+                wanted.chained(&route, Watch::Chain(id, request));
             }
-            wanted.insert(Watch::Entry(kind, name));
+            wanted.chained(&bound, route);
         }
         for_chains(mail, &self.datacenter, false, &mut wanted);
         wanted

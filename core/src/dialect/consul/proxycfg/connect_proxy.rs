@@ -1,6 +1,7 @@
 //! What a sidecar knows.
 
 use super::mailbox::{Machine, Mailbox, for_chains};
+use super::wanted::Wanted;
 use super::watch::{Health, Watch};
 use crate::dialect::consul::chain::{Request, Target};
 use crate::dialect::consul::entry::Kind;
@@ -126,49 +127,51 @@ fn collector(instance: &Instance) -> Option<Tree> {
 }
 
 impl Machine for ConnectProxy {
-    fn wanted(&self, mail: &Mailbox) -> BTreeSet<Watch> {
+    fn wanted(&self, mail: &Mailbox) -> Wanted {
         let own = self.destination.clone();
-        let mut wanted = BTreeSet::from([
+        let mut wanted = Wanted::initial([
             Watch::Intentions(own.clone()),
             Watch::Entries(Kind::JwtProvider),
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
             Watch::ExportedTo(Some(own.clone())),
             Watch::Probes(self.destination_id.clone()),
+            Watch::Leaf(own.clone()),
+            Watch::Roots,
         ]);
-        let mut chains: BTreeMap<UpstreamId, Request> = BTreeMap::new();
-        let mut peered = BTreeSet::new();
+        let listed = self.upstreams.iter().filter(|(id, upstream)| id.name != "*" && !upstream.get("CentrallyConfigured").bool());
+        // An upstream that is listed has one chain, also where intentions ask for it.
+        let mut asked = BTreeSet::new();
+        for (id, upstream) in listed {
+            if id.query {
+                wanted.first(Watch::Query(id.name.clone()));
+            } else if !id.peer.is_empty() {
+                wanted.first(Watch::Health(Health::of_peer(id, &self.datacenter)));
+                wanted.first(Watch::MeshGateways(self.datacenter.clone()));
+            } else {
+                wanted.first(Watch::Chain(id.clone(), self.request(id, Some(upstream))));
+                asked.insert(id);
+            }
+        }
         if self.transparent {
             let services = Watch::IntentionUpstreams(own.clone());
-            let destinations = Watch::IntentionDestinations(own.clone());
-            for name in mail.names(&services) {
-                let id = UpstreamId::service(&name);
+            let destinations = Watch::IntentionDestinations(own);
+            for id in mail.names(&services).iter().map(UpstreamId::service).filter(|id| !asked.contains(id)) {
                 let request = self.request(&id, self.upstream(&id));
-                chains.insert(id, request);
+                wanted.chained(&services, Watch::Chain(id, request));
             }
             for name in mail.names(&destinations) {
-                wanted.insert(Watch::Entry(Kind::ServiceDefaults, name.clone()));
-                wanted.insert(Watch::GatewaysOf(name));
+                wanted.chained(&destinations, Watch::Entry(Kind::ServiceDefaults, name.clone()));
+                wanted.chained(&destinations, Watch::GatewaysOf(name));
             }
-            peered.extend(mail.upstreams(&Watch::PeeredUpstreams));
-            wanted.extend([services, destinations, Watch::PeeredUpstreams]);
-        }
-        for (id, upstream) in self.upstreams.iter().filter(|(id, upstream)| id.name != "*" && !upstream.get("CentrallyConfigured").bool()) {
-            if id.query {
-                wanted.insert(Watch::Query(id.name.clone()));
-            } else if !id.peer.is_empty() {
-                peered.insert(id.clone());
-            } else {
-                chains.insert(id.clone(), self.request(id, Some(upstream)));
+            for id in mail.upstreams(&Watch::PeeredUpstreams) {
+                wanted.chained(&Watch::PeeredUpstreams, Watch::Health(Health::of_peer(&id, &self.datacenter)));
+                wanted.chained(&Watch::PeeredUpstreams, Watch::MeshGateways(self.datacenter.clone()));
             }
+            [services, destinations, Watch::PeeredUpstreams].into_iter().for_each(|watch| wanted.first(watch));
         }
-        for id in peered {
-            wanted.insert(Watch::Health(Health::of_peer(&id, &self.datacenter)));
-            wanted.insert(Watch::MeshGateways(self.datacenter.clone()));
-        }
-        wanted.extend(chains.into_iter().map(|(id, request)| Watch::Chain(id, request)));
         let local = |target: &Target| !target.peer.is_empty() && target.mesh_gateway == "local";
-        if mail.chains().any(|(_, chain)| chain.targets.values().any(local)) {
-            wanted.insert(Watch::MeshGateways(self.datacenter.clone()));
+        for (chain, _) in mail.chain_watches().filter(|(_, chain)| chain.targets.values().any(local)) {
+            wanted.chained(chain, Watch::MeshGateways(self.datacenter.clone()));
         }
         for_chains(mail, &self.datacenter, self.transparent, &mut wanted);
         wanted

@@ -1,6 +1,7 @@
 //! What an ingress gateway knows.
 
 use super::mailbox::{Machine, Mailbox, for_chains};
+use super::wanted::Wanted;
 use super::watch::Watch;
 use crate::dialect::consul::chain::Request;
 use crate::dialect::consul::entry::Kind;
@@ -8,7 +9,6 @@ use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::names::UpstreamId;
 use crate::ir::Tree;
 use crate::text::Str;
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -67,17 +67,19 @@ impl Ingress {
 }
 
 impl Machine for Ingress {
-    fn wanted(&self, mail: &Mailbox) -> BTreeSet<Watch> {
+    fn wanted(&self, mail: &Mailbox) -> Wanted {
         let services = Watch::GatewayServices(Kind::IngressGateway, self.service.clone());
-        let mut wanted = BTreeSet::from([
+        let mut wanted = Wanted::initial([
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
             Watch::Entry(Kind::IngressGateway, self.service.clone()),
             services.clone(),
+            Watch::Leaf(self.service.clone()),
+            Watch::Roots,
         ]);
         for service in mail.trees(&services) {
             let id = UpstreamId::service(&service.get("Name").str());
             let request = Request { service: id.name.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
-            wanted.insert(Watch::Chain(id, request));
+            wanted.chained(&services, Watch::Chain(id, request));
         }
         for_chains(mail, &self.datacenter, false, &mut wanted);
         wanted

@@ -2,6 +2,7 @@
 
 use super::mailbox::{Machine, Mailbox};
 use super::terminating::by_name;
+use super::wanted::Wanted;
 use super::watch::{Health, Watch};
 use crate::dialect::consul::chain::{Chain, Request};
 use crate::dialect::consul::entry::Kind;
@@ -104,31 +105,36 @@ impl MeshGateway {
 }
 
 impl Machine for MeshGateway {
-    fn wanted(&self, mail: &Mailbox) -> BTreeSet<Watch> {
-        let mut wanted = BTreeSet::from([
+    fn wanted(&self, mail: &Mailbox) -> Wanted {
+        let (services, peers) = (Watch::Services(Str::default()), Watch::ExportedTo(None));
+        let mut wanted = Wanted::initial([
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
             Watch::Entries(Kind::ServiceResolver),
-            Watch::Services(Str::default()),
-            Watch::ExportedTo(None),
+            services.clone(),
+            peers.clone(),
             Watch::Datacenters,
             Watch::Exports,
         ]);
-        for service in mail.names(&Watch::Services(Str::default())) {
-            wanted.insert(self.health(&service, &Str::default()));
+        for service in mail.names(&services) {
+            wanted.chained(&services, self.health(&service, &Str::default()));
         }
-        for peer in mail.names(&Watch::ExportedTo(None)) {
-            for service in mail.names(&Watch::Services(peer.clone())) {
-                wanted.insert(self.health(&service, &peer));
+        for peer in mail.names(&peers) {
+            let of_peer = Watch::Services(peer.clone());
+            for service in mail.names(&of_peer) {
+                wanted.chained(&of_peer, self.health(&service, &peer));
             }
-            wanted.insert(Watch::Services(peer));
+            wanted.chained(&peers, of_peer);
         }
         let own = self.federates.then(|| self.datacenter.clone());
         for name in mail.names(&Watch::Datacenters).into_iter().filter(|name| *name != self.datacenter).chain(own) {
-            wanted.insert(Watch::MeshGateways(name));
+            wanted.chained(&Watch::Datacenters, Watch::MeshGateways(name));
         }
         for service in mail.exports().into_keys() {
             let request = Request { service: service.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
-            wanted.insert(Watch::Chain(UpstreamId::service(&service), request));
+            wanted.chained(&Watch::Exports, Watch::Chain(UpstreamId::service(&service), request));
+            // It answers for services that peers call by HTTP.
+            wanted.chained(&Watch::Exports, Watch::Leaf(Str::new_static("gateway-mesh")));
+            wanted.chained(&Watch::Exports, Watch::Roots);
         }
         wanted
     }

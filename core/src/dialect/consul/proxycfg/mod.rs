@@ -1,28 +1,46 @@
-//! What a proxy knows: a state machine for each kind of proxy.
+//! What proxies know: a state machine for each kind, and the manager that runs them.
 //!
-//! A machine says what it wants to know ([`Watch`]es); each [`Reply`] may make it want to know more, or less. There is no
-//! waiting: whoever runs it asks a source until nothing new is wanted. What must not be here: Envoy's words.
+//! ```text
+//! config sources --register--> manager --notify--> data source
+//!                                 ^                    |
+//!                                 +------- events -----+        a snapshot of each proxy comes out
+//! ```
+//!
+//! A machine says what it wants to know ([`Watch`]es), the first at once and others from the answers ([`Reply`]s) to those; what an answer no
+//! longer asks for ends. The manager waits for nothing: who runs it hands events in and takes snapshots out. What must not be here: Envoy's words.
 
 mod api_gateway;
 mod bound;
+mod config_source;
 mod connect_proxy;
+mod data_source;
 mod ingress;
 mod mailbox;
+mod manager;
 mod mesh;
+mod same;
 mod source;
 mod terminating;
+#[cfg(test)]
+mod tests;
+mod topic;
+mod wanted;
 mod watch;
 mod watched;
 
 pub use api_gateway::{ApiGateway, Ready};
 pub(crate) use api_gateway::{reference, services_of};
 pub(crate) use bound::{bind, hosts};
+pub use config_source::{ConfigSource, FromCatalog, Local};
 pub use connect_proxy::ConnectProxy;
+pub use data_source::{Catalog, CorrelationId, Counts, DataSource, Event, Mirror, Refill, Sender};
 pub use ingress::{Ingress, Listener, ListenerKey};
 pub use mailbox::{Machine, Mailbox};
+pub use manager::{Manager, Snapshot};
 pub use mesh::{Exported, MeshGateway};
-pub use source::Source;
 pub use terminating::TerminatingGateway;
+pub use topic::Topic;
+pub use wanted::Wanted;
 pub(crate) use watch::own_health;
 pub use watch::{Health, Reply, Watch};
 

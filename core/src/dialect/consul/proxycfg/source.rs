@@ -1,21 +1,22 @@
-//! What answers proxies: the catalogs of this cluster and of its peers.
+//! What answers questions: the catalogs of this cluster and of its peers. Each answer says what it was made from.
 //!
 //! What must not be here: who asks.
 
+use super::topic::{Reads, Topic};
 use super::watch::{Health, Reply, Watch};
-use crate::dialect::consul::chain::{self, Chain, NodeKind, Request, Set};
+use crate::dialect::consul::chain::{self, Chain, Lookups, NodeKind, Request, Set};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::instance::{Instance, PeerMeta};
 use crate::dialect::consul::intention::{self, Intention};
-use crate::dialect::consul::names::{self, PEER_TRUST_DOMAIN, TRUST_DOMAIN, UpstreamId};
+use crate::dialect::consul::names::{self, PEER_TRUST_DOMAIN, UpstreamId};
 use crate::dialect::consul::state::State;
 use crate::dialect::consul::validate::is_http;
 use crate::dialect::consul::{bexpr, service};
 use crate::ir::Tree;
 use crate::order::{Gather as _, Order as _};
 use crate::text::Str;
-use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -35,23 +36,30 @@ pub struct Source<'a> {
 
 impl Source<'_> {
     /// The answer to a question.
-    pub fn answer(&self, watch: &Watch) -> Reply {
+    pub fn answer(&self, watch: &Watch, reads: &Reads) -> Reply {
         let home = self.home;
         match watch {
-            Watch::Entry(kind, name) => Reply::Entry(home.entries.get(&(*kind, name.clone())).cloned()),
-            Watch::Entries(kind) => Reply::Entries(home.of_kind(*kind).cloned().collect()),
-            Watch::Intentions(service) => Reply::Trees(intention::of(home, service).into_iter().map(Intention::into_tree).collect()),
-            Watch::ExportedTo(service) => Reply::Names(self.exported_to(service.as_ref())),
-            Watch::Chain(_, request) => Reply::Chain(self.chain(home, request).map(Box::new)),
-            // The agent cannot ask a datacenter that it does not know (`No path to datacenter`).
-            Watch::Health(health) if health.peer.is_empty() && !self.knows(&health.datacenter) => Reply::NoDatacenter,
-            Watch::Health(health) => Reply::Instances(self.health(health)),
-            Watch::MeshGateways(datacenter) => Reply::Instances(of_kind(home, "mesh-gateway", datacenter)),
+            Watch::Entry(kind, name) => {
+                reads.entry(*kind, name);
+                Reply::Entry(home.entries.get(&(*kind, name.clone())).cloned())
+            }
+            Watch::Entries(kind) => {
+                reads.note(Topic::Entries(*kind));
+                Reply::Entries(home.of_kind(*kind).cloned().collect())
+            }
+            Watch::Intentions(service) => {
+                [service.as_str(), "*"].into_iter().for_each(|name| reads.entry(Kind::ServiceIntentions, name));
+                Reply::Trees(intention::of(home, service).into_iter().map(Intention::into_tree).collect())
+            }
+            Watch::ExportedTo(service) => Reply::Names(self.exported_to(service.as_ref(), reads)),
+            Watch::Chain(_, request) => Reply::Chain(self.chain(home, request, reads).map(Arc::new)),
+            Watch::Health(health) => self.instances(health, reads),
+            Watch::MeshGateways(datacenter) => Reply::Instances(of_kind(home, "mesh-gateway", datacenter, reads)),
             Watch::Query(_) => Reply::Instances(Vec::new()),
-            Watch::IntentionUpstreams(service) => Reply::Names(self.allowed(service, self.services_with_addresses(), false)),
+            Watch::IntentionUpstreams(service) => Reply::Names(self.allowed(service, self.services_with_addresses(), false, reads)),
             Watch::IntentionDestinations(service) => {
-                let entries = home.entries.values().filter(|entry| entry.tree.find("Destination").is_some());
-                Reply::Names(self.allowed(service, entries.map(|entry| entry.name.clone()).collect(), true))
+                let entries = home.of_kind(Kind::ServiceDefaults).filter(|entry| entry.tree.find("Destination").is_some());
+                Reply::Names(self.allowed(service, entries.map(|entry| entry.name.clone()).collect(), true, reads))
             }
             Watch::PeeredUpstreams => {
                 let all = self.peers.keys().flat_map(|peer| {
@@ -60,37 +68,86 @@ impl Source<'_> {
                 });
                 Reply::Upstreams(all.collect())
             }
-            Watch::GatewaysOf(service) => Reply::Instances(self.terminating(service)),
-            Watch::GatewayServices(Kind::TerminatingGateway, gateway) => Reply::Trees(self.linked(gateway)),
-            Watch::GatewayServices(_, gateway) => Reply::Trees(self.behind_ingress(gateway)),
+            Watch::GatewaysOf(service) => Reply::Instances(self.terminating(service, reads)),
+            Watch::GatewayServices(Kind::TerminatingGateway, gateway) => Reply::Trees(self.linked(gateway, reads)),
+            Watch::GatewayServices(_, gateway) => Reply::Trees(self.behind_ingress(gateway, reads)),
             Watch::Services(peer) if peer.is_empty() => {
+                reads.note(Topic::Catalog);
                 let names = home.here().map(|instance| instance.service.clone());
                 Reply::Names(names.chain([Str::new_static("consul")]).collect())
             }
             Watch::Services(peer) => Reply::Names(self.imported(peer)),
-            Watch::Datacenters => {
-                let all = home.instances.iter().map(|instance| instance.node.datacenter.clone());
-                Reply::Names(all.chain([home.datacenter.clone()]).collect())
-            }
-            Watch::Exports => {
-                let known = |peers: &mut BTreeSet<Str>| peers.retain(|peer| self.peers.contains_key(peer));
-                let mut exports = home.exports();
-                exports.values_mut().for_each(known);
-                exports.retain(|_, peers| !peers.is_empty());
-                Reply::Exports(exports)
-            }
+            Watch::Datacenters => Reply::Names(self.datacenters(reads)),
+            Watch::Exports => Reply::Exports(self.exports(reads)),
             Watch::Probes(id) => {
-                let found = home.here().find(|instance| instance.local && instance.id == *id);
+                reads.note(Topic::Local(id.clone()));
+                let found = home.instances.local(&home.datacenter, id);
                 Reply::Trees(found.map(|instance| instance.probes.clone()).unwrap_or_default())
             }
-            Watch::Config(name) => Reply::Trees(Vec::from([service::proxy_config(&home.entries, name), service::extensions(&home.entries, name)])),
+            Watch::Leaf(service) => self.certificate(Str::from(format!("leaf:{service}")), reads),
+            Watch::Roots => self.certificate(Str::new_static("roots"), reads),
+            Watch::Config(name) => {
+                reads.entry(Kind::ProxyDefaults, "global");
+                reads.entry(Kind::ServiceDefaults, name);
+                Reply::Trees(Vec::from([service::proxy_config(&home.entries, name), service::extensions(&home.entries, name)]))
+            }
         }
     }
 
-    fn chain(&self, state: &State, request: &Request) -> Option<Chain> {
-        let mut chain = chain::compile(&Set::of(&state.entries), request).ok()?;
+    fn chain(&self, state: &State, request: &Request, reads: &Reads) -> Option<Chain> {
+        let lookups = Lookups::default();
+        let chain = chain::compile(&Set::noting(&state.entries, &lookups), request).ok();
+        reads.lookups(lookups);
+        reads.note(Topic::VirtualIp(request.service.clone()));
+        let mut chain = chain?;
         chain.virtual_ip = state.virtual_ips.get(&request.service).cloned();
         Some(chain)
+    }
+
+    fn datacenters(&self, reads: &Reads) -> BTreeSet<Str> {
+        reads.note(Topic::Catalog);
+        let all = self.home.instances.iter().map(|instance| instance.node.datacenter.clone());
+        all.chain([self.home.datacenter.clone()]).collect()
+    }
+
+    fn certificate(&self, name: Str, reads: &Reads) -> Reply {
+        let given = self.home.certificates.contains_key(&name);
+        reads.note(Topic::Certificate(name));
+        Reply::Certificate { given }
+    }
+
+    /// What peers that are known may use.
+    fn exports(&self, reads: &Reads) -> BTreeMap<Str, BTreeSet<Str>> {
+        self.exports_of_home(reads)
+            .into_iter()
+            .filter_map(|(service, mut peers)| {
+                peers.retain(|peer| self.peers.contains_key(peer));
+                (!peers.is_empty()).then_some((service, peers))
+            })
+            .collect()
+    }
+
+    fn exports_of_home(&self, reads: &Reads) -> BTreeMap<Str, BTreeSet<Str>> {
+        reads.entry(Kind::ExportedServices, "default");
+        let exported = self.home.tree(Kind::ExportedServices, "default").get("Services").items();
+        if exported.iter().any(|service| service.get("Name").is("*")) {
+            reads.note(Topic::Catalog);
+            [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver].into_iter().for_each(|kind| reads.note(Topic::Entries(kind)));
+        }
+        self.home.exports()
+    }
+
+    /// Instances; nothing is known of a datacenter to which there is no path.
+    fn instances(&self, health: &Health, reads: &Reads) -> Reply {
+        if health.peer.is_empty() && !self.knows(&health.datacenter) {
+            reads.note(Topic::Catalog);
+            return Reply::NoDatacenter;
+        }
+        if health.peer.is_empty() && health.datacenter != self.home.datacenter && !health.datacenter.is_empty() {
+            // Its last instance may go.
+            reads.note(Topic::Catalog);
+        }
+        Reply::Instances(self.health(health, reads))
     }
 
     fn knows(&self, datacenter: &Str) -> bool {
@@ -98,13 +155,14 @@ impl Source<'_> {
         datacenter.is_empty() || *datacenter == home.datacenter || home.instances.knows(datacenter)
     }
 
-    fn exported_to(&self, service: Option<&Str>) -> BTreeSet<Str> {
+    fn exported_to(&self, service: Option<&Str>, reads: &Reads) -> BTreeSet<Str> {
         let Some(service) = service else { return self.peers.keys().cloned().collect() };
         let home = self.home;
         let mut found = BTreeSet::new();
-        for (name, peers) in home.exports() {
+        for (name, peers) in self.exports_of_home(reads) {
             let request = Request { service: name.clone(), datacenter: home.datacenter.clone(), ..Request::default() };
-            let leads_there = || self.chain(home, &request).is_some_and(|chain| chain.targets.values().any(|target| target.service == *service));
+            let leads_there =
+                || self.chain(home, &request, reads).is_some_and(|chain| chain.targets.values().any(|target| target.service == *service));
             if name == *service || leads_there() {
                 found.extend(peers.into_iter().filter(|peer| self.peers.contains_key(peer)));
             }
@@ -112,10 +170,11 @@ impl Source<'_> {
         found
     }
 
-    fn health(&self, health: &Health) -> Vec<Arc<Instance>> {
+    fn health(&self, health: &Health, reads: &Reads) -> Vec<Arc<Instance>> {
         if !health.peer.is_empty() {
             return self.of_peer(&health.service, &health.peer);
         }
+        reads.note(Topic::Instances(health.service.clone()));
         let instances = &self.home.instances;
         let is_there = |instance: &&Arc<Instance>| instance.node.datacenter == health.datacenter;
         let mut found: Vec<Arc<Instance>> = if health.connect {
@@ -124,7 +183,7 @@ impl Source<'_> {
             instances.of_service(&health.service).filter(is_there).cloned().collect()
         };
         if health.connect && health.datacenter == self.home.datacenter {
-            found.extend(self.terminating(&health.service));
+            found.extend(self.terminating(&health.service, reads));
         }
         if !health.filter.is_empty()
             && let Ok(filter) = bexpr::Expression::parse(&health.filter)
@@ -136,16 +195,29 @@ impl Source<'_> {
     }
 
     /// The terminating gateways in front of a service.
-    fn terminating(&self, service: &Str) -> Vec<Arc<Instance>> {
+    fn terminating(&self, service: &Str, reads: &Reads) -> Vec<Arc<Instance>> {
         let home = self.home;
-        let gateways = of_kind(home, "terminating-gateway", &home.datacenter).into_iter();
-        gateways.filter(|instance| home.behind(&instance.service).contains(service)).collect()
+        let gateways = of_kind(home, "terminating-gateway", &home.datacenter, reads).into_iter();
+        gateways.filter(|instance| self.behind(&instance.service, reads).contains(service)).collect()
     }
 
-    fn linked(&self, gateway: &Str) -> Vec<Tree> {
+    /// The services behind a terminating gateway.
+    fn behind(&self, gateway: &Str, reads: &Reads) -> BTreeSet<Str> {
+        reads.entry(Kind::TerminatingGateway, gateway);
+        let services = self.home.tree(Kind::TerminatingGateway, gateway).get("Services").items();
+        if services.iter().any(|service| service.get("Name").is("*")) {
+            [Topic::Catalog, Topic::Entries(Kind::ServiceDefaults)].into_iter().for_each(|topic| reads.note(topic));
+        }
+        self.home.behind(gateway)
+    }
+
+    fn linked(&self, gateway: &Str, reads: &Reads) -> Vec<Tree> {
         let home = self.home;
+        reads.note(Topic::Entries(Kind::TerminatingGateway));
         let services = home.tree(Kind::TerminatingGateway, gateway).get("Services").items();
-        let linked = home.behind(gateway).into_iter().filter_map(|name| {
+        let linked = self.behind(gateway, reads).into_iter().filter_map(|name| {
+            reads.note(Topic::Instances(name.clone()));
+            reads.entry(Kind::ServiceDefaults, &name);
             let exact = || services.iter().find(|service| service.get("Name").text() == name);
             let wildcard = || services.iter().find(|service| service.get("Name").is("*"));
             let by_wildcard = home.wildcards.contains(&(gateway.clone(), name.clone()));
@@ -158,16 +230,17 @@ impl Source<'_> {
         linked.collect()
     }
 
-    fn behind_ingress(&self, gateway: &Str) -> Vec<Tree> {
+    fn behind_ingress(&self, gateway: &Str, reads: &Reads) -> Vec<Tree> {
         let home = self.home;
+        reads.entry(Kind::IngressGateway, gateway);
         let mut found = Vec::new();
         for listener in home.tree(Kind::IngressGateway, gateway).get("Listeners").items() {
             let services = listener.get("Services").items();
             let mut names: BTreeMap<Str, &Tree> = services.iter().map(|service| (service.get("Name").str(), service)).gathered();
             if let Some(wildcard) = names.remove("*") {
-                for name in self.in_mesh() {
+                for name in self.in_mesh(reads) {
                     let request = Request { service: name.clone(), datacenter: home.datacenter.clone(), ..Request::default() };
-                    let fits = self.chain(home, &request).is_some_and(|chain| listener.get("Protocol").is(&chain.protocol));
+                    let fits = self.chain(home, &request, reads).is_some_and(|chain| listener.get("Protocol").is(&chain.protocol));
                     if fits {
                         names.entry(name).or_insert(wildcard);
                     }
@@ -186,11 +259,12 @@ impl Source<'_> {
     }
 
     /// The services that have instances in the mesh.
-    fn in_mesh(&self) -> BTreeSet<Str> {
+    fn in_mesh(&self, reads: &Reads) -> BTreeSet<Str> {
         let home = self.home;
+        reads.note(Topic::Catalog);
         let sidecars = home.here().filter(|instance| instance.kind == "connect-proxy" || instance.native).map(|instance| instance.destination());
-        let gateways = of_kind(home, "terminating-gateway", &home.datacenter);
-        let outside: BTreeSet<Str> = gateways.iter().flat_map(|instance| home.behind(&instance.service)).gathered();
+        let gateways = of_kind(home, "terminating-gateway", &home.datacenter, reads);
+        let outside: BTreeSet<Str> = gateways.iter().flat_map(|instance| self.behind(&instance.service, reads)).gathered();
         sidecars.chain(outside).gathered()
     }
 
@@ -201,7 +275,9 @@ impl Source<'_> {
     }
 
     /// Those of the services that a service may call, in the mesh or outside of it.
-    fn allowed(&self, service: &Str, services: BTreeSet<Str>, outside: bool) -> BTreeSet<Str> {
+    fn allowed(&self, service: &Str, services: BTreeSet<Str>, outside: bool, reads: &Reads) -> BTreeSet<Str> {
+        let topics = [Topic::Catalog, Topic::Entries(Kind::ServiceIntentions), Topic::Entries(Kind::ServiceDefaults)];
+        topics.into_iter().for_each(|topic| reads.note(topic));
         let may = |name: &Str| name != service && *name != "consul" && intention::may_call(self.home, service, name, outside, !self.default_deny);
         services.into_iter().filter(|name| may(name)).gathered()
     }
@@ -217,7 +293,9 @@ impl Source<'_> {
     fn of_peer(&self, service: &Str, peer: &Str) -> Vec<Arc<Instance>> {
         let Some(state) = self.peers.get(peer).filter(|_| self.imported(peer).contains(service)) else { return Vec::new() };
         let request = Request { service: service.clone(), datacenter: state.datacenter.clone(), ..Request::default() };
-        let Some(chain) = self.chain(state, &request) else { return Vec::new() };
+        // A peer's catalog is read once: nothing in it changes.
+        let unread = Reads::default();
+        let Some(chain) = self.chain(state, &request, &unread) else { return Vec::new() };
         if !state.instances.in_mesh_for(service).any(|instance| instance.node.datacenter == state.datacenter) {
             return Vec::new();
         }
@@ -226,7 +304,7 @@ impl Source<'_> {
             spiffe: identities(&chain, service, &state.datacenter),
             protocol: chain.protocol.clone(),
         };
-        let gateways = of_kind(state, "mesh-gateway", &state.datacenter).into_iter().map(|gateway| {
+        let gateways = of_kind(state, "mesh-gateway", &state.datacenter, &unread).into_iter().map(|gateway| {
             let mut instance = (*gateway).clone();
             instance.node.peer = peer.clone();
             instance.kind = Str::new_static("connect-proxy");
@@ -257,12 +335,12 @@ fn identities(chain: &Chain, service: &Str, datacenter: &Str) -> Vec<Str> {
         }
         found.push(Str::from(names::spiffe_gateway(datacenter, PEER_TRUST_DOMAIN)));
     }
-    let _ = TRUST_DOMAIN;
     found
 }
 
 /// The instances of a kind in a datacenter.
-fn of_kind(state: &State, kind: &str, datacenter: &str) -> Vec<Arc<Instance>> {
+fn of_kind(state: &State, kind: &str, datacenter: &str, reads: &Reads) -> Vec<Arc<Instance>> {
+    reads.note(Topic::OfKind(Str::new(kind)));
     let found = state.instances.of_kind(kind).filter(|instance| instance.node.datacenter == datacenter);
     let mut found: Vec<Arc<Instance>> = found.cloned().collect();
     sort(&mut found);

@@ -1,13 +1,13 @@
 //! What a terminating gateway knows.
 
 use super::mailbox::{Machine, Mailbox};
+use super::wanted::Wanted;
 use super::watch::{Health, Watch};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::go;
 use crate::dialect::consul::instance::Instance;
 use crate::ir::Tree;
 use crate::text::Str;
-use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -67,16 +67,18 @@ pub(crate) fn by_name(instances: &[Arc<Instance>], datacenter: &str) -> Vec<Arc<
 }
 
 impl Machine for TerminatingGateway {
-    fn wanted(&self, mail: &Mailbox) -> BTreeSet<Watch> {
-        let mut wanted = BTreeSet::from([Watch::Entry(Kind::Mesh, Str::new_static("mesh")), self.linked()]);
-        for service in mail.trees(&self.linked()) {
+    fn wanted(&self, mail: &Mailbox) -> Wanted {
+        let linked = self.linked();
+        let mut wanted = Wanted::initial([Watch::Entry(Kind::Mesh, Str::new_static("mesh")), linked.clone(), Watch::Roots]);
+        for service in mail.trees(&linked) {
             let name = service.get("Name").str();
-            wanted.insert(Watch::Intentions(name.clone()));
-            wanted.insert(Watch::Config(name.clone()));
-            wanted.insert(Watch::Entry(Kind::ServiceDefaults, name.clone()));
+            wanted.chained(&linked, Watch::Leaf(name.clone()));
+            wanted.chained(&linked, Watch::Intentions(name.clone()));
+            wanted.chained(&linked, Watch::Config(name.clone()));
+            wanted.chained(&linked, Watch::Entry(Kind::ServiceDefaults, name.clone()));
             if !service.get("Destination").bool() {
-                wanted.insert(self.health(&name));
-                wanted.insert(Watch::Entry(Kind::ServiceResolver, name));
+                wanted.chained(&linked, self.health(&name));
+                wanted.chained(&linked, Watch::Entry(Kind::ServiceResolver, name));
             }
         }
         wanted

@@ -6,13 +6,12 @@ use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::names::UpstreamId;
 use crate::ir::Tree;
 use crate::text::Str;
-use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// Something that a proxy wants to know.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Watch {
     /// A config entry.
     Entry(Kind, Str),
@@ -50,10 +49,14 @@ pub enum Watch {
     Probes(Str),
     /// What central configuration says of a service: its settings, and its extensions.
     Config(Str),
+    /// The certificate of a service, or of mesh gateways.
+    Leaf(Str),
+    /// The certificates of the authority.
+    Roots,
 }
 
 /// Which instances.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Health {
     /// The service.
     pub service: Str,
@@ -75,7 +78,7 @@ pub enum Reply {
     /// Config entries.
     Entries(Vec<Arc<Entry>>),
     /// A chain; none where it cannot be made.
-    Chain(Option<Box<Chain>>),
+    Chain(Option<Arc<Chain>>),
     /// There is no path to the datacenter: nothing is known of it.
     NoDatacenter,
     /// Instances.
@@ -88,6 +91,11 @@ pub enum Reply {
     Exports(BTreeMap<Str, BTreeSet<Str>>),
     /// Values.
     Trees(Vec<Tree>),
+    /// A certificate: one that is given, or the name of one that is issued when the proxy runs.
+    Certificate {
+        /// It is given.
+        given: bool,
+    },
 }
 
 impl Health {

@@ -36,6 +36,8 @@ impl fmt::Display for Watch {
             Watch::Exports => f.write_str("services that are exported"),
             Watch::Probes(service) => write!(f, "checks of {service} by HTTP"),
             Watch::Config(service) => write!(f, "central configuration of {service}"),
+            Watch::Leaf(service) => write!(f, "certificate of {service}"),
+            Watch::Roots => f.write_str("certificates of the authority"),
         }
     }
 }
@@ -70,6 +72,8 @@ impl Reply {
             Reply::Upstreams(all) => some(all.len(), "upstream"),
             Reply::Exports(all) => some(all.len(), "service"),
             Reply::Trees(all) => some(all.len(), "value"),
+            Reply::Certificate { given: true } => ("given".to_string(), true),
+            Reply::Certificate { given: false } => ("a name for what Consul issues".to_string(), true),
         }
     }
 }
@@ -79,7 +83,7 @@ impl Mailbox {
     pub(crate) fn answer(&self) -> Tree {
         let row = |(watch, reply): (&Watch, &Reply)| {
             let (brings, complete) = reply.words();
-            let because = self.because.get(watch).map(|because| Tree::from(because.to_string()));
+            let because = self.because(watch).map(|because| Tree::from(because.to_string()));
             Tree::object([
                 ("watch", Tree::from(watch.to_string())),
                 ("because", because.unwrap_or_default()),
@@ -87,12 +91,21 @@ impl Mailbox {
                 ("complete", complete.into()),
             ])
         };
-        self.replies.iter().map(row).collect::<Vec<_>>().into()
+        let open = self.open().map(|watch| {
+            let because = self.because(watch).map(|because| Tree::from(because.to_string()));
+            Tree::object([
+                ("watch", Tree::from(watch.to_string())),
+                ("because", because.unwrap_or_default()),
+                ("brings", "nothing yet".into()),
+                ("complete", false.into()),
+            ])
+        });
+        self.replies().map(row).chain(open).collect::<Vec<_>>().into()
     }
 
     /// What registered the instances that it knows.
     pub(crate) fn registrations(&self) -> BTreeSet<ObjectId> {
-        let instances = self.replies.values().filter_map(|reply| if let Reply::Instances(all) = reply { Some(all) } else { None });
+        let instances = self.replies().filter_map(|(_, reply)| if let Reply::Instances(all) = reply { Some(all) } else { None });
         instances.flatten().filter_map(|instance| instance.object).gathered()
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn synthetic(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready) -
 
 fn of_host(cx: &Context<'_>, name: &Str, rules: &[Matched<'_>], chains: &[&Chain]) -> Result<Chain, Reason> {
     let nothing = Entries::new();
-    let mut set = Set { entries: &nothing, instead: BTreeMap::new(), alone: true };
+    let mut set = Set { entries: &nothing, instead: BTreeMap::new(), alone: true, lookups: None };
     let mut add = |kind: Kind, name: &Str, fields: Vec<(&'static str, Tree)>| {
         let tree = Tree::object([("Name", Tree::from(name))].into_iter().chain(fields));
         let entry = Entry { kind, name: name.clone(), tree, key: None, object: ObjectId::BUILT_IN };

@@ -1,0 +1,85 @@
+//! Whether a stream's token may ask for a proxy: it must be allowed to write the service that the proxy stands for. The agent is asked, with that token.
+//!
+//! What must not be here: streams, and who else may ask for what.
+
+use super::connect::{Client, Trouble};
+use crate::lock;
+use crate::xds::token::{Authorize, Verdict};
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How long the agent may take.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// The rights of tokens, as the agent that is followed knows them. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rights(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    client: Option<Arc<Client>>,
+    /// Without ACLs everybody may do everything.
+    has_acls: Option<bool>,
+    /// The service of each proxy, by the id of its gateway; several where proxies of several nodes have the same id.
+    services: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// One answer of `/v1/internal/acl/authorize`.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Answer {
+    allow: bool,
+}
+
+impl Rights {
+    /// This agent is asked.
+    pub(super) fn ask(&self, client: Arc<Client>) {
+        lock(&self.0).client = Some(client);
+    }
+
+    /// Whether the agent has ACLs, as far as it says so.
+    pub(super) fn set_acls(&self, has: Option<bool>) {
+        lock(&self.0).has_acls = has;
+    }
+
+    /// These proxies stand for these services.
+    pub(super) fn set_services(&self, services: BTreeMap<String, BTreeSet<String>>) {
+        lock(&self.0).services = services;
+    }
+}
+
+impl Authorize for Rights {
+    fn may<'a>(&'a self, token: Option<&'a str>, gateway: &'a str) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
+        Box::pin(async move {
+            let (client, services) = {
+                let known = lock(&self.0);
+                // Of a gateway that is not of this agent it knows nothing.
+                let Some(services) = known.services.get(gateway) else { return Verdict::Allowed };
+                if known.has_acls == Some(false) {
+                    return Verdict::Allowed;
+                }
+                let Some(client) = known.client.clone() else { return Verdict::Unknown("no Consul agent is followed yet; ask again".into()) };
+                (client, services.clone())
+            };
+            let question: Vec<_> = services.iter().map(|service| json!({"Resource": "service", "Access": "write", "Segment": service})).collect();
+            let answer = client.post("/v1/internal/acl/authorize", json!(question).to_string(), token, PATIENCE).await;
+            match answer.map(|answer| serde_json::from_slice::<Vec<Answer>>(&answer.body)) {
+                Ok(Ok(answers)) if answers.len() == services.len() && answers.iter().all(|answer| answer.allow) => Verdict::Allowed,
+                Ok(Ok(_)) => {
+                    let rules: Vec<String> = services.iter().map(|service| format!("service \"{service}\" {{ policy = \"write\" }}")).collect();
+                    Verdict::Denied(format!("the token may not ask for the proxy {gateway}; the ACL rule that is missing: {}", rules.join(" ")))
+                }
+                Ok(Err(_)) => Verdict::Unknown("the Consul agent does not say whether the token may ask for this; ask again".into()),
+                Err(Trouble::Forbidden(said)) if said.contains("ACL support disabled") => Verdict::Allowed,
+                Err(Trouble::Forbidden(_)) => Verdict::Denied(format!("the Consul agent does not know the token that asks for the proxy {gateway}")),
+                Err(Trouble::Unknown(why) | Trouble::Failed(why)) => {
+                    Verdict::Unknown(format!("whether the token may ask for this is not known: {why}"))
+                }
+            }
+        })
+    }
+}
