@@ -1,17 +1,119 @@
-//! The ARM document of a gateway as text, and where in it each origin went.
+//! The ARM document of a gateway as text, with a memory of its parts, and where in it each origin went.
 
+use crate::backend::Rope;
 use crate::backend::output_map::{OutputMap, Trace};
+use crate::executor::{self, Executor, Sequential};
 use crate::ir::appgw::wire::{Branch, Tree};
-use crate::ir::appgw::{Document, Gateway, document, tree};
+use crate::ir::appgw::{AnyPart, Document, Gateway, Split, node, split, tree};
 use crate::resource::{ObjectId, Origin};
-use crate::text::{Node, Value, to_json};
+use crate::text::{Node, Str, Value, to_json, to_json_within};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use hashbrown::HashMap;
 
 /// The document as JSON.
 #[must_use]
 pub fn text(gateway: &Gateway, which: Document, pretty: bool) -> String {
-    to_json(&document(gateway, which), pretty)
+    emit(gateway, which, pretty, &Sequential, &mut Emitted::default()).text()
+}
+
+/// The texts of parts as they were written last, by the addresses of the parts, which are held here.
+#[derive(Default)]
+pub struct Emitted {
+    pretty: bool,
+    texts: HashMap<usize, (Arc<dyn AnyPart>, Arc<str>)>,
+}
+
+/// How deep a part stands in the document.
+const DEPTH: usize = 3;
+
+/// The document as JSON, whose parts are not written again where they are what they were.
+#[must_use]
+pub fn emit(gateway: &Gateway, which: Document, pretty: bool, executor: &dyn Executor, emitted: &mut Emitted) -> Rope {
+    if emitted.pretty != pretty {
+        *emitted = Emitted { pretty, ..Emitted::default() };
+    }
+    let Split { frame, lists } = split(gateway, which);
+    let mut known = core::mem::take(&mut emitted.texts);
+    let new: Vec<&Arc<dyn AnyPart>> = lists.values().flatten().filter(|part| !known.contains_key(&address(part))).collect();
+    let texts = executor::map(executor, &new, |part| Arc::<str>::from(to_json_within(&node(part.tree()), pretty.then_some(DEPTH * 2))));
+    known.extend(new.into_iter().zip(texts).map(|(part, text)| (address(part), (part.clone(), text))));
+    let mut written = HashMap::with_capacity(known.len());
+    let mut out = Out { rope: Rope::new(), pretty };
+    let Branch::Fields(fields) = frame.value else { return out.rope };
+    out.object(0, fields, |out, key, value| match value.value {
+        Branch::Fields(properties) if key == "properties" => out.object(1, properties, |out, key, value| match lists.get(key) {
+            Some(parts) => out.list(parts.iter().filter_map(|part| {
+                let (address, text) = (address(part), known.get(&address(part))?.1.clone());
+                written.insert(address, (part.clone(), text.clone()));
+                Some(text)
+            })),
+            None => out.value(2, value),
+        }),
+        _ => out.value(1, value),
+    });
+    emitted.texts = written;
+    out.rope
+}
+
+fn address(part: &Arc<dyn AnyPart>) -> usize {
+    Arc::as_ptr(part).cast::<()>().addr()
+}
+
+/// A document that is being written.
+struct Out {
+    rope: Rope,
+    pretty: bool,
+}
+
+impl Out {
+    fn line(&mut self, depth: usize) {
+        if self.pretty {
+            self.rope.append(|text| {
+                text.push('\n');
+                text.extend(core::iter::repeat_n(' ', depth * 2));
+            });
+        }
+    }
+
+    /// An object at a depth, whose values `write` writes.
+    fn object(&mut self, depth: usize, fields: Vec<(Str, Tree)>, mut write: impl FnMut(&mut Self, &str, Tree)) {
+        if fields.is_empty() {
+            return self.rope.push_str("{}");
+        }
+        self.rope.push_str("{");
+        for (at, (key, value)) in fields.into_iter().enumerate() {
+            if at > 0 {
+                self.rope.push_str(",");
+            }
+            self.line(depth + 1);
+            self.rope.push_str(&to_json(&Node::given(&key), false));
+            self.rope.push_str(if self.pretty { ": " } else { ":" });
+            write(self, &key, value);
+        }
+        self.line(depth);
+        self.rope.push_str("}");
+    }
+
+    /// A list of parts.
+    fn list(&mut self, parts: impl Iterator<Item = Arc<str>>) {
+        self.rope.push_str("[");
+        for (at, part) in parts.enumerate() {
+            if at > 0 {
+                self.rope.push_str(",");
+            }
+            self.line(DEPTH);
+            self.rope.push_shared(part);
+        }
+        self.line(DEPTH - 1);
+        self.rope.push_str("]");
+    }
+
+    fn value(&mut self, depth: usize, value: Tree) {
+        let text = to_json_within(&node(value), self.pretty.then_some(depth * 2));
+        self.rope.push_str(&text);
+    }
 }
 
 /// Where in the document each origin went.
