@@ -5,8 +5,10 @@ use crate::backend::output_map::{OutputMap, Trace};
 use crate::executor::{self, Executor, Sequential};
 use crate::ir::appgw::wire::{Branch, Tree};
 use crate::ir::appgw::{AnyPart, Document, Gateway, Split, node, split, tree};
+use crate::order::Gather as _;
 use crate::resource::{ObjectId, Origin};
 use crate::text::{Node, Str, Value, to_json, to_json_within};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -18,12 +20,15 @@ pub fn text(gateway: &Gateway, which: Document, pretty: bool) -> String {
     emit(gateway, which, pretty, &Sequential, &mut Emitted::default()).text()
 }
 
-/// The texts of parts as they were written last, by the addresses of the parts, which are held here.
+/// The texts of parts as they were written last, list by list, in their order.
 #[derive(Default)]
 pub struct Emitted {
     pretty: bool,
-    texts: HashMap<usize, (Arc<dyn AnyPart>, Arc<str>)>,
+    lists: BTreeMap<&'static str, Vec<WrittenPart>>,
 }
+
+/// A part, which is known by its address as long as it is here, and its text.
+type WrittenPart = (Arc<dyn AnyPart>, Arc<str>);
 
 /// How deep a part stands in the document.
 const DEPTH: usize = 3;
@@ -35,26 +40,40 @@ pub fn emit(gateway: &Gateway, which: Document, pretty: bool, executor: &dyn Exe
         *emitted = Emitted { pretty, ..Emitted::default() };
     }
     let Split { frame, lists } = split(gateway, which);
-    let mut known = core::mem::take(&mut emitted.texts);
-    let new: Vec<&Arc<dyn AnyPart>> = lists.values().flatten().filter(|part| !known.contains_key(&address(part))).collect();
-    let texts = executor::map(executor, &new, |part| Arc::<str>::from(to_json_within(&node(part.tree()), pretty.then_some(DEPTH * 2))));
-    known.extend(new.into_iter().zip(texts).map(|(part, text)| (address(part), (part.clone(), text))));
-    let mut written = HashMap::with_capacity(known.len());
+    let mut before = core::mem::take(&mut emitted.lists);
+    for (name, parts) in lists {
+        let written = texts(parts, before.remove(name).unwrap_or_default(), pretty, executor);
+        emitted.lists.insert(name, written);
+    }
     let mut out = Out { rope: Rope::new(), pretty };
     let Branch::Fields(fields) = frame.value else { return out.rope };
     out.object(0, fields, |out, key, value| match value.value {
-        Branch::Fields(properties) if key == "properties" => out.object(1, properties, |out, key, value| match lists.get(key) {
-            Some(parts) => out.list(parts.iter().filter_map(|part| {
-                let (address, text) = (address(part), known.get(&address(part))?.1.clone());
-                written.insert(address, (part.clone(), text.clone()));
-                Some(text)
-            })),
+        Branch::Fields(properties) if key == "properties" => out.object(1, properties, |out, key, value| match emitted.lists.get(key) {
+            Some(parts) => out.list(parts.iter().map(|(_, text)| text.clone())),
             None => out.value(2, value),
         }),
         _ => out.value(1, value),
     });
-    emitted.texts = written;
     out.rope
+}
+
+/// Parts with their texts. Most stand where they stood before; others are found again by their addresses, and what is new is written.
+fn texts(parts: Vec<Arc<dyn AnyPart>>, before: Vec<WrittenPart>, pretty: bool, executor: &dyn Executor) -> Vec<WrittenPart> {
+    let mut out: Vec<(Arc<dyn AnyPart>, Option<Arc<str>>)> = Vec::with_capacity(parts.len());
+    let mut by_address: Option<HashMap<usize, &Arc<str>>> = None;
+    for (at, part) in parts.into_iter().enumerate() {
+        let there = before.get(at).filter(|(known, _)| address(known) == address(&part)).map(|(_, text)| text);
+        let found = there.or_else(|| {
+            let all = by_address.get_or_insert_with(|| before.iter().map(|(part, text)| (address(part), text)).gathered());
+            all.get(&address(&part)).copied()
+        });
+        let text = found.cloned();
+        out.push((part, text));
+    }
+    let new: Vec<&Arc<dyn AnyPart>> = out.iter().filter(|(_, text)| text.is_none()).map(|(part, _)| part).collect();
+    let written = executor::map(executor, &new, |part| Arc::<str>::from(to_json_within(&node(part.tree()), pretty.then_some(DEPTH * 2))));
+    let mut written = written.into_iter();
+    out.into_iter().filter_map(|(part, text)| Some((part, text.or_else(|| written.next())?))).collect()
 }
 
 fn address(part: &Arc<dyn AnyPart>) -> usize {

@@ -28,13 +28,13 @@ pub struct Source<'c> {
     /// Ingresses are those of `extensions/v1beta1`.
     pub old_ingress_api: bool,
     /// Services by name, whatever the namespace.
-    pub services: HashMap<Name, Arc<Service>>,
+    pub services: Arc<HashMap<Name, Arc<Service>>>,
     /// Pods in namespaces that are watched, by namespace and name.
     pub pods: Vec<Arc<Pod>>,
     /// The first pod of each Service, by its name.
     first_pods: HashMap<Name, Arc<Pod>>,
     /// Addresses behind Services.
-    subsets: HashMap<Name, Arc<Addresses>>,
+    subsets: Arc<HashMap<Name, Arc<Addresses>>>,
     /// Whether a Secret can be made a certificate of the gateway.
     certificates: HashMap<Name, bool>,
     /// All Ingresses, by namespace and name.
@@ -47,7 +47,9 @@ pub struct Source<'c> {
 #[derive(Default)]
 pub struct Memory {
     services: ByContent<Arc<Service>>,
+    services_by_name: Table<Service>,
     subsets: ByContent<Arc<Addresses>>,
+    subsets_by_name: Table<Addresses>,
     pods: ByContent<Arc<Pod>>,
     certificates: ByContent<bool>,
     ingresses: ByContent<Arc<Ingress>>,
@@ -104,6 +106,29 @@ fn read<'h, 'c, T: Clone>(
     out
 }
 
+/// Values by the names of their objects, and the values in the order of the names: a table of the same values is the same.
+struct Table<T> {
+    values: Vec<Arc<T>>,
+    by_name: Arc<HashMap<Name, Arc<T>>>,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self { values: Vec::new(), by_name: Arc::default() }
+    }
+}
+
+impl<T> Table<T> {
+    fn of(&mut self, all: Vec<(&AdmittedObject<'_>, Arc<T>)>) -> Arc<HashMap<Name, Arc<T>>> {
+        // The name of an object is in its content, by which its value is known.
+        if all.len() != self.values.len() || !all.iter().zip(&self.values).all(|((_, now), then)| Arc::ptr_eq(now, then)) {
+            self.values = all.iter().map(|(_, value)| value.clone()).collect();
+            self.by_name = Arc::new(by_name(all));
+        }
+        self.by_name.clone()
+    }
+}
+
 fn by_name<T>(all: Vec<(&AdmittedObject<'_>, T)>) -> HashMap<Name, T> {
     let mut out = HashMap::with_capacity(all.len());
     out.extend(all.into_iter().map(|(held, value)| (held.full_name(), value)));
@@ -121,7 +146,7 @@ impl<'c> Source<'c> {
             let subsets = if of_clusters { subsets_of_clusters(held) } else { subsets(held) };
             Arc::new(Addresses { object: held.object.id, subsets })
         };
-        let services = by_name(read(cluster, of_services, &mut memory.services, |_| true, service));
+        let services = memory.services_by_name.of(read(cluster, of_services, &mut memory.services, |_| true, service));
         // In that mode pods are not watched.
         let is_pod_seen = |held: &AdmittedObject<'_>| !of_clusters && environment.watches(held.namespace());
         let pods = read(cluster, Kind::Pod, &mut memory.pods, is_pod_seen, |held| Arc::new(Pod::read(held)));
@@ -134,7 +159,7 @@ impl<'c> Source<'c> {
             first_pods: first_pods(&services, &pods),
             services,
             pods,
-            subsets: by_name(read(cluster, of_subsets, &mut memory.subsets, |_| true, addresses)),
+            subsets: memory.subsets_by_name.of(read(cluster, of_subsets, &mut memory.subsets, |_| true, addresses)),
             certificates: by_name(read(cluster, Kind::Secret, &mut memory.certificates, |_| true, converts)),
             all_ingresses: Vec::new(),
             ours: HashSet::new(),
