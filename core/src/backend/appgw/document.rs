@@ -29,6 +29,8 @@ pub struct Emitted {
 
 /// A part, which is known by its address as long as it is here, and its text.
 type WrittenPart = (Arc<dyn AnyPart>, Arc<str>);
+/// A part, and its text if that is known.
+type FoundPart = (Arc<dyn AnyPart>, Option<Arc<str>>);
 
 /// How deep a part stands in the document.
 const DEPTH: usize = 3;
@@ -59,7 +61,7 @@ pub fn emit(gateway: &Gateway, which: Document, pretty: bool, executor: &dyn Exe
 
 /// Parts with their texts. Most stand where they stood before; others are found again by their addresses, and what is new is written.
 fn texts(parts: Vec<Arc<dyn AnyPart>>, before: Vec<WrittenPart>, pretty: bool, executor: &dyn Executor) -> Vec<WrittenPart> {
-    let mut out: Vec<(Arc<dyn AnyPart>, Option<Arc<str>>)> = Vec::with_capacity(parts.len());
+    let mut out: Vec<FoundPart> = Vec::with_capacity(parts.len());
     let mut by_address: Option<HashMap<usize, &Arc<str>>> = None;
     for (at, part) in parts.into_iter().enumerate() {
         let there = before.get(at).filter(|(known, _)| address(known) == address(&part)).map(|(_, text)| text);

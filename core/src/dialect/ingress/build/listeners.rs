@@ -158,6 +158,9 @@ pub(super) struct KnownListener {
     wanted: Arc<Wanted>,
 }
 
+/// An address and a port.
+type ListenerPlace = (Arc<Part<Frontend>>, Arc<Part<Port>>);
+
 /// The address and the port of a listener; a port that the gateway does not have yet is added.
 fn place_of(
     gateway: Option<&Properties>,
@@ -165,7 +168,7 @@ fn place_of(
     id: &ListenerId,
     config: &ListenerConfig,
     ports: &mut BTreeMap<i64, Arc<Part<Port>>>,
-) -> Result<(Arc<Part<Frontend>>, Arc<Part<Port>>), Died> {
+) -> Result<ListenerPlace, Died> {
     let without = || format!("the gateway has no {} address for its listeners", id.frontend.name().to_lowercase());
     let frontend = gateway.and_then(|properties| properties.frontend(id.frontend)).ok_or_else(|| Died::of(without(), id.origin))?;
     let port = ports.entry(id.port).or_insert_with(|| {

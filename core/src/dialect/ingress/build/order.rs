@@ -8,9 +8,12 @@ use alloc::vec::Vec;
 use core::hash::Hash;
 use hashbrown::HashMap;
 
+/// A thing, and whether it takes the place of an earlier one with its name.
+type Thing<T> = (Arc<T>, bool);
+
 /// Things as they were given, each with whether it takes the place of an earlier one with its name; and the places that followed from that.
 pub(super) struct KnownOrder<T> {
-    things: Vec<(Arc<T>, bool)>,
+    things: Vec<Thing<T>>,
     places: Vec<u32>,
 }
 
@@ -22,7 +25,7 @@ impl<T> Default for KnownOrder<T> {
 
 impl<T> KnownOrder<T> {
     /// Things in the order of their names. Of several with one name one is left: the first, or the last of those that take its place.
-    pub(super) fn winners<K: Ord + Hash>(&mut self, things: Vec<(Arc<T>, bool)>, name: impl Fn(&T) -> &K) -> Vec<Arc<T>> {
+    pub(super) fn winners<K: Ord + Hash>(&mut self, things: Vec<Thing<T>>, name: impl Fn(&T) -> &K) -> Vec<Arc<T>> {
         if !self.is(&things, &name) {
             let mut found: HashMap<&K, u32> = HashMap::with_capacity(things.len());
             for (at, (thing, takes_its_place)) in things.iter().enumerate() {
@@ -40,7 +43,7 @@ impl<T> KnownOrder<T> {
 
     /// Things in the order of their names; those with one name stay as they are.
     pub(super) fn sorted<K: Ord>(&mut self, things: Vec<Arc<T>>, name: impl Fn(&T) -> &K) -> Vec<Arc<T>> {
-        let things: Vec<(Arc<T>, bool)> = things.into_iter().map(|thing| (thing, false)).collect();
+        let things: Vec<Thing<T>> = things.into_iter().map(|thing| (thing, false)).collect();
         self.sort(things, name);
         self.in_order()
     }
@@ -51,7 +54,7 @@ impl<T> KnownOrder<T> {
         &self.places
     }
 
-    fn sort<K: Ord>(&mut self, things: Vec<(Arc<T>, bool)>, name: impl Fn(&T) -> &K) {
+    fn sort<K: Ord>(&mut self, things: Vec<Thing<T>>, name: impl Fn(&T) -> &K) {
         if !self.is(&things, &name) {
             self.places = (0..things.len() as u32).collect();
             order(&mut self.places, &things, &name);
@@ -60,8 +63,8 @@ impl<T> KnownOrder<T> {
     }
 
     /// Whether the names are those of the compile before.
-    fn is<K: PartialEq>(&self, things: &[(Arc<T>, bool)], name: impl Fn(&T) -> &K) -> bool {
-        let is = |(now, then): (&(Arc<T>, bool), &(Arc<T>, bool))| now.1 == then.1 && (Arc::ptr_eq(&now.0, &then.0) || name(&now.0) == name(&then.0));
+    fn is<K: PartialEq>(&self, things: &[Thing<T>], name: impl Fn(&T) -> &K) -> bool {
+        let is = |(now, then): (&Thing<T>, &Thing<T>)| now.1 == then.1 && (Arc::ptr_eq(&now.0, &then.0) || name(&now.0) == name(&then.0));
         things.len() == self.things.len() && things.iter().zip(&self.things).all(is)
     }
 
@@ -70,7 +73,7 @@ impl<T> KnownOrder<T> {
     }
 }
 
-fn order<T, K: Ord>(places: &mut [u32], things: &[(Arc<T>, bool)], name: impl Fn(&T) -> &K) {
+fn order<T, K: Ord>(places: &mut [u32], things: &[Thing<T>], name: impl Fn(&T) -> &K) {
     let name = |place: &u32| things.get(*place as usize).map(|(thing, _)| name(thing));
     places.order_by(|one, other| name(one).cmp(&name(other)));
 }
