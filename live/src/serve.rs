@@ -274,12 +274,7 @@ async fn until(mut stop: watch::Receiver<bool>, part: impl Future<Output = Resul
 }
 
 /// Writes statuses, for as long as the process lives.
-async fn write(
-    writing: Writing,
-    builds: watch::Receiver<Option<Arc<Build>>>,
-    clients: Clients,
-    leading: Option<Leading>,
-) -> Result<(), Failure> {
+async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>, clients: Clients, leading: Option<Leading>) -> Result<(), Failure> {
     let (client, _) = crate::sources::kube::connect(&writing.cluster).await?;
     let writer = Writer::new(client, writing.take_over);
     let (out, rejected) = watch::channel(Rejected::default());
