@@ -7,7 +7,7 @@ use crate::authority::ThrowAway;
 use crate::output::{Sink, message, tell_all};
 use crate::style::{count, plain};
 use crate::{Outcome, Unusable, input};
-use chancery_core::backend::{Rope, envoy};
+use chancery_core::backend::{Rope, appgw, envoy};
 use chancery_core::compilation::{Compilation, GatewayRef, SideRef};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Severity;
@@ -67,6 +67,15 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
 fn default_kind(compilation: &Compilation) -> Kind {
     let is_azure = compilation.gateways().next().is_none() && compilation.app_gateways().next().is_some();
     if is_azure { Kind::Answer("appgw") } else { Kind::Envoy }
+}
+
+/// The document of an Application Gateway that is meant, if one is.
+fn app_gateway_document(kind: Kind) -> Option<appgw::Document> {
+    match kind {
+        Kind::Answer("appgw") => Some(appgw::Document::Parts),
+        Kind::Answer("arm") => Some(appgw::Document::Whole),
+        _ => None,
+    }
 }
 
 /// Writes each document into a file of its own; those of several dialects into folders of their own.
@@ -206,6 +215,12 @@ impl<'a> Writer<'a> {
             && let (Some(document), Some(gateway)) = (envoy_document(kind), gateway)
         {
             return self.envoy(document, gateway, compiler, &mut |part| sink.write(part.pieces()));
+        }
+        if self.args.format == DataFormat::Json
+            && let (Some(which), Some(gateway)) = (app_gateway_document(kind), self.side.app_gateways().next())
+        {
+            let text = appgw::emit(gateway.parts, which, self.pretty, compiler.executor(), &mut appgw::Emitted::default());
+            return sink.write(text.pieces());
         }
         let node = self.node(kind, gateway, compiler)?;
         let text = match self.args.format {

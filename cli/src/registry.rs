@@ -6,10 +6,11 @@ use crate::Outcome;
 use crate::args::{CodesArgs, Deployment, Format, ListArgs};
 use crate::output::{print, print_json};
 use crate::style::Style;
+use chancery_core::compilation::AnnotationDoc;
 use chancery_core::diagnostic::Severity;
 use chancery_core::dialect;
 use chancery_core::resource::nearest;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Lists kinds: of all dialects, or of the one that is chosen.
@@ -30,7 +31,9 @@ pub fn kinds(args: &ListArgs, deployment: &Deployment, style: &Style) -> Outcome
                 }));
             }
         }
-        print_json(&json!({ "kinds": own, "also_read": others }))?;
+        let annotations = dialects().flat_map(|dialect| dialect.annotations.iter().map(move |(kind, known)| (dialect.name, kind, known.docs)));
+        let annotations = annotations.flat_map(|(dialect, kind, docs)| docs.iter().map(move |of| annotation(dialect, kind, of)));
+        print_json(&json!({ "kinds": own, "also_read": others, "annotations": annotations.collect::<Vec<_>>() }))?;
         return Ok(0);
     }
     let mut out = String::new();
@@ -56,9 +59,27 @@ pub fn kinds(args: &ListArgs, deployment: &Deployment, style: &Style) -> Outcome
                 let _ = writeln!(out, "{:<width$}  {}", "", style.dim(details));
             }
         }
+        let mut described: Vec<(&[AnnotationDoc], Vec<&str>)> = Vec::new();
+        for (kind, known) in dialect.annotations.iter().filter(|(_, known)| !known.docs.is_empty()) {
+            match described.iter_mut().find(|(docs, _)| std::ptr::eq(*docs, known.docs)) {
+                Some((_, kinds)) => kinds.push(kind),
+                None => described.push((known.docs, vec![kind])),
+            }
+        }
+        for (docs, kinds) in described {
+            let _ = writeln!(out, "\nAnnotations of {}:", kinds.join(" and "));
+            for of in docs {
+                let _ = writeln!(out, "{}  {}", style.bold(of.name), of.doc);
+                let _ = writeln!(out, "  {}", style.dim(format!("{}; default: {}", of.takes, of.default)));
+            }
+        }
     }
     print(&out)?;
     Ok(0)
+}
+
+fn annotation(dialect: &str, kind: &str, of: &AnnotationDoc) -> Value {
+    json!({ "dialect": dialect, "kind": kind, "name": of.name, "takes": of.takes, "values": of.values, "default": of.default, "summary": of.doc })
 }
 
 /// What is there of some texts, with a separator between.

@@ -278,6 +278,13 @@ pub enum Event {
         /// The parts, at most 100.
         parts: Vec<PlannedPart>,
     },
+    /// An Application Gateway is read from Azure, and no input is for it.
+    Unplanned {
+        /// The gateway.
+        gateway: String,
+        /// What that means, and what an input needs.
+        message: String,
+    },
     /// An Application Gateway was changed.
     Applied {
         /// The gateway.
@@ -330,7 +337,7 @@ impl Event {
             | Event::Accepted { .. }
             | Event::Held { .. }
             | Event::Emptied { .. } => {}
-            Event::Applied { .. } => {}
+            Event::Applied { .. } | Event::Unplanned { .. } => {}
         }
     }
 }

@@ -4,10 +4,12 @@
 //! be secret is replaced by stand-ins of the same form before a text leaves. Large changes come in several messages, so that no message is
 //! larger than a page can take between two frames. Not here: how messages travel.
 
+use crate::arm::source::shown as shown_options;
 use crate::event::{Dated, Event, Events};
 use crate::sources::{States, Status};
 use crate::worker::build::Build;
 use crate::xds::clients::{Client, Clients};
+use chancery_core::compilation::Options;
 use chancery_core::explain::with_stand_ins;
 use chancery_core::redact::HeldBack;
 use chancery_core::resource::{Input, Inputs};
@@ -27,6 +29,20 @@ const BURST: usize = 64;
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 enum Message<'a> {
+    /// What is shown, and how it is compiled.
+    Session {
+        /// What shows it.
+        kind: &'static str,
+        /// What people call it.
+        title: String,
+        /// How it is compiled.
+        options: &'a Options,
+    },
+    /// The same is compiled in another way.
+    Options {
+        /// How.
+        options: &'a Options,
+    },
     /// Inputs changed.
     Inputs(Change),
     /// Something happened.
@@ -78,15 +94,29 @@ pub struct Feed {
     begun: bool,
     held_back: HeldBack,
     queue: VecDeque<String>,
+    /// How a server compiles, as the page knows it: sources may tell more of that.
+    options: Option<Options>,
 }
 
 impl Feed {
-    /// For a page that knows nothing yet.
+    /// For a page that knows nothing yet. A server says what it shows, and how it compiles.
     #[must_use]
-    pub fn new(builds: watch::Receiver<Option<Arc<Build>>>, events: &Events, states: States, clients: Clients) -> Self {
+    pub fn new(builds: watch::Receiver<Option<Arc<Build>>>, events: &Events, states: States, clients: Clients, options: Option<Options>) -> Self {
         let (past, events) = events.follow();
-        let mut feed =
-            Self { builds, events, states, clients, known: BTreeMap::new(), begun: false, held_back: HeldBack::default(), queue: VecDeque::new() };
+        let mut feed = Self {
+            builds,
+            events,
+            states,
+            clients,
+            known: BTreeMap::new(),
+            begun: false,
+            held_back: HeldBack::default(),
+            queue: VecDeque::new(),
+            options,
+        };
+        if let Some(options) = feed.options.clone() {
+            feed.say_session(&options);
+        }
         let build = feed.builds.borrow_and_update().clone();
         if let Some(build) = build {
             feed.take(&build);
@@ -150,6 +180,12 @@ impl Feed {
         }
     }
 
+    fn say_session(&mut self, options: &Options) {
+        let sources: std::collections::BTreeSet<String> = self.states.all().into_iter().map(|of| of.source).collect();
+        let title = sources.into_iter().collect::<Vec<_>>().join(", ");
+        self.say(&Message::Session { kind: "server", title, options: &shown_options(options) });
+    }
+
     fn say_sources(&mut self) {
         let sources = self.states.all();
         self.say(&Message::Sources { sources });
@@ -168,6 +204,13 @@ impl Feed {
     /// What a build has that the page does not.
     fn take(&mut self, build: &Build) {
         self.held_back = build.compilation.held_back();
+        let now = build.compilation.sides.first().map(|side| &side.options);
+        if let (Some(known), Some(now)) = (&self.options, now)
+            && known != now
+        {
+            self.options = Some(now.clone());
+            self.say(&Message::Options { options: &shown_options(now) });
+        }
         for change in changes(&mut self.known, !self.begun, &build.version, inputs_of(build), &self.held_back) {
             self.say(&Message::Inputs(change));
         }
@@ -259,6 +302,33 @@ mod tests {
         let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&all), &HeldBack::default());
         let shape: Vec<_> = sent.iter().map(|change| (change.begins, change.ends, change.put.len())).collect();
         assert_eq!(shape, [(true, false, 1), (false, false, 1), (false, true, 1)]);
+    }
+
+    #[test]
+    fn a_page_of_a_server_learns_how_it_compiles_now() {
+        let text = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web}\nspec: {}\n";
+        let built = |told: &[(&'static str, &str)]| {
+            let options = Options::of(&chancery_core::dialect::ingress::DIALECT);
+            let inputs = Inputs::one("a.yaml", text);
+            let options_told = told.iter().map(|(name, value)| (*name, (*value).into())).collect();
+            let drained = crate::worker::intake::Drained { inputs, not_utf8: vec![Vec::new()], options: options_told, ..Default::default() };
+            crate::worker::build::Builder::new(options).build(drained)
+        };
+        let (_sender, builds) = watch::channel(None);
+        let options = Options::of(&chancery_core::dialect::ingress::DIALECT);
+        let events = Events::default();
+        let mut feed = Feed::new(builds, &events, States::default(), Clients::new(events.clone()), Some(options));
+        assert!(feed.queue.pop_front().is_some_and(|first| first.contains("\"what\":\"session\"")));
+        feed.queue.clear();
+        feed.take(&built(&[]));
+        assert!(!feed.queue.iter().any(|message| message.contains("\"what\":\"options\"")), "nothing was told of it");
+        let gateway =
+            r#"{"name": "gw", "id": "/gw", "properties": {"sslCertificates": [{"name": "c", "properties": {"password": "hunter2hunter2"}}]}}"#;
+        feed.queue.clear();
+        feed.take(&built(&[(chancery_core::dialect::ingress::options::EXISTING_GATEWAY, gateway)]));
+        let message = feed.queue.front().cloned().expect("a message");
+        assert!(message.contains("\"what\":\"options\"") && message.contains("existing-gateway"), "{message}");
+        assert!(message.contains("sslCertificates") && !message.contains("hunter2"), "{message}");
     }
 
     #[test]

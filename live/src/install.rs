@@ -27,6 +27,19 @@ pub struct Install {
     pub write_objects: bool,
     /// The Secret with `tls.crt`, `tls.key` and `ca.crt`: what the xDS server shows, and who signs Envoys.
     pub tls_secret: String,
+    /// The Application Gateway that is read, and perhaps changed.
+    pub azure: Option<OnAzure>,
+}
+
+/// An Application Gateway in Azure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnAzure {
+    /// Its id.
+    pub gateway: String,
+    /// It is changed as the inputs want it.
+    pub apply: bool,
+    /// The application or identity by which Azure knows the account, for workload identity.
+    pub client: Option<String>,
 }
 
 impl Default for Install {
@@ -40,6 +53,7 @@ impl Default for Install {
             write_status: false,
             write_objects: false,
             tls_secret: "chancery-xds".into(),
+            azure: None,
         }
     }
 }
@@ -75,7 +89,8 @@ impl Install {
         let reading = everywhere + &given(".Values.onlyNamespace", &there.reading());
         let writing = |of: &Self| Self { write_status: true, ..of.clone() }.writing().unwrap_or_default();
         let provisioning = given(".Values.writeObjects", &chart.provisioning());
-        let leading = given("or .Values.writeStatus .Values.writeObjects", &chart.leading());
+        let leading = given("or .Values.writeStatus .Values.writeObjects .Values.azure.apply", &chart.leading());
+        let client = "{{- with .Values.azure.clientId }}\n  annotations: {azure.workload.identity/client-id: {{ . | quote }}}\n{{- end }}\n";
         let written = given("not .Values.onlyNamespace", &writing(&chart)) + &given(".Values.onlyNamespace", &writing(&there));
         let deployment = chart.deployment().replace("replicas: 1\n", "replicas: {{ .Values.replicas }}\n").replace(
             "            - --kube\n",
@@ -84,11 +99,17 @@ impl Install {
              {{- with .Values.onlyNamespace }}\n            - --namespace={{ . }}\n{{- end }}\n\
              {{- if .Values.writeStatus }}\n            - --write-status\n{{- end }}\n\
              {{- if .Values.writeObjects }}\n            - --controller=gateway-provisioner\n            - --write-objects\n{{- end }}\n\
-             {{- if or .Values.writeStatus .Values.writeObjects }}\n            - --lease=chancery\n{{- end }}\n\
+             {{- with .Values.azure.gatewayId }}\n            - --gateway-id={{ . }}\n{{- end }}\n\
+             {{- if .Values.azure.apply }}\n            - --apply\n{{- end }}\n\
+             {{- if or .Values.writeStatus .Values.writeObjects .Values.azure.apply }}\n            - --lease=chancery\n{{- end }}\n\
              {{- range .Values.extraArgs }}\n            - {{ . | quote }}\n{{- end }}\n",
         );
+        let deployment = deployment.replace(
+            "    metadata:\n      labels: {app.kubernetes.io/name: chancery}\n",
+            "    metadata:\n      labels: {app.kubernetes.io/name: chancery{{ if .Values.azure.gatewayId }}, azure.workload.identity/use: \"true\"{{ end }}}\n",
+        );
         vec![
-            ("account.yaml", chart.account()),
+            ("account.yaml", chart.account() + client),
             ("reading.yaml", reading),
             ("writing.yaml", given(".Values.writeStatus", &written)),
             ("provisioning.yaml", provisioning),
@@ -99,7 +120,9 @@ impl Install {
     }
 
     fn account(&self) -> String {
-        format!("apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: chancery\n  namespace: {}\n", self.namespace)
+        let client = self.azure.as_ref().and_then(|azure| azure.client.as_ref());
+        let client = client.map(|client| format!("  annotations: {{azure.workload.identity/client-id: \"{client}\"}}\n")).unwrap_or_default();
+        format!("apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: chancery\n  namespace: {}\n{client}", self.namespace)
     }
 
     /// What it reads.
@@ -114,7 +137,7 @@ impl Install {
 
     /// Whether one of several replicas has to be the one that writes.
     fn writes(&self) -> bool {
-        self.write_status || self.write_objects
+        self.write_status || self.write_objects || self.azure.as_ref().is_some_and(|azure| azure.apply)
     }
 
     /// What it writes of statuses.
@@ -214,9 +237,14 @@ impl Install {
         if self.write_objects {
             more.push_str("            - --controller=gateway-provisioner\n            - --write-objects\n");
         }
+        if let Some(azure) = &self.azure {
+            let _ = writeln!(more, "            - --gateway-id={}", azure.gateway);
+            more.push_str(if azure.apply { "            - --apply\n" } else { "" });
+        }
         if self.writes() {
             let _ = writeln!(more, "            - --lease={LEASE}");
         }
+        let identity = if self.azure.is_some() { ", azure.workload.identity/use: \"true\"" } else { "" };
         format!(
             "\
 apiVersion: apps/v1
@@ -231,7 +259,7 @@ spec:
     matchLabels: {{app.kubernetes.io/name: chancery}}
   template:
     metadata:
-      labels: {{app.kubernetes.io/name: chancery}}
+      labels: {{app.kubernetes.io/name: chancery{identity}}}
     spec:
       serviceAccountName: chancery
       securityContext:
@@ -321,6 +349,14 @@ mod tests {
         for part in ["\"daemonsets\"", "\"httpproxies/status\"", "--write-objects", "--lease=chancery", "--controller=gateway-provisioner"] {
             assert!(provisions.contains(part), "{part}: {provisions}");
         }
+        let azure = OnAzure { gateway: "s/g/n".into(), apply: true, client: Some("c-1".into()) };
+        let applies = Install { dialect: Some("ingress".into()), azure: Some(azure.clone()), ..Install::default() }.manifests();
+        for part in ["--gateway-id=s/g/n\n", "--apply\n", "--lease=chancery\n", "azure.workload.identity/use: \"true\"", "client-id: \"c-1\""] {
+            assert!(applies.contains(part), "{part}: {applies}");
+        }
+        assert!(!applies.contains("patch") && !applies.contains("--write-status"), "what is changed is in Azure: {applies}");
+        let shows = Install { azure: Some(OnAzure { apply: false, client: None, ..azure }), ..Install::default() }.manifests();
+        assert!(shows.contains("--gateway-id=s/g/n") && !shows.contains("--apply") && !shows.contains("leases"), "{shows}");
         let one = Install { only_namespace: Some("apps".into()), ..Install::default() }.manifests();
         assert!(!one.contains("ClusterRole") && one.contains("--namespace=apps"), "{one}");
         assert_eq!(

@@ -8,7 +8,7 @@ use crate::address::Address;
 use crate::arm::apply::{self, Allowed};
 use crate::arm::plan::Fingerprint;
 use crate::arm::source::Reader;
-use crate::controllers::lease::Holder;
+use crate::controllers::lease::{self, Holder, Leading};
 use crate::controllers::writer::Writer;
 use crate::engine::{Engine, Settings};
 use crate::event::{Event, Events, Server};
@@ -82,6 +82,19 @@ pub struct Applying {
     pub reader: Arc<Reader>,
     /// What a person allows.
     pub allowed: Allowed,
+    /// The lease that the one of several replicas holds that changes it; none where there is one only.
+    pub lease: Option<Leasing>,
+}
+
+/// A lease by which one of several replicas writes.
+#[derive(Clone, Debug)]
+pub struct Leasing {
+    /// The cluster that has it.
+    pub cluster: crate::sources::kube::Settings,
+    /// Its name.
+    pub name: String,
+    /// Which replica this is.
+    pub replica: String,
 }
 
 /// How long streams may take to end.
@@ -93,6 +106,8 @@ pub struct Reporter {
     findings: Option<BTreeSet<crate::event::FindingLine>>,
     /// What was wanted of an Application Gateway, and how it was.
     planned: Option<(Fingerprint, Fingerprint)>,
+    /// The gateway of which it was reported that no input is for it.
+    unplanned: Option<String>,
 }
 
 /// The most names of resources that one event tells.
@@ -101,6 +116,16 @@ const MOST_NAMES: usize = 100;
 impl Reporter {
     /// How an Application Gateway differs from what a build wants, where that is not what was reported last.
     pub fn planned(&mut self, build: &Build) -> Option<Event> {
+        if self.unplanned != build.unplanned {
+            self.unplanned.clone_from(&build.unplanned);
+            self.planned = None;
+            if let Some(gateway) = build.unplanned.clone() {
+                let message = "no Ingress is for it, so nothing is compared and nothing is changed; an Ingress for it has the annotation \
+                               `kubernetes.io/ingress.class: azure/application-gateway` or an IngressClass of that controller, or all are with \
+                               `--dialect ingress`";
+                return Some(Event::Unplanned { gateway, message: message.into() });
+            }
+        }
         let plan = build.plan.as_ref()?;
         if self.planned.replace((plan.wanted, plan.present)) == Some((plan.wanted, plan.present)) {
             return None;
@@ -204,12 +229,18 @@ pub async fn serve(
     if let Some(file) = file {
         parts.spawn(until(stopping.clone(), file.follow()));
     }
+    let leading = match lease_of(writing, applying) {
+        Some(lease) => Some(lead(&lease, &mut parts).await?),
+        None => None,
+    };
     if let Some(writing) = writing {
-        parts.spawn(write(writing.clone(), written, clients.clone()));
+        parts.spawn(write(writing.clone(), written, clients.clone(), leading.clone()));
     }
-    if let Some(Applying { reader, allowed }) = applying {
-        parts.spawn(apply::run(applied, reader.clone(), engine.intake.clone(), engine.events.clone(), *allowed));
+    if let Some(Applying { reader, allowed, .. }) = applying {
+        parts.spawn(apply::run(applied, reader.clone(), engine.intake.clone(), engine.events.clone(), *allowed, leading.clone()));
     }
+    // The lease is given back when no part of this process writes any more.
+    drop(leading);
     tokio::pin!(end);
     let mut finite = false;
     let outcome = loop {
@@ -244,15 +275,31 @@ async fn until(mut stop: watch::Receiver<bool>, part: impl Future<Output = Resul
 }
 
 /// Writes statuses, for as long as the process lives.
-async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>, clients: Clients) -> Result<(), Failure> {
-    let (client, namespace) = crate::sources::kube::connect(&writing.cluster).await?;
-    let writer = Writer::new(client.clone(), writing.take_over);
-    let lease = writing.lease.map(|name| Holder::new(client, &namespace, &name, &writing.replica));
+async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>, clients: Clients, leading: Option<Leading>) -> Result<(), Failure> {
+    let (client, _) = crate::sources::kube::connect(&writing.cluster).await?;
+    let writer = Writer::new(client, writing.take_over);
     let (out, rejected) = watch::channel(Rejected::default());
     tokio::select! {
-        ended = crate::controllers::run::run(builds, rejected, writer, lease, writing.writes) => ended,
+        ended = crate::controllers::run::run(builds, rejected, writer, leading, writing.writes) => ended,
         () = clients.tell_rejected(out) => Ok(()),
     }
+}
+
+/// The lease by which one of several replicas writes, where that is asked for.
+fn lease_of(writing: Option<&Writing>, applying: Option<&Applying>) -> Option<Leasing> {
+    let of_writing = writing.and_then(|of| Some(Leasing { cluster: of.cluster.clone(), name: of.lease.clone()?, replica: of.replica.clone() }));
+    of_writing.or_else(|| applying.and_then(|of| of.lease.clone()))
+}
+
+/// Has a lease renewed as long as somebody wants to know who holds it.
+async fn lead(lease: &Leasing, parts: &mut JoinSet<Result<(), Failure>>) -> Result<Leading, Failure> {
+    let (client, namespace) = crate::sources::kube::connect(&lease.cluster).await?;
+    let (leading, kept) = lease::keep(Holder::new(client, &namespace, &lease.name, &lease.replica));
+    parts.spawn(async move {
+        kept.await;
+        Ok(())
+    });
+    Ok(leading)
 }
 
 /// Which replica this process is: in a pod, by its name.

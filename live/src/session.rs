@@ -80,7 +80,7 @@ impl Session {
     /// What a page gets to know of it.
     #[must_use]
     pub fn feed(&self) -> Feed {
-        Feed::new(self.builds.clone(), &self.events, self.states.clone(), self.clients.clone())
+        Feed::new(self.builds.clone(), &self.events, self.states.clone(), self.clients.clone(), None)
     }
 
     /// The last build.

@@ -94,7 +94,7 @@ impl Program {
             ttl: None,
             page: None,
         };
-        let applying = (!how.show_only).then_some(Applying { reader, allowed: how.allowed });
+        let applying = (!how.show_only).then_some(Applying { reader, allowed: how.allowed, lease: None });
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let ended = tokio::spawn(async move {
             let end = async { _ = stopped.await };
@@ -382,6 +382,66 @@ async fn a_gateway_that_cannot_be_read_is_told_and_read_when_it_can_be() {
     assert!(!events.timeline().iter().any(|dated| matches!(dated.event, Event::Planned { .. })), "nothing is compared with what is not known");
     server.azure().throttle = 0;
     wait(&|event| matches!(event, Event::Planned { compared: true, .. })).await;
+    let _ = stop.send(());
+    watching.await.expect("no panic").expect("it ends in order");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_input_without_an_ingress_for_the_gateway_is_told_and_changes_nothing() {
+    let server = Server::start(json!({})).await;
+    let reader = Arc::new(Reader::new(client(&server, secret(SECRET)), GATEWAY.parse().expect("an id")));
+    let events = Events::default();
+    let settings = Settings { options: Options::default(), spacing: Duration::ZERO, recorder: None, events: events.clone() };
+    let folder = TempDir::new().expect("a folder");
+    std::fs::write(folder.path().join("a.yaml"), "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n")
+        .expect("a file");
+    let sources: Vec<Box<dyn Source>> =
+        vec![Box::new(Folder::new(folder.path().into(), Reading::default())), Box::new(Azure { reader: reader.clone(), reconcile: None })];
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let watching = tokio::spawn(chancery_live::watch::watch(settings, sources, true, async { _ = stopped.await }));
+    let begin = Instant::now();
+    let message = loop {
+        let told = events.timeline().into_iter().find_map(|dated| match dated.event {
+            Event::Unplanned { gateway, message } => Some((gateway, message)),
+            _ => None,
+        });
+        if let Some((gateway, message)) = told {
+            assert_eq!(gateway, "gw");
+            break message;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(30), "{:#?}", events.timeline());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert!(message.contains("no Ingress is for it") && message.contains("azure/application-gateway"), "{message}");
+    let _ = stop.send(());
+    watching.await.expect("no panic").expect("it ends in order");
+    let counted = |name: &str| reader.client.metrics().all().iter().find(|(known, ..)| *known == name).map(|(.., value)| *value);
+    assert!(counted("chancery_arm_requests") >= Some(2.0) && counted("chancery_arm_changes") == Some(0.0), "{:?}", reader.client.metrics().all());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn credentials_that_are_wrong_are_told_at_once() {
+    let server = Server::start(json!({})).await;
+    let usual = Pace { reread: Duration::from_secs(600), ..Pace::default() };
+    let login = Login::new(secret("another-secret-nobody-sees"), &server.address, &server.address);
+    let reader = Arc::new(Reader::new(Client::new(&server.address, login, usual).expect("a client"), GATEWAY.parse().expect("an id")));
+    let events = Events::default();
+    let settings = Settings { options: Options::of(&ingress::DIALECT), spacing: Duration::ZERO, recorder: None, events: events.clone() };
+    let folder = TempDir::new().expect("a folder");
+    std::fs::write(folder.path().join("a.yaml"), PATHS).expect("a file");
+    let sources: Vec<Box<dyn Source>> =
+        vec![Box::new(Folder::new(folder.path().into(), Reading::default())), Box::new(Azure { reader, reconcile: None })];
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let watching = tokio::spawn(chancery_live::watch::watch(settings, sources, true, async { _ = stopped.await }));
+    let begin = Instant::now();
+    // Far sooner than it is tried again; and what inputs mean is compiled all the same.
+    let is_told = |event: &Event| matches!(event, Event::Source { detail: Some(detail), .. } if detail.contains("invalid_client"));
+    while !(events.timeline().iter().any(|dated| is_told(&dated.event))
+        && events.timeline().iter().any(|dated| matches!(dated.event, Event::Build { .. })))
+    {
+        assert!(begin.elapsed() < Duration::from_secs(30), "{:#?}", events.timeline());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     let _ = stop.send(());
     watching.await.expect("no panic").expect("it ends in order");
 }

@@ -1,6 +1,8 @@
 //! A real API server as the source: what it holds is what is compiled, through missing CRDs, missing permissions, crashes and forgotten history;
 //! and what is written into it.
 
+#[path = "support/azure.rs"]
+mod azure;
 #[path = "support/config.rs"]
 mod config;
 #[path = "support/crds.rs"]
@@ -22,7 +24,7 @@ use chancery_core::dialect::{ambassador, contour};
 use chancery_core::resource::Input;
 use chancery_live::Failure;
 use chancery_live::address::Address;
-use chancery_live::controllers::lease::{Holder, LASTS};
+use chancery_live::controllers::lease::{Holder, LASTS, keep};
 use chancery_live::controllers::run::Writes;
 use chancery_live::controllers::writer::Writer;
 use chancery_live::engine::Settings;
@@ -213,7 +215,9 @@ async fn statuses_are_written_where_asked(cluster: &Cluster) {
     assert!(first.holds() && !second.holds());
     let (rejects, rejected) = watch::channel(Rejected::default());
     let writer = Writer::new(client, false);
-    let task = tokio::spawn(chancery_live::controllers::run::run(follower.builds.clone(), rejected, writer, Some(first), STATUSES));
+    let (leading, kept) = keep(first);
+    tokio::spawn(kept);
+    let task = tokio::spawn(chancery_live::controllers::run::run(follower.builds.clone(), rejected, writer, Some(leading), STATUSES));
     let status = async |object: &Value, wanted: &str| until_state(cluster, object, wanted).await;
     status(&mapping("one", 0), "Running").await;
     let of_broken = status(&broken, "Inactive").await;
@@ -549,6 +553,7 @@ async fn a_real_api_server() {
     edits_arrive_at_a_real_envoy(&cluster).await;
     two_replicas_with_the_permissions_of_the_manifests(&cluster).await;
     a_clock_that_jumps_hands_the_lease_to_nobody(&cluster).await;
+    azure::an_application_gateway_follows_the_cluster(&cluster).await;
     gateways_are_provisioned_with_the_permissions_of_the_manifests(&cluster).await;
     a_contour_configuration_is_held_while_it_is_used(&cluster).await;
     a_process_that_dies_between_an_edit_and_its_status_leaves_nothing_wrong(&cluster).await;

@@ -148,6 +148,67 @@ pub fn proxies(count: usize, seed: u64) -> Vec<String> {
     documents
 }
 
+/// An IngressClass, a certificate that is not there, this many Ingresses on hosts of their own or shared ones, and the Services and Endpoints
+/// that they send to: as a platform team might have them on one Application Gateway.
+pub fn ingresses(count: usize, seed: u64) -> Vec<String> {
+    let mut chance = Chance::new(seed ^ count as u64);
+    let services = count.max(2) / 2;
+    let mut documents = Vec::with_capacity(count + 2 * services + 1);
+    documents.push(
+        "---\napiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: azure-application-gateway}\nspec: {controller: \
+         azure/application-gateway}\n"
+            .to_owned(),
+    );
+    for number in 0..services {
+        documents.push(format!(
+            "---\napiVersion: v1\nkind: Service\nmetadata: {{name: item-{number}, namespace: default}}\nspec: {{ports: [{{name: http, port: 80, \
+             targetPort: 8080}}, {{name: other, port: 9090}}]}}\n"
+        ));
+        let address = format!("10.{}.{}.{}", number / 62_500, number / 250 % 250, number % 250 + 1);
+        documents.push(format!(
+            "---\napiVersion: v1\nkind: Endpoints\nmetadata: {{name: item-{number}, namespace: default}}\nsubsets:\n- addresses: [{{ip: \
+             {address}}}]\n  ports: [{{name: http, port: 8080}}, {{name: other, port: 9090}}]\n"
+        ));
+    }
+    for number in 0..count {
+        documents.push(ingress(number, services, &mut chance));
+    }
+    documents
+}
+
+fn ingress(number: usize, services: usize, chance: &mut Chance) -> String {
+    const PREFIX: &str = "appgw.ingress.kubernetes.io";
+    let mut text = format!(
+        "---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: item-{number}\n  namespace: default\n  annotations:\n    \
+         kubernetes.io/ingress.class: azure/application-gateway\n"
+    );
+    for (percent, line) in [
+        (20, "request-timeout: \"20\""),
+        (10, "cookie-based-affinity: \"true\""),
+        (10, "connection-draining: \"true\""),
+        (15, "health-probe-path: /healthz"),
+        (10, "backend-path-prefix: /"),
+    ] {
+        if chance.percent(percent) {
+            let _ = writeln!(text, "    {PREFIX}/{line}");
+        }
+    }
+    // Most have a host of their own, some share one.
+    let host = if chance.percent(20) { format!("shop{}.example.com", number % HOSTS) } else { format!("item{number}.example.com") };
+    let _ = writeln!(text, "spec:\n  rules:\n  - host: {host}\n    http:\n      paths:");
+    for at in 0..=chance.below(2) {
+        let root = chance.pick(&["item", "api", "v2/api", "shop"]);
+        let _ = writeln!(
+            text,
+            "      - path: /{root}/{number}/{at}/\n        pathType: {}\n        backend: {{service: {{name: item-{}, port: {{number: {}}}}}}}",
+            chance.pick(&["Prefix", "Prefix", "Exact"]),
+            chance.below(services),
+            chance.pick(&[80, 9090])
+        );
+    }
+    text
+}
+
 fn conditions(text: &mut String, number: usize, chance: &mut Chance) {
     let _ = match chance.below(10) {
         0 => writeln!(text, "  - conditions:\n    - regex: \"/item/{number}/[0-9]+/.*\""),

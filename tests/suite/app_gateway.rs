@@ -4,7 +4,7 @@ use chancery_core::backend::appgw::route::Ending;
 use chancery_core::compilation::{Compilation, Options};
 use chancery_core::compile::compile;
 use chancery_core::dialect;
-use chancery_core::explain::{Viewed, explain_line, explain_pointer, resolve, route_app_gateway};
+use chancery_core::explain::{Viewed, completions, explain_line, explain_pointer, hover, resolve, route_app_gateway};
 use chancery_core::resource::SourceId;
 use chancery_core::simulate::Request;
 use chancery_tests::work::inputs;
@@ -68,4 +68,46 @@ fn a_request_is_taken_to_the_pool_of_its_path_and_names_the_lines() {
     assert!(pool("http://shop.example.com/api/v2/x").contains("api"));
     assert!(pool("http://shop.example.com/about").contains("web"));
     assert!(pool("http://nobody.example.com/").contains("no listener"), "{}", pool("http://nobody.example.com/"));
+}
+
+#[test]
+fn annotations_are_completed_and_explained_with_their_type_and_default() {
+    const PROBE: &str = "appgw.ingress.kubernetes.io/health-probe-path";
+    let at = PATHS.find(PROBE).expect("the annotation");
+    let compilation = compiled();
+    let about = hover(&compilation, &compilation.positions(), SourceId(0), at as u32 + 3).expect("something to say");
+    assert_eq!((about.title.as_str(), about.takes.as_str()), (PROBE, "string"));
+    assert!(about.doc.contains("probes") && about.default.as_deref() == Some("that of the pod's probe, else of the rule"), "{about:#?}");
+    let offered = completions(&[&dialect::ingress::DIALECT], PATHS, at as u32);
+    let known = dialect::ingress::annotations::ALL;
+    assert_eq!(offered.items.len(), known.len());
+    for (item, annotation) in offered.items.iter().zip(known) {
+        assert_eq!(item.label, annotation.name);
+        assert!(item.doc.starts_with(annotation.doc) && item.doc.ends_with(annotation.default) && !item.detail.is_empty(), "{item:#?}");
+    }
+    let text = "kind: Ingress\nmetadata:\n  annotations:\n    appgw.ingress.kubernetes.io/ssl-redirect: ";
+    let values = completions(&[&dialect::ingress::DIALECT], text, text.len() as u32).items;
+    assert_eq!(values.iter().map(|value| value.insert.as_str()).collect::<Vec<_>>(), ["\"true\"", "\"false\""]);
+    assert!(completions(&[&dialect::contour::DIALECT], text, text.len() as u32).items.is_empty(), "another controller has no such annotation");
+}
+
+#[test]
+fn a_request_goes_on_as_rewrites_make_it_and_it_is_said_how_health_is_found_out() {
+    let text = include_str!("../../assets/examples/ingress/rewrites.yaml");
+    let compilation = compile(&inputs([("rewrites.yaml", text)]), &Options::default(), dialect::ALL);
+    let gateway = compilation.app_gateways().next().expect("a gateway");
+    let ask = |url: &str| route_app_gateway(gateway, &compilation.positions(), &Request::new("GET", url).expect("a request"));
+    let report = ask("http://shop.example.com/Shop/cart");
+    let Ending::Forwarded { path, .. } = &report.journey.ending else { panic!("{report:#?}") };
+    assert_eq!(path, "/cart");
+    let rewritten = report.rewritten.expect("rewrites");
+    let states: Vec<(&str, Option<bool>)> = rewritten.rewrites.iter().map(|of| (of.name.as_str(), of.done)).collect();
+    assert_eq!(states, [("forwarded", Some(true)), ("old-paths", Some(true))]);
+    assert_eq!(rewritten.rewrites[0].response_headers, [("Server".into(), String::new())], "it is taken away");
+    let probe = report.probe.expect("a probe");
+    assert_eq!((probe.url.as_str(), probe.host.as_str(), probe.interval, probe.failures), ("http://10.1.0.4:8080/", "shop.example.com", 30, 3));
+    assert_eq!(probe.good, ["200-399"]);
+    let other = ask("http://shop.example.com/other");
+    let Ending::Forwarded { path, .. } = &other.journey.ending else { panic!("{other:#?}") };
+    assert_eq!((path.as_str(), other.rewritten.expect("rewrites").rewrites[1].done), ("/other", Some(false)));
 }

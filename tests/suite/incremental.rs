@@ -1,17 +1,19 @@
 //! A compiler with memories gives what one without gives, whatever was edited.
 
 use chancery_core::backend::Rope;
+use chancery_core::backend::appgw;
 use chancery_core::backend::envoy::{self, Document};
 use chancery_core::compilation::{Compilation, Options};
 use chancery_core::compile::Compiler;
 use chancery_core::dialect;
 use chancery_core::explain::dump_with_origins;
+use chancery_core::ir::appgw::Document as AppGatewayDocument;
 use chancery_core::ir::{NetworkFilter, Route};
 use chancery_core::resource::Inputs;
 use chancery_core::text::to_json;
 use chancery_tests::chance::Chance;
 use chancery_tests::fixture;
-use chancery_tests::generate::{documents, mesh, proxies};
+use chancery_tests::generate::{documents, ingresses, mesh, proxies};
 use chancery_tests::threads::Threads;
 use chancery_tests::work::{Work, inputs, options};
 use std::collections::BTreeSet;
@@ -84,6 +86,103 @@ fn edit_around(documents: &mut [String], before: &[String], chance: &mut Chance)
     if let Some((from, to)) = edit {
         *document = document.replacen(from, to, 1);
     }
+}
+
+/// Edits of Ingresses and of what they depend on: Services, endpoints, pods, Secrets, classes, rewrites.
+fn edit_ingresses(documents: &mut Vec<String>, before: &[String], chance: &mut Chance) {
+    const EDITS: [(&str, &str); 20] = [
+        ("    kubernetes.io/ingress.class: azure", "    kubernetes.io/ingress.class: nginx"),
+        ("    kubernetes.io/ingress.class", "    appgw.ingress.kubernetes.io/request-timeout: \"77\"\n    kubernetes.io/ingress.class"),
+        ("    kubernetes.io/ingress.class", "    appgw.ingress.kubernetes.io/rule-priority: \"7\"\n    kubernetes.io/ingress.class"),
+        ("    kubernetes.io/ingress.class", "    appgw.ingress.kubernetes.io/rule-priority: high\n    kubernetes.io/ingress.class"),
+        ("    kubernetes.io/ingress.class", "    appgw.ingress.kubernetes.io/ssl-redirect: \"true\"\n    kubernetes.io/ingress.class"),
+        ("    kubernetes.io/ingress.class", "    appgw.ingress.kubernetes.io/use-private-ip: \"true\"\n    kubernetes.io/ingress.class"),
+        ("    kubernetes.io/ingress.class", "    appgw.ingress.kubernetes.io/backend-protocol: gopher\n    kubernetes.io/ingress.class"),
+        ("    kubernetes.io/ingress.class", "    appgw.ingress.kubernetes.io/waf-policy-for-path: /policies/one\n    kubernetes.io/ingress.class"),
+        ("    kubernetes.io/ingress.class", "    appgw.ingress.kubernetes.io/rewrite-rule-set-custom-resource: set\n    kubernetes.io/ingress.class"),
+        ("    kubernetes.io/ingress.class", "    appgw.ingress.kubernetes.io/hostname-extension: a.test,b.test\n    kubernetes.io/ingress.class"),
+        ("spec:\n  rules:", "spec:\n  defaultBackend: {service: {name: item-1, port: {number: 80}}}\n  rules:"),
+        ("spec:\n  rules:", "spec:\n  tls: [{secretName: cert}]\n  rules:"),
+        ("host: item", "host: shop"),
+        ("      - path: /", "      - path: /new/"),
+        (
+            "      - path: /",
+            "      - path: /\n        pathType: Prefix\n        backend: {service: {name: item-0, port: {number: 80}}}\n      - path: /",
+        ),
+        ("targetPort: 8080", "targetPort: http"),
+        ("port: 8080}", "port: 8081}"),
+        ("ip: 10.", "ip: 11."),
+        ("app: web", "app: other"),
+        ("path: /ready", "path: /healthz"),
+    ];
+    let at = chance.below(documents.len());
+    if chance.percent(5) {
+        documents.remove(at);
+        return;
+    }
+    let Some(document) = documents.get_mut(at) else { return };
+    if chance.percent(25) {
+        let from = if chance.percent(70) { at % before.len() } else { chance.below(before.len()) };
+        document.clone_from(&before[from]);
+        return;
+    }
+    let first = chance.below(EDITS.len());
+    let edit = (0..EDITS.len()).map(|step| EDITS[(first + step) % EDITS.len()]).find(|(from, _)| document.contains(from));
+    match edit {
+        Some((from, to)) => *document = document.replacen(from, to, 1),
+        None => document.push_str("# a comment\n"),
+    }
+}
+
+#[test]
+fn memories_change_nothing_of_ingresses_and_what_they_depend_on() {
+    const AROUND: &str = "
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: pod, namespace: default, labels: {app: web}}
+spec: {containers: [{name: a, ports: [{name: http, containerPort: 8080}], readinessProbe: {httpGet: {port: http, path: /ready}}}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: item-0, namespace: default}
+spec: {selector: {app: web}, ports: [{name: http, port: 80, targetPort: http}]}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: cert, namespace: default}
+type: kubernetes.io/tls
+data: {tls.crt: bm90IG9uZQ==, tls.key: bm90IG9uZQ==}
+---
+apiVersion: appgw.ingress.azure.io/v1beta1
+kind: AzureApplicationGatewayRewrite
+metadata: {name: set, namespace: default}
+spec: {rewriteRules: [{name: one, ruleSequence: 1, actions: {requestHeaderConfigurations: [{actionType: set, headerName: a, headerValue: b}]}}]}
+---
+apiVersion: appgw.ingress.k8s.io/v1
+kind: AzureIngressProhibitedTarget
+metadata: {name: theirs, namespace: default}
+spec: {hostname: item3.example.com, paths: [/api/*]}
+";
+    let around = |count, seed| {
+        let mut documents = ingresses(count, seed);
+        documents.extend(split(AROUND));
+        documents
+    };
+    let mut before = Vec::new();
+    memories_change_nothing_of(
+        around,
+        |seed| {
+            let word = if seed % 3 == 0 { "dialect=ingress env.APPGW_ENABLE_SHARED_APPGW=true" } else { "dialect=ingress" };
+            options(word).expect("options")
+        },
+        move |documents, chance| {
+            if before.is_empty() {
+                before.clone_from(documents);
+            }
+            edit_ingresses(documents, &before, chance);
+        },
+    );
 }
 
 /// Edits any text: a line goes, comes twice, takes another's place or another value; or a document is as it was.
@@ -484,6 +583,7 @@ fn memories_change_nothing_of(
 fn hold(seed: u64, steps: usize, mut documents: Vec<String>, options: &Options, mut edit: impl FnMut(&mut Vec<String>, &mut Chance)) {
     let mut chance = Chance::new(seed);
     let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
+    let mut written = appgw::Emitted::default();
     for step in 0..steps {
         if step > 0 {
             (0..=chance.below(3)).for_each(|_| edit(&mut documents, &mut chance));
@@ -496,6 +596,10 @@ fn hold(seed: u64, steps: usize, mut documents: Vec<String>, options: &Options, 
         let mut fresh = Work::new(&inputs, options);
         let told = format!("seed {seed}, step {step}");
         assert!(emit_all(&compilation, &mut compiler) == emit_all(&fresh.compilation, &mut fresh.compiler), "configuration of {told}");
+        for (now, fresh) in compilation.app_gateways().zip(fresh.compilation.app_gateways()) {
+            let text = appgw::emit(now.parts, AppGatewayDocument::Whole, false, &Threads, &mut written).text();
+            assert!(text == appgw::text(fresh.parts, AppGatewayDocument::Whole, false), "the Application Gateway of {told}");
+        }
         // Numbers of objects may differ, what people see may not.
         let remembered = Work { compiler: Compiler::new(dialect::ALL), compilation };
         assert_eq!(remembered.findings(), fresh.findings(), "{told}");
@@ -573,6 +677,28 @@ fn what_did_not_change_stays_the_same_value() {
         let (old, new) = (known(&before), known(&after));
         assert!(new.difference(&old).count() < 5, "{kind}: {} of {} clusters are new", new.difference(&old).count(), new.len());
     }
+}
+
+#[test]
+fn parts_of_an_application_gateway_that_did_not_change_stay_the_same_value() {
+    let documents = ingresses(100, 7);
+    let mut edited = documents.clone();
+    let last = edited.last_mut().expect("a document");
+    *last = last.replacen("  annotations:\n", "  annotations:\n    appgw.ingress.kubernetes.io/request-timeout: \"77\"\n", 1);
+    let mut compiler = Compiler::new(dialect::ALL);
+    let [before, after] = [documents, edited].map(|documents| {
+        let text = documents.concat();
+        compiler.compile(&inputs([("input.yaml", text.as_str())]), &Options::default())
+    });
+    let known = |of: &Compilation| {
+        let parts = of.app_gateways().next().expect("a gateway").parts.properties.clone().expect("parts");
+        let settings = parts.settings.into_iter().flatten().map(|part| Arc::as_ptr(&part).addr());
+        let listeners = parts.listeners.into_iter().flatten().map(|part| Arc::as_ptr(&part).addr());
+        let rules = parts.rules.into_iter().flatten().map(|part| Arc::as_ptr(&part).addr());
+        settings.chain(listeners).chain(rules).collect::<BTreeSet<_>>()
+    };
+    let (old, new) = (known(&before), known(&after));
+    assert!(new.difference(&old).count() < 8 && new.len() > 200, "{} of {} parts are new", new.difference(&old).count(), new.len());
 }
 
 fn routes(of: &Compilation) -> Vec<Arc<Route>> {

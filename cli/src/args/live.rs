@@ -253,7 +253,10 @@ pub struct BootstrapArgs {
 
 /// `manifests`
 #[derive(Args)]
-#[command(after_help = "Example:\n  chancery manifests --dialect contour --write-status | kubectl apply -f -")]
+#[command(after_help = "\
+Examples:
+  chancery manifests --dialect contour --write-status | kubectl apply -f -
+  chancery manifests --dialect ingress --write-status --gateway-id SUBSCRIPTION/GROUP/NAME --apply --azure-client-id ID")]
 pub struct ManifestsArgs {
     /// The namespace in which it runs.
     #[arg(long, value_name = "NAMESPACE", default_value = "chancery", value_parser = name)]
@@ -276,6 +279,21 @@ pub struct ManifestsArgs {
     /// The Secret with `tls.crt`, `tls.key` and `ca.crt`: what the xDS server shows to Envoys, and who signs theirs.
     #[arg(long, value_name = "NAME", default_value = "chancery-xds", value_parser = name)]
     pub tls_secret: String,
+    /// Have it read this Application Gateway from Azure: SUBSCRIPTION/GROUP/NAME, or its resource id.
+    #[arg(long, value_name = "ID", help_heading = "Azure")]
+    pub gateway_id: Option<GatewayId>,
+    /// Have it change the Application Gateway as the inputs want it.
+    #[arg(long, requires = "gateway_id", help_heading = "Azure")]
+    pub apply: bool,
+    /// The client id by which Azure knows the account, for workload identity.
+    #[arg(long, value_name = "ID", requires = "gateway_id", value_parser = client, help_heading = "Azure")]
+    pub azure_client_id: Option<String>,
+}
+
+/// A client id of Azure: it stands in the manifests as it is.
+fn client(text: &str) -> Result<String, String> {
+    let is_one = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    if is_one { Ok(text.to_owned()) } else { Err("a client id has letters, digits and `-`".into()) }
 }
 
 /// A name of Kubernetes: it stands in the manifests as it is.

@@ -73,6 +73,7 @@ pub fn event(dated: &Dated, style: &Style) -> String {
             }
             planned(&mut out, parts, style);
         }
+        Event::Unplanned { gateway, message } => _ = write!(out, "Application Gateway {}: {}", plain(gateway), plain(message)),
         Event::Applied { gateway, version, took_ms, parts } => {
             let what = style.green("applied:");
             let _ = write!(out, "{what} {version} to {}, {} in {took_ms} ms", plain(gateway), count(*parts, "part"));

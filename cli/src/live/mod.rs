@@ -21,9 +21,9 @@ use chancery_live::controllers::run::Writes;
 use chancery_live::engine::Settings;
 use chancery_live::event::{Dated, Events};
 use chancery_live::host::{self, Show};
-use chancery_live::install::Install;
+use chancery_live::install::{Install, OnAzure};
 use chancery_live::log;
-use chancery_live::serve::{Applying, Servers, Writing};
+use chancery_live::serve::{Applying, Leasing, Servers, Writing};
 use chancery_live::sources::Source;
 use chancery_live::sources::consul::{Consul, Settings as Agent};
 use chancery_live::sources::folder::{Folder, Reading};
@@ -79,13 +79,15 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
     };
     let (settings, sources, gateway) = prepare(&args.live, deployment)?;
     let allowed = Allowed { removals: args.confirm_removals, take_over: args.take_over };
-    let applying = gateway.filter(|_| args.apply).map(|reader| Applying { reader, allowed });
+    let replica = chancery_live::serve::identity();
+    let lease = args.lease.clone().map(|name| Leasing { cluster: cluster(&args.live), name, replica: replica.clone() });
+    let applying = gateway.filter(|_| args.apply).map(|reader| Applying { reader, allowed, lease });
     let writes = Writes { statuses: args.write_status, objects: args.write_objects };
     let writing = (writes.statuses || writes.objects).then(|| Writing {
         cluster: cluster(&args.live),
         take_over: args.take_over,
         lease: args.lease.clone(),
-        replica: chancery_live::serve::identity(),
+        replica,
         writes,
     });
     if Assumptions::of(&settings.options).of_others() != Missing::Error {
@@ -123,6 +125,11 @@ pub fn manifests(args: &ManifestsArgs, deployment: &Deployment) -> Outcome {
         write_status: args.write_status,
         write_objects: args.write_objects,
         tls_secret: args.tls_secret.clone(),
+        azure: args.gateway_id.as_ref().map(|gateway| OnAzure {
+            gateway: gateway.to_string(),
+            apply: args.apply,
+            client: args.azure_client_id.clone(),
+        }),
     };
     print(&install.manifests())?;
     Ok(0)

@@ -6,6 +6,7 @@ use crate::Outcome;
 use crate::args::Format;
 use crate::output::{print, print_json};
 use crate::style::{Style, plain};
+use chancery_core::backend::appgw::rewrite::RewriteResult;
 use chancery_core::backend::appgw::route::Ending;
 use chancery_core::compilation::Compilation;
 use chancery_core::explain::{AppGatewayReport, route_app_gateway};
@@ -46,7 +47,8 @@ fn human(report: &AppGatewayReport, request: &Request, style: &Style) -> String 
             let _ = writeln!(out, "    path rule {} takes {}", plain(rule), plain(pattern));
         }
         if let Some(rewrites) = &taken.rewrites {
-            let _ = writeln!(out, "    rewrite rule set {} applies; what it changes is not simulated", plain(rewrites));
+            let _ = writeln!(out, "    rewrite rule set {}", plain(rewrites));
+            report.rewritten.iter().flat_map(|rewritten| &rewritten.rewrites).for_each(|rewrite| rewrite_line(&mut out, rewrite));
         }
         if let Some(policy) = &taken.policy {
             let _ = writeln!(out, "    firewall policy {} applies; what it blocks is not simulated", plain(policy));
@@ -55,10 +57,26 @@ fn human(report: &AppGatewayReport, request: &Request, style: &Style) -> String 
     ending(&mut out, report, style);
     let _ = writeln!(
         out,
-        "\n{} this follows Azure's documentation; no Application Gateway was asked. Health of addresses is not known.",
+        "\n{} this follows Azure's documentation; no Application Gateway was asked. Whether addresses are healthy is not known.",
         style.yellow("note:")
     );
     out
+}
+
+fn rewrite_line(out: &mut String, rewrite: &RewriteResult) {
+    let variable = rewrite.because_of.as_deref().unwrap_or_default();
+    let state = match rewrite.done {
+        Some(true) => "is done".to_owned(),
+        Some(false) => format!("is not done, because of {variable}"),
+        None => format!("may be done: {variable} is not known before there is an answer"),
+    };
+    let _ = writeln!(out, "      {} {}", plain(&rewrite.name), plain(&state));
+    for (of, headers) in [("request", &rewrite.request_headers), ("answer", &rewrite.response_headers)] {
+        for (name, value) in headers {
+            let line = if value.is_empty() { format!("takes {name} from the {of}") } else { format!("sets {name} of the {of} to {value}") };
+            let _ = writeln!(out, "        {}", plain(&line));
+        }
+    }
 }
 
 fn step(out: &mut String, report: &AppGatewayReport, style: &Style, what: &str, name: &str) {
@@ -77,6 +95,18 @@ fn ending(out: &mut String, report: &AppGatewayReport, style: &Style) {
             }
             let host = host.as_ref().map_or("the address itself".into(), |host| plain(host).into_owned());
             let _ = writeln!(out, "    host {host}");
+            if let Some(probe) = &report.probe {
+                let good = probe.good.iter().map(|code| code.as_str()).collect::<Vec<_>>().join(", ");
+                let _ = writeln!(
+                    out,
+                    "    healthy while {} (host {}) answers {}: asked every {} s, unhealthy after {} failures",
+                    plain(&probe.url),
+                    plain(&probe.host),
+                    plain(&good),
+                    probe.interval,
+                    probe.failures
+                );
+            }
         }
         Ending::Redirected { code, location } => {
             let _ = writeln!(out, "\n{} redirect {code}\n    location {}", style.green("→"), style.cyan(plain(location)));

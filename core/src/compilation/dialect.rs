@@ -127,6 +127,23 @@ pub struct KnownAnnotations {
     pub prefixes: &'static [&'static str],
     /// Those that it reads.
     pub names: &'static [&'static str],
+    /// What there is to say of each of those that are described.
+    pub docs: &'static [AnnotationDoc],
+}
+
+/// What there is to say of an annotation.
+#[derive(Clone, Copy, Debug)]
+pub struct AnnotationDoc {
+    /// Its name.
+    pub name: &'static str,
+    /// What sort of value it takes.
+    pub takes: &'static str,
+    /// What may stand there, where only some values may.
+    pub values: &'static [&'static str],
+    /// What counts without it.
+    pub default: &'static str,
+    /// What it does.
+    pub doc: &'static str,
 }
 
 /// A document that a controller answers besides the configuration of proxies.

@@ -7,13 +7,14 @@ mod routes;
 pub use routes::{asking_app_gateway, routes_of_app_gateway, row_of_app_gateway_takes};
 
 use super::{Graph, GraphNode, OriginOf, OriginView, Positions, Relation, Viewed};
+use crate::backend::appgw::rewrite::{Incoming, Rewritten, rewrite};
 use crate::backend::appgw::route::{Ending, Journey, Passed, Request as Asked, try_request};
 use crate::compilation::AppGatewayRef;
-use crate::ir::appgw::FrontendType;
+use crate::ir::appgw::{FrontendType, Gateway, HTTPS};
 use crate::simulate::{self, ClusterShare, Outcome, Request};
-use crate::text::Node;
+use crate::text::{Node, Str};
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// What an Application Gateway does with a request, and which lines say so.
@@ -22,8 +23,29 @@ pub struct AppGatewayReport {
     /// What becomes of the request.
     #[serde(flatten)]
     pub journey: Journey,
+    /// What rewrites make of it, where it goes through any that are known.
+    pub rewritten: Option<Rewritten>,
+    /// How it is found out whether the addresses are healthy.
+    pub probe: Option<ProbeView>,
     /// Where the parts that it names come from.
     pub origins: Vec<OriginOf>,
+}
+
+/// How it is found out whether the addresses of a pool are healthy: whether they are is not known.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ProbeView {
+    /// The probe; `None` where the gateway asks as it does without one.
+    pub name: Option<Str>,
+    /// What the first address is asked.
+    pub url: String,
+    /// With which host.
+    pub host: String,
+    /// Which answers are good: codes, and ranges of codes.
+    pub good: Vec<Str>,
+    /// Seconds between two questions.
+    pub interval: i64,
+    /// How many bad answers in a row make an address unhealthy.
+    pub failures: i64,
 }
 
 /// The lists that parts of a journey are in, with the word for such a part.
@@ -35,7 +57,13 @@ pub fn route_app_gateway(of: AppGatewayRef<'_>, positions: &Positions<'_>, reque
     let host = request.authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
     let host = host.map_or(request.authority.as_str(), |(host, _)| host);
     let port = request.port.map_or(if request.tls { 443 } else { 80 }, i64::from);
-    let journey = try_request(of.parts, &Asked { frontend: FrontendType::Public, port, host, path, query });
+    let asked = Asked { frontend: FrontendType::Public, port, host, path, query };
+    let mut journey = try_request(of.parts, &asked);
+    let rewritten = rewritten(of.parts, &journey, &asked, request);
+    if let Some(rewritten) = &rewritten {
+        follow(of.parts, &mut journey, rewritten, asked);
+    }
+    let probe = probe(of.parts, &journey);
     let viewed = Viewed::app_gateway(of.parts);
     let mut origins = Vec::new();
     for (what, name) in named_parts(&journey) {
@@ -51,7 +79,68 @@ pub fn route_app_gateway(of: AppGatewayRef<'_>, positions: &Positions<'_>, reque
             origin: OriginView::of(*origin, of.named.of, positions),
         }));
     }
-    AppGatewayReport { journey, origins }
+    AppGatewayReport { journey, rewritten, probe, origins }
+}
+
+/// What rewrites make of a request.
+fn rewritten(gateway: &Gateway, journey: &Journey, asked: &Asked<'_>, request: &Request) -> Option<Rewritten> {
+    let name = journey.taken.as_ref()?.rewrites.as_ref()?;
+    let set = gateway.properties.as_ref()?.rewrites.iter().flatten().find(|set| set.name == *name)?;
+    let header = |name: &str| request.headers.first(&name.to_ascii_lowercase()).map(ToString::to_string);
+    let incoming = Incoming {
+        method: &request.method,
+        scheme: if request.tls { "https" } else { "http" },
+        host: asked.host,
+        port: asked.port,
+        path: asked.path,
+        query: asked.query,
+        header: &header,
+    };
+    Some(rewrite(&set.properties, &incoming))
+}
+
+/// Takes a journey on with a new path: to the same backend, or to the one that the path map has for the new path.
+fn follow(gateway: &Gateway, journey: &mut Journey, rewritten: &Rewritten, asked: Asked<'_>) {
+    let Some(new) = &rewritten.path else { return };
+    if rewritten.reroute {
+        let again = try_request(gateway, &Asked { path: new, ..asked });
+        let passed = core::mem::take(&mut journey.passed);
+        *journey = Journey { passed, ..again };
+        return;
+    }
+    if let Ending::Forwarded { path, .. } = &mut journey.ending
+        && *path == asked.path
+    {
+        *path = Str::new(new);
+    }
+}
+
+/// How it is found out whether the addresses are healthy that a journey leads to.
+fn probe(gateway: &Gateway, journey: &Journey) -> Option<ProbeView> {
+    let Ending::Forwarded { addresses, is_https, port, .. } = &journey.ending else { return None };
+    let properties = gateway.properties.as_ref()?;
+    let name = journey.taken.as_ref()?.settings.as_ref()?;
+    let settings = properties.settings.iter().flatten().find(|settings| settings.name == *name)?;
+    let named = settings.properties.probe.as_ref().map(|probe| probe.name());
+    let probe = named.and_then(|name| properties.probes.iter().flatten().find(|probe| probe.name.eq_ignore_ascii_case(name)));
+    let of = probe.map(|probe| probe.properties.clone()).unwrap_or_default();
+    let is_https = of.protocol.as_ref().map_or(*is_https, |protocol| *protocol.value == *HTTPS);
+    let port = of.port.as_ref().map_or(*port, |port| port.value);
+    let path = of.path.as_ref().map_or("/", |path| path.value.as_str());
+    let url = format!("{}://{}:{port}{path}", if is_https { "https" } else { "http" }, addresses.first()?);
+    let good = of.answers.iter().flat_map(|answers| &answers.status_codes).flatten().map(|code| code.value.clone());
+    let mut good: Vec<Str> = good.collect();
+    if good.is_empty() {
+        good.push(Str::new_static("200-399"));
+    }
+    Some(ProbeView {
+        name: probe.map(|probe| probe.name.clone()),
+        url,
+        host: of.host.as_ref().map_or("127.0.0.1", |host| host.value.as_str()).into(),
+        good,
+        interval: of.interval.map_or(30, |interval| interval.value),
+        failures: of.unhealthy_threshold.map_or(3, |failures| failures.value),
+    })
 }
 
 /// The nodes of a story that a request passes, by their ids.

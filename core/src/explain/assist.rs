@@ -5,7 +5,7 @@
 //! What must not be here: how a card or a list looks.
 
 use super::{Positions, ResourceRef, Span};
-use crate::compilation::{Compilation, Dialect};
+use crate::compilation::{AnnotationDoc, Compilation, Dialect};
 use crate::resource::{Object, SourceId};
 use crate::schema::{Field, KnownKind, Literal, Others, Schema, Shape, allowed_values, describe};
 use crate::text::{NodeId, Segment};
@@ -71,6 +71,12 @@ pub fn hover(compilation: &Compilation, positions: &Positions<'_>, source: Sourc
         let (title, doc) = (kind.name.to_string(), kind.doc.to_string());
         return Some(Hover { span, title, takes: kind.api_version.clone(), doc, values: Vec::new(), default: None, resource });
     }
+    if let ["metadata", "annotations", name] = keys[..] {
+        let known = annotations_of(compilation.sides.iter().map(|side| side.dialect), kind.name).find(|known| known.name == name)?;
+        let (title, takes, doc) = (name.to_string(), known.takes.to_string(), known.doc.to_string());
+        let values = known.values.iter().map(ToString::to_string).collect();
+        return Some(Hover { span, title, takes, doc, values, default: Some(known.default.to_string()), resource });
+    }
     // Annotations hold objects whose fields stand at their top.
     let below = if object.parent.is_some() { &keys[..] } else { keys.strip_prefix(&["spec"])? };
     let field = describe(kind.spec, below)?;
@@ -83,6 +89,11 @@ pub fn hover(compilation: &Compilation, positions: &Positions<'_>, source: Sourc
         default: field.schema.default.map(literal),
         resource,
     })
+}
+
+/// The annotations of a kind of which there is something to say.
+fn annotations_of<'k>(dialects: impl Iterator<Item = &'static Dialect> + 'k, kind: &'k str) -> impl Iterator<Item = &'static AnnotationDoc> + 'k {
+    dialects.flat_map(|dialect| dialect.annotations).filter(move |(of, _)| *of == kind).flat_map(|(_, known)| known.docs)
 }
 
 fn literal(of: Literal) -> String {
@@ -148,7 +159,11 @@ pub fn completions(dialects: &[&'static Dialect], text: &str, offset: u32) -> Co
     if let Some((name, value)) = key.split_once(':') {
         let typed = value.trim_start();
         let from = offset - typed.len() as u32;
-        let items = if indent == 0 { top_values(name, document, &kinds) } else { field_values(name, indent, before, start, document, &kinds) };
+        let items = match indent {
+            0 => top_values(name, document, &kinds),
+            _ if is_annotation(before, start, indent) => annotation_values(name, dialects, document),
+            _ => field_values(name, indent, before, start, document, &kinds),
+        };
         return Completions { from, items };
     }
     let from = offset - key.len() as u32;
@@ -158,11 +173,37 @@ pub fn completions(dialects: &[&'static Dialect], text: &str, offset: u32) -> Co
     }
     let path = path_above(before, start, indent);
     let fields = match path.split_first() {
+        Some((first, below)) if first == "metadata" && below == ["annotations"] => annotations(dialects, document),
         Some((first, [])) if first == "metadata" => Vec::from(["name", "namespace", "labels", "annotations"].map(top)),
         Some((first, below)) if first == "spec" => kind_of(document, &kinds).map(|kind| fields_at(kind.spec, below)).unwrap_or_default(),
         _ => Vec::new(),
     };
     Completions { from, items: fields }
+}
+
+/// Whether a line stands among the annotations of an object.
+fn is_annotation(before: &str, start: usize, indent: usize) -> bool {
+    path_above(before, start, indent) == ["metadata", "annotations"]
+}
+
+fn annotations(dialects: &[&'static Dialect], document: &str) -> Vec<Completion> {
+    let item = |known: &AnnotationDoc| Completion {
+        label: known.name.into(),
+        insert: format!("{}: ", known.name),
+        sort: "field",
+        detail: known.takes.into(),
+        doc: format!("{}. Default: {}", known.doc, known.default),
+    };
+    let kind = line_value(document, "kind").unwrap_or_default();
+    annotations_of(dialects.iter().copied(), kind).map(item).collect()
+}
+
+fn annotation_values(name: &str, dialects: &[&'static Dialect], document: &str) -> Vec<Completion> {
+    let kind = line_value(document, "kind").unwrap_or_default();
+    let known = annotations_of(dialects.iter().copied(), kind).find(|known| known.name == name);
+    let value =
+        |label: &&str| Completion { label: label.to_string(), insert: label.to_string(), sort: "value", detail: String::new(), doc: String::new() };
+    known.into_iter().flat_map(|known| known.values).map(value).collect()
 }
 
 fn has_line(document: &str, name: &str) -> bool {

@@ -35,7 +35,9 @@ mod view;
 mod why_not;
 mod words;
 
-pub use app_gateway::{AppGatewayReport, asking_app_gateway, route_app_gateway, routes_of_app_gateway, row_of_app_gateway_takes, way_of_app_gateway};
+pub use app_gateway::{
+    AppGatewayReport, ProbeView, asking_app_gateway, route_app_gateway, routes_of_app_gateway, row_of_app_gateway_takes, way_of_app_gateway,
+};
 pub use asking::asking;
 pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};

@@ -10,6 +10,8 @@
 use super::RegexError;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use regex_automata::Span;
 use regex_automata::meta;
 use regex_automata::util::captures::Captures;
 use regex_syntax::hir::{Hir, Look};
@@ -56,6 +58,14 @@ impl Finder {
     #[must_use]
     pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text)
+    }
+
+    /// What the first match holds: the whole of it, then its groups; those that took no part are empty.
+    #[must_use]
+    pub fn groups(&self, text: &str) -> Option<Vec<String>> {
+        let found = self.0.captures_iter(text).next()?;
+        let group = |span: Option<Span>| span.and_then(|span| text.get(span.start..span.end)).unwrap_or_default().to_string();
+        Some(found.iter().map(group).collect())
     }
 
     /// The text with every match replaced, `\0` to `\9` in the substitution being what groups hold.

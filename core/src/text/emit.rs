@@ -33,6 +33,13 @@ pub fn to_json(node: &Node, pretty: bool) -> String {
     out
 }
 
+/// The tree as JSON, as it stands within a text that is `indent` spaces deep there; in one line where there is `None`.
+pub fn to_json_within(node: &Node, indent: Option<usize>) -> String {
+    let mut out = String::new();
+    write_json(&mut out, node, indent);
+    out
+}
+
 /// Lines of an object; the first continues the line that is begun where `begun`.
 fn write_object(out: &mut String, object: &Object, indent: usize, begun: bool) {
     for (at, entry) in object.iter().enumerate() {
@@ -159,6 +166,11 @@ fn write_block(out: &mut String, text: &str, indent: usize) {
 /// A JSON string, which is YAML as well.
 pub(crate) fn write_quoted(out: &mut String, text: &str) {
     out.push('"');
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     for c in text.chars() {
         match c {
             '"' => out.push_str("\\\""),

@@ -47,7 +47,7 @@ mod emit;
 
 pub use document::{Comment, Document, FieldPath, NodeSpan, Problem, ProblemKind, Segment, Spans};
 pub use embedded::{parse_embedded, places_in};
-pub use emit::{to_json, to_yaml};
+pub use emit::{to_json, to_json_within, to_yaml};
 pub(crate) use emit::{write_json_scalar, write_quoted};
 pub use limits::Limits;
 pub use line_index::{LineIndex, Position};

@@ -10,6 +10,8 @@ use super::plan::{Fingerprint, Plan, fingerprint_of};
 use super::source::Reader;
 use super::trouble::{Kind, Trouble};
 use crate::Failure;
+use crate::controllers::lease::Leading;
+use crate::controllers::run::changed;
 use crate::event::{Event, Events};
 use crate::worker::build::Build;
 use crate::worker::intake::Intake;
@@ -113,7 +115,7 @@ fn some(names: &[String]) -> String {
     if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
-/// Sends what builds want, for as long as the process lives.
+/// Sends what builds want, for as long as the process lives. Of several replicas the one sends that holds the lease.
 ///
 /// # Errors
 ///
@@ -124,6 +126,7 @@ pub async fn run(
     intake: Intake,
     events: Events,
     allowed: Allowed,
+    mut leading: Option<Leading>,
 ) -> Result<(), Failure> {
     let mut sender = Sender { reader, intake, events, applier: Applier::new(allowed), held: None };
     let (mut retry, mut last): (Option<Instant>, Option<Instant>) = (None, None);
@@ -131,7 +134,12 @@ pub async fn run(
         let due = retry.unwrap_or_else(|| Instant::now() + Duration::from_secs(3600));
         tokio::select! {
             changed = builds.changed() => if changed.is_err() { return Ok(()) },
+            () = changed(leading.as_mut()) => {}
             () = tokio::time::sleep_until(due.into()) => {}
+        }
+        // Without the lease it watches, so that it can go on at once when it gets it.
+        if leading.as_ref().is_some_and(|leading| !leading.holds()) {
+            continue;
         }
         if retry.is_some_and(|retry| retry > Instant::now()) {
             continue;
@@ -168,6 +176,7 @@ impl Sender {
     fn wants(&mut self, plan: &Plan) -> bool {
         let decision = self.applier.decide(plan);
         let held = if let Decision::Held(why) = &decision { Some(why.clone()) } else { None };
+        self.reader.client.metrics().held(held.is_some());
         if held != self.held {
             if let Some(message) = held.clone() {
                 self.events.tell(Event::ApplyHeld { gateway: plan.gateway.clone(), message });
@@ -194,6 +203,7 @@ impl Sender {
         let body = body.map_err(|error| refused(error.to_string()))?.map_err(refused)?;
         let changed = self.reader.client.change(&self.reader.id, &body, plan.etag.as_deref()).await?;
         self.applier.applied(plan, fingerprint_of(&changed));
+        self.reader.client.metrics().changed(begin.elapsed());
         self.events.tell(Event::Applied {
             gateway: plan.gateway.clone(),
             version: plan.version(),
@@ -206,6 +216,7 @@ impl Sender {
 
     /// Reports what failed; the gateway is read again, as it may be another now.
     async fn tell_failed(&self, plan: &Plan, trouble: &Trouble, pause: Duration) {
+        self.reader.client.metrics().failed();
         let retry_ms = pause.as_millis() as u64;
         self.events.tell(Event::ApplyFailed { gateway: plan.gateway.clone(), message: trouble.message.clone(), retry_ms });
         if let Ok(now) = self.reader.read().await {

@@ -5,6 +5,7 @@
 use super::Pace;
 use super::credentials::Login;
 use super::id::GatewayId;
+use super::metrics::Metrics;
 use super::operation::{Next, Operation};
 use super::transport::{Answer, Transport};
 use super::trouble::{Kind, Trouble};
@@ -27,6 +28,7 @@ pub struct Client {
     login: Login,
     endpoint: String,
     pace: Pace,
+    metrics: Metrics,
 }
 
 impl Client {
@@ -37,13 +39,19 @@ impl Client {
     /// The machine trusts no authority, or a token would be sent in clear to another machine.
     pub fn new(endpoint: &str, login: Login, pace: Pace) -> Result<Self, String> {
         check(endpoint)?;
-        Ok(Self { transport: Transport::new()?, login, endpoint: endpoint.trim_end_matches('/').to_owned(), pace })
+        Ok(Self { transport: Transport::new()?, login, endpoint: endpoint.trim_end_matches('/').to_owned(), pace, metrics: Metrics::default() })
     }
 
     /// How long it waits for what.
     #[must_use]
     pub fn pace(&self) -> &Pace {
         &self.pace
+    }
+
+    /// What is counted.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// The gateway as it is.
@@ -54,7 +62,10 @@ impl Client {
     pub async fn gateway(&self, id: &GatewayId) -> Result<Value, Trouble> {
         let answer = self.tried(Method::GET, &self.url(&id.to_string()), None).await?;
         match answer.status {
-            200 => Ok(answer.json()),
+            200 => {
+                self.metrics.read();
+                Ok(answer.json())
+            }
             _ => Err(self.trouble(&format!("the gateway {} cannot be read", id.name), &answer)),
         }
     }
@@ -138,7 +149,9 @@ impl Client {
             text = Bytes::copy_from_slice(document.as_bytes());
         }
         let request = request.body(Full::from(text)).map_err(|error| Trouble::new(Kind::Refused, format!("the request cannot be made: {error}")))?;
-        let answer = self.transport.send(request).await.map_err(|trouble| self.scrubbed(trouble))?;
+        let answer = self.transport.send(request).await.map_err(|trouble| self.scrubbed(trouble));
+        self.metrics.asked(&answer);
+        let answer = answer?;
         if answer.status == 401 {
             self.login.forget();
         }

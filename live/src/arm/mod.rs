@@ -7,6 +7,7 @@
 //! | [`transport`] | one request by HTTP, and its answer |
 //! | [`trouble`] | what went wrong, by what can be done about it |
 //! | [`operation`] | operations that take long, as a state machine without a clock |
+//! | [`metrics`] | what is counted of all this |
 //! | [`client`] | the requests of Azure Resource Manager (ARM) that are needed |
 //! | [`source`] | the gateway as it is, as a source |
 //! | [`plan`] | what would be sent, and how it differs from the gateway as it is |
@@ -21,6 +22,7 @@ pub mod certificates;
 pub mod client;
 pub mod credentials;
 pub mod id;
+pub mod metrics;
 pub mod operation;
 pub mod plan;
 pub mod source;

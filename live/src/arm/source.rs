@@ -5,13 +5,17 @@
 
 use super::client::Client;
 use super::id::GatewayId;
-use super::trouble::Trouble;
+use super::trouble::{Kind, Trouble};
 use crate::Failure;
 use crate::event::SourceState;
 use crate::lock;
 use crate::sources::{Outlet, Source};
 use crate::worker::intake::Intake;
+use chancery_core::compilation::{OptionValue, Options};
 use chancery_core::dialect::ingress::options::{EXISTING_GATEWAY, GET_ERROR, PUBLIC_IPS};
+use chancery_core::explain::with_stand_ins;
+use chancery_core::resource::Inputs;
+use chancery_core::text::Str;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -105,6 +109,18 @@ impl Present {
     }
 }
 
+/// Options as a page may see them: of the gateway what a page may see of an input.
+#[must_use]
+pub fn shown(options: &Options) -> Options {
+    let mut options = options.clone();
+    if let Some(text) = options.text(EXISTING_GATEWAY) {
+        let safe = with_stand_ins(&Inputs::one("gateway.json", text.as_str()));
+        let text = safe.inputs.first().map(|input| Str::new(&input.text)).unwrap_or_default();
+        options.insert(EXISTING_GATEWAY, OptionValue::Text(text));
+    }
+    options
+}
+
 /// A gateway as a source.
 pub struct Azure {
     /// Who reads it.
@@ -121,6 +137,8 @@ impl Source for Azure {
     fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>> {
         Box::pin(async move {
             let pace = *self.reader.client.pace();
+            let counted = self.reader.client.metrics().clone();
+            outlet.intake.metrics().add(move || counted.all());
             let (mut was_read, mut failures) = (false, 0);
             loop {
                 let wait = match self.reader.read().await {
@@ -133,8 +151,10 @@ impl Source for Azure {
                     }
                     Err(trouble) => {
                         failures += 1;
-                        if failures >= ATTEMPTS {
-                            outlet.state("ApplicationGateway", SourceState::Error, Some(trouble.message.clone()));
+                        outlet.state("ApplicationGateway", SourceState::Error, Some(trouble.message.clone()));
+                        // What a person has to mend does not mend itself meanwhile.
+                        let is_lasting = matches!(trouble.kind, Kind::Denied | Kind::Missing | Kind::Refused);
+                        if is_lasting || failures >= ATTEMPTS {
                             if !was_read {
                                 // What was read once stays.
                                 outlet.intake.set_options([(GET_ERROR, Some(trouble.message.clone()))]);

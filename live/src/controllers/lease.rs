@@ -10,11 +10,63 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use kube::Client;
 use kube::api::{Api, ObjectMeta, PostParams};
 use std::time::{Duration, Instant};
+use tokio::sync::watch;
 
 /// How long a lease lasts that is not renewed.
 pub const LASTS: Duration = Duration::from_secs(15);
 /// How often it is renewed, or looked at.
 pub const EVERY: Duration = Duration::from_secs(3);
+
+/// Whether this replica is the one that writes. Clones know the same.
+#[derive(Clone, Debug)]
+pub struct Leading(watch::Receiver<Option<Instant>>);
+
+impl Leading {
+    /// Whether it is.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.0.borrow().is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Waits until the lease was got, renewed or lost. Never, once nobody looks after it any more.
+    pub async fn changed(&mut self) {
+        if self.0.changed().await.is_err() {
+            std::future::pending().await
+        }
+    }
+}
+
+/// Renews a lease, or tries to get it, for as long as somebody wants to know whether it is held; then gives it back, so that another replica need not
+/// wait until it runs out.
+#[must_use]
+pub fn keep(mut holder: Holder) -> (Leading, impl Future<Output = ()> + Send) {
+    let (told, leading) = watch::channel(None);
+    let kept = async move {
+        let mut attempt = tokio::time::interval(EVERY);
+        loop {
+            tokio::select! {
+                () = told.closed() => break,
+                _ = attempt.tick() => {}
+            }
+            lead(&mut holder).await;
+            told.send_replace(holder.until);
+        }
+        if let Err(why) = holder.release().await {
+            tracing::warn!("the lease cannot be given back, and runs out by itself: {why}");
+        }
+    };
+    (Leading(leading), kept)
+}
+
+/// Renews the lease, or tries to get it.
+async fn lead(holder: &mut Holder) {
+    let held = holder.holds();
+    match holder.attempt().await {
+        Ok(holds) if holds != held => tracing::info!(holds, "the lease has another holder: one of several servers writes"),
+        Ok(_) => {}
+        Err(why) => tracing::warn!("the lease cannot be renewed: {why}"),
+    }
+}
 
 /// A lease that we would hold.
 pub struct Holder {

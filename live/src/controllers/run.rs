@@ -2,7 +2,7 @@
 //!
 //! Planning is the manager's; here it is only carried out, one step after the other, and what failed is reported. What must not be here: choices.
 
-use super::lease::{EVERY, Holder};
+use super::lease::{EVERY, Leading};
 use super::objects::ObjectChanges;
 use super::provisioner::{self, CREATED, WantedObjects};
 use super::statuses::{self, BUILD, Clock, REJECTED, WantedStatuses};
@@ -25,7 +25,7 @@ pub async fn run(
     mut builds: watch::Receiver<Option<Arc<Build>>>,
     mut rejected: watch::Receiver<Rejected>,
     mut writer: Writer,
-    mut lease: Option<Holder>,
+    mut leading: Option<Leading>,
     writes: Writes,
 ) -> Result<(), Failure> {
     let clock: Clock = Arc::new(|| k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
@@ -38,13 +38,11 @@ pub async fn run(
     }
     let mut manager = Manager::new(controllers)?;
     let mut seen = ObjectChanges::default();
-    let mut attempt = tokio::time::interval(EVERY);
     loop {
         let due = manager.next_due().unwrap_or_else(|| Instant::now() + std::time::Duration::from_secs(3600));
         tokio::select! {
             changed = builds.changed() => {
                 if changed.is_err() {
-                    give_back(lease.as_mut()).await;
                     return Ok(());
                 }
                 let build = builds.borrow_and_update().clone();
@@ -59,12 +57,10 @@ pub async fn run(
                 let rejected = rejected.borrow_and_update().clone();
                 wanted.reject(&rejected).iter().for_each(|id| manager.event(Change::Custom(REJECTED, statuses::told(id))));
             }
-            _ = attempt.tick() => if let Some(lease) = &mut lease {
-                lead(lease).await;
-            },
+            () = changed(leading.as_mut()) => {}
             () = tokio::time::sleep_until(due.into()) => {}
         }
-        while lease.as_ref().is_none_or(Holder::holds)
+        while leading.as_ref().is_none_or(Leading::holds)
             && let Some(planned) = manager.plan(Instant::now())
         {
             let outcome = match &planned.outcome {
@@ -80,21 +76,11 @@ pub async fn run(
     }
 }
 
-/// Gives the lease back, so that another replica writes at once.
-async fn give_back(lease: Option<&mut Holder>) {
-    let Some(lease) = lease else { return };
-    if let Err(why) = lease.release().await {
-        tracing::warn!("the lease cannot be given back, and runs out by itself: {why}");
-    }
-}
-
-/// Renews the lease, or tries to get it.
-async fn lead(lease: &mut Holder) {
-    let held = lease.holds();
-    match lease.attempt().await {
-        Ok(holds) if holds != held => tracing::info!(holds, "the lease has another holder: one of several servers writes"),
-        Ok(_) => {}
-        Err(why) => tracing::warn!("the lease cannot be renewed: {why}"),
+/// Waits until it is another replica that writes, or this one; for ever where there is one only.
+pub async fn changed(leading: Option<&mut Leading>) {
+    match leading {
+        Some(leading) => leading.changed().await,
+        None => std::future::pending().await,
     }
 }
 

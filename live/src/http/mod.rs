@@ -190,17 +190,9 @@ fn answer(status: StatusCode, text: String) -> Response {
 
 /// What a page needs to show the inputs as they are now.
 async fn live(State(shared): State<Shared>) -> Response {
-    let feed = Feed::new(shared.builds.clone(), &shared.events, shared.states.clone(), shared.clients.clone());
+    let feed = Feed::new(shared.builds.clone(), &shared.events, shared.states.clone(), shared.clients.clone(), Some(shared.options.clone()));
     let messages = futures_util::stream::unfold(feed, async |mut feed| feed.next().await.map(|message| (message, feed)));
-    let about = about(&shared);
-    server_sent(futures_util::stream::once(async { about }).chain(messages), shared.stop)
-}
-
-/// What the page shows: what is served, compiled as here.
-fn about(shared: &Shared) -> String {
-    let sources: std::collections::BTreeSet<String> = shared.states.all().into_iter().map(|of| of.source).collect();
-    let title = sources.into_iter().collect::<Vec<_>>().join(", ");
-    serde_json::json!({"what": "session", "kind": "server", "title": title, "options": shared.options}).to_string()
+    server_sent(messages, shared.stop)
 }
 
 /// Texts as events that a server sends, until it is to end.

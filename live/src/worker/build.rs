@@ -18,7 +18,8 @@ use chancery_core::compare::{AppGatewaySide, compare_app_gateways};
 use chancery_core::compilation::{Compilation, GatewayId, GatewayRef, OptionValue, Options};
 use chancery_core::compile::{Compiler, EmittedByGateway, compile};
 use chancery_core::diagnostic::{Diagnostic, Place as DiagnosticPlace, Policy, Severity, codes};
-use chancery_core::dialect;
+use chancery_core::dialect::ingress::options::EXISTING_GATEWAY;
+use chancery_core::dialect::{self, ingress};
 use chancery_core::explain::{Finding, OriginView, findings, ledger, not_utf8};
 use chancery_core::ir::SecretReference;
 use chancery_core::ir::appgw::Gateway as AppGateway;
@@ -61,6 +62,8 @@ pub struct Build {
     pub inputs: usize,
     /// What would be sent to Azure, where an Application Gateway is configured.
     pub plan: Option<Arc<Plan>>,
+    /// The name of the Application Gateway that a source reads, where no input is for it.
+    pub unplanned: Option<String>,
     /// Names of the parts of an Application Gateway that are not as the build before wanted them, by what they are.
     pub parts: BTreeMap<String, Vec<String>>,
     /// What is wrong with files that cannot be read now: places are those of the files as they are.
@@ -164,6 +167,13 @@ struct Memory {
     provenance: Option<Arc<Provenance>>,
 }
 
+/// The name of the gateway that is read from Azure, where no input is written for an Application Gateway.
+fn unplanned(compilation: &Compilation, told: &BTreeMap<&'static str, Str>) -> Option<String> {
+    let present = told.get(EXISTING_GATEWAY).filter(|_| compilation.side(ingress::DIALECT.name).is_none())?;
+    let document: serde_json::Value = serde_json::from_str(present).ok()?;
+    Some(document["name"].as_str().unwrap_or_default().to_owned())
+}
+
 impl Builder {
     /// With an empty memory.
     #[must_use]
@@ -194,6 +204,7 @@ impl Builder {
         gateways.extend(stopped.iter().filter_map(|(id, _)| self.kept(id)));
         self.gateways.retain(|id, _| gateways.iter().any(|gateway| gateway.id == *id));
         let plan = Plan::of(&compilation, &options).map(Arc::new);
+        let unplanned = unplanned(&compilation, &drained.options);
         let parts = self.changed_parts(&compilation);
         let unreadable = self.unreadable(drained.unreadable, &options);
         let errors = unreadable.len() + compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count();
@@ -202,6 +213,7 @@ impl Builder {
             number: self.builds,
             version: version_of(&gateways, plan.as_deref()),
             plan,
+            unplanned,
             parts,
             gateways,
             inputs: drained.inputs.inputs.len(),

@@ -89,6 +89,12 @@ impl Intake {
         Self { shared: Arc::new((Mutex::new(state), Condvar::new())), metrics }
     }
 
+    /// What is counted.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         lock(&self.shared.0)
     }

@@ -2,8 +2,9 @@
 //!
 //! What must not be here: how it is shown.
 
-use std::sync::Arc;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Why a change was not worth a build.
@@ -45,6 +46,32 @@ struct Counts {
     waited_micros: AtomicU64,
     errors: AtomicU64,
     inputs: AtomicU64,
+    others: Others,
+}
+
+/// A number with its name, its kind and what it counts.
+pub type Number = (&'static str, &'static str, &'static str, f64);
+
+/// A number that only grows.
+#[must_use]
+pub fn counter(name: &'static str, help: &'static str, value: f64) -> Number {
+    (name, "counter", help, value)
+}
+
+/// A number that goes up and down.
+#[must_use]
+pub fn gauge(name: &'static str, help: &'static str, value: f64) -> Number {
+    (name, "gauge", help, value)
+}
+
+/// Numbers that somebody else counts.
+#[derive(Default)]
+struct Others(Mutex<Vec<Box<dyn Fn() -> Vec<Number> + Send>>>);
+
+impl fmt::Debug for Others {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Others").field(&crate::lock(&self.0).len()).finish()
+    }
 }
 
 /// Counters. Clones count together.
@@ -88,24 +115,31 @@ impl Metrics {
         self.0.builds.load(Relaxed)
     }
 
+    /// Shows numbers that a source counts, too.
+    pub fn add(&self, numbers: impl Fn() -> Vec<Number> + Send + 'static) {
+        crate::lock(&self.0.others.0).push(Box::new(numbers));
+    }
+
     /// Each with its name, its kind and what it counts.
     #[must_use]
-    pub fn all(&self) -> Vec<(&'static str, &'static str, &'static str, f64)> {
+    pub fn all(&self) -> Vec<Number> {
         let count = |of: &AtomicU64| of.load(Relaxed) as f64;
         let seconds = |of: &AtomicU64| of.load(Relaxed) as f64 / 1e6;
         let of = &*self.0;
-        vec![
-            ("chancery_changes", "counter", "Changes of inputs that sources reported.", count(&of.received)),
-            ("chancery_changes_unchanged", "counter", "Changes that were dropped, as the content is the same.", count(&of.unchanged)),
-            ("chancery_changes_unreferenced", "counter", "Changes that were dropped, as nothing refers to the content.", count(&of.unreferenced)),
-            ("chancery_changes_unwatched", "counter", "Changes that were dropped, as their namespace is not watched.", count(&of.unwatched)),
-            ("chancery_changes_built", "counter", "Changes that went into builds.", count(&of.drained)),
-            ("chancery_builds", "counter", "Builds.", count(&of.builds)),
-            ("chancery_build_failures", "counter", "Builds that could not be handed on.", count(&of.failures)),
-            ("chancery_build_seconds", "counter", "Time that builds took.", seconds(&of.micros)),
-            ("chancery_build_wait_seconds", "counter", "Time from the first change to the begin of its build.", seconds(&of.waited_micros)),
-            ("chancery_errors", "gauge", "Errors that the last build found.", count(&of.errors)),
-            ("chancery_inputs", "gauge", "Inputs of the last build.", count(&of.inputs)),
-        ]
+        let mut all = vec![
+            counter("chancery_changes", "Changes of inputs that sources reported.", count(&of.received)),
+            counter("chancery_changes_unchanged", "Changes that were dropped, as the content is the same.", count(&of.unchanged)),
+            counter("chancery_changes_unreferenced", "Changes that were dropped, as nothing refers to the content.", count(&of.unreferenced)),
+            counter("chancery_changes_unwatched", "Changes that were dropped, as their namespace is not watched.", count(&of.unwatched)),
+            counter("chancery_changes_built", "Changes that went into builds.", count(&of.drained)),
+            counter("chancery_builds", "Builds.", count(&of.builds)),
+            counter("chancery_build_failures", "Builds that could not be handed on.", count(&of.failures)),
+            counter("chancery_build_seconds", "Time that builds took.", seconds(&of.micros)),
+            counter("chancery_build_wait_seconds", "Time from the first change to the begin of its build.", seconds(&of.waited_micros)),
+            gauge("chancery_errors", "Errors that the last build found.", count(&of.errors)),
+            gauge("chancery_inputs", "Inputs of the last build.", count(&of.inputs)),
+        ];
+        all.extend(crate::lock(&of.others.0).iter().flat_map(|numbers| numbers()));
+        all
     }
 }

@@ -5,8 +5,8 @@
 //!
 //! What must not be here: comparing, which `suite/wasm.rs` does, and anything that only one of the two sides does.
 
-use chancery_core::backend::Rope;
 use chancery_core::backend::envoy::{self, Document};
+use chancery_core::backend::{Rope, appgw};
 use chancery_core::compilation::{Compilation, Options};
 use chancery_core::compile::Compiler;
 use chancery_core::dialect::{self, ambassador};
@@ -28,9 +28,13 @@ pub fn options(line: &str) -> Result<Options, String> {
     Ok(if options.dialect.is_none() { options.in_dialect(ambassador::DIALECT.name) } else { options })
 }
 
-/// A document of the first gateway; nothing where none runs.
+/// A document of the first gateway, or the parts of the first Application Gateway; nothing where there is neither.
 pub fn emit(compilation: &Compilation, document: Document, compiler: &mut Compiler) -> Rope {
-    let Some(gateway) = compilation.gateways().next() else { return Rope::new() };
+    let Some(gateway) = compilation.gateways().next() else {
+        let parts = compilation.app_gateways().next().map(|gateway| gateway.parts);
+        let emit = |parts| appgw::emit(parts, appgw::Document::Parts, false, compiler.executor(), &mut appgw::Emitted::default());
+        return parts.map(|parts| emit(parts)).unwrap_or_default();
+    };
     envoy::v3::emit(gateway.ir, &envoy::Options { document, ..envoy::Options::default() }, compiler.emitted.of(gateway))
 }
 

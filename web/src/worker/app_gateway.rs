@@ -23,7 +23,7 @@ pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, story: &Graph,
         good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect),
         ending,
         steps,
-        notes: vec!["This follows Azure's documentation; no Application Gateway was asked. Health of addresses is not known.".into()],
+        notes: vec!["This follows Azure's documentation; no Application Gateway was asked. Whether addresses are healthy is not known.".into()],
         ..Way::default()
     })
 }
@@ -74,7 +74,7 @@ fn rules(report: &AppGatewayReport) -> Step {
 
 fn said(taken: &MatchedRule) -> Vec<String> {
     let path = taken.path_rule.as_ref().map(|(rule, pattern)| format!("its path rule {rule} takes {pattern}"));
-    let rewrites = taken.rewrites.as_ref().map(|name| format!("the rewrite rule set {name} applies; what it changes is not simulated"));
+    let rewrites = taken.rewrites.as_ref().map(|name| format!("it goes through the rewrite rule set {name}"));
     let policy = taken.policy.as_ref().map(|name| format!("the firewall policy {name} applies; what it blocks is not simulated"));
     path.into_iter().chain(rewrites).chain(policy).collect()
 }

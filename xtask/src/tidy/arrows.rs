@@ -31,8 +31,8 @@ const MODULES: &[(&str, &[&str])] = &[
     ("re2", &["order"]),
     ("ir", &["order", "text", "resource"]),
     ("compilation", &["executor", "order", "text", "redact", "resource", "diagnostic", "read", "schema", "ir"]),
-    ("backend", &["executor", "order", "text", "resource", "ir"]),
-    ("dialect/kubernetes", &["order", "text", "resource", "diagnostic", "schema", "compilation", "re2"]),
+    ("backend", &["executor", "order", "text", "resource", "ir", "re2"]),
+    ("dialect/kubernetes", &["executor", "order", "text", "resource", "diagnostic", "schema", "compilation", "re2"]),
     ("dialect/gateway_api", &["order", "text", "resource", "diagnostic", "schema", "compilation", "dialect/kubernetes"]),
     (
         "dialect/*",

@@ -1,17 +1,140 @@
-//! The ARM document of a gateway as text, and where in it each origin went.
+//! The ARM document of a gateway as text, with a memory of its parts, and where in it each origin went.
 
+use crate::backend::Rope;
 use crate::backend::output_map::{OutputMap, Trace};
+use crate::executor::{self, Executor, Sequential};
 use crate::ir::appgw::wire::{Branch, Tree};
-use crate::ir::appgw::{Document, Gateway, document, tree};
+use crate::ir::appgw::{AnyPart, Document, Gateway, Split, node, split, tree};
+use crate::order::Gather as _;
 use crate::resource::{ObjectId, Origin};
-use crate::text::{Node, Value, to_json};
+use crate::text::{Node, Str, Value, to_json, to_json_within};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use hashbrown::HashMap;
 
 /// The document as JSON.
 #[must_use]
 pub fn text(gateway: &Gateway, which: Document, pretty: bool) -> String {
-    to_json(&document(gateway, which), pretty)
+    emit(gateway, which, pretty, &Sequential, &mut Emitted::default()).text()
+}
+
+/// The texts of parts as they were written last, list by list, in their order.
+#[derive(Default)]
+pub struct Emitted {
+    pretty: bool,
+    lists: BTreeMap<&'static str, Vec<WrittenPart>>,
+}
+
+/// A part, which is known by its address as long as it is here, and its text.
+type WrittenPart = (Arc<dyn AnyPart>, Arc<str>);
+/// A part, and its text if that is known.
+type FoundPart = (Arc<dyn AnyPart>, Option<Arc<str>>);
+
+/// How deep a part stands in the document.
+const DEPTH: usize = 3;
+
+/// The document as JSON, whose parts are not written again where they are what they were.
+#[must_use]
+pub fn emit(gateway: &Gateway, which: Document, pretty: bool, executor: &dyn Executor, emitted: &mut Emitted) -> Rope {
+    if emitted.pretty != pretty {
+        *emitted = Emitted { pretty, ..Emitted::default() };
+    }
+    let Split { frame, lists } = split(gateway, which);
+    let mut before = core::mem::take(&mut emitted.lists);
+    for (name, parts) in lists {
+        let written = texts(parts, before.remove(name).unwrap_or_default(), pretty, executor);
+        emitted.lists.insert(name, written);
+    }
+    let mut out = Out { rope: Rope::new(), pretty };
+    let Branch::Fields(fields) = frame.value else { return out.rope };
+    out.object(0, fields, |out, key, value| match value.value {
+        Branch::Fields(properties) if key == "properties" => out.object(1, properties, |out, key, value| match emitted.lists.get(key) {
+            Some(parts) => out.list(parts.iter().map(|(_, text)| text.clone())),
+            None => out.value(2, value),
+        }),
+        _ => out.value(1, value),
+    });
+    out.rope
+}
+
+/// Parts with their texts. Most stand where they stood before; others are found again by their addresses, and what is new is written.
+fn texts(parts: Vec<Arc<dyn AnyPart>>, before: Vec<WrittenPart>, pretty: bool, executor: &dyn Executor) -> Vec<WrittenPart> {
+    let mut out: Vec<FoundPart> = Vec::with_capacity(parts.len());
+    let mut by_address: Option<HashMap<usize, &Arc<str>>> = None;
+    for (at, part) in parts.into_iter().enumerate() {
+        let there = before.get(at).filter(|(known, _)| address(known) == address(&part)).map(|(_, text)| text);
+        let found = there.or_else(|| {
+            let all = by_address.get_or_insert_with(|| before.iter().map(|(part, text)| (address(part), text)).gathered());
+            all.get(&address(&part)).copied()
+        });
+        let text = found.cloned();
+        out.push((part, text));
+    }
+    let new: Vec<&Arc<dyn AnyPart>> = out.iter().filter(|(_, text)| text.is_none()).map(|(part, _)| part).collect();
+    let written = executor::map(executor, &new, |part| Arc::<str>::from(to_json_within(&node(part.tree()), pretty.then_some(DEPTH * 2))));
+    let mut written = written.into_iter();
+    out.into_iter().filter_map(|(part, text)| Some((part, text.or_else(|| written.next())?))).collect()
+}
+
+fn address(part: &Arc<dyn AnyPart>) -> usize {
+    Arc::as_ptr(part).cast::<()>().addr()
+}
+
+/// A document that is being written.
+struct Out {
+    rope: Rope,
+    pretty: bool,
+}
+
+impl Out {
+    fn line(&mut self, depth: usize) {
+        if self.pretty {
+            self.rope.append(|text| {
+                text.push('\n');
+                text.extend(core::iter::repeat_n(' ', depth * 2));
+            });
+        }
+    }
+
+    /// An object at a depth, whose values `write` writes.
+    fn object(&mut self, depth: usize, fields: Vec<(Str, Tree)>, mut write: impl FnMut(&mut Self, &str, Tree)) {
+        if fields.is_empty() {
+            return self.rope.push_str("{}");
+        }
+        self.rope.push_str("{");
+        for (at, (key, value)) in fields.into_iter().enumerate() {
+            if at > 0 {
+                self.rope.push_str(",");
+            }
+            self.line(depth + 1);
+            self.rope.push_str(&to_json(&Node::given(&key), false));
+            self.rope.push_str(if self.pretty { ": " } else { ":" });
+            write(self, &key, value);
+        }
+        self.line(depth);
+        self.rope.push_str("}");
+    }
+
+    /// A list of parts.
+    fn list(&mut self, parts: impl Iterator<Item = Arc<str>>) {
+        self.rope.push_str("[");
+        for (at, part) in parts.enumerate() {
+            if at > 0 {
+                self.rope.push_str(",");
+            }
+            self.line(DEPTH);
+            self.rope.push_shared(part);
+        }
+        self.line(DEPTH - 1);
+        self.rope.push_str("]");
+    }
+
+    fn value(&mut self, depth: usize, value: Tree) {
+        let text = to_json_within(&node(value), self.pretty.then_some(depth * 2));
+        self.rope.push_str(&text);
+    }
 }
 
 /// Where in the document each origin went.

@@ -5,6 +5,8 @@
 //! What must not be here: which parts there are, and what they are called.
 
 mod document;
+pub mod rewrite;
 pub mod route;
 
-pub use document::{output_map, text};
+pub use crate::ir::appgw::Document;
+pub use document::{Emitted, emit, output_map, text};

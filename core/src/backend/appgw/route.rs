@@ -4,11 +4,12 @@
 //! "HTTP settings". Rules are asked in the order of their priorities; the first whose listener is at the address and port and takes the host
 //! is used. Hosts may have `*` for any characters and `?` for one. Paths of a path map are asked in their order, without case.
 //!
-//! Not followed: health of addresses, what rewrites change (they are named), firewall policies (named too), and sessions.
+//! Not followed: whether addresses are healthy (how that is found out stands beside the outcome), firewall policies (they are named), and sessions. What
+//! rewrites change is found by [`super::rewrite`].
 //!
 //! What must not be here: rendering.
 
-use crate::ir::appgw::{FrontendType, Gateway, HTTPS, Listener, PATH_BASED, Part, PathMap, Pool, Properties, Reference, Rule, Settings};
+use crate::ir::appgw::{FrontendType, Gateway, HTTPS, Listener, PATH_BASED, Part, Parts, PathMap, Pool, Properties, Reference, Rule, Settings};
 use crate::order::Order as _;
 use crate::text::Str;
 use alloc::format;
@@ -51,6 +52,8 @@ pub struct MatchedRule {
     pub rule: Str,
     /// The path rule, and its pattern that matches; `None` for a basic rule or the default of a path map.
     pub path_rule: Option<(Str, Str)>,
+    /// How its addresses are spoken to.
+    pub settings: Option<Str>,
     /// The rewrites that it goes through.
     pub rewrites: Option<Str>,
     /// The firewall's policy, by id.
@@ -163,7 +166,7 @@ impl<'p> Router<'p> {
         let Some(properties) = router.properties else { return router };
         let listeners = by_id(&properties.listeners);
         (router.path_maps, router.pools, router.settings) = (by_id(&properties.path_maps), by_id(&properties.pools), by_id(&properties.settings));
-        let mut rules: Vec<&Part<Rule>> = properties.rules.iter().flatten().collect();
+        let mut rules: Vec<&Part<Rule>> = properties.rules.iter().flatten().map(|rule| &**rule).collect();
         rules.order_by(|one, other| priority(one).cmp(&priority(other)).then_with(|| one.name.cmp(&other.name)));
         router.rules = rules.into_iter().map(|rule| Entry::of(properties, &listeners, rule)).collect();
         for (at, entry) in router.rules.iter().enumerate() {
@@ -269,9 +272,9 @@ fn found<'p, T>(parts: &ById<'p, T>, reference: &Option<Reference>) -> Option<&'
     parts.get(&reference.as_ref()?.id.value.to_ascii_lowercase()).copied()
 }
 
-fn by_id<T>(parts: &Option<Vec<Part<T>>>) -> ById<'_, T> {
+fn by_id<T>(parts: &Option<Parts<T>>) -> ById<'_, T> {
     let mut out = HashMap::new();
-    for part in parts.iter().flatten() {
+    for part in parts.iter().flatten().map(|part| &**part) {
         out.entry(part.id.to_ascii_lowercase()).or_insert(part);
     }
     out
@@ -281,9 +284,9 @@ fn priority(rule: &Part<Rule>) -> i64 {
     rule.properties.priority.map_or(i64::MAX, |priority| priority.value)
 }
 
-fn part<'p, T>(parts: &'p Option<Vec<Part<T>>>, reference: &Option<Reference>) -> Option<&'p Part<T>> {
+fn part<'p, T>(parts: &'p Option<Parts<T>>, reference: &Option<Reference>) -> Option<&'p Part<T>> {
     let id = &reference.as_ref()?.id.value;
-    parts.iter().flatten().find(|part| part.id.eq_ignore_ascii_case(id))
+    parts.iter().flatten().map(|part| &**part).find(|part| part.id.eq_ignore_ascii_case(id))
 }
 
 /// Whether a host matches, with `*` for any characters and `?` for one. In time that grows with the product of both.
@@ -338,6 +341,7 @@ impl Router<'_> {
             listener: listener.name.clone(),
             rule: rule.name.clone(),
             path_rule: None,
+            settings: name(&of.settings),
             rewrites: name(&of.rewrites),
             policy: id(&listener.properties.firewall_policy),
         };
@@ -362,11 +366,13 @@ impl Router<'_> {
                 let of = &rule.properties;
                 taken.path_rule = Some((rule.name.clone(), pattern.clone()));
                 taken.rewrites = name(&of.rewrites);
+                taken.settings = name(&of.settings);
                 taken.policy = id(&of.firewall_policy).or(taken.policy);
                 Target { pool: &of.pool, settings: &of.settings, redirect: &of.redirect, matched: pattern.trim_end_matches('*') }
             }
             None => {
                 taken.rewrites = name(&map.default_rewrites);
+                taken.settings = name(&map.default_settings);
                 Target { pool: &map.default_pool, settings: &map.default_settings, redirect: &map.default_redirect, matched: "" }
             }
         };

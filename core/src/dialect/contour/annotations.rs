@@ -5,6 +5,7 @@
 use crate::compilation::KnownAnnotations;
 
 const INGRESS: KnownAnnotations = KnownAnnotations {
+    docs: &[],
     prefixes: &["projectcontour.io/", "ingress.kubernetes.io/"],
     names: &[
         "ingress.kubernetes.io/force-ssl-redirect",
@@ -22,6 +23,7 @@ const INGRESS: KnownAnnotations = KnownAnnotations {
 };
 
 const SERVICE: KnownAnnotations = KnownAnnotations {
+    docs: &[],
     prefixes: &["projectcontour.io/"],
     names: &[
         "projectcontour.io/max-connections",
@@ -35,7 +37,7 @@ const SERVICE: KnownAnnotations = KnownAnnotations {
     ],
 };
 
-const PROXY: KnownAnnotations = KnownAnnotations { prefixes: &["projectcontour.io/"], names: &["projectcontour.io/ingress.class"] };
+const PROXY: KnownAnnotations = KnownAnnotations { prefixes: &["projectcontour.io/"], names: &["projectcontour.io/ingress.class"], docs: &[] };
 
 /// Those of each kind that has any.
 pub const ALL: &[(&str, KnownAnnotations)] = &[("Ingress", INGRESS), ("Service", SERVICE), ("HTTPProxy", PROXY)];

@@ -3,10 +3,11 @@
 //! AGIC `pkg/annotations/ingress_annotations.go`. What must not be here: what is made of them.
 
 use super::fault::{self, Fault};
+use crate::compilation::{AnnotationDoc, KnownAnnotations};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
 use crate::resource::Sourced;
-use crate::text::Str;
+use crate::text::{Node, Str};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
@@ -50,9 +51,41 @@ macro_rules! annotations {
         /// All of them, in the order of names.
         pub static ALL: &[&Annotation] = &[$(&$constant),*];
 
-        /// Their names.
-        pub const NAMES: &[&str] = &[$($name),*];
+        /// All of them for other rooms.
+        pub const KNOWN: KnownAnnotations = KnownAnnotations {
+            prefixes: &[PREFIX],
+            names: &[$($name),*],
+            docs: &[$(AnnotationDoc {
+                name: $name,
+                takes: Form::$form.takes(),
+                values: Form::$form.values(),
+                default: $default,
+                doc: $doc,
+            }),*],
+        };
     };
+}
+
+impl Form {
+    /// What sort of value that is, in a few words.
+    const fn takes(self) -> &'static str {
+        match self {
+            Form::Text => "string",
+            Form::Flag => "\"true\" or \"false\"",
+            Form::Number => "whole number, in quotes",
+            Form::List => "list, by comma",
+            Form::Protocol => "http or https",
+        }
+    }
+
+    /// What may stand there, where only some values may.
+    const fn values(self) -> &'static [&'static str] {
+        match self {
+            Form::Flag => &["\"true\"", "\"false\""],
+            Form::Protocol => &["http", "https"],
+            Form::Text | Form::Number | Form::List => &[],
+        }
+    }
 }
 
 /// What the controller's own annotations begin with.
@@ -118,9 +151,9 @@ annotations! {
 /// The annotation of Istio's Gateways by which they are the controller's.
 pub const ISTIO_CLASS: &str = "appgw.ingress.istio.io/v1alpha3";
 
-/// Reads annotations of one object.
-#[derive(Clone, Copy, Debug)]
-pub struct Annotations<'a>(pub Cursor<'a>);
+/// The annotations of one object that are texts.
+#[derive(Clone, Debug, Default)]
+pub struct Annotations(Vec<(Str, Sourced<Str>)>);
 
 /// What an annotation says.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,53 +186,62 @@ impl<T> Read<T> {
     }
 }
 
-impl<'a> Annotations<'a> {
+impl Annotations {
+    /// Those at a place.
+    pub fn at(at: Cursor<'_>) -> Self {
+        let entries = at.node().and_then(Node::as_object).into_iter().flatten();
+        let text = |name: &Str| {
+            let at = at.field(name);
+            Some((name.clone(), Sourced::new(Str::new(at.some_str()?), at.origin())))
+        };
+        Self(entries.filter_map(|entry| text(&entry.key)).collect())
+    }
+
     /// The text, even if it is empty.
-    pub fn text(self, annotation: &Annotation) -> Option<Sourced<Str>> {
-        let at = self.0.field(annotation.name);
-        Some(Sourced::new(Str::new(at.some_str()?), at.origin()))
+    pub fn text(&self, annotation: &Annotation) -> Option<Sourced<Str>> {
+        self.0.iter().find(|(name, _)| name == annotation.name).map(|(_, text)| text.clone())
     }
 
     /// The text, if there is something in it.
-    pub fn some_text(self, annotation: &Annotation) -> Option<Sourced<Str>> {
+    pub fn some_text(&self, annotation: &Annotation) -> Option<Sourced<Str>> {
         self.text(annotation).filter(|text| !text.is_empty())
     }
 
-    fn read(self, annotation: &Annotation) -> Read<Str> {
+    fn read(&self, annotation: &Annotation) -> Read<Str> {
         self.text(annotation).map_or(Read::Absent, Read::Value)
     }
 
     /// As a truth value.
-    pub fn flag(self, annotation: &Annotation) -> Read<bool> {
-        let text = self.0.field(annotation.name).str();
-        self.read(annotation).and_then(|text| go::parse_bool(&text), || fault::invalid_annotation(annotation.name, text))
+    pub fn flag(&self, annotation: &Annotation) -> Read<bool> {
+        let text = self.text(annotation).map(|text| text.value).unwrap_or_default();
+        self.read(annotation).and_then(|text| go::parse_bool(&text), || fault::invalid_annotation(annotation.name, &text))
     }
 
     /// Whether it is there and true.
-    pub fn is_true(self, annotation: &Annotation) -> bool {
+    pub fn is_true(&self, annotation: &Annotation) -> bool {
         self.flag(annotation).value().is_some_and(|flag| flag.value)
     }
 
     /// As a number of 32 bits; what is longer is cut.
-    pub fn number(self, annotation: &Annotation) -> Read<i64> {
-        let text = self.0.field(annotation.name).str();
+    pub fn number(&self, annotation: &Annotation) -> Read<i64> {
+        let text = self.text(annotation).map(|text| text.value).unwrap_or_default();
         let cut = |text: Str| Some(i64::from(go::atoi(&text).ok()? as i32));
-        self.read(annotation).and_then(cut, || fault::invalid_annotation(annotation.name, text))
+        self.read(annotation).and_then(cut, || fault::invalid_annotation(annotation.name, &text))
     }
 
     /// As a protocol: whether it is HTTPS.
-    pub fn is_https(self, annotation: &Annotation) -> Read<bool> {
-        let text = self.0.field(annotation.name).str();
+    pub fn is_https(&self, annotation: &Annotation) -> Read<bool> {
+        let text = self.text(annotation).map(|text| text.value).unwrap_or_default();
         let protocol = |text: Str| match text.to_lowercase().as_str() {
             "http" => Some(false),
             "https" => Some(true),
             _ => None,
         };
-        self.read(annotation).and_then(protocol, || fault::invalid_annotation(annotation.name, text))
+        self.read(annotation).and_then(protocol, || fault::invalid_annotation(annotation.name, &text))
     }
 
     /// The items between commas, without blanks around them.
-    pub fn items(self, annotation: &Annotation) -> Vec<Sourced<Str>> {
+    pub fn items(&self, annotation: &Annotation) -> Vec<Sourced<Str>> {
         let Some(Sourced { value, origin }) = self.text(annotation) else { return Vec::new() };
         value.split(',').map(|item| Sourced::new(Str::from(item.trim().to_string()), origin)).collect()
     }

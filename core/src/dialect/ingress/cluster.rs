@@ -5,18 +5,18 @@
 use super::kinds::{self, Kind};
 use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::Findings;
-use crate::dialect::kubernetes::admit::Admission;
+use crate::dialect::kubernetes::admit::{Admission, Verdict, verdicts};
 use crate::dialect::kubernetes::cursor::Cursor;
+pub use crate::dialect::kubernetes::held::Name;
+use crate::dialect::kubernetes::held::{ByContent, ByName, NameOrder, Named};
 use crate::dialect::kubernetes::overwritten;
+use crate::executor::Executor;
 use crate::resource::{Object, Objects};
-use crate::schema::Memo;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
-
-/// A namespace and a name.
-pub type Name = (Str, Str);
+use alloc::vec::Vec;
 
 /// An object that the API server took.
 #[derive(Clone, Debug)]
@@ -50,50 +50,99 @@ impl AdmittedObject<'_> {
     }
 }
 
+impl Named for AdmittedObject<'_> {
+    fn namespace(&self) -> &Str {
+        AdmittedObject::namespace(self)
+    }
+
+    fn name(&self) -> &Str {
+        AdmittedObject::name(self)
+    }
+}
+
 /// What the API server holds.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster<'a> {
-    held: BTreeMap<(Kind, Name), AdmittedObject<'a>>,
+    held: BTreeMap<Kind, ByName<AdmittedObject<'a>>>,
+}
+
+/// Objects that the API server took without a word: the next compile need not ask again.
+#[derive(Default)]
+pub struct Memory {
+    taken: ByContent<(Kind, Arc<Node>)>,
+    orders: BTreeMap<Kind, NameOrder>,
+}
+
+fn admit(kind: Kind, object: &Object, admission: Admission<'_>, sink: &mut Findings) -> Result<Arc<Node>, Vec<String>> {
+    admission.admit(kind.definition(), object, sink)
+}
+
+/// The verdicts on the objects that are not known yet, in the order of the text.
+fn new_verdicts(objects: &Objects, executor: &dyn Executor, memory: &Memory) -> Vec<Verdict> {
+    let new = objects.all().filter(|object| !object.broken && !memory.taken.knows(object));
+    let new: Vec<(Kind, &Object)> = new.filter_map(|object| Some((kinds::find(&object.key.group, &object.key.kind)?, object))).collect();
+    verdicts(&new, false, executor, admit)
 }
 
 impl<'a> Cluster<'a> {
     /// Applies all documents in order.
-    pub fn apply(objects: &'a Objects, ledger: &mut Ledger, sink: &mut Findings) -> Self {
+    pub fn apply(objects: &'a Objects, executor: &dyn Executor, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Findings) -> Self {
+        memory.taken.begin(objects.len());
         let mut cluster = Self::default();
-        let memo = Memo::default();
-        let admission = Admission { skip_validation: false, memo: &memo };
+        let mut verdicts = new_verdicts(objects, executor, memory).into_iter();
         for object in objects.all() {
             if object.broken {
                 ledger.set(object.id, State::Invalid("it cannot be read".into()));
+                continue;
+            }
+            if let Some((kind, root)) = memory.taken.get(object).cloned() {
+                cluster.hold(kind, AdmittedObject { object, root }, ledger, sink);
                 continue;
             }
             let Some(kind) = kinds::find(&object.key.group, &object.key.kind) else {
                 ledger.set(object.id, State::Ignored(Why::UnknownKind, "the controller does not read this kind".into()));
                 continue;
             };
-            match admission.admit(kind.definition(), object, sink) {
+            let Some(Verdict { object: of, taken, mut found }) = verdicts.next() else {
+                debug_assert!(false, "every object that is not known has a verdict");
+                continue;
+            };
+            debug_assert_eq!(of, object.id, "verdicts come in the order of the text");
+            let silently = found.is_empty();
+            sink.append(&mut found);
+            match taken {
                 Ok(root) => {
-                    let held = AdmittedObject { object, root };
-                    ledger.set(object.id, State::Loaded);
-                    if let Some(earlier) = cluster.held.insert((kind, held.full_name()), held) {
-                        ledger.set(earlier.object.id, State::Shadowed(object.id));
-                        sink.report(overwritten(earlier.object, object));
+                    if silently {
+                        memory.taken.put(object, (kind, root.clone()));
                     }
+                    cluster.hold(kind, AdmittedObject { object, root }, ledger, sink);
                 }
                 Err(errors) => ledger.set(object.id, State::Invalid(errors.first().map_or("the API server refuses it", String::as_str).into())),
             }
         }
+        memory.taken.end(objects.len());
+        for (kind, held) in &mut cluster.held {
+            held.put_in_order(memory.orders.entry(*kind).or_default());
+        }
         cluster
+    }
+
+    fn hold(&mut self, kind: Kind, held: AdmittedObject<'a>, ledger: &mut Ledger, sink: &mut Findings) {
+        let object = held.object;
+        ledger.set(object.id, State::Loaded);
+        if let Some(earlier) = self.held.entry(kind).or_default().insert(held) {
+            ledger.set(earlier.object.id, State::Shadowed(object.id));
+            sink.report(overwritten(earlier.object, object));
+        }
     }
 
     /// All objects of a kind, by namespace and name.
     pub fn all(&self, kind: Kind) -> impl Iterator<Item = &AdmittedObject<'a>> {
-        let first = (kind, Name::default());
-        self.held.range(first..).take_while(move |((of, _), _)| *of == kind).map(|(_, held)| held)
+        self.held.get(&kind).into_iter().flat_map(ByName::iter)
     }
 
     /// One object.
     pub fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&AdmittedObject<'a>> {
-        self.held.get(&(kind, (Str::new(namespace), Str::new(name))))
+        self.held.get(&kind)?.get(namespace, name)
     }
 }

@@ -3,7 +3,7 @@
 //! AGIC `ProcessEvent` and `MutateAppGateway` in `pkg/controller`. What must not be here: which events there are (`pipeline`).
 
 use super::brownfield::Targets;
-use super::build::{self, BuilderInput};
+use super::build::{self, BuilderInput, Group, Share};
 use super::death::{Died, WORDS};
 use super::events::{Reason, Recorder};
 use super::model::Ingress;
@@ -15,11 +15,12 @@ use super::status::{self, Change};
 use super::{existing, fault, validate};
 use crate::ir::appgw::Gateway;
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// What comes of it.
 #[derive(Clone, Debug, Default)]
-pub struct Processed<'c> {
+pub struct Processed {
     /// The gateway that is asked for; `None` where nothing is.
     pub gateway: Option<Gateway>,
     /// What was recorded.
@@ -27,13 +28,17 @@ pub struct Processed<'c> {
     /// Statuses that change.
     pub statuses: Vec<Change>,
     /// The Ingresses that count at last.
-    pub ingresses: Vec<Ingress<'c>>,
+    pub ingresses: Vec<Arc<Ingress>>,
+    /// What each of them asks for, unless the controller died before.
+    pub shares: Vec<Arc<Share>>,
+    /// The paths of each listener, where the gateway was built.
+    pub path_maps: Vec<Group>,
     /// Where the controller died.
     pub died: Option<Died>,
 }
 
 /// Processes everything that there is.
-pub fn process<'c>(source: &Source<'c>, options: &Options, names: &Names, gateway: &Gateway) -> Processed<'c> {
+pub fn process(source: &Source<'_>, options: &Options, names: &Names, gateway: &Gateway, memory: &mut build::Memory) -> Processed {
     let mut processed = Processed::default();
     if let Some(fault) = &source.environment.failure {
         let message =
@@ -47,7 +52,7 @@ pub fn process<'c>(source: &Source<'c>, options: &Options, names: &Names, gatewa
         processed.recorder.process(Reason::ProcessEvent, text, None);
         return processed;
     }
-    if let Err(died) = change(source, options, names, gateway, &mut processed) {
+    if let Err(died) = change((source, names), options, gateway, memory, &mut processed) {
         processed.recorder.process(Reason::Panic, WORDS, died.at);
         processed.gateway = None;
         processed.died = Some(died);
@@ -58,7 +63,13 @@ pub fn process<'c>(source: &Source<'c>, options: &Options, names: &Names, gatewa
     processed
 }
 
-fn change<'c>(source: &Source<'c>, options: &Options, names: &Names, gateway: &Gateway, processed: &mut Processed<'c>) -> Result<(), Died> {
+fn change(
+    (source, names): (&Source<'_>, &Names),
+    options: &Options,
+    gateway: &Gateway,
+    memory: &mut build::Memory,
+    processed: &mut Processed,
+) -> Result<(), Died> {
     existing::check(gateway)?;
     let Some(properties) = &gateway.properties else { return Ok(()) };
     let ingresses = source.ingresses();
@@ -74,26 +85,27 @@ fn change<'c>(source: &Source<'c>, options: &Options, names: &Names, gateway: &G
     let targets = if environment.shared { Targets::read(&source.prohibited_targets()) } else { nothing };
     let ingresses = Prune { gateway: properties, environment, targets: &targets, recorder }.run(ingresses)?;
     validate::before(source, &ingresses, recorder)?;
+    let shares = memory.shares(source, names, properties, &ingresses);
+    (processed.ingresses, processed.shares) = (ingresses, shares);
     let given = BuilderInput {
         source,
         names,
-        ingresses: &ingresses,
+        shares: &processed.shares,
         targets: (!targets.is_empty()).then_some(&targets),
         istio: environment.istio && source.has_istio(),
-        recorder,
+        recorder: &mut processed.recorder,
+        memory,
     };
-    let built = build::build(given, gateway.clone());
-    processed.ingresses = ingresses;
-    let built = built?;
-    if let Some(properties) = &built.properties {
+    let built = build::build(given, gateway.clone())?;
+    if let Some(properties) = &built.gateway.properties {
         validate::after(properties, &mut processed.recorder);
     }
-    processed.gateway = Some(built);
+    (processed.gateway, processed.path_maps) = (Some(built.gateway), built.path_maps);
     Ok(())
 }
 
 /// The gateway does not run: it is left alone, and Ingresses lose their addresses.
-fn reset<'c>(gateway: &Gateway, ingresses: Vec<Ingress<'c>>, processed: &mut Processed<'c>) -> Result<(), Died> {
+fn reset(gateway: &Gateway, ingresses: Vec<Arc<Ingress>>, processed: &mut Processed) -> Result<(), Died> {
     for ingress in &ingresses {
         let id = gateway.id.as_ref().ok_or_else(|| Died::of("the gateway's ARM document has no `id`", None))?;
         let message = format!("Reset IP for Ingress {}. Application Gateway {} is in stopped state", ingress.key(), id.value);

@@ -123,7 +123,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// An event of an Ingress, about a place in it.
-    pub fn ingress(&mut self, ingress: &Ingress<'_>, reason: Reason, message: impl Into<String>, at: impl Into<Option<Origin>>) {
+    pub fn ingress(&mut self, ingress: &Ingress, reason: Reason, message: impl Into<String>, at: impl Into<Option<Origin>>) {
         let (namespace, name) = (ingress.namespace.clone(), ingress.name.clone());
         let event = Event { kind: "Ingress", namespace, name, reason, message: message.into() };
         self.events.entry(event).or_insert(at.into().or(Some(ingress.origin)));

@@ -12,7 +12,10 @@ use crate::diagnostic::{Diagnostic, Findings, Place};
 use crate::ir::appgw::wire::Wire as _;
 use crate::ir::appgw::{Frontend, Gateway, Part, Properties, Reference, Sku};
 use crate::resource::{ObjectId, Origin, Sourced};
-use crate::text::{Limits, Str, parse};
+use crate::text::{Limits, Node, Str, parse};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// What the answers say of a public address unless they are set.
@@ -24,13 +27,35 @@ pub fn load(text: &str, sink: &mut Findings) -> Gateway {
     let document = parse(text, &limits);
     let root = document.root.as_ref().filter(|_| !document.is_broken());
     let read = root.and_then(|root| Gateway::read(root, ObjectId::BUILT_IN));
-    if read.is_none() {
-        let message = "the gateway's document is not a JSON object";
+    let problem = match (root, &read) {
+        (Some(root), Some(_)) => odd(root),
+        _ => Some(match document.problems.iter().find(|problem| !problem.kind.is_warning()) {
+            Some(problem) => {
+                let line = 1 + text.bytes().take(problem.range.start as usize).filter(|byte| *byte == b'\n').count();
+                format!("the gateway's document cannot be read: it is broken at line {line}")
+            }
+            None => "the gateway's document is not a JSON object".into(),
+        }),
+    };
+    if let Some(message) = problem {
         sink.report(
             Diagnostic::new(&codes::UNREADABLE_GATEWAY, message, Place::Whole).help("write what `az network application-gateway show` prints"),
         );
     }
     read.unwrap_or_default()
+}
+
+/// What ARM calls a gateway.
+const TYPE: &str = "Microsoft.Network/applicationGateways";
+
+/// Why a document is hardly that of a gateway.
+fn odd(root: &Node) -> Option<String> {
+    let of_type = root.get("type").and_then(Node::as_str).filter(|of| !of.eq_ignore_ascii_case(TYPE));
+    if let Some(of) = of_type {
+        return Some(format!("the gateway's document is that of a `{of}`, not of an Application Gateway"));
+    }
+    let is_template = root.get("resources").is_some() && root.get("properties").is_none();
+    is_template.then(|| "the gateway's document is an ARM template, not the gateway itself".into())
 }
 
 /// The gateway that a compile with these options begins with.
@@ -45,7 +70,7 @@ pub fn of(options: &compilation::Options) -> Gateway {
 /// A gateway with a public and a private address and nothing else.
 pub fn empty(names: &Names) -> Gateway {
     let word = |text: &'static str| Some(Sourced::built_in(Str::new_static(text)));
-    let part = |name: &'static str, frontend: Frontend| Part::new(name, names.id(PartKind::Frontend, name), frontend, Origin::built_in());
+    let part = |name: &'static str, frontend: Frontend| Arc::new(Part::new(name, names.id(PartKind::Frontend, name), frontend, Origin::built_in()));
     let public = Reference::from(Sourced::built_in(names.neighbour_id("publicIPAddresses", "agic-pip")));
     let frontends = Vec::from([
         part("public-ip", Frontend { public_ip: Some(public), ..Frontend::default() }),

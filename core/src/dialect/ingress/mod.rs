@@ -19,6 +19,7 @@ pub mod events;
 pub mod existing;
 pub mod fault;
 pub mod kinds;
+pub mod memory;
 pub mod model;
 pub mod names;
 pub mod options;
@@ -33,15 +34,20 @@ pub mod status;
 pub mod validate;
 mod wanted;
 
+pub use memory::Memory;
 pub use options::Options;
 
-use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, KnownAnnotations, Language, Ledger, Outcome, Task};
+use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Language, Ledger, Outcome, Task};
 use crate::diagnostic::Findings;
+use crate::executor::Executor;
+use crate::ir::appgw::Gateway as AppGateway;
 use crate::read::ReadOptions;
 use crate::resource::Objects;
+use crate::text::Str;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use checks::Checked;
 use cluster::Cluster;
 use environment::Environment;
 use names::Names;
@@ -75,41 +81,63 @@ pub static DIALECT: Dialect = Dialect {
     options: options::SPECS,
     defaults: &[],
     hints: Hints { why_idle: outputs::why_idle, why_unreached: |_| None, ahead: |_, _| None },
-    annotations: &[("Ingress", KnownAnnotations { prefixes: &[annotations::PREFIX], names: annotations::NAMES })],
+    annotations: &[("Ingress", annotations::KNOWN), ("MultiClusterIngress", annotations::KNOWN)],
     checks: &[],
     codes: codes::ALL,
     outputs: outputs::ALL,
-    memory: || Box::new(()),
+    memory: || Box::new(Memory::default()),
     compile: |task| {
-        let Task { objects, options, ledger, sink, .. } = task;
+        let Task { objects, options, executor, memory, ledger, sink, .. } = task;
         let objects = &*objects;
+        let mut fresh = Memory::default();
+        let memory = memory.downcast_mut::<Memory>().unwrap_or(&mut fresh);
         let options = Options::of(options);
-        let stages = compile(objects, &options, ledger, sink);
+        let stages = compile(objects, &options, executor, memory, ledger, sink);
         let environment = Environment::read(&options);
         let id = GatewayId::named(&environment.resource_group, &environment.gateway);
         let gateway = stages.gateway.clone().map(|parts| Gateway { id, owner: None, outcome: Outcome::AppGateway(parts) });
-        Draft { stages: Arc::new(stages), answers: Answers::default(), gateways: gateway.into_iter().collect() }
+        let answers = Answers { statuses: status::written(&stages.statuses, &options, &environment), ..Answers::default() };
+        Draft { stages: Arc::new(stages), answers, gateways: gateway.into_iter().collect() }
     },
     called: |_| None,
     setting_changes: |_, _| Vec::new(),
 };
 
 /// From objects to the gateway and the other answers.
-pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Findings) -> Stages {
+pub fn compile(
+    objects: &Objects,
+    options: &Options,
+    executor: &dyn Executor,
+    memory: &mut Memory,
+    ledger: &mut Ledger,
+    sink: &mut Findings,
+) -> Stages {
     let environment = Environment::read(options);
     let names = Names::new(&environment);
     let gateway = match &options.existing_gateway {
-        Some(text) => existing::load(text, sink),
+        Some(text) => present(text, &mut memory.gateway, sink),
         None => existing::empty(&names),
     };
-    let cluster = Cluster::apply(objects, ledger, sink);
-    let source = Source::new(&cluster, &environment, options.old_ingress_api);
-    let processed = controller::process(&source, options, &names, &gateway);
-    let passages = pipeline::passages(&source, objects);
-    accounts::write(&source, &processed, &passages, ledger);
-    let checked = checks::Checked { objects, source: &source, options, names: &names, before: &gateway, processed: &processed, sink: &mut *sink };
-    checks::run(checked);
+    let cluster = Cluster::apply(objects, executor, &mut memory.cluster, ledger, sink);
+    let source = Source::new(&cluster, &environment, options.old_ingress_api, &mut memory.source);
+    let processed = controller::process(&source, options, &names, &gateway, &mut memory.build);
+    let passages = pipeline::passages(&source);
+    accounts::write(&source, &processed, ledger);
+    let checked = Checked { objects, source: &source, options, names: &names, before: &gateway, processed: &processed, sink: &mut *sink };
+    checks::run(checked, &mut memory.checks);
     Stages::new(&cluster, processed.gateway.map(Arc::new), processed.recorder, processed.statuses, passages)
+}
+
+/// The present gateway, which is known where its text is.
+fn present(text: &Str, memory: &mut Option<(Str, AppGateway)>, sink: &mut Findings) -> AppGateway {
+    if let Some((_, known)) = memory.as_ref().filter(|(known, _)| known == text) {
+        return known.clone();
+    }
+    let mut found = Findings::default();
+    let gateway = existing::load(text, &mut found);
+    *memory = found.is_empty().then(|| (text.clone(), gateway.clone()));
+    sink.append(&mut found);
+    gateway
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp;
 use core::fmt::Write as _;
+use core::hash::{BuildHasher as _, Hash, Hasher};
+use foldhash::fast::FixedState;
 use md5::{Digest as _, Md5};
 
 /// How many hosts a listener has at most.
@@ -79,9 +81,22 @@ pub struct ListenerId {
     pub frontend: FrontendType,
     /// Where its hosts are written.
     pub origin: Option<Origin>,
+    hash: u64,
 }
 
 impl ListenerId {
+    /// At a port of an address, for these hosts.
+    pub fn new(port: i64, hosts: Vec<Str>, frontend: FrontendType, origin: Option<Origin>) -> Self {
+        let hash = FixedState::with_seed(0).hash_one((port, &hosts, frontend));
+        Self { port, hosts, frontend, origin, hash }
+    }
+
+    /// The same at another port.
+    #[must_use]
+    pub fn at_port(&self, port: i64) -> Self {
+        Self::new(port, self.hosts.clone(), self.frontend, self.origin)
+    }
+
     fn identity(&self) -> (i64, &[Str], FrontendType) {
         (self.port, &self.hosts, self.frontend)
     }
@@ -89,11 +104,17 @@ impl ListenerId {
 
 impl PartialEq for ListenerId {
     fn eq(&self, other: &Self) -> bool {
-        self.identity() == other.identity()
+        self.hash == other.hash && self.identity() == other.identity()
     }
 }
 
 impl Eq for ListenerId {}
+
+impl Hash for ListenerId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
 
 impl PartialOrd for ListenerId {
     fn partial_cmp(&self, other: &Self) -> Option<cmp::Ordering> {

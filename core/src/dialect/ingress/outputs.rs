@@ -27,7 +27,7 @@ pub const ALL: &[Output] = &[
     Output {
         name: "pipeline",
         doc: "How far each object gets on its way into the gateway",
-        document: |of| Some(pipeline::document(&stages(of)?.passages)),
+        document: |of| Some(pipeline::document(&stages(of)?.passages, of.objects())),
     },
 ];
 

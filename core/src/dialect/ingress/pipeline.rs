@@ -6,19 +6,18 @@
 //!
 //! What must not be here: time. How events are drained and spaced is the business of whoever runs the worker.
 
-use super::certificate;
 use super::cluster::{AdmittedObject, Name};
 use super::kinds::{self, Kind};
-use super::model::{Ingress, Pod, Service};
+use super::model::{Pod, Service};
 use super::source::Source;
+use crate::dialect::kubernetes::held::NameKey;
 use crate::dialect::kubernetes::status::{list, object, text};
 use crate::order::Gather as _;
-use crate::resource::{ObjectId, Objects};
+use crate::resource::{Object, ObjectId, Objects};
 use crate::text::{Node, Str, Value};
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
+use hashbrown::{HashMap, HashSet};
 
 /// Namespaces whose objects no handler hears of.
 const DEAF: [&str; 2] = ["kube-system", "kube-public"];
@@ -28,54 +27,41 @@ const DEAF: [&str; 2] = ["kube-system", "kube-public"];
 pub struct Passage {
     /// The object.
     pub object: ObjectId,
-    /// Its kind.
-    pub kind: Str,
-    /// Its namespace; empty for what stands in none.
-    pub namespace: Str,
-    /// Its name.
-    pub name: Str,
     /// Whether it is put into the queue.
     pub enqueued: bool,
     /// Whether it is processed.
     pub processed: bool,
-    /// Why it is not processed, where the controller says so.
-    pub reason: Option<String>,
+    /// What the controller calls it where it says that no Ingress uses it.
+    pub unused: Option<&'static str>,
 }
 
 /// What Ingresses refer to.
 struct Referred<'s> {
     /// Secrets, by namespace and name.
-    secrets: BTreeSet<Name>,
+    secrets: HashSet<Name>,
     /// Names of Services, whatever the namespace.
-    services: BTreeSet<Str>,
+    services: HashSet<Str>,
     /// Services that are referred to, by the first of the labels that their pods have; those without labels take every pod.
-    by_label: BTreeMap<&'s (Str, Str), Vec<&'s Service>>,
+    by_label: HashMap<&'s (Str, Str), Vec<&'s Service>>,
     takes_every_pod: bool,
 }
 
-/// How far each object gets, in the order of the input.
-pub fn passages(source: &Source<'_>, objects: &Objects) -> Vec<Passage> {
+/// How far each object gets.
+pub fn passages(source: &Source<'_>) -> Vec<Passage> {
     let referred = Referred::of(source);
-    let passage = |object: &crate::resource::Object| {
-        let kind = kinds::find(&object.key.group, &object.key.kind)?;
-        let held = source.cluster.get(kind, object.key.namespace.as_deref().unwrap_or_default(), &object.key.name)?;
-        // Of two documents of one name the later is the object.
-        (held.object.id == object.id).then(|| passage(source, kind, held, &referred)).flatten()
-    };
-    objects.iter().filter_map(passage).collect()
+    let watched = kinds::ALL.iter().filter_map(|(kind, _)| Some((*kind, is_watched(source, *kind)?)));
+    let of_kind = |(kind, is_watched)| source.cluster.all(kind).map(move |held| (kind, is_watched, held));
+    watched.flat_map(of_kind).map(|(kind, is_watched, held)| passage(source, (kind, is_watched), held, &referred)).collect()
 }
 
 impl<'s> Referred<'s> {
     fn of(source: &'s Source<'_>) -> Self {
-        let kind = source.ingress_kind();
-        let all: Vec<Ingress<'_>> =
-            source.cluster.all(kind).map(|held| Ingress::read(held, kind)).filter(|ingress| source.is_ours(ingress)).collect();
-        let heard = all.iter().filter(|ingress| is_heard(source, &ingress.namespace));
+        let heard = source.all_ingresses.iter().filter(|ingress| source.is_ours(ingress) && is_heard(source, &ingress.namespace));
         let secrets = heard.flat_map(|ingress| ingress.tls.iter().map(|tls| (ingress.namespace.clone(), tls.secret.value.clone()))).collect();
-        let counted = source.ingresses();
-        let paths = counted.iter().flat_map(|ingress| &ingress.rules).flat_map(|rule| rule.paths());
-        let services: BTreeSet<Str> = paths.filter_map(|path| Some(path.backend.service.as_ref()?.name.value.clone())).gathered();
-        let (mut by_label, mut takes_every_pod) = (BTreeMap::<_, Vec<&Service>>::new(), false);
+        let counted = source.all_ingresses.iter().filter(|ingress| source.counts(ingress));
+        let paths = counted.flat_map(|ingress| &ingress.rules).flat_map(|rule| rule.paths());
+        let services: HashSet<Str> = paths.filter_map(|path| Some(path.backend.service.as_ref()?.name.value.clone())).gathered();
+        let (mut by_label, mut takes_every_pod) = (HashMap::<_, Vec<&Service>>::new(), false);
         for (_, service) in source.services.iter().filter(|(name, _)| services.contains(&name.1) && source.is_listed(name)) {
             match service.selector.first() {
                 Some(label) => by_label.entry(label).or_default().push(service),
@@ -96,11 +82,15 @@ fn is_heard(source: &Source<'_>, namespace: &str) -> bool {
     !DEAF.contains(&namespace) && source.environment.watches(namespace)
 }
 
-fn passage(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, referred: &Referred<'_>) -> Option<Passage> {
-    let enqueued = is_watched(source, kind)? && is_heard(source, held.namespace()) && is_taken(source, kind, held, referred);
-    let (processed, reason) = if enqueued { is_processed(source, kind, held, referred) } else { (false, None) };
-    let (namespace, name) = held.full_name();
-    Some(Passage { object: held.object.id, kind: held.object.key.kind.clone(), namespace, name, enqueued, processed, reason })
+fn passage(source: &Source<'_>, (kind, is_watched): (Kind, bool), held: &AdmittedObject<'_>, referred: &Referred<'_>) -> Passage {
+    let enqueued = is_watched && is_heard(source, held.namespace()) && is_taken(source, kind, held, referred);
+    let (processed, unused) = if enqueued { is_processed(source, kind, held, referred) } else { (false, None) };
+    Passage { object: held.object.id, enqueued, processed, unused }
+}
+
+/// Whether an Ingress of the kind that is watched is put into the queue.
+pub fn is_enqueued_ingress(source: &Source<'_>, held: &AdmittedObject<'_>) -> bool {
+    is_heard(source, held.namespace()) && (source.environment.multi_cluster || source.is_our_ingress(held.object.id))
 }
 
 /// Whether an informer of the kind runs; `None` for kinds that there is no informer for.
@@ -120,46 +110,43 @@ fn is_watched(source: &Source<'_>, kind: Kind) -> Option<bool> {
 /// Whether the kind's own handler takes it.
 fn is_taken(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, referred: &Referred<'_>) -> bool {
     match kind {
-        Kind::Ingress | Kind::OldIngress => source.is_ours(&Ingress::read(held, kind)),
-        Kind::Secret => referred.secrets.contains(&held.full_name()) && certificate::converts(held.object).is_ok(),
+        Kind::Ingress | Kind::OldIngress => source.is_our_ingress(held.object.id),
+        Kind::Secret => referred.secrets.contains(&held.full_name()) && source.has_certificate(held.namespace(), held.name()),
         _ => true,
     }
 }
 
 /// What the worker says of it.
-fn is_processed(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, referred: &Referred<'_>) -> (bool, Option<String>) {
-    let (namespace, name) = held.full_name();
-    let uses = |name: &Str| referred.services.contains(name);
-    match kind {
-        Kind::Pod => {
-            let used = referred.takes(&Pod::read(held));
-            (used, (!used).then(|| format!("pod {namespace}/{name} is not used by any Ingress")))
-        }
-        Kind::Endpoints if namespace == "default" && name == "aad-pod-identity-mic" => (false, None),
-        Kind::Endpoints => {
-            let used = source.services.contains_key(&(namespace.clone(), name.clone())) && uses(&name);
-            (used, (!used).then(|| format!("endpoint {namespace}/{name} is not used by any Ingress")))
-        }
-        _ => (true, None),
-    }
+fn is_processed(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, referred: &Referred<'_>) -> (bool, Option<&'static str>) {
+    let (namespace, name) = (held.namespace(), held.name());
+    let (used, called) = match kind {
+        Kind::Pod => (referred.takes(&Pod::read(held)), "pod"),
+        Kind::Endpoints if namespace == "default" && name == "aad-pod-identity-mic" => return (false, None),
+        Kind::Endpoints => (source.services.contains_key(&NameKey(namespace, name)) && referred.services.contains(name), "endpoint"),
+        _ => return (true, None),
+    };
+    (used, (!used).then_some(called))
 }
 
-/// As a document.
-pub fn document(passages: &[Passage]) -> Node {
+/// As a document, in the order of the input.
+pub fn document(passages: &[Passage], objects: &Objects) -> Node {
     let flag = |value: bool| Node::synthesised(Value::Bool(value));
-    let passage = |passage: &Passage| {
+    let by_object: HashMap<ObjectId, &Passage> = passages.iter().map(|passage| (passage.object, passage)).gathered();
+    let passage = |of: &Object| {
+        let passage = by_object.get(&of.id)?;
+        let (namespace, name) = (of.key.namespace.clone().unwrap_or_default(), &of.key.name);
         let mut fields = Vec::from([
             ("enqueued", flag(passage.enqueued)),
-            ("kind", text(&passage.kind)),
-            ("name", text(&passage.name)),
-            ("namespace", text(&passage.namespace)),
+            ("kind", text(&of.key.kind)),
+            ("name", text(name)),
+            ("namespace", text(&namespace)),
             ("processed", flag(passage.processed)),
         ]);
-        fields.extend(passage.reason.as_deref().map(|reason| ("reason", text(reason))));
+        fields.extend(passage.unused.map(|called| ("reason", text(&format!("{called} {namespace}/{name} is not used by any Ingress")))));
         if passage.enqueued {
             fields.push(("type", text("Create")));
         }
-        object(fields)
+        Some(object(fields))
     };
-    list(passages.iter().map(passage).collect())
+    list(objects.iter().filter_map(passage).collect())
 }

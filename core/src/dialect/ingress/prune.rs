@@ -15,6 +15,7 @@ use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// What the steps look at.
@@ -38,7 +39,7 @@ impl Prune<'_> {
     /// # Errors
     ///
     /// The gateway's document lacks a list that the controller takes for granted.
-    pub fn run<'c>(&mut self, ingresses: Vec<Ingress<'c>>) -> Result<Vec<Ingress<'c>>, Died> {
+    pub fn run(&mut self, ingresses: Vec<Arc<Ingress>>) -> Result<Vec<Arc<Ingress>>, Died> {
         let ingresses = if self.environment.shared { self.prohibited(ingresses) } else { ingresses };
         let ingresses = self.keep(ingresses, Self::private_address);
         let ingresses = self.keep(ingresses, Self::public_address);
@@ -51,7 +52,7 @@ impl Prune<'_> {
         Ok(self.keep(ingresses, |this, ingress| this.roots(ingress, &roots)))
     }
 
-    fn keep<'c>(&mut self, ingresses: Vec<Ingress<'c>>, refuse: impl Fn(&Self, &Ingress<'c>) -> Vec<Refusal>) -> Vec<Ingress<'c>> {
+    fn keep(&mut self, ingresses: Vec<Arc<Ingress>>, refuse: impl Fn(&Self, &Ingress) -> Vec<Refusal>) -> Vec<Arc<Ingress>> {
         let mut kept = Vec::with_capacity(ingresses.len());
         for ingress in ingresses {
             let refusals = refuse(self, &ingress);
@@ -67,18 +68,19 @@ impl Prune<'_> {
     }
 
     /// Hosts and paths that others own.
-    fn prohibited<'c>(&self, mut ingresses: Vec<Ingress<'c>>) -> Vec<Ingress<'c>> {
-        for ingress in &mut ingresses {
+    fn prohibited(&self, mut ingresses: Vec<Arc<Ingress>>) -> Vec<Arc<Ingress>> {
+        for ingress in ingresses.iter_mut().filter(|ingress| self.targets.concern(&ingress.rules)) {
+            let ingress = Arc::make_mut(ingress);
             ingress.rules = self.targets.prune(core::mem::take(&mut ingress.rules));
         }
         ingresses
     }
 
-    fn wants_private(&self, ingress: &Ingress<'_>) -> bool {
+    fn wants_private(&self, ingress: &Ingress) -> bool {
         self.environment.private_ip || ingress.annotations.is_true(&USE_PRIVATE_IP)
     }
 
-    fn private_address(&self, ingress: &Ingress<'_>) -> Vec<Refusal> {
+    fn private_address(&self, ingress: &Ingress) -> Vec<Refusal> {
         if !self.wants_private(ingress) || self.gateway.frontend(FrontendType::Private).is_some() {
             return Vec::new();
         }
@@ -91,7 +93,7 @@ impl Prune<'_> {
         Vec::from([(Reason::NoPrivateIp, message, ingress.annotations.text(&USE_PRIVATE_IP).and_then(|text| text.origin))])
     }
 
-    fn public_address(&self, ingress: &Ingress<'_>) -> Vec<Refusal> {
+    fn public_address(&self, ingress: &Ingress) -> Vec<Refusal> {
         if self.wants_private(ingress) || self.gateway.frontend(FrontendType::Public).is_some() {
             return Vec::new();
         }
@@ -104,7 +106,7 @@ impl Prune<'_> {
         Vec::from([(Reason::NoPublicIp, message, None)])
     }
 
-    fn redirect(&self, ingress: &Ingress<'_>) -> Vec<Refusal> {
+    fn redirect(&self, ingress: &Ingress) -> Vec<Refusal> {
         let has_tls = !ingress.tls.is_empty() || ingress.annotations.some_text(&SSL_CERTIFICATE).is_some();
         if has_tls || !ingress.annotations.is_true(&SSL_REDIRECT) {
             return Vec::new();
@@ -118,25 +120,25 @@ impl Prune<'_> {
         Vec::from([(Reason::RedirectWithNoTls, message, ingress.annotations.text(&SSL_REDIRECT).and_then(|text| text.origin))])
     }
 
-    fn missing(&self, ingress: &Ingress<'_>, what: &str, name: &str) -> String {
+    fn missing(&self, ingress: &Ingress, what: &str, name: &str) -> String {
         let gateway = &self.environment.gateway;
         format!("ignoring Ingress {} as it requires Application Gateway {gateway} to have pre-installed {what} '{name}'", ingress.key())
     }
 
-    fn certificate(&self, ingress: &Ingress<'_>, installed: &BTreeSet<Str>) -> Vec<Refusal> {
+    fn certificate(&self, ingress: &Ingress, installed: &BTreeSet<Str>) -> Vec<Refusal> {
         let wanted = ingress.annotations.text(&SSL_CERTIFICATE).filter(|name| !installed.contains(&name.value));
         let refusal = |name: Sourced<Str>| (Reason::NoPreInstalledSslCertificate, self.missing(ingress, "ssl certificate", &name), name.origin);
         wanted.map(refusal).into_iter().collect()
     }
 
-    fn profile(&self, ingress: &Ingress<'_>, installed: &BTreeSet<Str>) -> Vec<Refusal> {
+    fn profile(&self, ingress: &Ingress, installed: &BTreeSet<Str>) -> Vec<Refusal> {
         let wanted = ingress.annotations.text(&SSL_PROFILE).filter(|name| !installed.contains(&name.value));
         let refusal = |name: Sourced<Str>| (Reason::NoPreInstalledSslProfile, self.missing(ingress, "ssl profile", &name), name.origin);
         wanted.map(refusal).into_iter().collect()
     }
 
     /// Each name between commas must be there as it is: blanks count, and so does nothing behind a last comma.
-    fn roots(&self, ingress: &Ingress<'_>, installed: &BTreeSet<Str>) -> Vec<Refusal> {
+    fn roots(&self, ingress: &Ingress, installed: &BTreeSet<Str>) -> Vec<Refusal> {
         let Some(wanted) = ingress.annotations.text(&TRUSTED_ROOTS) else { return Vec::new() };
         let missing = wanted.split(',').filter(|name| !installed.contains(*name));
         let refusal = |name: &str| (Reason::NoPreInstalledRootCertificate, self.missing(ingress, "root certificate", name), wanted.origin);
@@ -144,7 +146,7 @@ impl Prune<'_> {
     }
 }
 
-fn names<T>(list: Option<&[Part<T>]>, field: &'static str) -> Result<BTreeSet<Str>, Died> {
+fn names<T>(list: Option<&[Arc<Part<T>>]>, field: &'static str) -> Result<BTreeSet<Str>, Died> {
     let list = list.ok_or_else(|| Died::without_list(field))?;
     Ok(list.iter().map(|part| part.name.clone()).collect())
 }

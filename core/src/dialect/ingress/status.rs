@@ -4,14 +4,17 @@
 
 use super::annotations::USE_PRIVATE_IP;
 use super::death::Died;
+use super::environment::Environment;
 use super::existing::PUBLIC_IP;
 use super::model::Ingress;
 use super::options::Options;
 use super::source::Source;
+use crate::compilation::StatusOf;
 use crate::dialect::kubernetes::status::{list, object, text};
 use crate::ir::appgw::{FrontendType, Properties};
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// A status that changes.
@@ -49,8 +52,8 @@ pub fn addresses(gateway: &Properties, options: &Options) -> Result<BTreeMap<Str
 }
 
 /// The addresses that Ingresses get.
-pub fn given(source: &Source<'_>, gateway: &Properties, addresses: &BTreeMap<Str, Str>, ingresses: &[Ingress<'_>]) -> Vec<Change> {
-    let change = |ingress: &Ingress<'_>| {
+pub fn given(source: &Source<'_>, gateway: &Properties, addresses: &BTreeMap<Str, Str>, ingresses: &[Arc<Ingress>]) -> Vec<Change> {
+    let change = |ingress: &Arc<Ingress>| {
         let private = source.environment.private_ip || ingress.annotations.is_true(&USE_PRIVATE_IP);
         let frontend = gateway.frontend(if private { FrontendType::Private } else { FrontendType::Public })?;
         let address = addresses.get(&frontend.id)?;
@@ -60,26 +63,44 @@ pub fn given(source: &Source<'_>, gateway: &Properties, addresses: &BTreeMap<Str
 }
 
 /// The addresses that are taken away, as the gateway does not run.
-pub fn reset(ingresses: &[Ingress<'_>]) -> Vec<Change> {
+pub fn reset(ingresses: &[Arc<Ingress>]) -> Vec<Change> {
     ingresses.iter().filter(|ingress| !ingress.addresses.is_empty()).filter_map(|ingress| changed(ingress, "")).collect()
 }
 
 /// An address that an Ingress has already changes nothing, even beside others.
-fn changed(ingress: &Ingress<'_>, address: &str) -> Option<Change> {
+fn changed(ingress: &Ingress, address: &str) -> Option<Change> {
     let is_there = ingress.addresses.iter().any(|there| there == address);
     let address = Some(Str::new(address)).filter(|address| !address.is_empty());
     (!is_there).then(|| Change { namespace: ingress.namespace.clone(), name: ingress.name.clone(), address })
 }
 
+/// The statuses of Ingresses that may be written into a cluster: none unless it is known which addresses the gateway has.
+pub fn written(changes: &[Change], options: &Options, environment: &Environment) -> Option<Vec<StatusOf>> {
+    let is_known = options.existing_gateway.is_some() && options.public_ips.is_some();
+    if !is_known || environment.multi_cluster || options.old_ingress_api {
+        return None;
+    }
+    let status = |change: &Change| StatusOf {
+        kind: Str::new_static("Ingress"),
+        namespace: change.namespace.clone(),
+        name: change.name.clone(),
+        status: Arc::new(object(Vec::from([("loadBalancer", balancer(change))]))),
+    };
+    Some(changes.iter().map(status).collect())
+}
+
+fn balancer(change: &Change) -> Node {
+    let addresses = change.address.iter().map(|address| object(Vec::from([("ip", text(address))])));
+    object(match change.address {
+        Some(_) => Vec::from([("ingress", list(addresses.collect()))]),
+        None => Vec::new(),
+    })
+}
+
 /// As a document.
 pub fn document(changes: &[Change]) -> Node {
     let change = |change: &Change| {
-        let addresses = change.address.iter().map(|address| object(Vec::from([("ip", text(address))])));
-        let balancer = match change.address {
-            Some(_) => Vec::from([("ingress", list(addresses.collect()))]),
-            None => Vec::new(),
-        };
-        object(Vec::from([("loadBalancer", object(balancer)), ("name", text(&change.name)), ("namespace", text(&change.namespace))]))
+        object(Vec::from([("loadBalancer", balancer(change)), ("name", text(&change.name)), ("namespace", text(&change.namespace))]))
     };
     list(changes.iter().map(change).collect())
 }

@@ -1,9 +1,12 @@
 //! The whole: events, statuses, the way of objects, shared gateways, and what the controller would die of.
 
+use super::environment::Environment;
 use super::stages::Stages;
-use super::{Options, compile};
+use super::status;
+use super::{Memory, Options, compile};
 use crate::compilation::{Ledger, State};
 use crate::diagnostic::Findings;
+use crate::executor::Sequential;
 use crate::ir::appgw::Gateway;
 use crate::read::{DocumentCache, ReadOptions, read};
 use crate::resource::{Inputs, ObjectId, Objects};
@@ -30,7 +33,7 @@ impl Outcome {
     fn node(&self, name: &str) -> Node {
         match name {
             "events" => self.compiled.recorder.document(),
-            "pipeline" => super::pipeline::document(&self.compiled.passages),
+            "pipeline" => super::pipeline::document(&self.compiled.passages, &self.objects),
             _ => super::status::document(&self.compiled.statuses),
         }
     }
@@ -52,7 +55,7 @@ pub(in crate::dialect::ingress) fn run(text: &str, options: &Options) -> Outcome
     let inputs = Inputs::one("input.yaml", text);
     let (objects, mut findings) = read(&inputs, &ReadOptions::default(), &mut DocumentCache::new());
     let mut ledger = Ledger::new(&objects);
-    let compiled = compile(&objects, options, &mut ledger, &mut findings);
+    let compiled = compile(&objects, options, &Sequential, &mut Memory::default(), &mut ledger, &mut findings);
     Outcome { compiled, objects, ledger, findings }
 }
 
@@ -121,6 +124,42 @@ fn ingresses_get_the_address_of_the_gateway_unless_they_have_it() {
     assert!(run(&private, &Options::default()).answer("status").contains("10.0.0.100"));
     let unknown = Options { public_ips: Some(Default::default()), ..Options::default() };
     assert_eq!(run(&text, &unknown).answer("status"), "[]");
+}
+
+#[test]
+fn statuses_are_for_clusters_only_where_the_addresses_of_the_gateway_are_known() {
+    let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB;
+    let written = |options: &Options| {
+        let compiled = run(&text, options).compiled;
+        status::written(&compiled.statuses, options, &Environment::read(options)).map(|statuses| statuses.len())
+    };
+    assert_eq!(written(&Options::default()), None, "the address of the answers is none");
+    let of_file = gateway_file(&gateway("Running", ""));
+    assert_eq!(written(&of_file), None, "the file names a public address and not its number");
+    let known = Options { public_ips: Some(Default::default()), ..gateway_file(&gateway("Stopped", "")) };
+    assert_eq!(written(&known), Some(0));
+}
+
+#[test]
+fn a_document_of_something_else_is_called_what_it_is() {
+    let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB;
+    let found = |document: &str| -> Vec<String> {
+        let outcome = run(&text, &gateway_file(document));
+        let errors = outcome.findings.iter().filter(|finding| finding.severity == crate::diagnostic::Severity::Error);
+        errors.map(|finding| format!("{} {}", finding.code.name, finding.message)).collect()
+    };
+    let cut = "{\n\"properties\": {\n\"frontendPorts\": [";
+    for (document, wanted) in [
+        ("[]", "unreadable-gateway the gateway's document is not a JSON object"),
+        (r#"{"resources": []}"#, "unreadable-gateway the gateway's document is an ARM template, not the gateway itself"),
+        (
+            r#"{"type": "Microsoft.Network/loadBalancers"}"#,
+            "unreadable-gateway the gateway's document is that of a `Microsoft.Network/loadBalancers`, not of an Application Gateway",
+        ),
+        (cut, "unreadable-gateway the gateway's document cannot be read: it is broken at line 3"),
+    ] {
+        assert_eq!(found(document), [wanted], "{document}");
+    }
 }
 
 #[test]
@@ -261,13 +300,13 @@ fn rules_of_others_stay_with_all_that_they_reference() {
     let shared = Options { env: env(&[("APPGW_ENABLE_SHARED_APPGW", "true")]).env, ..gateway_file(&existing) };
     let properties = run(&text, &shared).gateway().properties.unwrap();
     let names = |names: Vec<Str>| names.join(" ");
-    assert_eq!(names(properties.pools.unwrap().into_iter().map(|part| part.name).collect()), "kept pool-shop-web-80-bp-8080");
+    assert_eq!(names(properties.pools.unwrap().into_iter().map(|part| part.name.clone()).collect()), "kept pool-shop-web-80-bp-8080");
     assert!(properties.settings.unwrap().iter().any(|settings| settings.name == "s"));
     let rules = properties.rules.unwrap();
     assert_eq!(rules.len(), 2);
     assert!(rules.iter().any(|rule| rule.name == "theirs" && rule.properties.priority.unwrap().value == 5));
     // The port's object stays, though the controller would call it otherwise.
-    assert_eq!(names(properties.ports.unwrap().into_iter().map(|part| part.name).collect()), "p80");
+    assert_eq!(names(properties.ports.unwrap().into_iter().map(|part| part.name.clone()).collect()), "p80");
     // Without targets the gateway is the controller's alone.
     let alone = run(&(ingress("web", &[], &rule("a.test", &["/"])) + WEB), &shared).gateway().properties.unwrap();
     assert_eq!(alone.rules.unwrap().len(), 1);

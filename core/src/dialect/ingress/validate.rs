@@ -10,13 +10,14 @@ use super::model::Ingress;
 use super::source::Source;
 use crate::ir::appgw::{PathMap, PathRule, Properties};
 use alloc::format;
+use alloc::sync::Arc;
 
 /// Tells of Services that are not there; only of Ingresses with a default backend.
 ///
 /// # Errors
 ///
 /// A backend of such an Ingress is no Service.
-pub fn before(source: &Source<'_>, ingresses: &[Ingress<'_>], recorder: &mut Recorder) -> Result<(), Died> {
+pub fn before(source: &Source<'_>, ingresses: &[Arc<Ingress>], recorder: &mut Recorder) -> Result<(), Died> {
     let mut missing = alloc::vec::Vec::new();
     for ingress in ingresses {
         let Some(default) = &ingress.default_backend else { continue };

@@ -10,8 +10,9 @@ use super::kind::{Kind, Version};
 use super::report::Report;
 use super::{ingress, metadata, secret, service};
 use crate::diagnostic::{Findings, Part, codes};
+use crate::executor::{self, Executor};
 use crate::order::Order as _;
-use crate::resource::Object;
+use crate::resource::{Object, ObjectId};
 use crate::schema::{Change, Check, Memo, Path, Shape, Tidy, Violation, go_quoted, tidy};
 use crate::text::{Node, Value};
 use alloc::format;
@@ -77,6 +78,28 @@ impl Admission<'_> {
         }
         Ok(tidied.map_or_else(|| object.root.clone(), Arc::new))
     }
+}
+
+/// What the API server makes of an object by itself.
+pub struct Verdict {
+    /// The object.
+    pub object: ObjectId,
+    /// The tree that it stores, or why it refuses the object.
+    pub taken: Result<Arc<Node>, Vec<String>>,
+    /// What was found.
+    pub found: Findings,
+}
+
+/// How an object of a kind is admitted.
+pub type Admit<K> = fn(K, &Object, Admission<'_>, &mut Findings) -> Result<Arc<Node>, Vec<String>>;
+
+/// The verdicts on objects, in their order.
+pub fn verdicts<K: Copy + Sync>(objects: &[(K, &Object)], skip_validation: bool, executor: &dyn Executor, admit: Admit<K>) -> Vec<Verdict> {
+    executor::map_with(executor, objects, Memo::default, |memo, (kind, object)| {
+        let mut found = Findings::default();
+        let taken = admit(*kind, object, Admission { skip_validation, memo }, &mut found);
+        Verdict { object: object.id, taken, found }
+    })
 }
 
 /// Tells what the API server has against the values of one of its own kinds. Such an object goes on all the same: controllers read it as

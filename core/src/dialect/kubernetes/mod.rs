@@ -9,6 +9,7 @@ pub mod cursor;
 pub mod der;
 pub mod endpoints;
 pub mod go;
+pub mod held;
 pub mod ingress;
 pub mod json;
 pub mod kind;

@@ -6,7 +6,7 @@ use super::Viewed;
 use crate::backend::appgw::route::{glob, matches};
 use crate::compilation::AppGatewayRef;
 use crate::explain::{ResourceRef, RouteRow};
-use crate::ir::appgw::{HTTPS, Listener, Part, PathMap, Properties, Redirect, Reference, Rule, Settings};
+use crate::ir::appgw::{HTTPS, Listener, Part, Parts, PathMap, Properties, Redirect, Reference, Rule, Settings};
 use crate::order::Order as _;
 use crate::simulate::WrittenRequest;
 use crate::text::Str;
@@ -32,7 +32,7 @@ struct Rows<'a> {
 /// All rules, in the order in which the gateway asks them.
 pub fn routes_of_app_gateway(of: AppGatewayRef<'_>) -> Vec<RouteRow> {
     let Some(properties) = &of.parts.properties else { return Vec::new() };
-    let mut rules: Vec<(usize, &Part<Rule>)> = properties.rules.iter().flatten().enumerate().collect();
+    let mut rules: Vec<(usize, &Part<Rule>)> = properties.rules.iter().flatten().map(|rule| &**rule).enumerate().collect();
     let priority = |rule: &Part<Rule>| rule.properties.priority.map_or(i64::MAX, |priority| priority.value);
     rules.order_by(|(_, one), (_, other)| priority(one).cmp(&priority(other)).then_with(|| one.name.cmp(&other.name)));
     let mut rows = Rows { of, properties, viewed: Viewed::app_gateway(of.parts), rows: Vec::new() };
@@ -66,9 +66,9 @@ pub fn row_of_app_gateway_takes(row: &RouteRow, host: Option<&str>, path: &str) 
     row.path.strip_prefix("path ").is_none_or(|pattern| matches(pattern, path)) && host.is_none_or(takes_host)
 }
 
-fn part<'p, T>(parts: &'p Option<Vec<Part<T>>>, reference: &Option<Reference>) -> Option<&'p Part<T>> {
+fn part<'p, T>(parts: &'p Option<Parts<T>>, reference: &Option<Reference>) -> Option<&'p Part<T>> {
     let id = &reference.as_ref()?.id.value;
-    parts.iter().flatten().find(|part| part.id.eq_ignore_ascii_case(id))
+    parts.iter().flatten().map(|part| &**part).find(|part| part.id.eq_ignore_ascii_case(id))
 }
 
 impl<'a> Rows<'a> {

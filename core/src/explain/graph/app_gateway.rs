@@ -4,7 +4,7 @@
 
 use super::build::Builder;
 use super::{NodeKind, Relation, Rule};
-use crate::ir::appgw::{Gateway, Listener, Part, PathMap, Pool, Properties, Reference, Rule as RoutingRule};
+use crate::ir::appgw::{Gateway, Listener, Part, Parts, PathMap, Pool, Properties, Reference, Rule as RoutingRule};
 use crate::resource::Origin;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -20,9 +20,9 @@ struct Leads<'a> {
     redirect: &'a Option<Reference>,
 }
 
-fn part<'p, T>(parts: &'p Option<Vec<Part<T>>>, reference: &Option<Reference>) -> Option<&'p Part<T>> {
+fn part<'p, T>(parts: &'p Option<Parts<T>>, reference: &Option<Reference>) -> Option<&'p Part<T>> {
     let id = &reference.as_ref()?.id.value;
-    parts.iter().flatten().find(|part| part.id.eq_ignore_ascii_case(id))
+    parts.iter().flatten().map(|part| &**part).find(|part| part.id.eq_ignore_ascii_case(id))
 }
 
 impl Builder<'_> {

@@ -3,9 +3,11 @@
 //! Lists stand in the order of names, as the gateway has no other order for them; what is in a part keeps its order.
 
 use super::wire::{Branch, Tree, Wire};
-use super::{Gateway, Properties};
+use super::{Gateway, Part, Properties};
 use crate::order::Order as _;
 use crate::text::{Node, Str, Value};
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// Which document.
@@ -35,17 +37,39 @@ const LISTS: &[&str] = &[
     "urlPathMaps",
 ];
 
-/// The document with the origin of each value.
+/// A part, of whichever kind.
+pub trait AnyPart: Send + Sync {
+    /// Its part of the document.
+    fn tree(&self) -> Tree;
+}
+
+impl<T: Wire + Default + Send + Sync> AnyPart for Part<T> {
+    fn tree(&self) -> Tree {
+        self.write()
+    }
+}
+
+/// A document apart from its parts, and the parts by the names of their lists, in the order in which they are written.
+pub struct Split {
+    /// The document; lists of parts are empty.
+    pub frame: Tree,
+    /// The parts.
+    pub lists: BTreeMap<&'static str, Vec<Arc<dyn AnyPart>>>,
+}
+
+/// Takes the parts of a gateway out of its document.
 #[must_use]
-pub fn tree(gateway: &Gateway, which: Document) -> Tree {
-    let mut sorted = gateway.clone();
-    if let Some(properties) = &mut sorted.properties {
+pub fn split(gateway: &Gateway, which: Document) -> Split {
+    let mut frame = gateway.clone();
+    let mut lists = BTreeMap::new();
+    if let Some(properties) = &mut frame.properties {
         sort(properties);
+        lists = take_lists(properties);
         // Azure tells it, and does not take it.
         properties.operational_state = None;
     }
-    let mut tree = sorted.write();
-    if let (Document::Parts, Branch::Fields(fields)) = (which, &mut tree.value) {
+    let mut frame = frame.write();
+    if let (Document::Parts, Branch::Fields(fields)) = (which, &mut frame.value) {
         fields.retain(|(key, _)| matches!(key.as_str(), "properties" | "tags"));
         for (_, tree) in fields.iter_mut().filter(|(key, _)| key == "properties") {
             let Branch::Fields(properties) = &mut tree.value else { continue };
@@ -58,7 +82,23 @@ pub fn tree(gateway: &Gateway, which: Document) -> Tree {
             properties.order_by(|a, b| a.0.cmp(&b.0));
         }
     }
-    tree
+    Split { frame, lists }
+}
+
+/// The document with the origin of each value.
+#[must_use]
+pub fn tree(gateway: &Gateway, which: Document) -> Tree {
+    let Split { mut frame, lists } = split(gateway, which);
+    let Branch::Fields(fields) = &mut frame.value else { return frame };
+    for (_, properties) in fields.iter_mut().filter(|(key, _)| key == "properties") {
+        let Branch::Fields(properties) = &mut properties.value else { continue };
+        for (key, tree) in properties {
+            if let Some(parts) = lists.get(key.as_str()) {
+                tree.value = Branch::List(parts.iter().map(|part| part.tree()).collect());
+            }
+        }
+    }
+    frame
 }
 
 /// The document without origins.
@@ -68,7 +108,8 @@ pub fn document(gateway: &Gateway, which: Document) -> Node {
 }
 
 /// A tree without origins.
-pub(super) fn node(tree: Tree) -> Node {
+#[must_use]
+pub fn node(tree: Tree) -> Node {
     Node::synthesised(match tree.value {
         Branch::Flag(value) => Value::Bool(value),
         Branch::Number(value) => Value::Int(value),
@@ -88,4 +129,34 @@ fn sort(properties: &mut Properties) {
         };
     }
     by_name![authentication_certificates pools settings frontends ports listeners probes redirects rules rewrites certificates trusted_roots path_maps];
+}
+
+/// Takes the parts out of their lists, which stay. Lists that are not there, and empty ones, are not among them.
+fn take_lists(properties: &mut Properties) -> BTreeMap<&'static str, Vec<Arc<dyn AnyPart>>> {
+    let mut lists: BTreeMap<&'static str, Vec<Arc<dyn AnyPart>>> = BTreeMap::new();
+    macro_rules! take {
+        ($($list:ident = $key:literal)*) => {
+            $(if let Some(parts) = properties.$list.as_mut().filter(|parts| !parts.is_empty()) {
+                let parts = core::mem::take(parts).into_iter().map(|part| part as Arc<dyn AnyPart>);
+                lists.insert($key, parts.collect());
+            })*
+        };
+    }
+    take![
+        authentication_certificates = "authenticationCertificates"
+        pools = "backendAddressPools"
+        settings = "backendHttpSettingsCollection"
+        frontends = "frontendIPConfigurations"
+        ports = "frontendPorts"
+        listeners = "httpListeners"
+        probes = "probes"
+        redirects = "redirectConfigurations"
+        rules = "requestRoutingRules"
+        rewrites = "rewriteRuleSets"
+        certificates = "sslCertificates"
+        trusted_roots = "trustedRootCertificates"
+        path_maps = "urlPathMaps"
+        ssl_profiles = "sslProfiles"
+    ];
+    lists
 }

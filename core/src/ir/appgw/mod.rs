@@ -16,13 +16,14 @@ mod flattened;
 mod parts;
 pub mod wire;
 
-pub use document::{Document, document, tree};
+pub use document::{AnyPart, Document, Split, document, node, split, tree};
 pub use parts::*;
 pub use wire::Derived;
 
 use crate::resource::{Also, ObjectId, Origin, Sourced};
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use wire::{Branch, Rest, Tree, Wire, origin_of, rest_of, write_rest};
 
@@ -74,6 +75,9 @@ pub struct Part<T> {
     pub read_from: Option<ObjectId>,
 }
 
+/// The parts of one kind. What stays as it is from one compile to the next is the same shared value.
+pub type Parts<T> = Vec<Arc<Part<T>>>;
+
 impl<T> Part<T> {
     /// A part that the controller makes.
     pub fn new(name: impl Into<Str>, id: impl Into<Str>, properties: T, origin: impl Into<Option<Origin>>) -> Self {
@@ -85,6 +89,11 @@ impl<T> Part<T> {
     #[must_use]
     pub fn with(self, also: &Also) -> Self {
         Self { also: also.clone(), ..self }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &Str {
+        &self.name
     }
 
     /// A reference to it.
@@ -157,7 +166,7 @@ impl Wire for Gateway {
 }
 
 /// Whether an address is reached from outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FrontendType {
     /// From everywhere.
     Public,
@@ -177,7 +186,7 @@ impl FrontendType {
 
 impl Properties {
     /// The first address of a type.
-    pub fn frontend(&self, frontend_type: FrontendType) -> Option<&Part<Frontend>> {
+    pub fn frontend(&self, frontend_type: FrontendType) -> Option<&Arc<Part<Frontend>>> {
         self.frontends.iter().flatten().find(|frontend| match frontend_type {
             FrontendType::Public => frontend.properties.public_ip.is_some(),
             FrontendType::Private => frontend.properties.private_ip.is_some(),

@@ -2,8 +2,8 @@
 //!
 //! What must not be here: which parts refer to which.
 
-use super::Part;
 use super::wire::{Branch, Derived, Tree, Wire, wire};
+use super::{Part, Parts};
 use crate::resource::{Also, ObjectId, Sourced};
 use crate::text::{Node, Str};
 use alloc::vec::Vec;
@@ -296,33 +296,33 @@ wire! {
     /// Everything that a gateway is made of.
     Properties {
         /// Old certificates of pools.
-        authentication_certificates: Vec<Part<Other>> = "authenticationCertificates",
+        authentication_certificates: Parts<Other> = "authenticationCertificates",
         /// Pools.
-        pools: Vec<Part<Pool>> = "backendAddressPools",
+        pools: Parts<Pool> = "backendAddressPools",
         /// Settings of pools.
-        settings: Vec<Part<Settings>> = "backendHttpSettingsCollection",
+        settings: Parts<Settings> = "backendHttpSettingsCollection",
         /// Addresses of the gateway.
-        frontends: Vec<Part<Frontend>> = "frontendIPConfigurations",
+        frontends: Parts<Frontend> = "frontendIPConfigurations",
         /// Ports of the gateway.
-        ports: Vec<Part<Port>> = "frontendPorts",
+        ports: Parts<Port> = "frontendPorts",
         /// Listeners.
-        listeners: Vec<Part<Listener>> = "httpListeners",
+        listeners: Parts<Listener> = "httpListeners",
         /// Probes.
-        probes: Vec<Part<Probe>> = "probes",
+        probes: Parts<Probe> = "probes",
         /// Redirects.
-        redirects: Vec<Part<Redirect>> = "redirectConfigurations",
+        redirects: Parts<Redirect> = "redirectConfigurations",
         /// What listeners do.
-        rules: Vec<Part<Rule>> = "requestRoutingRules",
+        rules: Parts<Rule> = "requestRoutingRules",
         /// Rewrites.
-        rewrites: Vec<Part<RewriteSet>> = "rewriteRuleSets",
+        rewrites: Parts<RewriteSet> = "rewriteRuleSets",
         /// Certificates.
-        certificates: Vec<Part<Certificate>> = "sslCertificates",
+        certificates: Parts<Certificate> = "sslCertificates",
         /// Authorities.
-        trusted_roots: Vec<Part<Other>> = "trustedRootCertificates",
+        trusted_roots: Parts<Other> = "trustedRootCertificates",
         /// Path maps.
-        path_maps: Vec<Part<PathMap>> = "urlPathMaps",
+        path_maps: Parts<PathMap> = "urlPathMaps",
         /// Settings of TLS.
-        ssl_profiles: Vec<Part<Other>> = "sslProfiles",
+        ssl_profiles: Parts<Other> = "sslProfiles",
         /// The size.
         sku: Sku = "sku",
         /// Whether it runs; told by Azure.

@@ -8,6 +8,7 @@
 
 use crate::resource::{Also, ObjectId, Origin, Rule, Sourced};
 use crate::text::{Node, Str, Value};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Deref;
 
@@ -133,6 +134,15 @@ where
     }
     fn write(&self) -> Tree {
         Tree { also: self.also.clone(), ..self.sourced.write() }
+    }
+}
+
+impl<T: Wire> Wire for Arc<T> {
+    fn read(node: &Node, object: ObjectId) -> Option<Self> {
+        T::read(node, object).map(Arc::new)
+    }
+    fn write(&self) -> Tree {
+        T::write(self)
     }
 }
 

@@ -173,6 +173,7 @@ impl Live {
     fn hear(self, text: &str) {
         match serde_json::from_str::<Message>(text) {
             Ok(Message::Session(about)) => self.turn_to(about),
+            Ok(Message::Options { options }) => self.compile_with(options),
             Ok(Message::Inputs(change)) => self.gather(change),
             Ok(Message::Event(happened)) => self.note(happened),
             Ok(Message::Sources { sources }) => self.sources.set(sources),
@@ -205,6 +206,15 @@ impl Live {
         self.timeline.set(Vec::new());
         self.about.set(about);
         if same && self.is_on_untracked() {
+            self.desk.options.set(self.options());
+            self.engine.compile();
+        }
+    }
+
+    /// The same is compiled in another way.
+    fn compile_with(self, options: serde_json::Value) {
+        self.about.update(|about| about.options = options);
+        if self.is_on_untracked() {
             self.desk.options.set(self.options());
             self.engine.compile();
         }

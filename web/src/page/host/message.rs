@@ -12,6 +12,11 @@ use serde_json::Value;
 pub enum Message {
     /// Something else is shown from now on, or the same in another way.
     Session(About),
+    /// The same is compiled in another way.
+    Options {
+        /// As options or their words.
+        options: Value,
+    },
     /// Inputs changed.
     Inputs(Change),
     /// Something happened.

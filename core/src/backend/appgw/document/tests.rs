@@ -1,9 +1,11 @@
 //! What is written, and where each field of it comes from.
 
-use super::{output_map, text};
+use super::{Emitted, emit, output_map, text};
+use crate::executor::Sequential;
 use crate::ir::appgw::{Document, Gateway, Part, Pool, Port, Properties, Sku, document};
 use crate::resource::{ObjectId, Origin, Sourced};
-use crate::text::{NodeId, Str};
+use crate::text::{NodeId, Str, to_json};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 fn origin(node: u32) -> Origin {
@@ -15,8 +17,8 @@ fn gateway() -> Gateway {
         Part::new(name, "", Port { port: Some(Sourced::new(number, origin(node + 1))), ..Port::default() }, origin(node))
     };
     let properties = Properties {
-        ports: Some(Vec::from([port("fp-80", 10, 80), port("fp-443", 20, 443)])),
-        pools: Some(Vec::from([Part::new("pool", "/pool", Pool::default(), origin(30))])),
+        ports: Some(Vec::from([port("fp-80", 10, 80).into(), port("fp-443", 20, 443).into()])),
+        pools: Some(Vec::from([Part::new("pool", "/pool", Pool::default(), origin(30)).into()])),
         sku: Some(Sku { tier: Some(Sourced::built_in(Str::new("WAF_v2"))), ..Sku::default() }),
         operational_state: Some(Sourced::built_in(Str::new("Running"))),
         ..Properties::default()
@@ -47,4 +49,17 @@ fn each_field_leads_to_where_it_comes_from_and_back() {
     assert_eq!(map.get("/properties/frontendPorts/1/properties/port").unwrap(), [origin(11)]);
     assert_eq!(map.lookup("/properties/frontendPorts/1/name").unwrap().origins, [origin(10)]);
     assert_eq!(map.made_by(ObjectId::from_index(0), |origin| origin.node() == NodeId(21)), ["/properties/frontendPorts/0/properties/port"]);
+}
+
+#[test]
+fn a_document_is_the_same_with_and_without_what_was_written_before() {
+    let (mut gateway, mut emitted) = (gateway(), Emitted::default());
+    for port in [80, 81] {
+        let ports = gateway.properties.as_mut().unwrap().ports.as_mut().unwrap();
+        Arc::make_mut(&mut ports[0]).properties.port = Some(Sourced::built_in(port));
+        for (which, pretty) in [(Document::Parts, false), (Document::Whole, false), (Document::Parts, true), (Document::Whole, true)] {
+            let text = emit(&gateway, which, pretty, &Sequential, &mut emitted).text();
+            assert_eq!(text, to_json(&document(&gateway, which), pretty));
+        }
+    }
 }

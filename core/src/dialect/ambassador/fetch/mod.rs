@@ -50,9 +50,9 @@ pub const CONFIG_ANNOTATION: &str = "getambassador.io/config";
 /// The annotations that Emissary reads, but for an Ingress's class. Others under its prefix are not reported: it ignores them, and people
 /// mark objects with them.
 pub const KNOWN_ANNOTATIONS: &[(&str, KnownAnnotations)] = &[
-    ("Ingress", KnownAnnotations { prefixes: &[], names: &[CONFIG_ANNOTATION, ingress::ID_ANNOTATION] }),
-    ("IngressClass", KnownAnnotations { prefixes: &[], names: &[ingress::ID_ANNOTATION] }),
-    ("Service", KnownAnnotations { prefixes: &[], names: &[CONFIG_ANNOTATION] }),
+    ("Ingress", KnownAnnotations { prefixes: &[], names: &[CONFIG_ANNOTATION, ingress::ID_ANNOTATION], docs: &[] }),
+    ("IngressClass", KnownAnnotations { prefixes: &[], names: &[ingress::ID_ANNOTATION], docs: &[] }),
+    ("Service", KnownAnnotations { prefixes: &[], names: &[CONFIG_ANNOTATION], docs: &[] }),
 ];
 
 /// How inputs of this dialect are read.

@@ -6,10 +6,10 @@ use crate::resource::ObjectId;
 use crate::text::{Node, Object, Str, Value};
 use alloc::vec::Vec;
 
-fn with<R>(name: &'static str, value: &str, f: impl FnOnce(Annotations<'_>) -> R) -> R {
+fn with<R>(name: &'static str, value: &str, f: impl FnOnce(Annotations) -> R) -> R {
     let fields: Object = [(name, Node::synthesised(Value::String(Str::new(value))))].into_iter().collect();
     let root = Node::synthesised(Value::Object(fields));
-    f(Annotations(Cursor::new(ObjectId::from_index(0), &root)))
+    f(Annotations::at(Cursor::new(ObjectId::from_index(0), &root)))
 }
 
 #[test]

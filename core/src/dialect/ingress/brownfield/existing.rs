@@ -92,7 +92,7 @@ fn note(names: &mut BTreeSet<Str>, reference: &Option<Reference>) {
 /// What each rule and each path map is for.
 fn reached(gateway: &Properties) -> Result<(Reached, Reached), Died> {
     let listeners: BTreeMap<&str, _> = gateway.listeners.iter().flatten().map(|listener| (listener.name.as_str(), &listener.properties)).gathered();
-    let maps: BTreeMap<&str, &Part<PathMap>> = gateway.path_maps.iter().flatten().map(|map| (map.name.as_str(), map)).gathered();
+    let maps: BTreeMap<&str, &Part<PathMap>> = gateway.path_maps.iter().flatten().map(|map| (map.name.as_str(), &**map)).gathered();
     let (mut of_rules, mut of_maps) = (Reached::new(), Reached::new());
     for rule in gateway.rules.iter().flatten() {
         let Some(listener) = rule.properties.listener.as_ref().and_then(|listener| listeners.get(listener.name())) else { continue };

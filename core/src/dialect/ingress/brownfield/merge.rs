@@ -3,19 +3,24 @@
 //! AGIC keeps them in maps without an order; what it makes of one list with another is the same here, theirs first.
 
 use super::super::death::Died;
-use crate::ir::appgw::{BASIC, Listener, PATH_BASED, Part, PathMap, PathRule, Properties, Rule};
+use crate::ir::appgw::{BASIC, Listener, PATH_BASED, Part, Parts, PathMap, PathRule, Properties, Rule};
 use crate::text::Str;
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
-/// Of parts of one name the last counts, at the place of the first.
-pub fn by_name<T>(kept: Vec<Part<T>>, made: Vec<Part<T>>) -> Vec<Part<T>> {
+/// Of parts of one name the last counts, at the place of the first. Those that are made have a name each.
+pub fn by_name<T>(kept: Parts<T>, made: Parts<T>) -> Parts<T> {
+    if kept.is_empty() { made } else { joined(kept, made, |part| &part.name) }
+}
+
+fn joined<P>(kept: Vec<P>, made: Vec<P>, name: impl Fn(&P) -> &Str) -> Vec<P> {
     let mut places: HashMap<Str, usize> = HashMap::new();
-    let mut merged: Vec<Part<T>> = Vec::with_capacity(kept.len() + made.len());
+    let mut merged: Vec<P> = Vec::with_capacity(kept.len() + made.len());
     for part in kept.into_iter().chain(made) {
         let next = merged.len();
-        let place = *places.entry(part.name.clone()).or_insert(next);
+        let place = *places.entry(name(&part).clone()).or_insert(next);
         match merged.get_mut(place) {
             Some(earlier) => *earlier = part,
             None => merged.push(part),
@@ -25,7 +30,7 @@ pub fn by_name<T>(kept: Vec<Part<T>>, made: Vec<Part<T>>) -> Vec<Part<T>> {
 }
 
 /// Of listeners for the same hosts at the same place the first counts.
-pub fn listeners(kept: Vec<Part<Listener>>, made: Vec<Part<Listener>>) -> Vec<Part<Listener>> {
+pub fn listeners(kept: Parts<Listener>, made: Parts<Listener>) -> Parts<Listener> {
     let identity = |listener: &Listener| {
         let mut hosts: Vec<Str> = listener.host_name.iter().map(|host| host.value.clone()).collect();
         if let Some(several) = listener.host_names.as_ref().filter(|several| !several.is_empty()) {
@@ -49,14 +54,17 @@ pub fn listeners(kept: Vec<Part<Listener>>, made: Vec<Part<Listener>>) -> Vec<Pa
 }
 
 /// Path maps of one name are one, with the path rules of both.
-pub fn path_maps(kept: Vec<Part<PathMap>>, made: Vec<Part<PathMap>>) -> Vec<Part<PathMap>> {
+pub fn path_maps(kept: Parts<PathMap>, made: Parts<PathMap>) -> Parts<PathMap> {
     let mut places: HashMap<Str, usize> = HashMap::new();
-    let mut merged: Vec<Part<PathMap>> = Vec::with_capacity(kept.len() + made.len());
+    let mut merged: Parts<PathMap> = Vec::with_capacity(kept.len() + made.len());
     for map in kept.into_iter().chain(made) {
         let next = merged.len();
         let place = *places.entry(map.name.clone()).or_insert(next);
         match merged.get_mut(place) {
-            Some(earlier) => earlier.properties.rules = Some(path_rules(earlier.properties.rules.take(), map.properties.rules)),
+            Some(earlier) => {
+                let earlier = Arc::make_mut(earlier);
+                earlier.properties.rules = Some(path_rules(earlier.properties.rules.take(), map.properties.rules.clone()));
+            }
             None => merged.push(map),
         }
     }
@@ -64,7 +72,7 @@ pub fn path_maps(kept: Vec<Part<PathMap>>, made: Vec<Part<PathMap>>) -> Vec<Part
 }
 
 fn path_rules(first: Option<Vec<Part<PathRule>>>, second: Option<Vec<Part<PathRule>>>) -> Vec<Part<PathRule>> {
-    by_name(first.unwrap_or_default(), second.unwrap_or_default())
+    joined(first.unwrap_or_default(), second.unwrap_or_default(), |rule| &rule.name)
 }
 
 /// Rules that share a listener are one, and their path maps too, which are those of the gateway.
@@ -72,9 +80,9 @@ fn path_rules(first: Option<Vec<Part<PathRule>>>, second: Option<Vec<Part<PathRu
 /// # Errors
 ///
 /// A rule has no listener, or its path map is not there.
-pub fn rules(gateway: &mut Properties, kept: Vec<Part<Rule>>, made: Vec<Part<Rule>>) -> Result<Vec<Part<Rule>>, Died> {
+pub fn rules(gateway: &mut Properties, kept: Parts<Rule>, made: Parts<Rule>) -> Result<Parts<Rule>, Died> {
     let mut places: HashMap<Str, usize> = HashMap::new();
-    let mut merged: Vec<Part<Rule>> = Vec::with_capacity(kept.len() + made.len());
+    let mut merged: Parts<Rule> = Vec::with_capacity(kept.len() + made.len());
     for rule in kept.into_iter().chain(made) {
         let listener = rule.properties.listener.as_ref().ok_or_else(|| Died::without_field(&rule.name, "httpListener", rule.origin))?;
         let next = merged.len();
@@ -95,18 +103,19 @@ fn is(rule: &Part<Rule>, kind: &str) -> bool {
 }
 
 /// Two rules of one listener as one: the one with paths stays, and takes defaults or path rules of the other.
-fn together(gateway: &mut Properties, first: Part<Rule>, second: Part<Rule>) -> Result<Part<Rule>, Died> {
+fn together(gateway: &mut Properties, first: Arc<Part<Rule>>, second: Arc<Part<Rule>>) -> Result<Arc<Part<Rule>>, Died> {
     let (first, second) = if is(&first, BASIC) && is(&second, PATH_BASED) { (second, first) } else { (first, second) };
     if !is(&first, PATH_BASED) {
         return Ok(first);
     }
     let place = place_of(gateway, &first)?;
     if is(&second, BASIC) {
-        if let Some(map) = gateway.path_maps.as_mut().and_then(|maps| maps.get_mut(place)) {
-            map.properties.default_pool = second.properties.pool;
-            map.properties.default_settings = second.properties.settings;
-            map.properties.default_redirect = second.properties.redirect;
-            map.properties.default_rewrites = second.properties.rewrites;
+        if let Some(map) = gateway.path_maps.as_mut().and_then(|maps| maps.get_mut(place)).map(Arc::make_mut) {
+            let second = &second.properties;
+            map.properties.default_pool.clone_from(&second.pool);
+            map.properties.default_settings.clone_from(&second.settings);
+            map.properties.default_redirect.clone_from(&second.redirect);
+            map.properties.default_rewrites.clone_from(&second.rewrites);
         }
         return Ok(first);
     }
@@ -114,8 +123,8 @@ fn together(gateway: &mut Properties, first: Part<Rule>, second: Part<Rule>) -> 
     if place != other
         && let Some(maps) = &mut gateway.path_maps
     {
-        let theirs = maps.get_mut(other).and_then(|map| map.properties.rules.take());
-        if let Some(map) = maps.get_mut(place) {
+        let theirs = maps.get_mut(other).and_then(|map| Arc::make_mut(map).properties.rules.take());
+        if let Some(map) = maps.get_mut(place).map(Arc::make_mut) {
             map.properties.rules = Some(path_rules(map.properties.rules.take(), theirs));
         }
         maps.remove(other);

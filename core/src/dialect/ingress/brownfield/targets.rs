@@ -61,6 +61,16 @@ impl Targets {
         })
     }
 
+    /// Whether the rules of an Ingress have something that the controller leaves alone, or that goes with it: rules without `http`.
+    pub fn concern(&self, rules: &[Rule]) -> bool {
+        let is_concerned = |rule: &Rule| match &rule.http {
+            Some(http) if http.has_paths => http.paths.is_empty() || http.paths.iter().any(|path| self.covers(&rule.host, &path.path).is_some()),
+            Some(_) => self.covers(&rule.host, "").is_some(),
+            None => true,
+        };
+        !self.targets.is_empty() && rules.iter().any(is_concerned)
+    }
+
     /// The rules of an Ingress without what the controller leaves alone.
     pub fn prune(&self, rules: Vec<Rule>) -> Vec<Rule> {
         if self.targets.is_empty() {

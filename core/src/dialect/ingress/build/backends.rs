@@ -3,7 +3,8 @@
 //! AGIC `newBackendIdsFiltered` and `resolveBackendPort`.
 
 use super::builder::Builder;
-use super::draft::{Backends, Use};
+use super::draft::Use;
+use super::share::{Given, Notes};
 use crate::dialect::ingress::cluster::Name;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::events::Reason;
@@ -17,43 +18,40 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Finds all uses, and the port that each means.
+/// Dies of the first backend that is no Service.
 pub(super) fn resolve(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
-    let mut backends = Backends::default();
-    for (number, ingress) in builder.ingresses.iter().enumerate() {
-        let default = match &ingress.default_backend {
-            Some(backend) => {
-                backends.uses.push(used(builder.source, (number, ingress), None, backend)?);
-                Some(backends.uses.len() - 1)
-            }
-            None => None,
-        };
-        let mut rules = Vec::with_capacity(ingress.rules.len());
-        for (rule_number, rule) in ingress.rules.iter().enumerate() {
-            rules.push(backends.uses.len());
-            for (path_number, path) in rule.paths().iter().enumerate() {
-                backends.uses.push(used(builder.source, (number, ingress), Some((rule_number, path_number)), &path.backend)?);
-            }
-        }
-        backends.places.push((default, rules));
+    match builder.shares.iter().find_map(|share| share.died.clone()) {
+        Some(died) => Err(died),
+        None => Ok(()),
     }
-    builder.backends = backends;
-    Ok(())
+}
+
+/// The uses of an Ingress, and the port that each means: its default backend first, then the paths of its rules.
+pub(super) fn uses(given: &Given<'_, '_>, ingress: &Ingress) -> Result<Vec<Use>, Died> {
+    let mut uses = Vec::new();
+    if let Some(backend) = &ingress.default_backend {
+        uses.push(used(given.source, ingress, None, backend)?);
+    }
+    for (rule_number, rule) in ingress.rules.iter().enumerate() {
+        for (path_number, path) in rule.paths().iter().enumerate() {
+            uses.push(used(given.source, ingress, Some((rule_number, path_number)), &path.backend)?);
+        }
+    }
+    Ok(uses)
 }
 
 /// The Service of a backend.
-pub(in crate::dialect::ingress) fn service_of<'b>(ingress: &Ingress<'_>, backend: &'b Backend) -> Result<&'b ServiceRef, Died> {
+pub(in crate::dialect::ingress) fn service_of<'b>(ingress: &Ingress, backend: &'b Backend) -> Result<&'b ServiceRef, Died> {
     let why = || format!("a backend of the Ingress {} is no Service", ingress.key());
     backend.service.as_ref().ok_or_else(|| Died::of(why(), backend.origin))
 }
 
-fn used(source: &Source<'_>, (number, ingress): (usize, &Ingress<'_>), at: Option<(usize, usize)>, backend: &Backend) -> Result<Use, Died> {
+fn used(source: &Source<'_>, ingress: &Ingress, at: Option<(usize, usize)>, backend: &Backend) -> Result<Use, Died> {
     let service = service_of(ingress, backend)?;
     let name = (ingress.namespace.clone(), service.name.value.clone());
     let (resolved, fault) = port_of(source, &name, service);
     let ports = Also(ports_behind(source, &name, service));
     Ok(Use {
-        ingress: number,
         at,
         service: name,
         port: service.port.text(),
@@ -131,11 +129,11 @@ fn endpoint_ports<'s>(source: &'s Source<'_>, service: &Name, port: &'s str) -> 
     subsets.iter().flat_map(|subset| &subset.ports).filter(move |of| of.name == port)
 }
 
-/// Records what is wrong with ports.
-pub(super) fn tell(builder: &mut Builder<'_, '_>) {
-    for used in &builder.backends.uses {
-        if let (Some(fault), Some(ingress)) = (&used.fault, builder.ingresses.get(used.ingress)) {
-            builder.recorder.ingress(ingress, Reason::PortResolutionError, fault.text(), used.port_origin);
+/// Notes what is wrong with ports.
+pub(super) fn note(uses: &[Use], notes: &mut Notes) {
+    for used in uses {
+        if let Some(fault) = &used.fault {
+            notes.add(Reason::PortResolutionError, fault.text(), used.port_origin);
         }
     }
 }

@@ -2,39 +2,41 @@
 //!
 //! What must not be here: the steps.
 
-use super::draft::{Backends, Draft, ListenerConfig};
+use super::draft::Wanted;
+use super::memory::Memory;
+use super::path_maps::Group;
+use super::share::{Given, Share};
 use crate::dialect::ingress::brownfield::{Existing, Targets};
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::events::Recorder;
-use crate::dialect::ingress::model::Ingress;
 use crate::dialect::ingress::names::{ListenerId, Names, PartKind};
 use crate::dialect::ingress::source::Source;
-use crate::ir::appgw::{Gateway, Part, Pool, Probe, Properties, Redirect, Reference, Settings};
+use crate::ir::appgw::{Gateway, Parts, Properties, Reference};
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
-use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use hashbrown::{HashMap, HashSet};
 
 /// What the builder works on.
 pub struct Builder<'b, 'c> {
     pub(super) source: &'b Source<'c>,
     pub(super) names: &'b Names,
-    pub(super) ingresses: &'b [Ingress<'c>],
+    /// What each Ingress asks for, in the order of Ingresses.
+    pub(super) shares: &'b [Arc<Share>],
     /// Targets that are left alone, if the gateway is shared.
     pub(super) targets: Option<&'b Targets>,
     pub(super) istio: bool,
     pub(super) recorder: &'b mut Recorder,
+    pub(super) memory: &'b mut Memory,
     pub(super) gateway: Gateway,
-    pub(super) backends: Backends,
-    /// Probes by name, and redirects by id.
-    pub(super) probes: BTreeMap<Str, Part<Probe>>,
-    pub(super) settings: BTreeMap<Str, Part<Settings>>,
-    pub(super) pools: BTreeMap<Str, Part<Pool>>,
-    pub(super) redirects: BTreeMap<Str, Part<Redirect>>,
-    /// What each listener is to do, and which listener of the gateway does it.
-    pub(super) configs: BTreeMap<ListenerId, ListenerConfig>,
-    pub(super) found: BTreeMap<ListenerId, (Str, Str)>,
-    pub(super) path_maps: BTreeMap<ListenerId, Draft>,
+    /// The ids of redirects.
+    pub(super) redirects: HashSet<Str>,
+    /// What each listener is to do, in the order of listeners, and which listener of the gateway does it.
+    pub(super) wanted: Vec<Arc<Wanted>>,
+    pub(super) found: HashMap<ListenerId, (Str, Str)>,
+    /// The path maps, in the order of their listeners.
+    pub(super) path_maps: Vec<Group>,
 }
 
 /// What is given to the builder.
@@ -43,17 +45,19 @@ pub struct BuilderInput<'b, 'c> {
     pub source: &'b Source<'c>,
     /// The names of parts.
     pub names: &'b Names,
-    /// The Ingresses that count.
-    pub ingresses: &'b [Ingress<'c>],
+    /// What each Ingress that counts asks for.
+    pub shares: &'b [Arc<Share>],
     /// Targets that are left alone, if the gateway is shared.
     pub targets: Option<&'b Targets>,
     /// Whether Istio's objects are read.
     pub istio: bool,
     /// Where events go.
     pub recorder: &'b mut Recorder,
+    /// What earlier compiles made.
+    pub memory: &'b mut Memory,
 }
 
-impl Builder<'_, '_> {
+impl<'c> Builder<'_, 'c> {
     /// What the gateway is made of, as it stands.
     pub(super) fn properties(&mut self) -> &mut Properties {
         self.gateway.properties.get_or_insert_default()
@@ -68,10 +72,15 @@ impl Builder<'_, '_> {
     pub(super) fn reference(&self, kind: PartKind, name: &str, origin: impl Into<Option<Origin>>) -> Reference {
         Sourced::new(self.names.id(kind, name), origin).into()
     }
+
+    /// What shares are made with.
+    pub(super) fn given(&self) -> Given<'_, 'c> {
+        self.memory.shares.given(self.source, self.names)
+    }
 }
 
 /// Those of a list that others own.
-pub(super) fn kept<T: Clone>(list: &Option<Vec<Part<T>>>, owned: impl Fn(&Str) -> bool) -> Vec<Part<T>> {
+pub(super) fn kept<T>(list: &Option<Parts<T>>, owned: impl Fn(&Str) -> bool) -> Parts<T> {
     list.iter().flatten().filter(|part| owned(&part.name)).cloned().collect()
 }
 

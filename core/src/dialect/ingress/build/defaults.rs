@@ -4,7 +4,7 @@
 
 use super::builder::Builder;
 use crate::dialect::ingress::death::Died;
-use crate::ir::appgw::{HTTP, HTTPS, Part, Properties, Reference};
+use crate::ir::appgw::{HTTP, HTTPS, Parts, Properties, Reference};
 
 /// Takes them out.
 pub(super) fn remove(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
@@ -37,13 +37,19 @@ fn backends(properties: &Properties) -> impl Iterator<Item = (&Option<Reference>
 }
 
 fn leads_to(reference: &Option<Reference>, name: &str) -> bool {
-    reference.as_ref().is_some_and(|reference| reference.name().eq_ignore_ascii_case(name))
+    reference.as_ref().is_some_and(|reference| is_named(&reference.id.value, name))
 }
 
-fn take_out<T>(parts: &mut Option<alloc::vec::Vec<Part<T>>>, name: &str) {
+fn take_out<T>(parts: &mut Option<Parts<T>>, name: &str) {
     if let Some(parts) = parts
-        && let Some(place) = parts.iter().position(|part| part.id.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(name)))
+        && let Some(place) = parts.iter().position(|part| is_named(&part.id, name))
     {
         parts.remove(place);
     }
+}
+
+/// Whether this is what an id ends with, behind its last slash.
+fn is_named(id: &str, name: &str) -> bool {
+    let start = id.len().checked_sub(name.len()).and_then(|start| Some((start, id.get(start..)?)));
+    start.is_some_and(|(start, last)| last.eq_ignore_ascii_case(name) && (start == 0 || id.get(..start).is_some_and(|before| before.ends_with('/'))))
 }

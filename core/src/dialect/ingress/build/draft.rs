@@ -1,22 +1,21 @@
-//! What the steps leave for one another: uses of Services, what listeners are to do, path maps that are being put together.
+//! What the steps leave for one another: uses of Services, what listeners are to do, paths that wait for the others of their listener.
 //!
 //! What must not be here: the steps.
 
+use super::share::name_of;
 use crate::dialect::ingress::cluster::Name;
 use crate::dialect::ingress::fault::Fault;
-use crate::ir::appgw::{Derived, Part, PathMap, PathRule};
+use crate::dialect::ingress::names::ListenerId;
+use crate::ir::appgw::{Derived, Part, PathRule, Reference};
 use crate::resource::{Also, Origin, Sourced};
 use crate::text::Str;
-use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// A use of a Service.
 #[derive(Clone, Debug)]
 pub(super) struct Use {
-    /// The Ingress, by its place.
-    pub(super) ingress: usize,
     /// The rule and the path, by their places; `None` for the default backend.
     pub(super) at: Option<(usize, usize)>,
     /// Namespace and name of the Service.
@@ -49,38 +48,18 @@ impl Use {
 
     /// `NAMESPACE-NAME`, as names of parts have it.
     pub(super) fn full_name(&self) -> String {
-        format!("{}-{}", self.service.0, self.service.1)
+        name_of(&self.service, '-')
     }
 
     /// `NAMESPACE/NAME`, as events have it.
     pub(super) fn key(&self) -> String {
-        format!("{}/{}", self.service.0, self.service.1)
-    }
-}
-
-/// All uses, in the order of Ingresses, rules and paths.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Backends {
-    pub(super) uses: Vec<Use>,
-    /// For each Ingress the use of its default backend, and for each rule that of its first path.
-    pub(super) places: Vec<(Option<usize>, Vec<usize>)>,
-}
-
-impl Backends {
-    /// The use of an Ingress's default backend.
-    pub(super) fn default_of(&self, ingress: usize) -> Option<&Use> {
-        self.uses.get(self.places.get(ingress)?.0?)
-    }
-
-    /// The use of a path.
-    pub(super) fn of_path(&self, ingress: usize, rule: usize, path: usize) -> Option<&Use> {
-        self.uses.get(self.places.get(ingress)?.1.get(rule)? + path)
+        name_of(&self.service, '/')
     }
 }
 
 /// What a listener is to do.
 #[derive(Clone, Debug)]
-pub(in crate::dialect::ingress) struct ListenerConfig {
+pub struct ListenerConfig {
     /// Whether it speaks TLS.
     pub(in crate::dialect::ingress) is_https: bool,
     /// The certificate, by name.
@@ -95,18 +74,33 @@ pub(in crate::dialect::ingress) struct ListenerConfig {
     pub(in crate::dialect::ingress) origin: Origin,
 }
 
-/// A path map that is being put together.
+/// A listener that an Ingress wants, and what it is to do.
 #[derive(Clone, Debug)]
-pub(super) struct Draft {
-    /// The map; without path rules it becomes a basic rule.
-    pub(super) map: Part<PathMap>,
-    /// Paths that are taken.
-    pub(super) taken: BTreeSet<Str>,
+pub struct Wanted {
+    /// The listener.
+    pub(in crate::dialect::ingress) id: Arc<ListenerId>,
+    /// What it is to do.
+    pub(in crate::dialect::ingress) config: ListenerConfig,
 }
 
-impl Draft {
-    /// Its path rules.
-    pub(super) fn rules(&self) -> &[Part<PathRule>] {
-        self.map.properties.rules.as_deref().unwrap_or_default()
-    }
+/// What takes all paths that no path rule takes: a pool with its settings, and rewrites.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Defaults {
+    pub(super) backend: Option<(Reference, Reference)>,
+    pub(super) rewrites: Option<Reference>,
+}
+
+/// The paths of a rule for one of its listeners, before they meet those of others.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    /// The listener.
+    pub id: Arc<ListenerId>,
+    /// The rule, by its place; `None` for an Ingress without rules, whose default backend takes the place of what was there.
+    pub rule: Option<usize>,
+    /// What asks for them.
+    pub(super) origin: Origin,
+    /// The redirect that takes the place of all backends, if the gateway has it.
+    pub(super) redirect: Option<Reference>,
+    pub(super) defaults: Defaults,
+    pub(super) rules: Vec<Part<PathRule>>,
 }

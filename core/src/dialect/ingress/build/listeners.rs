@@ -4,7 +4,8 @@
 
 use super::builder::{Builder, kept, own};
 use super::certificates::secret_for;
-use super::draft::ListenerConfig;
+use super::draft::{ListenerConfig, Wanted};
+use super::memory::address;
 use crate::dialect::ingress::annotations as a;
 use crate::dialect::ingress::brownfield;
 use crate::dialect::ingress::death::Died;
@@ -12,16 +13,18 @@ use crate::dialect::ingress::kinds::Kind;
 use crate::dialect::ingress::model::{Ingress, Path, Rule};
 use crate::dialect::ingress::names::{ListenerId, MOST_HOSTS, Names, PartKind};
 use crate::dialect::ingress::source::Source;
-use crate::ir::appgw::{FrontendType, HTTP, HTTPS, Listener, Part, Port, Properties, Reference};
-use crate::order::{Gather as _, Order as _};
+use crate::ir::appgw::{Frontend, FrontendType, HTTP, HTTPS, Listener, Part, Parts, Port, Properties, Reference};
+use crate::order::Gather as _;
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use hashbrown::HashMap;
 
 /// The hosts of a rule, each once: its own and those of the annotation, all of them.
-pub(in crate::dialect::ingress) fn all_hosts(ingress: &Ingress<'_>, rule: Option<&Rule>) -> Vec<Sourced<Str>> {
+pub(in crate::dialect::ingress) fn all_hosts(ingress: &Ingress, rule: Option<&Rule>) -> Vec<Sourced<Str>> {
     let mut hosts: Vec<Sourced<Str>> = rule.map(|rule| rule.host.clone()).into_iter().filter(|host| !host.is_empty()).collect();
     for host in ingress.annotations.items(&a::HOSTNAME_EXTENSION) {
         if !host.is_empty() && !hosts.contains(&host) {
@@ -32,13 +35,13 @@ pub(in crate::dialect::ingress) fn all_hosts(ingress: &Ingress<'_>, rule: Option
 }
 
 /// The hosts that count: the first five.
-pub(super) fn hosts_of(ingress: &Ingress<'_>, rule: Option<&Rule>) -> Vec<Sourced<Str>> {
+pub(super) fn hosts_of(ingress: &Ingress, rule: Option<&Rule>) -> Vec<Sourced<Str>> {
     let mut hosts = all_hosts(ingress, rule);
     hosts.truncate(MOST_HOSTS);
     hosts
 }
 
-fn id_of(source: &Source<'_>, ingress: &Ingress<'_>, rule: &Rule, is_https: bool) -> ListenerId {
+fn id_of(source: &Source<'_>, ingress: &Ingress, rule: &Rule, is_https: bool) -> ListenerId {
     let chosen = ingress.annotations.number(&a::OVERRIDE_FRONTEND_PORT).value().map_or(0, |port| port.value);
     let private = source.environment.private_ip || ingress.annotations.is_true(&a::USE_PRIVATE_IP);
     let port = match chosen {
@@ -47,22 +50,19 @@ fn id_of(source: &Source<'_>, ingress: &Ingress<'_>, rule: &Rule, is_https: bool
         _ => 80,
     };
     let hosts = hosts_of(ingress, Some(rule));
-    ListenerId {
-        port,
-        origin: hosts.first().and_then(|host| host.origin).or(Some(rule.origin)),
-        hosts: hosts.into_iter().map(|host| host.value).collect(),
-        frontend: if private { FrontendType::Private } else { FrontendType::Public },
-    }
+    let origin = hosts.first().and_then(|host| host.origin).or(Some(rule.origin));
+    let frontend = if private { FrontendType::Private } else { FrontendType::Public };
+    ListenerId::new(port, hosts.into_iter().map(|host| host.value).collect(), frontend, origin)
 }
 
 /// The listeners of a rule: HTTPS with a certificate, HTTP without one or to redirect. Where both are at one port, HTTP counts.
 pub(in crate::dialect::ingress) fn of_rule(
     source: &Source<'_>,
     names: &Names,
-    ingress: &Ingress<'_>,
+    ingress: &Ingress,
     rule: &Rule,
 ) -> BTreeMap<ListenerId, ListenerConfig> {
-    let annotations = ingress.annotations;
+    let annotations = &ingress.annotations;
     let secret = secret_for(source, ingress, &rule.host).map(|(name, origin)| Sourced::new(names.certificate(&ingress.namespace, &name), origin));
     let certificate = secret.or_else(|| annotations.some_text(&a::SSL_CERTIFICATE));
     let wants_redirect = annotations.is_true(&a::SSL_REDIRECT);
@@ -88,15 +88,8 @@ pub(in crate::dialect::ingress) fn of_rule(
     listeners
 }
 
-/// The listener for what no Ingress takes.
-pub(super) fn default_id(builder: &Builder<'_, '_>) -> ListenerId {
-    let has_public = builder.gateway.properties.as_ref().is_some_and(|properties| properties.frontend(FrontendType::Public).is_some());
-    let private = builder.source.environment.private_ip || !has_public;
-    ListenerId { port: 80, hosts: Vec::new(), frontend: if private { FrontendType::Private } else { FrontendType::Public }, origin: None }
-}
-
 /// The listeners that an Ingress asks for; of rules for one listener the later counts.
-pub(in crate::dialect::ingress) fn of_ingress(source: &Source<'_>, names: &Names, ingress: &Ingress<'_>) -> BTreeMap<ListenerId, ListenerConfig> {
+pub(in crate::dialect::ingress) fn of_ingress(source: &Source<'_>, names: &Names, ingress: &Ingress) -> BTreeMap<ListenerId, ListenerConfig> {
     let policy = ingress.annotations.some_text(&a::WAF_POLICY);
     let mut listeners = BTreeMap::new();
     for rule in ingress.rules.iter().filter(|rule| rule.http.is_some()) {
@@ -115,28 +108,34 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     if builder.istio && istio_asks(builder) {
         return Err(istio_died());
     }
-    for ingress in builder.ingresses {
-        let asked = of_ingress(builder.source, builder.names, ingress);
-        builder.configs.extend(asked);
-    }
-    if builder.configs.is_empty() {
-        let policy = builder.ingresses.iter().find_map(|ingress| ingress.annotations.some_text(&a::WAF_POLICY));
+    // Of those for one listener the last counts.
+    let mut all: Vec<(Arc<Wanted>, bool)> = builder.shares.iter().flat_map(|share| &share.listeners).map(|wanted| (wanted.clone(), true)).collect();
+    if all.is_empty() {
+        let policy = builder.shares.iter().find_map(|share| share.ingress.annotations.some_text(&a::WAF_POLICY));
         let origin = Origin::built_in();
         let config = ListenerConfig { is_https: false, certificate: None, redirect: None, profile: None, policy, origin };
-        builder.configs.insert(default_id(builder), config);
+        all.push((Arc::new(Wanted { id: Arc::new(builder.given().default_listener()), config }), true));
     }
-    let present: Vec<Part<Port>> = builder.properties().ports.clone().unwrap_or_default();
+    builder.wanted = builder.memory.orders.configs.winners(all, |wanted| &*wanted.id);
+    let present: Parts<Port> = builder.properties().ports.clone().unwrap_or_default();
     // Of ports of one number the last counts.
-    let mut ports: BTreeMap<i64, Part<Port>> = present.into_iter().map(|port| (number(&port), port)).gathered();
-    let mut made = Vec::new();
-    for (id, config) in &builder.configs {
-        made.push(listener(builder, id, config, &mut ports)?);
+    let mut ports: BTreeMap<i64, Arc<Part<Port>>> = present.into_iter().map(|port| (number(&port), port)).gathered();
+    let mut made = Vec::with_capacity(builder.wanted.len());
+    for wanted in &builder.wanted {
+        let Wanted { id, config } = &**wanted;
+        let (frontend, port) = place_of(builder.gateway.properties.as_ref(), builder.names, id, config, &mut ports)?;
+        let is = |known: &KnownListener| known.frontend == frontend.id && known.port == port.id;
+        let make = || {
+            let listener = Arc::new(listener(builder.names, id, config, &frontend, &port));
+            KnownListener { listener, frontend: frontend.id.clone(), port: port.id.clone(), wanted: wanted.clone() }
+        };
+        made.push(builder.memory.listeners.or_make(address(wanted), is, make).listener.clone());
     }
     if let Some(existing) = builder.existing()? {
         let theirs = kept(&builder.properties().listeners, |name| existing.listeners.contains(name));
         made = brownfield::listeners(theirs, made);
     }
-    made.order_by(|one, other| one.name.cmp(&other.name));
+    let made = builder.memory.orders.listeners.sorted(made, Part::name);
     let in_use: BTreeSet<Str> = made.iter().filter_map(|listener| Some(listener.properties.port.as_ref()?.id.value.clone())).gathered();
     let properties = builder.properties();
     properties.ports = Some(ports.into_values().filter(|port| in_use.contains(&port.id)).collect());
@@ -150,23 +149,41 @@ fn number(port: &Part<Port>) -> i64 {
     port.properties.port.map_or(0, |port| port.value)
 }
 
-fn listener(
-    builder: &Builder<'_, '_>,
+/// A listener, and what it was made from.
+pub(super) struct KnownListener {
+    listener: Arc<Part<Listener>>,
+    frontend: Str,
+    port: Str,
+    #[expect(dead_code, reason = "holds the address by which it is known")]
+    wanted: Arc<Wanted>,
+}
+
+/// An address and a port.
+type ListenerPlace = (Arc<Part<Frontend>>, Arc<Part<Port>>);
+
+/// The address and the port of a listener; a port that the gateway does not have yet is added.
+fn place_of(
+    gateway: Option<&Properties>,
+    names: &Names,
     id: &ListenerId,
     config: &ListenerConfig,
-    ports: &mut BTreeMap<i64, Part<Port>>,
-) -> Result<Part<Listener>, Died> {
-    let frontend = builder.gateway.properties.as_ref().and_then(|properties| properties.frontend(id.frontend));
+    ports: &mut BTreeMap<i64, Arc<Part<Port>>>,
+) -> Result<ListenerPlace, Died> {
     let without = || format!("the gateway has no {} address for its listeners", id.frontend.name().to_lowercase());
-    let frontend = frontend.ok_or_else(|| Died::of(without(), id.origin))?;
+    let frontend = gateway.and_then(|properties| properties.frontend(id.frontend)).ok_or_else(|| Died::of(without(), id.origin))?;
     let port = ports.entry(id.port).or_insert_with(|| {
-        let name = builder.names.port(id.port);
+        let name = names.port(id.port);
         let port = Port { port: Some(Sourced::new(id.port, Some(config.origin))), ..Port::default() };
-        let part_id = builder.names.id(PartKind::Port, &name);
-        Part::new(name, part_id, port, config.origin)
+        let part_id = names.id(PartKind::Port, &name);
+        Arc::new(Part::new(name, part_id, port, config.origin))
     });
+    Ok((frontend.clone(), port.clone()))
+}
+
+fn listener(names: &Names, id: &ListenerId, config: &ListenerConfig, frontend: &Part<Frontend>, port: &Part<Port>) -> Part<Listener> {
     let hosts = id.hosts.iter().map(|host| Sourced::new(host.clone(), id.origin)).collect();
-    let named = |kind: PartKind, name: &Option<Sourced<Str>>| name.as_ref().map(|name| builder.reference(kind, name, name.origin));
+    let named =
+        |kind: PartKind, name: &Option<Sourced<Str>>| name.as_ref().map(|name| Reference::from(Sourced::new(names.id(kind, name), name.origin)));
     let https = config.is_https;
     let protocol = Sourced::new(Str::new_static(if https { HTTPS } else { HTTP }), config.origin);
     let listener = Listener {
@@ -180,17 +197,17 @@ fn listener(
         firewall_policy: config.policy.clone().map(Reference::from),
         ..Listener::default()
     };
-    let name = builder.names.listener(id);
-    let part_id = builder.names.id(PartKind::Listener, &name);
-    Ok(Part::new(name, part_id, listener, config.origin))
+    let name = names.listener(id);
+    let part_id = names.id(PartKind::Listener, &name);
+    Part::new(name, part_id, listener, config.origin)
 }
 
 /// The listeners of the gateway by what they are known by: name and id. Of several the last by name counts.
-fn identify(properties: &Properties) -> Result<BTreeMap<ListenerId, (Str, Str)>, Died> {
+fn identify(properties: &Properties) -> Result<HashMap<ListenerId, (Str, Str)>, Died> {
     let ports: BTreeMap<&Str, i64> = properties.ports.iter().flatten().map(|port| (&port.id, number(port))).gathered();
     let frontends: BTreeMap<&Str, bool> =
         properties.frontends.iter().flatten().map(|frontend| (&frontend.id, frontend.properties.private_ip.is_some())).gathered();
-    let mut found = BTreeMap::new();
+    let mut found = HashMap::new();
     for listener in properties.listeners.iter().flatten() {
         let lacks = |field: &str| Died::without_field(&listener.name, field, listener.origin);
         let frontend = listener.properties.frontend.as_ref().ok_or_else(|| lacks("frontendIPConfiguration"))?;
@@ -204,12 +221,8 @@ fn identify(properties: &Properties) -> Result<BTreeMap<ListenerId, (Str, Str)>,
             Some(hosts) => hosts.iter().take(MOST_HOSTS).map(|host| host.value.clone()).collect(),
             None => listener.properties.host_name.iter().map(|host| host.value.clone()).filter(|host| !host.is_empty()).collect(),
         };
-        let id = ListenerId {
-            port: ports.get(&port.id.value).copied().unwrap_or_default(),
-            hosts,
-            frontend: if private { FrontendType::Private } else { FrontendType::Public },
-            origin: listener.origin,
-        };
+        let port = ports.get(&port.id.value).copied().unwrap_or_default();
+        let id = ListenerId::new(port, hosts, if private { FrontendType::Private } else { FrontendType::Public }, listener.origin);
         found.insert(id, (listener.name.clone(), listener.id.clone()));
     }
     Ok(found)

@@ -3,6 +3,9 @@
 //! AGIC `pkg/appgw`. Each step changes the gateway as the steps before left it; what others own is asked of the gateway as it stands then.
 //! Where the controller goes through a map in no order, this goes through Ingresses in their order, and the later counts.
 //!
+//! What an Ingress asks for by itself is made once ([`Share`]); the steps put together what several ask for, and what follows from that. What
+//! did not change is the same shared value as in the compile before ([`Memory`]).
+//!
 //! What must not be here: which Ingresses count; when the gateway is changed.
 
 mod backends;
@@ -11,6 +14,8 @@ mod certificates;
 mod defaults;
 mod draft;
 mod listeners;
+mod memory;
+mod order;
 mod path_maps;
 mod pools;
 mod priorities;
@@ -19,17 +24,22 @@ mod redirects;
 mod rewrites;
 mod rules;
 mod settings;
+mod share;
 mod tags;
 
 pub(super) use backends::service_of;
 pub use builder::{Builder, BuilderInput};
-pub(super) use draft::ListenerConfig;
-pub(super) use listeners::{all_hosts, of_ingress as listeners_of, of_rule as listeners_of_rule};
+pub use draft::{ListenerConfig, Paths, Wanted};
+pub(super) use listeners::{all_hosts, of_rule as listeners_of_rule};
+pub use memory::Memory;
+pub use path_maps::Group;
+pub(super) use priorities::MOST as MOST_PRIORITY;
+pub use share::Share;
 
 use super::death::Died;
 use crate::ir::appgw::Gateway;
-use alloc::collections::BTreeMap;
-use draft::Backends;
+use alloc::vec::Vec;
+use hashbrown::{HashMap, HashSet};
 
 /// A step of the builder.
 pub struct Step {
@@ -60,29 +70,36 @@ pub const STEPS: &[Step] = &[
 /// # Errors
 ///
 /// The controller dies.
-pub fn build(given: BuilderInput<'_, '_>, gateway: Gateway) -> Result<Gateway, Died> {
-    let BuilderInput { source, names, ingresses, targets, istio, recorder } = given;
+pub fn build(given: BuilderInput<'_, '_>, gateway: Gateway) -> Result<Built, Died> {
+    let BuilderInput { source, names, shares, targets, istio, recorder, memory } = given;
+    memory.begin();
     let mut builder = Builder {
         source,
         names,
-        ingresses,
+        shares,
         targets,
         istio,
         recorder,
+        memory,
         gateway,
-        backends: Backends::default(),
-        probes: BTreeMap::new(),
-        settings: BTreeMap::new(),
-        pools: BTreeMap::new(),
-        redirects: BTreeMap::new(),
-        configs: BTreeMap::new(),
-        found: BTreeMap::new(),
-        path_maps: BTreeMap::new(),
+        redirects: HashSet::new(),
+        wanted: Vec::new(),
+        found: HashMap::new(),
+        path_maps: Vec::new(),
     };
     for step in STEPS {
         (step.run)(&mut builder)?;
     }
-    Ok(builder.gateway)
+    Ok(Built { gateway: builder.gateway, path_maps: builder.path_maps })
+}
+
+/// What the builder made.
+#[derive(Clone, Debug, Default)]
+pub struct Built {
+    /// The gateway.
+    pub gateway: Gateway,
+    /// The paths of each listener.
+    pub path_maps: Vec<Group>,
 }
 
 #[cfg(test)]

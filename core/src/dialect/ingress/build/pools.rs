@@ -4,62 +4,68 @@
 
 use super::builder::{Builder, kept};
 use super::draft::Use;
+use super::share::{Given, Notes, Share};
 use crate::dialect::ingress::brownfield::by_name;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::events::Reason;
 use crate::dialect::ingress::fault;
-use crate::dialect::ingress::model::{Ingress, Subset};
+use crate::dialect::ingress::model::Subset;
 use crate::dialect::ingress::names::PartKind;
 use crate::ir::appgw::{Address, Part, Pool};
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// Makes all pools, and an empty one for what no endpoint has.
 pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+    builder.shares.iter().for_each(|share| share.notes[1].record(&share.ingress, builder.recorder));
     let name = builder.names.default_pool();
     let id = builder.names.id(PartKind::Pool, &name);
     let empty = Pool { addresses: Some(Vec::new()), ..Pool::default() };
-    builder.pools.insert(name.clone(), Part::new(name.clone(), id, empty, Origin::built_in()));
-    let mut uses = core::mem::take(&mut builder.backends.uses);
-    for used in &mut uses {
-        let Some(ingress) = builder.ingresses.get(used.ingress) else { continue };
-        used.pool = pool(builder, used, ingress).unwrap_or_else(|| name.clone());
-    }
-    builder.backends.uses = uses;
+    let default = Arc::new(Part::new(name, id, empty, Origin::built_in()));
+    let all = core::iter::once(default).chain(builder.shares.iter().flat_map(|share| &share.pools).cloned());
+    let made = builder.memory.orders.pools.winners(all.map(|pool| (pool, false)).collect(), Part::name);
     let existing = builder.existing()?;
-    let made: Vec<Part<Pool>> = builder.pools.values().cloned().collect();
     let properties = builder.properties();
     let theirs = existing.map(|existing| kept(&properties.pools, |name| existing.pools.contains(name))).unwrap_or_default();
     properties.pools = Some(by_name(theirs, made));
     Ok(())
 }
 
-/// The name of the pool of a use, which is there afterwards.
-fn pool(builder: &mut Builder<'_, '_>, used: &Use, ingress: &Ingress<'_>) -> Option<Str> {
-    let source = builder.source;
+/// Adds the pools of an Ingress.
+pub(super) fn add(given: &Given<'_, '_>, share: &mut Share) {
+    let mut notes = Notes::default();
+    for used in &mut share.uses {
+        let pool = pool(given, used, &mut notes);
+        used.pool = pool.as_ref().map_or_else(|| given.names.default_pool(), |pool| pool.name.clone());
+        share.pools.extend(pool.map(Arc::new));
+    }
+    share.notes[1] = notes;
+}
+
+/// The pool of a use.
+fn pool(given: &Given<'_, '_>, used: &Use, notes: &mut Notes) -> Option<Part<Pool>> {
+    let source = given.source;
     let Some(subsets) = source.subsets(&used.service) else {
         let fault = match source.environment.multi_cluster {
             true => fault::multi_cluster_service_not_found(&used.key()),
             false => fault::endpoints_not_found(&used.key()),
         };
-        builder.recorder.ingress(ingress, Reason::EndpointsEmpty, fault.text(), used.origin);
+        notes.add(Reason::EndpointsEmpty, fault.text(), used.origin);
         return None;
     };
     for subset in subsets {
         if subset.ports.iter().any(|port| port.is_tcp && port.port == used.resolved) {
-            let name = builder.names.pool(&used.full_name(), &used.port, used.resolved);
-            if !builder.pools.contains_key(&name) {
-                let id = builder.names.id(PartKind::Pool, &name);
-                let pool = Pool { addresses: Some(addresses(subset)), ..Pool::default() };
-                builder.pools.insert(name.clone(), Part::new(name.clone(), id, pool, used.origin).with(&used.ports));
-            }
-            return Some(name);
+            let name = given.names.pool(&used.full_name(), &used.port, used.resolved);
+            let id = given.names.id(PartKind::Pool, &name);
+            let pool = Pool { addresses: Some(addresses(subset)), ..Pool::default() };
+            return Some(Part::new(name, id, pool, used.origin).with(&used.ports));
         }
         let message = format!("Backend target port {} does not have matching endpoint port", used.resolved);
-        builder.recorder.ingress(ingress, Reason::BackendPortTargetMatch, message, used.port_origin);
+        notes.add(Reason::BackendPortTargetMatch, message, used.port_origin);
     }
     None
 }
@@ -79,6 +85,6 @@ fn addresses(subset: &Subset) -> Vec<Address> {
 }
 
 /// The pool that a use would have, whether it is there or not.
-pub(super) fn name_of(builder: &Builder<'_, '_>, used: &Use) -> Sourced<Str> {
-    Sourced::new(builder.names.pool(&used.full_name(), &used.port, used.resolved), used.origin)
+pub(super) fn name_of(given: &Given<'_, '_>, used: &Use) -> Sourced<Str> {
+    Sourced::new(given.names.pool(&used.full_name(), &used.port, used.resolved), used.origin)
 }

@@ -4,17 +4,22 @@
 //! annotation included. That two rules have one priority is not looked at.
 
 use super::builder::Builder;
-use super::listeners;
+use super::memory::{NumberedRule, address};
+use super::share::Share;
 use crate::dialect::ingress::annotations::{self as a, Read};
 use crate::dialect::ingress::death::Died;
+use crate::dialect::ingress::model::Ingress;
 use crate::dialect::ingress::names::ListenerId;
+use crate::ir::appgw::Part;
 use crate::order::Gather as _;
 use crate::resource::Sourced;
 use crate::text::Str;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
+use alloc::sync::Arc;
+use hashbrown::{HashMap, HashSet};
 
 /// The largest priority.
-pub(super) const MOST: i64 = 20_000;
+pub(in crate::dialect::ingress) const MOST: i64 = 20_000;
 /// From where free numbers are given to rules with hosts.
 const WITH_HOSTS: i64 = 19_000;
 /// From where free numbers are given to rules for every host.
@@ -22,26 +27,35 @@ const WITHOUT_HOSTS: i64 = 19_500;
 /// From one number to the next.
 const STEP: i64 = 5;
 
+/// The priority that an Ingress asks for; `None` where what is written is none, which is only written into the log.
+pub(super) fn of(ingress: &Ingress) -> Option<Option<Sourced<i64>>> {
+    match ingress.annotations.number(&a::RULE_PRIORITY) {
+        Read::Absent => Some(None),
+        Read::Value(priority) if (1..=MOST).contains(&priority.value) => Some(Some(priority)),
+        Read::Value(_) | Read::Invalid(_) => None,
+    }
+}
+
 /// The priorities that Ingresses ask for.
-pub(super) fn of_ingresses(builder: &Builder<'_, '_>) -> BTreeMap<ListenerId, Option<Sourced<i64>>> {
-    let mut priorities = BTreeMap::new();
-    for ingress in builder.ingresses {
-        let priority = match ingress.annotations.number(&a::RULE_PRIORITY) {
-            Read::Absent => None,
-            Read::Value(priority) if (1..=MOST).contains(&priority.value) => Some(priority),
-            // What is no priority is only written into the log.
-            Read::Value(_) | Read::Invalid(_) => continue,
-        };
-        priorities.extend(listeners::of_ingress(builder.source, builder.names, ingress).into_keys().map(|id| (id, priority)));
+pub(super) fn of_ingresses(shares: &[Arc<Share>]) -> HashMap<Arc<ListenerId>, Option<Sourced<i64>>> {
+    let mut priorities = HashMap::new();
+    if shares.iter().all(|share| !matches!(share.priority, Some(Some(_)))) {
+        return priorities;
+    }
+    for share in shares {
+        if let Some(priority) = share.priority {
+            priorities.extend(share.listeners.iter().map(|wanted| (wanted.id.clone(), priority)));
+        }
     }
     priorities
 }
 
 /// Gives free numbers to rules that have none.
 pub(super) fn fill(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
-    let properties = builder.properties();
+    let Builder { gateway, memory, .. } = builder;
+    let properties = gateway.properties.get_or_insert_default();
     let multi_site = properties.listeners.iter().flatten().filter(|listener| listener.properties.is_multi_site());
-    let multi_site: BTreeSet<Str> = multi_site.map(|listener| listener.id.clone()).gathered();
+    let multi_site: HashSet<Str> = multi_site.map(|listener| listener.id.clone()).gathered();
     let rules = properties.rules.get_or_insert_default();
     let mut used: BTreeSet<i64> = rules.iter().filter_map(|rule| rule.properties.priority.map(|priority| priority.value)).gathered();
     let (mut with_hosts, mut without_hosts) = (WITH_HOSTS, WITHOUT_HOSTS);
@@ -52,7 +66,15 @@ pub(super) fn fill(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
             *last = (*last + STEP).min(MOST);
         }
         used.insert(*last);
-        rule.properties.priority = Some(Sourced::new(*last, rule.origin));
+        let priority = Sourced::new(*last, rule.origin);
+        let is = |(of, numbered): &NumberedRule| Arc::ptr_eq(of, rule) && numbered.properties.priority == Some(priority);
+        let make = || {
+            let mut numbered = Part::clone(rule);
+            numbered.properties.priority = Some(priority);
+            (rule.clone(), Arc::new(numbered))
+        };
+        let numbered = memory.numbered.or_make(address(rule), is, make).1.clone();
+        *rule = numbered;
     }
     Ok(())
 }

@@ -7,15 +7,17 @@ use super::backends;
 use super::builder::{Builder, kept, own, word};
 use super::draft::Use;
 use super::listeners::hosts_of;
+use super::share::{Given, Share};
 use crate::dialect::ingress::annotations as a;
 use crate::dialect::ingress::brownfield::by_name;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::model::{self, Ingress, Path, Rule, Target};
-use crate::dialect::ingress::names::PartKind;
+use crate::dialect::ingress::names::{Names, PartKind};
 use crate::ir::appgw::{Derived, HTTP, HTTPS, Part, Probe, ProbeMatch};
 use crate::resource::{Also, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeSet;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// The most failures that a pod's probe may ask for.
@@ -23,42 +25,43 @@ const MOST_FAILURES: i64 = 20;
 
 /// Makes all probes, and two for what has none.
 pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
-    for protocol in [HTTP, HTTPS] {
-        let probe = default_probe(builder, protocol);
-        builder.probes.insert(probe.name.clone(), probe);
+    let has_sku = builder.gateway.properties.as_ref().is_some_and(|properties| properties.sku.is_some());
+    if !has_sku && builder.shares.iter().any(|share| share.has_probes()) {
+        return Err(Died::of("the gateway's ARM document has no `properties.sku`, which Azure always sends", None));
     }
-    let mut uses = core::mem::take(&mut builder.backends.uses);
-    for used in &mut uses {
-        let Some(ingress) = builder.ingresses.get(used.ingress) else { continue };
-        let probe = match used.at.and_then(|(rule, path)| Some((ingress.rules.get(rule)?, ingress.rules.get(rule)?.paths().get(path)?))) {
-            Some((rule, path)) => probe(builder, used, ingress, rule, path)?,
-            None => None,
-        };
-        used.probe = match probe {
-            Some(probe) => {
-                let name = probe.name.clone();
-                // The controller takes any of those with one name; here the first counts.
-                builder.probes.entry(name.clone()).or_insert(probe);
-                name
-            }
-            None => {
-                let is_https = ingress.annotations.is_https(&a::BACKEND_PROTOCOL).value().is_some_and(|https| https.value);
-                builder.names.default_probe(if is_https { HTTPS } else { HTTP })
-            }
-        };
-    }
-    builder.backends.uses = uses;
+    let defaults = [HTTP, HTTPS].into_iter().map(|protocol| Arc::new(default_probe(builder.names, protocol)));
+    // The controller takes any of those with one name; here the first counts.
+    let all = defaults.chain(builder.shares.iter().flat_map(|share| &share.probes).cloned()).map(|probe| (probe, false)).collect();
+    let made = builder.memory.orders.probes.winners(all, Part::name);
     let existing = builder.existing()?;
-    let made: Vec<Part<Probe>> = builder.probes.values().cloned().collect();
     let properties = builder.properties();
     let theirs = existing.map(|existing| kept(&properties.probes, |name| existing.probes.contains(name))).unwrap_or_default();
     properties.probes = Some(by_name(theirs, made));
     Ok(())
 }
 
-fn default_probe(builder: &Builder<'_, '_>, protocol: &'static str) -> Part<Probe> {
-    let name = builder.names.default_probe(protocol);
-    let id = builder.names.id(PartKind::Probe, &name);
+/// Adds the probes of an Ingress.
+pub(super) fn add(given: &Given<'_, '_>, share: &mut Share) {
+    let ingress = share.ingress.clone();
+    for used in &mut share.uses {
+        let path = used.at.and_then(|(rule, path)| Some((ingress.rules.get(rule)?, ingress.rules.get(rule)?.paths().get(path)?)));
+        used.probe = match path.and_then(|(rule, path)| probe(given, used, &ingress, rule, path)) {
+            Some(probe) => {
+                let name = probe.name.clone();
+                share.probes.push(Arc::new(probe));
+                name
+            }
+            None => {
+                let is_https = ingress.annotations.is_https(&a::BACKEND_PROTOCOL).value().is_some_and(|https| https.value);
+                given.names.default_probe(if is_https { HTTPS } else { HTTP })
+            }
+        };
+    }
+}
+
+fn default_probe(names: &Names, protocol: &'static str) -> Part<Probe> {
+    let name = names.default_probe(protocol);
+    let id = names.id(PartKind::Probe, &name);
     let probe = Probe {
         protocol: word(protocol).map(Derived::from),
         host: word("localhost"),
@@ -74,11 +77,11 @@ fn default_probe(builder: &Builder<'_, '_>, protocol: &'static str) -> Part<Prob
     Part::new(name, id, probe, crate::resource::Origin::built_in())
 }
 
-fn probe(builder: &Builder<'_, '_>, used: &Use, ingress: &Ingress<'_>, rule: &Rule, path: &Path) -> Result<Option<Part<Probe>>, Died> {
-    let Some(service) = builder.source.service(&used.service) else { return Ok(None) };
-    let name = builder.names.probe(&ingress.namespace, &used.service.1, &used.port, &ingress.name);
-    let id = builder.names.id(PartKind::Probe, &name);
-    let mut probe = default_probe(builder, HTTP).properties;
+fn probe(given: &Given<'_, '_>, used: &Use, ingress: &Ingress, rule: &Rule, path: &Path) -> Option<Part<Probe>> {
+    let service = given.source.service(&used.service)?;
+    let name = given.names.probe(&ingress.namespace, &used.service.1, &used.port, &ingress.name);
+    let id = given.names.id(PartKind::Probe, &name);
+    let mut probe = default_probe(given.names, HTTP).properties;
     if let Some(host) = hosts_of(ingress, Some(rule)).into_iter().find(|host| !host.contains(['*', '?'])) {
         probe.host = Some(host);
     }
@@ -93,19 +96,16 @@ fn probe(builder: &Builder<'_, '_>, used: &Use, ingress: &Ingress<'_>, rule: &Ru
     if used.port == "443" || (used.fault.is_none() && used.resolved == 443) {
         probe.protocol = Some(used.by_port(Str::new_static(HTTPS)));
     }
-    if let Some(pod) = of_pod(builder, used, service) {
+    if let Some(pod) = of_pod(given, used, service) {
         take_pod(&mut probe, pod);
     }
     take_annotations(&mut probe, ingress);
-    let properties = builder.gateway.properties.as_ref();
-    let sku = properties.and_then(|properties| properties.sku.as_ref());
-    let sku = sku.ok_or_else(|| Died::of("the gateway's ARM document has no `properties.sku`, which Azure always sends", None))?;
     // The old gateways know no port of probes.
-    if sku.tier.as_ref().is_some_and(|tier| matches!(tier.as_str(), "Standard" | "WAF")) {
+    if given.world.has_old_probes {
         probe.port = None;
     }
     // The name is that of the use, of whichever path.
-    Ok(Some(Part::new(name, id, probe, path.origin).with(&Also(Vec::from([used.origin])))))
+    Some(Part::new(name, id, probe, path.origin).with(&Also(Vec::from([used.origin]))))
 }
 
 /// What the probe of a pod says.
@@ -141,8 +141,8 @@ fn take_pod(probe: &mut Probe, pod: &model::Probe) {
 }
 
 /// What annotations say of probes.
-fn take_annotations(probe: &mut Probe, ingress: &Ingress<'_>) {
-    let annotations = ingress.annotations;
+fn take_annotations(probe: &mut Probe, ingress: &Ingress) {
+    let annotations = &ingress.annotations;
     if let Some(https) = annotations.is_https(&a::BACKEND_PROTOCOL).value() {
         probe.protocol = Some(https.map(|https| Str::new_static(if https { HTTPS } else { HTTP })).into());
     }
@@ -173,17 +173,17 @@ fn take_annotations(probe: &mut Probe, ingress: &Ingress<'_>) {
 }
 
 /// The probe of the first pod behind a Service: that of the container which has the port.
-fn of_pod<'b>(builder: &'b Builder<'_, '_>, used: &'b Use, service: &'b model::Service) -> Option<&'b model::Probe> {
+fn of_pod<'g>(given: &'g Given<'_, '_>, used: &Use, service: &model::Service) -> Option<&'g model::Probe> {
     let mut ports = BTreeSet::new();
     for port in service.ports_meant(&used.port) {
         match &port.target {
             Target::Number(number) => {
                 ports.insert(*number);
             }
-            Target::Name(_) => ports.extend(backends::ports_named(builder.source, &used.service, &port.name)),
+            Target::Name(_) => ports.extend(backends::ports_named(given.source, &used.service, &port.name)),
         }
     }
-    let pod = builder.source.pods_of(&used.service.0, service).next()?;
+    let pod = given.source.first_pod(&used.service.0, &used.service.1)?;
     let has_port = |container: &&model::Container| container.ports.iter().any(|(_, number)| ports.contains(&number.value));
     pod.containers.iter().find(has_port)?.probe.as_ref()
 }

@@ -3,33 +3,53 @@
 //! AGIC `pkg/appgw/redirects.go`.
 
 use super::builder::{Builder, kept, own, word};
+use super::draft::Wanted;
+use super::memory::address;
 use crate::dialect::ingress::brownfield::by_name;
 use crate::dialect::ingress::death::Died;
-use crate::dialect::ingress::names::PartKind;
-use crate::ir::appgw::{Part, Redirect};
+use crate::dialect::ingress::names::{Names, PartKind};
+use crate::ir::appgw::{Part, Parts, Redirect};
+use crate::order::Gather as _;
 use crate::resource::Sourced;
+use crate::text::Str;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+
+/// A redirect, and what it was made from.
+pub(super) struct KnownRedirect {
+    #[expect(dead_code, reason = "holds the address by which it is known")]
+    wanted: Arc<Wanted>,
+    target: Str,
+    redirect: Arc<Part<Redirect>>,
+}
 
 /// Makes all redirects.
 pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
-    let mut made: Vec<Part<Redirect>> = Vec::new();
-    for (id, config) in &builder.configs {
-        let (Some(name), Some((_, target))) = (&config.redirect, builder.found.get(id)) else { continue };
-        let redirect = Redirect {
-            redirect_type: word("Permanent"),
-            target_listener: Some(Sourced::new(target.clone(), name.origin).into()),
-            include_path: own(true),
-            include_query: own(true),
-            ..Redirect::default()
+    let mut made: Parts<Redirect> = Vec::new();
+    for wanted in &builder.wanted {
+        let (Some(name), Some((_, target))) = (&wanted.config.redirect, builder.found.get(&*wanted.id)) else { continue };
+        let make = || {
+            let redirect = Arc::new(redirect(builder.names, name, target));
+            KnownRedirect { wanted: wanted.clone(), target: target.clone(), redirect }
         };
-        let part_id = builder.names.id(PartKind::Redirect, name);
-        made.push(Part::new(name.value.clone(), part_id, redirect, name.origin));
+        made.push(builder.memory.redirects.or_make(address(wanted), |known| known.target == *target, make).redirect.clone());
     }
     let existing = builder.existing()?;
     let properties = builder.properties();
     let theirs = existing.map(|existing| kept(&properties.redirects, |name| existing.redirects.contains(name))).unwrap_or_default();
     let all = by_name(theirs, made);
-    builder.redirects = all.iter().map(|redirect| (redirect.id.clone(), redirect.clone())).collect();
+    builder.redirects = all.iter().map(|redirect| redirect.id.clone()).gathered();
     builder.properties().redirects = Some(all);
     Ok(())
+}
+
+fn redirect(names: &Names, name: &Sourced<Str>, target: &Str) -> Part<Redirect> {
+    let redirect = Redirect {
+        redirect_type: word("Permanent"),
+        target_listener: Some(Sourced::new(target.clone(), name.origin).into()),
+        include_path: own(true),
+        include_query: own(true),
+        ..Redirect::default()
+    };
+    Part::new(name.value.clone(), names.id(PartKind::Redirect, name), redirect, name.origin)
 }

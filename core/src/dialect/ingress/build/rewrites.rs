@@ -3,6 +3,7 @@
 //! AGIC `pkg/appgw/rewrites.go`. The type of an action is not read, so that `delete` keeps the value that is written beside it.
 
 use super::builder::Builder;
+use super::share::Given;
 use crate::dialect::ingress::annotations as a;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::kinds::Kind;
@@ -13,6 +14,7 @@ use crate::ir::appgw::{Actions, Condition, HeaderChange, Part, Reference, Rewrit
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// What names of the controller's own sets begin with.
@@ -20,15 +22,16 @@ const OURS: &str = "crd-";
 
 /// Makes all sets.
 pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
-    let mut made: BTreeMap<(Str, Str), Part<RewriteSet>> = BTreeMap::new();
-    for ingress in builder.ingresses {
+    let mut made: BTreeMap<(Str, Str), Arc<Part<RewriteSet>>> = BTreeMap::new();
+    for ingress in builder.shares.iter().map(|share| &share.ingress) {
         let Some(name) = ingress.annotations.some_text(&a::REWRITE_CUSTOM_RESOURCE) else { continue };
         let Some(held) = builder.source.cluster.get(Kind::Rewrite, &ingress.namespace, &name) else { continue };
         let part_name = rewrite_set(&ingress.namespace, &name);
         let part_id = builder.names.id(PartKind::RewriteSet, &part_name);
         let rules = held.root().at("spec.rewriteRules");
         let set = RewriteSet { rules: Some(rules.items().map(rewrite).collect()), ..RewriteSet::default() };
-        made.insert((ingress.namespace.clone(), name.value), Part::new(part_name, part_id, set, held.root().origin()));
+        let part = Part::new(part_name, part_id, set, held.root().origin());
+        made.insert((ingress.namespace.clone(), name.value), Arc::new(part));
     }
     let properties = builder.properties();
     let mut sets = properties.rewrites.take().unwrap_or_default();
@@ -39,12 +42,12 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
 }
 
 /// The set that an Ingress's requests go through: by the one annotation or the other; with both there is none.
-pub(super) fn of_ingress(builder: &Builder<'_, '_>, ingress: &Ingress<'_>) -> Option<Reference> {
+pub(super) fn of_ingress(given: &Given<'_, '_>, ingress: &Ingress) -> Option<Reference> {
     let named = ingress.annotations.some_text(&a::REWRITE_RULE_SET);
     let custom = ingress.annotations.some_text(&a::REWRITE_CUSTOM_RESOURCE);
     match (named, custom) {
-        (Some(name), None) => Some(builder.reference(PartKind::RewriteSet, &name, name.origin)),
-        (None, Some(name)) => Some(builder.reference(PartKind::RewriteSet, &rewrite_set(&ingress.namespace, &name), name.origin)),
+        (Some(name), None) => Some(given.reference(PartKind::RewriteSet, &name, name.origin)),
+        (None, Some(name)) => Some(given.reference(PartKind::RewriteSet, &rewrite_set(&ingress.namespace, &name), name.origin)),
         _ => None,
     }
 }

@@ -71,7 +71,7 @@ spec: {containers: [{name: a, ports: [{containerPort: 9}]}, {name: b, ports: [{n
   readinessProbe: {failureThreshold: 25, httpGet: {port: web, path: /ready}}}]}\n";
     let annotations = [("backend-hostname", "inner.test"), ("health-probe-interval", "7"), ("health-probe-timeout", "0")];
     let properties = of(&(ingress("web", &annotations, &rule("a.test", &["/"])) + pod));
-    let probe = properties.probes.unwrap().remove(0).properties;
+    let probe = properties.probes.unwrap().remove(0).properties.clone();
     assert_eq!((value!(probe.host).as_str(), value!(probe.path).as_str(), value!(probe.port)), ("inner.test", "/ready", 8080));
     // Ten seconds are the API server's for pods; zero is no timeout; twenty is the most.
     assert_eq!((value!(probe.interval), value!(probe.timeout), value!(probe.unhealthy_threshold)), (7, 1, 20));
@@ -116,7 +116,7 @@ subsets: [{addresses: [{ip: 10.1.0.9}], ports: [{port: 1}]},
     let outcome = run(&(ingress("web", &[], &rule("a.test", &["/"])) + WEB + endpoints), &Options::default());
     assert_eq!(outcome.events(), ["Ingress BackendPortTargetMatch Backend target port 8080 does not have matching endpoint port"]);
     let pool = outcome.gateway().properties.unwrap().pools.unwrap().remove(0);
-    let addresses: Vec<String> = pool.properties.addresses.unwrap().iter().map(|address| value!(address.ip).to_string()).collect();
+    let addresses: Vec<String> = pool.properties.addresses.as_ref().unwrap().iter().map(|address| value!(address.ip).to_string()).collect();
     assert_eq!(addresses, ["10.1.0.10", "10.1.0.5", "10.1.0.9"]);
 }
 
@@ -217,7 +217,7 @@ fn the_first_rule_of_a_path_wins_and_the_last_default() {
         };
         of(&(ingress("z", &[], &at(second, 80)) + &ingress("a", &[], &at(first, 8080))))
     };
-    let paths = two("/x", "/x").path_maps.unwrap().remove(0).properties.rules.unwrap();
+    let paths = two("/x", "/x").path_maps.unwrap().remove(0).properties.rules.clone().unwrap();
     assert_eq!(paths.len(), 1);
     assert_eq!(paths[0].name, "pr-shop-a-rule-0-path-0");
     let rules = two("/", "/").rules.unwrap();

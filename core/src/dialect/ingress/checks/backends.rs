@@ -1,6 +1,6 @@
 //! Probes: what two paths want under one name, and what the gateway cannot count.
 
-use super::Checked;
+use super::{Checked, Run};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::dialect::ingress::annotations as a;
 use crate::dialect::ingress::build::all_hosts;
@@ -16,16 +16,15 @@ use alloc::vec::Vec;
 /// The most failures that the gateway counts.
 const MOST_FAILURES: i64 = 20;
 
-pub(super) fn check(checked: &mut Checked<'_, '_>) {
-    let processed = checked.processed;
-    let mut findings: Vec<Diagnostic> = processed.ingresses.iter().flat_map(|ingress| contested(checked, ingress)).collect();
-    findings.extend(limited(checked));
-    findings.into_iter().for_each(|finding| checked.tell(finding));
+pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
+    checked.each(contested);
+    let found = limited(checked);
+    found.into_iter().for_each(|finding| checked.tell(finding));
 }
 
 /// Probes are named after Ingress, Service and port: two hosts or two paths of one Service want two of them under one name.
-fn contested(checked: &Checked<'_, '_>, ingress: &Ingress<'_>) -> Vec<Diagnostic> {
-    let annotations = ingress.annotations;
+fn contested(checked: &Checked<'_, '_>, ingress: &Ingress) -> Vec<Diagnostic> {
+    let annotations = &ingress.annotations;
     let host_is_set = annotations.text(&a::BACKEND_HOSTNAME).is_some() || annotations.some_text(&a::PROBE_HOSTNAME).is_some();
     let path_is_set = annotations.text(&a::BACKEND_PATH_PREFIX).is_some() || annotations.some_text(&a::PROBE_PATH).is_some();
     let mut seen: BTreeMap<(Str, Str), (Str, Str, Origin)> = BTreeMap::new();
@@ -35,8 +34,9 @@ fn contested(checked: &Checked<'_, '_>, ingress: &Ingress<'_>) -> Vec<Diagnostic
         for path in rule.paths() {
             let Some(service) = &path.backend.service else { continue };
             let name = (ingress.namespace.clone(), service.name.value.clone());
-            let of_pod = checked.source.service(&name).is_none_or(|known| {
-                checked.source.pods_of(&name.0, known).next().is_some_and(|pod| pod.containers.iter().any(|container| container.probe.is_some()))
+            let of_pod = checked.source.service(&name).is_none_or(|_| {
+                let pod = checked.source.first_pod(&name.0, &name.1);
+                pod.is_some_and(|pod| pod.containers.iter().any(|container| container.probe.is_some()))
             });
             let asked = if path_is_set || of_pod { Str::default() } else { Str::new(path.path.trim_end_matches('*')) };
             let host = if host_is_set { Str::default() } else { host.clone() };

@@ -1,16 +1,13 @@
 //! Classes of Ingresses: undefined ones, and ones that are given twice.
 
-use super::{Checked, named};
+use super::{Run, named};
 use crate::dialect::ingress::annotations::INGRESS_CLASS;
 use crate::dialect::ingress::codes;
-use crate::dialect::ingress::model::Ingress;
 use alloc::format;
-use alloc::vec::Vec;
 
-pub(super) fn check(checked: &mut Checked<'_, '_>) {
-    let kind = checked.source.ingress_kind();
-    let all: Vec<Ingress<'_>> = checked.source.cluster.all(kind).map(|held| Ingress::read(held, kind)).collect();
-    for ingress in &all {
+pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
+    let source = checked.source;
+    for ingress in &source.all_ingresses {
         let Some(class) = &ingress.class else { continue };
         if let Some(annotated) = ingress.annotations.some_text(&INGRESS_CLASS).filter(|annotated| *annotated.value != *class.value) {
             let message = format!("the annotation says `{}` and `ingressClassName` says `{}`; the annotation is used", annotated.value, class.value);

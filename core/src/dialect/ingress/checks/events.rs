@@ -1,6 +1,6 @@
 //! What the controller says itself, in its events, at the place that each is about.
 
-use super::Checked;
+use super::{Checked, Run};
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::dialect::ingress::certificate;
 use crate::dialect::ingress::codes;
@@ -10,7 +10,7 @@ use crate::resource::{Object, Origin};
 use alloc::format;
 use alloc::vec::Vec;
 
-pub(super) fn check(checked: &mut Checked<'_, '_>) {
+pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let processed = checked.processed;
     let findings: Vec<Diagnostic> = processed.recorder.iter().filter_map(|(event, at)| finding(checked, event, at)).collect();
     findings.into_iter().for_each(|finding| checked.tell(finding));
@@ -19,6 +19,10 @@ pub(super) fn check(checked: &mut Checked<'_, '_>) {
 /// What an event says. Those of the controller's pod repeat what an Ingress's event said, or are about the whole.
 fn finding(checked: &Checked<'_, '_>, event: &Event, at: Option<Origin>) -> Option<Diagnostic> {
     if event.reason == Reason::Panic {
+        // Of a document that cannot be read, that is what is to be mended.
+        if checked.sink.iter().any(|finding| *finding.code == codes::UNREADABLE_GATEWAY) {
+            return None;
+        }
         return Some(dies(checked, at));
     }
     let code = code(event)?;

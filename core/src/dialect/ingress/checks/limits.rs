@@ -4,7 +4,7 @@
 //!
 //! What must not be here: values that the controller itself ignores (`values`).
 
-use super::Checked;
+use super::Run;
 use crate::dialect::ingress::codes;
 use crate::ir::appgw::{Owner, Part, Probe, Settings};
 use crate::resource::Sourced;
@@ -19,7 +19,7 @@ const SECONDS_OF_A_DAY: RangeInclusive<i64> = 1..=86_400;
 const SECONDS_OF_DRAINING: RangeInclusive<i64> = 1..=3_600;
 const FAILED_PROBES: RangeInclusive<i64> = 1..=20;
 
-pub(super) fn check(checked: &mut Checked<'_, '_>) {
+pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let Some(properties) = checked.processed.gateway.as_ref().and_then(|gateway| gateway.properties.as_ref()) else { return };
     let mut found = Found::default();
     properties.settings.iter().flatten().filter(|part| part.owner == Owner::Controller).for_each(|part| found.settings(part));

@@ -1,44 +1,65 @@
 //! Listeners: what is cut, what takes the place of what, and priorities that Azure refuses.
 
-use super::{Checked, named};
+use super::{Checked, Run, named};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::dialect::ingress::annotations as a;
-use crate::dialect::ingress::build::{ListenerConfig, all_hosts, listeners_of, listeners_of_rule};
+use crate::dialect::ingress::build::{Group, ListenerConfig, MOST_PRIORITY, all_hosts, listeners_of_rule};
 use crate::dialect::ingress::codes;
 use crate::dialect::ingress::model::{Ingress, Rule};
 use crate::dialect::ingress::names::{ListenerId, MOST_HOSTS};
-use crate::resource::Origin;
+use crate::ir::appgw::{Part, Rule as RoutingRule};
+use crate::order::Order as _;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-pub(super) fn check(checked: &mut Checked<'_, '_>) {
+pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let processed = checked.processed;
-    let mut owners: BTreeMap<ListenerId, (usize, ListenerConfig)> = BTreeMap::new();
-    let mut findings = Vec::new();
-    for (number, ingress) in processed.ingresses.iter().enumerate() {
-        let rules = ingress.rules.iter().filter(|rule| rule.http.is_some());
-        findings.extend(rules.flat_map(|rule| of_rule(checked, ingress, rule)));
-        for (id, config) in listeners_of(checked.source, checked.names, ingress) {
-            if let Some((other, before)) = owners.get(&id)
-                && let (Some(what), Some(other)) = (differs(before, &config), processed.ingresses.get(*other))
-            {
-                findings.push(contested(checked, (ingress, &config), (other, before), &id, what));
-            }
-            owners.insert(id, (number, config));
-        }
+    for (at, share) in processed.shares.iter().enumerate().filter(|(at, _)| !checked.is_quiet(*at)).collect::<Vec<_>>() {
+        let rules = share.ingress.rules.iter().filter(|rule| rule.http.is_some());
+        let found: Vec<Diagnostic> = rules.flat_map(|rule| of_rule(checked, &share.ingress, rule)).collect();
+        checked.about(at, found);
     }
-    findings.extend(priorities(checked));
-    findings.into_iter().for_each(|finding| checked.tell(finding));
+    let shared = processed.path_maps.iter().filter(|group| group.paths.len() > 1);
+    let mut findings: Vec<(u32, Diagnostic)> = shared.flat_map(|group| contests(checked, group)).collect();
+    findings.order_by_key(|(at, _)| *at);
+    findings.into_iter().for_each(|(_, finding)| checked.tell(finding));
+    let taken = priorities(checked);
+    taken.into_iter().for_each(|finding| checked.tell(finding));
 }
 
-fn of_rule(checked: &Checked<'_, '_>, ingress: &Ingress<'_>, rule: &Rule) -> Vec<Diagnostic> {
+/// What Ingresses want otherwise of a listener than the Ingress before them, each with the place of the Ingress.
+fn contests(checked: &Checked<'_, '_>, group: &Group) -> Vec<(u32, Diagnostic)> {
+    let mut found = Vec::new();
+    let mut before: Option<(&Ingress, &ListenerConfig)> = None;
+    let mut places: Vec<u32> = group.paths.iter().map(|(at, _)| *at).collect();
+    places.dedup();
+    for at in places {
+        let Some(share) = checked.processed.shares.get(at as usize) else { continue };
+        let Some(wanted) = share.listeners.iter().find(|wanted| wanted.id == group.id) else { continue };
+        let now = (&*share.ingress, &wanted.config);
+        if let Some(other) = before.replace(now)
+            && let Some(what) = differs(other.1, now.1)
+        {
+            found.push((at, contested(checked, now, other, &group.id, what)));
+        }
+    }
+    found
+}
+
+/// How many of the hosts that are cut are named.
+const NAMED: usize = 5;
+
+fn of_rule(checked: &Checked<'_, '_>, ingress: &Ingress, rule: &Rule) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let hosts = all_hosts(ingress, Some(rule));
     if let Some(first) = hosts.get(MOST_HOSTS) {
-        let cut: Vec<&str> = hosts.iter().skip(MOST_HOSTS).map(|host| host.value.as_str()).collect();
-        let message = format!("a rule has {} hosts, and only the first five are used: not {}", hosts.len(), cut.join(", "));
+        let cut: Vec<&str> = hosts.iter().skip(MOST_HOSTS).take(NAMED).map(|host| host.value.as_str()).collect();
+        let more = hosts.len() - MOST_HOSTS - cut.len();
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let message = format!("a rule has {} hosts, and only the first five are used: not {}{more}", hosts.len(), cut.join(", "));
         found.push(checked.finding(&codes::TOO_MANY_HOSTS, message, first.origin).help("put the others into further rules or Ingresses"));
     }
     let listeners = listeners_of_rule(checked.source, checked.names, ingress, rule);
@@ -72,8 +93,8 @@ fn differs(one: &ListenerConfig, other: &ListenerConfig) -> Option<&'static str>
 
 fn contested(
     checked: &Checked<'_, '_>,
-    (ingress, config): (&Ingress<'_>, &ListenerConfig),
-    (other, before): (&Ingress<'_>, &ListenerConfig),
+    (ingress, config): (&Ingress, &ListenerConfig),
+    (other, before): (&Ingress, &ListenerConfig),
     id: &ListenerId,
     what: &str,
 ) -> Diagnostic {
@@ -90,24 +111,30 @@ pub(super) fn words(id: &ListenerId) -> String {
     }
 }
 
-/// Priorities that two rules have.
+/// Priorities that several rules have, one finding for each.
 fn priorities(checked: &Checked<'_, '_>) -> Vec<Diagnostic> {
     let properties = checked.processed.gateway.as_ref().and_then(|gateway| gateway.properties.as_ref());
-    let mut seen: BTreeMap<i64, (&str, Option<Origin>)> = BTreeMap::new();
-    let mut found = Vec::new();
+    let mut seen: BTreeMap<i64, Vec<&Arc<Part<RoutingRule>>>> = BTreeMap::new();
     for rule in properties.and_then(|properties| properties.rules.as_ref()).into_iter().flatten() {
-        let Some(priority) = rule.properties.priority else { continue };
-        match seen.get(&priority.value) {
-            Some((other, at)) => {
-                let message =
-                    format!("the rules `{other}` and `{}` both have the priority {}, and Azure refuses the gateway", rule.name, priority.value);
-                let finding = checked.finding(&codes::PRIORITY_TAKEN, message, priority.origin);
-                found.push(finding.related(Place::origin(*at), "the other rule"));
-            }
-            None => {
-                seen.insert(priority.value, (&rule.name, priority.origin.or(rule.origin)));
-            }
+        if let Some(priority) = rule.properties.priority {
+            seen.entry(priority.value).or_default().push(rule);
         }
     }
-    found
+    let finding = |(priority, rules): (i64, Vec<&Arc<Part<RoutingRule>>>)| {
+        let [first, second, more @ ..] = rules.as_slice() else { return None };
+        let more = if more.is_empty() { "both".into() } else { format!("and {} more all", more.len()) };
+        let message = format!("the rules `{}` and `{}` {more} have the priority {priority}, and Azure refuses the gateway", first.name, second.name);
+        let at = |rule: &Part<RoutingRule>| rule.properties.priority.and_then(|priority| priority.origin).or(rule.origin);
+        let finding = checked.finding(&codes::PRIORITY_TAKEN, message, at(second)).related(Place::origin(at(first)), "the first of them");
+        // The controller runs out of numbers of its own.
+        let is_own = second.properties.priority.is_some_and(|priority| priority.origin == second.origin);
+        Some(if is_own && priority == MOST_PRIORITY {
+            finding.help(format!(
+                "AGIC has no more free numbers below {MOST_PRIORITY}: give rules priorities by `rule-priority`, or use another gateway"
+            ))
+        } else {
+            finding
+        })
+    };
+    seen.into_iter().filter_map(finding).collect()
 }

@@ -13,15 +13,21 @@ mod shared;
 mod tls;
 mod values;
 
+use super::build::{Group, Share};
 use super::controller::Processed;
 use super::model::Ingress;
-use super::names::Names;
+use super::names::{ListenerId, Names};
 use super::options::Options;
 use super::source::Source;
 use crate::diagnostic::{Code, Diagnostic, Findings, Place};
-use crate::ir::appgw::Gateway;
+use crate::ir::appgw::{Gateway, Part, PathMap};
+use crate::order::Gather as _;
 use crate::resource::{ObjectId, Objects, Origin};
 use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Deref;
+use hashbrown::{HashMap, HashSet};
 
 /// What checks look at.
 pub struct Checked<'a, 'c> {
@@ -36,12 +42,12 @@ pub struct Checked<'a, 'c> {
     /// The gateway as it was.
     pub before: &'a Gateway,
     /// What came of it.
-    pub processed: &'a Processed<'c>,
+    pub processed: &'a Processed,
     /// Where findings go.
     pub sink: &'a mut Findings,
 }
 
-type Check = fn(&mut Checked<'_, '_>);
+type Check = fn(&mut Run<'_, '_, '_>);
 
 /// The checks, in the order in which findings are reported.
 const CHECKS: &[Check] = &[
@@ -57,10 +63,78 @@ const CHECKS: &[Check] = &[
     shared::check,
 ];
 
+/// What earlier compiles found nothing wrong with, by the addresses of what is held here. All else is looked at again.
+#[derive(Default)]
+pub struct Memory {
+    shares: HashMap<usize, Arc<Share>>,
+    path_maps: HashMap<usize, Arc<Part<PathMap>>>,
+}
+
 /// Runs all of them.
-pub fn run(mut checked: Checked<'_, '_>) {
+pub fn run(checked: Checked<'_, '_>, memory: &mut Memory) {
+    let mut run = Run { checked, memory, loud: HashSet::new(), loud_listeners: HashSet::new() };
     for check in CHECKS {
-        check(&mut checked);
+        check(&mut run);
+    }
+    let Run { checked, loud, loud_listeners, .. } = run;
+    let quiet = checked.processed.shares.iter().enumerate().filter(|(at, _)| !loud.contains(at));
+    let shares = quiet.map(|(_, share)| (Arc::as_ptr(share).addr(), share.clone())).gathered();
+    let quiet = checked.processed.path_maps.iter().filter(|group| !loud_listeners.contains(&*group.id));
+    let path_maps = quiet.map(|group| (Arc::as_ptr(&group.map).addr(), group.map.clone())).gathered();
+    *memory = Memory { shares, path_maps };
+}
+
+/// The checks as they run.
+struct Run<'a, 'c, 'm> {
+    checked: Checked<'a, 'c>,
+    memory: &'m Memory,
+    /// The places of Ingresses with a finding.
+    loud: HashSet<usize>,
+    /// Listeners whose paths have a finding.
+    loud_listeners: HashSet<ListenerId>,
+}
+
+impl<'a, 'c> Deref for Run<'a, 'c, '_> {
+    type Target = Checked<'a, 'c>;
+
+    fn deref(&self) -> &Checked<'a, 'c> {
+        &self.checked
+    }
+}
+
+impl Run<'_, '_, '_> {
+    /// Whether it is known that no check of an Ingress alone finds anything.
+    fn is_quiet(&self, at: usize) -> bool {
+        self.processed.shares.get(at).is_some_and(|share| self.memory.shares.contains_key(&Arc::as_ptr(share).addr()))
+    }
+
+    /// Whether it is known that the paths of a listener have no finding.
+    fn has_quiet_paths(&self, group: &Group) -> bool {
+        self.memory.path_maps.contains_key(&Arc::as_ptr(&group.map).addr())
+    }
+
+    /// Runs a check that looks at one Ingress, and at what the Ingress finds of its Services and Secrets.
+    fn each(&mut self, check: impl Fn(&Checked<'_, '_>, &Ingress) -> Vec<Diagnostic>) {
+        let processed = self.processed;
+        for (at, ingress) in processed.ingresses.iter().enumerate() {
+            if !self.is_quiet(at) {
+                let found = check(&self.checked, ingress);
+                self.about(at, found);
+            }
+        }
+    }
+
+    /// Reports what was found about one Ingress.
+    fn about(&mut self, at: usize, found: Vec<Diagnostic>) {
+        if !found.is_empty() {
+            self.loud.insert(at);
+        }
+        found.into_iter().for_each(|finding| self.tell(finding));
+    }
+
+    /// Reports a finding.
+    fn tell(&mut self, finding: Diagnostic) {
+        self.checked.sink.report(finding);
     }
 }
 
@@ -74,14 +148,9 @@ impl Checked<'_, '_> {
             None => finding,
         }
     }
-
-    /// Tells a finding.
-    fn tell(&mut self, finding: Diagnostic) {
-        self.sink.report(finding);
-    }
 }
 
 /// An Ingress, in sentences.
-fn named(ingress: &Ingress<'_>) -> String {
+fn named(ingress: &Ingress) -> String {
     alloc::format!("Ingress `{}`", ingress.key())
 }

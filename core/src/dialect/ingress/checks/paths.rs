@@ -1,52 +1,64 @@
 //! Paths: what takes more than it says, and what nothing gets to.
 
 use super::listeners::words;
-use super::{Checked, named};
+use super::{Checked, Run, named};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::dialect::ingress::build::listeners_of_rule;
 use crate::dialect::ingress::codes;
-use crate::dialect::ingress::model::{Ingress, Path, PathType};
+use crate::dialect::ingress::model::{Ingress, Path, PathType, Rule};
 use crate::dialect::ingress::names::ListenerId;
+use crate::order::Gather as _;
 use crate::resource::Origin;
 use crate::text::Str;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use hashbrown::{HashMap, HashSet};
 
-/// How many earlier paths of a listener are looked at for each.
-const LOOKED_AT: usize = 1000;
-
-/// What a listener has so far: its patterns, in order, and what takes everything else.
+/// What a listener has so far: what its patterns with a star begin with, in lower case, each with the number and place of the first; places of all
+/// patterns; and what takes everything else.
 #[derive(Default)]
 struct ListenerPaths {
     patterns: Vec<(String, Origin)>,
-    places: BTreeMap<String, Origin>,
+    beginnings: HashMap<String, usize>,
+    places: HashMap<String, Origin>,
     default: Option<(Origin, Option<Str>)>,
 }
 
-pub(super) fn check(checked: &mut Checked<'_, '_>) {
+pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let processed = checked.processed;
-    let mut seen: BTreeMap<ListenerId, ListenerPaths> = BTreeMap::new();
-    let mut findings = Vec::new();
-    for ingress in &processed.ingresses {
-        for rule in &ingress.rules {
-            if rule.http.is_none() {
-                let message = "the rule has no `http`, so it is skipped and its host gets no listener";
-                findings.push(checked.finding(&codes::RULE_WITHOUT_PATHS, message, rule.origin));
+    // Whether there is anything to look at, for each rule of each Ingress.
+    let groups = processed.path_maps.iter().filter(|group| !checked.has_quiet_paths(group));
+    let active: HashSet<(usize, Option<usize>)> = groups.flat_map(|group| &group.paths).map(|(at, paths)| (*at as usize, paths.rule)).gathered();
+    let mut seen: HashMap<ListenerId, ListenerPaths> = HashMap::new();
+    for (at, ingress) in processed.ingresses.iter().enumerate() {
+        for (number, rule) in ingress.rules.iter().enumerate() {
+            if !checked.is_quiet(at) {
+                let found = of_rule(checked, rule);
+                checked.about(at, found);
+            }
+            if rule.http.is_none() || !active.contains(&(at, Some(number))) && !processed.path_maps.is_empty() {
                 continue;
             }
-            findings.extend(rule.paths().iter().filter_map(|path| wide(checked, path)));
             // Both listeners of a rule have the same paths: one is reported.
             let listeners = listeners_of_rule(checked.source, checked.names, ingress, rule);
             let Some((id, _)) = listeners.into_iter().next_back() else { continue };
             let of = seen.entry(id.clone()).or_default();
-            for path in rule.paths() {
-                findings.extend(of.add(checked, ingress, &id, path));
+            let found: Vec<Diagnostic> = rule.paths().iter().filter_map(|path| of.add(checked, ingress, &id, path)).collect();
+            if !found.is_empty() {
+                checked.loud_listeners.insert(id);
             }
+            found.into_iter().for_each(|finding| checked.tell(finding));
         }
     }
-    findings.into_iter().for_each(|finding| checked.tell(finding));
+}
+
+fn of_rule(checked: &Checked<'_, '_>, rule: &Rule) -> Vec<Diagnostic> {
+    if rule.http.is_none() {
+        let message = "the rule has no `http`, so it is skipped and its host gets no listener";
+        return Vec::from([checked.finding(&codes::RULE_WITHOUT_PATHS, message, rule.origin)]);
+    }
+    rule.paths().iter().filter_map(|path| wide(checked, path)).collect()
 }
 
 /// The pattern that the gateway gets.
@@ -77,7 +89,7 @@ fn wide(checked: &Checked<'_, '_>, path: &Path) -> Option<Diagnostic> {
 }
 
 impl ListenerPaths {
-    fn add(&mut self, checked: &Checked<'_, '_>, ingress: &Ingress<'_>, id: &ListenerId, path: &Path) -> Option<Diagnostic> {
+    fn add(&mut self, checked: &Checked<'_, '_>, ingress: &Ingress, id: &ListenerId, path: &Path) -> Option<Diagnostic> {
         if path.is_catch_all() {
             let service = path.backend.service.as_ref().map(|service| service.name.value.clone());
             let before = self.default.replace((path.origin, service.clone()))?;
@@ -93,22 +105,24 @@ impl ListenerPaths {
             let message = format!("the path `{pattern}` is a duplicate for {}; the first one is used", words(id));
             return Some(checked.finding(&codes::PATH_TAKEN, message, path.origin).related(Place::origin(*first), "the path that is used"));
         }
-        let covering = self.patterns.iter().take(LOOKED_AT).find(|(earlier, _)| covers(earlier, &pattern));
+        let covering = self.covering(&pattern);
         let finding = covering.map(|(earlier, at)| {
             let message = format!("`{earlier}` comes before `{pattern}` and takes all of its requests: the gateway tries paths in order");
             let finding = checked.finding(&codes::UNREACHABLE_PATH, message, path.origin).related(Place::origin(*at), "the path that takes them");
             finding.help("put the longer path first")
         });
         self.places.insert(pattern.clone(), path.origin);
+        if let Some(beginning) = pattern.strip_suffix('*') {
+            self.beginnings.entry(beginning.to_lowercase()).or_insert(self.patterns.len());
+        }
         self.patterns.push((pattern, path.origin));
         finding
     }
-}
 
-/// Whether all that a later pattern matches is matched by an earlier one.
-fn covers(earlier: &str, later: &str) -> bool {
-    match earlier.strip_suffix('*') {
-        Some(beginning) => later.trim_end_matches('*').to_lowercase().starts_with(&beginning.to_lowercase()),
-        None => false,
+    /// The first pattern that matches all that a later one does.
+    fn covering(&self, later: &str) -> Option<&(String, Origin)> {
+        let later = later.trim_end_matches('*').to_lowercase();
+        let beginnings = (0..=later.len()).filter_map(|end| self.beginnings.get(later.get(..end)?));
+        self.patterns.get(*beginnings.min()?)
     }
 }

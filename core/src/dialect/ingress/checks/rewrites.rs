@@ -1,6 +1,6 @@
 //! Rewrites that are not there, or do something else.
 
-use super::Checked;
+use super::{Checked, Run};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::ingress::annotations as a;
 use crate::dialect::ingress::codes;
@@ -10,14 +10,14 @@ use crate::dialect::kubernetes::cursor::Cursor;
 use alloc::format;
 use alloc::vec::Vec;
 
-pub(super) fn check(checked: &mut Checked<'_, '_>) {
+pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let processed = checked.processed;
     let mut findings: Vec<Diagnostic> = processed.ingresses.iter().filter_map(|ingress| missing(checked, ingress)).collect();
     findings.extend(deleted(checked));
     findings.into_iter().for_each(|finding| checked.tell(finding));
 }
 
-fn missing(checked: &Checked<'_, '_>, ingress: &Ingress<'_>) -> Option<Diagnostic> {
+fn missing(checked: &Checked<'_, '_>, ingress: &Ingress) -> Option<Diagnostic> {
     let (named, custom) = (ingress.annotations.some_text(&a::REWRITE_RULE_SET), ingress.annotations.some_text(&a::REWRITE_CUSTOM_RESOURCE));
     match (named, custom) {
         (Some(named), Some(_)) => {

@@ -1,12 +1,12 @@
 //! Gateways that are shared, or look as if they were.
 
-use super::Checked;
+use super::Run;
 use crate::dialect::ingress::codes;
 use crate::dialect::ingress::kinds::Kind;
 use alloc::format;
 use alloc::vec::Vec;
 
-pub(super) fn check(checked: &mut Checked<'_, '_>) {
+pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let source = checked.source;
     let mut findings = Vec::new();
     for held in source.cluster.all(Kind::ProhibitedTarget) {

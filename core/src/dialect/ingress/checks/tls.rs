@@ -1,22 +1,17 @@
 //! Items of `tls` that do nothing.
 
-use super::{Checked, named};
+use super::{Checked, Run, named};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::ingress::codes;
 use crate::dialect::ingress::model::Ingress;
 use alloc::format;
 use alloc::vec::Vec;
 
-pub(super) fn check(checked: &mut Checked<'_, '_>) {
-    let processed = checked.processed;
-    for ingress in &processed.ingresses {
-        for finding in findings(checked, ingress) {
-            checked.tell(finding);
-        }
-    }
+pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
+    checked.each(findings);
 }
 
-fn findings(checked: &Checked<'_, '_>, ingress: &Ingress<'_>) -> Vec<Diagnostic> {
+fn findings(checked: &Checked<'_, '_>, ingress: &Ingress) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for tls in &ingress.tls {
         if tls.secret.is_empty() {

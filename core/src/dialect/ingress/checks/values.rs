@@ -1,11 +1,12 @@
 //! Annotations whose values the controller does not read without a word, and priorities.
 
-use super::Checked;
+use super::{Checked, Run};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::ingress::annotations::{self as a, Annotation, Form, Read};
 use crate::dialect::ingress::codes;
 use crate::dialect::ingress::model::Ingress;
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// The controller tells of these itself.
@@ -22,20 +23,15 @@ const LIMITS: [(&Annotation, i64, i64); 6] = [
     (&a::RULE_PRIORITY, 1, 20_000),
 ];
 
-pub(super) fn check(checked: &mut Checked<'_, '_>) {
-    let processed = checked.processed;
-    for ingress in &processed.ingresses {
-        for annotation in a::ALL {
-            let finding = unreadable(checked, ingress, annotation).or_else(|| outside(checked, ingress, annotation));
-            if let Some(finding) = finding {
-                checked.tell(finding);
-            }
-        }
-    }
-    priorities(checked, &processed.ingresses);
+pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
+    checked.each(|checked, ingress| {
+        let finding = |annotation: &&Annotation| unreadable(checked, ingress, annotation).or_else(|| outside(checked, ingress, annotation));
+        a::ALL.iter().filter_map(finding).collect()
+    });
+    priorities(checked);
 }
 
-fn unreadable(checked: &Checked<'_, '_>, ingress: &Ingress<'_>, annotation: &Annotation) -> Option<Diagnostic> {
+fn unreadable(checked: &Checked<'_, '_>, ingress: &Ingress, annotation: &Annotation) -> Option<Diagnostic> {
     let text = ingress.annotations.text(annotation)?;
     let (is_wrong, wanted) = match annotation.form {
         Form::Flag => (matches!(ingress.annotations.flag(annotation), Read::Invalid(_)), "`true` or `false`"),
@@ -49,7 +45,7 @@ fn unreadable(checked: &Checked<'_, '_>, ingress: &Ingress<'_>, annotation: &Ann
     Some(checked.finding(&codes::ANNOTATION_VALUE, message, text.origin).help(format!("the default is used: {}", annotation.default)))
 }
 
-fn outside(checked: &Checked<'_, '_>, ingress: &Ingress<'_>, annotation: &Annotation) -> Option<Diagnostic> {
+fn outside(checked: &Checked<'_, '_>, ingress: &Ingress, annotation: &Annotation) -> Option<Diagnostic> {
     let (_, least, most) = LIMITS.iter().find(|(limited, ..)| limited.name == annotation.name)?;
     let number = ingress.annotations.number(annotation).value()?;
     if (*least..=*most).contains(&number.value) {
@@ -61,9 +57,10 @@ fn outside(checked: &Checked<'_, '_>, ingress: &Ingress<'_>, annotation: &Annota
 }
 
 /// Either all Ingresses have a priority, or none.
-fn priorities(checked: &mut Checked<'_, '_>, ingresses: &[Ingress<'_>]) {
-    let asks = |ingress: &&Ingress<'_>| ingress.annotations.text(&a::RULE_PRIORITY).is_some();
-    let without: Vec<&Ingress<'_>> = ingresses.iter().filter(|ingress| !ingress.rules.is_empty() && !asks(ingress)).collect();
+fn priorities(checked: &mut Run<'_, '_, '_>) {
+    let ingresses = &checked.processed.ingresses;
+    let asks = |ingress: &&Arc<Ingress>| ingress.annotations.text(&a::RULE_PRIORITY).is_some();
+    let without: Vec<&Arc<Ingress>> = ingresses.iter().filter(|ingress| !ingress.rules.is_empty() && !asks(ingress)).collect();
     let (Some(first), Some(missing)) = (ingresses.iter().find(asks), without.first()) else { return };
     let at = first.annotations.text(&a::RULE_PRIORITY).and_then(|text| text.origin);
     let message = format!("`{}` has a priority and `{}` has none: AGIC asks for all or none", first.key(), missing.key());

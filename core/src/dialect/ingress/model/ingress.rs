@@ -8,10 +8,11 @@ use crate::resource::{ObjectId, Origin, Sourced};
 use crate::text::{Str, Value};
 use alloc::format;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// An Ingress.
 #[derive(Clone, Debug)]
-pub struct Ingress<'c> {
+pub struct Ingress {
     /// The object.
     pub object: ObjectId,
     /// Its namespace.
@@ -21,7 +22,7 @@ pub struct Ingress<'c> {
     /// The whole of it.
     pub origin: Origin,
     /// Its annotations.
-    pub annotations: Annotations<'c>,
+    pub annotations: Annotations,
     /// `ingressClassName`, even if it is empty.
     pub class: Option<Sourced<Str>>,
     /// Where requests go that no rule takes.
@@ -139,9 +140,9 @@ impl Path {
     }
 }
 
-impl<'c> Ingress<'c> {
+impl Ingress {
     /// Reads an Ingress, or a MultiClusterIngress as one.
-    pub fn read(held: &'c AdmittedObject<'_>, kind: Kind) -> Self {
+    pub fn read(held: &AdmittedObject<'_>, kind: Kind) -> Self {
         let root = held.root();
         let spec = if kind == Kind::MultiClusterIngress { root.at("spec.template") } else { root.field("spec") };
         let is_old = kind == Kind::OldIngress;
@@ -153,7 +154,7 @@ impl<'c> Ingress<'c> {
             namespace: held.namespace().clone(),
             name: held.name().clone(),
             origin: root.origin(),
-            annotations: Annotations(root.at("metadata.annotations")),
+            annotations: Annotations::at(root.at("metadata.annotations")),
             class: class.some_str().map(|text| Sourced::new(Str::new(text), class.origin())),
             default_backend: default_backend.map(|at| backend(at, is_old)),
             tls: spec.field("tls").items().map(tls).collect(),
@@ -170,6 +171,15 @@ impl<'c> Ingress<'c> {
     /// `NAMESPACE/NAME`, which is also the order of Ingresses.
     pub fn key(&self) -> Str {
         format!("{}/{}", self.namespace, self.name).into()
+    }
+
+    /// Which Ingress comes first, by the keys as text.
+    pub fn in_order(&self, other: &Self) -> Ordering {
+        if self.namespace == other.namespace {
+            return self.name.cmp(&other.name);
+        }
+        let bytes = |of: &Self| -> Vec<u8> { of.namespace.bytes().chain(core::iter::once(b'/')).chain(of.name.bytes()).collect() };
+        bytes(self).cmp(&bytes(other))
     }
 }
 

@@ -12,7 +12,7 @@ fn names(prefix: &str) -> Names {
 }
 
 fn id(port: i64, hosts: &[&str], frontend: FrontendType) -> ListenerId {
-    ListenerId { port, hosts: hosts.iter().map(Str::new).collect(), frontend, origin: None }
+    ListenerId::new(port, hosts.iter().map(Str::new).collect(), frontend, None)
 }
 
 #[test]

@@ -1,0 +1,168 @@
+//! Objects that an API server holds, by name; and what was found out about objects, known by what they were read from.
+//!
+//! What must not be here: admission; what any object means.
+
+use crate::order::Order as _;
+use crate::resource::{Content, Object, ObjectId};
+use crate::text::Str;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use hashbrown::{Equivalent, HashMap};
+
+/// A namespace and a name.
+pub type Name = (Str, Str);
+
+/// What has a namespace and a name.
+pub trait Named {
+    /// Its namespace; empty for what stands in none.
+    fn namespace(&self) -> &Str;
+    /// Its name.
+    fn name(&self) -> &Str;
+}
+
+/// The objects of a kind.
+#[derive(Clone, Debug)]
+pub struct ByName<T> {
+    /// In the order of the text.
+    objects: Vec<T>,
+    /// Their places by name.
+    places: HashMap<Name, u32>,
+    /// Their places, in the order of their names.
+    order: Arc<Vec<u32>>,
+}
+
+/// The names of the objects of a kind, in the order of the text, and their places in the order of their names.
+#[derive(Default)]
+pub struct NameOrder {
+    names: Vec<Name>,
+    order: Arc<Vec<u32>>,
+}
+
+/// A name that is looked for.
+#[derive(PartialEq, Eq, Hash)]
+pub struct NameKey<'n>(pub &'n str, pub &'n str);
+
+impl Equivalent<Name> for NameKey<'_> {
+    fn equivalent(&self, name: &Name) -> bool {
+        self.1 == name.1 && self.0 == name.0
+    }
+}
+
+impl<T> Default for ByName<T> {
+    fn default() -> Self {
+        Self { objects: Vec::new(), places: HashMap::new(), order: Arc::default() }
+    }
+}
+
+impl<T: Named> ByName<T> {
+    /// Takes an object; gives the one whose place it takes.
+    pub fn insert(&mut self, object: T) -> Option<T> {
+        let next = self.objects.len() as u32;
+        let place = *self.places.entry((object.namespace().clone(), object.name().clone())).or_insert(next);
+        match self.objects.get_mut(place as usize) {
+            Some(earlier) => Some(core::mem::replace(earlier, object)),
+            None => {
+                self.objects.push(object);
+                None
+            }
+        }
+    }
+
+    /// Puts the objects in the order of their names, which is known where they are the same as before.
+    pub fn put_in_order(&mut self, before: &mut NameOrder) {
+        let same = before.names.len() == self.objects.len()
+            && self.objects.iter().zip(&before.names).all(|(object, known)| *object.name() == known.1 && *object.namespace() == known.0);
+        if !same {
+            before.names = self.objects.iter().map(|object| (object.namespace().clone(), object.name().clone())).collect();
+            let mut order: Vec<u32> = (0..self.objects.len() as u32).collect();
+            order.order_by(|a, b| before.names.get(*a as usize).cmp(&before.names.get(*b as usize)));
+            before.order = Arc::new(order);
+        }
+        self.order = before.order.clone();
+    }
+
+    /// All of them, by namespace and name.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.order.iter().filter_map(|place| self.objects.get(*place as usize))
+    }
+
+    /// One object.
+    pub fn get(&self, namespace: &str, name: &str) -> Option<&T> {
+        self.objects.get(*self.places.get(&NameKey(namespace, name))? as usize)
+    }
+}
+
+/// What earlier compiles found out about objects. An object is known by its number and by the address of its content, which is no other's as long
+/// as this holds it.
+pub struct ByContent<T> {
+    known: HashMap<usize, Entry<T>>,
+    round: u32,
+}
+
+struct Entry<T> {
+    #[expect(dead_code, reason = "holds the address by which it is known")]
+    content: Arc<Content>,
+    object: ObjectId,
+    value: T,
+    /// The compile in which it was there last.
+    round: u32,
+}
+
+impl<T> Default for ByContent<T> {
+    fn default() -> Self {
+        Self { known: HashMap::new(), round: 0 }
+    }
+}
+
+fn address(object: &Object) -> usize {
+    Arc::as_ptr(&object.content).addr()
+}
+
+impl<T> ByContent<T> {
+    /// Begins a compile; `objects` is how many there are.
+    pub fn begin(&mut self, objects: usize) {
+        if self.round == u32::MAX {
+            *self = Self::default();
+        }
+        self.known.reserve(objects.saturating_sub(self.known.len()));
+        self.round += 1;
+    }
+
+    /// What is known of an object.
+    pub fn get(&mut self, object: &Object) -> Option<&T> {
+        let known = self.known.get_mut(&address(object)).filter(|known| known.object == object.id)?;
+        known.round = self.round;
+        Some(&known.value)
+    }
+
+    /// Whether something is known of an object.
+    pub fn knows(&self, object: &Object) -> bool {
+        self.known.get(&address(object)).is_some_and(|known| known.object == object.id)
+    }
+
+    /// Keeps what was found out about an object.
+    pub fn put(&mut self, object: &Object, value: T) {
+        let entry = Entry { content: object.content.clone(), object: object.id, value, round: self.round };
+        self.known.insert(address(object), entry);
+    }
+
+    /// Ends a compile: forgets what is not there any more, where that is much.
+    pub fn end(&mut self, objects: usize) {
+        if self.known.len() > objects + objects / 4 + 64 {
+            let round = self.round;
+            self.known.retain(|_, known| known.round == round);
+        }
+    }
+}
+
+impl<T: Clone> ByContent<T> {
+    /// What is known of an object, or is found out now.
+    pub fn or_make(&mut self, object: &Object, make: impl FnOnce() -> T) -> T {
+        if let Some(known) = self.get(object) {
+            return known.clone();
+        }
+        let value = make();
+        self.put(object, value.clone());
+        value
+    }
+}

@@ -1,0 +1,83 @@
+//! What is counted of requests to Azure and of changes there, for `/metrics`.
+//!
+//! What must not be here: how it is shown.
+
+use super::transport::Answer;
+use super::trouble::Trouble;
+use crate::worker::metrics::{Number, counter, gauge};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+#[derive(Debug, Default)]
+struct Counts {
+    requests: AtomicU64,
+    throttled: AtomicU64,
+    conflicts: AtomicU64,
+    errors: AtomicU64,
+    changes: AtomicU64,
+    failures: AtomicU64,
+    micros: AtomicU64,
+    held: AtomicBool,
+    /// When the gateway was read last, in seconds since 1970.
+    read: AtomicU64,
+}
+
+/// Counters. Clones count together.
+#[derive(Clone, Debug, Default)]
+pub struct Metrics(Arc<Counts>);
+
+impl Metrics {
+    /// A request was sent, and this came of it.
+    pub fn asked(&self, outcome: &Result<Answer, Trouble>) {
+        self.0.requests.fetch_add(1, Relaxed);
+        let counter = match outcome {
+            Ok(answer) if answer.status == 429 => &self.0.throttled,
+            Ok(answer) if answer.status == 412 => &self.0.conflicts,
+            // A token that has run out is renewed.
+            Ok(answer) if answer.status < 400 || answer.status == 401 => return,
+            Ok(_) | Err(_) => &self.0.errors,
+        };
+        counter.fetch_add(1, Relaxed);
+    }
+
+    /// The gateway was read.
+    pub fn read(&self) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.0.read.store(now.as_secs(), Relaxed);
+    }
+
+    /// The gateway was changed.
+    pub fn changed(&self, took: Duration) {
+        self.0.changes.fetch_add(1, Relaxed);
+        self.0.micros.fetch_add(took.as_micros() as u64, Relaxed);
+    }
+
+    /// A change was not carried out.
+    pub fn failed(&self) {
+        self.0.failures.fetch_add(1, Relaxed);
+    }
+
+    /// Whether a change waits for a person.
+    pub fn held(&self, held: bool) {
+        self.0.held.store(held, Relaxed);
+    }
+
+    /// Each with its name, its kind and what it counts.
+    #[must_use]
+    pub fn all(&self) -> Vec<Number> {
+        let count = |of: &AtomicU64| of.load(Relaxed) as f64;
+        let of = &*self.0;
+        vec![
+            counter("chancery_arm_requests", "Requests to Azure Resource Manager.", count(&of.requests)),
+            counter("chancery_arm_throttled", "Requests that Azure throttled (429).", count(&of.throttled)),
+            counter("chancery_arm_conflicts", "Changes that came after one of somebody else (412).", count(&of.conflicts)),
+            counter("chancery_arm_errors", "Requests that Azure did not answer, or answered with another error.", count(&of.errors)),
+            counter("chancery_arm_changes", "Changes of the Application Gateway that were carried out.", count(&of.changes)),
+            counter("chancery_arm_change_failures", "Changes of the Application Gateway that were not carried out.", count(&of.failures)),
+            counter("chancery_arm_change_seconds", "Time that changes of the Application Gateway took.", count(&of.micros) / 1e6),
+            gauge("chancery_arm_held", "Whether a change waits until a person allows it.", f64::from(u8::from(of.held.load(Relaxed)))),
+            gauge("chancery_arm_read_timestamp_seconds", "When the Application Gateway was read last.", count(&of.read)),
+        ]
+    }
+}
