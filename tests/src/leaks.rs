@@ -4,6 +4,7 @@
 
 use crate::chance::Chance;
 
+mod accounts;
 mod files;
 
 /// An input.
@@ -499,14 +500,15 @@ const CONSUL: &[Form] = &[
     }),
 ];
 
-/// All forms, by what they have in common.
+/// The forms in which slips are made, by what they have in common.
 const GROUPS: [(&str, &[Form]); 6] =
     [("shape", SHAPES), ("kind", KINDS), ("broken", BROKEN), ("other", OTHERS), ("consul", CONSUL), ("file", files::FILES)];
 
 /// All forms, each with values of its own; every other one beside a gateway.
 pub fn all() -> Vec<Leak> {
     let mut leaks = Vec::new();
-    for (group, (name, make)) in GROUPS.into_iter().flat_map(|(group, forms)| forms.iter().map(move |form| (group, *form))) {
+    let groups = GROUPS.into_iter().chain([("account", accounts::ACCOUNTS)]);
+    for (group, (name, make)) in groups.flat_map(|(group, forms)| forms.iter().map(move |form| (group, *form))) {
         for beside in [false, true] {
             let mut values = Values { next: 0, marks: Vec::new() };
             let text = make(&mut values);
