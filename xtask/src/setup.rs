@@ -91,6 +91,28 @@ pub fn envoy() -> Result<PathBuf, String> {
     Ok(ours)
 }
 
+/// The version of Helm that lints the chart, where the machine has none.
+const HELM: &str = "v3.18.4";
+
+/// Helm, which Go builds of its modules.
+pub fn helm() -> Result<PathBuf, String> {
+    if let Some(named) = env::var_os("CHANCERY_HELM") {
+        return Ok(named.into());
+    }
+    let ours = tools().join("bin/helm");
+    if !ours.is_file() && works("helm", &["version"]) {
+        step("helm", true, || Ok(()))?;
+        return Ok("helm".into());
+    }
+    step("helm", ours.is_file(), || {
+        let module = format!("helm.sh/helm/v3/cmd/helm@{HELM}");
+        let mut install = program("go");
+        install.args(["install", "-trimpath", "-ldflags", "-s -w", &module]).env("CGO_ENABLED", "0").env("GOTOOLCHAIN", "local");
+        call(install.env("GOBIN", tools().join("bin")))
+    })?;
+    Ok(ours)
+}
+
 /// Python's protobuf, which the conformance scorer wants.
 pub fn protobuf() -> Result<(), String> {
     let there = output(program("python3").args(["-c", "import google.protobuf"]).env("PYTHONPATH", python_path())).is_some();

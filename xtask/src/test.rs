@@ -204,6 +204,10 @@ fn tests() -> Result<Ended, String> {
         Ok(envoy) => drop(command.env("CHANCERY_ENVOY", envoy)),
         Err(error) => println!("Envoy is not asked: {error}"),
     }
+    match works("go", &["version"]).then(setup::helm) {
+        Some(helm) => drop(command.env("CHANCERY_HELM", helm?)),
+        None => println!("Helm is not asked: there is no Go to build it with"),
+    }
     if let Some(cases) = cases() {
         command.env("CHANCERY_CORPUS", cases);
     } else {
@@ -293,7 +297,7 @@ fn provenance() -> Result<Ended, String> {
     over_corpora("provenance::", "CHANCERY_PROVENANCE", "400")
 }
 
-/// Has Go build the API server of the next part, so that its modules are compiled while there is other work.
+/// Has Go build the API server of a later part, and Helm, so that its modules are compiled while there is other work.
 fn apiserver() -> Result<Ended, String> {
     if !works("go", &["version"]) {
         if env::var_os("CI").is_some() {
@@ -306,6 +310,7 @@ fn apiserver() -> Result<Ended, String> {
     call(Command::new(root().join("live/tests/apiserver/build")).arg(&built))?;
     // The tests name it by what it is made of, and have it linked once more.
     fs::remove_file(&built).map_err(|error| format!("{}: {error}", built.display()))?;
+    setup::helm()?;
     Ok(Ended::Passed)
 }
 

@@ -546,7 +546,7 @@ pub(super) fn hidden_in_key(key: &str) -> Vec<TextRange> {
 
 /// Whether the value of something may be a text of its own, or a line that gives a value to a word.
 pub(super) fn may_hold_text(value: &str) -> bool {
-    (value.contains([':', '=']) || value.contains("--")) && value.len() >= SHORTEST_LINE && says_sensitive(value) || holds_text(value)
+    (value.contains([':', '=', '<']) || value.contains("--")) && value.len() >= SHORTEST_LINE && says_sensitive(value) || holds_text(value)
 }
 
 /// Whether the value of something may be a text of its own.

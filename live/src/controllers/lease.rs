@@ -38,7 +38,6 @@ impl Leading {
 
 /// Renews a lease, or tries to get it, for as long as somebody wants to know whether it is held; then gives it back, so that another replica need not
 /// wait until it runs out.
-#[must_use]
 pub fn keep(mut holder: Holder) -> (Leading, impl Future<Output = ()> + Send) {
     let (told, leading) = watch::channel(None);
     let kept = async move {

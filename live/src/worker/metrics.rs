@@ -64,9 +64,12 @@ pub fn gauge(name: &'static str, help: &'static str, value: f64) -> Number {
     (name, "gauge", help, value)
 }
 
-/// Numbers that somebody else counts.
+/// Reads numbers that another part of the program counts.
+type Reader = Box<dyn Fn() -> Vec<Number> + Send>;
+
+/// Numbers that other parts of the program count.
 #[derive(Default)]
-struct Others(Mutex<Vec<Box<dyn Fn() -> Vec<Number> + Send>>>);
+struct Others(Mutex<Vec<Reader>>);
 
 impl fmt::Debug for Others {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -63,6 +63,7 @@ impl Replica {
             canary: true,
             ttl: None,
             page: None,
+            with_secrets: false,
         };
         let (end, ended) = tokio::sync::oneshot::channel::<()>();
         let task = tokio::spawn(async move {
