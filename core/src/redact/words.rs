@@ -133,8 +133,10 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
     let tail = key.as_bytes().last_chunk::<3>().map(|tail| tail.map(|byte| byte.to_ascii_lowercase()));
     let known =
         [*b"ord", *b"swd", *b"pwd", *b"ase", *b"key", *b"ken", *b"ion", *b"ret", *b"son", *b"cfg", *b"rer", *b"uth", *b"pem", *b"rsa", *b"ypt"];
-    let known = || known.into_iter().chain([*b"ial", *b"als", *b"eds", *b"psk", *b"ass", *b"otp", *b"ata"]);
-    if !tail.is_some_and(|tail| known().any(|known| known == tail)) {
+    let known = || known.into_iter().chain([*b"ial", *b"als", *b"eds", *b"psk", *b"ass", *b"otp"]);
+    // Longer than `metadata`, which nearly all objects have.
+    let is_data = |tail: [u8; 3]| tail == *b"ata" && key.len() > 8;
+    if !tail.is_some_and(|tail| known().any(|known| known == tail) || is_data(tail)) {
         return false;
     }
     let of_word = |word: &str| key.len() > word.len() && key.ends_with(word);
