@@ -413,6 +413,8 @@ async fn gateways_are_provisioned_with_the_permissions_of_the_manifests(cluster:
     let made = [
         named("apps/v1", "Deployment", Some("default"), "contour-web", Value::Null),
         named("apps/v1", "DaemonSet", Some("default"), "envoy-web", Value::Null),
+        named("v1", "Secret", Some("default"), "contourcert-web", Value::Null),
+        named("v1", "Secret", Some("default"), "envoycert-web", Value::Null),
         named("rbac.authorization.k8s.io/v1", "Role", Some("default"), "contour-web", Value::Null),
         named("rbac.authorization.k8s.io/v1", "ClusterRole", None, "contour-default-web", Value::Null),
     ];

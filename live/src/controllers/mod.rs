@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`statuses`] | what each object's status is to be, as a build says, and one controller for each kind that has one |
 //! | [`provisioner`] | what a build wants to be created for each Gateway, and one controller that sees to it |
+//! | [`certificates`] | certificates of a provisioned Contour and its Envoys |
 //! | [`delivery`] | which proxy belongs to which gateway, and which snapshot each gateway's proxies are to have |
 //! | [`objects`] | inputs from an API server as objects |
 //! | [`writer`] | writing to an API server |
@@ -12,6 +13,7 @@
 //!
 //! Nothing is written into a cluster unless `--write-status` or `--write-objects` is given. What must not be here: what a configuration means; a build says it.
 
+pub mod certificates;
 pub mod delivery;
 pub mod lease;
 pub mod objects;

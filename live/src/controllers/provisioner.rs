@@ -3,6 +3,7 @@
 //! A Gateway that is gone takes its objects with it; one that cannot be provisioned for now keeps what it has. What is written has a label, by which
 //! the next process finds it again. What must not be here: what is created; the build says it.
 
+use super::certificates::{Authority, is_generated};
 use super::objects::id_of;
 use super::writer::MANAGER;
 use crate::lock;
@@ -162,10 +163,25 @@ impl Reconcile for Provisioner {
     fn reconcile(&mut self, id: &Id, _: &Reading<'_>) -> Result<Vec<Action>, String> {
         let state = lock(&self.0.0);
         let wanted = state.wanted.get(id);
-        let writes = wanted.into_iter().flatten().map(|(object, value)| Action::Write(object.clone(), value.clone()));
+        let written = state.written.get(id);
+        let is_written = |object: &Id| written.is_some_and(|written| written.contains(object));
+        // Certificates are made once: both of a Gateway, when one is missing.
+        let is_new = wanted.into_iter().flatten().any(|(object, value)| is_generated(value) && !is_written(object));
+        let authority = is_new.then(Authority::new).transpose()?;
+        let mut actions = Vec::new();
+        for (object, value) in wanted.into_iter().flatten() {
+            let mut value = value.clone();
+            match &authority {
+                Some(authority) if is_generated(&value) => authority.fill(object, &mut value)?,
+                None if is_generated(&value) => continue,
+                _ => {}
+            }
+            actions.push(Action::Write(object.clone(), value));
+        }
         let is_wanted = |object: &Id| wanted.is_some_and(|wanted| wanted.contains_key(object));
-        let gone = state.written.get(id).into_iter().flatten().filter(|object| !is_wanted(object));
-        Ok(writes.chain(gone.map(|object| Action::Delete(object.clone()))).collect())
+        let gone = written.into_iter().flatten().filter(|object| !is_wanted(object));
+        actions.extend(gone.map(|object| Action::Delete(object.clone())));
+        Ok(actions)
     }
 
     fn carried_out(&mut self, id: &Id, actions: &[Action]) {
@@ -238,6 +254,7 @@ mod tests {
             assert_eq!(value["metadata"]["labels"][LABEL], "chancery");
         }
         assert!(wanted.update(&both).is_empty(), "the same again is no news");
+        certificates_are_made_once(&mut test);
         // Its class is none of ours any more: Contour's provisioner ignores it, and it keeps what it has.
         let ignored = build(&[CLASS.into(), gateway("a", "other"), gateway("b", "c")]);
         assert!(wanted.update(&ignored).is_empty());
@@ -245,6 +262,32 @@ mod tests {
         let (writes, deleted) = tell(&mut test, wanted.update(&without));
         assert!(writes == 0 && deleted.len() >= 5 && deleted.iter().all(|id| !id.contains("-b")), "{deleted:?}");
         assert!(wanted.update(&without).is_empty(), "it is gone");
+    }
+
+    fn certificates_are_made_once(test: &mut TestController) {
+        let secrets = |test: &TestController| -> Vec<Value> {
+            let of = |action: &Action| if let Action::Write(id, value) = action { (&*id.kind == "Secret").then(|| value.clone()) } else { None };
+            test.written.iter().filter_map(of).collect()
+        };
+        let made = secrets(test);
+        assert_eq!(made.len(), 4, "one for Contour and one for Envoy of each of two Gateways");
+        let part = |secret: &Value, name: &str| {
+            use base64ct::{Base64, Encoding as _};
+            Base64::decode_vec(secret["data"][name].as_str().unwrap_or_default()).expect("base64")
+        };
+        let (_, authority) = x509_parser::pem::parse_x509_pem(&part(&made[0], "ca.crt")).expect("PEM");
+        let authority = authority.parse_x509().expect("a certificate");
+        let (_, leaf) = x509_parser::pem::parse_x509_pem(&part(&made[0], "tls.crt")).expect("PEM");
+        let leaf = leaf.parse_x509().expect("a certificate");
+        assert_eq!(leaf.issuer(), authority.subject());
+        let names = leaf.subject_alternative_name().expect("readable").expect("there").value.general_names.iter().map(ToString::to_string);
+        let names = names.collect::<Vec<_>>().join(" ");
+        assert!(names.contains("contour-") && names.contains(".default.svc.cluster.local"), "{names}");
+        assert!(part(&made[0], "tls.key").starts_with(b"-----BEGIN PRIVATE KEY-----"));
+        let owner = |action: &Action| if let Action::Write(id, value) = action { owner_of(&id.kind, value) } else { None };
+        let ids: BTreeSet<Id> = test.written.iter().filter_map(owner).map(|(gateway, _)| gateway).collect();
+        tell(test, ids.into_iter().collect());
+        assert!(!test.written.is_empty() && secrets(test).is_empty(), "what is there stays");
     }
 
     #[test]
