@@ -43,7 +43,9 @@ pub(super) fn without_hidden(message: &str, text: &str, shown: &str, value: Opti
 fn words_shown(part: &str, is_hidden: &impl Fn(&str) -> bool, out: &mut String) {
     for word in part.split_inclusive(char::is_whitespace) {
         let bare = word.trim_end();
-        let is_own = bare.len() < SHORTEST_WORD || !(is_hidden(bare) || is_hidden(bare.trim_matches(QUOTES)));
+        // Dots end what a message cuts off.
+        let within = bare.trim_end_matches(['.', '\u{2026}', '"', '`', '\'']).trim_matches(QUOTES);
+        let is_own = bare.len() < SHORTEST_WORD || !(is_hidden(bare) || is_hidden(within));
         out.push_str(if is_own { bare } else { REDACTED });
         out.push_str(&word[bare.len()..]);
     }
@@ -61,6 +63,7 @@ mod tests {
         assert_eq!(said("`token` must be an object, not `abc`", None), "`token` must be an object, not `abc`");
         assert_eq!(said("must be a number, not \"abc\"", Some("'abc'")), "must be a number, not \"<redacted>\"");
         assert_eq!(said("a quote \" alone, and `hunter2", None), "a quote \" alone, and <redacted>", "also where a quote does not end");
+        assert_eq!(said("not a text `x token: hunter2...`", None), "not a text `x token: <redacted>`", "also where it is cut off");
         assert_eq!(said("hunter2 is short", None), "hunter2 is short", "short words are the message's own");
     }
 }
