@@ -201,10 +201,17 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
     let path = object.map(path_of).filter(|path| !path.is_empty());
     let span = positions.place(&of.place);
     // What a message quotes may be secret where it is written.
-    let said = |message: &String| {
+    let said_at = |span: &Option<Span>, message: &String| {
         let span = span.as_ref().filter(|_| !is_plain);
         span.map_or_else(|| message.clone(), |span| positions.said(span.source, span.range(), message))
     };
+    let said = |message: &String| said_at(&span, message);
+    // Another place may be of another object.
+    let related = of.related.iter().map(|related| {
+        let span = positions.place(&related.place);
+        RelatedView { message: said(&said_at(&span, &related.message)), span }
+    });
+    let related = related.collect();
     Finding {
         code: of.code.name,
         severity: of.severity.name(),
@@ -213,7 +220,7 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
         path,
         resource: of.resource.as_ref().map(ResourceRef::from),
         object: object.map(|(object, _)| ResourceRef::from(&object.key)).filter(|object| !object.kind.is_empty()),
-        related: of.related.iter().map(|related| RelatedView { message: said(&related.message), span: positions.place(&related.place) }).collect(),
+        related,
         help: of.help.as_ref().map(said),
         span,
         fix: of.fix.as_ref().and_then(|of| fix(of, compilation, positions)),
