@@ -321,7 +321,7 @@ mod tests {
         assert!(feed.queue.pop_front().is_some_and(|first| first.contains("\"what\":\"session\"")));
         feed.queue.clear();
         feed.take(&built(&[]));
-        assert!(!feed.queue.iter().any(|message| message.contains("\"what\":\"options\"")), "nothing was told of it");
+        assert!(!feed.queue.iter().any(|message| message.contains("\"what\":\"options\"")), "the page got no options yet");
         let gateway =
             r#"{"name": "gw", "id": "/gw", "properties": {"sslCertificates": [{"name": "c", "properties": {"password": "hunter2hunter2"}}]}}"#;
         feed.queue.clear();

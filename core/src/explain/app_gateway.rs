@@ -36,7 +36,7 @@ pub struct AppGatewayReport {
 pub struct ProbeView {
     /// The probe; `None` where the gateway asks as it does without one.
     pub name: Option<Str>,
-    /// What the first address is asked.
+    /// The URL that the gateway requests of the first address.
     pub url: String,
     /// With which host.
     pub host: String,

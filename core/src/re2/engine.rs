@@ -60,7 +60,7 @@ impl Finder {
         self.0.is_match(text)
     }
 
-    /// What the first match holds: the whole of it, then its groups; those that took no part are empty.
+    /// The text of the first match, then of its groups. A group that took no part is empty.
     #[must_use]
     pub fn groups(&self, text: &str) -> Option<Vec<String>> {
         let found = self.0.captures_iter(text).next()?;

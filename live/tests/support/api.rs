@@ -117,7 +117,7 @@ impl ApiServer {
         self.held().failing = (requests, status);
     }
 
-    /// Of so many namespaces, Mappings may be read in this one only, and all else nowhere.
+    /// There are this many namespaces. Mappings may be read in this one only, and other kinds in none.
     pub fn only_in(&self, namespaces: usize, namespace: &str) {
         self.held().only_in = Some((namespaces, namespace.to_owned()));
     }

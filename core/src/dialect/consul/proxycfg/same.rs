@@ -1,4 +1,4 @@
-//! Whether two answers are the same, places included: who is told of an answer may also be asked where it comes from.
+//! Whether two answers are the same. Places count: the same value from another line is another answer, since `explain` shows the line.
 //!
 //! What must not be here: what an answer means.
 

@@ -1,4 +1,4 @@
-//! Which of many things come first, and which give way to others: known where their names are those of the compile before.
+//! The order of many named things. Where the names are those of the compile before, its order is used again.
 //!
 //! What must not be here: what the things are.
 
