@@ -40,7 +40,8 @@ fn helm_takes_the_chart() {
     let azure = templated(&["azure.gatewayId=sub/group/gateway", "azure.apply=true", "azure.clientId=id-of-an-identity"]);
     assert!(azure.contains("- --gateway-id=sub/group/gateway") && azure.contains("- --apply\n") && azure.contains("--lease=chancery"), "{azure}");
     assert!(azure.contains("azure.workload.identity/use: \"true\"") && azure.contains("client-id: \"id-of-an-identity\""), "{azure}");
-    assert!(!usual.contains("azure"), "{usual}");
+    // The kinds that are read include Azure's, whoever the cluster belongs to.
+    assert!(!usual.contains("azure.workload.identity") && !usual.contains("--gateway-id") && !usual.contains("--apply"), "{usual}");
 }
 
 #[cfg(unix)]
