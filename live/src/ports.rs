@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-/// Where a server goes: ports of 8000 to 8499 that have no meaning of their own.
+/// Where a server goes: no controller or Envoy that we follow uses these ports.
 const RANGE: std::ops::RangeInclusive<u16> = 8100..=8442;
 /// How long a server may take to leave its port.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -11,7 +11,8 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Semaphore, watch};
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// Connections that a server has at a time; others wait.
 const MOST: usize = 512;
@@ -31,9 +32,8 @@ pub async fn serve(mut port: Port, router: Router, mut stop: watch::Receiver<boo
     let places = Arc::new(Semaphore::new(MOST));
     let open = GracefulShutdown::new();
     loop {
-        let place = places.clone().acquire_owned().await.map_err(|error| error.to_string())?;
-        let accepted = tokio::select! {
-            accepted = port.accept() => accepted,
+        let (place, accepted) = tokio::select! {
+            next = next(&places, &mut port) => next?,
             // An error means that the sender is gone: stop as well.
             _ = stop.wait_for(|stop| *stop) => break,
         };
@@ -54,4 +54,10 @@ pub async fn serve(mut port: Port, router: Router, mut stop: watch::Receiver<boo
     }
     open.shutdown().await;
     Ok(())
+}
+
+/// The next connection, once there is a place for it.
+async fn next(places: &Arc<Semaphore>, port: &mut Port) -> Result<(OwnedSemaphorePermit, std::io::Result<TcpStream>), Failure> {
+    let place = places.clone().acquire_owned().await.map_err(|error| error.to_string())?;
+    Ok((place, port.accept().await))
 }

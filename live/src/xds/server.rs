@@ -83,11 +83,11 @@ impl Xds {
             .add_service(Rds(self.clone()))
             .add_service(Sds(self.clone()))
             .add_service(Rtds(self.clone()))
-            .add_service(OldAds)
-            .add_service(OldCds)
-            .add_service(OldEds)
-            .add_service(OldLds)
-            .add_service(OldRds)
+            .add_service(OldAds(()))
+            .add_service(OldCds(()))
+            .add_service(OldEds(()))
+            .add_service(OldLds(()))
+            .add_service(OldRds(()))
             .add_service(csds::ClientStatusDiscoveryServiceServer::new(self))
             .serve_with_incoming_shutdown(incoming, async move {
                 // An error means that the sender is gone: stop as well.
@@ -349,11 +349,11 @@ fn agent(node: &base::Node) -> String {
     format!("{} {version}", node.user_agent_name).trim().to_owned()
 }
 
-/// A service of gRPC: aggregated discovery, or that of one type.
+/// A service of gRPC by its full name, and what answers a request to it.
 macro_rules! service {
-    ($name:ident, $path:literal, $only:expr, $sotw:literal, $delta:literal) => {
+    ($name:ident($state:ty), $path:literal, $answer:expr) => {
         #[derive(Clone)]
-        struct $name(Xds);
+        struct $name($state);
 
         impl NamedService for $name {
             const NAME: &'static str = $path;
@@ -369,61 +369,48 @@ macro_rules! service {
             }
 
             fn call(&mut self, request: hyper::Request<Body>) -> Self::Future {
-                let method = request.uri().path().rsplit('/').next().unwrap_or_default();
-                std::future::ready(Ok(match method {
-                    $sotw => self.0.open::<Sotw>($only, request),
-                    $delta => self.0.open::<Delta>($only, request),
-                    _ => Status::unimplemented("resources are sent on a stream").into_http(),
-                }))
+                std::future::ready(Ok($answer(&self.0, request)))
             }
         }
     };
 }
 
-service!(Ads, "envoy.service.discovery.v3.AggregatedDiscoveryService", None, "StreamAggregatedResources", "DeltaAggregatedResources");
-service!(Cds, "envoy.service.cluster.v3.ClusterDiscoveryService", Some(Service::Clusters), "StreamClusters", "DeltaClusters");
-service!(Eds, "envoy.service.endpoint.v3.EndpointDiscoveryService", Some(Service::Endpoints), "StreamEndpoints", "DeltaEndpoints");
-service!(Lds, "envoy.service.listener.v3.ListenerDiscoveryService", Some(Service::Listeners), "StreamListeners", "DeltaListeners");
-service!(Rds, "envoy.service.route.v3.RouteDiscoveryService", Some(Service::Routes), "StreamRoutes", "DeltaRoutes");
-service!(Sds, "envoy.service.secret.v3.SecretDiscoveryService", Some(Service::Secrets), "StreamSecrets", "DeltaSecrets");
-service!(Rtds, "envoy.service.runtime.v3.RuntimeDiscoveryService", Some(Service::Runtimes), "StreamRuntime", "DeltaRuntime");
+/// Discovery of all types, or of one, and the names of its two methods.
+macro_rules! discovery {
+    ($name:ident, $path:literal, $only:expr, $sotw:literal, $delta:literal) => {
+        service!($name(Xds), $path, |xds: &Xds, request: hyper::Request<Body>| {
+            match request.uri().path().rsplit('/').next() {
+                Some($sotw) => xds.open::<Sotw>($only, request),
+                Some($delta) => xds.open::<Delta>($only, request),
+                _ => Status::unimplemented("resources are sent on a stream").into_http(),
+            }
+        });
+    };
+}
 
-/// What an Envoy is told that asks by an older version of the protocol.
+discovery!(Ads, "envoy.service.discovery.v3.AggregatedDiscoveryService", None, "StreamAggregatedResources", "DeltaAggregatedResources");
+discovery!(Cds, "envoy.service.cluster.v3.ClusterDiscoveryService", Some(Service::Clusters), "StreamClusters", "DeltaClusters");
+discovery!(Eds, "envoy.service.endpoint.v3.EndpointDiscoveryService", Some(Service::Endpoints), "StreamEndpoints", "DeltaEndpoints");
+discovery!(Lds, "envoy.service.listener.v3.ListenerDiscoveryService", Some(Service::Listeners), "StreamListeners", "DeltaListeners");
+discovery!(Rds, "envoy.service.route.v3.RouteDiscoveryService", Some(Service::Routes), "StreamRoutes", "DeltaRoutes");
+discovery!(Sds, "envoy.service.secret.v3.SecretDiscoveryService", Some(Service::Secrets), "StreamSecrets", "DeltaSecrets");
+discovery!(Rtds, "envoy.service.runtime.v3.RuntimeDiscoveryService", Some(Service::Runtimes), "StreamRuntime", "DeltaRuntime");
+
+service!(OldAds(()), "envoy.service.discovery.v2.AggregatedDiscoveryService", refuse_old);
+service!(OldCds(()), "envoy.api.v2.ClusterDiscoveryService", refuse_old);
+service!(OldEds(()), "envoy.api.v2.EndpointDiscoveryService", refuse_old);
+service!(OldLds(()), "envoy.api.v2.ListenerDiscoveryService", refuse_old);
+service!(OldRds(()), "envoy.api.v2.RouteDiscoveryService", refuse_old);
+
+/// Why an Envoy that asks by version 2 of the protocol gets nothing.
 const OLD_VERSION: &str = "this server speaks version 3 of xDS only: set resource_api_version and transport_api_version to V3";
 
-/// A service of version 2, which refuses with words.
-macro_rules! old_service {
-    ($name:ident, $path:literal) => {
-        #[derive(Clone)]
-        struct $name;
-
-        impl NamedService for $name {
-            const NAME: &'static str = $path;
-        }
-
-        impl tonic::codegen::Service<hyper::Request<Body>> for $name {
-            type Response = hyper::Response<Body>;
-            type Error = Infallible;
-            type Future = std::future::Ready<Result<Self::Response, Infallible>>;
-
-            fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-                Poll::Ready(Ok(()))
-            }
-
-            fn call(&mut self, request: hyper::Request<Body>) -> Self::Future {
-                let client = request.extensions().get::<Peer>().and_then(|peer| peer.address).map(|address| address.to_string());
-                tracing::warn!(client, "an Envoy asks {} for resources: {OLD_VERSION}", Self::NAME);
-                std::future::ready(Ok(Status::unimplemented(OLD_VERSION).into_http()))
-            }
-        }
-    };
+/// Refuses a request by version 2 of the protocol, and logs who sent it.
+fn refuse_old((): &(), request: hyper::Request<Body>) -> hyper::Response<Body> {
+    let client = request.extensions().get::<Peer>().and_then(|peer| peer.address).map(|address| address.to_string());
+    tracing::warn!(client, method = request.uri().path(), "an Envoy asks for resources by an older version: {OLD_VERSION}");
+    Status::unimplemented(OLD_VERSION).into_http()
 }
-
-old_service!(OldAds, "envoy.service.discovery.v2.AggregatedDiscoveryService");
-old_service!(OldCds, "envoy.api.v2.ClusterDiscoveryService");
-old_service!(OldEds, "envoy.api.v2.EndpointDiscoveryService");
-old_service!(OldLds, "envoy.api.v2.ListenerDiscoveryService");
-old_service!(OldRds, "envoy.api.v2.RouteDiscoveryService");
 
 /// What is known of a connection, for its streams.
 impl tonic::transport::server::Connected for Connection {

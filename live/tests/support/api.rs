@@ -105,14 +105,14 @@ impl ApiServer {
         self.closing.send_modify(|count| *count += 1);
     }
 
-    /// Forgets all that has happened: whoever asks from before gets 410.
+    /// Forgets all that has happened. A watch from an earlier version gets 410.
     pub fn forget(&self) {
         let mut held = self.held();
         held.history.clear();
         held.begin = held.version;
     }
 
-    /// So many requests fail from now on, with this status.
+    /// The next requests, as many as given, fail with this status.
     pub fn fail(&self, requests: u32, status: u16) {
         self.held().failing = (requests, status);
     }

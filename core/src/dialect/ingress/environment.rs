@@ -5,6 +5,7 @@
 use super::fault::{self, Fault};
 use super::options::Options;
 use crate::dialect::kubernetes::go;
+use crate::ir::appgw::Gateway;
 use crate::text::Str;
 use alloc::vec::Vec;
 
@@ -46,6 +47,9 @@ pub static VARIABLES: &[Variable] = &[
     variable("RECONCILE_PERIOD_SECONDS", "", "How often the gateway is compared without an event, from 30 to 300; never unless set"),
     variable("USE_PRIVATE_IP", "false", "Whether every Ingress uses the private address"),
 ];
+
+/// The variables that say which gateway it is.
+const IDENTIFYING: [&str; 4] = ["APPGW_SUBSCRIPTION_ID", "APPGW_RESOURCE_GROUP", "APPGW_NAME", "APPGW_RESOURCE_ID"];
 
 /// What the variables say.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -132,6 +136,16 @@ impl Environment {
             (environment.subscription, environment.resource_group, environment.gateway) = of_resource_id(variables.text("APPGW_RESOURCE_ID"));
         }
         environment
+    }
+
+    /// For which gateway the controller is started: where no variable says it, for the one that is there.
+    pub fn for_gateway(mut self, options: &Options, gateway: &Gateway) -> Self {
+        let is_named = IDENTIFYING.iter().any(|name| options.env.contains_key(*name));
+        let of = gateway.id.as_ref().map(|id| of_resource_id(id.as_str())).unwrap_or_default();
+        if !is_named && !of.2.is_empty() {
+            (self.subscription, self.resource_group, self.gateway) = of;
+        }
+        self
     }
 
     /// Whether it watches a namespace.

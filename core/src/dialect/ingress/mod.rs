@@ -92,8 +92,7 @@ pub static DIALECT: Dialect = Dialect {
         let mut fresh = Memory::default();
         let memory = memory.downcast_mut::<Memory>().unwrap_or(&mut fresh);
         let options = Options::of(options);
-        let stages = compile(objects, &options, executor, memory, ledger, sink);
-        let environment = Environment::read(&options);
+        let (stages, environment) = compile(objects, &options, executor, memory, ledger, sink);
         let id = GatewayId::named(&environment.resource_group, &environment.gateway);
         let gateway = stages.gateway.clone().map(|parts| Gateway { id, owner: None, outcome: Outcome::AppGateway(parts) });
         let answers = Answers { statuses: status::written(&stages.statuses, &options, &environment), ..Answers::default() };
@@ -103,7 +102,7 @@ pub static DIALECT: Dialect = Dialect {
     setting_changes: |_, _| Vec::new(),
 };
 
-/// From objects to the gateway and the other answers.
+/// From objects to the gateway and the other answers, and how the controller was started.
 pub fn compile(
     objects: &Objects,
     options: &Options,
@@ -111,13 +110,15 @@ pub fn compile(
     memory: &mut Memory,
     ledger: &mut Ledger,
     sink: &mut Findings,
-) -> Stages {
+) -> (Stages, Environment) {
     let environment = Environment::read(options);
-    let names = Names::new(&environment);
-    let gateway = match &options.existing_gateway {
-        Some(text) => present(text, &mut memory.gateway, sink),
-        None => existing::empty(&names),
+    let given = options.existing_gateway.as_ref().map(|text| present(text, &mut memory.gateway, sink));
+    let environment = match &given {
+        Some(gateway) => environment.for_gateway(options, gateway),
+        None => environment,
     };
+    let names = Names::new(&environment);
+    let gateway = given.unwrap_or_else(|| existing::empty(&names));
     let cluster = Cluster::apply(objects, executor, &mut memory.cluster, ledger, sink);
     let source = Source::new(&cluster, &environment, options.old_ingress_api, &mut memory.source);
     let processed = controller::process(&source, options, &names, &gateway, &mut memory.build);
@@ -125,7 +126,7 @@ pub fn compile(
     accounts::write(&source, &processed, ledger);
     let checked = Checked { objects, source: &source, options, names: &names, before: &gateway, processed: &processed, sink: &mut *sink };
     checks::run(checked, &mut memory.checks);
-    Stages::new(&cluster, processed.gateway.map(Arc::new), processed.recorder, processed.statuses, passages)
+    (Stages::new(&cluster, processed.gateway.map(Arc::new), processed.recorder, processed.statuses, passages), environment)
 }
 
 /// The present gateway, which is known where its text is.

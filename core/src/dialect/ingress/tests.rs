@@ -1,5 +1,6 @@
 //! The whole: events, statuses, the way of objects, shared gateways, and what the controller would die of.
 
+use super::codes;
 use super::environment::Environment;
 use super::stages::Stages;
 use super::status;
@@ -55,7 +56,7 @@ pub(in crate::dialect::ingress) fn run(text: &str, options: &Options) -> Outcome
     let inputs = Inputs::one("input.yaml", text);
     let (objects, mut findings) = read(&inputs, &ReadOptions::default(), &mut DocumentCache::new());
     let mut ledger = Ledger::new(&objects);
-    let compiled = compile(&objects, options, &Sequential, &mut Memory::default(), &mut ledger, &mut findings);
+    let (compiled, _) = compile(&objects, options, &Sequential, &mut Memory::default(), &mut ledger, &mut findings);
     Outcome { compiled, objects, ledger, findings }
 }
 
@@ -160,6 +161,27 @@ fn a_document_of_something_else_is_called_what_it_is() {
     ] {
         assert_eq!(found(document), [wanted], "{document}");
     }
+}
+
+#[test]
+fn the_gateway_of_the_document_is_meant_unless_a_variable_names_one() {
+    let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB;
+    let document = gateway("Running", r#", "sslProfiles": [], "urlPathMaps": [], "requestRoutingRules": [], "httpListeners": []"#)
+        .replace("agic-appgw", "front")
+        .replace("agic-rg", "edge");
+    let listener = |outcome: &Outcome| {
+        let id = outcome.gateway().properties.unwrap().listeners.unwrap()[0].id.clone();
+        String::from(id.as_str().rsplit_once('/').unwrap().0)
+    };
+    let codes = |outcome: &Outcome| outcome.findings.iter().filter(|finding| *finding.code == codes::OTHER_GATEWAY).count();
+    let meant = run(&text, &gateway_file(&document));
+    let front = ID.replace("agic-appgw", "front").replace("agic-rg", "edge");
+    assert_eq!((listener(&meant), codes(&meant)), (front.clone() + "/httpListeners", 0));
+    let named = |name: &str, value: &str| run(&text, &Options { env: env(&[(name, value)]).env, ..gateway_file(&document) });
+    let other = named("APPGW_NAME", "agic-appgw");
+    assert_eq!((listener(&other), codes(&other)), (format!("{ID}/httpListeners"), 1));
+    let same = named("APPGW_RESOURCE_ID", &front.replace("front", "Front"));
+    assert_eq!(codes(&same), 0, "case does not count in ids of Azure");
 }
 
 #[test]

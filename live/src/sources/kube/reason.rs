@@ -1,6 +1,7 @@
 //! Why an API server cannot be asked, in one sentence.
 //!
-//! Programs that get credentials write these to their output, so nothing of that is shown. What must not be here: asking.
+//! Programs that get credentials write them to standard output, so nothing of that is shown. Of standard error the first line is. What must not be here:
+//! asking.
 
 use kube::client::AuthError;
 use kube::config::LoadDataError;
