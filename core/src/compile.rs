@@ -17,7 +17,7 @@ pub use detect::{Detection, detect, is_claimed, recognise};
 use detect::{ClaimMemory, detect_with};
 
 use crate::backend::envoy::v3::Emitted;
-use crate::compilation::{Compilation, Dialect, Draft, GatewayId, GatewayRef, Ledger, Options, Side, Task, as_written};
+use crate::compilation::{Answers, Compilation, Dialect, Draft, GatewayId, GatewayRef, Ledger, Options, Side, Task, as_written};
 use crate::diagnostic::{Diagnostic, Findings, codes};
 use crate::executor::{Executor, Sequential};
 use crate::read::{self, DocumentCache, ReadOptions};
@@ -123,7 +123,7 @@ impl Compiler {
     /// Compiles with less memory still: only the documents of the proxies are asked for, so that what only views look at (objects with their
     /// trees and places, the configuration as loaded) may be dropped while it compiles. The documents are the same; views show less, or nothing.
     ///
-    /// It has no effect where objects are assumed to exist or where the input is of several dialects: those look at the objects again.
+    /// Where objects are assumed to exist, or where the input is of several dialects, objects are kept: they are looked at again.
     #[must_use]
     pub fn for_documents(self) -> Self {
         Self { documents_only: true, remembers: false, ..self }
@@ -170,7 +170,9 @@ impl Compiler {
         // A dialect may assume something of its controller, too.
         if objects.assumed().next().is_some() || side.diagnostics.iter().any(|finding| *finding.code == codes::ASSUMED_OBJECT) {
             side.diagnostics.retain(|finding| !finding.place.object().is_some_and(|object| objects.is_assumed(object)));
-            if side.answers.statuses.is_some() {
+            if self.documents_only {
+                side.answers = Answers::default();
+            } else if side.answers.statuses.is_some() {
                 side.answers = self.side_of(&mut objects.written(), found, &as_written(options), dialect, ObjectSet::AsWritten, false).answers;
             }
         }

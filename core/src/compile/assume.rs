@@ -39,9 +39,9 @@ fn next(
     assumptions: &Assumptions,
     notices: &mut Vec<Diagnostic>,
 ) -> Vec<Unwritten> {
-    let held: BTreeSet<&ResourceKey> = objects.all().map(|object| &object.key).gathered();
+    let there = objects.keys();
     let mut by_key: BTreeMap<ResourceKey, Vec<ReferencedObject>> = BTreeMap::new();
-    for wanted in dialects.iter().flat_map(|dialect| (dialect.wanted)(objects, options)).filter(|wanted| !held.contains(&wanted.key)) {
+    for wanted in dialects.iter().flat_map(|dialect| (dialect.wanted)(objects, options)).filter(|wanted| !there.contains(&wanted.key)) {
         by_key.entry(wanted.key.clone()).or_default().push(wanted);
     }
     let provided = if assumptions.assumes_provided() { provided_secrets(objects.iter()) } else { BTreeMap::new() };

@@ -31,7 +31,7 @@ pub struct DocumentCache {
     free: Vec<u32>,
     next: u32,
     /// Assumed objects.
-    pub(super) made: Vec<DecodedObject>,
+    pub(super) made: HashMap<(TextRange, String), DecodedObject>,
 }
 
 struct CachedInput {
@@ -123,10 +123,8 @@ impl core::fmt::Debug for DocumentCache {
     }
 }
 
-/// An object that was made, with what it was made from.
+/// An object that was made.
 pub(super) struct DecodedObject {
-    pub text: String,
-    pub range: TextRange,
     pub id: ObjectId,
     pub content: Arc<Content>,
 }

@@ -9,7 +9,6 @@ use super::cache::{DecodedObject, DocumentCache, hash};
 use super::decode::decode;
 use crate::resource::{Content, Object, Objects, Source};
 use crate::text::{Document, Node, TextRange, to_json};
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -37,22 +36,21 @@ impl DocumentCache {
                 break;
             }
             for Unwritten { root, source, range } in wanted {
-                let text = to_json(&root, false);
-                let known = before.iter().position(|made| made.range == range && made.text == text).map(|at| before.swap_remove(at));
-                let Some(made) = known.or_else(|| self.make(text, range, options)) else { continue };
+                let asked = (range, to_json(&root, false));
+                let Some(made) = before.remove(&asked).or_else(|| self.make(&asked.1, range, options)) else { continue };
                 objects.push(Object { id: made.id, source, parent: None, assumed: true, content: made.content.clone() });
-                self.made.push(made);
+                self.made.insert(asked, made);
             }
         }
-        self.release(before.into_iter().map(|made| made.id));
+        self.release(before.into_values().map(|made| made.id));
     }
 
-    fn make(&mut self, text: String, range: TextRange, options: &ReadOptions) -> Option<DecodedObject> {
-        let read: Arc<str> = Arc::from(text.as_str());
-        let decoded = decode(&read, hash(&text) ^ u64::from(range.start), options, false);
+    fn make(&mut self, text: &str, range: TextRange, options: &ReadOptions) -> Option<DecodedObject> {
+        let read: Arc<str> = Arc::from(text);
+        let decoded = decode(&read, hash(text) ^ u64::from(range.start), options, false);
         let mut content = Content::clone(&*decoded.objects.into_iter().next()?.content);
         content.document = Arc::new(Document { spans: content.document.spans.all_at(range), ..Document::default() });
         content.text = None;
-        Some(DecodedObject { text, range, id: self.take_number(), content: Arc::new(content) })
+        Some(DecodedObject { id: self.take_number(), content: Arc::new(content) })
     }
 }

@@ -22,6 +22,7 @@ mod message;
 mod nature;
 mod opaque;
 mod quotes;
+mod seen;
 mod stand_in;
 mod standing;
 mod value;

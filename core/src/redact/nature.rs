@@ -8,7 +8,8 @@ use super::standing::{Standing, may_be_secret, standing_of_items};
 use super::value::{is_credential, is_packed, symmetric_keys};
 use super::words::{
     bare_key, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_odd_field_of_header, is_plain_key, is_sensitive_flag,
-    is_sensitive_header, is_sensitive_key, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
+    is_sensitive_header, is_sensitive_key, matches_headers, names_client, names_headers, names_sensitive_header, says_sensitive, says_where,
+    split_key,
 };
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
@@ -178,11 +179,12 @@ impl Where {
     /// Below a key. A slip may have put the value of a credential there.
     fn below(self, key: &str, slipped: bool) -> Self {
         let in_headers = names_headers(key);
+        let sent = in_headers && !matches_headers(key);
         Self {
             broken: self.broken,
             in_headers,
             near_headers: in_headers || self.in_headers,
-            sets_headers: sets_headers(key) || self.in_headers && self.sets_headers,
+            sets_headers: sent || self.in_headers && self.sets_headers,
             is_header: false,
             in_tokens: slipped || holds_tokens(key),
         }
@@ -238,7 +240,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                 let (name, rest) = split_key(key);
                 let by_key = !in_key.is_empty()
                     || is_sensitive_key(key)
-                    || is_sensitive_key(name)
+                    || rest.is_some() && is_sensitive_key(name)
                     || key == "secret" && value.as_object().is_some()
                     || at.in_tokens
                     || at.in_headers && is_sensitive_header(name)
@@ -303,7 +305,7 @@ fn texts_of(items: &[Node], found: &mut Vec<Str>) {
 
 /// What is hidden in a text in a tree, as annotations and ConfigMaps have them.
 fn hidden_in_text(text: &str, broken: bool) -> Vec<Str> {
-    if !says_sensitive(text) || !broken && !may_hold_text(text) {
+    if !broken && !may_hold_text(text) || !says_sensitive(text) {
         return Vec::new();
     }
     hidden_within(text, broken).into_iter().map(|range| Str::new(range.slice(text))).collect()

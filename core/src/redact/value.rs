@@ -4,6 +4,7 @@
 //!
 //! What must not be here: keys and kinds.
 
+use super::seen::Seen;
 use crate::text::base64;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -62,27 +63,25 @@ pub(super) fn has_private_block(text: &str) -> bool {
 
 /// Whether a value is, or has in it, a credential.
 pub(super) fn is_credential(value: &str) -> bool {
-    let bytes = value.as_bytes();
-    if bytes.len() < 8 {
+    if value.len() < 8 {
         return false;
     }
-    let has = |part: &[u8]| memchr::memmem::find(bytes, part).is_some();
+    let seen = Seen::of(value);
+    let has = |part: &[u8]| seen.may_have(part) && memchr::memmem::find(value.as_bytes(), part).is_some();
     (has(b"-----BEGIN") && has_private_block(value))
         || has(b"PRIVATE KEY")
         || packed_block(value)
-        || (memchr::memchr(b'$', bytes).is_some() || memchr::memchr(b'{', bytes).is_some()) && has_hash(value)
+        || (seen.has(b'$') || seen.has(b'{')) && has_hash(value)
         || (has(b"eyJ") && value.split(|c: char| !is_token_character(c) && c != '.').any(is_jwt))
         || has(b"ENC[")
-        || has(b"oct") && !symmetric_keys(value).is_empty()
+        || (seen.has(b'"') || has(b"eyJ")) && has(b"oct") && !symmetric_keys(value).is_empty()
         || has(b"eyJ") && value.split(|c| !is_of_base64(c)).any(|word| word.starts_with("eyJ") && !symmetric_keys(word).is_empty())
         || (has(b"@") && has_user(value))
-        || is_scheme(value)
-        || has_scheme(value)
-        || value.split(|c: char| !is_token_character(c) && c != '.').any(is_marked_token)
-        || value.split(|c: char| !is_token_character(c)).any(is_marked_token)
+        || seen.may_have_blank() && (is_scheme(value) || has_scheme(value))
+        || MARKS.iter().any(|mark| has(mark.as_bytes())) && has_marked_token(value)
         || (has(b"sig=") && ["sv=", "se=", "sp="].iter().any(|part| has(part.as_bytes())))
         || WEBHOOKS.iter().any(|url| has(url.as_bytes()))
-        || is_command(value)
+        || seen.has(b' ') && is_command(value)
 }
 
 /// Addresses that whoever knows them may post to.
@@ -189,11 +188,13 @@ fn has_scheme(value: &str) -> bool {
     })
 }
 
-/// Tokens that say whose they are.
-fn is_marked_token(word: &str) -> bool {
-    const MARKS: &[&str] =
-        &["ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "sk_live_", "rk_live_", "AKIA", "ASIA", "AIza", "hvs."];
-    word.len() >= 16 && MARKS.iter().any(|mark| word.starts_with(mark))
+/// With what tokens begin that say whose they are.
+const MARKS: &[&str] = &["ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "sk_live_", "rk_live_", "AKIA", "ASIA", "AIza", "hvs."];
+
+/// Whether such a token stands anywhere in a text. Some have dots in them.
+fn has_marked_token(value: &str) -> bool {
+    let is_one = |word: &str| word.len() >= 16 && MARKS.iter().any(|mark| word.starts_with(mark));
+    value.split(|c: char| !is_token_character(c) && c != '.').any(is_one) || value.split(|c: char| !is_token_character(c)).any(is_one)
 }
 
 /// Whether a text looks as what is in a Secret does, where nothing else says what it is: base64 of some length.

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: where in a text they stand.
 
+use super::seen::Seen;
 use alloc::string::String;
 
 /// The most characters of a word that are looked at.
@@ -54,14 +55,17 @@ pub(super) fn is_secret_kind(kind: &str) -> bool {
     contains || (4..=8).contains(&kind.len()) && is_near(kind, "Secret", 2)
 }
 
+/// Keys that nearly all objects have. They are near no section's key.
+const USUAL: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
+
 /// Whether a key is one of those under which a Secret has its values, or probably meant to be one.
 pub(super) fn is_section(key: &str) -> bool {
-    is_near(key, "data", 1) || is_near(key, "stringData", 3) || is_near(key, "binaryData", 2) || is_near(key, "encryptedData", 2)
+    !USUAL.contains(&key) && (is_near(key, "data", 1) || is_near(key, "binaryData", 2)) || is_text_section(key)
 }
 
 /// Whether a key is one that only a Secret has, or probably meant to be it.
 pub(super) fn is_text_section(key: &str) -> bool {
-    is_near(key, "stringData", 3) || is_near(key, "encryptedData", 2)
+    !USUAL.contains(&key) && (is_near(key, "stringData", 3) || is_near(key, "encryptedData", 2))
 }
 
 /// Shorter values of cookies are flags.
@@ -168,13 +172,17 @@ pub(super) fn is_sensitive_header(name: &str) -> bool {
 
 /// Whether a key says whose a `secret` beside it is: then that is no name of a Secret.
 pub(super) fn names_client(key: &str) -> bool {
-    squeezed(key) == "clientid"
+    key.len() >= "clientid".len() && squeezed(key) == "clientid"
 }
 
 /// Whether the keys below a key are names of headers that are sent, and not such that requests are matched by.
 pub(super) fn sets_headers(key: &str) -> bool {
-    let is_match = ["header", "headers", "regex_headers"].iter().any(|name| key.eq_ignore_ascii_case(name));
-    names_headers(key) && !is_match
+    names_headers(key) && !matches_headers(key)
+}
+
+/// Whether requests are matched by the headers below a key.
+pub(super) fn matches_headers(key: &str) -> bool {
+    ["header", "headers", "regex_headers"].iter().any(|name| key.eq_ignore_ascii_case(name))
 }
 
 /// Whether a header's name says that its value may be a session.
@@ -207,8 +215,14 @@ pub(super) fn says_sensitive(text: &str) -> bool {
         b"accountkey",
         b"key-data",
     ];
-    let small = text.to_ascii_lowercase();
-    SIGNS.iter().any(|sign| memchr::memmem::find(small.as_bytes(), sign).is_some())
+    let seen = Seen::of(text);
+    let mut small = None;
+    SIGNS.iter().any(|sign| {
+        seen.may_have_small(sign) && {
+            let small = small.get_or_insert_with(|| text.to_ascii_lowercase());
+            memchr::memmem::find(small.as_bytes(), sign).is_some()
+        }
+    })
 }
 
 /// A key without what a slip put around it.
@@ -218,6 +232,9 @@ pub(super) fn bare_key(key: &str) -> &str {
 
 /// A key, and the value that belongs to it where no blank stands behind its colon, or where the colon itself was lost.
 pub(super) fn split_key(key: &str) -> (&str, Option<&str>) {
+    if !key.bytes().any(|byte| matches!(byte, b':' | b'=' | b' ')) {
+        return (key, None);
+    }
     match key.split_once([':', '=']).or_else(|| key.split_once(' ')) {
         Some((name, rest)) if !name.is_empty() && !rest.is_empty() => (name, Some(rest.trim_start_matches([':', '=', ' ', '"', '\'']))),
         _ => (key, None),
@@ -276,7 +293,7 @@ pub(super) fn says_where(value: &str) -> bool {
 
 /// Whether the keys below a key are names of headers.
 pub(super) fn names_headers(key: &str) -> bool {
-    key.as_bytes().windows(6).any(|part| part.eq_ignore_ascii_case(b"header"))
+    key.as_bytes().windows(6).any(|part| matches!(part, [b'h' | b'H', ..]) && part.eq_ignore_ascii_case(b"header"))
 }
 
 /// Whether a key of a Secret is a name, and not a value that stands where a key belongs.
@@ -290,7 +307,15 @@ pub(super) fn is_plain_key(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{distance, is_near};
+    use super::{USUAL, distance, is_near};
+
+    #[test]
+    fn usual_keys_are_near_no_section() {
+        for key in USUAL {
+            let near = [("data", 1), ("binaryData", 2), ("stringData", 3), ("encryptedData", 2)].iter().any(|(word, most)| is_near(key, word, *most));
+            assert!(!near, "{key}");
+        }
+    }
 
     #[test]
     fn words_are_near_by_their_distance_alone() {

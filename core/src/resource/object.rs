@@ -9,6 +9,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
+use hashbrown::HashSet;
 
 /// What the program was given: texts with names.
 #[derive(Clone, Debug, Default)]
@@ -295,6 +296,11 @@ impl Objects {
     /// The kinds (group and name) of the objects of the input.
     pub fn kinds(&self) -> BTreeSet<(Str, Str)> {
         self.iter().map(|object| object.key.kind_and_group()).gathered()
+    }
+
+    /// The keys of all objects, those included that are assumed to exist.
+    pub fn keys(&self) -> HashSet<&ResourceKey> {
+        self.all().map(|object| &object.key).gathered()
     }
 
     /// The objects of the input alone.

@@ -52,7 +52,7 @@ pub(super) fn wanted(objects: &Objects, namespace: &str) -> Vec<ReferencedObject
 fn named_ports(objects: &Objects) -> Vec<ReferencedObject> {
     let mut asked = kubernetes::wanted::asked(objects.all(), &[BACKENDS]);
     asked.retain(|one| one.ports().any(|port| port.parse::<i64>().is_err()));
-    kubernetes::wanted::wanted(&asked, kubernetes::wanted::of_kubernetes)
+    kubernetes::wanted::wanted(&asked, &objects.keys(), kubernetes::wanted::of_kubernetes)
 }
 
 /// Whether there is an object of the name in any namespace: TLSContexts and resolvers are found by their names alone.
@@ -126,7 +126,7 @@ fn services(own: &[&Object], objects: &Objects, ambassador_namespace: &str) -> V
         ports.entry(key.clone()).or_default().insert(port);
         asked.push(FieldReference { by: object, relation: "service", at: at.id, key, holder: at });
     }
-    let mut out = endpoints(&asked, objects);
+    let mut out = endpoints(&asked, objects, &objects.keys());
     for one in &asked {
         let Some(ports) = ports.remove(&one.key) else { continue };
         let several = ports.len() > 1;

@@ -16,6 +16,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use hashbrown::{HashMap, HashSet};
 
 /// The placeholder certificate that an assumed Secret or ConfigMap holds, so that Envoy takes the result. Its key was thrown away.
 pub const CERTIFICATE: &str = include_str!("wanted.crt");
@@ -68,10 +69,14 @@ fn port(node: &Node) -> Option<Str> {
     }
 }
 
-/// Every object that is asked for, and what `make` says must be in it, given all who ask for it.
-pub fn wanted(asked: &[FieldReference<'_>], make: impl Fn(&ResourceKey, &[&FieldReference<'_>]) -> Option<Node>) -> Vec<ReferencedObject> {
+/// Every object that is asked for and not among those that there are, and what `make` says must be in it, given all who ask for it.
+pub fn wanted(
+    asked: &[FieldReference<'_>],
+    there: &HashSet<&ResourceKey>,
+    make: impl Fn(&ResourceKey, &[&FieldReference<'_>]) -> Option<Node>,
+) -> Vec<ReferencedObject> {
     let mut by_key: BTreeMap<&ResourceKey, Vec<&FieldReference<'_>>> = BTreeMap::new();
-    asked.iter().for_each(|one| by_key.entry(&one.key).or_default().push(one));
+    asked.iter().filter(|one| !there.contains(&one.key)).for_each(|one| by_key.entry(&one.key).or_default().push(one));
     let one = |(key, asked): (&ResourceKey, Vec<&FieldReference<'_>>)| {
         let object = make(key, &asked)?;
         let first = asked.first()?;
@@ -148,13 +153,14 @@ fn service_port(port: &str, several: bool) -> Node {
     object(name.iter().map(|name| ("name", text(name))).chain([value]).collect())
 }
 
-/// The endpoints of the Services that are there and asked for: `Endpoints` and `EndpointSlice` alike, each with one address.
-pub fn endpoints(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<ReferencedObject> {
-    let services: BTreeMap<&ResourceKey, &Object> =
+/// The endpoints of the Services that are there and asked for: `Endpoints` and `EndpointSlice` alike, each with one address. Those that there are already
+/// are left out.
+pub fn endpoints(asked: &[FieldReference<'_>], objects: &Objects, there: &HashSet<&ResourceKey>) -> Vec<ReferencedObject> {
+    let services: HashMap<&ResourceKey, &Object> =
         objects.all().filter(|object| object.key.kind == "Service" && object.key.group.is_empty()).map(|object| (&object.key, object)).gathered();
     let mut written = BTreeSet::new();
     let mut out: Vec<ReferencedObject> = Vec::new();
-    let mut done: BTreeSet<&ResourceKey> = BTreeSet::new();
+    let mut done: HashSet<&ResourceKey> = HashSet::new();
     for one in asked {
         let Some((key, service)) = services.get_key_value(&one.key).filter(|(key, _)| !done.contains(**key)) else { continue };
         let ports = service::ports(&service.root);
@@ -162,6 +168,10 @@ pub fn endpoints(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<Referen
             continue;
         }
         done.insert(*key);
+        let keys = endpoints::KINDS.iter().map(|(group, kind)| ResourceKey { group: (*group).into(), kind: (*kind).into(), ..(*key).clone() });
+        if keys.into_iter().all(|key| there.contains(&key)) {
+            continue;
+        }
         if !service.assumed {
             written.insert(one.key.name.clone());
         }
