@@ -15,23 +15,24 @@ const mappings = (count) =>
 
 // ARCHITECTURE.md says where the bytes go. What is held is that it does not grow past this.
 const MOST = 1_810_000;
-const LATER = ["format.js", "codes.txt"];
+const LATER = /^format\.js$|^codes\.txt$|_(more|rest|host)\.wasm$/;
 
 describe("bytes", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and is not small" }, () => {
   test("that the visitor of one dialect loads, brotli, are no more than they were", async () => {
-    const [all, workers] = [{}, {}];
+    const [all, workers, later] = [{}, {}, {}];
     for (const name of (await readdir(dist)).filter((name) => /\.(wasm|js|css|txt)$/.test(name))) {
       const bytes = await readFile(join(dist, name));
       const packed = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }).length;
       console.log(`${name}: ${bytes.length} bytes, ${packed} packed`);
       const [, dialect] = /^chancery-worker-([a-z]+)[._]/.exec(name) ?? [];
-      if (dialect) workers[dialect] = (workers[dialect] ?? 0) + packed;
-      else all[name] = packed;
+      const isLater = LATER.test(name);
+      if (dialect && isLater) later[dialect] = (later[dialect] ?? 0) + packed;
+      else if (dialect) workers[dialect] = (workers[dialect] ?? 0) + packed;
+      else if (!isLater) all[name] = packed;
     }
-    // What formats YAML and the pages of codes come when somebody asks for them.
-    const sum = (list) => list.reduce((sum, bytes) => sum + bytes, 0);
-    const page = sum(Object.entries(all).filter(([name]) => !LATER.includes(name)).map(([, bytes]) => bytes));
-    for (const [dialect, bytes] of Object.entries(workers)) console.log(`${dialect}: ${page + bytes} packed together (goal 1,200,000)`);
+    // What formats YAML, the pages of codes and further parts of programs come when somebody asks for them.
+    const page = Object.values(all).reduce((sum, bytes) => sum + bytes, 0);
+    for (const [dialect, bytes] of Object.entries(workers)) console.log(`${dialect}: ${page + bytes} packed together (goal 1,200,000), ${later[dialect]} where they are needed`);
     for (const [dialect, bytes] of Object.entries(workers)) assert.ok(dialect === "all" || page + bytes <= MOST, `${dialect}: ${page + bytes} bytes`);
   });
 });
