@@ -305,7 +305,7 @@ fn Palette(app: App) -> impl IntoView {
     };
     let nothing = move || {
         (shown.with(Vec::is_empty) && asked.get())
-            .then(|| view! { <p class="empty">"Nothing is called so: no resource, route, cluster, finding, view, example or command."</p> })
+            .then(|| view! { <p class="empty">"No resource, route, cluster, finding, view, example or command has this name."</p> })
     };
     view! {
         <div class="veil" on:click=move |_| app.screen.overlay.set(None)></div>

@@ -441,7 +441,7 @@ impl Live {
         let is_folder = self.about.with_untracked(|about| about.kind == "folder");
         match name.filter(|name| self.changed.with_untracked(|changed| changed.contains_key(name))) {
             Some(name) if is_folder && self.host == Host::Window => self.save(name),
-            Some(_) => self.screen.say("This is only looked at: what you change here stays in this page"),
+            Some(_) => self.screen.say("You can only look: what you change here stays in this page"),
             None => {}
         }
     }
