@@ -22,8 +22,10 @@ const ASKS = "load_part";
 const FIRST = "first";
 // A function of so few lines takes fewer bytes than what would stand for it, and stays.
 const SMALL = 6;
+// Small functions are often the same as others elsewhere, and then one for all, under the name of one of them.
+const OF_SEVERAL = 80;
 // What only runs with a program around the page.
-const HOSTED = /chancery_page::host::(connect|envoys|history|message|panel|real|running|strip)::/;
+const HOSTED = /^<?chancery_page::host::(connect|envoys|history|message|panel|real|running|strip)::/;
 
 const read = () => binaryen.readBinary(bytes);
 const list = (count, at) => Array.from({ length: count }, (_, index) => at(index));
@@ -57,14 +59,14 @@ const ran = async () => {
   return [first, found()];
 };
 
-const isSmall = ({ body }) => binaryen.emitText(body).split("\n").length <= SMALL;
+const lines = ({ body }) => binaryen.emitText(body).split("\n").length;
 
 // The parts besides the first: the functions of each.
 const partsOf = async (module) => {
   const exported = new Set(list(module.getNumExports(), (at) => binaryen.getExportInfo(module.getExportByIndex(at)).value));
   const own = functions(module).filter(({ name, base }) => !base && !exported.has(name));
   if (name === "chancery-page") {
-    const hosted = own.filter(({ name }) => HOSTED.test(name));
+    const hosted = own.filter((one) => HOSTED.test(one.name) && lines(one) > OF_SEVERAL);
     const without = first(new Map([["host", hosted]]), new Map());
     without.runPasses([UNUSED]);
     const stays = new Set(functions(without).map(({ name }) => name));
@@ -73,7 +75,7 @@ const partsOf = async (module) => {
     return new Map([["host", own.filter((one) => away.has(one) || !stays.has(one.name))]]);
   }
   const [looked, all] = await ran();
-  const away = own.filter((one) => !looked.has(one.name) && !isSmall(one));
+  const away = own.filter((one) => !looked.has(one.name) && lines(one) > SMALL);
   return new Map([["more", away.filter(({ name }) => all.has(name))], ["rest", away.filter(({ name }) => !all.has(name))]]);
 };
 

@@ -93,6 +93,8 @@ export const usual = async (dialect, answer, isAll) => {
         ask({ graph: FOCUS });
         const request = ask({ suggest: null });
         if (request) ask({ try: request });
+        // What an edit does is compared with the work before, where that was asked for once.
+        if (isAll) ask({ compare: { work: work(text) } });
         ask("ledger");
       }
     }
