@@ -14,7 +14,7 @@ const mappings = (count) =>
   Array.from({ length: count }, (_, at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}, namespace: shop}\nspec:\n  hostname: shop.example.com\n  prefix: /m${at}/\n  service: m${at}.shop:8080\n`).join("") + "  wrong: 1\n";
 
 // ARCHITECTURE.md says where the bytes go. What is held is that it does not grow past this.
-const MOST = { ambassador: 1_460_000, consul: 1_440_000, contour: 1_555_000, ingress: 1_235_000 };
+const MOST = { ambassador: 1_450_000, consul: 1_430_000, contour: 1_545_000, ingress: 1_230_000 };
 const LATER = /^format\.js$|^codes\.txt$|_(more|rest|host)\.wasm$/;
 
 describe("bytes", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and is not small" }, () => {
