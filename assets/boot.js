@@ -1,6 +1,7 @@
 // Starts the page, and beside it the worker that it will likely need, so that both load at the same time. Once all is there, the page is kept for
 // when there is no network.
 import init from "./chancery-page.js";
+import { parts } from "./parts.js";
 import { expect, prepare, shared } from "./start.js";
 
 const address = new URLSearchParams(location.search);
@@ -29,7 +30,10 @@ const isFirst = () => {
 if (!hosted && !address.size && !location.hash && isFirst()) expect();
 
 const program = (name) => fetch(new URL(name, import.meta.url));
-init({ module_or_path: shared ? shared.program("chancery-page_bg.wasm").catch(() => program("chancery-page_bg.wasm")) : program("chancery-page_bg.wasm") });
+const page = shared ? shared.program("chancery-page_bg.wasm").catch(() => program("chancery-page_bg.wasm")) : program("chancery-page_bg.wasm");
+const further = parts("chancery-page");
+const ready = hosted ? further("host").catch(() => {}) : Promise.resolve();
+ready.then(() => init({ module_or_path: page }));
 
 // Built for people to use, `version` is set; while the page is being worked on, nothing is kept. With a program around it the page is
 // always at hand, and is that program's.

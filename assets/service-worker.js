@@ -2,7 +2,7 @@
 // which `VERSION` tells apart, takes over at the next visit. What must not be here: anything about what is edited.
 
 const VERSION = "development";
-const FILES = ["./", "./style.css", "./icon.svg", "./boot.js", "./start.js", "./host.js", "./worker.js", "./editor.js", "./format.js", "./codes.txt", "./first.json", "./chancery-page.js", "./chancery-page_bg.wasm"];
+const FILES = ["./", "./style.css", "./icon.svg", "./boot.js", "./start.js", "./parts.js", "./host.js", "./worker.js", "./editor.js", "./format.js", "./codes.txt", "./first.json", "./chancery-page.js", "./chancery-page_bg.wasm"];
 const NAME = `chancery ${VERSION}`;
 
 self.addEventListener("install", (event) => {
@@ -14,7 +14,8 @@ self.addEventListener("activate", (event) => {
   event.waitUntil(old.then(() => self.clients.claim()));
 });
 
-const worker = (dialect) => [`./chancery-worker-${dialect}.js`, `./chancery-worker-${dialect}_bg.wasm`];
+const further = (dialect) => ["more", "rest"].map((part) => `./chancery-worker-${dialect}_${part}.wasm`);
+const worker = (dialect) => [`./chancery-worker-${dialect}.js`, `./chancery-worker-${dialect}_bg.wasm`, ...further(dialect)];
 
 // The worker that was loaded before this one was there.
 self.addEventListener("message", ({ data }) => caches.open(NAME).then((cache) => cache.addAll(worker(data))).catch(() => {}));
@@ -22,7 +23,9 @@ self.addEventListener("message", ({ data }) => caches.open(NAME).then((cache) =>
 // A worker that is needed now is kept for later.
 const keep = async (cache, request) => {
   const answer = await fetch(request);
-  if (answer.ok && new URL(request.url).pathname.includes("/chancery-worker-")) await cache.put(request, answer.clone());
+  const [, dialect, what] = /\/chancery-worker-([a-z]+)([^/]*)$/.exec(new URL(request.url).pathname) ?? [];
+  if (answer.ok && dialect) await cache.put(request, answer.clone());
+  if (answer.ok && what === "_bg.wasm") cache.addAll(further(dialect)).catch(() => {});
   return answer;
 };
 

@@ -1,6 +1,9 @@
 // The worker's thread: loads the core, and hands questions in and answers out, each `[number, JSON]`. Its name is the dialect that it knows, or `all`;
 // behind that, `given` says that it is handed the compiled program first, or null where there is none.
+import { Missing, parts } from "./parts.js";
+
 const [dialect, given] = self.name.split(" ");
+parts(`chancery-worker-${dialect}`);
 
 const early = [];
 let serve = (message) => early.push(message);
@@ -12,5 +15,18 @@ const handed = new Promise((done) => {
 const { default: init, answer } = await import(`./chancery-worker-${dialect}.js`);
 const program = await handed;
 await init(program ? { module_or_path: program } : undefined);
-serve = ({ data: [number, question] }) => postMessage([number, answer(question)]);
+
+// Where a part is missing, what was under way is lost, and so is what this worker knows.
+let refused;
+const answered = (question) => {
+  if (refused) return refused;
+  try {
+    return answer(question);
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error;
+    refused = JSON.stringify({ refused: "A part of this page could not be loaded. Reload the page once there is a network." });
+    return refused;
+  }
+};
+serve = ({ data: [number, question] }) => postMessage([number, answered(question)]);
 early.forEach(serve);

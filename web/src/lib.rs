@@ -8,5 +8,7 @@
 #[cfg(target_arch = "wasm32")]
 pub mod fault;
 pub mod languages;
+#[cfg(target_arch = "wasm32")]
+pub mod parts;
 pub mod protocol;
 pub mod worker;

@@ -25,7 +25,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const FEATURES: [&str; 6] = ["bulk-memory", "sign-ext", "nontrapping-float-to-int", "mutable-globals", "reference-types", "multivalue"];
 
 /// How wasm-opt makes a program small, in this order.
-const SMALL: [&str; 7] = [
+const SMALL: [&str; 5] = [
     // Nothing lies in the first kilobyte, where the stack would end.
     "--low-memory-unused",
     "--generate-global-effects",
@@ -34,9 +34,16 @@ const SMALL: [&str; 7] = [
     "--one-caller-inline-max-function-size=20",
     // What is alike has names that are alike, and packs better where it stands together.
     "--reorder-functions-by-name",
-    "--strip-debug",
-    "--strip-producers",
 ];
+
+/// What is done besides to a program that stays whole: engines do not look at how a place in memory is said to be aligned, and what is alike packs better.
+const WHOLE: [&str; 3] = ["--dealign", "--strip-debug", "--strip-producers"];
+
+/// The program that stays whole: the window has it at hand, and others load it seldom.
+const ALL: &str = "chancery-worker-all";
+
+/// A program of WebAssembly with nothing in it, which stands for a part of one that is not split.
+const EMPTY: &[u8] = b"\0asm\x01\0\0\0";
 
 /// Something that the page is made of.
 enum Part {
@@ -219,46 +226,93 @@ fn built(profile: &str, name: &str) -> PathBuf {
 }
 
 /// A program as the page has it, and its JavaScript.
-fn finished(name: &str, whom: For) -> Result<[PathBuf; 2], String> {
+fn finished(name: &str, whom: For) -> Result<Vec<PathBuf>, String> {
+    let whole = |profile: &str, folder: &str| {
+        let folder = target().join(folder);
+        bound(name, &built(profile, name), &folder)?;
+        with_no_parts(name, &folder)?;
+        Ok(files(name, &folder))
+    };
     match whom {
         For::People => optimised(name),
-        For::Look => bound(name, &built("web-fast", name), &target().join("page/quick")),
-        For::Tests => bound(name, &built("web-test", name), &target().join("page/test")),
+        For::Look => whole("web-fast", "page/quick"),
+        For::Tests => whole("web-test", "page/test"),
     }
+}
+
+/// The parts of a program that are loaded when they are needed (`assets/split.mjs`).
+fn parts(name: &str) -> &'static [&'static str] {
+    match name {
+        "chancery-page" => &["host"],
+        _ => &["more", "rest"],
+    }
+}
+
+/// The files of a program.
+fn files(name: &str, folder: &Path) -> Vec<PathBuf> {
+    let parts = parts(name).iter().map(|part| format!("{name}_{part}.wasm"));
+    [format!("{name}.js"), format!("{name}_bg.wasm")].into_iter().chain(parts).map(|file| folder.join(file)).collect()
 }
 
 /// Puts the JavaScript beside a program.
-fn bound(name: &str, built: &Path, folder: &Path) -> Result<[PathBuf; 2], String> {
+fn bound(name: &str, built: &Path, folder: &Path) -> Result<(), String> {
     let bindgen = crate::setup::cargo_bin("wasm-bindgen");
-    call(program(bindgen).args(["--target", "web", "--no-typescript", "--out-name", name, "--out-dir"]).arg(folder).arg(built))?;
-    Ok([folder.join(format!("{name}.js")), folder.join(format!("{name}_bg.wasm"))])
+    call(program(bindgen).args(["--target", "web", "--no-typescript", "--out-name", name, "--out-dir"]).arg(folder).arg(built))
+}
+
+/// Puts empty parts beside a program that is whole, so that there are the same files however it was built.
+fn with_no_parts(name: &str, folder: &Path) -> Result<(), String> {
+    let put = |part: &&str| fs::write(folder.join(format!("{name}_{part}.wasm")), EMPTY);
+    parts(name).iter().try_for_each(put).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
 /// A program with its JavaScript, made small: minutes of work that are done once for the same program.
-fn optimised(name: &str) -> Result<[PathBuf; 2], String> {
-    let built = built("web", name);
-    let bytes = fs::read(&built).map_err(|error| format!("{}: {error}", built.display()))?;
-    let mut hasher = DefaultHasher::new();
-    (&bytes, FEATURES, SMALL).hash(&mut hasher);
-    let folder = target().join("page").join(format!("{name}-{:016x}", hasher.finish()));
-    let files = [folder.join(format!("{name}.js")), folder.join(format!("{name}_bg.wasm"))];
-    if files.iter().all(|file| file.is_file()) {
-        return Ok(files);
+fn optimised(name: &str) -> Result<Vec<PathBuf>, String> {
+    let folder = target().join("page").join(format!("{name}-{:016x}", made_from(name).map_err(|error| format!("{name}: {error}"))?));
+    let made = files(name, &folder);
+    if made.iter().all(|file| file.is_file()) {
+        return Ok(made);
     }
-    let rough = target().join("page/rough");
-    let [script, wasm] = bound(name, &built, &rough)?;
-    let small = rough.join(format!("{name}_small.wasm"));
+    let rough = target().join("page/rough").join(name);
+    bound(name, &built("web", name), &rough)?;
+    let [wasm, small] = ["bg", "small"].map(|which| rough.join(format!("{name}_{which}.wasm")));
     let features = FEATURES.map(|feature| format!("--enable-{feature}"));
     // Debian's of 2022 breaks tables of references.
     let optimiser = root().join("assets/editor/node_modules/binaryen/bin/wasm-opt");
-    call(program("node").arg(optimiser).args(features).args(SMALL).arg("-o").arg(&small).arg(&wasm))?;
+    // What is split needs its names.
+    let last: &[&str] = if name == ALL { &WHOLE } else { &["-g"] };
+    call(program("node").arg(optimiser).args(features).args(SMALL).args(last).arg("-o").arg(&small).arg(&wasm))?;
+    fs::rename(&small, &wasm).map_err(|error| format!("{}: {error}", wasm.display()))?;
+    if name == ALL {
+        with_no_parts(name, &rough)?;
+    } else {
+        call(program("node").arg(root().join("assets/split.mjs")).arg(name).arg(&rough))?;
+    }
     let keep = || -> io::Result<()> {
         fs::create_dir_all(&folder)?;
-        fs::copy(&script, &files[0])?;
-        fs::copy(&small, &files[1]).map(drop)
+        files(name, &rough).iter().zip(&made).try_for_each(|(from, to)| fs::copy(from, to).map(drop))
     };
     keep().map_err(|error| format!("{}: {error}", folder.display()))?;
-    Ok(files)
+    Ok(made)
+}
+
+/// A hash of all that a small program is made from.
+fn made_from(name: &str) -> io::Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    (fs::read(built("web", name))?, FEATURES, SMALL, WHOLE).hash(&mut hasher);
+    let scripts = ["split.mjs", "usual.mjs"].map(|script| root().join("assets").join(script));
+    let dialect = name.trim_start_matches("chancery-worker-");
+    let mut usual = scripts.to_vec();
+    for folder in [root().join("assets/examples").join(dialect), root().join("tests/fixtures").join(dialect)].iter().filter(|folder| folder.is_dir())
+    {
+        usual.extend(fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?);
+    }
+    usual.retain(|path| path.is_file());
+    usual.sort();
+    for file in usual {
+        fs::read(file)?.hash(&mut hasher);
+    }
+    Ok(hasher.finish())
 }
 
 /// Takes the blanks and comments out of scripts and styles.

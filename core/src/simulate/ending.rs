@@ -72,9 +72,12 @@ impl Ending {
     }
 }
 
-/// A share with two decimals at most.
+/// A share with two decimals at most; what is there and less than that is not called nothing.
 #[must_use]
 pub fn percent(of: f64) -> String {
+    if of > 0.0 && of < 0.005 {
+        return "<0.01".into();
+    }
     let text = format!("{of:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }

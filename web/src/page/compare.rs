@@ -6,6 +6,7 @@ use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::link::{Silence, ask};
 use crate::storage;
+use chancery_core::order::Order;
 use chancery_web::protocol::{Comparison, Other, Question, Work};
 use gloo_events::EventListener;
 use leptos::prelude::*;
@@ -151,7 +152,7 @@ pub fn listen(compare: Compare) {
             Some(TabMessage::Here(tab)) => compare.tabs.update(|tabs| {
                 tabs.retain(|known| known.id != tab.id);
                 tabs.push(tab);
-                tabs.sort_by(|a, b| a.id.cmp(&b.id));
+                tabs.order_by(|a, b| a.id.cmp(&b.id));
             }),
             None => {}
         }

@@ -4,6 +4,7 @@
 
 use crate::bridge;
 use crate::examples;
+use chancery_core::order::Gather;
 use chancery_web::protocol::{SourceFile, Work};
 use leptos::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,7 +126,7 @@ impl Desk {
     /// Takes all texts out, by name, to be put back.
     pub fn take(self) -> BTreeMap<String, String> {
         let files = self.files.try_update_untracked(std::mem::take).unwrap_or_default();
-        files.into_iter().map(|file| (file.name, file.text)).collect()
+        files.into_iter().map(|file| (file.name, file.text)).gathered()
     }
 
     /// Puts texts back, of which those named are others, new or gone. The file that was shown stays, and so does the cursor.

@@ -10,6 +10,7 @@ use crate::state::App;
 use crate::storage::{self, Session};
 use crate::view::{Overlay, View};
 use crate::views::{ReachSheet, markdown};
+use chancery_core::order::Order;
 use chancery_web::protocol::{Doc, Finding, Named, Part, Question, Span, Target};
 use leptos::html::Input;
 use leptos::prelude::*;
@@ -257,7 +258,7 @@ fn hits(app: App, all: StoredValue<Vec<Choice>>, wanted: RwSignal<String>) -> (R
         let wanted = wanted.get().trim().to_lowercase();
         let rank = |(at, choice): (usize, &Choice)| Some((fit(&format!("{} {}", choice.label, choice.detail), &wanted)?, at));
         let mut hits: Vec<(usize, usize)> = all.with_value(|all| all.iter().enumerate().filter_map(rank).collect());
-        hits.sort_unstable();
+        hits.order();
         hits.into_iter().take(MOST).map(|(_, at)| at).collect::<Vec<_>>()
     });
     (asked, shown)
@@ -304,7 +305,7 @@ fn Palette(app: App) -> impl IntoView {
     };
     let nothing = move || {
         (shown.with(Vec::is_empty) && asked.get())
-            .then(|| view! { <p class="empty">"Nothing is called so: no resource, route, cluster, finding, view, example or command."</p> })
+            .then(|| view! { <p class="empty">"No resource, route, cluster, finding, view, example or command has this name."</p> })
     };
     view! {
         <div class="veil" on:click=move |_| app.screen.overlay.set(None)></div>

@@ -145,6 +145,7 @@ fn makers(graph: &Graph) -> HashMap<&str, Span> {
 }
 
 /// The first node that is called so, also where it is folded into another.
+#[inline(never)]
 pub fn seek(whole: &Graph, focus: &GraphFocus, text: &str) -> Option<String> {
     let (graph, ..) = focused(whole, &GraphFocus { fold: Some(false), ..focus.clone() });
     let text = text.to_lowercase();
@@ -152,6 +153,7 @@ pub fn seek(whole: &Graph, focus: &GraphFocus, text: &str) -> Option<String> {
 }
 
 /// The picture as a file: as it is shown, with boxes in the order that they have on the page.
+#[inline(never)]
 pub fn picture_of(whole: &Graph, focus: &GraphFocus, before: BTreeMap<String, i32>) -> String {
     let (graph, ..) = focused(whole, focus);
     svg(&picture(&graph, &PictureOptions { before, narrow: focus.narrow, room: focus.room, ..PictureOptions::default() }))

@@ -338,6 +338,8 @@ impl Session {
         saved.iter().map(|saved| saved.judge(&gateway)).collect()
     }
 
+    // Apart from the rest, so that it can be loaded apart (`assets/split.mjs`); so is what is marked like this elsewhere.
+    #[inline(never)]
     fn compare(&mut self, other: Other) -> Result<Changes, String> {
         let loaded = match self.other.take().filter(|loaded| loaded.is(&other)) {
             Some(loaded) => loaded,

@@ -8,6 +8,7 @@ use chancery_core::compilation::{Compilation, Options};
 use chancery_core::explain::{Snapshot, share, with_stand_ins};
 
 /// Hands the present work on.
+#[inline(never)]
 pub fn shared(compilation: &Compilation, options: &Options, sharing: &Sharing) -> Shared {
     let snapshot = |with_secrets| Snapshot::new(compilation, options, &[], with_secrets).with_requests(&sharing.requests);
     let (without, with) = (snapshot(false), snapshot(true));
@@ -40,6 +41,7 @@ pub fn kept(kept: Kept) -> Kept {
 }
 
 /// Opens a link, its fragment or a file.
+#[inline(never)]
 pub fn opened(text: &str) -> Result<Opened, String> {
     let snapshot = match share::open(text.trim()) {
         Some(snapshot) if !Snapshot::is_one(text) => snapshot.map_err(|why| format!("The link {why}"))?,

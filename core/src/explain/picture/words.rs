@@ -6,6 +6,7 @@ use super::Frame;
 use crate::explain::{GraphNode, NodeKind};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 /// Room before the text, for the icon.
 pub(super) const TEXT_AT: i32 = 34;
@@ -14,6 +15,8 @@ const PAD: i32 = 12;
 /// The widest box, and the widest of a story.
 const WIDEST: i32 = 268;
 const WIDEST_OF_STORY: i32 = 216;
+/// Between the parts of a caption.
+const BETWEEN: &str = " \u{b7} ";
 /// Size of letters: of titles, of captions, of reasons.
 pub(super) const TITLE: i32 = 13;
 pub(super) const CAPTION: i32 = 11;
@@ -39,7 +42,7 @@ pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool, limit: Op
     title = cut(&title, TITLE, widest - TEXT_AT - PAD);
     // A box that is wide for its title has room for more.
     let room = limit.map_or(widest - TEXT_AT - PAD, |limit| (widest.min(limit) - TEXT_AT - PAD).max(measure(&title, TITLE)));
-    caption = cut(&caption, CAPTION, room);
+    caption = fitting(&caption, room);
     if !compact {
         reason = cut(&reason, CAPTION, room);
         note = cut(&note, CAPTION, room);
@@ -133,6 +136,15 @@ fn texts(node: &GraphNode) -> (String, String) {
     }
 }
 
+/// A caption that fits into a width: its kind, and of what more it says, whole parts; the last stays longest.
+fn fitting(caption: &str, width: i32) -> String {
+    let mut parts: Vec<&str> = caption.split(BETWEEN).collect();
+    while parts.len() > 1 && measure(&parts.join(BETWEEN), CAPTION) > width {
+        parts.remove(1);
+    }
+    cut(&parts.join(BETWEEN), CAPTION, width)
+}
+
 /// Text that fits into a width, cut at its end if need be.
 fn cut(text: &str, size: i32, width: i32) -> String {
     // What no XML may hold, and line ends.
@@ -204,6 +216,15 @@ mod tests {
         ('/', 337, 365),
         ('.', 318, 380),
     ];
+
+    #[test]
+    fn a_caption_loses_whole_parts_before_letters() {
+        let whole = "Service \u{b7} shop \u{b7} not there";
+        assert_eq!(fitting(whole, WIDEST), whole);
+        assert_eq!(fitting(whole, measure(whole, CAPTION) - 1), "Service \u{b7} not there");
+        assert_eq!(fitting(whole, measure("Service", CAPTION)), "Service");
+        assert_eq!(fitting("HTTPProxy \u{b7} shop", measure("HTTPProx", CAPTION)), "HTTPPr\u{2026}");
+    }
 
     #[test]
     fn boxes_are_wide_enough_for_the_widest_of_the_usual_faces() {

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: when a change came, and what it did.
 
+use chancery_core::order::Gather;
 use chancery_web::protocol::SourceFile;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -38,7 +39,7 @@ impl History {
     /// The files before the change of this number, if it is still kept.
     pub fn before(&self, number: u32, now: &[SourceFile]) -> Option<Vec<SourceFile>> {
         self.undos.iter().find(|(kept, ..)| *kept == number)?;
-        let mut files: BTreeMap<&str, &str> = now.iter().map(|file| (file.name.as_str(), file.text.as_str())).collect();
+        let mut files: BTreeMap<&str, &str> = now.iter().map(|file| (file.name.as_str(), file.text.as_str())).gathered();
         for (_, undo, _) in self.undos.iter().rev().take_while(|(kept, ..)| *kept >= number) {
             for (name, text) in undo {
                 match text {

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::requests::Requests;
 use crate::screen::Screen;
 use crate::view::Overlay;
+use chancery_core::order::Gather;
 use chancery_web::protocol::{Call, EnvoyAt, SourceFile, Work, WrittenRequest};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
@@ -283,7 +284,7 @@ impl Live {
         let mut undo = Undo::new();
         for mut change in changes {
             if change.begins {
-                let put: BTreeSet<&String> = change.put.iter().map(|text| &text.name).collect();
+                let put: BTreeSet<&String> = change.put.iter().map(|text| &text.name).gathered();
                 change.gone = known.keys().filter(|name| !put.contains(name)).cloned().collect();
             }
             for name in change.gone {
@@ -303,7 +304,7 @@ impl Live {
             }
             return self.engine.compile();
         }
-        let names: BTreeSet<String> = undo.keys().cloned().collect();
+        let names: BTreeSet<String> = undo.keys().cloned().gathered();
         self.desk.put_back(now, shown, &names);
         if !names.is_empty() {
             self.last_change.set_value(self.history.try_update_value(|history| history.keep(undo)));
@@ -440,7 +441,7 @@ impl Live {
         let is_folder = self.about.with_untracked(|about| about.kind == "folder");
         match name.filter(|name| self.changed.with_untracked(|changed| changed.contains_key(name))) {
             Some(name) if is_folder && self.host == Host::Window => self.save(name),
-            Some(_) => self.screen.say("This is only looked at: what you change here stays in this page"),
+            Some(_) => self.screen.say("You can only look: what you change here stays in this page"),
             None => {}
         }
     }

@@ -8,6 +8,7 @@ use super::live::{Line, Live};
 use super::message::{Envoy, Happened, Source};
 use super::words::{counted, place, text, time};
 use crate::state::App;
+use chancery_core::order::Order;
 use chancery_web::protocol::Call;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -168,7 +169,7 @@ fn Sources(live: Live) -> impl IntoView {
     let rows = move |is_missing: bool| {
         let mut all = live.sources.get();
         all.retain(|source| (source.state == "missing" && source.kind != source.source) == is_missing);
-        all.sort_by_key(rank);
+        all.order_by_key(rank);
         let count = all.len();
         (count, all.into_iter().map(row).collect_view())
     };

@@ -125,7 +125,7 @@ fn Followed(app: App) -> impl IntoView {
                 <button class="button" title="Leave everything as it is for now" on:click=move |_| live.freeze()>{frozen}</button>
                 {(live.host == Host::Window).then(|| view! {
                     <button class="button" title="Show another context or namespace" on:click=move |_| app.live.choose_context()>"Connect"</button>
-                    <button class="button" title="Follow it no longer" on:click=move |_| live.ask(Call::Close)>"Close"</button>
+                    <button class="button" title="Stop following it" on:click=move |_| live.ask(Call::Close)>"Close"</button>
                 })}
             </span>
         </div>

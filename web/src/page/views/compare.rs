@@ -94,11 +94,11 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
     let (good, told) = match (changes, resources.is_empty(), envoy.is_empty()) {
         (_, true, true) if notes.is_empty() => (true, "Nothing differs.".to_string()),
         (_, true, true) => (true, "Nothing that was compared differs.".into()),
-        (_, false, true) => (true, "The gateway gets the same, though resources differ.".into()),
-        (Some(0), ..) => (true, "The gateway gets something else, and no request that was tried becomes anything else.".into()),
+        (_, false, true) => (true, "Resources differ, but the gateway's configuration is the same.".into()),
+        (Some(0), ..) => (true, "The gateway's configuration changes; no request that was tried does.".into()),
         (Some(1), ..) => (false, "One thing changes for requests.".into()),
         (Some(ways), ..) => (false, format!("{ways} things change for requests.")),
-        (None, ..) => (false, "The gateway gets something else.".into()),
+        (None, ..) => (false, "The gateway's configuration changes.".into()),
     };
     let (told, nothing) = (told + &against, resources.is_empty() && envoy.is_empty());
     let section = move |title: &'static str, changes: Vec<Change>| {

@@ -6,6 +6,7 @@ use super::markdown::words;
 use super::{source, why_not};
 use crate::ledger::Idle;
 use crate::state::App;
+use chancery_core::order::Order;
 use chancery_web::protocol::{Finding, LedgerRow, Span, Target};
 use leptos::prelude::*;
 use std::collections::HashMap;
@@ -81,9 +82,9 @@ fn grouped(findings: &[Finding], wanted: &str, hidden: &[&'static str]) -> Vec<G
         }
     }
     for (_, all) in &mut groups {
-        all.sort_by_key(|one| rank(&one.finding.severity));
+        all.order_by_key(|one| rank(&one.finding.severity));
     }
-    groups.sort_by_key(|(_, all)| all.first().map_or(9, |one| rank(&one.finding.severity)));
+    groups.order_by_key(|(_, all)| all.first().map_or(9, |one| rank(&one.finding.severity)));
     groups
 }
 

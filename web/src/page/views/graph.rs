@@ -80,7 +80,7 @@ fn Bar(board: Board) -> impl IntoView {
             <button class="quiet" aria-pressed=problems title="Only what is wrong or missing, and what it belongs to" on:click=move |_| board.refocus(|focus| focus.only_errors = !focus.only_errors)>
                 {sign("M8 2l6 11H2zM8 6v4M8 11.5v.5")} "Problems only"
             </button>
-            <button class="quiet" aria-pressed=neighbours title="Only what is around the box that is chosen" on:click=move |_| board.around()>
+            <button class="quiet" aria-pressed=neighbours title="Only the neighbours of the selected box" on:click=move |_| board.around()>
                 {sign("M8 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4M2 8h4M10 8h4M8 2v4M8 10v4")} "Neighbours"
             </button>
             <button class="quiet" aria-pressed=move || folded().to_string() title="Join what is alike: a kind in a namespace" on:click=group>

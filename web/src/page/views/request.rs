@@ -85,7 +85,7 @@ fn Form(app: App) -> impl IntoView {
                 on:input=move |event| requests.form.update(|form| form.url = event_target_value(&event)) on:paste=pasted on:keydown=entered
             />
             <button class="quiet" aria-pressed=move || requests.wide.get().to_string() aria-expanded=move || requests.wide.get().to_string() on:click=move |_| requests.wide.update(|wide| *wide = !*wide)>"Headers, TLS"</button>
-            <button class="button" title="It is tried again at every edit, and turns red when it ends in another way" on:click=keep>"Keep as test"</button>
+            <button class="button" title="It is tried again after each edit, and turns red when the result is another one" on:click=keep>"Keep as test"</button>
         </div>
         {move || requests.wide.get().then(|| view! { <Wide requests=requests /> })}
     }
@@ -172,7 +172,7 @@ fn Kept(app: App) -> impl IntoView {
                 true => view! { <span class="kept-told">{verdict.now}</span> }.into_any(),
                 false => view! {
                     <span class="kept-told"><span class="kept-now">{verdict.now}</span> <span class="kept-expected">{format!("expected: {}", verdict.expected)}</span></span>
-                    {verdict.ending.is_some().then(|| view! { <button class="chip" title="From now on it is to end as it does now" on:click=move |_| requests.accept(at)>"Accept"</button> })}
+                    {verdict.ending.is_some().then(|| view! { <button class="chip" title="Expect this result from now on" on:click=move |_| requests.accept(at)>"Accept"</button> })}
                 }
                 .into_any(),
             });
@@ -190,7 +190,7 @@ fn Kept(app: App) -> impl IntoView {
     move || {
         (!requests.saved.with(Vec::is_empty)).then(|| {
             view! {
-                <section class="keeps" aria-label="Requests that were kept">
+                <section class="keeps" aria-label="Kept requests">
                     <div class="keeps-head">
                         <h2 class="group-name">{move || {
                             let (bad, all) = requests.count();

@@ -50,13 +50,15 @@ fn used(source: &Source<'_>, ingress: &Ingress, at: Option<(usize, usize)>, back
     let service = service_of(ingress, backend)?;
     let name = (ingress.namespace.clone(), service.name.value.clone());
     let (resolved, fault) = port_of(source, &name, service);
+    let is_there = source.service(&name).is_some();
+    let at_fault = service.name.origin.filter(|_| !is_there).unwrap_or(service.port.origin);
     let ports = Also(ports_behind(source, &name, service));
     Ok(Use {
         at,
         service: name,
         port: service.port.text(),
         resolved,
-        fault,
+        fault: fault.map(|fault| (fault, at_fault)),
         origin: backend.origin.whole(),
         ports,
         port_origin: service.port.origin,
@@ -132,8 +134,8 @@ fn endpoint_ports<'s>(source: &'s Source<'_>, service: &Name, port: &'s str) -> 
 /// Notes what is wrong with ports.
 pub(super) fn note(uses: &[Use], notes: &mut Notes) {
     for used in uses {
-        if let Some(fault) = &used.fault {
-            notes.add(Reason::PortResolutionError, fault.text(), used.port_origin);
+        if let Some((fault, at)) = &used.fault {
+            notes.add(Reason::PortResolutionError, fault.text(), *at);
         }
     }
 }

@@ -24,8 +24,8 @@ pub(super) struct Use {
     pub(super) port: Str,
     /// The port of its pods.
     pub(super) resolved: i64,
-    /// What is wrong with the port.
-    pub(super) fault: Option<Fault>,
+    /// What is wrong with the port, and where.
+    pub(super) fault: Option<(Fault, Origin)>,
     /// Where the backend is written, with all that it says.
     pub(super) origin: Origin,
     /// Where its port is written.

@@ -419,7 +419,7 @@ impl Board {
         match chosen {
             _ if focused => self.refocus(|focus| focus.from.clear()),
             Some(id) => self.refocus(|focus| focus.from = vec![id]),
-            None => self.app.screen.say("Choose a box first: its neighbours are shown then"),
+            None => self.app.screen.say("Select a box first: its neighbours are shown then"),
         }
     }
 
