@@ -30,10 +30,10 @@ const isFirst = () => {
 if (!hosted && !address.size && !location.hash && isFirst()) expect();
 
 const program = (name) => fetch(new URL(name, import.meta.url));
-const page = shared ? shared.program("chancery-page_bg.wasm").catch(() => program("chancery-page_bg.wasm")) : program("chancery-page_bg.wasm");
-const further = parts("chancery-page");
-const ready = hosted ? further("host").catch(() => {}) : Promise.resolve();
-ready.then(() => init({ module_or_path: page }));
+// Beside a program, its part of the page comes first: a web view may wait with one answer until another that began before is read.
+const page = () => (shared ? shared.program("chancery-page_bg.wasm").catch(() => program("chancery-page_bg.wasm")) : program("chancery-page_bg.wasm"));
+const ready = hosted ? parts("chancery-page")("host").catch(() => {}) : (parts("chancery-page"), Promise.resolve());
+ready.then(() => init({ module_or_path: page() }));
 
 // Built for people to use, `version` is set; while the page is being worked on, nothing is kept. With a program around it the page is
 // always at hand, and is that program's.
