@@ -249,3 +249,27 @@ fn placeholders(token: &str) -> usize {
 fn a_withheld_token_is_no_placeholder() {
     assert_eq!(placeholders("8c1f0e3a-90c2-4a3e-9d0a-5f1c6b2d7e4f"), 1, "the address alone is one");
 }
+
+#[test]
+fn a_cluster_whose_type_does_not_fit_its_address_is_refused() {
+    let refused = |cluster: &str| -> Vec<String> {
+        let text = format!(
+            "{{Kind: jwt-provider, Name: okta, Issuer: 'https://id.example.com', JSONWebKeySet: {{Remote: {{URI: 'https://jwks.example.com/keys', \
+             {cluster}}}}}}}\n---\n{{Kind: service-intentions, Name: web, JWT: {{Providers: [{{Name: okta}}]}}, \
+             Sources: [{{Name: api, Action: allow}}]}}\n---\n{{Kind: service-defaults, Name: web, Protocol: http}}\n---\n\
+             service: {{name: web, port: 8080, connect: {{sidecar_service: {{}}}}}}\n"
+        );
+        let mut compilation = compile(&Inputs::one("mesh.yaml", text.as_str()), &Options::default(), dialect::ALL);
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+        let refused = compilation.all_diagnostics().filter(|finding| finding.code.name == "refused-by-envoy");
+        refused.map(|finding| finding.message.clone()).collect()
+    };
+    let is_static = "Envoy refuses the cluster `jwks_cluster_okta`: its type is STATIC, and `jwks.example.com` is no IP address";
+    assert_eq!(refused(""), [is_static]);
+    assert_eq!(refused("JWKSCluster: {DiscoveryType: STATIC}"), [is_static]);
+    let eds = "Envoy refuses the cluster `jwks_cluster_okta`: its type is EDS, and it does not say where endpoints come from";
+    assert_eq!(refused("JWKSCluster: {DiscoveryType: EDS}"), [eds]);
+    let original = "Envoy refuses the cluster `jwks_cluster_okta`: its type is ORIGINAL_DST, and its load balancing is not CLUSTER_PROVIDED";
+    assert_eq!(refused("JWKSCluster: {DiscoveryType: ORIGINAL_DST}"), [original]);
+    assert_eq!(refused("JWKSCluster: {DiscoveryType: STRICT_DNS}"), [""; 0]);
+}

@@ -11,6 +11,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use hashbrown::HashMap;
 
 /// Places in the columns of a story.
 const HOST: u8 = 1;
@@ -90,18 +91,45 @@ fn no_tls(simulation: &Simulation) -> String {
 /// What the user calls a cluster: the Service with its port, or the address; otherwise the name of the cluster.
 #[must_use]
 pub fn service_name(story: &Graph, cluster: &str) -> String {
-    let of = story.nodes.iter().find(|node| node.lane == Some(SERVICE) && stands_for_cluster(node, cluster));
-    of.map_or_else(
-        || cluster.to_string(),
-        |node| match &node.resource {
-            Some(resource) if !node.label.starts_with(&format!("{}:", resource.name)) => resource.name.to_string(),
-            _ => node.label.lines().next().unwrap_or_default().to_string(),
-        },
-    )
+    let of = story.nodes.iter().find(|node| node.lane == Some(SERVICE) && clusters_of(node).any(|name| name == cluster));
+    of.map_or_else(|| cluster.to_string(), called)
 }
 
-fn stands_for_cluster(node: &GraphNode, cluster: &str) -> bool {
-    node.stands_for.iter().any(|id| id.rsplit_once("cluster:").is_some_and(|(_, name)| name == cluster))
+/// What the user calls the clusters of a story, for those who ask of many.
+#[derive(Debug)]
+pub struct ServiceNames<'s>(HashMap<&'s str, &'s GraphNode>);
+
+impl<'s> ServiceNames<'s> {
+    /// Of the clusters in this story.
+    #[must_use]
+    pub fn of(story: &'s Graph) -> Self {
+        let mut names = HashMap::new();
+        for node in story.nodes.iter().filter(|node| node.lane == Some(SERVICE)) {
+            for cluster in clusters_of(node) {
+                names.entry(cluster).or_insert(node);
+            }
+        }
+        Self(names)
+    }
+
+    /// As [`service_name`] says it.
+    #[must_use]
+    pub fn name(&self, cluster: &str) -> String {
+        self.0.get(cluster).map_or_else(|| cluster.to_string(), |node| called(node))
+    }
+}
+
+/// What a node of a Service is called.
+fn called(node: &GraphNode) -> String {
+    match &node.resource {
+        Some(resource) if !node.label.starts_with(&format!("{}:", resource.name)) => resource.name.to_string(),
+        _ => node.label.lines().next().unwrap_or_default().to_string(),
+    }
+}
+
+/// The clusters that a node stands for.
+fn clusters_of(node: &GraphNode) -> impl Iterator<Item = &str> {
+    node.stands_for.iter().filter_map(|id| Some(id.rsplit_once("cluster:")?.1))
 }
 
 /// The nodes of a story that the request passes, by their ids.
@@ -120,7 +148,7 @@ pub fn way(report: &RouteReport, root: &Node, story: &Graph) -> Vec<String> {
         node.resource.as_ref().is_some_and(|resource| of.contains(&id_of(resource))) || node.stands_for.iter().any(|id| of.contains(id))
     };
     let passes = |node: &&GraphNode| match node.lane {
-        Some(SERVICE) => clusters.iter().any(|(cluster, _)| stands_for_cluster(node, cluster)),
+        Some(SERVICE) => clusters.iter().any(|(cluster, _)| clusters_of(node).any(|name| name == cluster)),
         Some(RULE) => {
             node.kind == NodeKind::Route && is(node, &rule) && node.label.lines().next().is_some_and(|of| of.trim_end_matches('*').ends_with(&path))
         }

@@ -43,7 +43,7 @@ pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
 pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings, in_plain_words, not_utf8};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
-pub use headline::{headline, service_name, shares, way};
+pub use headline::{ServiceNames, headline, service_name, shares, way};
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
 pub use onward::{entrances, follow};
 pub use origin::OriginView;

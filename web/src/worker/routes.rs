@@ -5,11 +5,10 @@
 use crate::protocol::Which;
 use chancery_core::compilation::{Compilation, GatewayId, NamedGateway};
 use chancery_core::envoy_config::EnvoyConfig;
-use chancery_core::explain::{Graph, RouteRow, routes, routes_of_app_gateway, row_of_app_gateway_takes, service_name};
-use chancery_core::order::Order as _;
+use chancery_core::explain::{Graph, RouteRow, ServiceNames, routes, routes_of_app_gateway, row_of_app_gateway_takes};
 use chancery_core::simulate::Gateway;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The condition by which twins differ.
 const TRANSPORT: &str = "x-forwarded-proto is";
@@ -33,14 +32,14 @@ fn key(dialect: &str, id: &GatewayId, pointer: &str) -> String {
 
 /// The rows of all gateways, in the order of the gateways. `story` names clusters as the user does.
 pub fn all(compilation: &Compilation, shown: (usize, usize), story: &Graph) -> Vec<Listed> {
-    let mut out = Vec::new();
+    let (mut out, names) = (Vec::new(), ServiceNames::of(story));
     for (side_at, side) in compilation.sides().enumerate() {
         for (at, gateway) in side.side.gateways.iter().enumerate() {
             let (dialect, id) = (side.dialect().name, &gateway.id);
             let envoy = side.gateways().find(|of| of.id == id);
             let rows = match envoy {
-                Some(gateway) => listed(routes(gateway), story),
-                None => side.app_gateways().find(|of| of.named.id == id).map(|of| in_words(routes_of_app_gateway(of), story)).unwrap_or_default(),
+                Some(gateway) => listed(routes(gateway), &names),
+                None => side.app_gateways().find(|of| of.named.id == id).map(|of| in_words(routes_of_app_gateway(of), &names)).unwrap_or_default(),
             };
             let of = NamedGateway { of: side, id }.label();
             let which = || Which { dialect: dialect.into(), id: id.to_string() };
@@ -70,9 +69,9 @@ pub fn taking(compilation: &Compilation, host: Option<&str>, path: &str) -> Vec<
 }
 
 /// The rows of an Application Gateway: its Services by name, and its listeners, whose own names are hashes, by protocol and port.
-fn in_words(rows: Vec<RouteRow>, story: &Graph) -> Vec<RouteRow> {
+fn in_words(rows: Vec<RouteRow>, names: &ServiceNames<'_>) -> Vec<RouteRow> {
     let words = |row: RouteRow| {
-        let service = row.upstreams.first().map(|pool| (service_name(story, pool), pool));
+        let service = row.upstreams.first().map(|pool| (names.name(pool), pool));
         let told = match service {
             Some((service, pool)) if service != pool.as_str() => format!("to {service}, at {}", row.told),
             _ => row.told,
@@ -84,7 +83,7 @@ fn in_words(rows: Vec<RouteRow>, story: &Graph) -> Vec<RouteRow> {
 }
 
 /// The rows of an Envoy.
-fn listed(rows: Vec<RouteRow>, story: &Graph) -> Vec<RouteRow> {
+fn listed(rows: Vec<RouteRow>, names: &ServiceNames<'_>) -> Vec<RouteRow> {
     let mut out: Vec<RouteRow> = Vec::new();
     // By where their virtual host is: the number of the last rule, and the number of each route.
     let mut numbers: HashMap<String, (u32, HashMap<u32, u32>)> = HashMap::new();
@@ -104,15 +103,20 @@ fn listed(rows: Vec<RouteRow>, story: &Graph) -> Vec<RouteRow> {
         known.insert(row.order, number);
         let shadowed_by = row.shadowed_by.map(|by| known.get(&by).copied().unwrap_or_default());
         let mut row = RouteRow { order: number, shadowed_by, ..row };
-        // The name of one may end with that of another.
-        let mut clusters: Vec<&str> = row.upstreams.iter().map(|cluster| cluster.as_str()).collect();
-        clusters.order_by_key(|cluster| std::cmp::Reverse(cluster.len()));
-        for cluster in clusters {
-            row.told = row.told.replace(cluster, &service_name(story, cluster));
-        }
+        row.told = by_service(&row, names);
         out.push(row);
     }
     out
+}
+
+/// What a route does, with Services for clusters: each part of the sentence ends with one.
+fn by_service(row: &RouteRow, names: &ServiceNames<'_>) -> String {
+    let clusters: HashSet<&str> = row.upstreams.iter().map(|cluster| cluster.as_str()).collect();
+    let parts = row.told.split(", ").map(|part| match part.rsplit_once(' ') {
+        Some((before, cluster)) if clusters.contains(cluster) => format!("{before} {}", names.name(cluster)),
+        _ => part.to_string(),
+    });
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// Whether two routes are one rule, once for https and once for http.

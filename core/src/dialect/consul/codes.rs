@@ -13,6 +13,7 @@ crate::diagnostic::codes::codes! {
     UNKNOWN_UPSTREAM = "unknown-upstream", Warning, "an upstream that is neither registered nor configured";
     UNKNOWN_DATACENTER = "unknown-datacenter", Warning, "no instance is registered in this datacenter";
     PEER_NOT_GIVEN = "peer-not-given", Warning, "the documents of a peer are not given";
+    PORT_OUT_OF_RANGE = "port-out-of-range", Warning, "an instance is registered with a port that no program can have";
     LOCAL_PORT_COLLISION = "local-port-collision", Warning, "two listeners of one node have the same port";
     SIDECAR_WITHOUT_SERVICE = "sidecar-without-service", Warning, "the service of a sidecar is not registered";
     MESH_GATEWAY_MISSING = "mesh-gateway-missing", Warning, "traffic goes through a mesh gateway that does not exist";

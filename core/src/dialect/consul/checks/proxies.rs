@@ -23,6 +23,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
         }
     }
     ports(mesh);
+    ports_out_of_range(mesh);
     entries(mesh);
     for (service, instances) in mesh.typical() {
         if let [first, ..] = &instances[..]
@@ -32,6 +33,15 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
             let message = format!("all instances of `{service}` are critical: requests are answered with an error");
             mesh.report(&codes::SERVICE_DOWN, message, first.tree.get("Service"), first.object);
         }
+    }
+}
+
+/// Consul takes any number for a port. Envoy's own rules find those of proxies; of a service without one, nothing else would say so.
+fn ports_out_of_range(mesh: &mut Mesh<'_>) {
+    for instance in mesh.state.instances.iter().filter(|instance| instance.kind.is_empty() && !(0..=65_535).contains(&instance.port)) {
+        let message = format!("the service `{}` is registered with the port {}, which does not exist", instance.service, instance.port);
+        let help = "ports are from 1 to 65535; 0 stands for none".to_string();
+        mesh.report_with(&codes::PORT_OUT_OF_RANGE, message, instance.tree.get("Port"), instance.object, Some(help));
     }
 }
 
