@@ -45,6 +45,7 @@ impl<'a> Aliases<'a> {
     }
 
     /// Whether a value has an anchor without an alias, and there is a Secret beside it or it looks as those of Secrets do: a Secret may have had the alias.
+    /// Where both is so, a slip may have moved the alias out of the Secret, so that having one says nothing.
     pub fn lost(&self, place: TextRange, value: &str) -> bool {
         if !self.beside_secret && !is_packed(value) {
             return false;
@@ -52,7 +53,7 @@ impl<'a> Aliases<'a> {
         // A slip may have put a comma between them.
         let before = self.text.get(..place.start as usize).unwrap_or_default().trim_end().trim_end_matches(',');
         let name = before.rsplit(|c: char| c.is_whitespace() || matches!(c, '{' | '[' | ',')).next().and_then(|word| word.strip_prefix('&'));
-        name.is_some_and(|name| !name.is_empty() && !self.has(name))
+        name.is_some_and(|name| !name.is_empty() && (!self.has(name) || self.beside_secret && is_packed(value)))
     }
 }
 
