@@ -30,9 +30,11 @@ const isFirst = () => {
 if (!hosted && !address.size && !location.hash && isFirst()) expect();
 
 const program = (name) => fetch(new URL(name, import.meta.url));
-// Beside a program, its part of the page comes first: a web view may wait with one answer until another that began before is read.
-const page = () => (shared ? shared.program("chancery-page_bg.wasm").catch(() => program("chancery-page_bg.wasm")) : program("chancery-page_bg.wasm"));
-const ready = hosted ? parts("chancery-page")("host").catch(() => {}) : (parts("chancery-page"), Promise.resolve());
+const own = () => program("chancery-page_bg.wasm");
+const page = () => (shared ? shared.program("chancery-page_bg.wasm").catch(own) : own());
+const further = parts("chancery-page");
+// The web view of the window answers a request only when the one before it is read. So the page is requested after its part is there.
+const ready = hosted ? further("host").catch(() => {}) : Promise.resolve();
 ready.then(() => init({ module_or_path: page() }));
 
 // Built for people to use, `version` is set; while the page is being worked on, nothing is kept. With a program around it the page is

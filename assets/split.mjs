@@ -18,11 +18,11 @@ const { none, i32 } = binaryen;
 
 // The function by which a program asks for a part, as it is exported.
 const ASKS = "load_part";
-// The module by whose name other parts import what the first has.
+// The name of the module from which other parts import.
 const FIRST = "first";
 // A function of so few lines takes fewer bytes than what would stand for it, and stays.
 const SMALL = 6;
-// Small functions are often the same as others elsewhere, and then one for all, under the name of one of them.
+// The linker joins small functions that are the same, and keeps one of their names. Only larger ones are known by their names.
 const OF_SEVERAL = 80;
 // What only runs with a program around the page.
 const HOSTED = /^<?chancery_page::host::(connect|envoys|history|message|panel|real|running|strip)::/;
@@ -79,7 +79,7 @@ const partsOf = async (module) => {
   return new Map([["more", away.filter(({ name }) => all.has(name))], ["rest", away.filter(({ name }) => !all.has(name))]]);
 };
 
-// Functions of `parts` that something outside of their part names, by name, with their slots; what is called alike stands together, which packs better.
+// The slots of a part's functions that are called from outside of it, by name. Functions of one type stand together, which packs better.
 const slotsOf = (part, named) => {
   const order = ({ params, results }) => params * 2 ** 20 + results;
   const wanted = part.filter(({ name }) => named.has(name)).sort((one, other) => order(one) - order(other));
@@ -88,7 +88,7 @@ const slotsOf = (part, named) => {
 
 const table = (part) => `table of ${part}`;
 
-// The first part: what stands in it for a function of another part calls that through the part's table, at its slot.
+// The first part. A function of another part is replaced by a call through that part's table, at the slot of the function.
 const first = (parts, slots) => {
   const module = read();
   const asks = binaryen.getExportInfo(module.getExport(ASKS)).value;
@@ -109,7 +109,7 @@ const first = (parts, slots) => {
   return module;
 };
 
-// By which names a part imports what the first has, and whether it does.
+// What other parts may import from the first: its short name there, and whether any part imports it.
 const shared = new Map();
 const share = (kind, name) => {
   const key = `${kind} ${name}`;
@@ -153,7 +153,8 @@ const whole = read();
 const parts = await partsOf(whole);
 whole.dispose();
 
-// What parts import from the first, and with that, what the first names of theirs: those functions have slots.
+// First, what parts import is found out. Then the first part is put together once without slots, to see which functions of other parts it calls: these
+// get slots.
 for (const [part, away] of parts) other(part, away, slotsOf(away, new Set(away.map(({ name }) => name)))).dispose();
 const exported = (module) => {
   for (const { kind, name, short, wanted } of shared.values()) if (wanted) module[`add${kind}Export`](name, short);

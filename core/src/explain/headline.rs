@@ -95,12 +95,12 @@ pub fn service_name(story: &Graph, cluster: &str) -> String {
     of.map_or_else(|| cluster.to_string(), called)
 }
 
-/// What the user calls the clusters of a story, for those who ask of many.
+/// The user's names of all clusters in a story: an index, for callers that need many of them.
 #[derive(Debug)]
 pub struct ServiceNames<'s>(HashMap<&'s str, &'s GraphNode>);
 
 impl<'s> ServiceNames<'s> {
-    /// Of the clusters in this story.
+    /// Makes the index of a story.
     #[must_use]
     pub fn of(story: &'s Graph) -> Self {
         let mut names = HashMap::new();
@@ -112,7 +112,7 @@ impl<'s> ServiceNames<'s> {
         Self(names)
     }
 
-    /// As [`service_name`] says it.
+    /// The name of one cluster, the same as [`service_name`] gives.
     #[must_use]
     pub fn name(&self, cluster: &str) -> String {
         self.0.get(cluster).map_or_else(|| cluster.to_string(), |node| called(node))

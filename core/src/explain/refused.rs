@@ -19,53 +19,69 @@ pub fn refused_by_envoy(gateway: GatewayRef<'_>, viewed: Option<&Viewed>, emitte
     let broken = envoy::v3::violations(gateway.ir, &envoy::Options { executor, ..envoy::Options::default() }, emitted);
     let mut found: Vec<Diagnostic> = Vec::new();
     for violation in broken {
-        let origin = violation.origins.iter().find(|origin| origin.object() != ObjectId::BUILT_IN).copied();
+        let origin = violation.origins.iter().find(|origin| is_written(origin)).copied();
         let place = viewed.map(|viewed| describe(&viewed.root, &violation.pointer).join(" \u{203a} "));
         let place = place.unwrap_or_else(|| violation.pointer.clone());
         let message = format!("Envoy refuses {place}: {}", violation.message);
-        let mut finding = Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin));
-        finding.resource = origin.and_then(|origin| gateway.compilation.objects.get(origin.object())).map(|object| object.key.clone());
-        // The same value in several places is one mistake.
-        if !found.iter().any(|known| known.place == finding.place && known.place != Place::Whole) {
-            found.push(finding);
-        }
+        add(&mut found, finding(gateway, message, origin));
     }
-    for (message, help, at) in gateway.ir.delivery.verbatim.clusters.iter().filter_map(|cluster| misfit(cluster)) {
-        let origin = at.filter(|origin| origin.object() != ObjectId::BUILT_IN);
-        let mut finding = Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin)).help(help);
-        finding.resource = origin.and_then(|origin| gateway.compilation.objects.get(origin.object())).map(|object| object.key.clone());
-        if !found.iter().any(|known| known.place == finding.place && known.place != Place::Whole) {
-            found.push(finding);
-        }
+    for misfit in gateway.ir.delivery.verbatim.clusters.iter().filter_map(|cluster| misfit(cluster)) {
+        let finding = finding(gateway, misfit.message, misfit.at).help(misfit.help);
+        add(&mut found, finding);
     }
     found
 }
 
-/// What does not fit together in a cluster that is passed on in Envoy's own words: Envoy looks at more than the rules of fields
-/// (envoyproxy/envoy, `source/extensions/clusters`). With what to do about it, and where.
-fn misfit(cluster: &Tree) -> Option<(String, &'static str, Option<Origin>)> {
+fn is_written(origin: &Origin) -> bool {
+    origin.object() != ObjectId::BUILT_IN
+}
+
+fn finding(gateway: GatewayRef<'_>, message: String, origin: Option<Origin>) -> Diagnostic {
+    let mut finding = Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin));
+    finding.resource = origin.and_then(|origin| gateway.compilation.objects.get(origin.object())).map(|object| object.key.clone());
+    finding
+}
+
+/// Adds a finding. The same value in several places is one mistake.
+fn add(found: &mut Vec<Diagnostic>, finding: Diagnostic) {
+    if !found.iter().any(|known| known.place == finding.place && known.place != Place::Whole) {
+        found.push(finding);
+    }
+}
+
+/// Fields of a cluster of which Envoy takes each, and refuses all together.
+struct Misfit {
+    message: String,
+    help: &'static str,
+    at: Option<Origin>,
+}
+
+/// What does not fit together in a cluster that is passed on in Envoy's own words (envoyproxy/envoy, `source/common/upstream` and
+/// `source/extensions/clusters`).
+fn misfit(cluster: &Tree) -> Option<Misfit> {
     if cluster.find("cluster_type").is_some() {
         return None;
     }
     let (name, kind) = (cluster.get("name").text(), cluster.get("type"));
-    let at = |value: &Tree| value.origin.or(kind.origin).or(cluster.origin);
-    match kind.text() {
+    let at = |value: &Tree| value.origin.or(kind.origin).or(cluster.origin).filter(is_written);
+    let (message, help, at) = match kind.text() {
         "STATIC" | "" => {
             let groups = cluster.at(&["load_assignment", "endpoints"]).items().iter();
             let hosts = groups.flat_map(|group| group.get("lb_endpoints").items());
             let mut addresses = hosts.map(|host| host.at(&["endpoint", "address", "socket_address", "address"]));
             let address = addresses.find(|address| !address.text().is_empty() && address.text().parse::<IpAddr>().is_err())?;
             let message = format!("Envoy refuses the cluster `{name}`: its type is STATIC, and `{}` is no IP address", address.text());
-            Some((message, "a type that looks names up is STRICT_DNS or LOGICAL_DNS", at(address)))
+            (message, "a type that looks names up is STRICT_DNS or LOGICAL_DNS", at(address))
         }
         "EDS" if cluster.find("eds_cluster_config").is_none() => {
             let message = format!("Envoy refuses the cluster `{name}`: its type is EDS, and it does not say where endpoints come from");
-            Some((message, "a type that looks names up is STRICT_DNS or LOGICAL_DNS", at(kind)))
+            (message, "a type that looks names up is STRICT_DNS or LOGICAL_DNS", at(kind))
         }
         "ORIGINAL_DST" if cluster.get("lb_policy").text() != "CLUSTER_PROVIDED" => {
             let message = format!("Envoy refuses the cluster `{name}`: its type is ORIGINAL_DST, and its load balancing is not CLUSTER_PROVIDED");
-            Some((message, "a cluster with an address of its own has the type STRICT_DNS, LOGICAL_DNS or STATIC", at(kind)))
+            (message, "a cluster with an address of its own has the type STRICT_DNS, LOGICAL_DNS or STATIC", at(kind))
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(Misfit { message, help, at })
 }

@@ -245,3 +245,15 @@ fn a_document_that_cannot_be_read_is_known_by_its_line() {
         assert_eq!(unreadable_line(text, ""), Some(line), "{text:?}");
     }
 }
+
+#[test]
+fn a_value_beside_a_secret_is_a_credential_where_its_alias_left_the_secret() {
+    let list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {name: c, labels: {a: &key UXowMDFodXNoaHVzaHBhZGRpbmc=}}\n\
+                - apiVersion: v1\n  kind: Secret\n  metadata: {name: shop}\n";
+    let held = |text: &str| {
+        let (objects, _) = once(text);
+        objects.iter().filter(|object| object.key.kind == "Service").flat_map(|object| object.credentials.clone()).count()
+    };
+    assert_eq!(held(&format!("{list}! data:\n    tls.key: *key\n")), 1, "a slip made the section a field of the List");
+    assert_eq!(held(&list.replace("&key ", "")), 0, "without an anchor");
+}

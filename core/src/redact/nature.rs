@@ -8,8 +8,7 @@ use super::standing::{Standing, may_be_secret, standing_of_items};
 use super::value::{is_credential, is_packed, symmetric_keys};
 use super::words::{
     bare_key, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_odd_field_of_header, is_plain_key, is_sensitive_flag,
-    is_sensitive_header, is_sensitive_key, matches_headers, names_client, names_headers, names_sensitive_header, says_sensitive, says_where,
-    split_key,
+    is_sensitive_header, is_sensitive_key, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
@@ -179,12 +178,11 @@ impl Where {
     /// Below a key. A slip may have put the value of a credential there.
     fn below(self, key: &str, slipped: bool) -> Self {
         let in_headers = names_headers(key);
-        let sent = in_headers && !matches_headers(key);
         Self {
             broken: self.broken,
             in_headers,
             near_headers: in_headers || self.in_headers,
-            sets_headers: sent || self.in_headers && self.sets_headers,
+            sets_headers: in_headers && sets_headers(key) || self.in_headers && self.sets_headers,
             is_header: false,
             in_tokens: slipped || holds_tokens(key),
         }

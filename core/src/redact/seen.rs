@@ -38,7 +38,7 @@ impl Seen {
         part.iter().all(|byte| self.has(*byte))
     }
 
-    /// The same for a part in small letters of a text in small letters.
+    /// The same where case does not count. The part is in small letters.
     pub(super) fn may_have_small(&self, part: &[u8]) -> bool {
         part.iter().all(|byte| self.has(*byte) || self.has(byte.to_ascii_uppercase()))
     }

@@ -177,12 +177,8 @@ pub(super) fn names_client(key: &str) -> bool {
 
 /// Whether the keys below a key are names of headers that are sent, and not such that requests are matched by.
 pub(super) fn sets_headers(key: &str) -> bool {
-    names_headers(key) && !matches_headers(key)
-}
-
-/// Whether requests are matched by the headers below a key.
-pub(super) fn matches_headers(key: &str) -> bool {
-    ["header", "headers", "regex_headers"].iter().any(|name| key.eq_ignore_ascii_case(name))
+    let is_match = ["header", "headers", "regex_headers"].iter().any(|name| key.eq_ignore_ascii_case(name));
+    names_headers(key) && !is_match
 }
 
 /// Whether a header's name says that its value may be a session.

@@ -15,10 +15,12 @@ const mappings = (count) =>
 
 // ARCHITECTURE.md says where the bytes go. What is held is that it does not grow past this.
 const MOST = { ambassador: 1_450_000, consul: 1_430_000, contour: 1_545_000, ingress: 1_230_000 };
+// With what is loaded in the background, for use without a network.
+const MOST_IN_ALL = 1_950_000;
 const LATER = /^format\.js$|^codes\.txt$|_(more|rest|host)\.wasm$/;
 
 describe("bytes", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and is not small" }, () => {
-  test("that the visitor of one dialect loads, brotli, are no more than they were", async () => {
+  test("that the visitor of one dialect loads at first, and in all, brotli, are no more than they were", async () => {
     const [all, workers, later] = [{}, {}, {}];
     for (const name of (await readdir(dist)).filter((name) => /\.(wasm|js|css|txt)$/.test(name))) {
       const bytes = await readFile(join(dist, name));
@@ -33,7 +35,10 @@ describe("bytes", { skip: process.env.CHANCERY_WEIGH ? false : "the page was bui
     // What formats YAML, the pages of codes and further parts of programs come when somebody asks for them.
     const page = Object.values(all).reduce((sum, bytes) => sum + bytes, 0);
     for (const [dialect, bytes] of Object.entries(workers)) console.log(`${dialect}: ${page + bytes} packed together (goal 1,200,000), ${later[dialect]} where they are needed`);
-    for (const [dialect, bytes] of Object.entries(workers)) assert.ok(dialect === "all" || page + bytes <= MOST[dialect], `${dialect}: ${page + bytes} bytes`);
+    for (const [dialect, bytes] of Object.entries(workers).filter(([dialect]) => dialect !== "all")) {
+      assert.ok(page + bytes <= MOST[dialect], `${dialect}: ${page + bytes} bytes`);
+      assert.ok(page + bytes + later[dialect] <= MOST_IN_ALL, `${dialect}: ${page + bytes + later[dialect]} bytes in all`);
+    }
   });
 
   for (const example of ["ambassador/play", "contour/hello", "ingress/paths", "consul/canary"]) {

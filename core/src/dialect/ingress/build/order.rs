@@ -1,4 +1,4 @@
-//! The order of many named things. Where the names are those of the compile before, its order is used again.
+//! The order of named things. It is kept from one compile to the next, as long as the names are the same.
 //!
 //! What must not be here: what the things are.
 

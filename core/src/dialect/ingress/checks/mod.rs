@@ -5,6 +5,7 @@
 mod backends;
 mod class;
 mod events;
+mod gateway;
 mod limits;
 mod listeners;
 mod paths;
@@ -52,6 +53,7 @@ type Check = fn(&mut Run<'_, '_, '_>);
 /// The checks, in the order in which findings are reported.
 const CHECKS: &[Check] = &[
     events::check,
+    gateway::check,
     class::check,
     values::check,
     limits::check,

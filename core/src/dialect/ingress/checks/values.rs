@@ -1,4 +1,4 @@
-//! Annotations whose values the controller does not read without a word, priorities, and variables that name another gateway.
+//! Annotations whose values the controller does not read without a word, and priorities.
 
 use super::{Checked, Run};
 use crate::diagnostic::Diagnostic;
@@ -29,7 +29,6 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
         a::ALL.iter().filter_map(finding).collect()
     });
     priorities(checked);
-    other_gateway(checked);
 }
 
 fn unreadable(checked: &Checked<'_, '_>, ingress: &Ingress, annotation: &Annotation) -> Option<Diagnostic> {
@@ -67,15 +66,4 @@ fn priorities(checked: &mut Run<'_, '_, '_>) {
     let message = format!("`{}` has a priority and `{}` has none: AGIC asks for all or none", first.key(), missing.key());
     let finding = checked.finding(&codes::PARTIAL_PRIORITIES, message, at);
     checked.tell(finding.help("rules without one get free numbers from 19000 on, with hosts, and from 19500 on, without"));
-}
-
-/// What the controller adds refers to parts of the gateway that its variables name.
-fn other_gateway(checked: &mut Run<'_, '_, '_>) {
-    let (Some(id), wanted) = (&checked.before.id, checked.names.gateway_id()) else { return };
-    if !id.as_str().eq_ignore_ascii_case(wanted) {
-        let message = format!("the gateway's document is that of `{id}`, and the controller's variables name `{wanted}`", id = id.as_str());
-        let finding = checked.finding(&codes::OTHER_GATEWAY, message, None);
-        checked
-            .tell(finding.help("what AGIC adds refers to parts of the gateway that the variables name: set APPGW_RESOURCE_ID to the document's id"));
-    }
 }
