@@ -273,3 +273,27 @@ fn a_cluster_whose_type_does_not_fit_its_address_is_refused() {
     assert_eq!(refused("JWKSCluster: {DiscoveryType: ORIGINAL_DST}"), [original]);
     assert_eq!(refused("JWKSCluster: {DiscoveryType: STRICT_DNS}"), [""; 0]);
 }
+
+#[test]
+fn only_services_without_endpoints_are_assumed_to_have_some() {
+    let service =
+        |name: &str| format!("---\napiVersion: v1\nkind: Service\nmetadata: {{name: {name}, namespace: shop}}\nspec: {{ports: [{{port: 80}}]}}\n");
+    let slice = "---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: a-x7, namespace: shop, labels: {kubernetes.io/service-name: a}}\n\
+                 addressType: IPv4\nports: [{port: 8080}]\nendpoints: [{addresses: [10.0.0.1]}]\n";
+    let proxy = "---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: shop, namespace: shop}\nspec:\n  virtualhost: {fqdn: shop.example.com}\n  \
+                 routes:\n  - services: [{name: a, port: 80}, {name: b, port: 80}, {name: c, port: 80}]\n";
+    let assumed = |text: String| -> Vec<String> {
+        let options = Options::default().in_dialect("contour").with("missing", OptionValue::Text("assume".into()));
+        let compilation = compile(&Inputs::one("shop.yaml", text.as_str()), &options, dialect::ALL);
+        let made = compilation.objects.assumed().map(|object| object.key.name.as_str().into());
+        let told = compilation.all_diagnostics().filter(|finding| finding.code.name == "assumed-object").map(|finding| finding.message.clone());
+        made.chain(told).collect()
+    };
+    let services = service("a") + &service("b");
+    assert_eq!(
+        assumed(format!("{services}{}{slice}{proxy}", service("c"))),
+        ["b", "c", "b", "c", "2 Services have no endpoints in the input; each is assumed to have one"]
+    );
+    let found = assumed(format!("{services}{slice}{}", proxy.replace(", {name: c, port: 80}", "")));
+    assert_eq!(found, ["b", "b", "the Service `b` has no endpoints in the input; it is assumed to have one"]);
+}

@@ -112,6 +112,8 @@ const SENSITIVE: &[&str] = &[
     "ticketkey",
     "dbpass",
     "keydata",
+    "secretkeybase",
+    "pgpass",
 ];
 
 /// Keys whose values are credentials where they stand alone.
@@ -144,7 +146,7 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
         return false;
     }
     let of_word = |word: &str| key.len() > word.len() && key.ends_with(word);
-    if [".key", "-token", "_token", ".token", "-Token"].into_iter().any(of_word) {
+    if [".key", "-token", "_token", ".token", "-Token", "_pwd", "_PWD"].into_iter().any(of_word) {
         return true;
     }
     let key = squeezed(key);

@@ -103,6 +103,9 @@ describe("the element", () => {
     await page.locator("chancery-playground").nth(1).scrollIntoViewIfNeeded();
     await page.frameLocator("chancery-playground >> nth=1 >> iframe").locator("tr.route", { hasText: "/far/" }).first().waitFor();
     const programs = asked.filter((path) => path.endsWith(".wasm")).sort();
+    // An example was never compiled: it has a warning.
+    const compiled = await page.evaluate(() => window.heard.filter(({ name }) => name === "chancery-compiled").map(({ detail }) => detail.warnings));
+    assert.ok(compiled.length >= 2 && compiled.every((warnings) => warnings === 0), JSON.stringify(compiled));
     assert.deepEqual(programs.map((path) => path.split("/").pop()), ["chancery-page_bg.wasm", "chancery-worker-ambassador_bg.wasm"]);
     await close();
   });

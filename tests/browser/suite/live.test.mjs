@@ -13,6 +13,7 @@ const mapping = (field) => `apiVersion: getambassador.io/v3alpha1\nkind: Mapping
 test("the page of a server follows what is served, without secrets, and says when the server is gone", async () => {
   const folder = await mkdtemp(join(tmpdir(), "gateway-"));
   await writeFile(join(folder, "quote.yaml"), mapping("timout_ms"));
+  await writeFile(join(folder, "web.yaml"), "apiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: web}\nspec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}\n");
   await writeFile(join(folder, "secret.yaml"), "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {password: hunter2hunter2}\n");
   const ports = ["xds", "snapshots", "public-snapshots", "ready"].flatMap((name) => [`--${name}`, "off"]);
   const server = spawn(process.env.CHANCERY_BINARY, ["serve", folder, "--format", "json", "--diagnostics", "127.0.0.1:0", ...ports], { stdio: ["ignore", "pipe", "inherit"] });
@@ -37,13 +38,13 @@ test("the page of a server follows what is served, without secrets, and says whe
     await writeFile(join(folder, "quote.yaml"), mapping("timeout_ms"));
     await page.getByText("0 warnings", { exact: true }).waitFor();
     // A file that is written in place is empty for a moment.
-    await page.getByText("2 resources", { exact: true }).waitFor();
+    await page.getByText("3 resources", { exact: true }).waitFor();
     await page.click("#tab-live");
     await page.getByText("no longer").waitFor();
     assert.deepEqual(errors, []);
     server.kill();
     await page.getByText("the server does not answer").waitFor();
-    assert.match(await page.locator(".status").textContent(), /2 resources/, "what was shown stays");
+    assert.match(await page.locator(".status").textContent(), /3 resources/, "what was shown stays");
   } finally {
     server.kill();
     await browser.close();

@@ -56,5 +56,6 @@ pub(super) const ACCOUNTS: &[Form] = &[
             v.plain()
         ))
     }),
+    ("variables of programs", |v| in_config_map(&format!("  SECRET_KEY_BASE: {}\n  PGPASS: {}\n  MYSQL_PWD: {}\n", v.plain(), v.plain(), v.plain()))),
     ("an element of XML", |v| in_config_map(&format!("  x: |\n    <server>\n    <password>{}</password>\n    </server>\n", v.plain()))),
 ];

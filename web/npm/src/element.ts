@@ -157,6 +157,8 @@ export class ChanceryPlayground extends HTMLElement {
     if (dialect) address.searchParams.set("dialect", dialect);
     if (this.theme) address.searchParams.set("theme", this.theme);
     if (this.readonly) address.searchParams.set("readonly", "");
+    // What it is going to say; without that, the page shows an example.
+    if (this.files.length || this.getAttribute("src")) address.searchParams.set("awaits", "files");
     return address.href;
   }
 

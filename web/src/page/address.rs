@@ -21,6 +21,8 @@ pub struct Address {
     pub example: Option<String>,
     /// The dialect that is shown first.
     pub dialect: Option<String>,
+    /// Whether the page around this one is going to hand files over.
+    pub awaits_files: bool,
     /// What was shared, if the fragment holds something.
     pub shared: Option<String>,
 }
@@ -41,6 +43,7 @@ pub fn read() -> Address {
         dialect,
         read_only: get("readonly").is_some_and(|value| value != "false"),
         example: get("example"),
+        awaits_files: get("awaits").is_some(),
         shared: Some(hash).filter(|hash| hash.contains("snapshot=")),
         embed,
     }

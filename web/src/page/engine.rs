@@ -174,8 +174,22 @@ impl Engine {
         Timeout::new(if generation <= 1 { 0 } else { PAUSE }, act).forget();
     }
 
-    /// Applies the fix of a finding.
+    /// Applies the fix of a finding. While a compile is under way, what is shown may be about an earlier text: then it waits, and applies what is
+    /// still found.
     pub fn fix(self, fix: &Fix) {
+        if !self.compiling.get_value().0 {
+            return self.apply(fix);
+        }
+        let fix = fix.clone();
+        self.compile_then(move || {
+            let is_found = |finding: &Finding| finding.fix.as_ref() == Some(&fix);
+            if self.compiled.with_untracked(|compiled| compiled.findings.iter().any(is_found)) {
+                self.apply(&fix);
+            }
+        });
+    }
+
+    fn apply(self, fix: &Fix) {
         self.desk.open_file(&fix.span.file);
         bridge::fix(&serde_json::to_string(fix).unwrap_or_default());
     }

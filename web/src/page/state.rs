@@ -57,7 +57,8 @@ impl App {
     pub fn new(address: &Address) -> Self {
         let asked = address.example.as_deref().and_then(examples::named);
         let kept = storage::work().filter(|kept| asked.is_none() && address.embed.is_none() && !kept.work.files.is_empty());
-        let first = asked.or(examples::named(examples::FIRST)).or(examples::ALL.first());
+        let usual = || examples::named(examples::FIRST).or(examples::ALL.first());
+        let first = asked.or_else(|| usual().filter(|_| !address.awaits_files));
         let session = kept.unwrap_or_else(|| Session::now(first.map(Example::work).unwrap_or_default(), Vec::new()));
         let screen = Screen::new(address);
         let desk = Desk::new(session.work);
@@ -82,6 +83,8 @@ impl App {
     pub fn begin(self) {
         match self.shared.get_value() {
             Some(link) => self.open(link),
+            // Those are on their way.
+            None if self.desk.files.with_untracked(Vec::is_empty) => {}
             None => self.show_and_compile(),
         }
         self.live.begin();

@@ -126,7 +126,7 @@ fn services(own: &[&Object], objects: &Objects, ambassador_namespace: &str) -> V
         ports.entry(key.clone()).or_default().insert(port);
         asked.push(FieldReference { by: object, relation: "service", at: at.id, key, holder: at });
     }
-    let mut out = endpoints(&asked, objects, &objects.keys());
+    let mut out = endpoints(&asked, objects);
     for one in &asked {
         let Some(ports) = ports.remove(&one.key) else { continue };
         let several = ports.len() > 1;

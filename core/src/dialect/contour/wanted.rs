@@ -26,12 +26,11 @@ pub fn wanted(objects: &Objects) -> Vec<ReferencedObject> {
             one.key.namespace = Some(namespace);
         }
     });
-    let there = objects.keys();
-    let mut all = all_of(&asked, &there, |key, asked| {
+    let mut all = all_of(&asked, &objects.keys(), |key, asked| {
         let gateway = || gateway_api::wanted::of_gateway_api(key, asked, super::provision::CONTROLLER);
         of_kubernetes(key, asked).or_else(gateway).or_else(|| extension_service(key))
     });
-    all.extend(endpoints(&asked, objects, &there));
+    all.extend(endpoints(&asked, objects));
     all.extend(gateway_api::wanted::namespaces(&asked, objects));
     all.extend(permissions(&asked, objects));
     all

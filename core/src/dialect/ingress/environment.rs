@@ -48,9 +48,6 @@ pub static VARIABLES: &[Variable] = &[
     variable("USE_PRIVATE_IP", "false", "Whether every Ingress uses the private address"),
 ];
 
-/// The variables that say which gateway it is.
-const IDENTIFYING: [&str; 4] = ["APPGW_SUBSCRIPTION_ID", "APPGW_RESOURCE_GROUP", "APPGW_NAME", "APPGW_RESOURCE_ID"];
-
 /// What the variables say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Environment {
@@ -138,12 +135,21 @@ impl Environment {
         environment
     }
 
-    /// For which gateway the controller is started: where no variable says it, for the one that is there.
+    /// For which gateway the controller is started: what no variable says of it is that of the gateway that is there.
     pub fn for_gateway(mut self, options: &Options, gateway: &Gateway) -> Self {
-        let is_named = IDENTIFYING.iter().any(|name| options.env.contains_key(*name));
-        let of = gateway.id.as_ref().map(|id| of_resource_id(id.as_str())).unwrap_or_default();
-        if !is_named && !of.2.is_empty() {
-            (self.subscription, self.resource_group, self.gateway) = of;
+        let (subscription, group, name) = gateway.id.as_ref().map(|id| of_resource_id(id.as_str())).unwrap_or_default();
+        let has = |variable: &str| options.env.contains_key(variable);
+        if name.is_empty() || options.env.get("APPGW_RESOURCE_ID").is_some_and(|id| !id.is_empty()) {
+            return self;
+        }
+        if !has("APPGW_SUBSCRIPTION_ID") {
+            self.subscription = subscription;
+        }
+        if !has("APPGW_RESOURCE_GROUP") {
+            self.resource_group = group;
+        }
+        if !has("APPGW_NAME") {
+            self.gateway = name;
         }
         self
     }

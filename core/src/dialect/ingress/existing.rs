@@ -4,7 +4,7 @@
 
 use super::codes;
 use super::death::Died;
-use super::environment::Environment;
+use super::environment::{Environment, of_resource_id};
 use super::names::{Names, PartKind};
 use super::options::Options;
 use crate::compilation;
@@ -53,6 +53,10 @@ fn odd(root: &Node) -> Option<String> {
     let of_type = root.get("type").and_then(Node::as_str).filter(|of| !of.eq_ignore_ascii_case(TYPE));
     if let Some(of) = of_type {
         return Some(format!("the gateway's document is that of a `{of}`, not of an Application Gateway"));
+    }
+    let is_other = |id: &&str| of_resource_id(id).2.is_empty() || !id.to_ascii_lowercase().contains("/microsoft.network/applicationgateways/");
+    if let Some(id) = root.get("id").and_then(Node::as_str).filter(is_other) {
+        return Some(format!("the gateway's document has the id `{id}`, which is not that of an Application Gateway"));
     }
     let is_template = root.get("resources").is_some() && root.get("properties").is_none();
     is_template.then(|| "the gateway's document is an ARM template, not the gateway itself".into())

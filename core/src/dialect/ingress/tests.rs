@@ -157,6 +157,7 @@ fn a_document_of_something_else_is_called_what_it_is() {
             r#"{"type": "Microsoft.Network/loadBalancers"}"#,
             "unreadable-gateway the gateway's document is that of a `Microsoft.Network/loadBalancers`, not of an Application Gateway",
         ),
+        (r#"{"id": "nonsense"}"#, "unreadable-gateway the gateway's document has the id `nonsense`, which is not that of an Application Gateway"),
         (cut, "unreadable-gateway the gateway's document cannot be read: it is broken at line 3"),
     ] {
         assert_eq!(found(document), [wanted], "{document}");
@@ -179,7 +180,10 @@ fn the_gateway_of_the_document_is_meant_unless_a_variable_names_one() {
     assert_eq!((listener(&meant), codes(&meant)), (front.clone() + "/httpListeners", 0));
     let named = |name: &str, value: &str| run(&text, &Options { env: env(&[(name, value)]).env, ..gateway_file(&document) });
     let other = named("APPGW_NAME", "agic-appgw");
-    assert_eq!((listener(&other), codes(&other)), (format!("{ID}/httpListeners"), 1));
+    let back = front.replace("front", "agic-appgw");
+    assert_eq!((listener(&other), codes(&other)), (back + "/httpListeners", 1), "what no variable says is the document's");
+    assert_eq!(codes(&named("APPGW_NAME", "front")), 0);
+    assert_eq!(codes(&named("APPGW_RESOURCE_ID", "")), 0, "an empty one says nothing");
     let same = named("APPGW_RESOURCE_ID", &front.replace("front", "Front"));
     assert_eq!(codes(&same), 0, "case does not count in ids of Azure");
 }

@@ -16,9 +16,8 @@ use alloc::vec::Vec;
 pub fn wanted(objects: &Objects, options: &Options) -> Vec<ReferencedObject> {
     let environment = Environment::read(options);
     let asked = asked(objects.all(), &[FIELDS]);
-    let there = objects.keys();
-    let mut all = all_of(&asked, &there, |key, asked| of_kubernetes(key, asked).or_else(|| class(key, &environment)));
-    all.extend(endpoints(&asked, objects, &there));
+    let mut all = all_of(&asked, &objects.keys(), |key, asked| of_kubernetes(key, asked).or_else(|| class(key, &environment)));
+    all.extend(endpoints(&asked, objects));
     all
 }
 

@@ -45,7 +45,7 @@ pub fn of_endpoints(object: &Object) -> Vec<Subset> {
 
 /// The Service that an EndpointSlice belongs to, and what it adds to it. Addresses that are not ready are left out.
 pub fn of_slice(object: &Object) -> Option<(Str, Subset)> {
-    let service = object.root.at(&["metadata", "labels", "kubernetes.io/service-name"])?.as_str()?;
+    let service = slice_service(object)?;
     let mut subset = Subset { addresses: Vec::new(), ports: ports(&object.root) };
     for endpoint in items(&object.root, "endpoints") {
         let ready = endpoint.at(&["conditions", "ready"]).and_then(Node::as_bool).unwrap_or(true);
@@ -55,6 +55,20 @@ pub fn of_slice(object: &Object) -> Option<(Str, Subset)> {
         }
     }
     Some((Str::new(service), subset))
+}
+
+/// The Service, by namespace and name, that an object gives endpoints to.
+pub fn service_of(object: &Object) -> Option<(Option<&str>, &str)> {
+    let name = match (object.key.group.as_str(), object.key.kind.as_str()) {
+        ("", "Endpoints") => &*object.key.name,
+        ("discovery.k8s.io", "EndpointSlice") => slice_service(object)?,
+        _ => return None,
+    };
+    Some((object.key.namespace.as_deref(), name))
+}
+
+fn slice_service(object: &Object) -> Option<&str> {
+    object.root.at(&["metadata", "labels", "kubernetes.io/service-name"])?.as_str()
 }
 
 fn items<'a>(holder: &'a Node, key: &str) -> &'a [Node] {

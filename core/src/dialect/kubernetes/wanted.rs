@@ -153,12 +153,13 @@ fn service_port(port: &str, several: bool) -> Node {
     object(name.iter().map(|name| ("name", text(name))).chain([value]).collect())
 }
 
-/// The endpoints of the Services that are there and asked for: `Endpoints` and `EndpointSlice` alike, each with one address. Those that there are already
-/// are left out.
-pub fn endpoints(asked: &[FieldReference<'_>], objects: &Objects, there: &HashSet<&ResourceKey>) -> Vec<ReferencedObject> {
+/// The endpoints of the Services that are there, asked for, and have none: `Endpoints` and `EndpointSlice` alike, each with one address.
+pub fn endpoints(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<ReferencedObject> {
     let services: HashMap<&ResourceKey, &Object> =
         objects.all().filter(|object| object.key.kind == "Service" && object.key.group.is_empty()).map(|object| (&object.key, object)).gathered();
-    let mut written = BTreeSet::new();
+    let served: HashSet<(Option<&str>, &str)> = objects.all().filter_map(endpoints::service_of).gathered();
+    let mut written: Vec<&Str> = Vec::new();
+    let mut first_written = None;
     let mut out: Vec<ReferencedObject> = Vec::new();
     let mut done: HashSet<&ResourceKey> = HashSet::new();
     for one in asked {
@@ -168,22 +169,22 @@ pub fn endpoints(asked: &[FieldReference<'_>], objects: &Objects, there: &HashSe
             continue;
         }
         done.insert(*key);
-        let keys = endpoints::KINDS.iter().map(|(group, kind)| ResourceKey { group: (*group).into(), kind: (*kind).into(), ..(*key).clone() });
-        if keys.into_iter().all(|key| there.contains(&key)) {
+        if served.contains(&(key.namespace.as_deref(), key.name.as_str())) {
             continue;
         }
         if !service.assumed {
-            written.insert(one.key.name.clone());
+            first_written.get_or_insert(out.len());
+            written.push(&key.name);
         }
         out.extend(behind((one.by.id, one.at), key, &ports));
     }
     // What is assumed of Services that are written is one assumption.
-    let message = match (written.len(), written.first()) {
-        (0, _) | (_, None) => return out,
-        (1, Some(name)) => format!("there are no endpoints in the input; the Service `{name}` is assumed to have one"),
-        (many, _) => format!("there are no endpoints in the input; each of {many} Services is assumed to have one"),
+    let message = match written[..] {
+        [] => return out,
+        [name] => format!("the Service `{name}` has no endpoints in the input; it is assumed to have one"),
+        _ => format!("{} Services have no endpoints in the input; each is assumed to have one", written.len()),
     };
-    if let Some(first) = out.iter_mut().find(|one| written.contains(&one.key.name)) {
+    if let Some(first) = first_written.and_then(|at| out.get_mut(at)) {
         first.notice = Some(message);
     }
     out
