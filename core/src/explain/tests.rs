@@ -278,6 +278,24 @@ fn a_graph_that_is_too_large_is_folded_but_for_what_is_rare_or_wrong() {
 }
 
 #[test]
+fn rules_and_the_resources_that_they_are_written_in_are_folded_apart() {
+    let ids: Vec<String> = (0..60).map(|number| alloc::format!("p{number}")).collect();
+    let names: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let edges: Vec<(usize, usize)> = (0..30).map(|from| (from, from + 30)).collect();
+    let mut graph = bare(&names, &edges);
+    for (at, node) in graph.nodes.iter_mut().enumerate() {
+        node.resource = Some(super::ResourceRef { kind: "HTTPProxy".into(), name: node.id.as_str().into(), namespace: Some("shop".into()) });
+        node.kind = if at < 30 { super::NodeKind::Resource } else { super::NodeKind::Route };
+    }
+    assert_eq!(graph.fold(50, &[]), 60);
+    let seen: Vec<(&str, &str)> = graph.nodes.iter().map(|node| (node.id.as_str(), node.label.as_str())).collect();
+    let (proxies, rules) = ("folded:HTTPProxy/shop", "folded:route:HTTPProxy/shop");
+    assert_eq!(seen, [(proxies, "30 \u{d7} HTTPProxy\nshop"), (rules, "30 \u{d7} rule\nHTTPProxy \u{b7} shop")]);
+    let edges: Vec<(&str, &str)> = graph.edges.iter().map(|edge| (edge.from.as_str(), edge.to.as_str())).collect();
+    assert_eq!(edges, [(proxies, rules)]);
+}
+
+#[test]
 fn contours_configuration_is_what_the_api_server_stores() {
     let text = "\
 apiVersion: projectcontour.io/v1

@@ -34,8 +34,8 @@ fn id((kind, of, namespace, idle): &Group) -> String {
     match of.is_empty() {
         true if namespace.is_empty() => format!("folded:{}{state}", kind.name()),
         true => format!("folded:{}/{namespace}{state}", kind.name()),
-        false if *kind == NodeKind::Missing => format!("folded:missing:{of}/{namespace}{state}"),
-        false => format!("folded:{of}/{namespace}{state}"),
+        false if *kind == NodeKind::Resource => format!("folded:{of}/{namespace}{state}"),
+        false => format!("folded:{}:{of}/{namespace}{state}", kind.name()),
     }
 }
 
@@ -102,8 +102,16 @@ impl Graph {
 
 /// How many of what, and on a second line where.
 fn label((kind, of, namespace, idle): &Group, count: u32) -> String {
-    let what = if of.is_empty() { kind.name().replace('_', " ") } else { of.to_string() };
     let mut more: Vec<&str> = Vec::new();
+    let what = match kind {
+        _ if of.is_empty() => kind.name().replace('_', " "),
+        // Rules of a story are not what they are written in.
+        NodeKind::Route => {
+            more.push(of);
+            "rule".into()
+        }
+        _ => of.to_string(),
+    };
     more.extend(Some(namespace.as_str()).filter(|namespace| !namespace.is_empty()));
     more.extend(idle.then_some("without effect"));
     more.extend((*kind == NodeKind::Missing).then_some("not in the input"));
