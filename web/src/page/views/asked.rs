@@ -24,7 +24,9 @@ pub fn AddressBar(app: App) -> impl IntoView {
     let method = move || requests.form.with(|form| if form.method.is_empty() { "GET".to_string() } else { form.method.clone() });
     let typed = move |event| requests.type_url(event_target_value(&event));
     let answer = move || match requests.way.get() {
-        None => view! { <span class="asked-answer">"write a URL"</span> }.into_any(),
+        None if requests.form.with(|form| form.url.trim().is_empty()) => view! { <span class="asked-answer">"write a URL"</span> }.into_any(),
+        // Its answer is on its way.
+        None => ().into_any(),
         Some(Err(why)) => view! { <span class="asked-answer bad">{words(&why)}</span> }.into_any(),
         Some(Ok(way)) => view! { <span class="asked-answer" class:good=way.good class:bad=!way.good>{way.headline}</span> }.into_any(),
     };
