@@ -2,7 +2,7 @@
 // there, so that this cannot be done later. What must not be here: what is in a part.
 
 // Those of workers, and of the page, by their numbers.
-const PARTS = { worker: ["more", "rest"], page: ["host"] };
+const PARTS = { worker: ["more", "seldom", "rest"], page: ["host"] };
 
 const file = (program, part) => new URL(`./${program}_${part}.wasm`, import.meta.url);
 

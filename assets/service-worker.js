@@ -14,7 +14,7 @@ self.addEventListener("activate", (event) => {
   event.waitUntil(old.then(() => self.clients.claim()));
 });
 
-const further = (dialect) => ["more", "rest"].map((part) => `./chancery-worker-${dialect}_${part}.wasm`);
+const further = (dialect) => ["more", "seldom", "rest"].map((part) => `./chancery-worker-${dialect}_${part}.wasm`);
 const worker = (dialect) => [`./chancery-worker-${dialect}.js`, `./chancery-worker-${dialect}_bg.wasm`, ...further(dialect)];
 
 // The worker that was loaded before this one was there.

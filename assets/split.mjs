@@ -1,7 +1,7 @@
 // Splits a program of the page: what is loaded first, and further parts, each loaded when something of it is first called (`parts.js`). Only
 // bytes depend on what is put where: a function that is not there is loaded, whichever it is.
-// Of a worker, usual work is done to see what runs: the first part has what it takes to edit, look and try, `more` what comparing and handing on take
-// besides, `rest` all else. Of the page, `host` has what only runs where there is a program around it.
+// Of a worker, usual work is done to see what runs: the first part has what many inputs take to be edited, looked at and tried, `more` what comparing
+// and handing on take besides, `seldom` what few inputs take, `rest` all else. Of the page, `host` has what only runs where there is a program around it.
 // Run by the build: `node assets/split.mjs NAME FOLDER`; the folder has the program with its names and its script, and gets the parts.
 // What must not be here: what usual work is (`usual.mjs`).
 
@@ -22,6 +22,8 @@ const ASKS = "load_part";
 const FIRST = "first";
 // A function of so few lines takes fewer bytes than what would stand for it, and stays.
 const SMALL = 6;
+// What fewer of the inputs take, one in so many, is not loaded first.
+const FEW = 6;
 // The linker joins small functions that are the same, and keeps one of their names. Only larger ones are known by their names.
 const OF_SEVERAL = 80;
 // What only runs with a program around the page.
@@ -34,7 +36,8 @@ const UNUSED = "remove-unused-module-elements";
 // Engines do not look at how a place in memory is said to be aligned, and what is alike packs better.
 const LAST = [UNUSED, "dealign", "strip-debug", "strip-producers"];
 
-// The functions that run: without comparing and handing on, and with both. Each notes in a global of its own that it was called.
+// The functions that run for the first examples or for many inputs, without comparing and handing on and with both, and those that run at all. Each notes
+// in a global of its own that it was called.
 const ran = async () => {
   const module = read();
   const own = functions(module).filter(({ base }) => !base);
@@ -46,17 +49,35 @@ const ran = async () => {
   });
   const noting = module.emitBinary();
   module.dispose();
-  const { default: init, answer } = await import(pathToFileURL(join(folder, `${name}.js`)));
-  const exports = await init({ module_or_path: noting });
-  const found = () => new Set(own.filter((_, at) => exports[`ran ${at}`].value).map(({ name }) => name));
-  const dialect = name.split("-").at(-1);
+  const program = new WebAssembly.Module(noting);
+  let [notes, instances] = [[], 0];
   // What asks for a part cannot be in one.
   globalThis.loadPart = () => {};
-  exports[ASKS](0);
-  await usual(dialect, answer, false);
-  const first = found();
-  await usual(dialect, answer, true);
-  return [first, found()];
+  const fresh = async () => {
+    const script = pathToFileURL(join(folder, `${name}.js`));
+    script.search = instances += 1;
+    const { default: init, answer } = await import(script);
+    const exports = await init({ module_or_path: program });
+    notes = own.map(({ name }, at) => [name, exports[`ran ${at}`]]);
+    exports[ASKS](0);
+    return answer;
+  };
+  // Those that ran in the last one.
+  const taken = () => notes.filter(([, note]) => note.value).map(([name]) => name);
+  const dialect = name.split("-").at(-1);
+  // What many inputs take, and what any does.
+  const taking = async (isAll) => {
+    const [often, counts] = [new Set(), new Map()];
+    let inputs = 0;
+    await usual(dialect, fresh, isAll, (isFirst) => {
+      inputs += 1;
+      for (const name of taken()) isFirst ? often.add(name) : counts.set(name, (counts.get(name) ?? 0) + 1);
+    });
+    for (const [name, count] of counts) if (count * FEW >= inputs) often.add(name);
+    return [often, new Set([...often, ...counts.keys()])];
+  };
+  const [first] = await taking(false);
+  return [first, ...(await taking(true))];
 };
 
 const lines = ({ body }) => binaryen.emitText(body).split("\n").length;
@@ -74,9 +95,10 @@ const partsOf = async (module) => {
     const away = new Set(hosted);
     return new Map([["host", own.filter((one) => away.has(one) || !stays.has(one.name))]]);
   }
-  const [looked, all] = await ran();
+  const [looked, often, all] = await ran();
   const away = own.filter((one) => !looked.has(one.name) && lines(one) > SMALL);
-  return new Map([["more", away.filter(({ name }) => all.has(name))], ["rest", away.filter(({ name }) => !all.has(name))]]);
+  const of = ({ name }) => (often.has(name) ? "more" : all.has(name) ? "seldom" : "rest");
+  return new Map(["more", "seldom", "rest"].map((part) => [part, away.filter((one) => of(one) === part)]));
 };
 
 // The slots of a part's functions that are called from outside of it, by name. Functions of one type stand together, which packs better.

@@ -1,20 +1,24 @@
 // What people usually ask of a worker: each example and each input of the suite's fixtures is compiled, looked at in all views, edited and tried.
-// By what runs then, the build finds what of a worker's program is loaded first (`split.mjs`).
+// By what runs then, and how often, the build finds what of a worker's program is loaded first (`split.mjs`).
 // What must not be here: answers.
 
 import { readFile, readdir } from "node:fs/promises";
 
 const root = new URL("../", import.meta.url);
 
+// The examples by which people get to know each dialect.
+export const FIRST = ["ambassador/play", "consul/canary", "contour/hello", "ingress/paths"];
+
 const folder = async (path, ending, texts) => {
   const names = (await readdir(new URL(path, root))).filter((name) => name.endsWith(ending)).sort();
-  const read = async (name) => texts(await readFile(new URL(path + name, root), "utf8"));
+  const read = async (name) => texts(await readFile(new URL(path + name, root), "utf8"), name);
   return (await Promise.all(names.map(read))).flat();
 };
 
+// Pairs of a text, and whether it is one of those.
 const inputs = async (dialect) => [
-  ...(await folder(`assets/examples/${dialect}/`, ".yaml", (text) => [text])),
-  ...(await folder(`tests/fixtures/${dialect}/`, ".md", (text) => [...text.matchAll(/^```ya?ml[^\n]*\n(.*?)^```/gms)].map(([, inner]) => inner))),
+  ...(await folder(`assets/examples/${dialect}/`, ".yaml", (text, name) => [[text, FIRST.includes(`${dialect}/${name.replace(".yaml", "")}`)]])),
+  ...(await folder(`tests/fixtures/${dialect}/`, ".md", (text) => [...text.matchAll(/^```ya?ml[^\n]*\n(.*?)^```/gms)].map(([, inner]) => [inner, false]))),
 ];
 
 // Some numbers from 1 to `last`, spread evenly.
@@ -77,10 +81,12 @@ const handsOn = (ask, work, saved) => {
   if (shared) ask({ open: shared.link }), ask({ open: shared.file });
 };
 
-// Asks it all, or without what is only asked for by a click of its own. Answers do not matter here.
-export const usual = async (dialect, answer, isAll) => {
-  const ask = (question) => JSON.parse(answer(JSON.stringify(question))).fine;
-  for (const text of await inputs(dialect)) {
+// Asks it all, or without what is only asked for by a click of its own, of a worker for each input, which `fresh` gives: what is made once, and kept,
+// is made for each. Answers do not matter here. After each input, `asked` hears whether it is one of the first.
+export const usual = async (dialect, fresh, isAll, asked) => {
+  for (const [text, isFirst] of await inputs(dialect)) {
+    const answer = await fresh();
+    const ask = (question) => JSON.parse(answer(JSON.stringify(question))).fine;
     const work = (text) => ({ files: [{ name: "input.yaml", text }], dialect, chosen: false, options: null });
     ask({ compile: work(text) });
     looks(ask, text);
@@ -99,5 +105,6 @@ export const usual = async (dialect, answer, isAll) => {
       }
     }
     if (isAll) handsOn(ask, work(text), saved);
+    asked(isFirst);
   }
 };

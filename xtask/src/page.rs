@@ -244,7 +244,7 @@ fn finished(name: &str, whom: For) -> Result<Vec<PathBuf>, String> {
 fn parts(name: &str) -> &'static [&'static str] {
     match name {
         "chancery-page" => &["host"],
-        _ => &["more", "rest"],
+        _ => &["more", "seldom", "rest"],
     }
 }
 
