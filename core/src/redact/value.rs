@@ -70,7 +70,7 @@ pub(super) fn is_credential(value: &str) -> bool {
     let has = |part: &[u8]| seen.may_have(part) && memchr::memmem::find(value.as_bytes(), part).is_some();
     (has(b"-----BEGIN") && has_private_block(value))
         || has(b"PRIVATE KEY")
-        || packed_block(value)
+        || has(PACKED_BEGIN.as_bytes()) && packed_block(value)
         || (seen.has(b'$') || seen.has(b'{')) && has_hash(value)
         || (has(b"eyJ") && value.split(|c: char| !is_token_character(c) && c != '.').any(is_jwt))
         || has(b"ENC[")
@@ -110,14 +110,16 @@ fn is_token_character(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_')
 }
 
-/// Base64 of a PEM block that is not public, or that is cut off.
+/// Whether a word of a text is base64 of a PEM block that is not public, or that is cut off.
 fn packed_block(value: &str) -> bool {
-    let value = value.trim();
-    if !value.starts_with("LS0tLS1CRUdJTi") {
-        return false;
-    }
-    decode(value).and_then(|bytes| String::from_utf8(bytes).ok()).is_none_or(|text| has_private_block(&text))
+    let is_private = |word: &str| decode(word).and_then(|bytes| String::from_utf8(bytes).ok()).is_none_or(|text| has_private_block(&text));
+    let words = || value.split(|c| !is_of_base64(c)).filter(|word| word.starts_with(PACKED_BEGIN));
+    // Base64 may be broken into lines.
+    if value.trim_start().starts_with(PACKED_BEGIN) { is_private(value) } else { words().any(is_private) }
 }
+
+/// How a PEM block begins in base64.
+const PACKED_BEGIN: &str = "LS0tLS1CRUdJTi";
 
 /// Hashes as files of users have them, and as `crypt` writes them. Short marks may be anything within a word.
 fn has_hash(value: &str) -> bool {

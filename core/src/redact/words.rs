@@ -146,7 +146,7 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
         return false;
     }
     let of_word = |word: &str| key.len() > word.len() && key.ends_with(word);
-    if [".key", "-token", "_token", ".token", "-Token", "_pwd", "_PWD"].into_iter().any(of_word) {
+    if [".key", "-token", "_token", ".token", "-Token", "_pwd", "_PWD", "_AUTH"].into_iter().any(of_word) {
         return true;
     }
     let key = squeezed(key);
@@ -156,6 +156,23 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
 /// Whether the values below a key are credentials, whatever their own keys are, as those of Consul's `acl { tokens { ... } }`.
 pub(super) fn holds_tokens(key: &str) -> bool {
     bare_key(key).eq_ignore_ascii_case("tokens")
+}
+
+/// Whether the values below a key are Consul's settings of access: tokens, policies and durations.
+pub(super) fn holds_access(key: &str) -> bool {
+    bare_key(key).eq_ignore_ascii_case("acl")
+}
+
+/// Whether such a value may be a token: it is neither the name of a policy nor a duration.
+pub(super) fn may_be_token(value: &str) -> bool {
+    let is_policy = value.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    let is_duration = value.len() < 8 && value.starts_with(|c: char| c.is_ascii_digit());
+    !is_policy && !is_duration
+}
+
+/// Whether a key may be a line of a header in which a slip joined the name and what follows: of a name that says so, the value is a credential.
+pub(super) fn is_line_of_header(key: &str) -> bool {
+    key.contains(' ') && is_sensitive_header(key)
 }
 
 /// Whether a part of a command ends with a flag whose value, the next part, is a credential.
