@@ -172,6 +172,8 @@ impl<'a> Cover<'a> {
         }
         if any {
             self.comments(TextRange::new(0, self.text.len() as u32));
+            // A comment may have become one, or a value.
+            items.iter().filter(|item| item.as_object().is_none()).for_each(|item| self.secret(item, self.span(item.id).value));
         }
         any
     }
@@ -574,7 +576,9 @@ pub(super) fn hidden_in_key(key: &str) -> Vec<TextRange> {
 
 /// Whether the value of something may be a text of its own, or a line that gives a value to a word.
 pub(super) fn may_hold_text(value: &str) -> bool {
-    (value.contains([':', '=', '<']) || value.contains("--") || value.starts_with('-')) && value.len() >= SHORTEST_LINE && says_sensitive(value)
+    (value.contains([':', '=', '<']) || value.contains(lines::SLIPS) || value.contains("--") || value.starts_with('-'))
+        && value.len() >= SHORTEST_LINE
+        && says_sensitive(value)
         || holds_text(value)
 }
 
