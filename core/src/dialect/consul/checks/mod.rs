@@ -16,7 +16,7 @@ use super::state::State;
 use super::validate::says;
 use super::views::stages;
 use crate::compilation::SideRef;
-use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::diagnostic::{Code, Diagnostic, Place, join_alike};
 use crate::ir::Tree;
 use crate::order::Gather as _;
 use crate::resource::{ObjectId, Objects, nearest};
@@ -36,7 +36,7 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     for check in [fields::check, proxies::check, intentions::check, chains::check, gateways::check] {
         check(&mut mesh);
     }
-    mesh.found
+    join_alike(mesh.found)
 }
 
 /// What checks look at.
