@@ -122,7 +122,18 @@ impl References<'_> {
         for target in entry.targets().into_iter().filter(|target| !says(target.get("Peer"))) {
             self.reach(from, target.get("Service"), "target");
         }
+        // Where a router or splitter leads to its own service, what decides there comes next.
+        let is_own = |target: &&Tree| !says(target.get("Service")) || target.get("Service").is(&entry.name);
         match entry.kind {
+            Kind::ServiceRouter => {
+                self.entry_of(from, None, "splitter", Kind::ServiceSplitter, &entry.name);
+                self.entry_of(from, None, "resolver", Kind::ServiceResolver, &entry.name);
+            }
+            Kind::ServiceSplitter => {
+                if let Some(own) = tree.get("Splits").items().iter().find(is_own) {
+                    self.entry_of(from, own.origin, "resolver", Kind::ServiceResolver, &entry.name);
+                }
+            }
             Kind::ServiceIntentions => {
                 for source in tree.get("Sources").items().iter().filter(|source| !says(source.get("Peer"))) {
                     self.service_of(from, source.get("Name"), "source");
