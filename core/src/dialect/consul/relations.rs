@@ -77,8 +77,13 @@ impl References<'_> {
 
     /// To a service, and to what decides where requests to it go.
     fn reach(&mut self, from: ObjectId, named: &Tree, relation: &'static str) {
-        self.service_of(from, named, relation);
         let name = named.str();
+        // A service that only leads to others need not be registered.
+        let leads = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
+        let leads = leads.into_iter().any(|kind| self.state.entries.contains_key(&(kind, name.clone())));
+        if self.services.contains_key(&name) || !leads {
+            self.service_of(from, named, relation);
+        }
         for (kind, relation) in [
             (Kind::ServiceRouter, "router"),
             (Kind::ServiceSplitter, "splitter"),

@@ -78,7 +78,7 @@ fn passthrough(cx: &Context<'_>, proxy: &ConnectProxy) -> BTreeMap<UpstreamId, (
     let mut found: BTreeMap<UpstreamId, (BTreeSet<Str>, Sourced<i64>)> = BTreeMap::new();
     for (_, chain) in cx.mail.chains().filter(|(id, _)| proxy.is_implicit(cx.mail, id)) {
         let own = own_health(chain);
-        let mut targets: Vec<(UpstreamId, &[Arc<Instance>], bool, Sourced<i64>)> = Vec::new();
+        let mut targets = Vec::new();
         for target in chain.targets.values().filter(|target| target.peer.is_empty()) {
             let instances = cx.mail.of_target(target, local);
             targets.push((target.upstream(), instances, target.dialed_directly, target.connect_timeout));
