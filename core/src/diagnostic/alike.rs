@@ -3,8 +3,8 @@
 //! What must not be here: what is found.
 
 use super::{Diagnostic, Place};
-use crate::order::Order as _;
 use crate::resource::{ObjectId, ResourceKey};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -31,22 +31,21 @@ pub(crate) fn join_alike(all: Vec<Diagnostic>) -> Vec<Diagnostic> {
     if all.len() <= MOST {
         return all;
     }
-    let mut groups: HashMap<Sentence, Vec<usize>> = HashMap::new();
+    let mut groups: HashMap<Sentence, BTreeSet<(At, usize)>> = HashMap::new();
     for (at, finding) in all.iter().enumerate().filter(|(_, finding)| finding.help.is_none() && finding.fix.is_none() && finding.related.is_empty()) {
         let Some((before, _, after)) = in_parts(&finding.message) else { continue };
         let (before, after) = (before.to_string(), after.to_string());
         let sentence = Sentence { code: finding.code.name, resource: finding.resource.clone(), before, after };
-        groups.entry(sentence).or_default().push(at);
+        groups.entry(sentence).or_default().insert((place(finding), at));
     }
     let mut out: Vec<Option<Diagnostic>> = all.into_iter().map(Some).collect();
-    for (_, mut alike) in groups.into_iter().filter(|(_, alike)| alike.len() > MOST) {
-        alike.order_by_key(|at| out[*at].as_ref().map(place));
-        let mut taken = alike.iter().filter_map(|at| out[*at].take()).collect::<Vec<_>>().into_iter();
-        let Some(mut first) = taken.next() else { continue };
+    for alike in groups.into_values().filter(|alike| alike.len() > MOST) {
+        let mut taken = alike.into_iter().filter_map(|(_, at)| Some((at, out.get_mut(at)?.take()?))).collect::<Vec<_>>().into_iter();
+        let Some((at, mut first)) = taken.next() else { continue };
         let more = taken.len() - NAMED;
-        let names: Vec<String> = taken.take(NAMED).filter_map(|other| Some(format!("`{}`", in_parts(&other.message)?.1))).collect();
+        let names: Vec<String> = taken.take(NAMED).filter_map(|(_, other)| Some(format!("`{}`", in_parts(&other.message)?.1))).collect();
         first.message = format!("{}; the same holds for {} and {more} more", first.message, names.join(", "));
-        out[alike[0]] = Some(first);
+        out[at] = Some(first);
     }
     out.into_iter().flatten().collect()
 }
@@ -58,8 +57,11 @@ fn in_parts(message: &str) -> Option<(&str, &str, &str)> {
     Some((before, name, after))
 }
 
+/// An object, or a source, and a place in it.
+type At = (Option<ObjectId>, u32, u32);
+
 /// Where a finding stands among others.
-fn place(of: &Diagnostic) -> (Option<ObjectId>, u32, u32) {
+fn place(of: &Diagnostic) -> At {
     match &of.place {
         Place::Node { object, node, .. } => (Some(*object), 0, node.0),
         Place::Text(source, range) => (None, source.0, range.start),
