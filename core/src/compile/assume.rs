@@ -5,7 +5,7 @@
 //! What must not be here: which fields ask for what (dialects), and when something is assumed (`compilation::Assumptions`).
 
 use crate::compilation::{Assumptions, Dialect, Missing, Options, ReferencedObject};
-use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::diagnostic::{Diagnostic, Place, codes, join_alike};
 use crate::order::Gather as _;
 use crate::read::{DocumentCache, ReadOptions, Unwritten};
 use crate::resource::{ObjectId, Objects, ResourceKey, nearest, provided_secrets};
@@ -15,7 +15,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Adds what is assumed to exist; a notice for each.
+/// Adds what is assumed to exist; a notice for each, and one for many that are alike.
 pub(super) fn assume(
     objects: &mut Objects,
     dialects: &[&'static Dialect],
@@ -28,7 +28,7 @@ pub(super) fn assume(
     documents.add_unwritten(objects, reading, |objects| {
         if assumptions.is_error() { Vec::new() } else { next(objects, dialects, options, &assumptions, &mut notices) }
     });
-    notices
+    join_alike(notices)
 }
 
 /// What the objects that there are ask for, and what is not there.
