@@ -35,7 +35,19 @@ const page = () => (shared ? shared.program("chancery-page_bg.wasm").catch(own) 
 const further = parts("chancery-page");
 // The web view of the window answers a request only when the one before it is read. So the page is requested after its part is there.
 const ready = hosted ? further("host").catch(() => {}) : Promise.resolve();
-ready.then(() => init({ module_or_path: page() }));
+const begun = ready.then(() => init({ module_or_path: page() }));
+
+// Without the program there is nothing but this.
+begun.catch(() => {
+  const [told, again] = ["p", "button"].map((name) => document.createElement(name));
+  [told.className, again.className] = ["arrived", "button"];
+  told.role = "alert";
+  told.textContent = "This page could not be loaded.";
+  again.textContent = "Try again";
+  again.onclick = () => location.reload();
+  told.append(again);
+  document.body.append(told);
+});
 
 // Built for people to use, `version` is set; while the page is being worked on, nothing is kept. With a program around it the page is
 // always at hand, and is that program's.

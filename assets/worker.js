@@ -1,5 +1,5 @@
-// The worker's thread: loads the core, and hands questions in and answers out, each `[number, JSON]`. Its name is the dialect that it knows, or `all`;
-// behind that, `given` says that it is handed the compiled program first, or null where there is none.
+// The worker's thread: loads the core, and hands questions in and answers out, each `[number, JSON]`, or null where a part of it cannot be loaded.
+// Its name is the dialect that it knows, or `all`; behind that, `given` says that it is handed the compiled program first, or null where there is none.
 import { Missing, parts } from "./parts.js";
 
 const [dialect, given] = self.name.split(" ");
@@ -16,17 +16,13 @@ const { default: init, answer } = await import(`./chancery-worker-${dialect}.js`
 const program = await handed;
 await init(program ? { module_or_path: program } : undefined);
 
-// Where a part is missing, what was under way is lost, and so is what this worker knows.
-let refused;
-const answered = (question) => {
-  if (refused) return refused;
+serve = ({ data: [number, question] }) => {
   try {
-    return answer(question);
+    postMessage([number, answer(question)]);
   } catch (error) {
     if (!(error instanceof Missing)) throw error;
-    refused = JSON.stringify({ refused: "A part of this page could not be loaded. Reload the page once there is a network." });
-    return refused;
+    // What was under way is lost, and so is what this worker knows: the page starts another.
+    postMessage(null);
   }
 };
-serve = ({ data: [number, question] }) => postMessage([number, answered(question)]);
 early.forEach(serve);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe } from "node:test";
-import { drawn, load, ready, show, test, visitors } from "../browser.mjs";
+import { drawn, line, load, ready, show, test, visitors } from "../browser.mjs";
 
 const site = visitors({ "/host/": '<!doctype html><iframe id="f" src="/?embed=findings&theme=dark" width="600" height="300"></iframe><script>window.heard=[];addEventListener("message",(e)=>heard.push(e.data))</script>' });
 
@@ -74,6 +74,35 @@ describe("safety", () => {
     }) });
     await page.locator(".status .wrong", { hasText: "could not be loaded" }).waitFor();
     await close();
+  });
+
+  test("a part of a worker that cannot be loaded is reported, and loaded once a person tries again", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and has no parts" }, async () => {
+    for (const fails of [(route) => route.abort(), (route) => route.fulfill({ status: 404 })]) {
+      const { page, close } = await site.visit();
+      await page.route(/_more\.wasm$/, fails);
+      await page.click(".head-end >> text=Share");
+      await page.getByRole("alert").getByText("A part of this page could not be loaded").waitFor();
+      assert.equal(await page.inputValue(".share-link"), "");
+      await page.unroute(/_more\.wasm$/);
+      await page.getByRole("alert").getByRole("button", { name: "Try again" }).click();
+      await page.waitForFunction(() => document.querySelector(".share-link")?.value.includes("#snapshot="));
+      assert.equal(await page.getByRole("alert").count(), 0);
+      await page.keyboard.press("Escape");
+      await line(page, "timout_ms").waitFor();
+      await close();
+    }
+  });
+
+  test("a page that cannot be loaded says so, and begins once a person tries again", async () => {
+    const context = await site.browser.newContext({ serviceWorkers: "block" });
+    const page = await context.newPage();
+    await page.route(/chancery-page_bg\.wasm$/, (route) => route.abort());
+    await page.goto(site.server.url);
+    await page.getByRole("alert").getByText("This page could not be loaded").waitFor();
+    await page.unroute(/chancery-page_bg\.wasm$/);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await ready(page);
+    await context.close();
   });
 
   test("works without a network after the first visit", async () => {

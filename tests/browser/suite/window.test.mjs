@@ -15,7 +15,7 @@ const host = () => {
     core: {
       Channel: class {},
       invoke: async (command, { channel, call }) => {
-        if (command === "call") return void window.asked.push(call);
+        if (command === "call") return window.asked.push(call), call.do === "save" ? { conflict: false } : null;
         window.say = (message) => say(channel, message);
         say(channel, { what: "session", kind: "folder", id: 1, title: "/gateway", xds: "127.0.0.1:18000", recent: [], options: "missing=error" });
         say(channel, { what: "inputs", begins: true, ends: true, put: ["a", "b"].map((name) => ({ name: `/gateway/${name}.yaml`, text: mapping(name), hidden: false })), gone: [] });
@@ -45,6 +45,26 @@ describe("in a window", () => {
     assert.deepEqual(errors, []);
     await close();
   });
+
+  for (const [button, told] of [["Undo all", "what the file has"], ["Save", "what is saved"]]) {
+    test(`Envoys get ${told} after "${button}" within a moment of writing`, async () => {
+      const { page, errors, close } = await site.open({ init: host });
+      await page.locator(".status", { hasText: "2 resources" }).waitFor();
+      await page.evaluate(async (button) => {
+        document.querySelector(".cm-content").focus();
+        document.execCommand("insertText", false, "# mine\n");
+        const found = () => [...document.querySelectorAll(".live-strip button")].find((one) => one.textContent === button);
+        while (!found()) await new Promise(requestAnimationFrame);
+        found().click();
+      }, button);
+      await page.waitForFunction(() => window.asked.some((call) => call.do === "draft" && call.text === null));
+      // A draft that was due before would be the last by now.
+      await page.waitForTimeout(500);
+      assert.equal(await page.evaluate(() => window.asked.filter((call) => call.do === "draft").at(-1).text), null);
+      assert.deepEqual(errors, []);
+      await close();
+    });
+  }
 
   test("what a person wrote stays while another program writes the file anew", async () => {
     const { page, close } = await site.open({ init: host });

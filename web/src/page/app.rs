@@ -8,7 +8,7 @@ use crate::host::picker::{MOST_TABS, Picker};
 use crate::host::strip::Strip;
 use crate::overlay::Overlays;
 use crate::state::App;
-use crate::status::{Arrived, Status};
+use crate::status::{Arrived, Status, Stopped};
 use crate::view::{Overlay, View};
 use crate::views::{AddressBar, Told, Views, output};
 use crate::{address, bridge, compare, embed};
@@ -47,6 +47,7 @@ fn Page() -> impl IntoView {
             <Strip app=app />
             <AddressBar app=app />
             <Arrived app=app />
+            <Stopped app=app />
             <main class="panes" style:grid-template-columns=columns>
                 <section class="pane pane-editor" aria-label="Editor"><EditorPane app=app /></section>
                 <Splitter split=screen.split />

@@ -118,6 +118,11 @@ impl Desk {
         });
     }
 
+    /// The text of a file.
+    pub fn text(self, name: &str) -> Option<String> {
+        self.files.with_untracked(|files| files.iter().find(|file| file.name == name).map(|file| file.text.clone()))
+    }
+
     /// The name of the file that is shown.
     pub fn shown(self) -> Option<String> {
         self.files.with_untracked(|files| files.get(self.active.get_untracked()).map(|file| file.name.clone()))

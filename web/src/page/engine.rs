@@ -33,7 +33,7 @@ pub enum Progress {
     Slow,
     /// It took too long and was ended.
     Ended,
-    /// It could not be loaded.
+    /// It, or a part of it, could not be loaded.
     Lost,
 }
 
@@ -57,10 +57,12 @@ pub struct Engine {
 impl Engine {
     /// Before the first compile.
     pub fn new(desk: Desk, screen: Screen) -> Self {
+        let progress = RwSignal::new(Progress::Idle);
+        link::when_lost(move || progress.set(Progress::Lost));
         Self {
             compiled: RwSignal::new(Compiled::default()),
             generation: RwSignal::new(0),
-            progress: RwSignal::new(Progress::Idle),
+            progress,
             desk,
             screen,
             compiling: StoredValue::new((false, false)),
@@ -124,7 +126,8 @@ impl Engine {
         }
         match answer {
             Ok(compiled) => self.done(compiled),
-            Err(Silence::Ended) => self.progress.set(if link::is_lost() { Progress::Lost } else { Progress::Ended }),
+            Err(Silence::Ended) if link::is_lost() => {}
+            Err(Silence::Ended) => self.progress.set(Progress::Ended),
             Err(Silence::Refused(why)) => self.screen.say(why),
         }
     }

@@ -10,6 +10,7 @@ use js_sys::Array;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{MessageEvent, Worker};
@@ -43,8 +44,10 @@ struct Link {
     is_there: bool,
     /// Whether it has been given something to compile.
     has_work: bool,
-    /// Whether it could not be loaded.
+    /// Whether it, or a part of it, could not be loaded.
     is_lost: bool,
+    /// Who wants to know when that happens.
+    when_lost: Option<Rc<dyn Fn()>>,
     /// What is asked about work before there is any: it is sent after that.
     held: Vec<Array>,
     /// Questions of a first visit, each with its answer, until the worker is there.
@@ -70,6 +73,9 @@ fn start(called: &str) -> Running {
     let worker = take_worker(called);
     let heard = EventListener::new(&worker, "message", |event| {
         let Some(event) = event.dyn_ref::<MessageEvent>() else { return };
+        if event.data().is_null() {
+            return lose();
+        }
         let pair = Array::from(&event.data());
         let (Some(number), Some(text)) = (pair.get(0).as_f64(), pair.get(1).as_string()) else { return };
         let waiting = LINK.with_borrow_mut(|link| {
@@ -82,20 +88,33 @@ fn start(called: &str) -> Running {
         }
     });
     let failed = EventListener::new(&worker, "error", |_| {
-        let is_lost = LINK.with_borrow_mut(|link| {
-            link.is_lost |= !link.is_there;
-            link.is_lost
-        });
-        if is_lost {
-            end();
+        if LINK.with_borrow(|link| !link.is_there) {
+            lose();
         }
     });
     Running { worker, _listeners: [heard, failed] }
 }
 
-/// Whether the last worker could not be loaded.
+/// Whether the last worker, or a part of it, could not be loaded.
 pub fn is_lost() -> bool {
     LINK.with_borrow(|link| link.is_lost)
+}
+
+/// Whenever a worker, or a part of it, could not be loaded, does this.
+pub fn when_lost(act: impl Fn() + 'static) {
+    LINK.with_borrow_mut(|link| link.when_lost = Some(Rc::new(act)));
+}
+
+/// The worker, or a part of it, could not be loaded: what it was doing is lost, and so is what it knows.
+fn lose() {
+    end();
+    let when_lost = LINK.with_borrow_mut(|link| {
+        link.is_lost = true;
+        link.when_lost.clone()
+    });
+    if let Some(act) = when_lost {
+        act();
+    }
 }
 
 /// Asks for this worker from now on. Who waits for another one is notified that it has ended.

@@ -87,6 +87,26 @@ pub fn Arrived(app: App) -> impl IntoView {
     }
 }
 
+/// One line on why there is no answer, and a way on; the next edit is another.
+#[component]
+pub fn Stopped(app: App) -> impl IntoView {
+    let why = move || match app.engine.progress.get() {
+        Progress::Lost => Some("A part of this page could not be loaded. Your work is still here."),
+        Progress::Ended => Some("This takes too long: it was stopped after 10 s without an answer."),
+        Progress::Idle | Progress::First | Progress::Slow => None,
+    };
+    move || {
+        why().map(|why| {
+            view! {
+                <p class="arrived stopped" role="alert">
+                    <span>{why}</span>
+                    <button class="button" on:click=move |_| app.engine.compile()>"Try again"</button>
+                </p>
+            }
+        })
+    }
+}
+
 fn progress(app: App) -> String {
     match app.engine.progress.get() {
         Progress::Idle if app.engine.generation.get() == 0 => "compiling…".into(),
@@ -96,8 +116,8 @@ fn progress(app: App) -> String {
             .with(|compiled| format!("compiled in {}", if compiled.took < 1.0 { "under 1 ms".into() } else { format!("{:.0} ms", compiled.took) })),
         Progress::First => "loading the compiler…".into(),
         Progress::Slow => "compiling…".into(),
-        Progress::Lost => "the compiler could not be loaded; the next edit tries again".into(),
-        Progress::Ended => "stopped after 10 s without an answer; the next edit tries again".into(),
+        Progress::Lost => "a part of this page could not be loaded".into(),
+        Progress::Ended => "stopped after 10 s without an answer".into(),
     }
 }
 

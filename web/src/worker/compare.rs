@@ -77,10 +77,10 @@ fn whole(change: ChangeKind, name: &str) -> Change {
 }
 
 impl Loaded {
-    /// Reads it. Resources that come without options are read with the present ones.
-    pub fn new(of: Other, present: &Options, dialects: &'static [&'static Dialect]) -> Result<Self, String> {
-        let compiled = |inputs: &Inputs, options: &Options| {
-            let mut compiler = Compiler::new(dialects);
+    /// Reads it. Resources that come without options are read with the present ones. The compiler is the one of the present state: what both have alike
+    /// is in memory once.
+    pub fn new(of: Other, present: &Options, dialects: &'static [&'static Dialect], compiler: &mut Compiler) -> Result<Self, String> {
+        let mut compiled = |inputs: &Inputs, options: &Options| {
             let compilation = compiler.compile(inputs, &options.clone().of_any_dialect());
             State::Compiled(Proxies::new(compilation, &mut compiler.emitted).into())
         };

@@ -13,7 +13,7 @@ use crate::worker::request;
 use crate::worker::routes;
 use crate::worker::share;
 use crate::worker::thread;
-use crate::worker::tree::Tree;
+use crate::worker::tree::{Folding, Tree};
 use chancery_core::backend::OutputMap;
 use chancery_core::check::check;
 use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, Options, SideRef};
@@ -55,8 +55,8 @@ pub struct Session {
     /// What was compared with last.
     other: Option<Loaded>,
     trees: BTreeMap<Doc, Tree>,
-    /// Documents of the compile before: what is folded in them stays so.
-    before: BTreeMap<Doc, Tree>,
+    /// How documents of the compile before were folded: what is folded in them stays so.
+    before: BTreeMap<Doc, Folding>,
     selected: Option<Target>,
     /// The whole graph, when it was asked for.
     graph: Option<explain::Graph>,
@@ -343,7 +343,7 @@ impl Session {
     fn compare(&mut self, other: Other) -> Result<Changes, String> {
         let loaded = match self.other.take().filter(|loaded| loaded.is(&other)) {
             Some(loaded) => loaded,
-            None => Loaded::new(other, &self.options, self.dialects)?,
+            None => Loaded::new(other, &self.options, self.dialects, &mut self.compiler)?,
         };
         let now = self.proxies.get_or_insert_with(|| Proxies::new(self.compilation.clone(), &mut self.compiler.emitted));
         let shown = gateway_at(&self.compilation, self.shown);
@@ -395,6 +395,17 @@ impl Session {
         self.trees.get(&Doc::Envoy).map(|tree| thread::makes(&core, &self.compilation, tree)).unwrap_or_default()
     }
 
+    /// Lets go of the last compile, and of what was made of it to look at it: beside the next one, it would take memory twice. What the compiler goes
+    /// on from, it keeps itself.
+    fn let_go(&mut self) {
+        self.compilation = Compilation::default();
+        self.before.extend(core::mem::take(&mut self.trees).into_iter().map(|(doc, tree)| (doc, tree.folding())));
+        self.graph = None;
+        self.story = None;
+        self.config = None;
+        self.proxies = None;
+    }
+
     fn compile(&mut self, work: &Work) -> Result<Compiled<Vec<Told>>, String> {
         let start = js_sys::Date::now();
         let inputs = inputs(&work.files);
@@ -404,6 +415,7 @@ impl Session {
             return Ok(Compiled { needs, ..Compiled::default() });
         }
         self.options = options(work, wanted, self.dialects)?;
+        self.let_go();
         let is_told = work.chosen || !is_found(&inputs, wanted);
         self.shared = if is_told { self.options.clone() } else { self.options.clone().of_any_dialect() };
         // An input of several dialects is compiled for each; one of them is shown, and what is found by all.
@@ -419,11 +431,6 @@ impl Session {
         self.shown = shown(&compilation, wanted, work.gateway.as_deref());
         self.compilation = compilation;
         let took = js_sys::Date::now() - start;
-        self.before.append(&mut self.trees);
-        self.graph = None;
-        self.story = None;
-        self.config = None;
-        self.proxies = None;
         let (compilation, positions) = (&self.compilation, self.positions());
         let names = compilation.objects.iter().filter_map(|object| {
             let span = positions.object(object.id)?;
@@ -482,7 +489,7 @@ impl Session {
             let (root, map) = document.unwrap_or_else(|| (Node::synthesised(Value::Object(Object::new())), OutputMap::default()));
             let tree = Tree::new(root, map);
             match before.remove(&doc) {
-                Some(before) => tree.like(before),
+                Some(before) => tree.like(&before),
                 None => tree,
             }
         })

@@ -34,6 +34,14 @@ pub struct Tree {
     lit: Vec<(u32, u32)>,
 }
 
+/// How a document is folded and written.
+pub struct Folding {
+    /// Rows that were opened or closed against the habit, as pointers.
+    changed: Vec<String>,
+    habit: Option<bool>,
+    form: Form,
+}
+
 /// A row before it is made.
 struct Item {
     parent: u32,
@@ -56,13 +64,15 @@ impl Tree {
         tree
     }
 
-    /// Takes over what was folded in the document before.
-    pub fn like(mut self, before: Self) -> Self {
-        let same = before.changed.iter().filter_map(|item| {
-            let pointer = before.pointer(*item);
-            Some(self.item(&pointer)).filter(|item| self.pointer(*item) == pointer)
-        });
-        self.changed = same.collect();
+    /// How it is folded and written, for the document that comes after it.
+    pub fn folding(&self) -> Folding {
+        Folding { changed: self.changed.iter().map(|item| self.pointer(*item)).collect(), habit: self.habit, form: self.form }
+    }
+
+    /// Takes over how the document before was folded and written.
+    pub fn like(mut self, before: &Folding) -> Self {
+        let item = |pointer: &String| Some(self.item(pointer)).filter(|item| self.pointer(*item) == *pointer);
+        self.changed = before.changed.iter().filter_map(item).collect();
         self.habit = before.habit;
         self.form = before.form;
         self.show();

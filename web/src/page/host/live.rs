@@ -363,23 +363,28 @@ impl Live {
             (false, None) => self.mark(name, Some(Standing::Changed)),
             _ => {}
         }
-        if self.about.with_untracked(|about| about.xds.is_some()) {
-            self.hand_on(name.to_owned(), Some(text.to_owned()).filter(|_| !is_base));
-        }
+        self.hand_on(name);
     }
 
-    /// Hands a draft on to Envoys, in a pause.
-    fn hand_on(self, name: String, text: Option<String>) {
-        if self.is_hidden(&name) && text.is_some() {
-            return self.screen.say("Values in this file are hidden, so Envoys keep what the file has");
+    /// Hands a draft on to Envoys, in a pause: what the person wrote by then, or nothing where that is what the file has.
+    fn hand_on(self, name: &str) {
+        if self.about.with_untracked(|about| about.xds.is_none()) {
+            return;
         }
+        let name = name.to_owned();
         let count = move |drafts: &BTreeMap<String, u32>, name: &str| drafts.get(name).copied().unwrap_or_default();
         self.drafts.update_value(|drafts| *drafts.entry(name.clone()).or_default() += 1);
         let due = self.drafts.with_value(|drafts| count(drafts, &name));
         let send = move || {
-            if self.drafts.with_value(|drafts| count(drafts, &name)) == due {
-                self.ask(Call::Draft { name, text });
+            if self.drafts.with_value(|drafts| count(drafts, &name)) != due {
+                return;
             }
+            let shown = self.desk.text(&name);
+            let text = self.bases.with_value(|bases| shown.filter(|text| bases.get(&name).is_none_or(|base| base.text != *text)));
+            if self.is_hidden(&name) && text.is_some() {
+                return self.screen.say("Values in this file are hidden, so Envoys keep what the file has");
+            }
+            self.ask(Call::Draft { name, text });
         };
         Timeout::new(PAUSE, send).forget();
     }
@@ -409,7 +414,7 @@ impl Live {
 
     /// Writes a file of the page back.
     pub fn save(self, name: String) {
-        let text = self.desk.files.with_untracked(|files| files.iter().find(|file| file.name == name).map(|file| file.text.clone()));
+        let text = self.desk.text(&name);
         let was = self.bases.with_value(|bases| bases.get(&name).cloned()).unwrap_or_default();
         let Some(text) = text else { return };
         if was.hidden {
@@ -428,6 +433,8 @@ impl Live {
                 Ok(Saved { conflict: false }) => {
                     self.bases.update_value(|bases| drop(bases.insert(name.clone(), Base { text, hidden: false })));
                     self.mark(&name, None);
+                    // A draft that was due is none any more.
+                    self.hand_on(&name);
                     self.screen.say(format!("{} is saved", self.short_name(&name)));
                 }
                 Err(why) => self.screen.say(why),
@@ -457,9 +464,7 @@ impl Live {
         }
         self.mark(name, None);
         self.desk.put_back(files, shown, &BTreeSet::from([name.to_owned()]));
-        if self.about.with_untracked(|about| about.xds.is_some()) {
-            self.ask(Call::Draft { name: name.into(), text: None });
-        }
+        self.hand_on(name);
         self.engine.compile();
     }
 
