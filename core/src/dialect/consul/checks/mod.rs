@@ -6,10 +6,10 @@ mod chains;
 mod fields;
 mod gateways;
 mod intentions;
+mod not_in_api;
 mod proxies;
 #[cfg(test)]
 mod tests;
-mod untold;
 
 use super::entry::{Entry, Kind};
 use super::instance::{Health, Instance};
@@ -36,7 +36,7 @@ pub(super) const ALL: &[fn(SideRef<'_>) -> Vec<Diagnostic>] = &[check];
 fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     let Some(stages) = stages(of) else { return Vec::new() };
     let mut mesh = Mesh::new(stages, of.objects());
-    for check in [fields::check, proxies::check, intentions::check, chains::check, gateways::check, untold::check] {
+    for check in [fields::check, proxies::check, intentions::check, chains::check, gateways::check, not_in_api::check] {
         check(&mut mesh);
     }
     join_alike(mesh.found)

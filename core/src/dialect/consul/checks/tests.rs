@@ -53,18 +53,18 @@ fn many_splits_to_missing_services_are_one_finding() {
 
 #[test]
 fn what_an_agent_does_not_tell_is_said_where_it_is_needed() {
-    let untold = |documents: &[&str]| found("not-told-by-consul", documents).len();
+    let not_in_api = |documents: &[&str]| found("not-in-consul-api", documents).len();
     let gateway = "{Node: n1, Address: 10.0.0.1, Service: {Service: mesh-gateway, Kind: mesh-gateway, Port: 8443}}";
     let exported = "{Kind: exported-services, Name: default, Services: [{Name: web, Consumers: [{Peer: cloud}]}]}";
-    assert_eq!(untold(&[AGENT, HTTP, gateway, exported]), 1);
-    assert_eq!(untold(&[AGENT, gateway, exported]), 0, "other protocols are handed on as they are");
-    assert_eq!(untold(&[HTTP, gateway, exported]), 0, "certificates of what files say are made");
+    assert_eq!(not_in_api(&[AGENT, HTTP, gateway, exported]), 1);
+    assert_eq!(not_in_api(&[AGENT, gateway, exported]), 0, "other protocols are handed on as they are");
+    assert_eq!(not_in_api(&[HTTP, gateway, exported]), 0, "certificates of what files say are made");
     let transparent = "{Node: n1, Address: 10.0.0.1, Service: {ID: web-proxy, Service: web-proxy, Kind: connect-proxy, Port: 21000, \
                        Proxy: {DestinationServiceName: web, DestinationServiceID: web, Mode: transparent}}}";
     let redirect = "{Kind: service-resolver, Name: old, Redirect: {Service: web}}";
-    assert_eq!(untold(&[AGENT, transparent, redirect]), 1);
-    assert_eq!(untold(&[AGENT, &transparent.replace(", Mode: transparent", ""), redirect]), 0);
+    assert_eq!(not_in_api(&[AGENT, transparent, redirect]), 1);
+    assert_eq!(not_in_api(&[AGENT, &transparent.replace(", Mode: transparent", ""), redirect]), 0);
     let told = "{Node: n1, Address: 10.0.0.1, Service: {ID: old-proxy, Service: old-proxy, Kind: connect-proxy, Port: 21001, \
                 TaggedAddresses: {consul-virtual: {Address: 240.0.0.5, Port: 21001}}, Proxy: {DestinationServiceName: old}}}";
-    assert_eq!(untold(&[AGENT, transparent, redirect, told]), 0);
+    assert_eq!(not_in_api(&[AGENT, transparent, redirect, told]), 0);
 }

@@ -27,7 +27,7 @@ fn exposed_checks(mesh: &mut Mesh<'_>) {
         if checks.bool() {
             let message = format!("Consul's API does not say which paths the checks of `{}` ask for: none is exposed", proxy.destination());
             let help = "list the paths in `Paths`".to_string();
-            mesh.report_with(&codes::NOT_TOLD_BY_CONSUL, message, checks, proxy.object, Some(help));
+            mesh.report_with(&codes::NOT_IN_CONSUL_API, message, checks, proxy.object, Some(help));
         }
     }
 }
@@ -46,7 +46,7 @@ fn certificates(mesh: &mut Mesh<'_>) {
                     "Consul's API gives mesh gateways no certificate, which they need to hand requests of peers on to `{}`: these are not served",
                     name.text()
                 );
-                mesh.report(&codes::NOT_TOLD_BY_CONSUL, message, name, Some(entry.object));
+                mesh.report(&codes::NOT_IN_CONSUL_API, message, name, Some(entry.object));
             }
         }
     }
@@ -57,16 +57,14 @@ fn virtual_addresses(mesh: &mut Mesh<'_>) {
     if !mesh.state.here().any(|instance| instance.proxy.get("Mode").is("transparent")) {
         return;
     }
-    let mut told: BTreeSet<Str> = BTreeSet::new();
+    let mut reported: BTreeSet<Str> = BTreeSet::new();
     let state = mesh.state;
     for entry in [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver].into_iter().flat_map(|kind| state.of_kind(kind)) {
-        if mesh.has_chain(&entry.name) && !state.virtual_ips.contains_key(&entry.name) && told.insert(entry.name.clone()) {
-            let message = format!(
-                "Consul's API does not tell the virtual address of `{}`, which has no proxy: transparent proxies do not find it by that",
-                entry.name
-            );
+        if mesh.has_chain(&entry.name) && !state.virtual_ips.contains_key(&entry.name) && reported.insert(entry.name.clone()) {
+            let message =
+                format!("Consul's API does not give the virtual address of `{}`, which has no proxy: transparent proxies do not find it", entry.name);
             let help = "name it among the upstreams of those who call it".to_string();
-            mesh.report_with(&codes::NOT_TOLD_BY_CONSUL, message, entry.tree.get("Name"), Some(entry.object), Some(help));
+            mesh.report_with(&codes::NOT_IN_CONSUL_API, message, entry.tree.get("Name"), Some(entry.object), Some(help));
         }
     }
 }
