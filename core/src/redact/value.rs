@@ -140,6 +140,14 @@ fn has_user(value: &str) -> bool {
     if value.split_once("://").is_some_and(|(_, rest)| is_split_user(rest)) {
         return true;
     }
+    // A slip may have put the begin of a fragment there.
+    let has_password = |rest: &str| {
+        let authority = rest.split(|c: char| matches!(c, '/' | '?' | '"' | '\'') || c.is_whitespace()).next().unwrap_or_default();
+        authority.rsplit_once('@').is_some_and(|(user, _)| user.split_once(':').is_some_and(|(_, password)| !password.is_empty()))
+    };
+    if value.split("://").skip(1).any(has_password) {
+        return true;
+    }
     let ends_url = |c: char| matches!(c, '"' | '\'' | '?' | '#') || c.is_whitespace();
     value.match_indices('@').any(|(at, _)| {
         let before = value[..at].rsplit(ends_url).next().unwrap_or_default();
@@ -232,8 +240,13 @@ pub(super) fn parts(value: &str, mut take: impl FnMut(&str)) {
             }
             continue;
         }
-        if line.starts_with("-----END ") {
+        if let Some(rest) = line.strip_prefix("-----END ") {
             public = false;
+            // A slip may have joined the next line to it.
+            rest.split_once("-----").map(|(_, rest)| rest.trim()).filter(|rest| !rest.is_empty()).into_iter().for_each(|rest| {
+                take(rest);
+                rest.split_whitespace().filter(|word| is_packed(word)).for_each(&mut take);
+            });
         } else if !public {
             take(line);
             if let Some((_, word)) = line.split_once(' ').filter(|_| is_scheme(line)) {

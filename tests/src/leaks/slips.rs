@@ -3,7 +3,7 @@
 //!
 //! What must not be here: what is done with them.
 
-use super::Form;
+use super::{Form, indented};
 
 /// Texts in which a slip or two moved a value.
 pub(super) const SLIPS: &[Form] = &[
@@ -51,6 +51,20 @@ pub(super) const SLIPS: &[Form] = &[
         )
     }),
     ("a key of base64 that ends with a colon", |v| format!("metadata: {{name: s}}\nthings::\n  one:{}:\n  two: {}\n", v.packed(), v.plain())),
+    ("a fragment in the user of a URL", |v| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, annotations: {{url: 'https://user#:{}@example.com/'}}}}\nspec: {{hostname: '*', prefix: /m/, service: m}}\n",
+            v.plain()
+        )
+    }),
+    ("a line behind the end of a key", |v| {
+        let key = v.key();
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n  tls.key: |\n{}*  packed: {}\n",
+            indented(&key, 4).trim_end(),
+            v.packed_key()
+        )
+    }),
     ("another mark for a colon in a file", |v| {
         format!(
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n  app.yaml:  |\n    db:\n      password* {}\n    !  apiKey: '{}'\n",
