@@ -91,8 +91,9 @@ fn made(objects: &Objects, wanted: Vec<ReferencedObject>, notices: &mut Vec<Diag
         let notice = Diagnostic::new(code, (*message).clone(), Place::value(first.from, first.at)).about(from.key.clone());
         notices.push(notice);
     }
-    let root = wanted.iter().map(|one| one.object.clone()).reduce(laid_together)?;
-    Some(Unwritten { root, source, range })
+    let asks = wanted.iter().any(|one| one.asks);
+    let root = wanted.into_iter().map(|one| one.object).reduce(laid_together)?;
+    Some(Unwritten { root, source, range, asks })
 }
 
 /// Two trees as one: objects field by field, lists with the items of both.

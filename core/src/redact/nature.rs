@@ -8,8 +8,8 @@ use super::standing::{Standing, may_be_secret, standing_of_items};
 use super::value::{is_credential, is_packed, symmetric_keys};
 use super::words::{
     bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_odd_field_of_header, is_plain_key,
-    is_sensitive_flag, is_sensitive_header, is_sensitive_key, may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive,
-    says_where, sets_headers, split_key,
+    is_sensitive_flag, is_sensitive_header, is_sensitive_key, is_usual, may_be_token, names_client, names_headers, names_sensitive_header,
+    says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
@@ -159,7 +159,7 @@ fn erase(node: &mut Node) {
 }
 
 /// Where a node stands.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq)]
 struct Where {
     /// In a text that could not be read in full: a value may have lines in it that were meant as others.
     broken: bool,
@@ -227,7 +227,13 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
             };
             let of_header = object.iter().any(names);
             let of_client = object.iter().any(|entry| names_client(&entry.key));
+            // Nothing around it makes more of a usual key than there is in it.
+            let is_plain = at == Where::default() && !of_header && !of_client;
             for (key, value) in object.iter_mut() {
+                if is_plain && is_usual(key) {
+                    look_into(value, kept, at);
+                    continue;
+                }
                 kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));
                 // Of a header that a slip took the name from, its value is the key.
                 let is_alone = matches!(value.value, Value::Null);
