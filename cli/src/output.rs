@@ -104,17 +104,11 @@ impl Sink {
             }
             return Ok(());
         }
-        let mut waiting = String::new();
+        let mut window = Window::new(self);
         for piece in pieces {
-            waiting.push_str(&escaped_json(piece));
-            if waiting.len() > WINDOW {
-                // What is held back may go over the end of a piece.
-                let cut = safe_cut(&waiting);
-                self.put_scrubbed(&waiting[..cut])?;
-                waiting.drain(..cut);
-            }
+            window.push(piece)?;
         }
-        self.put_scrubbed(&waiting)
+        window.finish()
     }
 
     fn put_scrubbed(&mut self, text: &str) -> Result<(), Unusable> {
@@ -136,6 +130,60 @@ impl Sink {
             (_, Sink::Standard) => Err(Unusable(format!("cannot write to standard output: {}", reason(&error)))),
             (_, Sink::File(_, name)) => Err(Unusable(format!("cannot write {name}: {}", reason(&error)))),
         })
+    }
+}
+
+/// JSON that comes piece by piece, and is looked through for what is held back before it is written.
+struct Window<'s> {
+    sink: &'s mut Sink,
+    waiting: String,
+    /// Why nothing more can be written.
+    failed: Option<Unusable>,
+}
+
+impl<'s> Window<'s> {
+    fn new(sink: &'s mut Sink) -> Self {
+        Self { sink, waiting: String::new(), failed: None }
+    }
+
+    fn push(&mut self, piece: &str) -> Result<(), Unusable> {
+        self.waiting.push_str(piece);
+        if self.waiting.len() <= WINDOW {
+            return Ok(());
+        }
+        self.escape();
+        // What is held back may go over the end of a piece.
+        let cut = safe_cut(&self.waiting);
+        self.sink.put_scrubbed(&self.waiting[..cut])?;
+        self.waiting.drain(..cut);
+        Ok(())
+    }
+
+    /// What was escaped before stays as it is.
+    fn escape(&mut self) {
+        if let Cow::Owned(escaped) = escaped_json(&self.waiting) {
+            self.waiting = escaped;
+        }
+    }
+
+    fn finish(mut self) -> Result<(), Unusable> {
+        self.escape();
+        self.sink.put_scrubbed(&self.waiting)
+    }
+}
+
+impl Write for Window<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let piece = std::str::from_utf8(bytes).map_err(std::io::Error::other)?;
+        self.push(piece).map_err(|failed| {
+            self.failed = Some(failed);
+            std::io::Error::other("nothing more can be written")
+        })?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -166,11 +214,15 @@ pub fn shown(text: &str) -> String {
     scrub(&harmless(text)).into_owned()
 }
 
-/// Writes data as JSON to standard output.
+/// Writes data as JSON to standard output, as it is put into text.
 pub fn print_json(data: &impl serde::Serialize) -> Result<(), Unusable> {
-    let mut text = to_json(data, true)?;
-    text.push('\n');
-    Sink::Standard.write([text.as_str()])
+    let mut sink = Sink::Standard;
+    let mut window = Window::new(&mut sink);
+    if let Err(error) = serde_json::to_writer_pretty(&mut window, data) {
+        return Err(window.failed.take().unwrap_or_else(|| format!("cannot write JSON: {error}").into()));
+    }
+    window.push("\n")?;
+    window.finish()
 }
 
 /// Data as JSON, in which characters that steer a terminal are escapes.

@@ -3,7 +3,6 @@
 //! What must not be here: the format of such files, and what becomes of a request; both are `chancery_core::explain`'s.
 
 use crate::args::{Deployment, TestArgs, TestFormat};
-use crate::check::junit;
 use crate::input;
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain, some};
@@ -11,6 +10,7 @@ use crate::{Outcome, Unusable};
 use chancery_core::compilation::{AppGatewayRef, Compilation, GatewayRef, NamedGateway};
 use chancery_core::compile::Compiler;
 use chancery_core::explain::{Mismatch, RequestTest, RequestTests, route, route_app_gateway};
+use chancery_core::text::markup::escaped;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -237,16 +237,15 @@ fn suites(files: &[TestFile], verdicts: &[Verdict]) -> String {
     let _ = writeln!(out, "<testsuites name=\"chancery\" tests=\"{}\" failures=\"{}\" errors=\"0\">", all.len(), failed(&all));
     for file in files {
         let here: Vec<&Verdict> = all.iter().filter(|verdict| verdict.file == file.name).copied().collect();
-        let name = junit::escape(&file.name);
+        let name = escaped(&file.name);
         let _ = writeln!(out, "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" errors=\"0\">", here.len(), failed(&here));
         for verdict in here {
-            let head =
-                format!("    <testcase classname=\"{name}\" name=\"{}\" file=\"{name}\" line=\"{}\"", junit::escape(&verdict.name), verdict.line);
+            let head = format!("    <testcase classname=\"{name}\" name=\"{}\" file=\"{name}\" line=\"{}\"", escaped(&verdict.name), verdict.line);
             if verdict.passed() {
                 let _ = writeln!(out, "{head}/>");
                 continue;
             }
-            let lines: Vec<String> = verdict.mismatches.iter().map(words).chain(verdict.error.clone()).map(|line| junit::escape(&line)).collect();
+            let lines: Vec<String> = verdict.mismatches.iter().map(words).chain(verdict.error.clone()).map(|line| escaped(&line)).collect();
             let _ = writeln!(out, "{head}>\n      <failure message=\"{}\">{}</failure>\n    </testcase>", lines.join("; "), lines.join("\n"));
         }
         out.push_str("  </testsuite>\n");

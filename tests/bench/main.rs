@@ -1,4 +1,5 @@
-//! Measures what the README promises, and writes the table: `bench CHANCERY MODULE.wasm TABLE.md`; `bench mesh` measures a Consul cluster alone.
+//! Measures what the README promises, and writes the table: `bench CHANCERY MODULE.wasm TABLE.md`; `bench mesh` measures a Consul cluster alone, and
+//! `bench edit KIND COUNT ROUNDS` edits of so many resources, for a profiler.
 //!
 //! The configurations are made by `chancery_tests::generate`, so that everybody measures the same. Every figure is the best of a few
 //! runs: what else the machine does is no property of ours.
@@ -16,11 +17,12 @@ use chancery_core::diagnostic::{Policy, time};
 use chancery_core::dialect;
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::layout::{Item, Link, Spacing, layout};
-use chancery_core::resource::Inputs;
+use chancery_core::resource::{Input, Inputs};
 use chancery_core::simulate::{Gateway, Request};
 use chancery_tests::generate::{documents, ingresses, proxies};
 use chancery_tests::work::{emit, inputs};
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -29,10 +31,22 @@ use std::{env, fs};
 /// How many runs the best is of.
 const RUNS: usize = 5;
 
+const MAPPINGS: Kind = Kind { name: "Mappings", documents, edit: "  connect_timeout_ms: 100\n", options: "" };
+const PROXIES: Kind =
+    Kind { name: "HTTPProxies", documents: proxies, edit: "    loadBalancerPolicy: {strategy: Random}\n", options: "dialect=contour" };
+const INGRESSES: Kind = Kind {
+    name: "Ingresses",
+    documents: ingresses,
+    edit: "      - path: /edited/\n        pathType: Prefix\n        backend: {service: {name: item-0, port: {number: 80}}}\n",
+    options: "dialect=ingress",
+};
+
 fn main() {
-    if env::args().nth(1).as_deref() == Some("mesh") {
-        println!("{}", cluster());
-        return;
+    let words: Vec<String> = env::args().skip(1).collect();
+    match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["mesh"] => return println!("{}", cluster()),
+        ["edit", kind, count, rounds] => return edits(kind, count.parse().expect("a number"), rounds.parse().expect("a number")),
+        _ => {}
     }
     let mut args = env::args().skip(1).map(PathBuf::from);
     let (Some(program), Some(module), Some(table)) = (args.next(), args.next(), args.next()) else {
@@ -42,47 +56,56 @@ fn main() {
     let folder = env::temp_dir().join(format!("chancery-bench-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let mut rows = String::from(
-        "| resources | input | JSON | `chancery compile` | memory | `chancery check` | memory | all checks | one of them edited | WebAssembly |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        "| resources | input | JSON | `chancery compile` | one core | memory | `chancery check` | memory | all checks | one of them edited | as an object | WebAssembly |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
-    const MAPPINGS: Kind = Kind { name: "Mappings", documents, edit: "  connect_timeout_ms: 100\n", options: "" };
-    const PROXIES: Kind =
-        Kind { name: "HTTPProxies", documents: proxies, edit: "    loadBalancerPolicy: {strategy: Random}\n", options: "dialect=contour" };
-    const INGRESSES: Kind = Kind {
-        name: "Ingresses",
-        documents: ingresses,
-        edit: "      - path: /edited/\n        pathType: Prefix\n        backend: {service: {name: item-0, port: {number: 80}}}\n",
-        options: "dialect=ingress",
-    };
-    const ALL: [(usize, Kind); 7] =
-        [(1_000, MAPPINGS), (10_000, MAPPINGS), (50_000, MAPPINGS), (1_000, PROXIES), (10_000, PROXIES), (1_000, INGRESSES), (10_000, INGRESSES)];
+    const ALL: [(usize, Kind); 8] = [
+        (1_000, MAPPINGS),
+        (10_000, MAPPINGS),
+        (50_000, MAPPINGS),
+        (100_000, MAPPINGS),
+        (1_000, PROXIES),
+        (10_000, PROXIES),
+        (1_000, INGRESSES),
+        (10_000, INGRESSES),
+    ];
+    let mut looks = Vec::new();
     for (count, of) in ALL {
         let (kind, documents) = (of.name, (of.documents)(count, 7));
         let text = documents.concat();
         let input = folder.join(format!("{count}-{kind}.yaml"));
         fs::write(&input, &text).expect("the input");
         let output = folder.join("envoy.json");
-        let (compile, memory) = best(|| run(Command::new(&program).arg("compile").arg(&input).arg("--out").arg(&output)));
-        let (check, check_memory) = best(|| run(Command::new(&program).args(["check", "--quiet"]).arg(&input)));
+        let compile = best(|| run(Command::new(&program).arg("compile").arg(&input).arg("--out").arg(&output)));
+        let one_core = best(|| run(Command::new(&program).arg("compile").arg(&input).arg("--out").arg(&output).env("RAYON_NUM_THREADS", "1")));
+        let check = best(|| run(Command::new(&program).args(["check", "--quiet"]).arg(&input)));
         let written = fs::metadata(&output).map_or(0, |it| it.len());
-        let (scratch, edited) = edit(&documents, of.edit);
+        let (scratch, edited) = edit(&documents, of.edit, RUNS, as_one_text);
+        let (scratch_of_objects, edited_object) = edit(&documents, of.edit, RUNS, as_objects);
         let checks = checks(&text);
         let wasm = web(&module, &input, &folder, of.options, (200_000 / count).clamp(RUNS, 4 * RUNS));
+        let times =
+            |scratch: Duration, edited: Duration| format!("{} ({}\u{d7})", shown(edited), (scratch.as_secs_f64() / edited.as_secs_f64()).round());
         let _ = writeln!(
             rows,
-            "| {count} {kind} | {} | {} | {} | {} | {} | {} | {} ({:.1}\u{d7}) | {} ({}\u{d7}) | {} |",
+            "| {count} {kind} | {} | {} | {} | {} | {} | {} | {} | {} ({:.1}\u{d7}) | {} | {} | {} |",
             size(text.len() as u64),
             size(written),
-            shown(compile),
-            size(memory),
-            shown(check),
-            size(check_memory),
+            shown(compile.wall),
+            shown(one_core.wall),
+            size(compile.memory),
+            shown(check.wall),
+            size(check.memory),
             shown(checks),
             checks.as_secs_f64() / scratch.as_secs_f64(),
-            shown(edited),
-            (scratch.as_secs_f64() / edited.as_secs_f64()).round(),
+            times(scratch, edited),
+            times(scratch_of_objects, edited_object),
             wasm.map_or("not measured".into(), |wasm| format!("{} ({:.1}\u{d7})", shown(wasm), wasm.as_secs_f64() / scratch.as_secs_f64()))
         );
+        if count == 10_000 {
+            looks.push((kind, look(&program, &input, &text, check.processor, compile.processor)));
+        }
     }
+    rows.push_str(&looked(&looks));
     rows.push_str(&cluster());
     rows.push_str("\n| explained | took |\n|---|--:|\n");
     let compared = diff(&program, &folder);
@@ -118,24 +141,63 @@ struct Kind {
     options: &'static str,
 }
 
-fn best(mut run: impl FnMut() -> (Duration, u64)) -> (Duration, u64) {
-    let runs: Vec<_> = (0..RUNS).map(|_| run()).collect();
-    (runs.iter().map(|run| run.0).min().unwrap_or_default(), runs.iter().map(|run| run.1).max().unwrap_or_default())
+/// What a program took.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    wall: Duration,
+    /// Time of all processors.
+    processor: Duration,
+    memory: u64,
 }
 
-/// Wall clock and the most memory of a program. Linux tells the latter while the program lives.
-fn run(command: &mut Command) -> (Duration, u64) {
-    let start = Instant::now();
+/// The best of a few runs, but for memory, of which it is the most.
+fn best(mut run: impl FnMut() -> Cost) -> Cost {
+    let better = |a: Cost, b: Cost| Cost { wall: a.wall.min(b.wall), processor: a.processor.min(b.processor), memory: a.memory.max(b.memory) };
+    (0..RUNS).map(|_| run()).reduce(better).unwrap_or_default()
+}
+
+/// Runs a program. Linux tells the most memory while the program lives.
+fn run(command: &mut Command) -> Cost {
+    let (start, before) = (Instant::now(), processor_of_children());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program");
     let status = PathBuf::from(format!("/proc/{}/status", child.id()));
     let mut memory = 0;
     loop {
         memory = memory.max(peak(&status));
         if child.try_wait().expect("the program").is_some() {
-            return (start.elapsed(), memory);
+            return Cost { wall: start.elapsed(), processor: processor_of_children() - before, memory };
         }
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// The time of processors, by Linux's hundredths of a second, that programs took which have ended.
+fn processor_of_children() -> Duration {
+    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+    Duration::from_millis(10 * fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum::<u64>())
+}
+
+/// The views that are compared with a compile.
+const LOOKS: [&str; 4] = ["check --quiet INPUT", "ledger INPUT", "graph --format json INPUT", "explain INPUT:LINE INPUT"];
+
+/// How much processor time each of [`LOOKS`] takes, in compiles.
+fn look(program: &Path, input: &Path, text: &str, check: Duration, compile: Duration) -> [f64; 4] {
+    let line = format!("{}:{}", input.display(), text.lines().count() / 2);
+    let cost = |args: &[&str]| best(|| run(Command::new(program).args(args).arg(input))).processor;
+    let all = [check, cost(&["ledger"]), cost(&["graph", "--format", "json"]), cost(&["explain", &line])];
+    all.map(|of| of.as_secs_f64() / compile.as_secs_f64())
+}
+
+/// A table of looks, with a column for each kind.
+fn looked(kinds: &[(&str, [f64; 4])]) -> String {
+    let names: String = kinds.iter().map(|(kind, _)| format!(" 10,000 {kind} |")).collect();
+    let mut out = format!("\n| processor time, in compiles |{names}\n|---|{}\n", "--:|".repeat(kinds.len()));
+    for (at, name) in LOOKS.iter().enumerate() {
+        let cells: String = kinds.iter().map(|(_, times)| format!(" {:.1}\u{d7} |", times[at])).collect();
+        let _ = writeln!(out, "| `chancery {name}` |{cells}");
+    }
+    out
 }
 
 fn peak(status: &Path) -> u64 {
@@ -144,8 +206,27 @@ fn peak(status: &Path) -> u64 {
     line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or_default() * 1024
 }
 
-/// Text to JSON in one process: from scratch, and again after one resource in the middle was edited.
-fn edit(documents: &[String], line: &str) -> (Duration, Duration) {
+/// Documents as one input, as a file holds them.
+fn as_one_text(documents: &[String], _: Range<usize>, _: &Inputs) -> Inputs {
+    inputs([("input.yaml", documents.concat().as_str())])
+}
+
+/// Each document as an input, as a cluster gives them: those outside of `changed` are the same texts as before.
+fn as_objects(documents: &[String], changed: Range<usize>, before: &Inputs) -> Inputs {
+    let mut now = before.clone();
+    now.inputs.truncate(documents.len());
+    for (at, document) in documents.iter().enumerate() {
+        match now.inputs.get_mut(at) {
+            Some(known) if changed.contains(&at) => known.text = document.as_str().into(),
+            Some(_) => {}
+            None => now.inputs.push(Input { name: format!("{at}.yaml").into(), text: document.as_str().into() }),
+        }
+    }
+    now
+}
+
+/// Inputs to JSON in one process: from scratch, and again after one resource in the middle was edited.
+fn edit(documents: &[String], line: &str, rounds: usize, given: fn(&[String], Range<usize>, &Inputs) -> Inputs) -> (Duration, Duration) {
     let options = Options::default();
     // Of Application Gateways, a host keeps what it wrote.
     let work = |compiler: &mut Compiler, written: &mut appgw::Emitted, inputs: &Inputs| {
@@ -160,22 +241,30 @@ fn edit(documents: &[String], line: &str) -> (Duration, Duration) {
         assert!(length > 0, "something is written");
         took
     };
-    let text = documents.concat();
-    let before = inputs([("input.yaml", text.as_str())]);
+    let before = given(documents, 0..documents.len(), &Inputs::default());
     let scratch = (0..RUNS).map(|_| work(&mut Compiler::new(dialect::ALL), &mut appgw::Emitted::default(), &before)).min().unwrap_or_default();
     let (mut compiler, mut written) = (Compiler::new(dialect::ALL), appgw::Emitted::default());
     work(&mut compiler, &mut written, &before);
     let mut edited = Duration::MAX;
-    for round in 0..RUNS {
+    for round in 0..rounds {
         let mut documents = documents.to_vec();
         // Behind what others depend on.
         let at = documents.len() * 3 / 4 + round;
         documents[at].push_str(line);
-        let text = documents.concat();
-        edited = edited.min(work(&mut compiler, &mut written, &inputs([("input.yaml", text.as_str())])));
+        edited = edited.min(work(&mut compiler, &mut written, &given(&documents, at..at + 1, &before)));
         work(&mut compiler, &mut written, &before);
     }
     (scratch, edited)
+}
+
+/// Edits of so many resources, as one text and as objects.
+fn edits(kind: &str, count: usize, rounds: usize) {
+    let of = [MAPPINGS, PROXIES, INGRESSES].into_iter().find(|of| of.name == kind).expect("Mappings, HTTPProxies or Ingresses");
+    let documents = (of.documents)(count, 7);
+    for (name, given) in [("one text", as_one_text as fn(&[String], Range<usize>, &Inputs) -> Inputs), ("objects", as_objects)] {
+        let (scratch, edited) = edit(&documents, of.edit, rounds, given);
+        println!("{name}: {} from scratch, {} edited, {:.1}\u{d7}", shown(scratch), shown(edited), scratch.as_secs_f64() / edited.as_secs_f64());
+    }
 }
 
 /// Everything that is looked at when somebody asks what is wrong, after a compile.
@@ -203,7 +292,7 @@ fn diff(program: &Path, folder: &Path) -> Duration {
     }
     documents.remove(9_000);
     fs::write(&after, documents.concat()).expect("the input");
-    best(|| run(Command::new(program).arg("diff").arg(&before).arg(&after))).0
+    best(|| run(Command::new(program).arg("diff").arg(&before).arg(&after))).wall
 }
 
 /// Indexing the Envoy of 10,000 Mappings, and then one request that a Mapping in the middle takes.

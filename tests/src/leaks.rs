@@ -6,6 +6,7 @@ use crate::chance::Chance;
 
 mod accounts;
 mod files;
+mod slips;
 
 /// An input.
 pub struct Leak {
@@ -506,9 +507,17 @@ const GROUPS: [(&str, &[Form]); 6] =
 
 /// All forms, each with values of its own; every other one beside a gateway.
 pub fn all() -> Vec<Leak> {
+    made_of(GROUPS.into_iter().chain([("account", accounts::ACCOUNTS)]))
+}
+
+/// Texts in which slips moved a value.
+pub fn slips() -> Vec<Leak> {
+    made_of([("slip", slips::SLIPS)])
+}
+
+fn made_of(groups: impl IntoIterator<Item = (&'static str, &'static [Form])>) -> Vec<Leak> {
     let mut leaks = Vec::new();
-    let groups = GROUPS.into_iter().chain([("account", accounts::ACCOUNTS)]);
-    for (group, (name, make)) in groups.flat_map(|(group, forms)| forms.iter().map(move |form| (group, *form))) {
+    for (group, (name, make)) in groups.into_iter().flat_map(|(group, forms)| forms.iter().map(move |form| (group, *form))) {
         for beside in [false, true] {
             let mut values = Values { next: 0, marks: Vec::new() };
             let text = make(&mut values);

@@ -4,6 +4,7 @@ use chancery_core::compilation::Compilation;
 use chancery_core::diagnostic::Severity;
 use chancery_core::explain::Finding;
 use chancery_core::resource::SourceId;
+use chancery_core::text::markup::escaped;
 use std::fmt::Write;
 
 /// The whole document.
@@ -29,7 +30,7 @@ pub fn suites(findings: &[Finding], compilation: &Compilation, strict: bool) -> 
     let _ = writeln!(out, "<testsuites name=\"chancery\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">");
     for (name, findings) in &suites {
         let failures = findings.iter().filter(|finding| fails(finding)).count();
-        let (name, tests) = (escape(name), findings.len().max(1));
+        let (name, tests) = (escaped(name), findings.len().max(1));
         let skipped = findings.len() - failures;
         let _ = writeln!(out, "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\">");
         if findings.is_empty() {
@@ -46,35 +47,18 @@ pub fn suites(findings: &[Finding], compilation: &Compilation, strict: bool) -> 
 
 fn case(out: &mut String, suite: &str, finding: &Finding, fails: bool) {
     let place = finding.span.as_ref().map_or_else(String::new, |span| format!("{}:{}:{}", span.file, span.line, span.column));
-    let (file, line) = finding.span.as_ref().map_or((String::new(), 0), |span| (escape(&span.file), span.line));
+    let (file, line) = finding.span.as_ref().map_or((String::new(), 0), |span| (escaped(&span.file), span.line));
     let at = if line > 0 { format!(" file=\"{file}\" line=\"{line}\"") } else { String::new() };
     let about = finding.resource.as_ref().map_or_else(String::new, |resource| format!(" ({resource})"));
-    let title = escape(&format!("{}{about}{}", finding.code, if place.is_empty() { String::new() } else { format!(" at {place}") }));
-    let message = escape(&finding.message);
+    let title = escaped(&format!("{}{about}{}", finding.code, if place.is_empty() { String::new() } else { format!(" at {place}") }));
+    let message = escaped(&finding.message);
     let _ = writeln!(out, "    <testcase classname=\"{suite}\" name=\"{title}\"{at}>");
     if fails {
         let help = finding.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {help}"));
-        let text = escape(&format!("{}: {}\n  at {place}{help}", finding.severity, finding.message));
+        let text = escaped(&format!("{}: {}\n  at {place}{help}", finding.severity, finding.message));
         let _ = writeln!(out, "      <failure type=\"{}\" message=\"{message}\">{text}</failure>", finding.code);
     } else {
         let _ = writeln!(out, "      <skipped message=\"{}: {message}\"/>", finding.severity);
     }
     out.push_str("    </testcase>\n");
-}
-
-/// Text of XML; what XML cannot hold becomes U+FFFD.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' => out.push(c),
-            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push(char::REPLACEMENT_CHARACTER),
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -6,7 +6,7 @@ mod baseline;
 mod fix;
 pub mod github;
 mod human;
-pub mod junit;
+mod junit;
 pub mod sarif;
 mod watch;
 

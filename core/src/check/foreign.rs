@@ -4,7 +4,8 @@
 
 use crate::compilation::Side;
 use crate::diagnostic::{Diagnostic, Severity, codes};
-use alloc::collections::BTreeMap;
+use crate::resource::ResourceKey;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,8 +13,12 @@ use alloc::vec::Vec;
 /// At most this many kinds are named.
 const MOST: usize = 6;
 
-/// Joins the notices of a side into the first of them.
+/// Joins the notices of a side into the first of them. A kind that nobody has is reported as that, and needs no notice.
 pub(super) fn join(side: &mut Side) {
+    let is_mistake = |finding: &&Diagnostic| finding.code == &codes::UNKNOWN_KIND && finding.severity != Severity::Notice;
+    let mistakes: BTreeSet<ResourceKey> = side.diagnostics.iter().filter(is_mistake).filter_map(|finding| finding.resource.clone()).collect();
+    let is_of_mistake = |finding: &Diagnostic| finding.resource.as_ref().is_some_and(|key| mistakes.contains(key));
+    side.diagnostics.retain(|finding| finding.code != &codes::UNKNOWN_KIND || finding.severity != Severity::Notice || !is_of_mistake(finding));
     let is_foreign = |finding: &Diagnostic| finding.code == &codes::UNKNOWN_KIND && finding.severity == Severity::Notice && finding.help.is_none();
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in side.diagnostics.iter().filter(|finding| is_foreign(finding)) {

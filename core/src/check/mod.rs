@@ -14,6 +14,7 @@ mod exposure;
 mod foreign;
 mod header;
 mod impossible;
+mod kind;
 mod listening;
 mod naming;
 mod port;
@@ -59,6 +60,7 @@ const CHECKS: &[(Scope, Check)] = &[
     (Scope::Gateway, |whole, _| unreachable::check(whole)),
     (Scope::Gateway, |whole, _| listening::check(whole)),
     (Scope::Gateway, |whole, _| shares::check(whole)),
+    (Scope::Side, |whole, _| kind::check(whole)),
     (Scope::Side, |whole, _| reference::check(whole)),
     (Scope::Side, |whole, _| class::check(whole)),
     (Scope::Gateway, |whole, _| naming::check(whole)),

@@ -81,6 +81,8 @@ pub enum Claim {
     Field(&'static str, &'static str),
     /// A block of HCL with this name and without labels, that is in no other block.
     Block(&'static str),
+    /// A document with a text at the first of these keys, and with the others; all in no other object, and in this case.
+    Keys(&'static str, &'static [&'static str]),
     /// An `apiVersion` that begins so, where no dialect claims the input by itself.
     SharedVersion(&'static str),
     /// The key of an annotation that begins so, where no dialect claims the input by itself.

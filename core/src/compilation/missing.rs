@@ -153,4 +153,6 @@ pub struct ReferencedObject {
     pub object: Node,
     /// What a notice says of it; nothing where the notice about another object says it.
     pub notice: Option<String>,
+    /// Whether the object may ask for others in its turn, or others for more because of it.
+    pub asks: bool,
 }

@@ -5,7 +5,7 @@
 //! What must not be here: which fields ask for what (dialects), and when something is assumed (`compilation::Assumptions`).
 
 use crate::compilation::{Assumptions, Dialect, Missing, Options, ReferencedObject};
-use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::diagnostic::{Diagnostic, Place, codes, join_alike};
 use crate::order::Gather as _;
 use crate::read::{DocumentCache, ReadOptions, Unwritten};
 use crate::resource::{ObjectId, Objects, ResourceKey, nearest, provided_secrets};
@@ -15,7 +15,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Adds what is assumed to exist; a notice for each.
+/// Adds what is assumed to exist; a notice for each, and one for many that are alike.
 pub(super) fn assume(
     objects: &mut Objects,
     dialects: &[&'static Dialect],
@@ -28,7 +28,7 @@ pub(super) fn assume(
     documents.add_unwritten(objects, reading, |objects| {
         if assumptions.is_error() { Vec::new() } else { next(objects, dialects, options, &assumptions, &mut notices) }
     });
-    notices
+    join_alike(notices)
 }
 
 /// What the objects that there are ask for, and what is not there.
@@ -91,8 +91,9 @@ fn made(objects: &Objects, wanted: Vec<ReferencedObject>, notices: &mut Vec<Diag
         let notice = Diagnostic::new(code, (*message).clone(), Place::value(first.from, first.at)).about(from.key.clone());
         notices.push(notice);
     }
-    let root = wanted.iter().map(|one| one.object.clone()).reduce(laid_together)?;
-    Some(Unwritten { root, source, range })
+    let asks = wanted.iter().any(|one| one.asks);
+    let root = wanted.into_iter().map(|one| one.object).reduce(laid_together)?;
+    Some(Unwritten { root, source, range, asks })
 }
 
 /// Two trees as one: objects field by field, lists with the items of both.

@@ -6,6 +6,7 @@ use crate::compilation::{Claim, Dialect, Options};
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::read::{self, DocumentCache, ReadOptions};
 use crate::resource::{Inputs, Objects, ResourceKey, makes_secret, nearest};
+use crate::text::{self, Limits, Node};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -57,6 +58,7 @@ impl core::fmt::Display for Claim {
             Claim::Field(key, "") => write!(f, "the key `{key}`"),
             Claim::Field(key, value) => write!(f, "`{key}: {value}...`"),
             Claim::Block(name) => write!(f, "the block `{name}`"),
+            Claim::Keys(first, others) => write!(f, "the keys `{first}`, `{}`", others.join("`, `")),
         }
     }
 }
@@ -205,7 +207,7 @@ impl<'c> Search<'c> {
             Claim::Field(key, "") => key,
             // It is written in one case.
             Claim::Field(_, value) => value,
-            Claim::Block(name) => name,
+            Claim::Block(name) | Claim::Keys(name, _) => name,
         };
         Self { claim, rare: Finder::new(rare) }
     }
@@ -221,6 +223,7 @@ impl<'c> Search<'c> {
             Claim::IngressClass(class) => is_class(text, class),
             Claim::Field(key, value) => has_field(text, key, value, places),
             Claim::Block(name) => begins_block(text, name, places),
+            Claim::Keys(first, others) => places.any(|at| is_key(text, at, first)) && has_keys(text, first, others),
         }
     }
 }
@@ -238,6 +241,24 @@ fn begins_block(text: &str, name: &str, mut places: impl Iterator<Item = usize>)
     })
 }
 
+/// Whether a key stands at a place, as YAML, JSON and HCL write it.
+fn is_key(text: &str, at: usize, key: &str) -> bool {
+    let before = line_before(text, at).rsplit(['{', ',', '[']).next().unwrap_or_default();
+    let after = text.get(at + key.len()..).unwrap_or_default().trim_start_matches(['"', '\'']).trim_start_matches(' ');
+    before.trim_matches([' ', '\t', '-', '"', '\'']).is_empty() && after.starts_with([':', '=', '{'])
+}
+
+/// Whether a document has these keys in no other object, the first with a text. What is only a part of something else has them deeper.
+fn has_keys(text: &str, first: &str, others: &[&str]) -> bool {
+    let is_it = |root: &Node| root.get(first).is_some_and(|value| value.as_str().is_some()) && others.iter().all(|key| root.get(key).is_some());
+    text::split(text).into_iter().any(|chunk| {
+        let text = chunk.range.slice(text);
+        let says_all = others.iter().all(|key| memmem::find(text.as_bytes(), key.as_bytes()).is_some());
+        let root = if says_all { text::parse(text, &Limits::default()).root } else { None };
+        root.is_some_and(|root| root.as_array().map_or_else(|| is_it(&root), |items| items.iter().any(is_it)))
+    })
+}
+
 /// Whether a text is HCL with a labelled block, as programs write it that have resources or jobs: Consul's has none.
 fn has_labelled_block(text: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -249,14 +270,12 @@ fn has_labelled_block(text: &str) -> bool {
 
 /// Whether there is a key, in any case, with a value that begins so: as YAML, JSON and HCL write it.
 fn has_field(text: &str, key: &str, value: &str, mut places: impl Iterator<Item = usize>) -> bool {
-    let rare = if value.is_empty() { key } else { value };
     let found = places.any(|at| {
-        let before = line_before(text, at);
-        let after = text.get(at + rare.len()..).unwrap_or_default().trim_start_matches(['"', '\'']).trim_start_matches(' ');
-        let last = |of: &str| of.rsplit(['{', ',', '[']).next().unwrap_or_default().trim_matches([' ', '\t', '-', '"', '\'']).len();
         if value.is_empty() {
-            return last(before) == 0 && after.starts_with([':', '=', '{']);
+            return is_key(text, at, key);
         }
+        let before = line_before(text, at);
+        let last = |of: &str| of.rsplit(['{', ',', '[']).next().unwrap_or_default().trim_matches([' ', '\t', '-', '"', '\'']).len();
         let written = before.trim_end_matches([' ', '"', '\'', ':', '=']);
         let name = written.rsplit(['{', ',', ' ', '\t', '"', '\'']).next().unwrap_or_default();
         written.len() < before.len() && name.eq_ignore_ascii_case(key) && last(written) == name.len()

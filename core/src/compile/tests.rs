@@ -64,6 +64,25 @@ fn a_block_of_hcl_counts_where_it_is_in_no_other() {
 }
 
 #[test]
+fn a_registration_in_the_catalog_is_known_by_its_keys() {
+    let registration = "Node: n1\nAddress: 10.0.0.1\nService: {Service: db, Port: 5432}\n";
+    assert_eq!(of(&[registration]), "consul");
+    assert_eq!(of(&["# empty\n---\n{\"Address\": \"10.0.0.1\", \"Node\": \"n1\", \"Service\": {\"Service\": \"db\"}}\n"]), "consul");
+    assert_eq!(of(&["[\n  {\n    \"Node\": \"n1\",\n    \"Address\": \"10.0.0.1\",\n    \"Service\": {}\n  }\n]\n"]), "consul");
+    assert_eq!(of(&["Node = \"n1\"\nAddress = \"10.0.0.1\"\nService {\n  Service = \"db\"\n}\n"]), "consul");
+    assert_eq!(of(&[registration, "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\n"]), "ambassador, consul");
+    let others = [
+        "Node: n1\nAddress: 10.0.0.1\n",
+        "node: n1\naddress: 10.0.0.1\nservice: {name: db}\n",
+        "Node: n1\n---\nAddress: 10.0.0.1\nService: db\n",
+        "data:\n  Node: n1\n  Address: 10.0.0.1\n  Service: db\n",
+        "Node: {Name: n1}\nAddress: 10.0.0.1\nService: {}\n",
+        "text: |\n  Node: n1\nAddress: 10.0.0.1\nService: db\n",
+    ];
+    others.iter().for_each(|text| assert_eq!(of(&[*text]), "ambassador", "{text}"));
+}
+
+#[test]
 fn what_other_programs_write_in_hcl_is_not_consuls() {
     let sidecar = "connect {\n  sidecar_service {}\n}\n";
     let nomad = format!("job \"web\" {{\n  service {{\n    name = \"web\"\n    {sidecar}  }}\n}}\n");

@@ -73,6 +73,7 @@ codes! {
     MALFORMED_SERVICE = "malformed-service", Error, "a service is not written as [scheme://]host[:port]";
     IGNORED_PORT = "ignored-port", Notice, "a port that the resolver ignores";
     UNKNOWN_RESOLVER = "unknown-resolver", Error, "the resolver does not exist";
+    NO_ENDPOINTS = "no-endpoints", Warning, "a cluster in use has no endpoints";
     PORT_WITHOUT_ENDPOINTS = "port-without-endpoints", Error, "the Service has no endpoints for the port";
     INVALID_REGEX = "invalid-regex", Error, "Envoy cannot compile the regular expression";
     INVALID_RETRY_POLICY = "invalid-retry-policy", Error, "the controller rejects the retry policy";

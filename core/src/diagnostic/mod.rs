@@ -3,12 +3,14 @@
 //! Only data: a [`Diagnostic`] is rendered by its host (terminal, SARIF, editor). Each is built by a named function next
 //! to the rule that finds it; each has a [`Code`] of the one registry ([`codes`]), whose page is also its test.
 
+mod alike;
 mod code;
 pub mod codes;
 mod findings;
 mod policy;
 pub mod time;
 
+pub(crate) use alike::join_alike;
 pub use code::{Code, Severity};
 pub use findings::{DistinctFindings, Findings, Pending, Reported};
 pub use policy::{Level, Policy};

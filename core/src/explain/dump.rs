@@ -93,13 +93,22 @@ struct Dumper<'a> {
     trace: Trace,
     /// How origins are shown, if they are.
     shown: Option<&'a dyn Fn(Origin) -> Node>,
-    /// Who listens instead of the trace, if anybody does.
+    /// Who listens instead of the trace, if anybody does. Of the tree only what things are named by is written then.
     things: Option<Things>,
+    /// Whether what is written names a thing.
+    is_name: bool,
+    /// The origins that are written, where nothing else is.
+    origins: Option<Vec<Origin>>,
 }
+
+/// Keys of what things are named by.
+const NAMES: [&str; 4] = ["name", "cluster_name", "path", "match"];
+/// Keys of what holds such, and of what tells by being there what a thing is.
+const HOLDERS: [&str; 3] = ["matcher", "virtual_hosts", "http"];
 
 impl Dumper<'_> {
     fn quiet() -> Self {
-        Self { trace: Trace::off(), shown: None, things: None }
+        Self { trace: Trace::off(), shown: None, things: None, is_name: false, origins: None }
     }
 
     fn enter(&mut self, name: &str) -> usize {
@@ -121,6 +130,15 @@ impl Dumper<'_> {
             Some(things) => things.leave(mark),
             None => self.trace.leave(mark),
         }
+    }
+
+    /// Whether it is enough to say that there is something.
+    fn is_terse(&self) -> bool {
+        self.origins.is_some() || self.things.is_some() && !self.is_name
+    }
+
+    fn text(&self, of: &str) -> Done {
+        done(if self.is_terse() { Value::Bool(true) } else { text(of) })
     }
 
     fn here(&mut self, origins: &[Origin]) {
@@ -188,18 +206,6 @@ fn snake_case(name: &str) -> String {
     out
 }
 
-/// Origins as [`Origin::to_bits`] wrote them.
-fn origins_of(node: &Node) -> Vec<Origin> {
-    let one = |node: &Node| match node.value {
-        Value::Int(bits) => Origin::from_bits(bits as u64),
-        _ => None,
-    };
-    match &node.value {
-        Value::Array(items) => items.iter().filter_map(one).collect(),
-        _ => one(node).into_iter().collect(),
-    }
-}
-
 impl<'d, 'a> ser::Serializer for &'d mut Dumper<'a> {
     type Ok = Node;
     type Error = Never;
@@ -236,6 +242,10 @@ impl<'d, 'a> ser::Serializer for &'d mut Dumper<'a> {
         done(Value::Int(v.into()))
     }
     fn serialize_u64(self, v: u64) -> Done {
+        if let Some(origins) = &mut self.origins {
+            // As `Origin::to_bits` wrote it.
+            origins.extend(Origin::from_bits(v));
+        }
         done(Value::Int(v as i64))
     }
     fn serialize_f32(self, v: f32) -> Done {
@@ -246,10 +256,10 @@ impl<'d, 'a> ser::Serializer for &'d mut Dumper<'a> {
         done(if whole as f64 == v { Value::Int(whole) } else { Value::Float(v) })
     }
     fn serialize_char(self, v: char) -> Done {
-        done(text(v.encode_utf8(&mut [0; 4])))
+        self.text(v.encode_utf8(&mut [0; 4]))
     }
     fn serialize_str(self, v: &str) -> Done {
-        done(text(v))
+        self.text(v)
     }
     fn serialize_bytes(self, v: &[u8]) -> Done {
         done(Value::Int(v.len() as i64))
@@ -265,10 +275,10 @@ impl<'d, 'a> ser::Serializer for &'d mut Dumper<'a> {
         done(Value::Bool(true))
     }
     fn serialize_unit_struct(self, name: &'static str) -> Done {
-        done(text(name))
+        self.text(name)
     }
     fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Done {
-        done(text(&snake_case(variant)))
+        if self.is_terse() { self.text(variant) } else { done(text(&snake_case(variant))) }
     }
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Done {
         value.serialize(self)
@@ -277,10 +287,10 @@ impl<'d, 'a> ser::Serializer for &'d mut Dumper<'a> {
         let mut fields = Fields::new(self, "", Some(variant));
         let name = snake_case(variant);
         fields.put(&name, &mut |dumper| value.serialize(dumper))?;
-        done(Value::Object(fields.object))
+        Ok(fields.whole())
     }
     fn serialize_seq(self, _: Option<usize>) -> Result<Items<'d, 'a>, Never> {
-        Ok(Items { dumper: self, items: Vec::new(), variant: None })
+        Ok(Items { dumper: self, items: Vec::new(), count: 0, variant: None })
     }
     fn serialize_tuple(self, len: usize) -> Result<Items<'d, 'a>, Never> {
         self.serialize_seq(Some(len))
@@ -289,7 +299,7 @@ impl<'d, 'a> ser::Serializer for &'d mut Dumper<'a> {
         self.serialize_seq(Some(len))
     }
     fn serialize_tuple_variant(self, _: &'static str, _: u32, variant: &'static str, _: usize) -> Result<Items<'d, 'a>, Never> {
-        Ok(Items { dumper: self, items: Vec::new(), variant: Some(variant) })
+        Ok(Items { dumper: self, items: Vec::new(), count: 0, variant: Some(variant) })
     }
     fn serialize_map(self, _: Option<usize>) -> Result<Fields<'d, 'a>, Never> {
         Ok(Fields::new(self, "", None))
@@ -307,25 +317,29 @@ impl<'d, 'a> ser::Serializer for &'d mut Dumper<'a> {
 struct Items<'d, 'a> {
     dumper: &'d mut Dumper<'a>,
     items: Vec<Node>,
+    /// How many there are, whether they are kept or not.
+    count: usize,
     variant: Option<&'static str>,
 }
 
 impl Items<'_, '_> {
     fn push(&mut self, write: Write<'_>) -> Result<(), Never> {
-        let mark = self.dumper.enter_item(self.items.len());
-        let mut node = write(self.dumper)?;
-        if let Some(things) = &mut self.dumper.things {
-            things.item(&node);
-            // That there is an item is all that is asked later.
-            node = null();
+        let mark = self.dumper.enter_item(self.count);
+        let node = write(self.dumper)?;
+        match &mut self.dumper.things {
+            Some(things) => things.item(&node),
+            None if self.dumper.origins.is_none() => self.items.push(node),
+            None => {}
         }
         self.dumper.leave(mark);
-        self.items.push(node);
+        self.count += 1;
         Ok(())
     }
 
     fn close(self) -> Done {
-        let list = Node::synthesised(Value::Array(self.items));
+        // That there are items is all that is asked later where they are not kept.
+        let is_kept = self.items.len() == self.count;
+        let list = Node::synthesised(if is_kept { Value::Array(self.items) } else { Value::Bool(true) });
         match self.variant {
             None => Ok(list),
             Some(variant) => done(Value::Object([(snake_case(variant), list)].into_iter().collect())),
@@ -337,6 +351,8 @@ struct Fields<'d, 'a> {
     dumper: &'d mut Dumper<'a>,
     name: &'static str,
     object: Object,
+    /// Whether there is something that the object does not keep.
+    has_more: bool,
     variant: Option<&'static str>,
     /// Where to go back to, of a struct variant.
     mark: Option<usize>,
@@ -348,18 +364,34 @@ struct Fields<'d, 'a> {
 
 impl<'d, 'a> Fields<'d, 'a> {
     fn new(dumper: &'d mut Dumper<'a>, name: &'static str, variant: Option<&'static str>) -> Self {
-        Self { dumper, name, object: Object::new(), variant, mark: None, key: Str::default(), value: None, origins: Vec::new(), duration: [0; 2] }
+        Self {
+            dumper,
+            name,
+            object: Object::new(),
+            has_more: false,
+            variant,
+            mark: None,
+            key: Str::default(),
+            value: None,
+            origins: Vec::new(),
+            duration: [0; 2],
+        }
     }
 
     fn put(&mut self, key: &str, write: Write<'_>) -> Result<(), Never> {
         let heard = self.dumper.things.as_ref().map(Things::mark);
         let mark = self.dumper.enter(key);
+        let was_name = self.dumper.is_name;
+        self.dumper.is_name = was_name || NAMES.contains(&key);
         let node = write(self.dumper)?;
+        let is_kept = !self.dumper.is_terse() || HOLDERS.contains(&key);
+        self.dumper.is_name = was_name;
         self.dumper.leave(mark);
-        if !says_nothing(&node) {
-            self.object.insert(key, node);
-        } else if let (Some(things), Some(heard)) = (&mut self.dumper.things, heard) {
-            things.forget(heard);
+        match (says_nothing(&node), &mut self.dumper.things, heard) {
+            (false, ..) if is_kept => drop(self.object.insert(key, node)),
+            (false, ..) => self.has_more = true,
+            (true, Some(things), Some(heard)) => things.forget(heard),
+            (true, ..) => {}
         }
         Ok(())
     }
@@ -368,7 +400,9 @@ impl<'d, 'a> Fields<'d, 'a> {
         match (self.name, key) {
             ("Sourced", "value") => self.value = Some(write(self.dumper)?),
             ("Sourced", "origin") | (_, "origins") => {
-                self.origins = origins_of(&write(&mut Dumper::quiet())?);
+                let mut dumper = Dumper { origins: Some(core::mem::take(&mut self.origins)), ..Dumper::quiet() };
+                write(&mut dumper)?;
+                self.origins = dumper.origins.unwrap_or_default();
                 self.dumper.here(&self.origins);
             }
             ("Duration", _) => {
@@ -378,6 +412,11 @@ impl<'d, 'a> Fields<'d, 'a> {
             _ => self.put(key, write)?,
         }
         Ok(())
+    }
+
+    /// The object, or that there is one.
+    fn whole(self) -> Node {
+        Node::synthesised(if self.has_more && self.object.is_empty() { Value::Bool(true) } else { Value::Object(self.object) })
     }
 
     fn close(mut self) -> Done {
@@ -391,6 +430,9 @@ impl<'d, 'a> Fields<'d, 'a> {
                 Some(origin) => Node::synthesised(Value::Object([("value", value), ("origin", origin)].into_iter().collect())),
             });
         }
+        if self.name == "Duration" && self.dumper.is_terse() {
+            return done(Value::Bool(true));
+        }
         if self.name == "Duration" {
             let [seconds, nanos] = self.duration;
             let fraction = format!("{nanos:09}");
@@ -401,8 +443,9 @@ impl<'d, 'a> Fields<'d, 'a> {
         if !shown.is_empty() {
             self.object.insert("origins", Node::synthesised(Value::Array(shown)));
         }
-        let object = Node::synthesised(Value::Object(self.object));
-        match self.variant {
+        let variant = self.variant;
+        let object = self.whole();
+        match variant {
             None => Ok(object),
             Some(variant) => done(Value::Object([(snake_case(variant), object)].into_iter().collect())),
         }
@@ -435,7 +478,9 @@ impl ser::SerializeMap for Fields<'_, '_> {
     type Ok = Node;
     type Error = Never;
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Never> {
+        let was_name = core::mem::replace(&mut self.dumper.is_name, true);
         let key = key.serialize(&mut *self.dumper)?;
+        self.dumper.is_name = was_name;
         self.key = Str::new(key.as_str().unwrap_or_default());
         Ok(())
     }

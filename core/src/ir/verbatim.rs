@@ -163,6 +163,11 @@ impl Tree {
         }
     }
 
+    /// The whole number, with where it is written; 0 where it is none.
+    pub fn number(&self) -> Sourced<i64> {
+        Sourced::new(self.int(), self.origin)
+    }
+
     /// The truth value; false where it is none.
     pub fn bool(&self) -> bool {
         matches!(self.value, Plain::Bool(true))
@@ -278,6 +283,12 @@ macro_rules! plain {
             fn from($value: $from) -> Self {
                 Self { value: $plain, origin: None }
             }
+        }
+
+        impl From<Sourced<$from>> for Tree {
+            fn from(of: Sourced<$from>) -> Self {
+                of.map(|$value| $plain)
+            }
         })*
     };
 }
@@ -305,11 +316,5 @@ impl From<&Tree> for Tree {
 impl<T: Into<Tree>> From<Option<T>> for Tree {
     fn from(value: Option<T>) -> Self {
         value.map_or(Tree::NULL, Into::into)
-    }
-}
-
-impl From<Sourced<Str>> for Tree {
-    fn from(value: Sourced<Str>) -> Self {
-        Self { value: Plain::String(value.value), origin: value.origin }
     }
 }

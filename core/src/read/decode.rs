@@ -64,6 +64,17 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions, s
     Decoded { objects: decoder.objects, findings: decoder.findings }
 }
 
+/// The object that a tree without a text is.
+pub(super) fn decode_tree(root: Node, document: Document, fingerprint: u64, options: &ReadOptions) -> Option<Content> {
+    let (text, document) = (Arc::from(""), Arc::new(document));
+    let quotes = Quotes::new(&text);
+    let (text, objects, findings) = (&text, Vec::new(), Vec::new());
+    let mut decoder = Decoder { text, quotes, fingerprint, options, stored: false, broken: false, secret: false, document, objects, findings };
+    decoder.root(root);
+    let content = decoder.objects.into_iter().next()?.content;
+    Some(Content { text: None, ..Arc::unwrap_or_clone(content) })
+}
+
 struct Decoder<'a> {
     text: &'a Arc<str>,
     quotes: Quotes<'a>,

@@ -46,6 +46,8 @@ pub struct Identify {
     pub parts: fn(&Node) -> Option<Vec<Node>>,
     /// Their name.
     pub key: fn(&Node) -> ResourceKey,
+    /// What tells objects of one name apart, the plainest first; empty texts for what an object does not say.
+    pub apart: fn(&Node) -> Vec<Str>,
     /// Takes key material out of an object that has any.
     pub secrets: fn(&mut Node) -> Vec<(NodeId, Str)>,
     /// Whether an object without a `kind` is certainly the dialect's own, whatever it holds, and no Secret.

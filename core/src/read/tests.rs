@@ -5,7 +5,7 @@ extern crate std;
 use super::{DocumentCache, ReadOptions, Shape, read, unreadable_line};
 use crate::diagnostic::{Diagnostic, Findings};
 use crate::resource::{Inputs, Object, ObjectId, Objects, Origin, REDACTED};
-use crate::text::Node;
+use crate::text::{Limits, Node, NodeId, Spans, TextRange, Value, parse};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use alloc::{format, vec};
@@ -256,4 +256,40 @@ fn a_value_beside_a_secret_is_a_credential_where_its_alias_left_the_secret() {
     };
     assert_eq!(held(&format!("{list}! data:\n    tls.key: *key\n")), 1, "a slip made the section a field of the List");
     assert_eq!(held(&list.replace("&key ", "")), 0, "without an anchor");
+}
+
+#[test]
+fn nodes_that_nobody_wrote_have_the_numbers_that_a_text_would_give_them() {
+    fn ids(node: &Node, found: &mut Vec<NodeId>) {
+        found.push(node.id);
+        match &node.value {
+            Value::Array(items) => items.iter().for_each(|item| ids(item, found)),
+            Value::Object(object) => object.iter().for_each(|entry| ids(&entry.value, found)),
+            _ => {}
+        }
+    }
+    fn forget(node: &mut Node) {
+        node.id = NodeId::NONE;
+        match &mut node.value {
+            Value::Array(items) => items.iter_mut().for_each(forget),
+            Value::Object(object) => object.iter_mut().for_each(|(_, value)| forget(value)),
+            _ => {}
+        }
+    }
+    let text = r#"{"kind":"Service","metadata":{"name":"a"},"spec":{"ports":[{"port":80},{"port":81,"name":"b"}],"none":[],"last":true}}"#;
+    let read = parse(text, &Limits::default());
+    let written = read.root.clone().expect("an object");
+    let mut root = written.clone();
+    forget(&mut root);
+    let at = TextRange::new(7, 9);
+    let spans = Spans::numbering(&mut root, at);
+    let (mut now, mut then) = (Vec::new(), Vec::new());
+    ids(&root, &mut now);
+    ids(&written, &mut then);
+    assert_eq!((now.len(), spans.len()), (12, read.spans.len()));
+    assert_eq!(now, then);
+    for id in now {
+        let (made, read) = (spans.get(id).expect("a place"), read.spans.get(id).expect("a place"));
+        assert_eq!((made.parent, made.value), (read.parent, at), "{id:?}");
+    }
 }

@@ -6,9 +6,9 @@
 
 use super::ReadOptions;
 use super::cache::{DecodedObject, DocumentCache, hash};
-use super::decode::decode;
-use crate::resource::{Content, Object, Objects, Source};
-use crate::text::{Document, Node, TextRange, to_json};
+use super::decode::decode_tree;
+use crate::resource::{Object, Objects, Source};
+use crate::text::{Document, Node, Spans, TextRange, to_json};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -24,6 +24,8 @@ pub struct Unwritten {
     pub source: Source,
     /// Where in that document.
     pub range: TextRange,
+    /// Whether it may ask for more.
+    pub asks: bool,
 }
 
 impl DocumentCache {
@@ -35,22 +37,23 @@ impl DocumentCache {
             if wanted.is_empty() {
                 break;
             }
-            for Unwritten { root, source, range } in wanted {
+            let some_ask = wanted.iter().any(|one| one.asks);
+            for Unwritten { root, source, range, .. } in wanted {
                 let asked = (range, to_json(&root, false));
-                let Some(made) = before.remove(&asked).or_else(|| self.make(&asked.1, range, options)) else { continue };
+                let Some(made) = before.remove(&asked).or_else(|| self.make(root, &asked.1, range, options)) else { continue };
                 objects.push(Object { id: made.id, source, parent: None, assumed: true, content: made.content.clone() });
                 self.made.insert(asked, made);
+            }
+            if !some_ask {
+                break;
             }
         }
         self.release(before.into_values().map(|made| made.id));
     }
 
-    fn make(&mut self, text: &str, range: TextRange, options: &ReadOptions) -> Option<DecodedObject> {
-        let read: Arc<str> = Arc::from(text);
-        let decoded = decode(&read, hash(text) ^ u64::from(range.start), options, false);
-        let mut content = Content::clone(&*decoded.objects.into_iter().next()?.content);
-        content.document = Arc::new(Document { spans: content.document.spans.all_at(range), ..Document::default() });
-        content.text = None;
+    fn make(&mut self, mut root: Node, text: &str, range: TextRange, options: &ReadOptions) -> Option<DecodedObject> {
+        let document = Document { spans: Spans::numbering(&mut root, range), ..Document::default() };
+        let content = decode_tree(root, document, hash(text) ^ u64::from(range.start), options)?;
         Some(DecodedObject { id: self.take_number(), content: Arc::new(content) })
     }
 }

@@ -13,8 +13,9 @@ use super::stand_in::Form;
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret, standing_of_items};
 use super::value::{decode, has_packed, is_credential, symmetric_keys};
 use super::words::{
-    bare_key, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_odd_field_of_header, is_plain_key, is_sensitive_flag,
-    is_sensitive_header, is_sensitive_key, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
+    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_odd_field_of_header, is_plain_key,
+    is_sensitive_flag, is_sensitive_header, is_sensitive_key, may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive,
+    says_where, sets_headers, split_key,
 };
 use crate::order::{Gather as _, Order as _};
 use crate::text::{Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
@@ -171,6 +172,8 @@ impl<'a> Cover<'a> {
         }
         if any {
             self.comments(TextRange::new(0, self.text.len() as u32));
+            // A comment may have become one, or a value.
+            items.iter().filter(|item| item.as_object().is_none()).for_each(|item| self.secret(item, self.span(item.id).value));
         }
         any
     }
@@ -245,9 +248,9 @@ impl<'a> Cover<'a> {
             let written = span.value.slice(self.text);
             settled.insert((span.value.start, span.value.end));
             match written.strip_prefix('*') {
+                _ if names.contains(&id) => {}
                 Some(name) if self.has_anchor(name) => aliases.push(name),
                 _ if matches!(written, "{}" | "[]") => {}
-                _ if names.contains(&id) => {}
                 _ => leaves.push((span.value, self.form(id, root))),
             }
         }
@@ -272,7 +275,19 @@ impl<'a> Cover<'a> {
             (&["metadata", "namespace"], &is_name),
         ];
         let said = own.into_iter().filter_map(|(path, is)| root.at(path).filter(|node| node.as_str().is_some_and(is)));
-        said.map(|node| node.id).gathered()
+        let shared =
+            ["labels", "annotations"].into_iter().filter_map(|section| root.at(&["metadata", section])).flat_map(|node| self.shared_labels(node));
+        said.map(|node| node.id).chain(shared).gathered()
+    }
+
+    /// The aliases at a Secret's labels, or in them, that stand for nothing but labels: these belong to another object as well, and are public there.
+    fn shared_labels(&self, labels: &Node) -> Vec<NodeId> {
+        let is_alias = |node: &&Node| self.span(node.id).value.slice(self.text).starts_with('*');
+        let is_shared = |node: &&Node| node.as_str().is_some_and(is_label) && is_alias(node);
+        let Some(object) = labels.as_object() else { return Vec::new() };
+        let are_labels = object.iter().all(|entry| entry.value.as_str().is_some_and(is_label));
+        let whole = Some(labels).filter(|_| are_labels).filter(is_alias);
+        whole.into_iter().chain(object.iter().map(|entry| &entry.value).filter(is_shared)).map(|node| node.id).collect()
     }
 
     /// What lies between spans: punctuation may be seen, anchors and tags where they mean something.
@@ -452,10 +467,14 @@ impl<'a> Cover<'a> {
         // Without a blank behind its colon a value belongs to the key.
         let (name, rest) = split_key(key);
         let name = bare_key(name);
+        // Where a slip joined a header's name and what follows, its value stands at them; where it took the colon, it is the key.
+        let is_line = is_line_of_header(key) && (names_headers(parent) || names_headers(self.key(grand)));
         let by_key = is_sensitive_key(key)
             || is_sensitive_key(name)
             || key.is_empty() && (is_sensitive_key(parent) || self.follows_flag(id, span))
             || holds_tokens(parent)
+            || holds_access(parent) && self.strings.contains_key(&id) && may_be_token(value)
+            || is_line
             || names_headers(parent) && is_sensitive_header(name)
             || of_header && name == "secret"
             || sets_headers(parent) && is_cookie(name, value)
@@ -467,10 +486,7 @@ impl<'a> Cover<'a> {
             || parent == "sops"
             || self.key(grand) == "sops"
             || by_line;
-        // Without a colon, a header's value is a key.
-        let in_headers = || names_headers(parent) || names_headers(self.key(grand));
-        let is_value = of_header && !is_field_of_header(key) || key.contains(' ') && is_sensitive_header(key) && in_headers();
-        if written.is_empty() && is_value {
+        if written.is_empty() && (of_header && !is_field_of_header(key) || is_line) {
             return self.hide(span.key, Form::Leaf);
         }
         if let Some(rest) = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest)) {
@@ -509,7 +525,15 @@ impl<'a> Cover<'a> {
         // A slip may have made an object, or an alias, of the word before.
         let above = self.span(before).parent;
         let is_item = above == span.parent || self.span(above).parent == span.parent;
-        is_item && is_sensitive_flag(self.strings.get(&before).map_or_else(|| self.span(before).value.slice(self.text), |word| word.as_str()))
+        let said = self.strings.get(&before).map_or_else(|| self.span(before).value.slice(self.text), |word| word.as_str());
+        is_item && (is_sensitive_flag(said) || said.is_empty() && self.follows_flag_as_anchor(span))
+    }
+
+    /// Whether a slip made an anchor of the word before an item: `&-token, VALUE`.
+    fn follows_flag_as_anchor(&self, span: &NodeSpan) -> bool {
+        let before = self.text.get(..span.value.start as usize).unwrap_or_default().trim_end().trim_end_matches(',').trim_end();
+        let word = before.rsplit(|c: char| c.is_whitespace() || matches!(c, ',' | '[')).next().unwrap_or_default();
+        word.starts_with(['&', '!']) && is_sensitive_flag(word)
     }
 
     /// Hides what a key that holds a line gives to a word. Whether it does: then the value goes on with it.
@@ -536,6 +560,12 @@ impl<'a> Cover<'a> {
     }
 }
 
+/// Whether a text can be the value of a label, and does not look as the values of Secrets do.
+fn is_label(text: &str) -> bool {
+    let can_be_one = text.len() <= 63 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
+    can_be_one && !is_credential(text) && opaque::words(text).next().is_none()
+}
+
 /// What is hidden in a key of several words, which may be a line that lost its colon or its end.
 pub(super) fn hidden_in_key(key: &str) -> Vec<TextRange> {
     if !key.contains([' ', '"', '{']) || !says_sensitive(key) && !has_packed(key) {
@@ -546,7 +576,10 @@ pub(super) fn hidden_in_key(key: &str) -> Vec<TextRange> {
 
 /// Whether the value of something may be a text of its own, or a line that gives a value to a word.
 pub(super) fn may_hold_text(value: &str) -> bool {
-    (value.contains([':', '=', '<']) || value.contains("--")) && value.len() >= SHORTEST_LINE && says_sensitive(value) || holds_text(value)
+    (value.contains([':', '=', '<']) || value.contains(lines::SLIPS) || value.contains("--") || value.starts_with('-'))
+        && value.len() >= SHORTEST_LINE
+        && says_sensitive(value)
+        || holds_text(value)
 }
 
 /// Whether the value of something may be a text of its own.

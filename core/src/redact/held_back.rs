@@ -7,6 +7,7 @@
 
 use super::value;
 use crate::order::Order as _;
+use crate::text::markup;
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
@@ -41,6 +42,10 @@ impl HeldBack {
                     return;
                 }
                 parts.insert(part.to_string());
+                let in_markup = markup::escaped(part);
+                if in_markup != part {
+                    parts.insert(in_markup);
+                }
                 // A path in a document is escaped twice.
                 let mut escaped = part.to_string();
                 for _ in 0..2 {
@@ -101,7 +106,7 @@ fn without(text: &str, part: &str) -> Option<String> {
         let same = here.bytes().zip(part.bytes()).take_while(|(a, b)| a == b).count();
         let same = here.floor_char_boundary(same);
         let is_cut = || here.get(same..).is_some_and(|rest| rest.starts_with("...") || rest.starts_with('…'));
-        if same == part.len() || is_cut() {
+        if same == part.len() && !is_within_word(text, at, part) || is_cut() {
             out.push_str(text.get(done..at).unwrap_or_default());
             out.push_str(STAND_IN);
             done = at + same;
@@ -112,6 +117,15 @@ fn without(text: &str, part: &str) -> Option<String> {
     }
     out.push_str(text.get(done..).unwrap_or_default());
     Some(out)
+}
+
+/// Whether a part that is an ordinary word stands in a longer one, as `public` in `publication`. That says nothing of a credential.
+fn is_within_word(text: &str, at: usize, part: &str) -> bool {
+    let (before, behind) = (text.get(..at).unwrap_or_default(), text.get(at + part.len()..).unwrap_or_default());
+    // In JSON the letter of `\n` belongs to no word.
+    let goes_on_before =
+        before.ends_with(char::is_alphanumeric) && !before.get(..before.len().saturating_sub(1)).is_some_and(|rest| rest.ends_with('\\'));
+    part.bytes().all(|byte| byte.is_ascii_lowercase()) && (goes_on_before || behind.starts_with(char::is_alphanumeric))
 }
 
 /// Where a part begins that lies across a place, if it does.
@@ -132,5 +146,14 @@ mod tests {
         assert_eq!(held_back.scrub("not `hunter2-and-more`, nor `hunter2-an...`"), "not `-redacted-`, nor `-redacted-...`");
         assert_eq!(held_back.scrub("hunter2-and hunter2-and-more..."), "hunter2-and -redacted-...", "another word stays");
         assert!(matches!(held_back.scrub("hunter3"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn an_ordinary_word_is_held_back_where_it_stands_alone() {
+        let held_back = HeldBack::new(["public", "Zm9vYmFy"]);
+        assert_eq!(
+            held_back.scrub(r#"public, "\npublic", publication, republic, xZm9vYmFyx"#),
+            r#"-redacted-, "\n-redacted-", publication, republic, x-redacted-x"#
+        );
     }
 }

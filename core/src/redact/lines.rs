@@ -288,7 +288,10 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
             let is_quoted = how == Given::Beside && marks.contains(['"', '\'']);
             let is_given = match is_block {
                 true => marks.contains('{'),
-                false => !is_pattern && (is_first || is_flag || is_element || marks.contains([':', '=']) || is_quoted || is_field_beside(rest)),
+                false => {
+                    !is_pattern
+                        && (is_first || is_flag || is_element || marks.contains([':', '=']) || is_slip(marks) || is_quoted || is_field_beside(rest))
+                }
             };
             // What begins the name of a place, a variable or a command belongs to the value.
             let whole = &rest[marks.trim_end_matches(['$', '%', '{', '(', '/']).len()..];
@@ -299,6 +302,14 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
         is_first = false;
     }
     None
+}
+
+/// Marks that a slip may have put in the place of a colon.
+pub(super) const SLIPS: [char; 5] = ['*', '&', '@', '`', '|'];
+
+/// Whether such a mark stands alone between a word and a value.
+fn is_slip(marks: &str) -> bool {
+    marks.strip_suffix(' ').is_some_and(|mark| mark.len() == 1 && mark.starts_with(SLIPS))
 }
 
 /// Whether what follows the name of a field is its value, as in `name: x, value: y`.

@@ -7,8 +7,9 @@ use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret, standing_of_items};
 use super::value::{is_credential, is_packed, symmetric_keys};
 use super::words::{
-    bare_key, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_odd_field_of_header, is_plain_key, is_sensitive_flag,
-    is_sensitive_header, is_sensitive_key, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
+    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_odd_field_of_header, is_plain_key,
+    is_sensitive_flag, is_sensitive_header, is_sensitive_key, is_usual, may_be_token, names_client, names_headers, names_sensitive_header,
+    says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
@@ -158,7 +159,7 @@ fn erase(node: &mut Node) {
 }
 
 /// Where a node stands.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq)]
 struct Where {
     /// In a text that could not be read in full: a value may have lines in it that were meant as others.
     broken: bool,
@@ -172,6 +173,8 @@ struct Where {
     is_header: bool,
     /// Below a key that holds tokens: each value is one.
     in_tokens: bool,
+    /// Below a key that holds tokens and policies.
+    in_access: bool,
 }
 
 impl Where {
@@ -185,6 +188,7 @@ impl Where {
             sets_headers: in_headers && sets_headers(key) || self.in_headers && self.sets_headers,
             is_header: false,
             in_tokens: slipped || holds_tokens(key),
+            in_access: holds_access(key),
         }
     }
 }
@@ -223,11 +227,17 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
             };
             let of_header = object.iter().any(names);
             let of_client = object.iter().any(|entry| names_client(&entry.key));
+            // Nothing around it makes more of a usual key than there is in it.
+            let is_plain = at == Where::default() && !of_header && !of_client;
             for (key, value) in object.iter_mut() {
+                if is_plain && is_usual(key) {
+                    look_into(value, kept, at);
+                    continue;
+                }
                 kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));
                 // Of a header that a slip took the name from, its value is the key.
                 let is_alone = matches!(value.value, Value::Null);
-                let is_line = at.near_headers && key.contains(' ') && is_sensitive_header(key);
+                let is_line = at.near_headers && is_line_of_header(key);
                 let is_value = is_alone && (at.broken && at.in_headers || of_header && !is_field_of_header(key) || is_line);
                 if is_value || is_credential(key) {
                     kept.credentials.push(Str::new(key));
@@ -241,6 +251,8 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     || rest.is_some() && is_sensitive_key(name)
                     || key == "secret" && value.as_object().is_some()
                     || at.in_tokens
+                    || at.in_access && value.as_str().is_some_and(may_be_token)
+                    || is_line
                     || at.in_headers && is_sensitive_header(name)
                     || at.near_headers && at.sets_headers && credential_of(value).is_some_and(|value| is_cookie(name, &value))
                     || of_client && name == "secret"

@@ -1,12 +1,13 @@
 //! Words that may be credentials by their look alone: letters and digits in one piece, as nobody writes them for others to read.
 //!
-//! They are withheld where a text is broken and says something of credentials: a slip may have put a value where no rule looks for one.
+//! They are withheld where a text is broken, or has a sign of a slip, and says something of credentials: a slip may have put a value where no rule
+//! looks for one.
 //!
 //! What must not be here: texts that can be read in full; there hosts, hashes and names look alike.
 
 use super::value::is_packed;
 use super::words::says_sensitive;
-use crate::text::{Document, ProblemKind, Str, TextRange};
+use crate::text::{Document, NodeId, ProblemKind, Str, TextRange};
 use alloc::vec::Vec;
 
 /// Shorter words may be versions, durations and names of things.
@@ -15,11 +16,26 @@ const SHORTEST: usize = 12;
 /// At most this many words of a document are looked for in what is made of it.
 const MOST_WORDS: usize = 256;
 
-/// Whether a text is broken in a way that may have moved a value, and says something of credentials.
+/// Whether a text is broken in a way that may have moved a value, or has a sign of that, and says something of credentials.
 pub(super) fn may_be_credentials(document: &Document, text: &str, has_credentials: bool) -> bool {
     use ProblemKind as P;
     let moves = |kind: P| !matches!(kind, P::NoBreakSpace | P::DuplicateKey | P::MergeReplaces | P::NotJson);
-    document.problems.iter().any(|problem| moves(problem.kind)) && (has_credentials || says_sensitive(text))
+    let is_broken = document.problems.iter().any(|problem| moves(problem.kind));
+    // Nearly all texts that can be read say nothing of credentials, and need not be looked at.
+    (has_credentials || says_sensitive(text)) && (is_broken || has_sign_of_slip(document, text))
+}
+
+/// Whether a text that can be read has what nobody writes without quotes: a key with a mark or a blank in it, or a value that closes a bracket
+/// which it does not open.
+fn has_sign_of_slip(document: &Document, text: &str) -> bool {
+    let spans = &document.spans;
+    let plain = |range: TextRange| Some(range.slice(text)).filter(|written| !written.is_empty() && !written.starts_with(['"', '\'']));
+    (0..spans.len() as u32).filter_map(|id| spans.get(NodeId(id))).any(|span| {
+        let odd_key = plain(span.key).is_some_and(|key| key.contains([':', '"', '\'', '{', '}', '[', ']', ' ', '`', '|', '!', '&']));
+        let is_open = |value: &str| value.starts_with(['{', '[', '|', '>', '&', '!', '<']);
+        let closes = |value: &str, open: char, close: char| value.ends_with(close) && value.matches(open).count() < value.matches(close).count();
+        odd_key || plain(span.value).is_some_and(|value| !is_open(value) && (closes(value, '{', '}') || closes(value, '[', ']')))
+    })
 }
 
 /// Such words of a broken document, for what is made of it.

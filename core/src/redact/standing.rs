@@ -84,9 +84,9 @@ fn holds_packed(node: &Node) -> bool {
     match &node.value {
         Value::String(text) => has_packed(text) || is_credential(text),
         Value::Array(items) => items.iter().any(holds_packed),
-        Value::Object(object) => {
-            object.iter().any(|entry| is_sensitive_key(&entry.key) || entry.key.contains(' ') && has_packed(&entry.key) || holds_packed(&entry.value))
-        }
+        Value::Object(object) => object
+            .iter()
+            .any(|entry| is_sensitive_key(&entry.key) || entry.key.contains([' ', ':']) && has_packed(&entry.key) || holds_packed(&entry.value)),
         _ => false,
     }
 }

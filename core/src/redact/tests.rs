@@ -84,3 +84,12 @@ fn a_value_whose_anchor_lost_its_alias_is_hidden() {
     let whole = TextRange::new(0, text.len() as u32);
     assert!(Veil::new(text).hides(text, whole), "{}", Veil::new(text).masked(text, whole));
 }
+
+#[test]
+fn what_a_secret_takes_from_another_object_by_alias_stays_where_it_is_a_name() {
+    let text = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: &v v1\n  kind: Service\n  metadata: {name: &n shop, labels: &l {app: shop, team: &t web}}\n- apiVersion: *v\n  kind: Secret\n  metadata: {name: *n, labels: *l, annotations: {team: *t}}\n  stringData: {}\n";
+    assert_eq!(masked(text), text);
+    // What is a value as well is hidden, and what cannot be a label.
+    let both = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {name: shop, labels: &l {a: &a hunter, b: hunter2hunter2}}\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: shop, labels: *l}\n  stringData: {a: *a}\n";
+    assert_eq!(masked(both), both.replace("hunter2hunter2", "**************").replace("hunter", "******"));
+}

@@ -70,7 +70,7 @@ pub(super) fn is_credential(value: &str) -> bool {
     let has = |part: &[u8]| seen.may_have(part) && memchr::memmem::find(value.as_bytes(), part).is_some();
     (has(b"-----BEGIN") && has_private_block(value))
         || has(b"PRIVATE KEY")
-        || packed_block(value)
+        || has(PACKED_BEGIN.as_bytes()) && packed_block(value)
         || (seen.has(b'$') || seen.has(b'{')) && has_hash(value)
         || (has(b"eyJ") && value.split(|c: char| !is_token_character(c) && c != '.').any(is_jwt))
         || has(b"ENC[")
@@ -110,14 +110,16 @@ fn is_token_character(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_')
 }
 
-/// Base64 of a PEM block that is not public, or that is cut off.
+/// Whether a word of a text is base64 of a PEM block that is not public, or that is cut off.
 fn packed_block(value: &str) -> bool {
-    let value = value.trim();
-    if !value.starts_with("LS0tLS1CRUdJTi") {
-        return false;
-    }
-    decode(value).and_then(|bytes| String::from_utf8(bytes).ok()).is_none_or(|text| has_private_block(&text))
+    let is_private = |word: &str| decode(word).and_then(|bytes| String::from_utf8(bytes).ok()).is_none_or(|text| has_private_block(&text));
+    let words = || value.split(|c| !is_of_base64(c)).filter(|word| word.starts_with(PACKED_BEGIN));
+    // Base64 may be broken into lines.
+    if value.trim_start().starts_with(PACKED_BEGIN) { is_private(value) } else { words().any(is_private) }
 }
+
+/// How a PEM block begins in base64.
+const PACKED_BEGIN: &str = "LS0tLS1CRUdJTi";
 
 /// Hashes as files of users have them, and as `crypt` writes them. Short marks may be anything within a word.
 fn has_hash(value: &str) -> bool {
@@ -136,6 +138,14 @@ fn is_jwt(word: &str) -> bool {
 /// A user with a password before the host of a URL, whatever is left of the marks behind its scheme. Before the hash of an image stands its tag.
 fn has_user(value: &str) -> bool {
     if value.split_once("://").is_some_and(|(_, rest)| is_split_user(rest)) {
+        return true;
+    }
+    // A slip may have put the begin of a fragment there.
+    let has_password = |rest: &str| {
+        let authority = rest.split(|c: char| matches!(c, '/' | '?' | '"' | '\'') || c.is_whitespace()).next().unwrap_or_default();
+        authority.rsplit_once('@').is_some_and(|(user, _)| user.split_once(':').is_some_and(|(_, password)| !password.is_empty()))
+    };
+    if value.split("://").skip(1).any(has_password) {
         return true;
     }
     let ends_url = |c: char| matches!(c, '"' | '\'' | '?' | '#') || c.is_whitespace();
@@ -230,8 +240,13 @@ pub(super) fn parts(value: &str, mut take: impl FnMut(&str)) {
             }
             continue;
         }
-        if line.starts_with("-----END ") {
+        if let Some(rest) = line.strip_prefix("-----END ") {
             public = false;
+            // A slip may have joined the next line to it.
+            rest.split_once("-----").map(|(_, rest)| rest.trim()).filter(|rest| !rest.is_empty()).into_iter().for_each(|rest| {
+                take(rest);
+                rest.split_whitespace().filter(|word| is_packed(word)).for_each(&mut take);
+            });
         } else if !public {
             take(line);
             if let Some((_, word)) = line.split_once(' ').filter(|_| is_scheme(line)) {

@@ -55,17 +55,32 @@ pub(super) fn is_secret_kind(kind: &str) -> bool {
     contains || (4..=8).contains(&kind.len()) && is_near(kind, "Secret", 2)
 }
 
-/// Keys that nearly all objects have. They are near no section's key.
-const USUAL: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
+macro_rules! usual {
+    ($($key:literal)*) => {
+        /// Whether a key is one that many objects have. None of them is near a section's key, sensitive, or about headers, tokens or clients.
+        pub(super) fn is_usual(key: &str) -> bool {
+            matches!(key, $($key)|*)
+        }
+
+        #[cfg(test)]
+        const USUAL: &[&str] = &[$($key),*];
+    };
+}
+
+usual! {
+    "apiVersion" "kind" "metadata" "spec" "status" "name" "namespace" "labels" "annotations" "host" "hostname" "http" "path" "paths"
+    "pathType" "prefix" "rewrite" "method" "rules" "routes" "conditions" "includes" "service" "services" "backend" "port" "ports" "number"
+    "weight" "protocol" "subsets" "addresses" "addressType" "endpoints" "ip" "timeout_ms" "kubernetes.io/service-name"
+}
 
 /// Whether a key is one of those under which a Secret has its values, or probably meant to be one.
 pub(super) fn is_section(key: &str) -> bool {
-    !USUAL.contains(&key) && (is_near(key, "data", 1) || is_near(key, "binaryData", 2)) || is_text_section(key)
+    !is_usual(key) && (is_near(key, "data", 1) || is_near(key, "binaryData", 2)) || is_text_section(key)
 }
 
 /// Whether a key is one that only a Secret has, or probably meant to be it.
 pub(super) fn is_text_section(key: &str) -> bool {
-    !USUAL.contains(&key) && (is_near(key, "stringData", 3) || is_near(key, "encryptedData", 2))
+    !is_usual(key) && (is_near(key, "stringData", 3) || is_near(key, "encryptedData", 2))
 }
 
 /// Shorter values of cookies are flags.
@@ -146,7 +161,7 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
         return false;
     }
     let of_word = |word: &str| key.len() > word.len() && key.ends_with(word);
-    if [".key", "-token", "_token", ".token", "-Token", "_pwd", "_PWD"].into_iter().any(of_word) {
+    if [".key", "-token", "_token", ".token", "-Token", "_pwd", "_PWD", "_AUTH"].into_iter().any(of_word) {
         return true;
     }
     let key = squeezed(key);
@@ -156,6 +171,23 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
 /// Whether the values below a key are credentials, whatever their own keys are, as those of Consul's `acl { tokens { ... } }`.
 pub(super) fn holds_tokens(key: &str) -> bool {
     bare_key(key).eq_ignore_ascii_case("tokens")
+}
+
+/// Whether the values below a key are Consul's settings of access: tokens, policies and durations.
+pub(super) fn holds_access(key: &str) -> bool {
+    bare_key(key).eq_ignore_ascii_case("acl")
+}
+
+/// Whether such a value may be a token: it is neither the name of a policy nor a duration.
+pub(super) fn may_be_token(value: &str) -> bool {
+    let is_policy = value.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    let is_duration = value.len() < 8 && value.starts_with(|c: char| c.is_ascii_digit());
+    !is_policy && !is_duration
+}
+
+/// Whether a key may be a line of a header in which a slip joined the name and what follows: of a name that says so, the value is a credential.
+pub(super) fn is_line_of_header(key: &str) -> bool {
+    key.contains(' ') && is_sensitive_header(key)
 }
 
 /// Whether a part of a command ends with a flag whose value, the next part, is a credential.
@@ -168,13 +200,17 @@ pub(super) fn is_sensitive_flag(part: &str) -> bool {
 
 /// Whether the values of a header are credentials by its name.
 pub(super) fn is_sensitive_header(name: &str) -> bool {
+    let seen = Seen::of(name);
+    if !HEADERS.iter().any(|word| seen.may_have_small(word.as_bytes())) {
+        return false;
+    }
     let name = squeezed(name);
     HEADERS.iter().any(|word| name.contains(word))
 }
 
 /// Whether a key says whose a `secret` beside it is: then that is no name of a Secret.
 pub(super) fn names_client(key: &str) -> bool {
-    key.len() >= "clientid".len() && squeezed(key) == "clientid"
+    key.len() >= "clientid".len() && !is_usual(key) && squeezed(key) == "clientid"
 }
 
 /// Whether the keys below a key are names of headers that are sent, and not such that requests are matched by.
@@ -305,13 +341,17 @@ pub(super) fn is_plain_key(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{USUAL, distance, is_near};
+    use super::{USUAL, distance, holds_tokens, is_near, is_sensitive_key, names_headers, split_key, squeezed};
+    use crate::redact::cover::hidden_in_key;
+    use crate::redact::value::is_credential;
 
     #[test]
-    fn usual_keys_are_near_no_section() {
+    fn usual_keys_say_nothing() {
         for key in USUAL {
             let near = [("data", 1), ("binaryData", 2), ("stringData", 3), ("encryptedData", 2)].iter().any(|(word, most)| is_near(key, word, *most));
-            assert!(!near, "{key}");
+            let says = is_sensitive_key(key) || names_headers(key) || holds_tokens(key) || squeezed(key) == "clientid" || is_credential(key);
+            let is_line = split_key(key).1.is_some() || !hidden_in_key(key).is_empty() || key.contains('&');
+            assert!(!near && !says && !is_line, "{key}");
         }
     }
 

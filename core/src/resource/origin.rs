@@ -208,6 +208,13 @@ impl<T> Sourced<T> {
     }
 }
 
+/// Of a value of which nothing is known.
+impl<T> From<T> for Sourced<T> {
+    fn from(value: T) -> Self {
+        Self { value, origin: None }
+    }
+}
+
 impl<T> ops::Deref for Sourced<T> {
     type Target = T;
     fn deref(&self) -> &T {

@@ -87,11 +87,22 @@ impl Spans {
         self.spans.get(id.0 as usize)
     }
 
-    /// The same nodes, all at one place: assumed objects stand at the field that refers to them.
-    #[must_use]
-    pub fn all_at(&self, range: TextRange) -> Self {
-        let at = |span: &NodeSpan| NodeSpan { key: TextRange::empty(range.start), value: range, parent: span.parent };
-        Self { spans: self.spans.iter().map(at).collect() }
+    /// Numbers the nodes of a tree that nobody wrote, as a reader would, and places all of them where it is asked for.
+    pub fn numbering(root: &mut Node, range: TextRange) -> Self {
+        let mut spans = Self::default();
+        spans.number(root, NodeId::NONE, range);
+        spans
+    }
+
+    fn number(&mut self, node: &mut Node, parent: NodeId, range: TextRange) {
+        node.id = NodeId(self.spans.len() as u32);
+        self.spans.push(NodeSpan { key: TextRange::empty(range.start), value: range, parent });
+        let parent = node.id;
+        match &mut node.value {
+            Value::Array(items) => items.iter_mut().for_each(|item| self.number(item, parent, range)),
+            Value::Object(object) => object.iter_mut().for_each(|(_, value)| self.number(value, parent, range)),
+            _ => {}
+        }
     }
 
     /// How many nodes were written.

@@ -29,6 +29,8 @@ mod limits;
 
 pub mod base64;
 
+pub mod markup;
+
 mod scalar;
 
 mod build;

@@ -62,7 +62,7 @@ fn spaces(count: u32) -> String {
     }
 }
 
-/// The first character that no YAML text may contain.
+/// The first character that no text in YAML, JSON or HCL may contain.
 pub(super) fn control_character(text: &str) -> Option<Problem> {
     let (at, c) = text.char_indices().find(|(at, c)| match *c {
         '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' => false,
@@ -77,7 +77,7 @@ pub(super) fn control_character(text: &str) -> Option<Problem> {
         c => format!("the control character U+{:04X}", c as u32),
     };
     let range = TextRange::new(at as u32, (at + c.len_utf8()) as u32);
-    Some(Problem { kind: ProblemKind::ControlCharacter, range, message: format!("{name} is not allowed in YAML; delete it"), related: None })
+    Some(Problem { kind: ProblemKind::ControlCharacter, range, message: format!("{name} is not allowed in configuration; delete it"), related: None })
 }
 
 /// What a parse error means.

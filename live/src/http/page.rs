@@ -7,15 +7,12 @@ use super::openapi::PATHS;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use chancery_core::text::markup::escaped;
 use std::fmt::Write;
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color-scheme:light dark}\
 table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .6rem .2rem 0;vertical-align:top}h2{margin-top:2rem}";
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
 
 fn table(out: &mut String, title: &str, head: &[&str], rows: &[Vec<String>]) {
     let _ = write!(out, "<h2>{title}</h2>");

@@ -71,7 +71,7 @@ fn one(object: &Object, at: &Node, kind: &str, kinds: Kinds, spec: Vec<(&str, No
     let key = ResourceKey::new(GROUP, kind, object.key.namespace.clone().unwrap_or_default(), name);
     let notice = format!("the {key} is not in the input; it is assumed to exist");
     let made = named(&key, "v3alpha1", Vec::from([("spec", self::object(spec))]));
-    Some(ReferencedObject { from: object.id, at: at.id, key, kinds, object: made, notice: Some(notice) })
+    Some(ReferencedObject { from: object.id, at: at.id, key, kinds, object: made, notice: Some(notice), asks: true })
 }
 
 /// The TLSContext that a field names, with a certificate in a Secret of the same name.
@@ -137,7 +137,15 @@ fn services(own: &[&Object], objects: &Objects, ambassador_namespace: &str) -> V
         let spec = object(Vec::from([("ports", list(ports.iter().map(port).collect()))]));
         let made = named(&one.key, "v1", Vec::from([("spec", spec)]));
         let notice = format!("the {} is not in the input; it is assumed to exist, with an endpoint", one.key);
-        out.push(ReferencedObject { from: one.by.id, at: one.at, key: one.key.clone(), kinds: SERVICES, object: made, notice: Some(notice) });
+        out.push(ReferencedObject {
+            from: one.by.id,
+            at: one.at,
+            key: one.key.clone(),
+            kinds: SERVICES,
+            object: made,
+            notice: Some(notice),
+            asks: true,
+        });
     }
     out
 }

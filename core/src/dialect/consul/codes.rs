@@ -42,6 +42,7 @@ crate::diagnostic::codes::codes! {
     ROUTE_WITHOUT_GATEWAY = "route-without-gateway", Warning, "a route names a gateway or a listener that does not exist";
     GATEWAY_WITHOUT_SERVICE = "gateway-without-service", Warning, "a gateway serves a service that does not exist";
     EXPORT_WITHOUT_SERVICE = "export-without-service", Warning, "a service that is exported does not exist";
+    NOT_IN_CONSUL_API = "not-in-consul-api", Notice, "a proxy needs what Consul's API does not give";
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ pub(crate) fn key(kind: &str, name: &Str) -> ResourceKey {
 }
 
 /// How documents say what they are.
-pub(crate) static IDENTIFY: Identify = Identify { parts: definitions, key: key_of, secrets, is_own };
+pub(crate) static IDENTIFY: Identify = Identify { parts: definitions, key: key_of, apart, secrets, is_own };
 
 /// The service definitions of an agent's file that has several, each as if it were alone: a list at `service`, or anything at `services`.
 /// `services` of other programs (Compose) are maps by name.
@@ -149,6 +149,18 @@ fn key_of(root: &Node) -> ResourceKey {
         What::Leaf => key("leaf", &name),
         What::Roots => key("roots", &name),
         What::Foreign | What::Nothing => key("", &name),
+    }
+}
+
+/// The id, the node and the address of what is registered.
+fn apart(root: &Node) -> Vec<Str> {
+    match what(root).0 {
+        What::Service => [["service", "id"], ["service", "address"]].map(|path| text_at(root, &path)).into(),
+        What::Catalog => {
+            let own = [["Service", "ID"], ["Service", "Address"]].map(|path| text_at(root, &path));
+            own.into_iter().chain([text_at(root, &["Node"])]).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

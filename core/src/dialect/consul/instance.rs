@@ -145,15 +145,16 @@ impl Instance {
         (address.origin.or(self.tree.origin), port.origin.or(self.tree.origin))
     }
 
-    /// Whether requests should go to it, with what decides that where something does, and how many for each of another's. Something that may not be
-    /// sent is 0.
-    pub fn health_and_weight(&self, only_passing: Sourced<bool>) -> (Sourced<bool>, i64) {
+    /// Whether requests should go to it, and how many for each of another's; both with what decides that, where something does.
+    pub fn health_and_weight(&self, only_passing: Sourced<bool>) -> (Sourced<bool>, Sourced<i64>) {
         let critical = self.checks.iter().find(|check| *check.status == Health::Critical).map(|check| check.status.origin);
         let warning = self.checks.iter().find(|check| *check.status == Health::Warning).map(|check| check.status.origin);
         let unhealthy = critical.or(warning.filter(|_| *only_passing).map(|_| only_passing.origin));
         let healthy = Sourced::new(unhealthy.is_none(), unhealthy.flatten());
         let weight = self.weights.map_or(1, |(passing, ill)| if warning.is_some() { ill } else { passing });
-        if weight < 1 { (Sourced::new(false, healthy.origin), 1) } else { (healthy, weight.min(128)) }
+        let origin = self.tree.at(&["Weights", if warning.is_some() { "Warning" } else { "Passing" }]).origin;
+        let healthy = if weight < 1 { Sourced::new(false, healthy.origin.or(origin)) } else { healthy };
+        (healthy, Sourced::new(weight.clamp(1, 128), origin))
     }
 
     /// Tells an address of it.

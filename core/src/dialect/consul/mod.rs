@@ -99,6 +99,7 @@ const CLAIMS: &[Claim] = &[
     Claim::Field("Kind", "consul-"),
     Claim::Block("service"),
     Claim::Block("services"),
+    Claim::Keys("Node", &["Address", "Service"]),
 ];
 
 /// The kinds that it reads.

@@ -28,8 +28,17 @@ pub(crate) fn service_sni(service: &str, subset: &str, datacenter: &str, trust_d
     }
 }
 
-/// What people call the service of a cluster with such a server name: `orders`, or `orders (v1)` for a subset; with the place, where it is elsewhere.
+/// What people call the service of a cluster with such a server name: `orders`, or `orders (v1)` for a subset; with the place, where it is elsewhere. Of
+/// a cluster with failover, each target is called by its number.
 pub(crate) fn called(cluster: &str) -> Option<String> {
+    if let Some((number, all)) = cluster.strip_prefix("failover-target~").and_then(|rest| rest.split_once('~')) {
+        let all = called(all)?;
+        return Some(if number == "0" { format!("{all} first") } else { format!("{all} failover {number}") });
+    }
+    // What a proxy overrides, and where the cluster is for peers.
+    if let Some((_, name)) = cluster.split_once('~') {
+        return called(name);
+    }
     let (target, local) = match cluster.split_once(".internal.") {
         Some((target, _)) => (target, true),
         None => (cluster.split_once(".external.")?.0, false),
@@ -148,6 +157,9 @@ mod tests {
         assert_eq!(called(&service_sni("orders", "", "dc1", TRUST_DOMAIN)).as_deref(), Some("orders"));
         assert_eq!(called(&service_sni("orders", "v1", "dc1", TRUST_DOMAIN)).as_deref(), Some("orders (v1)"));
         assert_eq!(called(&peered_sni("orders", "west", TRUST_DOMAIN)).as_deref(), Some("orders of west"));
+        let orders = service_sni("orders", "", "dc1", TRUST_DOMAIN);
+        assert_eq!(called(&format!("failover-target~0~{orders}")).as_deref(), Some("orders first"));
+        assert_eq!(called(&format!("failover-target~1~c225dc1c~{orders}")).as_deref(), Some("orders failover 1"));
         for other in ["local_app", "original-destination", &gateway_sni("dc1", TRUST_DOMAIN)] {
             assert_eq!(called(other), None);
         }

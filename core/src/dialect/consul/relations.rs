@@ -77,8 +77,13 @@ impl References<'_> {
 
     /// To a service, and to what decides where requests to it go.
     fn reach(&mut self, from: ObjectId, named: &Tree, relation: &'static str) {
-        self.service_of(from, named, relation);
         let name = named.str();
+        // A service that only leads to others need not be registered.
+        let leads = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
+        let leads = leads.into_iter().any(|kind| self.state.entries.contains_key(&(kind, name.clone())));
+        if self.services.contains_key(&name) || !leads {
+            self.service_of(from, named, relation);
+        }
         for (kind, relation) in [
             (Kind::ServiceRouter, "router"),
             (Kind::ServiceSplitter, "splitter"),
@@ -122,7 +127,18 @@ impl References<'_> {
         for target in entry.targets().into_iter().filter(|target| !says(target.get("Peer"))) {
             self.reach(from, target.get("Service"), "target");
         }
+        // Where a router or splitter leads to its own service, what decides there comes next.
+        let is_own = |target: &&Tree| !says(target.get("Service")) || target.get("Service").is(&entry.name);
         match entry.kind {
+            Kind::ServiceRouter => {
+                self.entry_of(from, None, "splitter", Kind::ServiceSplitter, &entry.name);
+                self.entry_of(from, None, "resolver", Kind::ServiceResolver, &entry.name);
+            }
+            Kind::ServiceSplitter => {
+                if let Some(own) = tree.get("Splits").items().iter().find(is_own) {
+                    self.entry_of(from, own.origin, "resolver", Kind::ServiceResolver, &entry.name);
+                }
+            }
             Kind::ServiceIntentions => {
                 for source in tree.get("Sources").items().iter().filter(|source| !says(source.get("Peer"))) {
                     self.service_of(from, source.get("Name"), "source");

@@ -100,6 +100,36 @@ fn settings_and_addresses_lead_to_the_lines_that_say_them() {
     assert!(port.origin != endpoint.origin && key.is_some(), "the port comes of its own line: {port:?}");
 }
 
+/// All values of a message at a key, however deep.
+fn all_at<'a>(of: &'a Tree, key: &str, found: &mut Vec<&'a Tree>) {
+    found.extend(of.find(key));
+    of.fields().iter().for_each(|(_, value)| all_at(value, key, found));
+    of.items().iter().for_each(|value| all_at(value, key, found));
+}
+
+#[test]
+fn numbers_that_are_computed_lead_to_the_lines_that_say_them() {
+    let text = include_str!("tests/numbers.yaml");
+    let compilation = run(&[text]);
+    assert_eq!(messages(&compilation), Vec::<String>::new());
+    let positions = compilation.positions();
+    let all: Vec<&Verbatim> = compilation.gateways().map(|gateway| &gateway.ir.delivery.verbatim).collect();
+    let messages = all.iter().flat_map(|of| [&of.listeners, &of.routes, &of.clusters, &of.endpoints]).flatten();
+    let messages: Vec<&Tree> = messages.map(|message| &**message).collect();
+    for (at, line) in (1..).zip(text.lines()) {
+        let Some((_, written)) = line.split_once("# ") else { continue };
+        let (key, value) = written.split_once(' ').expect("a key of Envoy's with its value");
+        let mut found = Vec::new();
+        messages.iter().for_each(|message| all_at(message, key, &mut found));
+        let made: Vec<_> = found.into_iter().filter(|of| of.json().trim_matches('"') == value).collect();
+        assert!(!made.is_empty(), "line {at} makes `{key}: {value}`");
+        for of in made {
+            let from = of.origin.and_then(|origin| positions.origin(origin)).map(|span| span.line);
+            assert_eq!(from, Some(at), "`{key}: {value}`");
+        }
+    }
+}
+
 #[test]
 fn what_is_read_is_emitted_where_a_proxy_would_get_something_else_without_it() {
     let state = |documents: &[&str], name: &str| {

@@ -100,7 +100,7 @@ impl Asking {
     }
 
     fn add(&mut self, (from, at): At, kind: &str, name: &str, kinds: Kinds, document: Node, notice: Option<String>) {
-        self.out.push(ReferencedObject { from, at, key: key(kind, &Str::new(name)), kinds, object: document, notice });
+        self.out.push(ReferencedObject { from, at, key: key(kind, &Str::new(name)), kinds, object: document, notice, asks: true });
     }
 
     /// An entry of which a field gives the name.

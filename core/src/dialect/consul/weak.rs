@@ -107,13 +107,13 @@ impl<'a> Reader<'a> {
         self.read(name, alias, "a string", text_of).map(|read| read.value).unwrap_or_default()
     }
 
-    /// A duration in nanoseconds, as text or as a number, if one is given.
-    pub(crate) fn some_duration(&mut self, name: &str, alias: &str) -> Option<i64> {
+    /// A duration in nanoseconds with the place where it is written, as text or as a number, if one is given.
+    pub(crate) fn some_duration(&mut self, name: &str, alias: &str) -> Option<Sourced<i64>> {
         let read = |tree: &Tree| match &tree.value {
             Plain::String(text) => duration::read(text).ok(),
             _ => int_of(tree),
         };
-        self.read(name, alias, "a duration", read).map(|read| read.value)
+        self.read(name, alias, "a duration", read)
     }
 }
 

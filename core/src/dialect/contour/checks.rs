@@ -5,10 +5,13 @@
 use super::lower::OWN_LISTENERS;
 use crate::compilation::{SideRef, State, Why};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
-use crate::dialect::kubernetes::at_name;
+use crate::dialect::kubernetes::{at_name, endpoints};
+use crate::ir::ClusterDiscovery;
 use crate::resource::Object;
 use crate::text::Node;
+use alloc::format;
 use alloc::vec::Vec;
+use hashbrown::HashSet;
 
 /// Kinds that ask for a port, the one first whose finding helps most.
 const ASKING: [&str; 7] = ["Gateway", "HTTPProxy", "Ingress", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"];
@@ -48,4 +51,40 @@ pub fn same_conditions(side: SideRef<'_>) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// Services to which requests go and of which Contour finds no endpoints: Envoy answers each of these requests with 503.
+pub fn no_endpoints(side: SideRef<'_>) -> Vec<Diagnostic> {
+    let clusters = side.irs().flat_map(|ir| &ir.clusters);
+    let empty = clusters.filter_map(|cluster| match &cluster.discovery {
+        ClusterDiscovery::Eds { service_name, localities, .. } if localities.iter().all(|locality| locality.endpoints.is_empty()) => {
+            Some((cluster, service_name))
+        }
+        _ => None,
+    });
+    let mut reported = HashSet::new();
+    let mut found = Vec::new();
+    for (cluster, service) in empty {
+        if !reported.insert(service) {
+            continue;
+        }
+        let origin = cluster.name.origin;
+        let message = format!("`{service}` has no endpoints: Envoy answers every request to it with 503");
+        let mut finding = Diagnostic::new(&codes::NO_ENDPOINTS, message, Place::origin(origin));
+        finding.resource = origin.and_then(|origin| side.objects().get(origin.object())).map(|object| object.key.clone());
+        found.push(match old_endpoints(side, service) {
+            Some(old) => finding
+                .related(at_name(old), "these endpoints are not read")
+                .help("Contour reads EndpointSlices. A cluster makes them of Endpoints by itself; a file must have them"),
+            None => finding.help("start a pod that the Service selects, or add an EndpointSlice to the input"),
+        });
+    }
+    found
+}
+
+/// The Endpoints of a Service by the name of its assignment, `NAMESPACE/NAME`, with a port's name where it has one.
+fn old_endpoints<'a>(side: SideRef<'a>, assignment: &str) -> Option<&'a Object> {
+    let mut parts = assignment.split('/');
+    let service = (parts.next(), parts.next()?);
+    side.objects().iter().find(|object| *object.key.kind == *"Endpoints" && endpoints::service_of(object) == Some(service))
 }

@@ -8,9 +8,10 @@ use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::admit::{Verdict, verdicts};
 use crate::dialect::kubernetes::cursor::Cursor;
 pub use crate::dialect::kubernetes::held::Name;
-use crate::dialect::kubernetes::held::{ByContent, ByName, NameOrder, Named};
+use crate::dialect::kubernetes::held::{ByContent, ByName, Named, Names};
 use crate::dialect::kubernetes::overwritten;
 use crate::executor::Executor;
+use crate::order::Gather as _;
 use crate::resource::{Object, ObjectId, Objects};
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
@@ -119,7 +120,7 @@ pub struct Cluster<'a> {
 pub struct Memory {
     skip_validation: bool,
     taken: ByContent<CachedAdmission>,
-    orders: BTreeMap<Kind, NameOrder>,
+    names: BTreeMap<Kind, Arc<Names>>,
 }
 
 /// An object that was taken.
@@ -173,7 +174,8 @@ impl<'a> Cluster<'a> {
         sink: &mut Findings,
     ) -> Self {
         memory.begin(skip_validation, objects.len());
-        let mut cluster = Self::default();
+        let known = memory.names.iter().map(|(kind, names)| (*kind, ByName::new(names.clone())));
+        let mut cluster = Self { admitted: known.gathered(), ..Self::default() };
         let mut verdicts = new_verdicts(objects, skip_validation, executor, memory).into_iter();
         for object in objects.all() {
             if let Some((holder, _)) = object.parent {
@@ -213,15 +215,14 @@ impl<'a> Cluster<'a> {
             }
         }
         memory.taken.end(objects.len());
-        for (kind, held) in &mut cluster.admitted {
-            held.put_in_order(memory.orders.entry(*kind).or_default());
-        }
+        cluster.admitted.values_mut().for_each(ByName::put_in_order);
+        memory.names = cluster.admitted.iter().map(|(kind, held)| (*kind, held.names().clone())).gathered();
         cluster
     }
 
     fn hold(&mut self, kind: Kind, admitted: Admitted<'a>, ledger: &mut Ledger, sink: &mut Findings) {
         let object = admitted.object;
-        if let Some(earlier) = self.admitted.entry(kind).or_default().insert(admitted) {
+        if let Some(earlier) = self.admitted.entry(kind).or_insert_with(|| ByName::new(Arc::default())).insert(admitted) {
             ledger.set(earlier.object.id, State::Shadowed(object.id));
             sink.report(overwritten(earlier.object, object));
         }

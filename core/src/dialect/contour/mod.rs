@@ -75,6 +75,7 @@ pub static DIALECT: Dialect = Dialect {
     checks: &[
         checks::nothing_served,
         checks::same_conditions,
+        checks::no_endpoints,
         crate::dialect::gateway_api::checks::references,
         crate::dialect::gateway_api::conflicts::same_matches,
     ],

@@ -79,5 +79,5 @@ fn permission(asked: &FieldReference<'_>) -> Option<ReferencedObject> {
     };
     let message = format!("no {kind} is in the input; the {} is assumed to be permitted in other namespaces", asked.key);
     let object = named(&key, version, alloc::vec![("spec", spec)]);
-    Some(ReferencedObject { from: asked.by.id, at: asked.at, key, kinds, object, notice: Some(message) })
+    Some(ReferencedObject { from: asked.by.id, at: asked.at, key, kinds, object, notice: Some(message), asks: true })
 }

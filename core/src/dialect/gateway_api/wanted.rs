@@ -44,7 +44,7 @@ pub fn namespaces(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<Refere
         let metadata = object(alloc::vec![("name", text(namespace)), ("labels", object(chosen))]);
         let made = object(alloc::vec![("apiVersion", text("v1")), ("kind", text("Namespace")), ("metadata", metadata)]);
         let message = format!("the {key} is not in the input; it is assumed to have the labels that the {} asks for", one.key);
-        out.push(ReferencedObject { from: one.by.id, at: one.at, key, kinds: &[("", "Namespace")], object: made, notice: Some(message) });
+        out.push(ReferencedObject { from: one.by.id, at: one.at, key, kinds: &[("", "Namespace")], object: made, notice: Some(message), asks: true });
     }
     out
 }

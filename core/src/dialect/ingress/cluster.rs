@@ -8,9 +8,10 @@ use crate::diagnostic::Findings;
 use crate::dialect::kubernetes::admit::{Admission, Verdict, verdicts};
 use crate::dialect::kubernetes::cursor::Cursor;
 pub use crate::dialect::kubernetes::held::Name;
-use crate::dialect::kubernetes::held::{ByContent, ByName, NameOrder, Named};
+use crate::dialect::kubernetes::held::{ByContent, ByName, Named, Names};
 use crate::dialect::kubernetes::overwritten;
 use crate::executor::Executor;
+use crate::order::Gather as _;
 use crate::resource::{Object, Objects};
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
@@ -70,7 +71,7 @@ pub struct Cluster<'a> {
 #[derive(Default)]
 pub struct Memory {
     taken: ByContent<(Kind, Arc<Node>)>,
-    orders: BTreeMap<Kind, NameOrder>,
+    names: BTreeMap<Kind, Arc<Names>>,
 }
 
 fn admit(kind: Kind, object: &Object, admission: Admission<'_>, sink: &mut Findings) -> Result<Arc<Node>, Vec<String>> {
@@ -88,7 +89,8 @@ impl<'a> Cluster<'a> {
     /// Applies all documents in order.
     pub fn apply(objects: &'a Objects, executor: &dyn Executor, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Findings) -> Self {
         memory.taken.begin(objects.len());
-        let mut cluster = Self::default();
+        let known = memory.names.iter().map(|(kind, names)| (*kind, ByName::new(names.clone())));
+        let mut cluster = Self { held: known.gathered() };
         let mut verdicts = new_verdicts(objects, executor, memory).into_iter();
         for object in objects.all() {
             if object.broken {
@@ -121,16 +123,15 @@ impl<'a> Cluster<'a> {
             }
         }
         memory.taken.end(objects.len());
-        for (kind, held) in &mut cluster.held {
-            held.put_in_order(memory.orders.entry(*kind).or_default());
-        }
+        cluster.held.values_mut().for_each(ByName::put_in_order);
+        memory.names = cluster.held.iter().map(|(kind, held)| (*kind, held.names().clone())).gathered();
         cluster
     }
 
     fn hold(&mut self, kind: Kind, held: AdmittedObject<'a>, ledger: &mut Ledger, sink: &mut Findings) {
         let object = held.object;
         ledger.set(object.id, State::Loaded);
-        if let Some(earlier) = self.held.entry(kind).or_default().insert(held) {
+        if let Some(earlier) = self.held.entry(kind).or_insert_with(|| ByName::new(Arc::default())).insert(held) {
             ledger.set(earlier.object.id, State::Shadowed(object.id));
             sink.report(overwritten(earlier.object, object));
         }

@@ -4,7 +4,7 @@ crate::diagnostic::codes::codes! {
     CONTROLLER_CRASHES = "controller-crashes", Error, "AGIC crashes on the input, or on the gateway's document";
     CONTROLLER_NOT_STARTED = "controller-not-started", Error, "AGIC does not start with these variables";
     UNREADABLE_GATEWAY = "unreadable-gateway", Error, "the gateway's current document is not that of an Application Gateway";
-    OTHER_GATEWAY = "other-gateway", Warning, "the controller's variables name another gateway than the document";
+    OTHER_GATEWAY = "other-gateway", Warning, "the controller's variables name no gateway, or another than the document";
     AZURE_REFUSES = "azure-refuses", Error, "Azure answers with an error";
     GATEWAY_NOT_RUNNING = "gateway-not-running", Warning, "the gateway is not running, so it is not changed";
     MISSING_GATEWAY_ADDRESS = "missing-gateway-address", Error, "the gateway has no address of the kind that an Ingress asks for";

@@ -32,11 +32,11 @@ pub struct Source<'c> {
     /// Pods in namespaces that are watched, by namespace and name.
     pub pods: Vec<Arc<Pod>>,
     /// The first pod of each Service, by its name.
-    first_pods: HashMap<Name, Arc<Pod>>,
+    first_pods: Arc<HashMap<Name, Arc<Pod>>>,
     /// Addresses behind Services.
     subsets: Arc<HashMap<Name, Arc<Addresses>>>,
     /// Whether a Secret can be made a certificate of the gateway.
-    certificates: HashMap<Name, bool>,
+    certificates: Arc<HashMap<Name, Arc<bool>>>,
     /// All Ingresses, by namespace and name.
     pub all_ingresses: Vec<Arc<Ingress>>,
     /// Those of the controller's class.
@@ -51,8 +51,52 @@ pub struct Memory {
     subsets: ByContent<Arc<Addresses>>,
     subsets_by_name: Table<Addresses>,
     pods: ByContent<Arc<Pod>>,
-    certificates: ByContent<bool>,
+    first_pods: FirstPods,
+    certificates: ByContent<Arc<bool>>,
+    certificates_by_name: Table<bool>,
     ingresses: ByContent<Arc<Ingress>>,
+}
+
+/// The first pods of Services, and what they were found in.
+#[derive(Default)]
+struct FirstPods {
+    services: Arc<HashMap<Name, Arc<Service>>>,
+    pods: Vec<Arc<Pod>>,
+    found: Arc<HashMap<Name, Arc<Pod>>>,
+}
+
+impl FirstPods {
+    fn of(&mut self, services: &Arc<HashMap<Name, Arc<Service>>>, pods: &[Arc<Pod>]) -> Arc<HashMap<Name, Arc<Pod>>> {
+        let same = Arc::ptr_eq(&self.services, services) && are_same(pods.iter(), &self.pods);
+        if !same {
+            *self = Self { services: services.clone(), pods: pods.to_vec(), found: Arc::new(first_pods(services, pods)) };
+        }
+        self.found.clone()
+    }
+}
+
+/// All that Ingresses find things in. Tables that are the same have the same in them.
+#[derive(Clone, Default)]
+pub struct Tables {
+    services: Arc<HashMap<Name, Arc<Service>>>,
+    subsets: Arc<HashMap<Name, Arc<Addresses>>>,
+    first_pods: Arc<HashMap<Name, Arc<Pod>>>,
+    certificates: Arc<HashMap<Name, Arc<bool>>>,
+}
+
+impl Tables {
+    /// Whether all of them are the same.
+    pub fn are(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.services, &other.services)
+            && Arc::ptr_eq(&self.subsets, &other.subsets)
+            && Arc::ptr_eq(&self.first_pods, &other.first_pods)
+            && Arc::ptr_eq(&self.certificates, &other.certificates)
+    }
+}
+
+/// Whether these values are those, one after another.
+fn are_same<'v, T: 'v>(now: impl ExactSizeIterator<Item = &'v Arc<T>>, then: &[Arc<T>]) -> bool {
+    now.len() == then.len() && now.zip(then).all(|(now, then)| Arc::ptr_eq(now, then))
 }
 
 /// What an Ingress finds of a Service that it names.
@@ -121,7 +165,7 @@ impl<T> Default for Table<T> {
 impl<T> Table<T> {
     fn of(&mut self, all: Vec<(&AdmittedObject<'_>, Arc<T>)>) -> Arc<HashMap<Name, Arc<T>>> {
         // The name of an object is in its content, by which its value is known.
-        if all.len() != self.values.len() || !all.iter().zip(&self.values).all(|((_, now), then)| Arc::ptr_eq(now, then)) {
+        if !are_same(all.iter().map(|(_, value)| value), &self.values) {
             self.values = all.iter().map(|(_, value)| value.clone()).collect();
             self.by_name = Arc::new(by_name(all));
         }
@@ -151,16 +195,16 @@ impl<'c> Source<'c> {
         let is_pod_seen = |held: &AdmittedObject<'_>| !of_clusters && environment.watches(held.namespace());
         let pods = read(cluster, Kind::Pod, &mut memory.pods, is_pod_seen, |held| Arc::new(Pod::read(held)));
         let pods: Vec<Arc<Pod>> = pods.into_iter().map(|(_, pod)| pod).collect();
-        let converts = |held: &AdmittedObject<'_>| certificate::converts(held.object).is_ok();
+        let converts = |held: &AdmittedObject<'_>| Arc::new(certificate::converts(held.object).is_ok());
         let mut source = Self {
             cluster,
             environment,
             old_ingress_api,
-            first_pods: first_pods(&services, &pods),
+            first_pods: memory.first_pods.of(&services, &pods),
             services,
             pods,
             subsets: memory.subsets_by_name.of(read(cluster, of_subsets, &mut memory.subsets, |_| true, addresses)),
-            certificates: by_name(read(cluster, Kind::Secret, &mut memory.certificates, |_| true, converts)),
+            certificates: memory.certificates_by_name.of(read(cluster, Kind::Secret, &mut memory.certificates, |_| true, converts)),
             all_ingresses: Vec::new(),
             ours: HashSet::new(),
         };
@@ -242,6 +286,16 @@ impl<'c> Source<'c> {
         if self.pods.is_empty() { None } else { self.first_pods.get(&NameKey(namespace, name)) }
     }
 
+    /// All that Ingresses find things in.
+    pub fn tables(&self) -> Tables {
+        Tables {
+            services: self.services.clone(),
+            subsets: self.subsets.clone(),
+            first_pods: self.first_pods.clone(),
+            certificates: self.certificates.clone(),
+        }
+    }
+
     /// What an Ingress finds of a Service that it names.
     pub fn backing(&self, namespace: &str, name: &str) -> Backing {
         let key = NameKey(namespace, name);
@@ -250,7 +304,7 @@ impl<'c> Source<'c> {
 
     /// Whether a Secret can be made a certificate of the gateway.
     pub fn has_certificate(&self, namespace: &str, name: &str) -> bool {
-        self.certificates.get(&NameKey(namespace, name)).copied().unwrap_or_default()
+        self.certificates.get(&NameKey(namespace, name)).is_some_and(|converts| **converts)
     }
 
     /// The targets that the controller leaves alone, in namespaces that are watched: places of their `spec`.

@@ -186,6 +186,8 @@ fn the_gateway_of_the_document_is_meant_unless_a_variable_names_one() {
     assert_eq!(codes(&named("APPGW_RESOURCE_ID", "")), 0, "an empty one says nothing");
     let same = named("APPGW_RESOURCE_ID", &front.replace("front", "Front"));
     assert_eq!(codes(&same), 0, "case does not count in ids of Azure");
+    assert_eq!(codes(&named("APPGW_RESOURCE_ID", "nonsense")), 1, "it is no id");
+    assert_eq!(codes(&run(&text, &env(&[("APPGW_RESOURCE_ID", "nonsense")]))), 1, "nor is it one without a document");
 }
 
 #[test]

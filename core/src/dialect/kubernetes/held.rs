@@ -25,17 +25,21 @@ pub trait Named {
 pub struct ByName<T> {
     /// In the order of the text.
     objects: Vec<T>,
-    /// Their places by name.
-    places: HashMap<Name, u32>,
-    /// Their places, in the order of their names.
-    order: Arc<Vec<u32>>,
+    /// Their names; while objects come in, those of the compile before.
+    names: Arc<Names>,
+    /// Their places by name, once a name was not what it was in the compile before.
+    places: Option<HashMap<Name, u32>>,
 }
 
-/// The names of the objects of a kind, in the order of the text, and their places in the order of their names.
-#[derive(Default)]
-pub struct NameOrder {
+/// The names of the objects of a kind.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// In the order of the text.
     names: Vec<Name>,
-    order: Arc<Vec<u32>>,
+    /// The places of names in that order.
+    places: HashMap<Name, u32>,
+    /// These places, in the order of the names.
+    order: Vec<u32>,
 }
 
 /// A name that is looked for.
@@ -48,17 +52,28 @@ impl Equivalent<Name> for NameKey<'_> {
     }
 }
 
-impl<T> Default for ByName<T> {
-    fn default() -> Self {
-        Self { objects: Vec::new(), places: HashMap::new(), order: Arc::default() }
+impl<T> ByName<T> {
+    /// None yet. In the compile before, they had these names.
+    pub fn new(names: Arc<Names>) -> Self {
+        Self { objects: Vec::with_capacity(names.names.len()), names, places: None }
+    }
+
+    /// Their names.
+    pub fn names(&self) -> &Arc<Names> {
+        &self.names
     }
 }
 
 impl<T: Named> ByName<T> {
     /// Takes an object; gives the one whose place it takes.
     pub fn insert(&mut self, object: T) -> Option<T> {
-        let next = self.objects.len() as u32;
-        let place = *self.places.entry((object.namespace().clone(), object.name().clone())).or_insert(next);
+        let next = self.objects.len();
+        if self.places.is_none() && self.names.names.get(next).is_some_and(|known| *object.name() == known.1 && *object.namespace() == known.0) {
+            self.objects.push(object);
+            return None;
+        }
+        let places = self.places.get_or_insert_with(|| self.objects.iter().map(name_of).zip(0..).collect());
+        let place = *places.entry(name_of(&object)).or_insert(next as u32);
         match self.objects.get_mut(place as usize) {
             Some(earlier) => Some(core::mem::replace(earlier, object)),
             None => {
@@ -69,27 +84,30 @@ impl<T: Named> ByName<T> {
     }
 
     /// Puts the objects in the order of their names, which is known where they are the same as before.
-    pub fn put_in_order(&mut self, before: &mut NameOrder) {
-        let same = before.names.len() == self.objects.len()
-            && self.objects.iter().zip(&before.names).all(|(object, known)| *object.name() == known.1 && *object.namespace() == known.0);
-        if !same {
-            before.names = self.objects.iter().map(|object| (object.namespace().clone(), object.name().clone())).collect();
-            let mut order: Vec<u32> = (0..self.objects.len() as u32).collect();
-            order.order_by(|a, b| before.names.get(*a as usize).cmp(&before.names.get(*b as usize)));
-            before.order = Arc::new(order);
+    pub fn put_in_order(&mut self) {
+        if self.places.is_none() && self.objects.len() == self.names.names.len() {
+            return;
         }
-        self.order = before.order.clone();
+        let names: Vec<Name> = self.objects.iter().map(name_of).collect();
+        let places = self.places.take().unwrap_or_else(|| names.iter().cloned().zip(0..).collect());
+        let mut order: Vec<u32> = (0..names.len() as u32).collect();
+        order.order_by(|a, b| names.get(*a as usize).cmp(&names.get(*b as usize)));
+        self.names = Arc::new(Names { names, places, order });
     }
 
     /// All of them, by namespace and name.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.order.iter().filter_map(|place| self.objects.get(*place as usize))
+        self.names.order.iter().filter_map(|place| self.objects.get(*place as usize))
     }
 
     /// One object.
     pub fn get(&self, namespace: &str, name: &str) -> Option<&T> {
-        self.objects.get(*self.places.get(&NameKey(namespace, name))? as usize)
+        self.objects.get(*self.names.places.get(&NameKey(namespace, name))? as usize)
     }
+}
+
+fn name_of(object: &impl Named) -> Name {
+    (object.namespace().clone(), object.name().clone())
 }
 
 /// What earlier compiles found out about objects. An object is known by its number and by the address of its content, which is no other's as long

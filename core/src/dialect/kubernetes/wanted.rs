@@ -81,7 +81,7 @@ pub fn wanted(
         let object = make(key, &asked)?;
         let first = asked.first()?;
         let kinds = KINDS.iter().find(|kinds| kinds.iter().any(|(group, kind)| key.group == *group && key.kind == *kind))?;
-        Some(ReferencedObject { from: first.by.id, at: first.at, key: key.clone(), kinds, object, notice: Some(notice(key)) })
+        Some(ReferencedObject { from: first.by.id, at: first.at, key: key.clone(), kinds, object, notice: Some(notice(key)), asks: true })
     };
     by_key.into_iter().filter_map(one).collect()
 }
@@ -200,7 +200,7 @@ fn behind((from, at): (ObjectId, NodeId), service: &ResourceKey, ports: &[servic
     let ports = list(ports.iter().map(port).collect());
     let key = |group: &str, kind: &str| ResourceKey { group: group.into(), kind: kind.into(), ..service.clone() };
     let kinds = endpoints::KINDS;
-    let wanted = |key: ResourceKey, object: Node| ReferencedObject { from, at, key, kinds, object, notice: None };
+    let wanted = |key: ResourceKey, object: Node| ReferencedObject { from, at, key, kinds, object, notice: None, asks: false };
     let old = key("", "Endpoints");
     let subset = object(alloc::vec![("addresses", list(alloc::vec![object(alloc::vec![("ip", text(&address))])])), ("ports", ports.clone())]);
     let of_old = named(&old, "v1", alloc::vec![("subsets", list(alloc::vec![subset]))]);

@@ -4,13 +4,14 @@
 
 use super::path::cycles;
 use super::{Edge, Graph, GraphNode, NodeKind, Relation, Rule};
-use crate::compilation::Compilation;
+use crate::compilation::{Compilation, Options};
 use crate::diagnostic::Severity;
 use crate::explain::relation::{Absence, references};
 use crate::explain::{OriginView, Positions, ResourceRef, ledger};
 use crate::order::Order as _;
 use crate::resource::{ObjectId, Origin};
 use crate::text::Str;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -51,6 +52,7 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
         scope: None,
     };
     builder.resources();
+    builder.apart();
     builder.findings();
     builder.references();
     builder.created();
@@ -215,6 +217,28 @@ impl Builder<'_> {
                 && let (Some(from), Some(to)) = (self.ids.get(&holder).copied(), self.ids.get(&object.id).copied())
             {
                 self.edge(from, to, Relation::Holds, "annotation", None);
+            }
+        }
+    }
+
+    /// Resources of one name say on a second line what tells them apart.
+    fn apart(&mut self) {
+        let identify = self.compilation.sides.iter().find_map(|side| (side.dialect.read_options)(&Options::default()).identify);
+        let Some(identify) = identify else { return };
+        let mut named: BTreeMap<String, Vec<(usize, Vec<Str>)>> = BTreeMap::new();
+        for object in self.compilation.objects.iter().filter(|object| !object.broken) {
+            if let Some(at) = self.ids.get(&object.id).copied() {
+                named.entry(id_of(&ResourceRef::from(&object.key))).or_default().push((at, (identify.apart)(&object.root)));
+            }
+        }
+        for alike in named.into_values().filter(|alike| alike.len() > 1) {
+            let texts = |which: usize| alike.iter().map(move |(at, all)| (*at, all.get(which).cloned().unwrap_or_default()));
+            let most = alike.iter().map(|(_, all)| all.len()).max().unwrap_or_default();
+            let telling = (0..most).find(|which| texts(*which).map(|(_, text)| text).collect::<BTreeSet<_>>().len() > 1);
+            for (at, text) in telling.into_iter().flat_map(texts).filter(|(_, text)| !text.is_empty()) {
+                if let Some(node) = self.graph.nodes.get_mut(at) {
+                    node.label = format!("{}\n{text}", node.label);
+                }
             }
         }
     }

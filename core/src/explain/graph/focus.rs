@@ -67,6 +67,9 @@ impl Focus {
         if !self.kinds.is_empty() {
             keep.iter_mut().zip(&graph.nodes).for_each(|(keep, node)| *keep &= self.kinds.iter().any(|kind| node.is_a(kind)));
         }
+        if keep.iter().all(|keep| *keep) {
+            return;
+        }
         let mut at = 0;
         graph.nodes.retain(|_| {
             at += 1;

@@ -85,8 +85,10 @@ impl Builder<'_> {
         for listener in &of.listeners {
             let name = listener.get("name").text();
             let id = self.scoped(format!("listener:{name}"));
-            let address = socket(listener.get("address"));
-            let at = self.node(&id, NodeKind::Listener, || format!("{name}\n{}", address.unwrap_or_default()));
+            let address = socket(listener.get("address")).unwrap_or_default();
+            // A name may end with the address.
+            let short = name.strip_suffix(&address).and_then(|name| name.strip_suffix(':')).filter(|name| !name.is_empty()).unwrap_or(name);
+            let at = self.node(&id, NodeKind::Listener, || format!("{short}\n{address}"));
             self.made(listener.origin.as_slice(), at);
             for (number, chain) in listener.get("filter_chains").items().iter().chain(listener.find("default_filter_chain")).enumerate() {
                 self.passed_chain((at, listener), &id, (number, chain), &named);

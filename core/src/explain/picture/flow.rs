@@ -52,6 +52,16 @@ pub(super) fn supporting(graph: &Graph, ends: &Ends) -> Vec<bool> {
         .map(|(_, (_, to))| to)
         .collect();
     targets.into_iter().for_each(|at| resources[at] = true);
+    // What makes the clusters of something that decides, under the same name, and is named by something that does.
+    let name = |at: usize| graph.nodes.get(at).and_then(|node| node.resource.as_ref()).map(|resource| (&resource.name, &resource.namespace));
+    let names: BTreeSet<_> = (0..graph.nodes.len()).filter(|at| resources[*at]).filter_map(name).collect();
+    let makes_cluster: BTreeSet<usize> = edges()
+        .filter(|(relation, (_, to))| *relation == Relation::Makes && passed[*to] && kind(*to) == NodeKind::Cluster)
+        .map(|(_, (from, _))| from)
+        .collect();
+    let beside = edges().filter(|(relation, (from, _))| *relation == Relation::Refers && resources[*from]).map(|(_, (_, to))| to);
+    let beside: Vec<usize> = beside.filter(|to| makes_cluster.contains(to) && name(*to).is_some_and(|name| names.contains(&name))).collect();
+    beside.into_iter().for_each(|at| resources[at] = true);
     // Where nothing flows, all stands together.
     let any = passed.iter().chain(&resources).any(|main| *main);
     passed.iter().zip(&resources).map(|(passed, resource)| any && !passed && !resource).collect()

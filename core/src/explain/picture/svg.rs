@@ -8,6 +8,7 @@ use super::words::{CAPTION, TEXT_AT, TITLE};
 use super::{Frame, Picture, Thread, share_at};
 use crate::explain::layout::curve;
 use crate::explain::{NodeKind, Relation};
+use crate::text::markup;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -269,20 +270,7 @@ fn legend(picture: &Picture) -> Vec<Entry> {
     entries
 }
 
-/// Text as XML.
+/// Text of one line.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push(' '),
-            // No XML may hold these.
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
+    markup::escaped(text).replace(['\n', '\t'], " ")
 }

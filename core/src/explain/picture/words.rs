@@ -17,6 +17,8 @@ const WIDEST: i32 = 268;
 const WIDEST_OF_STORY: i32 = 216;
 /// Between the parts of a caption.
 const BETWEEN: &str = " \u{b7} ";
+/// So many letters of a part that is cut say something.
+const SHORTEST: usize = 6;
 /// Size of letters: of titles, of captions, of reasons.
 pub(super) const TITLE: i32 = 13;
 pub(super) const CAPTION: i32 = 11;
@@ -100,6 +102,8 @@ fn texts(node: &GraphNode) -> (String, String) {
             (_, Some(state @ ("invalid" | "ignored" | "shadowed"))) => caption = format!("{caption} \u{b7} {state}"),
             _ => {}
         }
+        // A second line tells it from others of its name.
+        let caption = node.label.lines().nth(1).into_iter().fold(caption, |caption, apart| format!("{caption}{BETWEEN}{apart}"));
         let title = match resource.name.is_empty() {
             true => "(no name)".into(),
             // A story names the port as well.
@@ -136,11 +140,22 @@ fn texts(node: &GraphNode) -> (String, String) {
     }
 }
 
-/// A caption that fits into a width: its kind, and of what more it says, whole parts; the last stays longest.
+/// A caption that fits into a width: its kind, and of what more it says, whole parts; the last stays longest. A first part that has room for its
+/// beginning is cut, since the last is what boxes differ in.
 fn fitting(caption: &str, width: i32) -> String {
     let mut parts: Vec<&str> = caption.split(BETWEEN).collect();
-    while parts.len() > 1 && measure(&parts.join(BETWEEN), CAPTION) > width {
+    while parts.len() > 2 && measure(&parts.join(BETWEEN), CAPTION) > width {
         parts.remove(1);
+    }
+    if let [first, last] = parts[..]
+        && measure(&parts.join(BETWEEN), CAPTION) > width
+    {
+        let room = width - measure(&format!("{BETWEEN}{last}"), CAPTION);
+        let first = cut(first, CAPTION, room.max(0));
+        if first.chars().count() > SHORTEST {
+            return format!("{first}{BETWEEN}{last}");
+        }
+        parts.pop();
     }
     cut(&parts.join(BETWEEN), CAPTION, width)
 }
@@ -223,6 +238,8 @@ mod tests {
         assert_eq!(fitting(whole, WIDEST), whole);
         assert_eq!(fitting(whole, measure(whole, CAPTION) - 1), "Service \u{b7} not there");
         assert_eq!(fitting(whole, measure("Service", CAPTION)), "Service");
+        let of_proxy = "orders-1-sidecar-proxy \u{b7} listener \u{b7} 0.0.0.0:21001";
+        assert_eq!(fitting(of_proxy, 200), "orders-1-sidec\u{2026} \u{b7} 0.0.0.0:21001", "the part that differs stays whole");
         assert_eq!(fitting("HTTPProxy \u{b7} shop", measure("HTTPProx", CAPTION)), "HTTPPr\u{2026}");
     }
 

@@ -50,8 +50,11 @@ const CASES: &[(&str, &str)] = &[
         "1:4 \"\\\"\\\\ud800\\\"\" Syntax: half of a surrogate pair (`\\uD800` to `\\uDFFF`) is alone in this text; it is not a character",
     ),
     ("a: \"\\d+\"\n", "1:5 \"\\\\d\" Syntax: `\\d` is not an escape in YAML; write `\\\\` for a backslash, or use single quotes"),
-    ("a: \0b\n", "1:4 \"\\0\" ControlCharacter: a NUL character is not allowed in YAML; delete it"),
-    ("a: 1 # \u{1b}[0m\n", "1:8 \"\\u{1b}\" ControlCharacter: an escape character (terminals use it for colours) is not allowed in YAML; delete it"),
+    ("a: \0b\n", "1:4 \"\\0\" ControlCharacter: a NUL character is not allowed in configuration; delete it"),
+    (
+        "a: 1 # \u{1b}[0m\n",
+        "1:8 \"\\u{1b}\" ControlCharacter: an escape character (terminals use it for colours) is not allowed in configuration; delete it",
+    ),
     ("a: 1\n--\nb: 2\n", "2:1 \"--\" Syntax: this is not a separator: documents are separated by exactly `---`, not by 2 dashes"),
     ("a: 1\n----\nb: 2\n", "2:1 \"----\" Syntax: this is not a separator: documents are separated by exactly `---`, not by 4 dashes"),
     (

@@ -69,10 +69,10 @@ fn node(node: &Node) -> Tree {
         }),
         NodeKind::Resolver(resolver) => ("resolver", "Resolver", {
             let failover = (!resolver.failover.is_empty()).then(|| Tree::object([("Targets", list(&resolver.failover))]));
-            let request = resolver.request_timeout;
+            let request = *resolver.request_timeout;
             Tree::object([
                 ("Default", flag(resolver.default)),
-                ("ConnectTimeout", go::duration(resolver.connect_timeout).into()),
+                ("ConnectTimeout", go::duration(*resolver.connect_timeout).into()),
                 ("RequestTimeout", if request == 0 { Tree::NULL } else { request.into() }),
                 ("Target", said(&resolver.target)),
                 ("Failover", failover.into()),
@@ -100,7 +100,7 @@ fn target(target: &Target) -> Tree {
         ("MeshGateway", Tree::object([("Mode", said(&target.mesh_gateway))])),
         ("Subset", write(&target.definition, &entries::SERVICE_RESOLVER_SUBSET)),
         ("TransparentProxy", Tree::object([("DialedDirectly", flag(target.dialed_directly))])),
-        ("ConnectTimeout", go::duration(target.connect_timeout).into()),
+        ("ConnectTimeout", go::duration(*target.connect_timeout).into()),
         ("External", flag(target.external)),
         ("SNI", said(&target.sni)),
         ("Name", said(&target.name)),

@@ -10,6 +10,7 @@ use crate::dialect::consul::validate::{has_subset, is_hash_based, is_http, round
 use crate::dialect::consul::weak::Reader;
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::{Plain, Tree};
+use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -291,12 +292,11 @@ impl Compiler<'_> {
         let service = self.targets.get(&id).map(|target| target.service.clone()).unwrap_or_default();
         let entry = self.set.get(Kind::ServiceResolver, &service).cloned();
         let tree = entry.as_ref().map_or(Tree::NULL, |entry| entry.tree.clone());
-        let timeout = self.settle(&id, &tree)?;
+        let connect_timeout = self.settle(&id, &tree)?;
         let mut resolver = Resolver {
             default: is_default(&tree),
-            connect_timeout: timeout,
-            request_timeout: tree.get("RequestTimeout").int(),
-            origin: tree.find("ConnectTimeout").unwrap_or(&tree).origin,
+            connect_timeout,
+            request_timeout: tree.get("RequestTimeout").number(),
             target: id.clone(),
             failover: Vec::new(),
         };
@@ -319,15 +319,15 @@ impl Compiler<'_> {
     }
 
     /// Writes into a target what the entries say of it, and tells the connect timeout.
-    fn settle(&mut self, id: &str, tree: &Tree) -> Result<i64, Reason> {
-        let Some(target) = self.targets.get_mut(id) else { return Ok(CONNECT_TIMEOUT) };
+    fn settle(&mut self, id: &str, tree: &Tree) -> Result<Sourced<i64>, Reason> {
+        let Some(target) = self.targets.get_mut(id) else { return Ok(CONNECT_TIMEOUT.into()) };
         if !target.subset.is_empty() && !has_subset(tree, &target.subset) {
             return Err(format!("service {} does not have a subset named {}", quote(&target.service), quote(&target.subset)).into());
         }
-        let own = tree.get("ConnectTimeout").int();
-        let mut timeout = if own < 1 { CONNECT_TIMEOUT } else { own };
-        if self.request.connect_timeout > 0 && timeout != self.request.connect_timeout {
-            timeout = self.request.connect_timeout;
+        let own = tree.get("ConnectTimeout").number();
+        let mut timeout = Sourced::new(if *own < 1 { CONNECT_TIMEOUT } else { *own }, own.origin.or(tree.origin));
+        if self.request.connect_timeout > 0 && *timeout != self.request.connect_timeout {
+            timeout.value = self.request.connect_timeout;
             self.customised.connect_timeout = true;
         }
         target.connect_timeout = timeout;

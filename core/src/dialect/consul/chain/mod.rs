@@ -146,11 +146,9 @@ pub struct Resolver {
     /// Nothing is configured.
     pub default: bool,
     /// In nanoseconds.
-    pub connect_timeout: i64,
+    pub connect_timeout: Sourced<i64>,
     /// In nanoseconds; 0 for none.
-    pub request_timeout: i64,
-    /// Where the timeouts are written.
-    pub origin: Option<crate::resource::Origin>,
+    pub request_timeout: Sourced<i64>,
     /// The target.
     pub target: String,
     /// The targets that are used when it fails; none where there is no failover.
@@ -183,7 +181,7 @@ pub struct Target {
     /// Instances are dialled by their own addresses.
     pub dialed_directly: bool,
     /// In nanoseconds.
-    pub connect_timeout: i64,
+    pub connect_timeout: Sourced<i64>,
     /// It is outside of the mesh: its server name is given.
     pub external: bool,
     /// Its server name.

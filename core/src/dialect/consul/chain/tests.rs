@@ -26,7 +26,7 @@ fn nothing_configured_is_a_default_chain() {
     assert_eq!(chain.protocol, "tcp");
     assert_eq!(chain.start, "resolver:api.default.default.dc1");
     let target = chain.only_target().expect("is one");
-    assert_eq!((target.id.as_str(), target.connect_timeout), ("api.default.default.dc1", 5_000_000_000));
+    assert_eq!((target.id.as_str(), *target.connect_timeout), ("api.default.default.dc1", 5_000_000_000));
 }
 
 const HTTP: &str = "{Kind: proxy-defaults, Name: global, Config: {protocol: http}}\n---\n";
@@ -66,7 +66,7 @@ fn redirects_keep_nothing_of_the_first_and_failover_excludes_itself() {
     );
     let chain = compile(&Set::of(&state.entries), &request("a")).expect("is one");
     let Some(NodeKind::Resolver(resolver)) = chain.first().map(|node| &node.kind) else { panic!("no resolver: {chain:?}") };
-    assert_eq!(resolver.connect_timeout, 7_000_000_000);
+    assert_eq!(*resolver.connect_timeout, 7_000_000_000);
     assert_eq!(resolver.failover, ["b.default.default.dc2".to_string()]);
     assert!(!chain.default);
 }

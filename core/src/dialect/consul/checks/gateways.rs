@@ -15,11 +15,11 @@ const KINDS: [Kind; 3] = [Kind::IngressGateway, Kind::TerminatingGateway, Kind::
 
 pub(super) fn check(mesh: &mut Mesh<'_>) {
     let state = mesh.state;
-    let mut told: BTreeSet<(Kind, Str)> = BTreeSet::new();
+    let mut reported: BTreeSet<(Kind, Str)> = BTreeSet::new();
     for instance in state.here() {
         let Some(kind) = KINDS.into_iter().find(|kind| kind.name() == instance.kind) else { continue };
         let key = (kind, instance.service.clone());
-        if !state.entries.contains_key(&key) && told.insert(key) {
+        if !state.entries.contains_key(&key) && reported.insert(key) {
             let message = format!("there is no {} `{}`, so the gateway does nothing", kind.name(), instance.service);
             mesh.report(&codes::GATEWAY_WITHOUT_ENTRY, message, instance.tree.get("Service"), instance.object);
         }

@@ -6,7 +6,10 @@ mod chains;
 mod fields;
 mod gateways;
 mod intentions;
+mod not_in_api;
 mod proxies;
+#[cfg(test)]
+mod tests;
 
 use super::entry::{Entry, Kind};
 use super::instance::{Health, Instance};
@@ -16,7 +19,7 @@ use super::state::State;
 use super::validate::says;
 use super::views::stages;
 use crate::compilation::SideRef;
-use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::diagnostic::{Code, Diagnostic, Place, join_alike};
 use crate::ir::Tree;
 use crate::order::Gather as _;
 use crate::resource::{ObjectId, Objects, nearest};
@@ -33,10 +36,10 @@ pub(super) const ALL: &[fn(SideRef<'_>) -> Vec<Diagnostic>] = &[check];
 fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     let Some(stages) = stages(of) else { return Vec::new() };
     let mut mesh = Mesh::new(stages, of.objects());
-    for check in [fields::check, proxies::check, intentions::check, chains::check, gateways::check] {
+    for check in [fields::check, proxies::check, intentions::check, chains::check, gateways::check, not_in_api::check] {
         check(&mut mesh);
     }
-    mesh.found
+    join_alike(mesh.found)
 }
 
 /// What checks look at.

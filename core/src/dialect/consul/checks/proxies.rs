@@ -38,10 +38,17 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
 
 /// Consul takes any number for a port. Envoy's own rules find those of proxies; of a service without one, nothing else would say so.
 fn ports_out_of_range(mesh: &mut Mesh<'_>) {
-    for instance in mesh.state.instances.iter().filter(|instance| instance.kind.is_empty() && !(0..=65_535).contains(&instance.port)) {
-        let message = format!("the service `{}` is registered with the port {}, which does not exist", instance.service, instance.port);
-        let help = "ports are from 1 to 65535; 0 stands for none".to_string();
-        mesh.report_with(&codes::PORT_OUT_OF_RANGE, message, instance.tree.get("Port"), instance.object, Some(help));
+    for instance in &mesh.state.instances {
+        let own = (instance.tree.get("Port"), String::new());
+        // Those that nobody wrote are the same as its own.
+        let tagged = instance.tree.get("TaggedAddresses").fields().iter().filter(|(_, address)| address.origin.is_some());
+        let tagged = tagged.map(|(name, address)| (address.get("Port"), format!(" at its address `{name}`")));
+        let all = Some(own).filter(|_| instance.kind.is_empty()).into_iter().chain(tagged);
+        for (port, place) in all.filter(|(port, _)| !(0..=65_535).contains(&port.int())) {
+            let message = format!("the service `{}` is registered with the port {}{place}, which does not exist", instance.service, port.int());
+            let help = "ports are from 1 to 65535; 0 stands for none".to_string();
+            mesh.report_with(&codes::PORT_OUT_OF_RANGE, message, port, instance.object, Some(help));
+        }
     }
 }
 

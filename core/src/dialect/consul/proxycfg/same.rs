@@ -9,6 +9,7 @@ use crate::dialect::consul::instance::{Check, Instance};
 use crate::ir::{Plain, Tree};
 use crate::resource::Origin;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 /// Whether two replies are the same.
 pub(super) fn reply(one: &Reply, two: &Reply) -> bool {
@@ -68,8 +69,11 @@ fn chain(one: &Arc<Chain>, two: &Arc<Chain>) -> bool {
 
 /// Everything in a chain that says where it comes from, apart from values.
 fn places(of: &Chain) -> impl Iterator<Item = Option<Origin>> {
-    let of_resolvers = of.nodes.values().filter_map(|node| if let NodeKind::Resolver(resolver) = &node.kind { Some(resolver.origin) } else { None });
-    of_resolvers.chain(of.targets.values().map(|target| target.only_passing.origin))
+    let of_resolvers = of.nodes.values().flat_map(|node| match &node.kind {
+        NodeKind::Resolver(resolver) => Vec::from([resolver.connect_timeout.origin, resolver.request_timeout.origin]),
+        NodeKind::Router(_) | NodeKind::Splitter(_) => Vec::new(),
+    });
+    of_resolvers.chain(of.targets.values().flat_map(|target| [target.only_passing.origin, target.connect_timeout.origin]))
 }
 
 /// The values of a chain.

@@ -3,14 +3,16 @@
 //! What must not be here: what several Ingresses make together; the gateway as it is.
 
 use super::draft::{Paths, Use, Wanted};
+use super::memory::address;
 use super::{backends, certificates, listeners, path_maps, pools, priorities, probes, settings};
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::environment::Environment;
 use crate::dialect::ingress::events::{Reason, Recorder};
 use crate::dialect::ingress::model::{Backend, Ingress};
 use crate::dialect::ingress::names::{ListenerId, Names, PartKind};
-use crate::dialect::ingress::source::{Backing, Source};
+use crate::dialect::ingress::source::{Backing, Source, Tables};
 use crate::ir::appgw::{Certificate, FrontendType, Part, Parts, Pool, Probe, Properties, Reference, Settings};
+use crate::order::Gather as _;
 use crate::resource::{ObjectId, Origin, Sourced};
 use crate::text::Str;
 use alloc::string::String;
@@ -197,31 +199,42 @@ impl Share {
     }
 }
 
-/// The shares of earlier compiles, by the addresses of their Ingresses, which they hold.
+/// The shares of the compile before.
 #[derive(Default)]
 pub(super) struct Memory {
     world: World,
-    shares: HashMap<usize, Arc<Share>>,
+    /// Where the Ingresses found things.
+    tables: Tables,
+    /// In the order of Ingresses.
+    shares: Vec<Arc<Share>>,
 }
 
 impl Memory {
-    /// The shares of Ingresses, in their order. Whether all earlier ones are forgotten is the second value.
+    /// The shares of Ingresses, in their order: those that are known where the Ingress is the same, and finds the same.
     pub(super) fn shares(&mut self, source: &Source<'_>, names: &Names, gateway: &Properties, ingresses: &[Arc<Ingress>]) -> Vec<Arc<Share>> {
         let world = World::of(source, gateway);
         if self.world != world {
             *self = Self { world, ..Self::default() };
         }
         let given = Given { source, names, world: &self.world };
-        let mut now = HashMap::with_capacity(ingresses.len());
+        let tables = source.tables();
+        let finds_same = self.tables.are(&tables);
+        let mut by_address: Option<HashMap<usize, &Arc<Share>>> = None;
         let mut out = Vec::with_capacity(ingresses.len());
-        for ingress in ingresses {
-            let address = Arc::as_ptr(ingress).addr();
-            let known = self.shares.get(&address).filter(|known| known.found.is_still(source, ingress));
-            let share = known.cloned().unwrap_or_else(|| Arc::new(given.share(ingress.clone())));
-            now.insert(address, share.clone());
-            out.push(share);
+        for (at, ingress) in ingresses.iter().enumerate() {
+            // Nearly all stand where they stood, the edited one as well.
+            let there = self.shares.get(at).filter(|known| known.ingress.object == ingress.object);
+            let known = there.or_else(|| {
+                let all = by_address.get_or_insert_with(|| self.shares.iter().map(|share| (address(&share.ingress), share)).gathered());
+                all.get(&address(ingress)).copied()
+            });
+            let known = known.filter(|known| Arc::ptr_eq(&known.ingress, ingress));
+            let known = known.filter(|known| finds_same || known.found.is_still(source, ingress));
+            out.push(known.cloned().unwrap_or_else(|| Arc::new(given.share(ingress.clone()))));
         }
-        self.shares = now;
+        drop(by_address);
+        self.tables = tables;
+        self.shares.clone_from(&out);
         out
     }
 

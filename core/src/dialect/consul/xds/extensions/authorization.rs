@@ -6,7 +6,7 @@ use crate::dialect::consul::extension::{address, argument};
 use crate::dialect::consul::go::Errors;
 use crate::dialect::consul::xds::context::Resources;
 use crate::dialect::consul::xds::parts::cluster::http2;
-use crate::dialect::consul::xds::parts::proto::{copied, duration, endpoint, extension, flag, list, message, one, regex, said};
+use crate::dialect::consul::xds::parts::proto::{copied, counted, duration, endpoint, extension, flag, list, message, one, regex};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
 use crate::schema::duration;
@@ -29,8 +29,9 @@ impl AuthorizationService<'_> {
     }
 
     fn timeout(&self) -> Tree {
-        let text = argument(self.target, "Timeout").text();
-        if text.is_empty() { Tree::NULL } else { duration::read(text).ok().map(duration).into() }
+        let text = argument(self.target, "Timeout");
+        let nanos = duration::read(text.text()).ok().filter(|_| !text.text().is_empty());
+        nanos.map(|nanos| duration(nanos).or_from(text.origin)).into()
     }
 
     fn cluster(&self, given: &ExtensionInput<'_>) -> Result<String, Reason> {
@@ -96,7 +97,7 @@ fn grpc_service(given: &ExtensionInput<'_>, asked: &AuthorizationService<'_>) ->
 
 /// Headers and their values.
 fn headers(of: &Tree) -> Tree {
-    let header = |of: &Tree| message! { "key": said(argument(of, "Key").text()), "value": copied(argument(of, "Value")) };
+    let header = |of: &Tree| message! { "key": copied(argument(of, "Key")), "value": copied(argument(of, "Value")) };
     list(of.items().iter().map(header).collect())
 }
 
@@ -122,7 +123,7 @@ fn matchers(of: &Tree) -> Tree {
 }
 
 fn flagged(of: &Tree) -> Tree {
-    message! { "ignore_case": flag(argument(of, "IgnoreCase").bool()) }
+    message! { "ignore_case": flag(argument(of, "IgnoreCase").flag()) }
 }
 
 fn without_nulls(of: Tree) -> Tree {
@@ -182,25 +183,25 @@ fn http_filter(given: &ExtensionInput<'_>, config: &Tree, asked: &AuthorizationS
         Tree::NULL
     } else {
         message! {
-            "max_request_bytes": Some(argument(body, "MaxRequestBytes")).filter(|bytes| bytes.int() != 0).cloned(),
-            "allow_partial_message": flag(argument(body, "AllowPartialMessage").bool()),
-            "pack_as_bytes": flag(argument(body, "PackAsBytes").bool()),
+            "max_request_bytes": counted(argument(body, "MaxRequestBytes").number()),
+            "allow_partial_message": flag(argument(body, "AllowPartialMessage").flag()),
+            "pack_as_bytes": flag(argument(body, "PackAsBytes").flag()),
         }
     };
     let status = argument(config, "StatusOnError");
     let status = match status.int() {
         0 => Tree::NULL,
-        code => message! { "code": status_name(code) },
+        code => message! { "code": status_name(code).or_from(status.origin) },
     };
     let mut out = message! {
         "stat_prefix": stat_prefix(config),
         "transport_api_version": "V3",
         "metadata_context_namespaces": Tree::from(namespaces),
-        "failure_mode_allow": flag(!given.required),
+        "failure_mode_allow": flag(given.required.map(|required| !required)),
         "with_request_body": body,
         "status_on_error": status,
-        "clear_route_cache": flag(argument(config, "ClearRouteCache").bool()),
-        "include_peer_certificate": flag(argument(config, "IncludePeerCertificate").bool()),
+        "clear_route_cache": flag(argument(config, "ClearRouteCache").flag()),
+        "include_peer_certificate": flag(argument(config, "IncludePeerCertificate").flag()),
         "bootstrap_metadata_labels_key": copied(argument(config, "BootstrapMetadataLabelsKey")),
     };
     if asked.grpc {
@@ -216,8 +217,8 @@ fn network_filter(given: &ExtensionInput<'_>, config: &Tree, asked: &Authorizati
         "stat_prefix": stat_prefix(config),
         "grpc_service": grpc_service(given, asked)?,
         "transport_api_version": "V3",
-        "failure_mode_allow": flag(!given.required),
-        "include_peer_certificate": flag(argument(config, "IncludePeerCertificate").bool()),
+        "failure_mode_allow": flag(given.required.map(|required| !required)),
+        "include_peer_certificate": flag(argument(config, "IncludePeerCertificate").flag()),
     };
     let kind = "envoy.extensions.filters.network.ext_authz.v3.ExtAuthz";
     Ok(extension("envoy.filters.network.ext_authz", kind, out))

@@ -4,6 +4,7 @@ use crate::dialect::consul::extension::argument;
 use crate::dialect::consul::go;
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
+use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -26,7 +27,7 @@ pub(super) struct Upstream {
 /// What an extension gets to know of the proxy.
 pub(super) struct ExtensionInput<'a> {
     pub(super) arguments: &'a Tree,
-    pub(super) required: bool,
+    pub(super) required: Sourced<bool>,
     pub(super) protocol: Str,
     pub(super) upstreams: &'a [Upstream],
 }

@@ -48,7 +48,7 @@ fn filter(arguments: &Tree) -> Tree {
     let asynchronous = argument(arguments, "InvocationMode").text() == "asynchronous";
     let config = message! {
         "arn": argument(arguments, "ARN").clone(),
-        "payload_passthrough": flag(argument(arguments, "PayloadPassthrough").bool()),
+        "payload_passthrough": flag(argument(arguments, "PayloadPassthrough").flag()),
         "invocation_mode": if asynchronous { Tree::from("ASYNCHRONOUS") } else { Tree::NULL },
     };
     let config = if config.fields().is_empty() { empty() } else { config };

@@ -88,14 +88,14 @@ pub(super) fn apply(cx: &Context<'_>, mut resources: Resources) -> Result<Resour
             "builtin/ext-authz" if sidecar => authorization::apply,
             _ => continue,
         };
-        let required = extension.get("Required").bool();
+        let required = extension.get("Required").flag();
         let given = ExtensionInput { arguments: extension.get("Arguments"), required, protocol: protocol.clone(), upstreams: &upstreams };
         resources = run(step, &given, resources, extension)?;
     }
     for upstream in &upstreams {
         for extension in upstream.extensions.iter().filter(|extension| extension.get("Name").is("builtin/aws/lambda")) {
             let alone = core::slice::from_ref(upstream);
-            let required = extension.get("Required").bool();
+            let required = extension.get("Required").flag();
             let given = ExtensionInput { arguments: extension.get("Arguments"), required, protocol: protocol.clone(), upstreams: alone };
             let step: Step = if sidecar { lambda::sidecar } else { lambda::gateway };
             resources = run(step, &given, resources, extension)?;
@@ -109,7 +109,7 @@ fn run(step: Step, given: &ExtensionInput<'_>, resources: Resources, extension: 
     let mut patched = resources.clone();
     match step(given, &mut patched) {
         Ok(()) => Ok(patched),
-        Err(_) if !given.required => Ok(resources),
+        Err(_) if !*given.required => Ok(resources),
         Err(why) => {
             let name = go::quote(extension.get("Name").text());
             let why = format!("rpc error: code = InvalidArgument desc = failed to patch xDS resources in the {name} extension: {why}");

@@ -5,9 +5,10 @@ use super::insert;
 use crate::dialect::consul::extension::{argument, argument_at};
 use crate::dialect::consul::go::Errors;
 use crate::dialect::consul::xds::context::Resources;
-use crate::dialect::consul::xds::parts::proto::{copied, duration, extension, flag, message, said};
+use crate::dialect::consul::xds::parts::proto::{copied, counted, duration, extension, flag, message};
 use crate::dialect::kubernetes::reason::Reason;
 use crate::ir::Tree;
+use crate::resource::Sourced;
 use crate::schema::duration;
 use alloc::format;
 
@@ -33,6 +34,8 @@ pub(super) fn apply(given: &ExtensionInput<'_>, resources: &mut Resources) -> Re
     insert::each(&mut resources.listeners, inbound, act, &mut errors);
     errors.result()
 }
+
+const SECOND: i64 = 1_000_000_000;
 
 /// Text in an `Any`.
 fn configuration(text: &Tree) -> Tree {
@@ -78,12 +81,12 @@ fn plugin(given: &ExtensionInput<'_>) -> Result<Tree, Reason> {
         "vm_config": vm,
         "configuration": configuration(argument(plugin, "Configuration")),
         "capability_restriction_config": restriction,
-        "fail_open": flag(!given.required),
+        "fail_open": flag(given.required.map(|required| !required)),
     })
 }
 
-fn nanos(text: &Tree) -> Option<i64> {
-    duration::read(text.text()).ok()
+fn nanos(text: &Tree) -> Option<Sourced<i64>> {
+    Some(Sourced::new(duration::read(text.text()).ok()?, text.origin))
 }
 
 fn code(given: &ExtensionInput<'_>, code: &Tree) -> Result<Tree, Reason> {
@@ -94,25 +97,24 @@ fn code(given: &ExtensionInput<'_>, code: &Tree) -> Result<Tree, Reason> {
     let remote = argument(code, "Remote");
     let uri = argument(remote, "HttpURI");
     let cluster = given.cluster_of(argument(uri, "Service"))?;
-    let timeout = nanos(argument(uri, "Timeout")).unwrap_or(1_000_000_000);
+    let timeout = nanos(argument(uri, "Timeout")).unwrap_or(SECOND.into());
     let uri = message! {
         "uri": argument(uri, "URI").clone(),
         "cluster": cluster,
-        "timeout": duration(timeout / 1_000_000_000 * 1_000_000_000),
+        "timeout": duration(timeout.map(|nanos| nanos / SECOND * SECOND)),
     };
     let policy = argument(remote, "RetryPolicy");
     let back_off = argument(policy, "RetryBackOff");
     let interval = |name: &str| -> Tree { nanos(argument(back_off, name)).map(duration).into() };
     let back_off = message! { "base_interval": interval("BaseInterval"), "max_interval": interval("MaxInterval") };
-    let retries = argument(policy, "NumRetries");
     let policy = if policy.is_null() {
         Tree::NULL
     } else {
         message! {
-            "num_retries": if retries.int() == 0 { Tree::NULL } else { retries.clone() },
+            "num_retries": counted(argument(policy, "NumRetries").number()),
             "retry_back_off": if back_off.fields().is_empty() { Tree::NULL } else { back_off },
         }
     };
-    let remote = message! { "http_uri": uri, "sha256": said(argument(remote, "SHA256").text()), "retry_policy": policy };
+    let remote = message! { "http_uri": uri, "sha256": copied(argument(remote, "SHA256")), "retry_policy": policy };
     Ok(message! { "remote": remote })
 }

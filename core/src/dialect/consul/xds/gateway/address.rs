@@ -46,8 +46,8 @@ fn addresses(cx: &Context<'_>) -> Result<Vec<At>, Failure> {
         }
     }
     let origin = instance.proxy.get("Config").origin;
-    for (name, (host, port)) in &config.bind {
-        all.push(At { name: name.clone(), host: Tree::from(host).or_from(origin), port: Tree::from(*port).or_from(origin) });
+    for (name, (host, port)) in config.bind {
+        all.push(At { name, host: host.or_from(origin), port: Tree::from(port).or_from(origin) });
     }
     all.order_by(|a, b| a.name.cmp(&b.name));
     let mut seen: Vec<(Str, i64)> = Vec::new();

@@ -5,7 +5,7 @@ use crate::dialect::consul::proxycfg::Proxy;
 use crate::dialect::consul::xds::context::Context;
 use crate::dialect::consul::xds::parts::cluster::{by_dns, by_stream};
 use crate::dialect::consul::xds::parts::config::GatewayConfig;
-use crate::dialect::consul::xds::parts::proto::{empty, message, sourced, sourced_duration, sourced_millis};
+use crate::dialect::consul::xds::parts::proto::{counted, duration, empty, message, millis};
 use crate::ir::Tree;
 use crate::resource::Sourced;
 use alloc::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) struct GatewayCluster<'a> {
 /// A cluster of a gateway.
 pub(crate) fn cluster(cx: &Context<'_>, wanted: &GatewayCluster<'_>) -> Tree {
     let config = GatewayConfig::of(cx.instance.proxy.get("Config"));
-    let timeout = if wanted.connect_timeout.value > 0 { sourced_duration(wanted.connect_timeout) } else { sourced_millis(config.connect_timeout) };
+    let timeout = if *wanted.connect_timeout > 0 { duration(wanted.connect_timeout) } else { millis(config.connect_timeout) };
     let mut cluster = message! {
         "name": wanted.name,
         "connect_timeout": timeout,
@@ -33,11 +33,10 @@ pub(crate) fn cluster(cx: &Context<'_>, wanted: &GatewayCluster<'_>) -> Tree {
     };
     let outside = wanted.remote || matches!(cx.proxy, Proxy::Terminating(_));
     if let Some([time, interval, probes]) = config.keepalive.filter(|_| outside) {
-        let some = |of: Sourced<i64>| if of.value == 0 { Tree::NULL } else { sourced(of) };
         let probes = message! {
-            "keepalive_time": some(time),
-            "keepalive_interval": some(interval),
-            "keepalive_probes": some(probes),
+            "keepalive_time": counted(time),
+            "keepalive_interval": counted(interval),
+            "keepalive_probes": counted(probes),
         };
         cluster.set("upstream_connection_options", message! { "tcp_keepalive": probes });
     }

@@ -14,6 +14,7 @@ use crate::dialect::consul::xds::parts::name::chain_name;
 use crate::dialect::consul::xds::parts::proto::{copied, empty, list, message, one};
 use crate::dialect::consul::xds::parts::{endpoint, route as tables, tls};
 use crate::ir::Tree;
+use crate::resource::Sourced;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -224,8 +225,9 @@ fn limit(cluster: &mut Tree, defaults: &Tree, service: &Tree) -> Result<(), Fail
         cluster.set("circuit_breakers", message! { "thresholds": one(threshold) });
     }
     // The gateway gets its entry in a form that has no field for what is not said of the percentage.
-    let read =
-        |of: &Tree| HealthCheck::of(of.get("PassiveHealthCheck")).map(|health| HealthCheck { ejection: health.ejection.or(Some(0)), ..health });
+    let read = |of: &Tree| {
+        HealthCheck::of(of.get("PassiveHealthCheck")).map(|health| HealthCheck { ejection: health.ejection.or(Some(Sourced::default())), ..health })
+    };
     let mut found = outliers(read(defaults).as_ref(), read(service).as_ref(), false);
     let before = cluster.at(&["outlier_detection", "max_ejection_percent"]);
     if !before.is_null() {

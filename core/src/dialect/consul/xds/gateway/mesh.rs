@@ -17,7 +17,6 @@ use crate::dialect::consul::xds::parts::name::{chain_name, cluster_name};
 use crate::dialect::consul::xds::parts::proto::{address, list, message, one};
 use crate::dialect::consul::xds::parts::{endpoint, route, tls};
 use crate::ir::Tree;
-use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -136,8 +135,7 @@ fn clusters(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
         for subset in [Str::default()].into_iter().chain(subsets) {
             let name = names::service_sni(&service, &subset, local, TRUST_DOMAIN);
             let remote = instances.first().is_some_and(|instance| instance.node.datacenter != *local);
-            let timeout = resolver.get("ConnectTimeout");
-            let timeout = Sourced::new(timeout.int(), timeout.origin);
+            let timeout = resolver.get("ConnectTimeout").number();
             let mut made = cluster(cx, &GatewayCluster { name: &name, connect_timeout: timeout, remote, ..GatewayCluster::default() });
             balance(&mut made, resolver.find("LoadBalancer").filter(|balancer| !is_hash_based(balancer)))?;
             out.push(made.or_from(resolver.origin));
@@ -172,9 +170,9 @@ fn endpoints(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
         if !endpoint::by_name(instances).is_empty() {
             continue;
         }
-        out.push(endpoint::assignment(&names::gateway_sni(&name, TRUST_DOMAIN), &endpoint::Group::all(instances), local));
+        out.push(endpoint::assignment(names::gateway_sni(&name, TRUST_DOMAIN), &endpoint::Group::all(instances), local));
         if gateway.federates {
-            out.push(endpoint::assignment(&names::server_sni(None, &name), &endpoint::Group::all(instances), local));
+            out.push(endpoint::assignment(names::server_sni(None, &name), &endpoint::Group::all(instances), local));
         }
     }
     if gateway.federates {
@@ -218,7 +216,7 @@ fn exported(cx: &Context<'_>, gateway: &MeshGateway, groups: &BTreeMap<Str, &[Ar
             let cluster = cluster_name(exported.chain, target, true);
             if !seen.contains(&cluster) {
                 let group = endpoint::Group { instances: &instances, only_passing: target.only_passing, healthy: None };
-                out.push(endpoint::assignment(&cluster, &group, &gateway.datacenter));
+                out.push(endpoint::assignment(cluster.as_str(), &group, &gateway.datacenter));
                 seen.push(cluster);
             }
         }

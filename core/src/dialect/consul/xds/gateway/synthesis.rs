@@ -79,8 +79,8 @@ fn of_host(cx: &Context<'_>, name: &Str, rules: &[Matched<'_>], chains: &[&Chain
     add(Kind::ServiceDefaults, name, http());
     let mut routes = Vec::new();
     for (at, Matched { matches, rule }) in rules.iter().enumerate() {
-        let services = rule.get("Services").items();
-        let destination = match services {
+        let services = rule.get("Services");
+        let destination = match services.items() {
             [service] => destined(rule, service, service.get("Name").str()),
             _ => {
                 let splitter = Str::from(format!("{name}-{at}"));
@@ -92,7 +92,7 @@ fn of_host(cx: &Context<'_>, name: &Str, rules: &[Matched<'_>], chains: &[&Chain
                 destined(rule, &Tree::NULL, splitter)
             }
         };
-        for service in services {
+        for service in services.items() {
             add(Kind::ServiceDefaults, &service.get("Name").str(), http());
         }
         let matches = Tree::object([("HTTP", condition(matches))]);
@@ -141,8 +141,9 @@ fn continued(node: &str, chains: &[&Chain]) -> String {
     node.to_string()
 }
 
-/// Shares of a rule's services.
-fn splits(services: &[Tree]) -> Vec<Tree> {
+/// Shares of a rule's services: each is computed from the weights of all.
+fn splits(services: &Tree) -> Vec<Tree> {
+    let (origin, services) = (services.origin.map(Origin::whole), services.items());
     let total: i64 = services.iter().map(|service| service.get("Weight").int()).sum();
     let shared = services.iter().filter(|service| service.get("Weight").int() != 0);
     let split = |service: &Tree| {
@@ -150,7 +151,7 @@ fn splits(services: &[Tree]) -> Vec<Tree> {
         // Weights are 32 bits wide.
         let share = weight.int() as f32 / total as f32 * 100.0;
         Tree::object([
-            ("Weight", Tree::from(f64::from(share)).or_from(weight.origin)),
+            ("Weight", Tree::from(f64::from(share)).or_from(origin)),
             ("Service", service.get("Name").clone()),
             ("RequestHeaders", modifiers(&[service.at(&["Filters", "Headers"])])),
         ])

@@ -13,11 +13,10 @@ use crate::dialect::consul::xds::parts::config::{GatewayConfig, ProxyConfig};
 use crate::dialect::consul::xds::parts::filters::{self, Http};
 use crate::dialect::consul::xds::parts::listener::listener as listener_at;
 use crate::dialect::consul::xds::parts::name::destination_name;
-use crate::dialect::consul::xds::parts::proto::{duration, empty, endpoint as endpoint_at, list, message, one, sourced_millis};
+use crate::dialect::consul::xds::parts::proto::{duration, empty, endpoint as endpoint_at, list, message, millis, one};
 use crate::dialect::consul::xds::parts::{endpoint, rbac, route as tables, tls};
 use crate::ir::Tree;
 use crate::order::Order as _;
-use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -137,9 +136,9 @@ fn table(cluster: &str, resolver: &Tree, rewrite: bool) -> Result<Tree, Failure>
     if rewrite {
         action.set("auto_host_rewrite", true.into());
     }
-    let timeout = resolver.get("RequestTimeout");
-    if timeout.int() != 0 {
-        action.set("timeout", duration(timeout.int()).or_from(timeout.origin));
+    let timeout = resolver.get("RequestTimeout").number();
+    if *timeout != 0 {
+        action.set("timeout", duration(timeout));
     }
     let route = message! { "match": tables::everything(), "route": action };
     let host = message! { "name": cluster, "domains": one("*".into()), "routes": one(route) };
@@ -163,7 +162,7 @@ fn clusters(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcome {
                 &GatewayCluster {
                     name: &name,
                     named: &named,
-                    connect_timeout: Sourced::new(resolver.get("ConnectTimeout").int(), resolver.get("ConnectTimeout").origin),
+                    connect_timeout: resolver.get("ConnectTimeout").number(),
                     remote: instances.first().is_some_and(|instance| instance.node.datacenter != *local),
                     only_passing: definition.map(|subset| subset.get("OnlyPassing").flag()).unwrap_or_default(),
                 },
@@ -193,7 +192,7 @@ fn outside(cx: &Context<'_>, service: &Str, link: &Tree, out: &mut Vec<Tree>) {
         let locality = message! { "lb_endpoints": one(endpoint_at(address.clone(), destination.get("Port").clone())) };
         let mut made = message! {
             "name": name.as_str(),
-            "connect_timeout": sourced_millis(timeout),
+            "connect_timeout": millis(timeout),
             "outlier_detection": empty(),
             "load_assignment": message! { "cluster_name": name.as_str(), "endpoints": one(locality) },
         };

@@ -2,7 +2,7 @@
 
 use super::config::{HealthCheck, UpstreamConfig};
 use super::name::{cluster_name, targets};
-use super::proto::{ads, any, duration, empty, extension, list, message, one, sourced};
+use super::proto::{ads, any, counted, duration, empty, extension, list, message, millis, one};
 use super::{endpoint, escape, tls};
 use crate::dialect::consul::chain::{Chain, Node, NodeKind, Resolver, Target};
 use crate::dialect::consul::go;
@@ -28,9 +28,9 @@ pub(crate) fn outliers(health: Option<&HealthCheck>, over: Option<&HealthCheck>,
                 out.set(name, value.or_from(at));
             }
         };
-        set("interval", check.interval.filter(|nanos| *nanos != 0).map(duration).into());
-        set("consecutive_5xx", Some(check.failures).filter(|count| *count != 0).into());
-        set("enforcing_consecutive_5xx", check.enforcing.filter(|percent| *percent != 0 || zero).into());
+        set("interval", check.interval.filter(|nanos| **nanos != 0).map(duration).into());
+        set("consecutive_5xx", counted(check.failures));
+        set("enforcing_consecutive_5xx", check.enforcing.filter(|percent| **percent != 0 || zero).into());
         set("max_ejection_percent", check.ejection.into());
         set("base_ejection_time", check.base_time.map(duration).into());
     }
@@ -40,7 +40,7 @@ pub(crate) fn outliers(health: Option<&HealthCheck>, over: Option<&HealthCheck>,
 /// Limits of connections and requests.
 pub(crate) fn breakers(limits: Option<&[Option<Sourced<i64>>; 3]>) -> Tree {
     let Some(limits) = limits else { return empty() };
-    let [connections, pending, requests] = limits.map(|limit| limit.map_or(Tree::NULL, |limit| sourced(limit.map(go::cut))));
+    let [connections, pending, requests] = limits.map(|limit| Tree::from(limit.map(|limit| limit.map(go::cut))));
     let threshold = message! {
         "max_connections": connections,
         "max_pending_requests": pending,
@@ -67,7 +67,7 @@ pub(crate) fn balance(cluster: &mut Tree, balancer: Option<&Tree>) -> Result<(),
     let (name, config, value) = match policy.text() {
         "" => return Ok(()),
         "least_request" => {
-            let choice = balancer.find("LeastRequestConfig").map(|config| message! { "choice_count": config.get("ChoiceCount").int() });
+            let choice = balancer.find("LeastRequestConfig").map(|config| message! { "choice_count": config.get("ChoiceCount").number() });
             ("LEAST_REQUEST", "least_request_lb_config", choice)
         }
         // The default is not written.
@@ -76,8 +76,8 @@ pub(crate) fn balance(cluster: &mut Tree, balancer: Option<&Tree>) -> Result<(),
         "ring_hash" => {
             let sizes = balancer.find("RingHashConfig").map(|config| {
                 message! {
-                    "minimum_ring_size": config.get("MinimumRingSize").int(),
-                    "maximum_ring_size": config.get("MaximumRingSize").int(),
+                    "minimum_ring_size": config.get("MinimumRingSize").number(),
+                    "maximum_ring_size": config.get("MaximumRingSize").number(),
                 }
             });
             ("RING_HASH", "ring_hash_lb_config", sizes)
@@ -159,8 +159,8 @@ fn of_node(
     out: &mut Vec<Tree>,
 ) -> Result<(), Failure> {
     let wanted = config.connect_timeout;
-    let is_wanted = wanted.value > 0 && wanted.value.saturating_mul(1_000_000) == resolver.connect_timeout;
-    let timeout = duration(resolver.connect_timeout).or_from(if is_wanted { wanted.origin } else { resolver.origin });
+    let is_wanted = *wanted > 0 && wanted.saturating_mul(1_000_000) == *resolver.connect_timeout;
+    let timeout = if is_wanted { millis(wanted) } else { duration(resolver.connect_timeout) };
     let protocol = if config.protocol.is_empty() { &chain.protocol } else { &config.protocol };
     let groups = targets(chain, resolver, for_mesh_gateway);
     if !resolver.failover.is_empty()

@@ -23,7 +23,7 @@ pub(crate) struct ProxyConfig {
     pub(crate) idle_timeout: Option<Sourced<i64>>,
     pub(crate) protocol: Str,
     pub(crate) bind_address: Tree,
-    pub(crate) bind_port: i64,
+    pub(crate) bind_port: Sourced<i64>,
     pub(crate) max_connections: Sourced<i64>,
     pub(crate) balance: Str,
     /// What does not fit.
@@ -42,7 +42,7 @@ impl ProxyConfig {
             idle_timeout: from.some_int("local_idle_timeout_ms", ""),
             protocol: from.text("protocol", ""),
             bind_address: from.tree("bind_address", ""),
-            bind_port: from.int("bind_port", "").value,
+            bind_port: from.int("bind_port", ""),
             max_connections: from.int("max_inbound_connections", ""),
             balance: from.text("BalanceInboundConnections", "balance_inbound_connections"),
             fault: None,
@@ -62,7 +62,7 @@ impl ProxyConfig {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GatewayConfig {
     pub(crate) bind_tagged: bool,
-    pub(crate) bind: BTreeMap<Str, (Str, i64)>,
+    pub(crate) bind: BTreeMap<Str, (Tree, Sourced<i64>)>,
     pub(crate) no_default: bool,
     pub(crate) strict_dns: bool,
     /// In milliseconds.
@@ -79,7 +79,7 @@ impl GatewayConfig {
         let mut bind = BTreeMap::new();
         for (name, address) in from.each("envoy_gateway_bind_addresses", "envoy_mesh_gateway_bind_addresses") {
             let mut address = Reader::of(address);
-            bind.insert(name.clone(), (address.text("address", ""), address.int("port", "").value));
+            bind.insert(name.clone(), (address.tree("address", ""), address.int("port", "")));
             from.fault = from.fault.take().or(address.fault);
         }
         let keepalive = from.bool("envoy_gateway_remote_tcp_enable_keepalive", "");
@@ -129,22 +129,21 @@ pub(crate) struct UpstreamConfig {
 /// What is watched of the requests to an upstream.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HealthCheck {
-    pub(crate) interval: Option<i64>,
-    pub(crate) failures: i64,
-    pub(crate) enforcing: Option<i64>,
-    pub(crate) ejection: Option<i64>,
-    pub(crate) base_time: Option<i64>,
+    pub(crate) interval: Option<Sourced<i64>>,
+    pub(crate) failures: Sourced<i64>,
+    pub(crate) enforcing: Option<Sourced<i64>>,
+    pub(crate) ejection: Option<Sourced<i64>>,
+    pub(crate) base_time: Option<Sourced<i64>>,
     pub(crate) origin: Option<Origin>,
 }
 
 impl HealthCheck {
     /// As an entry has it, or opaque configuration.
     fn read(from: &mut Reader<'_>, origin: Option<Origin>) -> Self {
-        let mut number = |name: &str, alias: &str| from.some_uint(name, alias).map(|read| read.value);
         Self {
-            failures: number("MaxFailures", "max_failures").unwrap_or_default(),
-            enforcing: number("EnforcingConsecutive5xx", "enforcing_consecutive_5xx"),
-            ejection: number("MaxEjectionPercent", "max_ejection_percent"),
+            failures: from.some_uint("MaxFailures", "max_failures").unwrap_or_default(),
+            enforcing: from.some_uint("EnforcingConsecutive5xx", "enforcing_consecutive_5xx"),
+            ejection: from.some_uint("MaxEjectionPercent", "max_ejection_percent"),
             interval: from.some_duration("Interval", ""),
             base_time: from.some_duration("BaseEjectionTime", "base_ejection_time"),
             origin,

@@ -12,7 +12,7 @@ use crate::dialect::consul::names::{self, TRUST_DOMAIN, UpstreamId};
 use crate::dialect::consul::proxycfg::{Health, Watch};
 use crate::dialect::consul::xds::context::{Context, Failure, Outcome};
 use crate::ir::Tree;
-use crate::resource::Sourced;
+use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -53,14 +53,14 @@ pub(crate) fn weighed(instance: &Instance, wan: bool, only_passing: Sourced<bool
 }
 
 /// The endpoints of a cluster. `local` is the datacenter whose instances are reached by their own addresses.
-pub(crate) fn assignment(cluster: &str, group: &Group<'_>, local: &str) -> Tree {
+pub(crate) fn assignment(cluster: impl Into<Tree>, group: &Group<'_>, local: &str) -> Tree {
     let endpoints = group.instances.iter().map(|instance| {
         let wan = local.is_empty() || instance.node.datacenter != local || !instance.node.peer.is_empty();
         weighed(instance, wan, group.only_passing, group.healthy)
     });
     let mut locality = empty();
     locality.set("lb_endpoints", list(endpoints.collect()));
-    message! { "cluster_name": cluster, "endpoints": one(locality) }
+    message! { "cluster_name": cluster.into(), "endpoints": one(locality) }
 }
 
 /// The gateways of a peer, or those of the own datacenter.
@@ -85,6 +85,8 @@ pub(crate) fn of_chain(cx: &Context<'_>, id: &UpstreamId, chain: &Chain, upstrea
     }
     let escape = escape::cluster_name(&read.cluster, chain);
     let mode = upstream.map(|upstream| upstream.at(&["MeshGateway", "Mode"]).str()).unwrap_or_default();
+    // What a proxy overrides is part of the name.
+    let overrides = upstream.filter(|_| !chain.hash.is_empty()).and_then(|upstream| upstream.origin).map(Origin::whole);
     for node in chain.nodes.values() {
         let NodeKind::Resolver(resolver) = &node.kind else { continue };
         for (name, target) in targets(chain, resolver, false) {
@@ -94,13 +96,13 @@ pub(crate) fn of_chain(cx: &Context<'_>, id: &UpstreamId, chain: &Chain, upstrea
                 out.extend(of_peer(cx, &name, &id, &mode));
                 continue;
             }
-            out.extend(of_target(cx, target, &name));
+            out.extend(of_target(cx, target, Tree::from(name).or_from(overrides)));
         }
     }
     Ok(())
 }
 
-fn of_target(cx: &Context<'_>, target: &Target, cluster: &str) -> Option<Tree> {
+fn of_target(cx: &Context<'_>, target: &Target, cluster: Tree) -> Option<Tree> {
     let local = &cx.instance.node.datacenter;
     if !cx.mail.reaches(target, local) {
         return None;
@@ -153,6 +155,6 @@ pub(crate) fn of_service(cx: &Context<'_>, service: &str, instances: &[Arc<Insta
     }
     for (subset, (instances, only_passing)) in groups {
         let cluster = names::service_sni(service, &subset, local, TRUST_DOMAIN);
-        out.push(assignment(&cluster, &Group { instances: &instances, only_passing, healthy: None }, local));
+        out.push(assignment(cluster, &Group { instances: &instances, only_passing, healthy: None }, local));
     }
 }

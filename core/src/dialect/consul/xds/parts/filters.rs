@@ -1,6 +1,6 @@
 //! Filters of connections: those that hand bytes on, and those that speak HTTP.
 
-use super::proto::{ads, empty, extension, list, message, one, sourced, sourced_millis};
+use super::proto::{ads, empty, extension, list, message, millis, one};
 use super::{access_log, escape};
 use crate::dialect::consul::xds::context::Context;
 use crate::ir::{Plain, Tree};
@@ -69,7 +69,7 @@ pub(crate) fn inspector(what: &str) -> Tree {
 
 /// How many connections there may be.
 pub(crate) fn limit(connections: Sourced<i64>) -> Tree {
-    let config = message! { "stat_prefix": "inbound_connection_limit", "max_connections": sourced(connections) };
+    let config = message! { "stat_prefix": "inbound_connection_limit", "max_connections": connections };
     let kind = "envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit";
     extension("envoy.filters.network.connection_limit", kind, config)
 }
@@ -88,8 +88,8 @@ fn inline_routes(opts: &Http) -> Tree {
     };
     let action = message! {
         "cluster": opts.cluster.as_str(),
-        "timeout": opts.request_timeout.map(sourced_millis),
-        "idle_timeout": opts.idle_timeout.map(sourced_millis),
+        "timeout": opts.request_timeout.map(millis),
+        "idle_timeout": opts.idle_timeout.map(millis),
     };
     let host = message! {
         "name": opts.filter_name.as_str(),

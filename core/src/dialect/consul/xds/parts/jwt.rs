@@ -1,6 +1,6 @@
 //! Tokens: what is read of them, and where keys come from.
 
-use super::proto::{duration, empty, endpoint, extension, flag, list, message, one, said};
+use super::proto::{copied, duration, empty, endpoint, extension, flag, list, message, one};
 use super::tls;
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::go;
@@ -52,11 +52,11 @@ fn provider(entry: &Tree) -> Result<Tree, Failure> {
     let name = entry.get("Name").text();
     let forwarding = entry.get("Forwarding");
     let mut out = message! {
-        "issuer": super::proto::copied(entry.get("Issuer")),
+        "issuer": copied(entry.get("Issuer")),
         "audiences": list(entry.get("Audiences").items().to_vec()),
         "payload_in_metadata": format!("jwt_payload_{name}"),
-        "forward_payload_header": super::proto::copied(forwarding.get("HeaderName")),
-        "pad_forward_payload_header": flag(forwarding.get("PadForwardPayloadHeader").bool()),
+        "forward_payload_header": copied(forwarding.get("HeaderName")),
+        "pad_forward_payload_header": flag(forwarding.get("PadForwardPayloadHeader").flag()),
     };
     let keys = entry.get("JSONWebKeySet");
     if let Some(local) = keys.find("Local") {
@@ -67,8 +67,8 @@ fn provider(entry: &Tree) -> Result<Tree, Failure> {
     let (mut headers, mut params, mut cookies) = (Vec::new(), Vec::new(), Vec::new());
     for location in entry.get("Locations").items() {
         if let Some(header) = location.find("Header") {
-            out.set("forward", flag(header.get("Forward").bool()));
-            let prefix = said(header.get("ValuePrefix").text());
+            out.set("forward", flag(header.get("Forward").flag()));
+            let prefix = copied(header.get("ValuePrefix"));
             headers.push(message! { "name": header.get("Name").clone(), "value_prefix": prefix });
         } else if let Some(param) = location.find("QueryParam") {
             params.push(param.get("Name").clone());
@@ -94,27 +94,27 @@ fn local(local: &Tree) -> Result<Tree, Failure> {
 
 fn remote(remote: &Tree, name: &str) -> Tree {
     // Whole seconds only.
-    let timeout = remote.get("RequestTimeoutMs").int() / 1000;
-    let cached = remote.get("CacheDuration").int();
+    let timeout = remote.get("RequestTimeoutMs").number().map(|millis| millis / 1000 * SECOND);
+    let cached = remote.get("CacheDuration").number();
     let policy = remote.find("RetryPolicy").map(|policy| {
         let back_off = policy.find("RetryPolicyBackOff").map(|back_off| {
             message! {
-                "base_interval": duration(back_off.get("BaseInterval").int()),
-                "max_interval": duration(back_off.get("MaxInterval").int()),
+                "base_interval": duration(back_off.get("BaseInterval").number()),
+                "max_interval": duration(back_off.get("MaxInterval").number()),
             }
         });
-        message! { "retry_back_off": back_off, "num_retries": go::cut(policy.get("NumRetries").int()) }
+        message! { "retry_back_off": back_off, "num_retries": policy.get("NumRetries").number().map(go::cut) }
     });
     let uri = message! {
         "uri": remote.get("URI").clone(),
         "cluster": format!("jwks_cluster_{name}"),
-        "timeout": duration(timeout * SECOND),
+        "timeout": duration(timeout),
     };
     message! {
         "http_uri": uri,
         // Nanoseconds are taken for seconds there.
-        "cache_duration": if cached > 0 { Tree::from(format!("{cached}s")) } else { Tree::NULL },
-        "async_fetch": message! { "fast_listener": flag(remote.get("FetchAsynchronously").bool()) },
+        "cache_duration": if *cached > 0 { cached.map(|seconds| format!("{seconds}s")).into() } else { Tree::NULL },
+        "async_fetch": message! { "fast_listener": flag(remote.get("FetchAsynchronously").flag()) },
         "retry_policy": policy,
     }
 }
@@ -144,7 +144,7 @@ pub(crate) fn cluster(entry: &Tree) -> Option<Tree> {
     let name = format!("jwks_cluster_{}", entry.get("Name").text());
     let at = |value: Tree| value.or_from(uri.origin);
     let locality = message! { "lb_endpoints": one(endpoint(at(url.hostname().into()), at(port.into()))) };
-    let timeout = settings.get("ConnectTimeout").int() / SECOND;
+    let timeout = settings.get("ConnectTimeout").number().map(|nanos| nanos / SECOND * SECOND);
     let socket = (url.scheme == "https").then(|| {
         let common = message! { "validation_context": authorities(settings) };
         tls::socket_up(message! { "common_tls_context": common })
@@ -154,7 +154,7 @@ pub(crate) fn cluster(entry: &Tree) -> Option<Tree> {
             "name": name.as_str(),
             "type": kind,
             "load_assignment": message! { "cluster_name": name.as_str(), "endpoints": one(locality) },
-            "connect_timeout": if timeout > 0 { duration(timeout * SECOND) } else { Tree::NULL },
+            "connect_timeout": if *timeout > 0 { duration(timeout) } else { Tree::NULL },
             "transport_socket": socket,
         }
         .or_from(entry.origin),
@@ -175,8 +175,8 @@ fn authorities(settings: &Tree) -> Tree {
     });
     let instance = certificates.find("CaCertificateProviderInstance").map(|instance| {
         message! {
-            "instance_name": super::proto::copied(instance.get("InstanceName")),
-            "certificate_name": super::proto::copied(instance.get("CertificateName")),
+            "instance_name": copied(instance.get("InstanceName")),
+            "certificate_name": copied(instance.get("CertificateName")),
         }
     });
     message! { "trusted_ca": authority, "ca_certificate_provider_instance": instance }

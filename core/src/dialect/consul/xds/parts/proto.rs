@@ -43,33 +43,24 @@ pub(crate) fn copied(value: &Tree) -> Tree {
 }
 
 /// True; null where it is false.
-pub(crate) fn flag(value: bool) -> Tree {
-    if value { true.into() } else { Tree::NULL }
+pub(crate) fn flag(value: impl Into<Sourced<bool>>) -> Tree {
+    let value = value.into();
+    if *value { value.into() } else { Tree::NULL }
+}
+
+/// A number; null where it is 0.
+pub(crate) fn counted(number: Sourced<i64>) -> Tree {
+    if *number == 0 { Tree::NULL } else { number.into() }
 }
 
 /// A duration of nanoseconds.
-pub(crate) fn duration(nanos: i64) -> Tree {
-    go::proto_duration(nanos).into()
+pub(crate) fn duration(nanos: impl Into<Sourced<i64>>) -> Tree {
+    nanos.into().map(go::proto_duration).into()
 }
 
 /// A duration of milliseconds.
-pub(crate) fn millis(millis: i64) -> Tree {
-    duration(millis.saturating_mul(1_000_000))
-}
-
-/// A duration of milliseconds that are written somewhere.
-pub(crate) fn sourced_millis(of: Sourced<i64>) -> Tree {
-    millis(of.value).or_from(of.origin)
-}
-
-/// A duration of nanoseconds that are written somewhere.
-pub(crate) fn sourced_duration(of: Sourced<i64>) -> Tree {
-    duration(of.value).or_from(of.origin)
-}
-
-/// A number that is written somewhere.
-pub(crate) fn sourced(of: Sourced<i64>) -> Tree {
-    Tree::from(of.value).or_from(of.origin)
+pub(crate) fn millis(millis: Sourced<i64>) -> Tree {
+    duration(millis.map(|millis| millis.saturating_mul(1_000_000)))
 }
 
 /// A message in an `Any`.

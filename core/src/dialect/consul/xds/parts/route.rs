@@ -63,9 +63,9 @@ pub(crate) fn host(id: &UpstreamId, chain: &Chain, domains: Tree, for_mesh_gatew
             if let Some(mut action) = action(chain, first, for_mesh_gateway)? {
                 hash(&mut action, first.load_balancer.as_ref())?;
                 if let NodeKind::Resolver(resolver) = &first.kind
-                    && resolver.request_timeout > 0
+                    && *resolver.request_timeout > 0
                 {
-                    action.set("timeout", duration(resolver.request_timeout).or_from(resolver.origin));
+                    action.set("timeout", duration(resolver.request_timeout));
                 }
                 routes.push(message! { "match": everything(), "route": action });
             }
@@ -120,9 +120,9 @@ fn destined(route: &mut Tree, action: &mut Tree, destination: &Tree) {
         action.set("prefix_rewrite", destination.get("PrefixRewrite").clone());
     }
     for (field, name) in [("RequestTimeout", "timeout"), ("IdleTimeout", "idle_timeout")] {
-        let value = destination.get(field);
-        if value.int() > 0 {
-            action.set(name, duration(value.int()).or_from(value.origin));
+        let value = destination.get(field).number();
+        if *value > 0 {
+            action.set(name, duration(value));
         }
     }
     let on = destination.get("RetryOn").items();
@@ -182,7 +182,7 @@ pub(crate) fn header(header: &Tree) -> Option<Tree> {
     let value = if *field == "Regex" { regex(value) } else { value };
     let mut out = message! { "name": header.get("Name").clone() };
     out.set(name, value);
-    out.set("invert_match", flag(header.get("Invert").bool()));
+    out.set("invert_match", flag(header.get("Invert").flag()));
     Some(out.or_from(header.origin))
 }
 
@@ -193,7 +193,7 @@ fn query(query: &Tree) -> Option<Tree> {
     } else if says(query.get("Regex")) {
         message! { "string_match": message! { "safe_regex": regex(query.get("Regex").clone()) } }
     } else if query.get("Present").bool() {
-        message! { "present_match": true }
+        message! { "present_match": query.get("Present").flag() }
     } else {
         return None;
     };
@@ -231,7 +231,7 @@ pub(crate) fn hash(action: &mut Tree, balancer: Option<&Tree>) -> Result<(), Fai
     for policy in balancer.get("HashPolicies").items() {
         let value = policy.get("FieldValue").clone();
         let mut out = if policy.get("SourceIP").bool() {
-            message! { "connection_properties": message! { "source_ip": true } }
+            message! { "connection_properties": message! { "source_ip": policy.get("SourceIP").flag() } }
         } else {
             match policy.get("Field").text() {
                 "header" => message! { "header": message! { "header_name": value } },
@@ -240,7 +240,7 @@ pub(crate) fn hash(action: &mut Tree, balancer: Option<&Tree>) -> Result<(), Fai
                 other => return Err(Failure::new(format!("unsupported load balancer hash policy field: {other}"), policy.origin)),
             }
         };
-        out.set("terminal", flag(policy.get("Terminal").bool()));
+        out.set("terminal", flag(policy.get("Terminal").flag()));
         policies.push(out.or_from(policy.origin));
     }
     action.set("hash_policy", list(policies));
@@ -248,11 +248,11 @@ pub(crate) fn hash(action: &mut Tree, balancer: Option<&Tree>) -> Result<(), Fai
 }
 
 fn cookie(name: Tree, config: &Tree) -> Tree {
-    let life = config.get("TTL").int();
-    let life = match (config.get("Session").bool(), life) {
-        (true, _) => duration(0),
+    let (session, life) = (config.get("Session").flag(), config.get("TTL").number());
+    let life = match (*session, *life) {
+        (true, _) => duration(session.map(|_| 0)),
         (false, 0) => Tree::NULL,
-        (false, life) => duration(life),
+        (false, _) => duration(life),
     };
     message! { "name": name, "ttl": life, "path": copied(config.get("Path")) }
 }

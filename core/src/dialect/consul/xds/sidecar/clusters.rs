@@ -10,7 +10,7 @@ use crate::dialect::consul::xds::parts::cluster::{breakers, by_dns, by_stream, h
 use crate::dialect::consul::xds::parts::config::{CONNECT_TIMEOUT, ProxyConfig, UpstreamConfig};
 use crate::dialect::consul::xds::parts::endpoint::by_name;
 use crate::dialect::consul::xds::parts::name::peer_cluster;
-use crate::dialect::consul::xds::parts::proto::{copied, endpoint, message, one, sourced, sourced_millis};
+use crate::dialect::consul::xds::parts::proto::{copied, endpoint, message, millis, one};
 use crate::dialect::consul::xds::parts::{escape, jwt, tls};
 use crate::ir::Tree;
 use crate::resource::Sourced;
@@ -66,7 +66,7 @@ fn local(cx: &Context<'_>, name: &str, protocol: &str, port: &Tree) -> Result<Tr
     let locality = message! { "lb_endpoints": one(endpoint) };
     let mut cluster = message! {
         "name": name,
-        "connect_timeout": sourced_millis(config.connect_timeout),
+        "connect_timeout": millis(config.connect_timeout),
         "type": "STATIC",
         "load_assignment": message! { "cluster_name": name, "endpoints": one(locality) },
     };
@@ -74,7 +74,7 @@ fn local(cx: &Context<'_>, name: &str, protocol: &str, port: &Tree) -> Result<Tr
         cluster.set("typed_extension_protocol_options", http2());
     }
     if config.max_connections.value > 0 {
-        let threshold = message! { "max_connections": sourced(config.max_connections.map(go::cut)) };
+        let threshold = message! { "max_connections": config.max_connections.map(go::cut) };
         cluster.set("circuit_breakers", message! { "thresholds": one(threshold) });
     }
     Ok(cluster.or_from(cx.instance.tree.origin))
@@ -88,7 +88,7 @@ fn of_query(cx: &Context<'_>, id: &UpstreamId, upstream: &Tree) -> Result<Tree, 
         let timeout = config.connect_timeout.map(|timeout| if timeout == 0 { CONNECT_TIMEOUT } else { timeout });
         let mut cluster = message! {
             "name": sni.as_str(),
-            "connect_timeout": sourced_millis(timeout),
+            "connect_timeout": millis(timeout),
             "circuit_breakers": breakers(config.limits.as_ref()),
             "outlier_detection": outliers(config.health.as_ref(), None, true),
         };
@@ -127,7 +127,7 @@ fn of_peer(cx: &Context<'_>, id: &UpstreamId, upstream: Option<&Tree>) -> Result
         outliers.set("max_ejection_percent", Tree::from(100_i64));
         let mut cluster = message! {
             "name": peer_cluster(id),
-            "connect_timeout": sourced_millis(config.connect_timeout),
+            "connect_timeout": millis(config.connect_timeout),
             "common_lb_config": no_panic(),
             "circuit_breakers": breakers(config.limits.as_ref()),
             "outlier_detection": outliers,

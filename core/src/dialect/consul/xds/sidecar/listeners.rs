@@ -156,7 +156,7 @@ fn public_address(cx: &Context<'_>, config: &ProxyConfig) -> (Tree, Tree) {
         ("", _) => own.clone(),
         _ => config.bind_address.clone(),
     };
-    let port = if config.bind_port == 0 { cx.instance.tree.get("Port").clone() } else { config.bind_port.into() };
+    let port = if *config.bind_port == 0 { cx.instance.tree.get("Port").clone() } else { config.bind_port.into() };
     (host, port)
 }
 

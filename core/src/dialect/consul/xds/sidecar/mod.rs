@@ -58,7 +58,7 @@ fn endpoints(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
         for address in destination.get("Addresses").items() {
             let gateways = cx.mail.instances(&Watch::GatewaysOf(name.clone()));
             let cluster = destination_name(cx, &name, address.text());
-            out.push(endpoint::assignment(&cluster, &endpoint::Group::all(gateways), ""));
+            out.push(endpoint::assignment(cluster, &endpoint::Group::all(gateways), ""));
         }
     }
     Ok(out)

@@ -16,6 +16,7 @@ use crate::dialect::consul::xds::parts::proto::{duration, empty, list, message, 
 use crate::dialect::consul::xds::parts::tls;
 use crate::ir::Tree;
 use crate::order::{Gather as _, Order as _};
+use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -72,26 +73,26 @@ pub(crate) fn of_peer(cx: &Context<'_>, id: &UpstreamId, filters: Tree) -> Optio
 }
 
 /// Instances that are dialled by their own addresses, by target.
-fn passthrough(cx: &Context<'_>, proxy: &ConnectProxy) -> BTreeMap<UpstreamId, (BTreeSet<Str>, i64)> {
+fn passthrough(cx: &Context<'_>, proxy: &ConnectProxy) -> BTreeMap<UpstreamId, (BTreeSet<Str>, Sourced<i64>)> {
     let local = &cx.instance.node.datacenter;
-    let mut found: BTreeMap<UpstreamId, (BTreeSet<Str>, i64)> = BTreeMap::new();
+    let mut found: BTreeMap<UpstreamId, (BTreeSet<Str>, Sourced<i64>)> = BTreeMap::new();
     for (_, chain) in cx.mail.chains().filter(|(id, _)| proxy.is_implicit(cx.mail, id)) {
         let own = own_health(chain);
-        let mut targets: Vec<(UpstreamId, &[Arc<Instance>], bool, i64)> = Vec::new();
+        let mut targets = Vec::new();
         for target in chain.targets.values().filter(|target| target.peer.is_empty()) {
             let instances = cx.mail.of_target(target, local);
             targets.push((target.upstream(), instances, target.dialed_directly, target.connect_timeout));
         }
         if !chain.targets.contains_key(&chain.id()) {
             let id = UpstreamId { datacenter: chain.datacenter.clone(), ..UpstreamId::service(&chain.service) };
-            targets.push((id, cx.mail.instances(&Watch::Health(own)), false, TIMEOUT));
+            targets.push((id, cx.mail.instances(&Watch::Health(own)), false, TIMEOUT.into()));
         }
         for (target, instances, directly, timeout) in targets {
             let dialled = instances.iter().filter(|instance| directly || instance.proxy.at(&["TransparentProxy", "DialedDirectly"]).bool());
             let addresses = dialled.map(|instance| instance.best_address(instance.node.datacenter != *local).0);
             let addresses: BTreeSet<Str> = addresses.gathered();
             if !addresses.is_empty() {
-                let timeout = if timeout > 0 { timeout } else { TIMEOUT };
+                let timeout = if *timeout > 0 { timeout } else { TIMEOUT.into() };
                 found.entry(target).or_insert((BTreeSet::new(), timeout)).0.extend(addresses);
             }
         }
@@ -201,7 +202,7 @@ fn order(chain: &Tree) -> String {
 pub(crate) fn clusters(cx: &Context<'_>, proxy: &ConnectProxy, out: &mut Vec<Tree>) {
     let local = &cx.instance.node.datacenter;
     let mode = cx.instance.proxy.get("Mode").origin;
-    let through = |name: &str, timeout: i64, socket: Tree| {
+    let through = |name: &str, timeout: Sourced<i64>, socket: Tree| {
         message! {
             "name": name,
             "type": "ORIGINAL_DST",
@@ -212,7 +213,7 @@ pub(crate) fn clusters(cx: &Context<'_>, proxy: &ConnectProxy, out: &mut Vec<Tre
         .or_from(mode)
     };
     if !cx.mesh().at(&["TransparentProxy", "MeshDestinationsOnly"]).bool() {
-        out.push(through(ORIGINAL, TIMEOUT, Tree::NULL));
+        out.push(through(ORIGINAL, TIMEOUT.into(), Tree::NULL));
     }
     for (id, (_, timeout)) in passthrough(cx, proxy) {
         let sni = names::service_sni(&id.name, "", local, TRUST_DOMAIN);

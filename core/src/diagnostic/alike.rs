@@ -1,0 +1,100 @@
+//! Many findings that say the same of different names, as one.
+//!
+//! What must not be here: what is found.
+
+use super::{Diagnostic, Place};
+use crate::resource::{ObjectId, ResourceKey};
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// So many each have a finding of their own.
+const MOST: usize = 8;
+
+/// So many of the others are named.
+const NAMED: usize = 3;
+
+/// What findings have in common that differ in one name alone.
+#[derive(PartialEq, Eq, Hash)]
+struct Sentence {
+    code: &'static str,
+    resource: Option<ResourceKey>,
+    before: String,
+    after: String,
+}
+
+/// Findings of which many are alike, with one in the place of those: of one code, about one resource, and in the same words but for the first name
+/// that they quote. It stands where the first of them stands, and names the next.
+pub(crate) fn join_alike(all: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    if all.len() <= MOST {
+        return all;
+    }
+    let mut groups: HashMap<Sentence, BTreeSet<(At, usize)>> = HashMap::new();
+    for (at, finding) in all.iter().enumerate().filter(|(_, finding)| finding.help.is_none() && finding.fix.is_none() && finding.related.is_empty()) {
+        let Some((before, _, after)) = in_parts(&finding.message) else { continue };
+        let (before, after) = (before.to_string(), after.to_string());
+        let sentence = Sentence { code: finding.code.name, resource: finding.resource.clone(), before, after };
+        groups.entry(sentence).or_default().insert((place(finding), at));
+    }
+    let mut out: Vec<Option<Diagnostic>> = all.into_iter().map(Some).collect();
+    for alike in groups.into_values().filter(|alike| alike.len() > MOST) {
+        let mut taken = alike.into_iter().filter_map(|(_, at)| Some((at, out.get_mut(at)?.take()?))).collect::<Vec<_>>().into_iter();
+        let Some((at, mut first)) = taken.next() else { continue };
+        let more = taken.len() - NAMED;
+        let names: Vec<String> = taken.take(NAMED).filter_map(|(_, other)| Some(format!("`{}`", in_parts(&other.message)?.1))).collect();
+        first.message = format!("{}; the same holds for {} and {more} more", first.message, names.join(", "));
+        out[at] = Some(first);
+    }
+    out.into_iter().flatten().collect()
+}
+
+/// A sentence before the first name that it quotes, the name, and what comes after it.
+fn in_parts(message: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = message.split_once('`')?;
+    let (name, after) = rest.split_once('`')?;
+    Some((before, name, after))
+}
+
+/// An object, or a source, and a place in it.
+type At = (Option<ObjectId>, u32, u32);
+
+/// Where a finding stands among others.
+fn place(of: &Diagnostic) -> At {
+    match &of.place {
+        Place::Node { object, node, .. } => (Some(*object), 0, node.0),
+        Place::Text(source, range) => (None, source.0, range.start),
+        Place::Whole => (None, u32::MAX, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::codes;
+    use super::*;
+    use crate::resource::SourceId;
+    use crate::text::TextRange;
+
+    fn finding(at: u32, message: String) -> Diagnostic {
+        Diagnostic::new(&codes::ASSUMED_OBJECT, message, Place::Text(SourceId(0), TextRange::new(at, at + 1)))
+    }
+
+    #[test]
+    fn a_thousand_that_differ_in_a_name_are_one() {
+        let last_first = (0..1_000).rev().map(|at| finding(at, format!("`s{at}` in `web` is not there")));
+        let other = finding(2_000, "`x` in `api` is not there".into());
+        let joined = join_alike(last_first.chain([other.clone()]).collect());
+        let [one, kept] = &joined[..] else { panic!("{joined:?}") };
+        assert_eq!(one.message, "`s0` in `web` is not there; the same holds for `s1`, `s2`, `s3` and 996 more");
+        assert!(place(one) == (None, 0, 0) && *kept == other, "{joined:?}");
+    }
+
+    #[test]
+    fn a_few_each_stay_at_their_place() {
+        let few: Vec<Diagnostic> = (0..8).map(|at| finding(at, format!("`s{at}` is not there"))).collect();
+        assert_eq!(join_alike(few.clone()), few);
+        let different = (0..20).map(|at| finding(at, format!("{at} is too much")));
+        assert_eq!(join_alike(different.collect()).len(), 20, "sentences without names are not alike");
+    }
+}

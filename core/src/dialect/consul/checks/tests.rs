@@ -1,0 +1,70 @@
+//! What checks find beyond the examples of their pages.
+
+use crate::check::check;
+use crate::compilation::Options;
+use crate::compile::{EmittedByGateway, compile};
+use crate::diagnostic::Policy;
+use crate::dialect::{self, consul::DIALECT};
+use crate::executor::Sequential;
+use crate::resource::Inputs;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The messages of a code.
+fn found(code: &str, documents: &[&str]) -> Vec<String> {
+    let mut compilation = compile(&Inputs::one("mesh.yaml", documents.join("\n---\n").as_str()), &Options::of(&DIALECT), dialect::ALL);
+    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+    compilation.all_diagnostics().filter(|finding| finding.code.name == code).map(|finding| finding.message.clone()).collect()
+}
+
+const HTTP: &str = "{Kind: proxy-defaults, Name: global, Config: {protocol: http}}";
+const AGENT: &str = "{Kind: consul-agent, Datacenter: dc1, Node: n1}";
+
+#[test]
+fn each_port_of_an_instance_must_exist() {
+    let ports = |own: u32, wan: u32| {
+        let service = format!(
+            "service: {{name: api, port: {own}, address: 10.0.0.1, tagged_addresses: {{wan: {{address: 198.51.100.7, port: {wan}}}, \
+             lan: {{address: 10.0.0.1, port: 0}}}}}}"
+        );
+        found("port-out-of-range", &[&service])
+    };
+    assert_eq!(ports(8080, 443), [""; 0]);
+    assert_eq!(ports(8080, 70_000), ["the service `api` is registered with the port 70000 at its address `wan`, which does not exist"]);
+    assert_eq!(
+        ports(80_000, 443),
+        ["the service `api` is registered with the port 80000, which does not exist"],
+        "and not once more for each address"
+    );
+}
+
+#[test]
+fn many_splits_to_missing_services_are_one_finding() {
+    let splits = |count: usize| {
+        let share = 100.0 / count as f64;
+        let all: Vec<String> = (0..count).map(|at| format!("{{Weight: {share}, Service: s{at}}}")).collect();
+        let splitter = format!("{{Kind: service-splitter, Name: web, Splits: [{}]}}", all.join(", "));
+        found("split-without-instances", &[HTTP, &splitter, "service: {name: api, port: 80, connect: {sidecar_service: {}}}"])
+    };
+    assert_eq!(splits(5).len(), 5);
+    assert_eq!(splits(1_000), ["this split leads to `s0`, which has no instances; the same holds for `s1`, `s2`, `s3` and 996 more"]);
+}
+
+#[test]
+fn what_an_agent_does_not_tell_is_said_where_it_is_needed() {
+    let not_in_api = |documents: &[&str]| found("not-in-consul-api", documents).len();
+    let gateway = "{Node: n1, Address: 10.0.0.1, Service: {Service: mesh-gateway, Kind: mesh-gateway, Port: 8443}}";
+    let exported = "{Kind: exported-services, Name: default, Services: [{Name: web, Consumers: [{Peer: cloud}]}]}";
+    assert_eq!(not_in_api(&[AGENT, HTTP, gateway, exported]), 1);
+    assert_eq!(not_in_api(&[AGENT, gateway, exported]), 0, "other protocols are handed on as they are");
+    assert_eq!(not_in_api(&[HTTP, gateway, exported]), 0, "certificates of what files say are made");
+    let transparent = "{Node: n1, Address: 10.0.0.1, Service: {ID: web-proxy, Service: web-proxy, Kind: connect-proxy, Port: 21000, \
+                       Proxy: {DestinationServiceName: web, DestinationServiceID: web, Mode: transparent}}}";
+    let redirect = "{Kind: service-resolver, Name: old, Redirect: {Service: web}}";
+    assert_eq!(not_in_api(&[AGENT, transparent, redirect]), 1);
+    assert_eq!(not_in_api(&[AGENT, &transparent.replace(", Mode: transparent", ""), redirect]), 0);
+    let told = "{Node: n1, Address: 10.0.0.1, Service: {ID: old-proxy, Service: old-proxy, Kind: connect-proxy, Port: 21001, \
+                TaggedAddresses: {consul-virtual: {Address: 240.0.0.5, Port: 21001}}, Proxy: {DestinationServiceName: old}}}";
+    assert_eq!(not_in_api(&[AGENT, transparent, redirect, told]), 0);
+}

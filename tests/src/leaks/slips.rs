@@ -1,0 +1,75 @@
+//! Values that slips of the keyboard moved to where a reader does not expect them, in texts that can be read nevertheless: each was found by
+//! chance once (`mistyped`).
+//!
+//! What must not be here: what is done with them.
+
+use super::{Form, indented};
+
+/// Texts in which a slip or two moved a value.
+pub(super) const SLIPS: &[Form] = &[
+    ("a token behind the block of tokens", |v| {
+        format!("acl {{\n  tokens {{\n    agent = \"{}\"\n  }} replication = \"{}\"\n}}\n", v.plain(), v.plain())
+    }),
+    ("a flag that became an anchor", |v| {
+        format!("service:\n  name: web\n  checks: [{{name: c, args: [/bin/check, &-token, \"{}\"], interval: 1s}}]\n", v.plain())
+    }),
+    ("a flag and its value in one word", |v| {
+        format!("service::\n  name: web\n  checks: [{{name: c, args: [/bin/check, -token! \"{}\"], interval: 1s}}]\n", v.plain())
+    }),
+    ("a flag's value that became a key", |v| {
+        format!("service:\n  name: web\n  checks: [{{name' c, args: [/bin/check, --token, \"{}\":], interval: 1s}}]\n", v.plain())
+    }),
+    ("a key in base64 without a blank before it", |v| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{password: {}}}\nbinaryData:\n  store:{}\n",
+            v.plain(),
+            v.packed_key()
+        )
+    }),
+    ("a key that became a part of a name", |v| {
+        format!("Kind: inline-certificate\nName: cert\"PrivateKey:'{}\nPrivateKey: {}\nCertificate: x\n", v.packed(), v.packed())
+    }),
+    ("a comma in the name of a header", |v| {
+        format!(
+            "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p, namespace: default}}\nspec:\n  routes:\n  - requestHeadersPolicy:\n      set::\n       name:X-Api,-Key, value: {}}}\n",
+            v.plain()
+        )
+    }),
+    ("a header's value in a line of its own", |v| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, namespace: default}}\nspec:\n  hostname: '*'\n  prefix: /m/\n  service: m\n  add_request_headers:\n    Authorization: Basic {}\n    x-token: \nvalue: {}}}\n",
+            v.packed(),
+            v.plain()
+        )
+    }),
+    ("a comment that became an item", |v| {
+        format!(
+            "apiVersion: v1\nkind: List\nitems:\n- {}\n- apiVersion: v1\n  kind: Secret\n  metadata: {{name: s}}\n  data:\n    tls.key:*{} # {}\n",
+            v.plain(),
+            v.packed(),
+            v.plain()
+        )
+    }),
+    ("a key of base64 that ends with a colon", |v| format!("metadata: {{name: s}}\nthings::\n  one:{}:\n  two: {}\n", v.packed(), v.plain())),
+    ("a fragment in the user of a URL", |v| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, annotations: {{url: 'https://user#:{}@example.com/'}}}}\nspec: {{hostname: '*', prefix: /m/, service: m}}\n",
+            v.plain()
+        )
+    }),
+    ("a line behind the end of a key", |v| {
+        let key = v.key();
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n  tls.key: |\n{}*  packed: {}\n",
+            indented(&key, 4).trim_end(),
+            v.packed_key()
+        )
+    }),
+    ("another mark for a colon in a file", |v| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n  app.yaml:  |\n    db:\n      password* {}\n    !  apiKey: '{}'\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
+];
