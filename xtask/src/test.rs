@@ -193,6 +193,15 @@ fn module() -> PathBuf {
     portable().join("wasm32-unknown-unknown/debug/chancery_parity.wasm")
 }
 
+/// The same command with a real Envoy to ask, where there is one.
+fn with_envoy(command: &mut Command) -> &mut Command {
+    match setup::envoy() {
+        Ok(envoy) => drop(command.env("CHANCERY_ENVOY", envoy)),
+        Err(error) => println!("Envoy is not asked: {error}"),
+    }
+    command
+}
+
 /// Unit tests, suites, fixtures, doc tests; parity with WebAssembly and what Envoy says are among them.
 fn tests() -> Result<Ended, String> {
     let mut command = workspace()?;
@@ -200,10 +209,7 @@ fn tests() -> Result<Ended, String> {
     if module().is_file() {
         command.env("CHANCERY_WASM", module());
     }
-    match setup::envoy() {
-        Ok(envoy) => drop(command.env("CHANCERY_ENVOY", envoy)),
-        Err(error) => println!("Envoy is not asked: {error}"),
-    }
+    with_envoy(&mut command);
     match works("go", &["version"]).then(setup::helm) {
         Some(helm) => drop(command.env("CHANCERY_HELM", helm?)),
         None => println!("Helm is not asked: there is no Go to build it with"),
@@ -316,13 +322,13 @@ fn apiserver() -> Result<Ended, String> {
 
 /// What follows a cluster, on a real API server.
 fn cluster() -> Result<Ended, String> {
-    call(workspace()?.args(["--test", "cluster"]))?;
+    call(with_envoy(workspace()?.args(["--test", "cluster"])))?;
     Ok(Ended::Passed)
 }
 
 /// What follows a Consul agent, on real ones.
 fn consul() -> Result<Ended, String> {
-    call(workspace()?.args(["--test", "consul_agent"]))?;
+    call(with_envoy(workspace()?.args(["--test", "consul_agent"])))?;
     Ok(Ended::Passed)
 }
 
@@ -330,7 +336,7 @@ fn consul() -> Result<Ended, String> {
 fn chaos() -> Result<Ended, String> {
     let mut command = workspace()?;
     command.args(["--test", "cluster", "whatever_happens", "--", "--nocapture"]);
-    call(command.env("CHANCERY_CHAOS", env::var("CHANCERY_CHAOS").unwrap_or_else(|_| "30".into())))?;
+    call(with_envoy(&mut command).env("CHANCERY_CHAOS", env::var("CHANCERY_CHAOS").unwrap_or_else(|_| "30".into())))?;
     Ok(Ended::Passed)
 }
 
@@ -367,10 +373,7 @@ fn over_corpora(suite: &str, variable: &str, most: &str) -> Result<Ended, String
     let mut command = cargo();
     command.args(["test", "--release", "--package", "chancery-tests", "--test", "suite", suite, "--", "--nocapture"]);
     command.env("CHANCERY_CORPUS", cases).env(variable, most);
-    match setup::envoy() {
-        Ok(envoy) => drop(command.env("CHANCERY_ENVOY", envoy)),
-        Err(error) => println!("Envoy is not asked: {error}"),
-    }
+    with_envoy(&mut command);
     call(&mut command)?;
     Ok(Ended::Passed)
 }
