@@ -1,5 +1,5 @@
-//! Measures what the README promises, and writes the table: `bench CHANCERY MODULE.wasm TABLE.md`; `bench mesh` measures a Consul cluster alone, and
-//! `bench edit KIND COUNT ROUNDS` edits of so many resources, for a profiler.
+//! Measures what the README promises, and writes the table: `bench CHANCERY MODULE.wasm TABLE.md`; `bench mesh` measures a Consul cluster alone.
+//! `bench edit KIND COUNT ROUNDS` edits one resource of COUNT, ROUNDS times, and does nothing else: it is there for a profiler.
 //!
 //! The configurations are made by `chancery_tests::generate`, so that everybody measures the same. Every figure is the best of a few
 //! runs: what else the machine does is no property of ours.
@@ -257,7 +257,7 @@ fn edit(documents: &[String], line: &str, rounds: usize, given: fn(&[String], Ra
     (scratch, edited)
 }
 
-/// Edits of so many resources, as one text and as objects.
+/// Prints what it takes to edit one of `count` resources: in one text, and as an object of its own.
 fn edits(kind: &str, count: usize, rounds: usize) {
     let of = [MAPPINGS, PROXIES, INGRESSES].into_iter().find(|of| of.name == kind).expect("Mappings, HTTPProxies or Ingresses");
     let documents = (of.documents)(count, 7);

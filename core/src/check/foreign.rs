@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 /// At most this many kinds are named.
 const MOST: usize = 6;
 
-/// Joins the notices of a side into the first of them. A kind that nobody has is reported as that, and needs no notice.
+/// Joins the notices of a side into the first of them. An object whose kind does not exist has an error or a warning, and loses its notice.
 pub(super) fn join(side: &mut Side) {
     let is_mistake = |finding: &&Diagnostic| finding.code == &codes::UNKNOWN_KIND && finding.severity != Severity::Notice;
     let mistakes: BTreeSet<ResourceKey> = side.diagnostics.iter().filter(is_mistake).filter_map(|finding| finding.resource.clone()).collect();

@@ -25,8 +25,8 @@ pub(super) fn may_be_credentials(document: &Document, text: &str, has_credential
     (has_credentials || says_sensitive(text)) && (is_broken || has_sign_of_slip(document, text))
 }
 
-/// Whether a text that can be read has what nobody writes without quotes: a key with a mark or a blank in it, or a value that closes a bracket
-/// which it does not open.
+/// Whether a text that can be read shows a slip of the keyboard. People put these in quotes: a key that contains punctuation or a blank, and a value
+/// that ends with a closing bracket but has no opening one.
 fn has_sign_of_slip(document: &Document, text: &str) -> bool {
     let spans = &document.spans;
     let plain = |range: TextRange| Some(range.slice(text)).filter(|written| !written.is_empty() && !written.starts_with(['"', '\'']));

@@ -7,11 +7,12 @@ use crate::compilation::{SideRef, State, Why};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::{at_name, endpoints};
 use crate::ir::ClusterDiscovery;
+use crate::order::Gather as _;
 use crate::resource::Object;
 use crate::text::Node;
 use alloc::format;
 use alloc::vec::Vec;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 /// Kinds that ask for a port, the one first whose finding helps most.
 const ASKING: [&str; 7] = ["Gateway", "HTTPProxy", "Ingress", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"];
@@ -53,7 +54,7 @@ pub fn same_conditions(side: SideRef<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Services to which requests go and of which Contour finds no endpoints: Envoy answers each of these requests with 503.
+/// Services to which requests go and of which Contour finds no endpoints: Envoy cannot forward these requests.
 pub fn no_endpoints(side: SideRef<'_>) -> Vec<Diagnostic> {
     let clusters = side.irs().flat_map(|ir| &ir.clusters);
     let empty = clusters.filter_map(|cluster| match &cluster.discovery {
@@ -62,6 +63,9 @@ pub fn no_endpoints(side: SideRef<'_>) -> Vec<Diagnostic> {
         }
         _ => None,
     });
+    let is_old = |object: &&Object| *object.key.kind == *"Endpoints";
+    let old: HashMap<_, &Object> =
+        side.objects().iter().filter(is_old).filter_map(|object| Some((endpoints::service_of(object)?, object))).gathered();
     let mut reported = HashSet::new();
     let mut found = Vec::new();
     for (cluster, service) in empty {
@@ -69,10 +73,13 @@ pub fn no_endpoints(side: SideRef<'_>) -> Vec<Diagnostic> {
             continue;
         }
         let origin = cluster.name.origin;
-        let message = format!("`{service}` has no endpoints: Envoy answers every request to it with 503");
+        let message = format!("`{service}` has no endpoints: Envoy cannot forward requests to it");
         let mut finding = Diagnostic::new(&codes::NO_ENDPOINTS, message, Place::origin(origin));
         finding.resource = origin.and_then(|origin| side.objects().get(origin.object())).map(|object| object.key.clone());
-        found.push(match old_endpoints(side, service) {
+        // `NAMESPACE/NAME`, and the name of a port where it has one.
+        let mut parts = service.split('/');
+        let name = (parts.next(), parts.next().unwrap_or_default());
+        found.push(match old.get(&name) {
             Some(old) => finding
                 .related(at_name(old), "these endpoints are not read")
                 .help("Contour reads EndpointSlices. A cluster makes them of Endpoints by itself; a file must have them"),
@@ -80,11 +87,4 @@ pub fn no_endpoints(side: SideRef<'_>) -> Vec<Diagnostic> {
         });
     }
     found
-}
-
-/// The Endpoints of a Service by the name of its assignment, `NAMESPACE/NAME`, with a port's name where it has one.
-fn old_endpoints<'a>(side: SideRef<'a>, assignment: &str) -> Option<&'a Object> {
-    let mut parts = assignment.split('/');
-    let service = (parts.next(), parts.next()?);
-    side.objects().iter().find(|object| *object.key.kind == *"Endpoints" && endpoints::service_of(object) == Some(service))
 }
