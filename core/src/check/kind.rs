@@ -1,21 +1,27 @@
-//! Kinds of Kubernetes' and Contour's own groups that do not exist: nobody reads such an object, and no API server takes it.
+//! Kinds that a group does not have: nobody reads such an object, and no API server takes it.
 //!
-//! What must not be here: kinds of a dialect's own groups of which the dialect reports, and kinds of projects that are not known here.
+//! What must not be here: the kinds of dialects, which list them, and kinds of groups that are not known here.
 
 use super::whole::Whole;
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::resource::{Object, nearest};
 use alloc::format;
+use alloc::vec::Vec;
 
-/// A group, whether it has no other kinds, and its kinds.
-type Group = (&'static str, bool, &'static [&'static str]);
+/// A group of Kubernetes' API.
+struct Group {
+    name: &'static str,
+    /// Whether it has no other kinds, nor will have.
+    is_complete: bool,
+    kinds: &'static [&'static str],
+}
 
-/// Groups whose kinds are known. Where a later version may have more, only a kind that is nearly one of these is reported.
+/// Groups of Kubernetes itself. Where a later version may have more, only a kind that is nearly one of these is reported.
 const GROUPS: &[Group] = &[
-    (
-        "",
-        true,
-        &[
+    Group {
+        name: "",
+        is_complete: true,
+        kinds: &[
             "Binding",
             "ComponentStatus",
             "ConfigMap",
@@ -34,13 +40,13 @@ const GROUPS: &[Group] = &[
             "Service",
             "ServiceAccount",
         ],
-    ),
-    ("networking.k8s.io", false, &["Ingress", "IngressClass", "NetworkPolicy", "IPAddress", "ServiceCIDR"]),
-    ("discovery.k8s.io", false, &["EndpointSlice"]),
-    (
-        "gateway.networking.k8s.io",
-        false,
-        &[
+    },
+    Group { name: "networking.k8s.io", is_complete: false, kinds: &["Ingress", "IngressClass", "NetworkPolicy", "IPAddress", "ServiceCIDR"] },
+    Group { name: "discovery.k8s.io", is_complete: false, kinds: &["EndpointSlice"] },
+    Group {
+        name: "gateway.networking.k8s.io",
+        is_complete: false,
+        kinds: &[
             "GatewayClass",
             "Gateway",
             "HTTPRoute",
@@ -52,34 +58,46 @@ const GROUPS: &[Group] = &[
             "BackendTLSPolicy",
             "ListenerSet",
         ],
-    ),
-    ("projectcontour.io", true, &["HTTPProxy", "TLSCertificateDelegation", "ExtensionService", "ContourConfiguration", "ContourDeployment"]),
+    },
 ];
 
 pub(super) fn check(whole: &mut Whole<'_>) {
+    let listed = (whole.side.dialect().listing)();
     for object in whole.side.objects().iter().filter(|object| !object.broken && object.parent.is_none()) {
-        if let Some(finding) = unknown(object) {
+        // Documents of other tools have no version, and a list has any kind's name. What a stage reported needs no further report.
+        let kind = object.key.kind.as_str();
+        if object.api_version.is_empty() || kind.is_empty() || kind.ends_with("List") || whole.wrong.contains(&object.id) {
+            continue;
+        }
+        let group = object.key.group.as_str();
+        let finding = match GROUPS.iter().find(|known| known.name == group) {
+            Some(known) => unknown(object, known.kinds, known.is_complete),
+            None => {
+                // Of its own groups, a dialect lists all kinds.
+                let own: Vec<&str> = listed.iter().filter(|listed| listed.own && listed.group == group).map(|listed| listed.name).collect();
+                if own.is_empty() { None } else { unknown(object, &own, true) }
+            }
+        };
+        if let Some(finding) = finding {
             whole.report(finding);
         }
     }
 }
 
-fn unknown(object: &Object) -> Option<Diagnostic> {
-    let kind = &*object.key.kind;
-    let (group, closed, kinds) = GROUPS.iter().find(|(group, ..)| *group == &*object.key.group)?;
-    // Documents of other tools have no version, and a list has any kind's name.
-    if object.api_version.is_empty() || kind.is_empty() || kinds.contains(&kind) || kind.ends_with("List") {
+fn unknown(object: &Object, kinds: &[&str], is_complete: bool) -> Option<Diagnostic> {
+    let (kind, group) = (object.key.kind.as_str(), object.key.group.as_str());
+    if kinds.contains(&kind) {
         return None;
     }
     let near = nearest(kind, kinds.iter().copied());
-    if near.is_none() && !closed {
+    if near.is_none() && !is_complete {
         return None;
     }
-    let of = if group.is_empty() { "Kubernetes' core group" } else { group };
+    let group = if group.is_empty() { "Kubernetes' core group" } else { group };
     let place = Place::value(object.id, object.root.get("kind").map_or(object.root.id, |kind| kind.id));
-    let mut finding =
-        Diagnostic::new(&codes::UNKNOWN_KIND, format!("unknown kind {kind}: {of} has no such kind"), place.clone()).about(object.key.clone());
-    finding.severity = if *closed { Severity::Error } else { Severity::Warning };
+    let message = format!("unknown kind {kind}: {group} has no such kind");
+    let mut finding = Diagnostic::new(&codes::UNKNOWN_KIND, message, place.clone()).about(object.key.clone());
+    finding.severity = if is_complete { Severity::Error } else { Severity::Warning };
     Some(match near {
         Some(near) => finding.help(format!("did you mean {near}?")).fix(format!("write {near}"), place, near),
         None => finding,

@@ -1,7 +1,7 @@
 //! What a user decides about findings, and what is not reported although it looks like it.
 
 use super::check;
-use crate::compilation::{OptionValue, Options};
+use crate::compilation::{Dialect, OptionValue, Options};
 use crate::compile::{EmittedByGateway, compile};
 use crate::diagnostic::{Level, Policy, Severity};
 use crate::dialect;
@@ -296,4 +296,26 @@ fn only_services_without_endpoints_are_assumed_to_have_some() {
     );
     let found = assumed(format!("{services}{slice}{}", proxy.replace(", {name: c, port: 80}", "")));
     assert_eq!(found, ["b", "b", "the Service `b` has no endpoints in the input; it is assumed to have one"]);
+}
+
+#[test]
+fn a_kind_that_its_group_does_not_have_is_an_error_with_the_nearest_kind() {
+    let object = |version: &str, kind: &str| format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\n");
+    let reported = |dialect: &'static Dialect, text: &str| -> Vec<(Severity, String)> {
+        let mut compilation = compile(&Inputs::one("a.yaml", text), &Options::of(dialect), dialect::ALL);
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+        let of_kind = compilation.all_diagnostics().filter(|finding| finding.code.name == "unknown-kind");
+        of_kind.map(|finding| (finding.severity, finding.help.as_deref().unwrap_or_default().into())).collect()
+    };
+    for dialect in [&dialect::ambassador::DIALECT, &dialect::contour::DIALECT, &dialect::ingress::DIALECT] {
+        assert_eq!(reported(dialect, &object("v1", "Secrets")), [(Severity::Error, "did you mean Secret?".into())], "{}", dialect.name);
+        assert_eq!(reported(dialect, &object("networking.k8s.io/v1", "Ingres")), [(Severity::Warning, "did you mean Ingress?".into())]);
+        let other = reported(dialect, &object("networking.k8s.io/v1", "TomorrowsKind"));
+        assert!(other.iter().all(|(severity, _)| *severity == Severity::Notice), "it may be a kind of a later version: {other:?}");
+    }
+    assert_eq!(
+        reported(&dialect::contour::DIALECT, &object("projectcontour.io/v1", "HTTPProxi")),
+        [(Severity::Error, "did you mean HTTPProxy?".into())]
+    );
+    assert_eq!(reported(&dialect::ambassador::DIALECT, &object("getambassador.io/v2", "Maping")).len(), 1, "the stage has reported it");
 }
