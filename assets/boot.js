@@ -1,6 +1,5 @@
 // Starts the page, and beside it the worker that it will likely need, so that both load at the same time. Once all is there, the page is kept for
 // when there is no network.
-import init from "./chancery-page.js";
 import { parts } from "./parts.js";
 import { expect, prepare, shared } from "./start.js";
 
@@ -35,7 +34,7 @@ const page = () => (shared ? shared.program("chancery-page_bg.wasm").catch(own) 
 const further = parts("chancery-page");
 // The web view of the window answers a request only when the one before it is read. So the page is requested after its part is there.
 const ready = hosted ? further("host").catch(() => {}) : Promise.resolve();
-const begun = ready.then(() => init({ module_or_path: page() }));
+const begun = Promise.all([import("./chancery-page.js"), ready]).then(([{ default: init }]) => init({ module_or_path: page() }));
 
 // Without the program there is nothing but this.
 begun.catch(() => {

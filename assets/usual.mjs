@@ -94,7 +94,7 @@ export const usual = async (dialect, fresh, isAll, asked) => {
     const saved = requests(ask);
     const lines = text.split("\n");
     for (const at of some(lines.length, 12)) {
-      for (const edited of [lines.toSpliced(at - 1, 1), lines.with(at - 1, `${lines[at - 1]}x`), lines.with(at - 1, `${lines[at - 1].slice(0, -2)}`), lines.slice(0, at)]) {
+      for (const edited of [lines.toSpliced(at - 1, 1), lines.with(at - 1, `${lines[at - 1]}x`), lines.with(at - 1, `${lines[at - 1]} # why`), lines.with(at - 1, `${lines[at - 1].slice(0, -2)}`), lines.slice(0, at)]) {
         ask({ compile: work(edited.join("\n")) });
         ask({ graph: FOCUS });
         const request = ask({ suggest: null });

@@ -6,7 +6,7 @@ use crate::compilation::{Claim, Dialect, Options};
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::read::{self, DocumentCache, ReadOptions};
 use crate::resource::{Inputs, Objects, ResourceKey, makes_secret, nearest};
-use crate::text::{self, Limits, Node};
+use crate::text;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -237,26 +237,98 @@ fn begins_block(text: &str, name: &str, mut places: impl Iterator<Item = usize>)
     }
     places.any(|at| {
         let after = text.get(at + name.len()..).unwrap_or_default().trim_start_matches([' ', '\t']);
-        line_before(text, at).is_empty() && (after.starts_with('{') || after.strip_prefix('=').is_some_and(opens))
+        ends_line(before(text, at)) && (after.starts_with('{') || after.strip_prefix('=').is_some_and(opens))
     })
 }
 
 /// Whether a key stands at a place, as YAML, JSON and HCL write it.
 fn is_key(text: &str, at: usize, key: &str) -> bool {
-    let before = line_before(text, at).rsplit(['{', ',', '[']).next().unwrap_or_default();
+    let before = before(text, at).rsplit(['{', ',', '[', '\n']).next().unwrap_or_default();
     let after = text.get(at + key.len()..).unwrap_or_default().trim_start_matches(['"', '\'']).trim_start_matches(' ');
     before.trim_matches([' ', '\t', '-', '"', '\'']).is_empty() && after.starts_with([':', '=', '{'])
 }
 
-/// Whether a document has these keys in no other object, the first with a text. What is only a part of something else has them deeper.
-fn has_keys(text: &str, first: &str, others: &[&str]) -> bool {
-    let is_it = |root: &Node| root.get(first).is_some_and(|value| value.as_str().is_some()) && others.iter().all(|key| root.get(key).is_some());
+/// Whether a document has these keys in no other object, the first with a text. What is only a part of something else has them deeper. Nothing is
+/// parsed: the page finds out so which worker it needs, and has no parser.
+fn has_keys(text: &str, first: &'static str, others: &[&'static str]) -> bool {
     text::split(text).into_iter().any(|chunk| {
         let text = chunk.range.slice(text);
-        let says_all = others.iter().all(|key| memmem::find(text.as_bytes(), key.as_bytes()).is_some());
-        let root = if says_all { text::parse(text, &Limits::default()).root } else { None };
-        root.is_some_and(|root| root.as_array().map_or_else(|| is_it(&root), |items| items.iter().any(is_it)))
+        let places = |key: &'static str| memmem::find_iter(text.as_bytes(), key).filter(move |at| is_key(text, *at, key));
+        let says_text = |at: &usize| {
+            let rest = text.get(at + first.len()..).unwrap_or_default().trim_start_matches(['"', '\'', ' ']);
+            rest.strip_prefix([':', '=']).is_some_and(|value| !value.trim_start_matches(' ').starts_with(['{', '[', '|', '>', '\n']))
+        };
+        if others.iter().any(|key| places(key).next().is_none()) {
+            return false;
+        }
+        let outermost = Outermost::of(text);
+        let mut is_outermost = outermost.filter(text);
+        places(first).any(|at| is_outermost(at) && says_text(&at)) && others.iter().all(|key| places(key).any(outermost.filter(text)))
     })
+}
+
+/// Where the keys of a document's own object are, or of the objects of its own list.
+#[derive(Clone, Copy)]
+enum Outermost {
+    /// In so many brackets.
+    Brackets(usize),
+    /// At this column, in no brackets.
+    Column(usize),
+}
+
+impl Outermost {
+    fn of(text: &str) -> Self {
+        let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with(['#', '%']) && !line.starts_with("---");
+        let line = text.lines().find(is_said).unwrap_or_default();
+        let begin = line.trim_start_matches(['-', ' ']);
+        if begin.starts_with(['{', '[']) {
+            let is_opened = |c: &char| c.is_whitespace() || matches!(c, '{' | '[');
+            let opens = begin.chars().next().and_then(|open| text.find(open)).and_then(|at| text.get(at..)).unwrap_or_default();
+            return Self::Brackets(opens.chars().take_while(is_opened).filter(|c| !c.is_whitespace()).count());
+        }
+        Self::Column(line.len() - begin.len())
+    }
+
+    /// Whether places are so. They are asked about in their order.
+    fn filter(self, text: &str) -> impl FnMut(usize) -> bool {
+        let mut brackets = Brackets::default();
+        move |at| match self {
+            Self::Brackets(depth) => brackets.until(text, at) == depth,
+            Self::Column(column) => {
+                let before = before(text, at).trim_end_matches(['"', '\'']);
+                let begin = before.len().checked_sub(column).and_then(|begin| before.split_at_checked(begin));
+                begin.is_some_and(|(lines, indent)| ends_line(lines) && indent.chars().all(|c| matches!(c, ' ' | '-')))
+            }
+        }
+    }
+}
+
+/// In how many brackets a place is. Those in quotes do not count.
+#[derive(Default)]
+struct Brackets {
+    read: usize,
+    depth: usize,
+    quote: Option<u8>,
+    is_escaped: bool,
+}
+
+impl Brackets {
+    fn until(&mut self, text: &str, at: usize) -> usize {
+        for byte in text.as_bytes().get(self.read..at).unwrap_or_default() {
+            match (self.quote, byte) {
+                _ if self.is_escaped => self.is_escaped = false,
+                (Some(b'"'), b'\\') => self.is_escaped = true,
+                (Some(open), byte) if open == *byte => self.quote = None,
+                (Some(_), _) => {}
+                (None, b'"' | b'\'') => self.quote = Some(*byte),
+                (None, b'{' | b'[') => self.depth += 1,
+                (None, b'}' | b']') => self.depth = self.depth.saturating_sub(1),
+                (None, _) => {}
+            }
+        }
+        self.read = at;
+        self.depth
+    }
 }
 
 /// Whether a text is HCL with a labelled block, as programs write it that have resources or jobs: Consul's has none.
@@ -274,10 +346,10 @@ fn has_field(text: &str, key: &str, value: &str, mut places: impl Iterator<Item 
         if value.is_empty() {
             return is_key(text, at, key);
         }
-        let before = line_before(text, at);
-        let last = |of: &str| of.rsplit(['{', ',', '[']).next().unwrap_or_default().trim_matches([' ', '\t', '-', '"', '\'']).len();
+        let before = before(text, at);
+        let last = |of: &str| of.rsplit(['{', ',', '[', '\n']).next().unwrap_or_default().trim_matches([' ', '\t', '-', '"', '\'']).len();
         let written = before.trim_end_matches([' ', '"', '\'', ':', '=']);
-        let name = written.rsplit(['{', ',', ' ', '\t', '"', '\'']).next().unwrap_or_default();
+        let name = written.rsplit(['{', ',', ' ', '\t', '"', '\'', '\n']).next().unwrap_or_default();
         written.len() < before.len() && name.eq_ignore_ascii_case(key) && last(written) == name.len()
     });
     found && !has_labelled_block(text)
@@ -286,29 +358,39 @@ fn has_field(text: &str, key: &str, value: &str, mut places: impl Iterator<Item 
 /// Whether a group that is at these places is in an `apiVersion`.
 fn begins_version(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
     places.any(|at| {
-        let before = line_before(text, at);
-        before.rsplit(['{', ',']).next().is_some_and(|key| key.trim_matches([' ', '"', '\'', ':', '-']) == "apiVersion")
+        before(text, at).rsplit(['{', ',', '\n']).next().is_some_and(|key| key.trim_matches([' ', '"', '\'', ':', '-']) == "apiVersion")
     })
 }
 
 /// Whether a text that is at these places begins a key: an annotation.
 fn begins_key(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
-    places.any(|at| line_before(text, at).trim_matches([' ', '-', '{', '"', '\'']).is_empty())
+    places.any(|at| ends_line(before(text, at).trim_end_matches([' ', '-', '{', '"', '\''])))
 }
 
 /// Whether an Ingress is of a class.
 fn is_class(text: &str, class: &str) -> bool {
     let names = ["ingressClassName:", "kubernetes.io/ingress.class:"];
     names.iter().any(|name| {
-        memmem::find_iter(text.as_bytes(), name).any(|at| {
-            let value = text.get(at + name.len()..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-            !line_before(text, at).contains('#') && value.trim_matches([' ', '"', '\'', '}']) == class
+        let mut places = memmem::find_iter(text.as_bytes(), name).peekable();
+        core::iter::from_fn(|| {
+            // The last one on a line is the one whose value ends the line.
+            let mut at = places.next()?;
+            let end = text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |length| at + length);
+            while let Some(next) = places.next_if(|next| *next < end) {
+                at = next;
+            }
+            Some((before(text, at).rsplit('\n').next().unwrap_or_default(), text.get(at + name.len()..end).unwrap_or_default()))
         })
+        .any(|(before, value)| !before.contains('#') && value.trim_matches([' ', '"', '\'', '}', '\r']) == class)
     })
 }
 
-/// What stands before a place on its line.
-fn line_before(text: &str, at: usize) -> &str {
-    let before = text.get(..at).unwrap_or_default();
-    before.rsplit('\n').next().unwrap_or_default()
+/// What is before a place. Those who look at it look back no further than they must: a line may be the whole text.
+fn before(text: &str, at: usize) -> &str {
+    text.get(..at).unwrap_or_default()
+}
+
+/// Whether a text ends where a line begins.
+fn ends_line(text: &str) -> bool {
+    text.is_empty() || text.ends_with('\n')
 }

@@ -69,6 +69,8 @@ fn a_registration_in_the_catalog_is_known_by_its_keys() {
     assert_eq!(of(&[registration]), "consul");
     assert_eq!(of(&["# empty\n---\n{\"Address\": \"10.0.0.1\", \"Node\": \"n1\", \"Service\": {\"Service\": \"db\"}}\n"]), "consul");
     assert_eq!(of(&["[\n  {\n    \"Node\": \"n1\",\n    \"Address\": \"10.0.0.1\",\n    \"Service\": {}\n  }\n]\n"]), "consul");
+    assert_eq!(of(&["- Node: n1\n  Address: 10.0.0.1\n  Service: {Service: db}\n"]), "consul");
+    assert_eq!(of(&["{Service: {Service: \"}\", Tags: [a]}, Address: 10.0.0.1, Node: n1}\n"]), "consul");
     assert_eq!(of(&["Node = \"n1\"\nAddress = \"10.0.0.1\"\nService {\n  Service = \"db\"\n}\n"]), "consul");
     assert_eq!(of(&[registration, "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\n"]), "ambassador, consul");
     let others = [
@@ -78,6 +80,9 @@ fn a_registration_in_the_catalog_is_known_by_its_keys() {
         "data:\n  Node: n1\n  Address: 10.0.0.1\n  Service: db\n",
         "Node: {Name: n1}\nAddress: 10.0.0.1\nService: {}\n",
         "text: |\n  Node: n1\nAddress: 10.0.0.1\nService: db\n",
+        "{\"data\": {\"Node\": \"n1\", \"Address\": \"10.0.0.1\", \"Service\": \"db\"}}\n",
+        "a: {Node: n1, Address: 10.0.0.1, Service: db}\n",
+        "Node:\n  Name: n1\nAddress: 10.0.0.1\nService: {}\n",
     ];
     others.iter().for_each(|text| assert_eq!(of(&[*text]), "ambassador", "{text}"));
 }

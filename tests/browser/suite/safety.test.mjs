@@ -94,15 +94,17 @@ describe("safety", () => {
   });
 
   test("a page that cannot be loaded says so, and begins once a person tries again", async () => {
-    const context = await site.browser.newContext({ serviceWorkers: "block" });
-    const page = await context.newPage();
-    await page.route(/chancery-page_bg\.wasm$/, (route) => route.abort());
-    await page.goto(site.server.url);
-    await page.getByRole("alert").getByText("This page could not be loaded").waitFor();
-    await page.unroute(/chancery-page_bg\.wasm$/);
-    await page.getByRole("button", { name: "Try again" }).click();
-    await ready(page);
-    await context.close();
+    for (const file of [/chancery-page_bg\.wasm$/, /chancery-page\.js$/]) {
+      const context = await site.browser.newContext({ serviceWorkers: "block" });
+      const page = await context.newPage();
+      await page.route(file, (route) => route.abort());
+      await page.goto(site.server.url);
+      await page.getByRole("alert").getByText("This page could not be loaded").waitFor();
+      await page.unroute(file);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await ready(page);
+      await context.close();
+    }
   });
 
   test("works without a network after the first visit", async () => {
