@@ -19,6 +19,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use pb::hcm::HttpConnectionManager;
 
+/// Where a bootstrap has its clusters.
+const CLUSTERS: &str = "/static_resources/clusters";
+
 /// What an Envoy has. Messages in an `Any` are typed, as far as their type is known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EnvoyConfig {
@@ -90,7 +93,7 @@ impl EnvoyConfig {
         Self {
             listeners: Placed::list(resources.listeners, "/static_resources/listeners"),
             routes: Vec::new(),
-            clusters: Placed::list(resources.clusters, "/static_resources/clusters"),
+            clusters: Placed::list(resources.clusters, CLUSTERS),
             endpoints: Vec::new(),
             secrets: Placed::list(resources.secrets, "/static_resources/secrets"),
             runtime,
@@ -104,14 +107,19 @@ impl EnvoyConfig {
     /// `explain::View::Envoy`. No key material is in it.
     #[must_use]
     pub fn of(ir: &Ir) -> Self {
-        Self::of_bootstrap(v3::bootstrap(ir, &envoy::Options::default()))
+        Self::standing_alone(ir, &envoy::Options::default())
     }
 
     /// The same with what is left for others to give where `options` has it: with key material, a configuration that runs by itself.
     /// Key material is in it then.
     #[must_use]
     pub fn standing_alone(ir: &Ir, options: &envoy::Options<'_>) -> Self {
-        Self::of_bootstrap(v3::bootstrap(ir, options))
+        let mut clusters: Vec<Placed<pb::cluster::Cluster>> = Vec::with_capacity(ir.clusters.len() + 4);
+        let bootstrap = v3::bootstrap_apart(ir, options, &mut |cluster| {
+            let pointer = format!("{CLUSTERS}/{}", clusters.len());
+            clusters.push(Placed::new(cluster, pointer));
+        });
+        Self { clusters, ..Self::of_bootstrap(bootstrap) }
     }
 
     /// All connection managers with the pointers at which they stand, listener by listener.

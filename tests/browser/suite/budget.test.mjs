@@ -61,6 +61,37 @@ describe("bytes", { skip: process.env.CHANCERY_WEIGH ? false : "the page was bui
   }
 });
 
+// What a tab takes, of the browser's programs the one that has it, as Linux counts it.
+const taken = async () => {
+  const session = await site.browser.newBrowserCDPSession();
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  await session.detach();
+  const sizes = processInfo.filter(({ type }) => type === "renderer").map(async ({ id }) => {
+    const text = await readFile(`/proc/${id}/smaps_rollup`, "utf8").catch(() => "");
+    return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) / 1024;
+  });
+  return Math.max(...(await Promise.all(sizes)));
+};
+
+describe("memory", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and is not small" }, () => {
+  test("a tab takes at most 150 MB with the example, and 600 MB with 5 MB of YAML", async () => {
+    const { page, close } = await site.visit();
+    const few = await taken();
+    const count = 21_000;
+    await load(page, { "many.yaml": mappings(count) });
+    await page.locator(".status", { hasText: `${count} resources` }).waitFor();
+    let many = 0;
+    for (const view of ["routes", "findings", "try", "graph"]) {
+      await show(page, view);
+      many = Math.max(many, await taken());
+    }
+    console.log(`${few.toFixed(0)} MB with the example (goal 150), ${many.toFixed(0)} MB with 5 MB of YAML (goal 600)`);
+    assert.ok(few <= 150, `${few} MB with the example`);
+    assert.ok(many <= 600, `${many} MB with 5 MB of YAML`);
+    await close();
+  });
+});
+
 describe("budgets", () => {
   // Machines differ, and so do their days: what is told is milliseconds, what is held is how it grows.
   test("a keystroke is answered soon, with 1,000 resources not many times later than with 50", async () => {

@@ -5,6 +5,7 @@
 use crate::languages::{inputs, needed};
 use crate::protocol::{Comparison, Other};
 use crate::worker::common::options;
+use crate::worker::configs::Configs;
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compare::{
     AppGatewaySide, Change, ChangeKind, RequestOptions, Requests, Side, SideSource, Written, app_gateway_requests, compare, compare_app_gateways,
@@ -16,6 +17,7 @@ use chancery_core::envoy_config::{EnvoyConfig, Running};
 use chancery_core::explain::{Positions, Snapshot, share};
 use chancery_core::redact::HeldBack;
 use chancery_core::resource::{Input, Inputs};
+use std::sync::Arc;
 
 /// What differs, as the core tells it.
 pub type Changes = Comparison<Vec<Change>, Option<Requests>>;
@@ -46,17 +48,17 @@ pub struct Proxies {
 struct Proxy {
     dialect: &'static str,
     id: GatewayId,
-    config: EnvoyConfig,
+    config: Arc<EnvoyConfig>,
     map: OutputMap,
 }
 
 impl Proxies {
     /// What all Envoys of a compilation get.
-    pub fn new(compilation: Compilation, emitted: &mut EmittedByGateway) -> Self {
+    pub fn new(compilation: Compilation, emitted: &mut EmittedByGateway, configs: &mut Configs) -> Self {
         let proxy = |gateway: GatewayRef<'_>| Proxy {
             dialect: gateway.side.dialect.name,
             id: gateway.id.clone(),
-            config: EnvoyConfig::of(gateway.ir),
+            config: configs.of(gateway.ir),
             map: envoy::v3::output_map(gateway.ir, &envoy::Options::default(), emitted.of(gateway)),
         };
         let all = compilation.gateways().map(proxy).collect();
@@ -82,7 +84,7 @@ impl Loaded {
     pub fn new(of: Other, present: &Options, dialects: &'static [&'static Dialect], compiler: &mut Compiler) -> Result<Self, String> {
         let mut compiled = |inputs: &Inputs, options: &Options| {
             let compilation = compiler.compile(inputs, &options.clone().of_any_dialect());
-            State::Compiled(Proxies::new(compilation, &mut compiler.emitted).into())
+            State::Compiled(Proxies::new(compilation, &mut compiler.emitted, &mut Configs::default()).into())
         };
         let (state, called) = match &of {
             Other::Work(work) => {

@@ -3,8 +3,8 @@
 //! What must not be here: the routes themselves.
 
 use crate::protocol::Which;
+use crate::worker::configs::Configs;
 use chancery_core::compilation::{Compilation, GatewayId, NamedGateway};
-use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{Graph, RouteRow, ServiceNames, routes, routes_of_app_gateway, row_of_app_gateway_takes};
 use chancery_core::simulate::Gateway;
 use serde::Serialize;
@@ -55,9 +55,9 @@ pub fn all(compilation: &Compilation, shown: (usize, usize), story: &Graph) -> V
 }
 
 /// The keys of the rows whose path takes a request.
-pub fn taking(compilation: &Compilation, host: Option<&str>, path: &str) -> Vec<String> {
+pub fn taking(compilation: &Compilation, configs: &mut Configs, host: Option<&str>, path: &str) -> Vec<String> {
     let of_envoys = compilation.gateways().flat_map(|of| {
-        let config = EnvoyConfig::of(of.ir);
+        let config = configs.of(of.ir);
         let pointers = Gateway::new(&config).routes_for(host, path).into_iter();
         pointers.map(|pointer| key(of.side.dialect.name, of.id, &pointer)).collect::<Vec<_>>()
     });

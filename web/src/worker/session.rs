@@ -7,6 +7,7 @@ use crate::protocol::{Answer, Compiled, Doc, Named, Other, Part, Question, Rows,
 use crate::worker::app_gateway;
 use crate::worker::common::{Told, in_its_order, options, told, turns};
 use crate::worker::compare::{Changes, Loaded, Proxies};
+use crate::worker::configs::Configs;
 use crate::worker::drawing;
 use crate::worker::reach::{self, Reach};
 use crate::worker::request;
@@ -46,8 +47,8 @@ pub struct Session {
     options: Options,
     /// The same for others: with a dialect only where a person chose it, or where the input does not say.
     shared: Options,
-    /// What Envoy gets of it, when it was asked for.
-    config: Option<EnvoyConfig>,
+    /// What Envoys get of it, as far as it was needed.
+    configs: Configs,
     /// What no answer may have.
     held_back: HeldBack,
     /// What all Envoys get of it, when it was compared.
@@ -76,7 +77,7 @@ impl Session {
             shown: (0, 0),
             options: Options::default(),
             shared: Options::default(),
-            config: None,
+            configs: Configs::default(),
             proxies: None,
             other: None,
             trees: BTreeMap::new(),
@@ -188,7 +189,7 @@ impl Session {
                 self.story();
                 fine(&self.story.as_ref().map(|story| routes::all(&self.compilation, self.shown, story)).unwrap_or_default())
             }
-            Question::RoutesFor { host, path } => fine(&routes::taking(&self.compilation, host.as_deref(), &path)),
+            Question::RoutesFor { host, path } => fine(&routes::taking(&self.compilation, &mut self.configs, host.as_deref(), &path)),
             Question::Parts => fine(&self.parts()),
             Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
             Question::Hover(spot) => fine(&self.hover(spot)),
@@ -295,9 +296,10 @@ impl Session {
         written.map(route).chain(clusters.map(cluster)).collect()
     }
 
-    fn envoy_config(&mut self) -> &EnvoyConfig {
+    /// What the Envoy that is shown gets.
+    fn envoy_config(&mut self) -> Arc<EnvoyConfig> {
         let ir = self.gateway().map(|gateway| gateway.ir.clone());
-        self.config.get_or_insert_with(|| ir.map(|ir| EnvoyConfig::of(&ir)).unwrap_or_default())
+        ir.map(|ir| self.configs.of(&ir)).unwrap_or_default()
     }
 
     fn way(&mut self, written: &WrittenRequest) -> Result<Way, String> {
@@ -306,8 +308,8 @@ impl Session {
             return app_gateway::way(gateway, &self.positions(), story, written);
         }
         self.tree(Doc::Envoy);
-        self.envoy_config();
-        let (Some(config), Some(tree), Some(gateway), Some(story)) = (&self.config, self.trees.get(&Doc::Envoy), self.gateway(), &self.story) else {
+        let config = &self.envoy_config();
+        let (Some(tree), Some(gateway), Some(story)) = (self.trees.get(&Doc::Envoy), self.gateway(), &self.story) else {
             return Ok(Way::default());
         };
         let ground = TracedGateway { side: gateway.of(), positions: &self.positions(), config, map: tree.map() };
@@ -334,7 +336,8 @@ impl Session {
         if let Some(gateway) = self.app_gateway() {
             return saved.iter().map(|saved| app_gateway::judge(gateway, &self.positions(), saved)).collect();
         }
-        let gateway = Gateway::new(self.envoy_config());
+        let config = self.envoy_config();
+        let gateway = Gateway::new(&config);
         saved.iter().map(|saved| saved.judge(&gateway)).collect()
     }
 
@@ -345,7 +348,7 @@ impl Session {
             Some(loaded) => loaded,
             None => Loaded::new(other, &self.options, self.dialects, &mut self.compiler)?,
         };
-        let now = self.proxies.get_or_insert_with(|| Proxies::new(self.compilation.clone(), &mut self.compiler.emitted));
+        let now = self.proxies.get_or_insert_with(|| Proxies::new(self.compilation.clone(), &mut self.compiler.emitted, &mut self.configs));
         let shown = gateway_at(&self.compilation, self.shown);
         let is_shown = |of: GatewayRef<'_>| shown.is_some_and(|shown| shown.id == of.id && shown.side.dialect == of.side.dialect);
         let shown = self.compilation.gateways().position(is_shown);
@@ -402,7 +405,7 @@ impl Session {
         self.before.extend(core::mem::take(&mut self.trees).into_iter().map(|(doc, tree)| (doc, tree.folding())));
         self.graph = None;
         self.story = None;
-        self.config = None;
+        self.configs = Configs::default();
         self.proxies = None;
     }
 

@@ -7,10 +7,11 @@ use super::{Edge, Graph, GraphNode, NodeKind, Relation, Rule};
 use crate::compilation::{Compilation, Options};
 use crate::diagnostic::Severity;
 use crate::explain::relation::{Absence, references};
-use crate::explain::{OriginView, Positions, ResourceRef, ledger};
+use crate::explain::{OriginView, Positions, ResourceRef, count_clusters, count_routes, ledger};
 use crate::order::Order as _;
 use crate::resource::{ObjectId, Origin};
 use crate::text::Str;
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -40,15 +41,18 @@ use hashbrown::{HashMap, HashSet};
 /// assert!(graph.edges.iter().any(|edge| edge.from == "Mapping/quote/default" && edge.to == cluster.id));
 /// ```
 pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
+    // Most of what there will be: lists that grow by doubling take three times as much while they do.
+    let parts = compilation.gateways().map(|gateway| count_routes(gateway) + 2 * count_clusters(gateway)).sum::<usize>();
+    let many = compilation.objects.len() + parts;
     let mut builder = Builder {
         compilation,
         positions,
-        graph: Graph::default(),
+        graph: Graph { nodes: Vec::with_capacity(many), ..Graph::default() },
         ids: HashMap::new(),
         known: HashMap::new(),
         taken: HashMap::new(),
         drawn: HashSet::new(),
-        edges: Vec::new(),
+        edges: Vec::with_capacity(2 * many),
         scope: None,
     };
     builder.resources();
@@ -77,7 +81,7 @@ struct IndexedEdge {
     to: usize,
     relation: Relation,
     label: &'static str,
-    at: Option<OriginView>,
+    at: Option<Box<OriginView>>,
 }
 
 pub(super) struct Builder<'a> {
@@ -118,7 +122,7 @@ impl Builder<'_> {
     /// What a route asks of a request.
     pub fn rule(&mut self, at: usize, rule: Rule) {
         if let Some(node) = self.graph.nodes.get_mut(at) {
-            node.rule = Some(rule);
+            node.rule = Some(Box::new(rule));
         }
     }
 
@@ -166,7 +170,7 @@ impl Builder<'_> {
         self.known.get(id).copied()
     }
 
-    pub fn edge(&mut self, from: usize, to: usize, relation: Relation, label: &'static str, at: Option<OriginView>) {
+    pub fn edge(&mut self, from: usize, to: usize, relation: Relation, label: &'static str, at: Option<Box<OriginView>>) {
         if from != to && self.drawn.insert((from, to, relation)) {
             self.edges.push(IndexedEdge { from, to, relation, label, at });
         }
@@ -274,7 +278,7 @@ impl Builder<'_> {
                     Some(at)
                 }
             };
-            let at = reference.at.map(|origin| OriginView::of(origin, side, self.positions));
+            let at = reference.at.map(|origin| Box::new(OriginView::of(origin, side, self.positions)));
             if let Some(to) = to {
                 self.edge(from, to, Relation::Refers, reference.relation, at);
             }

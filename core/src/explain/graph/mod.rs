@@ -25,6 +25,7 @@ pub use story::{Rule, story};
 
 use super::{OriginView, ResourceRef, Span};
 use crate::text::Str;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -120,7 +121,7 @@ pub struct GraphNode {
     pub folded: Option<u32>,
     /// What it asks of a request, of routes.
     #[serde(skip)]
-    pub rule: Option<Rule>,
+    pub rule: Option<Box<Rule>>,
     /// Its column in a story, from the left; nothing for what only supports the others.
     #[serde(skip)]
     pub lane: Option<u8>,
@@ -202,7 +203,7 @@ pub struct Edge {
     /// What for: `service`, `secret`...
     pub label: &'static str,
     /// The field that refers.
-    pub at: Option<OriginView>,
+    pub at: Option<Box<OriginView>>,
     /// In a story, the share of the requests that go this way, in percent; nothing for all of them.
     #[serde(skip)]
     pub share: Option<u32>,

@@ -120,7 +120,7 @@ impl<'a> Teller<'a> {
 
     /// The rule of a route, if it is shown.
     fn rule(&self, route: usize) -> Option<&'a Rule> {
-        self.whole.nodes[route].rule.as_ref().filter(|_| self.built_in || !self.makers[route].is_empty())
+        self.whole.nodes[route].rule.as_deref().filter(|_| self.built_in || !self.makers[route].is_empty())
     }
 
     fn kind(&self, at: usize) -> NodeKind {
@@ -354,6 +354,8 @@ impl<'a> Teller<'a> {
     fn finish(self) -> Graph {
         let count = self.whole.nodes.len();
         let mut out = Graph::default();
+        out.nodes.reserve_exact(self.rules.len() + (0..count).filter(|at| self.kept[*at] && !self.is_absorbed(*at)).count());
+        out.edges.reserve_exact(self.lines.len());
         for at in (0..count).filter(|at| self.kept[*at] && !self.is_absorbed(*at)) {
             let mut node = self.whole.nodes[at].clone();
             node.lane = self.lane[at];

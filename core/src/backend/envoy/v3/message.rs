@@ -18,16 +18,26 @@ use pb::hcm::http_connection_manager::RouteSpecifier;
 /// The whole bootstrap.
 #[must_use]
 pub fn bootstrap(ir: &Ir, options: &Options<'_>) -> pb::bootstrap::Bootstrap {
+    let mut clusters = Vec::with_capacity(ir.clusters.len() + 4);
+    let mut out = bootstrap_apart(ir, options, &mut |cluster| clusters.push(cluster));
+    if let Some(resources) = &mut out.static_resources {
+        resources.clusters = clusters;
+    }
+    out
+}
+
+/// The same with its clusters apart, one after the other. There may be tens of thousands, each of which takes kilobytes.
+pub fn bootstrap_apart(ir: &Ir, options: &Options<'_>, each: &mut dyn FnMut(pb::cluster::Cluster)) -> pb::bootstrap::Bootstrap {
     let cx = &Context::new(ir, &Options { document: Document::Bootstrap, ..*options });
     let t = &mut Trace::off();
-    let mut clusters: Vec<_> = ir.clusters.iter().map(|of| cluster::cluster(of, cx, t)).collect();
-    clusters.extend(start::own_clusters(ir).into_iter().map(|of| cluster::cluster(of, cx, t)));
-    clusters.extend(verbatim::clusters(&ir.delivery.verbatim, cx).iter().map(verbatim::message));
-    clusters.extend(start::server_cluster(ir, cx, t));
+    ir.clusters.iter().for_each(|of| each(cluster::cluster(of, cx, t)));
+    start::own_clusters(ir).into_iter().for_each(|of| each(cluster::cluster(of, cx, t)));
+    verbatim::clusters(&ir.delivery.verbatim, cx).iter().for_each(|of| each(verbatim::message(of)));
+    start::server_cluster(ir, cx, t).into_iter().for_each(|cluster| each(cluster));
     let mut listeners: Vec<_> = ir.listeners.iter().map(|of| whole_listener(of, cx, t)).collect();
     listeners.extend(verbatim::listeners(&ir.delivery.verbatim, cx).iter().map(verbatim::message));
     let mut out = start::frame(ir, cx, t);
-    out.static_resources = Some(pb::bootstrap::bootstrap::StaticResources { listeners, clusters, secrets: Vec::new() });
+    out.static_resources = Some(pb::bootstrap::bootstrap::StaticResources { listeners, clusters: Vec::new(), secrets: Vec::new() });
     out
 }
 
