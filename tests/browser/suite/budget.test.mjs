@@ -77,7 +77,7 @@ describe("memory", { skip: process.env.CHANCERY_WEIGH ? false : "the page was bu
   test("a tab takes at most 150 MB with the example, and 600 MB with 5 MB of YAML", async () => {
     const { page, close } = await site.visit();
     const few = await taken();
-    const count = 21_000;
+    const count = Math.ceil((5_000_000 * 1000) / mappings(1000).length);
     await load(page, { "many.yaml": mappings(count) });
     await page.locator(".status", { hasText: `${count} resources` }).waitFor();
     let many = 0;
