@@ -39,6 +39,11 @@ fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let command = args.next();
     let rest: Vec<String> = args.collect();
+    // Behind a command as well: some run for minutes.
+    if rest.iter().any(|arg| arg == "--help" || arg == "-h") {
+        print!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
     match command.as_deref() {
         Some("play") => play::run(&rest),
         Some("binary") => play::binary(),
