@@ -23,7 +23,7 @@ const FIRST = "first";
 // A function of so few lines takes fewer bytes than what would stand for it, and stays.
 const SMALL = 6;
 // What fewer of the inputs take, one in so many, is not loaded first.
-const FEW = 6;
+const FEW = 5;
 // The linker joins small functions that are the same, and keeps one of their names. Only larger ones are known by their names.
 const OF_SEVERAL = 80;
 // What only runs with a program around the page.

@@ -467,6 +467,10 @@ impl<'a> Cover<'a> {
         // Without a blank behind its colon a value belongs to the key.
         let (name, rest) = split_key(key);
         let name = bare_key(name);
+        // A colon behind a flag's value makes a key of it.
+        if !key.is_empty() && self.follows_flag(span.parent, &self.span(span.parent)) && !says_where(key) {
+            self.hide(span.key, Form::Leaf);
+        }
         // Where a slip joined a header's name and what follows, its value stands at them; where it took the colon, it is the key.
         let is_line = is_line_of_header(key) && (names_headers(parent) || names_headers(self.key(grand)));
         let by_key = is_sensitive_key(key)

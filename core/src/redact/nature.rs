@@ -205,7 +205,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
             kept.credentials.extend(hidden_in_text(value, at.broken));
         }
         Value::Array(items) => {
-            let values = items.windows(2).filter(|pair| last_text(&pair[0]).is_some_and(is_sensitive_flag)).filter_map(|pair| pair[1].as_str());
+            let values = items.windows(2).filter(|pair| last_text(&pair[0]).is_some_and(is_sensitive_flag)).filter_map(|pair| first_text(&pair[1]));
             kept.credentials.extend(values.filter(|value| !says_where(value)).map(Str::new));
             let within = Where { in_headers: false, near_headers: false, is_header: at.near_headers, ..at };
             let standing = standing_of_items(items);
@@ -300,6 +300,11 @@ fn value_in_key(key: &str) -> Option<&str> {
 /// The text with which a part of a command ends, also where a slip made an object of it.
 fn last_text(node: &Node) -> Option<&str> {
     node.as_str().or_else(|| node.as_object()?.iter().last()?.value.as_str())
+}
+
+/// The text with which a part of a command begins, also where a slip made a key of it.
+fn first_text(node: &Node) -> Option<&str> {
+    node.as_str().or_else(|| node.as_object()?.iter().next().map(|entry| &*entry.key))
 }
 
 /// The texts of a list that are values of a sensitive key, however deep in lists.

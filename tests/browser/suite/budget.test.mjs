@@ -15,9 +15,9 @@ const mappings = (count) =>
   Array.from({ length: count }, (_, at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}, namespace: shop}\nspec:\n  hostname: shop.example.com\n  prefix: /m${at}/\n  service: m${at}.shop:8080\n`).join("") + "  wrong: 1\n";
 
 // ARCHITECTURE.md says where the bytes go. What is held is that it does not grow past this.
-const MOST = { ambassador: 1_400_000, consul: 1_400_000, contour: 1_450_000, ingress: 1_230_000 };
+const MOST = { ambassador: 1_380_000, consul: 1_390_000, contour: 1_450_000, ingress: 1_200_000 };
 // With what is loaded in the background, for use without a network.
-const MOST_IN_ALL = 1_980_000;
+const MOST_IN_ALL = 2_010_000;
 const LATER = /^format\.js$|^codes\.txt$|_(seldom|more|rest|host)\.wasm$/;
 
 describe("bytes", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and is not small" }, () => {

@@ -19,6 +19,13 @@ pub(super) const SLIPS: &[Form] = &[
     ("a flag's value that became a key", |v| {
         format!("service:\n  name: web\n  checks: [{{name' c, args: [/bin/check, --token, \"{}\":], interval: 1s}}]\n", v.plain())
     }),
+    ("a flag's value that became a key of another flag", |v| {
+        format!(
+            "service:\n  name: web\n  checks: [{{name: c, args: [/bin/check, --password, \"{}\": ---token, {}], interval: 1s}}]\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
     ("a key in base64 without a blank before it", |v| {
         format!(
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{password: {}}}\nbinaryData:\n  store:{}\n",
