@@ -70,6 +70,7 @@ fn what_names_a_place_or_looks_like_a_credential_alone_stays() {
     let texts = [
         "kind: ConfigMap\ndata:\n  a: 'token: ${TOKEN}'\n  b: |\n    password=/run/secrets/db\n    token=%REQ(x-token)%\n",
         "kind: Mapping\nspec: {rewrite: 'docker.io/shop/app:v1@sha256:9f86d081884c', host: 'https://git@example.com/'}\n",
+        "kind: ConfigMap\ndata: {a: '{\"url\":\"https://host\",\"https://other\":\"x:y@example.com\"}'}\n",
         "kind: Mapping # Basic Authentication is required\nspec: {regex: '.*token=[a-z]+$1$2'}\n",
     ];
     for text in texts {

@@ -141,10 +141,8 @@ fn has_user(value: &str) -> bool {
         return true;
     }
     // A slip may have put the begin of a fragment there.
-    let has_password = |rest: &str| {
-        let authority = rest.split(|c: char| matches!(c, '/' | '?' | '"' | '\'') || c.is_whitespace()).next().unwrap_or_default();
-        authority.rsplit_once('@').is_some_and(|(user, _)| user.split_once(':').is_some_and(|(_, password)| !password.is_empty()))
-    };
+    let has_password =
+        |rest: &str| authority(rest).rsplit_once('@').is_some_and(|(user, _)| user.split_once(':').is_some_and(|(_, password)| !password.is_empty()));
     if value.split("://").skip(1).any(has_password) {
         return true;
     }
@@ -159,6 +157,24 @@ fn has_user(value: &str) -> bool {
         };
         is_user && !value[at..].starts_with("@sha")
     })
+}
+
+/// What is between the scheme of a URL and its path. A quotation mark within a word is a slip; elsewhere the URL ends at it.
+fn authority(behind_scheme: &str) -> &str {
+    let is_quote = |c: char| matches!(c, '"' | '\'');
+    let ends_text = |rest: &str| {
+        rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || is_quote(c) || matches!(c, ',' | '}' | ']' | ')' | '>' | ';'))
+    };
+    let ends = |(at, c): (usize, char)| {
+        let rest = behind_scheme.get(at + c.len_utf8()..).unwrap_or_default();
+        match c {
+            '/' | '?' => true,
+            '"' | '\'' => ends_text(rest) || rest.strip_prefix(':').is_some_and(ends_text),
+            _ => c.is_whitespace(),
+        }
+    };
+    let end = behind_scheme.char_indices().find(|found| ends(*found)).map_or(behind_scheme.len(), |(at, _)| at);
+    behind_scheme.get(..end).unwrap_or_default()
 }
 
 /// Whether a blank stands where the colon between a user and a password belongs, as in `user password@host`.

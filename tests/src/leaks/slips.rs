@@ -64,6 +64,13 @@ pub(super) const SLIPS: &[Form] = &[
             v.plain()
         )
     }),
+    ("a quotation mark in the user of a URL", |v| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata:\n  name: m\n  annotations:\n    a: https://user\":{}@example.com/\n    b: https://us'er:{}@example.com/\nspec: {{hostname: '*', prefix: /m/, service: m}}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
     ("a line behind the end of a key", |v| {
         let key = v.key();
         format!(
