@@ -2,7 +2,7 @@
 //!
 //! What must not be here: the steps on the way.
 
-use super::graph::id_of;
+use super::graph::{TRANSPORT, id_of};
 use super::{Graph, GraphNode, NodeKind, RouteReport, get};
 use crate::order::{Gather as _, Order as _};
 use crate::simulate::{Ending, Outcome, Request, Simulation, percent};
@@ -147,14 +147,42 @@ pub fn way(report: &RouteReport, root: &Node, story: &Graph) -> Vec<String> {
     let is = |node: &GraphNode, of: &BTreeSet<String>| {
         node.resource.as_ref().is_some_and(|resource| of.contains(&id_of(resource))) || node.stands_for.iter().any(|id| of.contains(id))
     };
+    // Rules of one resource may have the same path, and differ in what else they ask for.
+    let of_path = |node: &GraphNode| {
+        node.kind == NodeKind::Route && is(node, &rule) && node.label.lines().next().is_some_and(|of| of.trim_end_matches('*').ends_with(&path))
+    };
+    let asked = asked_by(simulation, root);
+    let asks_it = |node: &GraphNode| node.rule.as_ref().is_some_and(|rule| is_same(&rule.conditions, &asked));
+    let is_told_apart = story.nodes.iter().any(|node| node.lane == Some(RULE) && of_path(node) && asks_it(node));
     let passes = |node: &&GraphNode| match node.lane {
         Some(SERVICE) => clusters.iter().any(|(cluster, _)| clusters_of(node).any(|name| name == cluster)),
-        Some(RULE) => {
-            node.kind == NodeKind::Route && is(node, &rule) && node.label.lines().next().is_some_and(|of| of.trim_end_matches('*').ends_with(&path))
-        }
+        Some(RULE) => of_path(node) && (asks_it(node) || !is_told_apart),
         Some(HOST) => is(node, &host),
         Some(_) => is(node, &listener) || simulation.listener.as_ref().is_some_and(|name| node.id.ends_with(&format!("listener:{name}"))),
         None => false,
     };
     story.nodes.iter().filter(passes).map(|node| node.id.clone()).collect()
+}
+
+/// What the route that a request takes asks for besides host, path and transport: names, each with the value that it must be.
+fn asked_by<'n>(simulation: &Simulation, root: &'n Node) -> Vec<(String, Option<&'n str>)> {
+    let host = simulation.places.iter().find(|place| place.of == "virtual_host");
+    let route = host.zip(simulation.route.as_ref()).and_then(|(host, route)| get(root, &format!("{}/routes/{}", host.pointer, route.index)));
+    let items = |field: &str| route.and_then(|route| route.at(&["match", field])).and_then(Node::as_array).into_iter().flatten();
+    let name = |of: &'n Node| of.get("name").and_then(Node::as_str).unwrap_or_default();
+    let exact = |of: &'n Node| of.at(&["string_match", "exact"]).and_then(Node::as_str);
+    let headers = items("headers").filter(|of| !matches!(name(of), TRANSPORT | ":authority"));
+    let headers = headers.map(|of| (name(of).trim_start_matches(':').to_string(), exact(of)));
+    let queries = items("query_parameters").map(|of| (format!("?{}", name(of)), exact(of)));
+    let grpc = route.and_then(|route| route.at(&["match", "grpc"])).map(|_| ("gRPC".to_string(), None));
+    headers.chain(queries).chain(grpc).collect()
+}
+
+/// Whether the conditions of a rule, in words, are these.
+fn is_same(conditions: &[String], asked: &[(String, Option<&str>)]) -> bool {
+    let fits = |(words, (name, value)): (&String, &(String, Option<&str>))| {
+        let rest = words.trim_start_matches("not ").strip_prefix(name.as_str());
+        rest.is_some_and(|rest| value.is_none_or(|value| rest.strip_prefix(' ') == Some(value)))
+    };
+    conditions.len() == asked.len() && conditions.iter().zip(asked).all(fits)
 }

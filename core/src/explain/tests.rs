@@ -5,6 +5,7 @@ use crate::compilation::{Compilation, GatewayRef, Options};
 use crate::compile::Compiler;
 use crate::dialect;
 use crate::resource::{Input, Inputs, SourceId};
+use crate::simulate::Request;
 use crate::text::{Node, TextRange, to_json};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -360,6 +361,35 @@ fn a_story_has_one_row_a_rule_with_shares_and_no_part_of_envoy() {
         assert!(told.nodes.iter().all(|node| node.id != maker), "{maker} is shown as its rule");
     }
     assert!(told.edges.iter().all(|edge| [&edge.from, &edge.to].iter().all(|id| told.nodes.iter().any(|node| node.id == **id))));
+}
+
+#[test]
+fn a_request_lights_the_rule_that_takes_it_and_none_that_asks_for_more() {
+    let text = "\
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: shop, namespace: a}
+spec:
+  virtualhost: {fqdn: shop.example.com}
+  routes:
+  - {conditions: [{prefix: /}, {header: {name: x-canary, exact: one}}], services: [{name: one, port: 80}]}
+  - {conditions: [{prefix: /}, {header: {name: x-canary, exact: two}}], services: [{name: two, port: 80}]}
+  - {conditions: [{prefix: /}], services: [{name: all, port: 80}]}
+";
+    let (mut compiler, compilation) = compile(text);
+    let told = story(&graph(&compilation, &compilation.positions()), false);
+    let gateway = only(&compilation);
+    let root = Viewed::new(gateway.ir, View::Envoy, compiler.emitted.of(gateway)).root;
+    let mut lit = |header: Option<&str>| {
+        let mut request = Request::new("GET", "http://shop.example.com/").expect("a URL");
+        header.into_iter().for_each(|value| request.add_header("x-canary", value));
+        let report = route(gateway, &compilation.positions(), &request, compiler.emitted.of(gateway));
+        let rules = told.nodes.iter().filter(|node| node.lane == Some(2) && way(&report, &root, &told).contains(&node.id));
+        rules.filter_map(|node| Some(node.rule.as_ref()?.conditions.join(", "))).collect::<Vec<_>>()
+    };
+    assert_eq!(lit(None), [""]);
+    assert_eq!(lit(Some("one")), ["x-canary one"]);
+    assert_eq!(lit(Some("two")), ["x-canary two"]);
 }
 
 #[test]

@@ -204,7 +204,7 @@ fn route_label(route: &Route, path: String) -> String {
 }
 
 /// The header by which Envoy tells http from https behind one port.
-const TRANSPORT: &str = "x-forwarded-proto";
+pub(in crate::explain) const TRANSPORT: &str = "x-forwarded-proto";
 
 /// The route as a rule of a story.
 fn rule_of(route: &Route, path: String) -> Rule {

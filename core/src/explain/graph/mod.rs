@@ -18,6 +18,7 @@ mod story;
 
 pub use build::graph;
 pub(crate) use build::id_of;
+pub(super) use envoy::TRANSPORT;
 pub use focus::Focus;
 pub use path::{Step, why};
 pub use running::graph_of;

@@ -7,6 +7,7 @@
 
 use super::{Edge, Graph, GraphNode, NodeKind, Relation};
 use crate::order::Gather as _;
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -444,6 +445,7 @@ impl<'a> Teller<'a> {
             errors: own().map(|node| node.errors).sum(),
             warnings: own().map(|node| node.warnings).sum(),
             lane: Some(RULE),
+            rule: Some(Box::new(Rule { path: rule.path.clone(), conditions: rule.conditions.clone(), ..Rule::default() })),
             stands_for: made.into_iter().map(|at| self.whole.nodes[at].id.clone()).collect(),
             ..GraphNode::new(id, NodeKind::Route, format!("{}\n{kind} {}\n{}", rule.path, names.join(", "), notes.join(", ")))
         }
