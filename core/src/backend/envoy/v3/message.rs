@@ -33,7 +33,7 @@ pub fn bootstrap_apart(ir: &Ir, options: &Options<'_>, each: &mut dyn FnMut(pb::
     ir.clusters.iter().for_each(|of| each(cluster::cluster(of, cx, t)));
     start::own_clusters(ir).into_iter().for_each(|of| each(cluster::cluster(of, cx, t)));
     verbatim::clusters(&ir.delivery.verbatim, cx).iter().for_each(|of| each(verbatim::message(of)));
-    start::server_cluster(ir, cx, t).into_iter().for_each(|cluster| each(cluster));
+    start::server_cluster(ir, cx, t).into_iter().for_each(each);
     let mut listeners: Vec<_> = ir.listeners.iter().map(|of| whole_listener(of, cx, t)).collect();
     listeners.extend(verbatim::listeners(&ir.delivery.verbatim, cx).iter().map(verbatim::message));
     let mut out = start::frame(ir, cx, t);
