@@ -2,6 +2,13 @@
 
 #[path = "support/agent.rs"]
 mod agent;
+#[path = "consul/datacenters.rs"]
+mod datacenters;
+#[path = "support/process.rs"]
+#[expect(dead_code, reason = "each suite uses a part of it")]
+mod process;
+#[path = "consul/rotation.rs"]
+mod rotation;
 #[path = "support/stream.rs"]
 mod stream;
 

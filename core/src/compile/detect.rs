@@ -357,9 +357,7 @@ fn has_field(text: &str, key: &str, value: &str, mut places: impl Iterator<Item 
 
 /// Whether a group that is at these places is in an `apiVersion`.
 fn begins_version(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
-    places.any(|at| {
-        before(text, at).rsplit(['{', ',', '\n']).next().is_some_and(|key| key.trim_matches([' ', '"', '\'', ':', '-']) == "apiVersion")
-    })
+    places.any(|at| before(text, at).rsplit(['{', ',', '\n']).next().is_some_and(|key| key.trim_matches([' ', '"', '\'', ':', '-']) == "apiVersion"))
 }
 
 /// Whether a text that is at these places begins a key: an annotation.

@@ -68,3 +68,12 @@ fn what_an_agent_does_not_tell_is_said_where_it_is_needed() {
                 TaggedAddresses: {consul-virtual: {Address: 240.0.0.5, Port: 21001}}, Proxy: {DestinationServiceName: old}}}";
     assert_eq!(not_in_api(&[AGENT, transparent, redirect, told]), 0);
 }
+
+#[test]
+fn a_service_has_the_name_of_the_entries_about_it() {
+    let circle = ["{Kind: service-resolver, Name: a, Redirect: {Service: b}}", "{Kind: service-resolver, Name: b, Redirect: {Service: a}}"];
+    let web = "service: {name: web, port: 80, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: a, local_bind_port: 9191}]}}}}";
+    let documents = [circle[0], circle[1], web];
+    assert_eq!(found("entry-refused", &documents).len(), 1, "the second");
+    assert_eq!(found("wrong-kind-reference", &documents), [""; 0]);
+}
