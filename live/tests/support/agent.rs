@@ -56,6 +56,7 @@ struct Server {
     http: u16,
     https: u16,
     grpc: u16,
+    grpc_tls: u16,
     rpc: u16,
     gossip: u16,
     /// Where it gossips with other datacenters.
@@ -96,6 +97,13 @@ impl Servers {
         Some(out)
     }
 
+    /// Starts one.
+    pub async fn alone() -> Option<Self> {
+        let mut out = Self::of("east", 1, String::new(), "")?;
+        out.begin_all().await;
+        Some(out)
+    }
+
     /// Starts one in each of two datacenters that know each other: the first is the primary.
     pub async fn federated() -> Option<[Self; 2]> {
         let primary = "primary_datacenter = \"east\"".to_owned();
@@ -110,7 +118,8 @@ impl Servers {
 
     fn of(datacenter: &'static str, count: usize, more: String, token: &'static str) -> Option<Self> {
         let binary = binary()?;
-        let server = |_| Server { http: free(), https: free(), grpc: free(), rpc: free(), gossip: free(), wide: free(), process: None };
+        let server =
+            |_| Server { http: free(), https: free(), grpc: free(), grpc_tls: free(), rpc: free(), gossip: free(), wide: free(), process: None };
         let folder = tempfile::tempdir().expect("a folder");
         Some(Self { binary, folder, datacenter, all: (0..count).map(server).collect(), others: Vec::new(), more, token })
     }
@@ -127,9 +136,15 @@ impl Servers {
         let mut command = Command::new(&self.binary);
         command.args(["agent", "-server", "-datacenter", self.datacenter, "-node", &format!("{}-{number}", self.datacenter)]);
         command.args(["-bootstrap-expect", &self.all.len().to_string()]);
-        command.args(["-bind", "127.0.0.1", "-client", "127.0.0.1", "-dns-port", "-1", "-grpc-tls-port", "-1"]);
+        command.args(["-bind", "127.0.0.1", "-client", "127.0.0.1", "-dns-port", "-1"]);
         command.args(["-serf-wan-port", &if self.others.is_empty() { "-1".to_owned() } else { ours.wide.to_string() }]);
-        for (flag, port) in [("-http-port", ours.http), ("-grpc-port", ours.grpc), ("-server-port", ours.rpc), ("-serf-lan-port", ours.gossip)] {
+        for (flag, port) in [
+            ("-http-port", ours.http),
+            ("-grpc-port", ours.grpc),
+            ("-grpc-tls-port", ours.grpc_tls),
+            ("-server-port", ours.rpc),
+            ("-serf-lan-port", ours.gossip),
+        ] {
             command.args([flag, &port.to_string()]);
         }
         command.arg("-data-dir").arg(self.folder.path().join(format!("data-{number}")));
@@ -184,15 +199,31 @@ impl Servers {
 
     /// Writes something, as soon as it is taken.
     pub async fn put(&self, number: usize, path: &str, body: &Value) {
+        self.write(number, "PUT", path, body).await;
+    }
+
+    /// Asks for something to be made, as soon as that is done.
+    pub async fn post(&self, number: usize, path: &str, body: &Value) {
+        self.write(number, "POST", path, body).await;
+    }
+
+    async fn write(&self, number: usize, method: &str, path: &str, body: &Value) {
         let begin = Instant::now();
         loop {
-            let answer = self.request(number, "PUT", path, &body.to_string()).await;
+            let answer = self.request(number, method, path, &body.to_string()).await;
             if answer.as_ref().is_some_and(|answer| answer.starts_with("HTTP/1.0 200")) {
                 return;
             }
             assert!(begin.elapsed() < Duration::from_secs(30), "{path} is not taken: {answer:?}");
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
+    }
+
+    /// Why a config entry is not taken; `None` where it is.
+    pub async fn refusal(&self, entry: &str) -> Option<String> {
+        let answer = self.request(0, "PUT", "/v1/config", entry).await.expect("a server");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        (!head.starts_with("HTTP/1.0 200")).then(|| body.trim_end().to_owned())
     }
 
     /// What a server answers, without its head; empty where it is not there.

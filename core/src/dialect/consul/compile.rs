@@ -12,7 +12,7 @@ use super::proxycfg::{Catalog, ConfigSource, FromCatalog, Local, Manager, Mirror
 use super::stages::{ProxyState, Stages};
 use super::state::{DATACENTER, State};
 use super::xds::{self, Context, Failure};
-use super::{Options, bootstrap, documents, names, registration, service};
+use super::{Options, bootstrap, documents, names, not_in_api, registration, service};
 use crate::compilation::{Answers, Draft, Gateway, GatewayId, Ledger, Outcome, SideRef, State as LedgerState, Task, Why};
 use crate::diagnostic::{Findings, Place, Severity};
 use crate::executor::{self, Executor};
@@ -58,6 +58,7 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
     }
     let mut state = State::with(objects, DATACENTER, &mut memory.applied);
     let mut found = core::mem::take(&mut state.diagnostics);
+    found.extend(not_in_api::missing(&state, objects));
     let state = Arc::new(state);
     let served = state.served();
     let running = memory.run(&state, &served, &options, executor);
