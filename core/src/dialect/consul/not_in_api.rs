@@ -6,7 +6,7 @@ use super::checks::finding;
 use super::codes;
 use super::entry::Kind;
 use super::state::State;
-use super::validate::{is_http, says};
+use super::validate::says;
 use crate::diagnostic::{Diagnostic, join_alike};
 use crate::ir::Tree;
 use crate::resource::{ObjectId, Objects};
@@ -24,7 +24,7 @@ pub(super) fn missing(state: &State, objects: &Objects) -> Vec<Diagnostic> {
     }
     let mut all = Missing { state, objects, found: Vec::new() };
     all.exposed_checks();
-    all.certificates();
+    all.exports();
     all.virtual_addresses();
     join_alike(all.found)
 }
@@ -51,21 +51,16 @@ impl Missing<'_> {
         }
     }
 
-    /// Those of mesh gateways, which end the requests of peers where these are HTTP.
-    fn certificates(&mut self) {
+    /// What peers ask for: proxies would have to trust their authorities, and a mesh gateway shows a certificate where it speaks HTTP.
+    fn exports(&mut self) {
         let state = self.state;
-        if !state.here().any(|instance| instance.kind == "mesh-gateway") {
-            return;
-        }
         for entry in state.of_kind(Kind::ExportedServices) {
             for service in entry.tree.get("Services").items() {
                 let name = service.get("Name");
-                let to_peers = service.get("Consumers").items().iter().any(|consumer| says(consumer.get("Peer")));
-                if to_peers && is_http(&state.protocol(name.text())) {
-                    let message = format!(
-                        "Consul's API gives mesh gateways no certificate, which they need to hand requests of peers on to `{}`: these are not served",
-                        name.text()
-                    );
+                if service.get("Consumers").items().iter().any(|consumer| says(consumer.get("Peer"))) {
+                    let to = if name.is("*") { "any service".to_string() } else { format!("`{}`", name.text()) };
+                    let message =
+                        format!("Consul's API gives neither the authorities of peers nor certificates of mesh gateways: no peer can call {to}");
                     self.report(message, name, Some(entry.object), None);
                 }
             }

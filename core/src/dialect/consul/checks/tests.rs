@@ -54,11 +54,9 @@ fn many_splits_to_missing_services_are_one_finding() {
 #[test]
 fn what_an_agent_does_not_tell_is_said_where_it_is_needed() {
     let not_in_api = |documents: &[&str]| found("not-in-consul-api", documents).len();
-    let gateway = "{Node: n1, Address: 10.0.0.1, Service: {Service: mesh-gateway, Kind: mesh-gateway, Port: 8443}}";
     let exported = "{Kind: exported-services, Name: default, Services: [{Name: web, Consumers: [{Peer: cloud}]}]}";
-    assert_eq!(not_in_api(&[AGENT, HTTP, gateway, exported]), 1);
-    assert_eq!(not_in_api(&[AGENT, gateway, exported]), 0, "other protocols are handed on as they are");
-    assert_eq!(not_in_api(&[HTTP, gateway, exported]), 0, "certificates of what files say are made");
+    assert_eq!(not_in_api(&[AGENT, exported]), 1);
+    assert_eq!(not_in_api(&[exported]), 0, "what files say is all that there is");
     let transparent = "{Node: n1, Address: 10.0.0.1, Service: {ID: web-proxy, Service: web-proxy, Kind: connect-proxy, Port: 21000, \
                        Proxy: {DestinationServiceName: web, DestinationServiceID: web, Mode: transparent}}}";
     let redirect = "{Kind: service-resolver, Name: old, Redirect: {Service: web}}";
