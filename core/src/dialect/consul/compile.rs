@@ -143,13 +143,20 @@ fn write_down(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
         }
     }
     for object in objects.iter() {
-        if let What::Agent | What::Leaf | What::Roots = documents::what(&object.root).0 {
-            ledger.emitted(object.id, "what the agent gives to all proxies");
+        let (what, name) = documents::what(&object.root);
+        let given = match what {
+            What::Agent | What::Leaf | What::Roots => Some("what the agent gives to all proxies"),
+            // It registers itself.
+            What::Catalog if name == registration::SERVERS => Some("a server of Consul"),
+            _ => None,
+        };
+        if let Some(given) = given {
+            ledger.emitted(object.id, given);
             continue;
         }
         let becomes = match refused.get(&object.id) {
             Some(why) => LedgerState::Invalid(why.clone()),
-            None if documents::what(&object.root).0 == What::Foreign => {
+            None if what == What::Foreign => {
                 LedgerState::Ignored(Why::UnknownKind, Str::new_static("Consul does not read this kind"))
             }
             None => LedgerState::Loaded,
