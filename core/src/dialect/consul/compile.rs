@@ -4,7 +4,7 @@
 
 use super::agent::Agent;
 use super::apply::{Applied, proxy_finding};
-use super::chain::{self, Chain, Request, Set};
+use super::chain::{self, Chain, NodeKind, Request, Set};
 use super::documents::What;
 use super::entry::Kind;
 use super::instance::Instance;
@@ -156,9 +156,7 @@ fn write_down(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
         }
         let becomes = match refused.get(&object.id) {
             Some(why) => LedgerState::Invalid(why.clone()),
-            None if what == What::Foreign => {
-                LedgerState::Ignored(Why::UnknownKind, Str::new_static("Consul does not read this kind"))
-            }
+            None if what == What::Foreign => LedgerState::Ignored(Why::UnknownKind, Str::new_static("Consul does not read this kind")),
             None => LedgerState::Loaded,
         };
         ledger.set(object.id, becomes);
@@ -270,5 +268,34 @@ pub(super) fn chains(state: &State) -> Tree {
     let upstreams = upstreams.filter(|upstream| !upstream.get("DestinationType").is("prepared_query"));
     let upstreams = upstreams.map(|upstream| upstream.get("DestinationName").str());
     let all: BTreeSet<Str> = configured.chain(typical).chain(upstreams).gathered();
-    Tree::object(all.iter().filter_map(|name| Some((name.clone(), chain::answer(&plain_chain(state, name)?)))))
+    Tree::object(all.iter().filter_map(|name| Some((name.clone(), answer_of(state, &plain_chain(state, name)?)))))
+}
+
+/// A chain as the API answers with it, its nodes and targets with the entries that make them.
+fn answer_of(state: &State, chain: &Chain) -> Tree {
+    let entry = |kind, service: &str| state.tree(kind, service).origin;
+    let resolver = |target: &str| chain.targets.get(target).and_then(|target| entry(Kind::ServiceResolver, &target.service));
+    let mut out = chain::answer(chain);
+    for (key, node) in &chain.nodes {
+        let service = node.name.split('.').next().unwrap_or_default();
+        let origin = match &node.kind {
+            NodeKind::Router(_) => entry(Kind::ServiceRouter, service),
+            NodeKind::Splitter(_) => entry(Kind::ServiceSplitter, service),
+            NodeKind::Resolver(found) => resolver(&found.target),
+        };
+        out.trace(&["Nodes", key], origin);
+    }
+    for (id, target) in &chain.targets {
+        // One that only a failover leads to comes from the entry that says so.
+        let leads = |node: &chain::Node| match &node.kind {
+            NodeKind::Resolver(found) if found.failover.contains(id) => {
+                let from = chain.targets.get(&found.target)?;
+                state.tree(Kind::ServiceResolver, &from.service).get("Failover").origin
+            }
+            _ => None,
+        };
+        let origin = target.definition.origin.or_else(|| chain.nodes.values().find_map(leads)).or_else(|| resolver(id));
+        out.trace(&["Targets", id], origin);
+    }
+    out
 }
