@@ -15,7 +15,9 @@ pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
 pub use live::{AskArgs, AzureArgs, BootstrapArgs, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
 
 use crate::judging::Judging;
+use chancery_core::compilation::Output;
 use chancery_core::dialect;
+use chancery_core::explain::View;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -307,7 +309,8 @@ Examples:
   chancery explain /static_resources/clusters/0/connect_timeout gateway/
   chancery explain route/timeout gateway/         the end of a pointer is enough
   chancery explain Mapping/shop gateway/          what an object makes
-  chancery explain cluster:cluster_quote_default gateway/")]
+  chancery explain cluster:cluster_quote_default gateway/
+  chancery explain --in chain Targets mesh.yaml   where the requests to Consul's services end")]
 pub struct ExplainArgs {
     /// A place in the result (JSON pointer, its end, or KIND:NAME), an object (KIND/NAME), or FILE:LINE or FILE:LINE:COLUMN (FILE is `stdin`
     /// for standard input).
@@ -316,7 +319,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub inputs: Inputs,
     /// The result that the place is in.
-    #[arg(long = "in", value_enum, default_value_t = In::Envoy, value_name = "KIND")]
+    #[arg(long = "in", value_parser = In::parser(), default_value = "envoy", value_name = "KIND")]
     pub view: In,
     /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -324,14 +327,35 @@ pub struct ExplainArgs {
 }
 
 /// `--in`
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy)]
 pub enum In {
-    /// One Envoy bootstrap.
-    Envoy,
-    /// Envoy's resources by kind.
-    Xds,
-    /// The IR.
-    Ir,
+    /// What a gateway does, in one of its forms.
+    Gateway(View),
+    /// What a controller answers besides, with where each value comes from.
+    Answer(&'static Output),
+}
+
+impl In {
+    /// All of them, each with a line for people.
+    fn all() -> impl Iterator<Item = (&'static str, &'static str, In)> {
+        let forms = [("One Envoy bootstrap", View::Envoy), ("Envoy's resources by kind", View::Xds), ("The IR", View::Ir)];
+        let answers = dialect::ALL.iter().flat_map(|dialect| dialect.outputs).filter(|output| output.traced.is_some());
+        forms.into_iter().map(|(doc, view)| (view.name(), doc, In::Gateway(view))).chain(answers.map(|of| (of.name, of.doc, In::Answer(of))))
+    }
+
+    /// The word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            In::Gateway(view) => view.name(),
+            In::Answer(output) => output.name,
+        }
+    }
+
+    /// Reads the word.
+    fn parser() -> impl TypedValueParser<Value = In> {
+        let values = Self::all().map(|(name, doc, _)| PossibleValue::new(name).help(doc));
+        PossibleValuesParser::new(values).try_map(|word| Self::all().find(|(name, ..)| *name == word).map(|(.., of)| of).ok_or("unknown"))
+    }
 }
 
 /// For people or programs.

@@ -7,8 +7,8 @@ use crate::check::Excerpts;
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain, some};
 use crate::{Outcome, Unusable, input};
-use chancery_core::compilation::{Compilation, GatewayRef, NamedGateway};
-use chancery_core::explain::{Explanation, LineReport, MadeView, OriginView, View, Viewed, describe, explain_line, explain_pointer, resolve};
+use chancery_core::compilation::{Compilation, GatewayRef, NamedGateway, Output, SideRef};
+use chancery_core::explain::{Explanation, LineReport, MadeView, OriginView, Viewed, describe, explain_line, explain_pointer, resolve};
 use chancery_core::resource::{Object, SourceId, nearest};
 use chancery_core::text::{Node, Value, to_json};
 use std::collections::BTreeMap;
@@ -29,19 +29,18 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
         paths.push(PathBuf::from(path));
     }
     let (mut compiler, compilation) = input::compile(&paths, deployment)?;
-    let view = match args.view {
-        In::Envoy => View::Envoy,
-        In::Xds => View::Xds,
-        In::Ir => View::Ir,
+    let documents: Vec<_> = match args.view {
+        In::Gateway(view) => documents(&compilation, |gateway: GatewayRef<'_>| Viewed::new(gateway.ir, view, compiler.emitted.of(gateway))).collect(),
+        In::Answer(output) => answered(&compilation, output).collect(),
     };
-    let document = |gateway: GatewayRef<'_>| Viewed::new(gateway.ir, view, compiler.emitted.of(gateway));
+    // What a controller answers is of all of its gateways.
+    let is_of_gateways = matches!(args.view, In::Gateway(_)) && compilation.has_several_gateways();
     if let Some(place) = place_of(line.as_ref(), &args.target, &compilation)? {
-        let documents: Vec<_> = documents(&compilation, document).collect();
-        return place.explain(&documents, view, args.format, style);
+        return place.explain(&documents, args.view, args.format, style);
     }
     let mut answers = Vec::new();
-    let mut name = view.name();
-    for (gateway, viewed) in documents(&compilation, document) {
+    let mut name = args.view.name();
+    for (gateway, viewed) in documents {
         name = viewed.name;
         let found = resolve(&viewed.root, &args.target);
         if !found.is_empty() {
@@ -56,8 +55,8 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
         return Err(format!("nothing in the {name} output is called `{}`{hint}", args.target).into());
     }
     match (args.format, &answers[..]) {
-        (Format::Human, [(_, Answer::Text(only))]) if !compilation.has_several_gateways() => print(only)?,
-        (Format::Json, [(_, Answer::Data(only))]) if !compilation.has_several_gateways() => print_json(only)?,
+        (Format::Human, [(_, Answer::Text(only))]) if !is_of_gateways => print(only)?,
+        (Format::Json, [(_, Answer::Data(only))]) if !is_of_gateways => print_json(only)?,
         (Format::Human, all) => {
             let texts = all.iter().filter_map(|(gateway, answer)| match answer {
                 Answer::Text(text) => Some(format!("{}\n\n{text}", style.heading(gateway))),
@@ -83,6 +82,12 @@ fn documents<'a>(compilation: &'a Compilation, document: impl FnMut(GatewayRef<'
     envoys.chain(compilation.app_gateways().map(|gateway| (gateway.named, Viewed::app_gateway(gateway.parts))))
 }
 
+/// What controllers answer, each once; it is looked at as a gateway's document is.
+fn answered<'a>(compilation: &'a Compilation, output: &'a Output) -> impl Iterator<Item = (NamedGateway<'a>, Viewed)> {
+    let of_side = |of: SideRef<'a>| Some((of.gateways().next()?.named(), Viewed::answer(output, of)?));
+    compilation.sides().filter_map(of_side)
+}
+
 /// A line of an input that is to be explained.
 struct PlaceOf<'c> {
     compilation: &'c Compilation,
@@ -105,10 +110,13 @@ fn place_of<'c>(line: Option<&LineOf>, target: &str, compilation: &'c Compilatio
 }
 
 impl PlaceOf<'_> {
-    fn explain(&self, documents: &[(NamedGateway<'_>, Viewed)], view: View, format: Format, style: &Style) -> Outcome {
+    fn explain(&self, documents: &[(NamedGateway<'_>, Viewed)], view: In, format: Format, style: &Style) -> Outcome {
         let positions = self.compilation.positions();
-        let report = explain_line(self.compilation, &positions, documents, self.source, self.line, self.column)
+        let mut report = explain_line(self.compilation, &positions, documents, self.source, self.line, self.column)
             .ok_or_else(|| format!("{} has no line {}", positions.file(self.source), self.line))?;
+        if let In::Answer(_) = view {
+            report.made.iter_mut().for_each(|made| made.gateway = None);
+        }
         let document = documents.first().map_or(view.name(), |(_, viewed)| viewed.name);
         match format {
             Format::Human => print(&Explainer { document, root: None, excerpts: Excerpts::new(&positions, style), style }.line(&report))?,

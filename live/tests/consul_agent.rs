@@ -2,6 +2,17 @@
 
 #[path = "support/agent.rs"]
 mod agent;
+#[path = "consul/datacenters.rs"]
+mod datacenters;
+#[path = "consul/not_given.rs"]
+mod not_given;
+#[path = "support/process.rs"]
+#[expect(dead_code, reason = "each suite uses a part of it")]
+mod process;
+#[path = "consul/refusals.rs"]
+mod refusals;
+#[path = "consul/rotation.rs"]
+mod rotation;
 #[path = "support/stream.rs"]
 mod stream;
 
@@ -102,9 +113,14 @@ async fn write(servers: &Servers) {
         .await;
     let edge = json!({"Kind": "ingress-gateway", "Name": "edge", "Listeners": [{"Port": 9000, "Protocol": "http", "Services": [{"Name": "api"}]}]});
     servers.put(0, "/v1/config", &edge).await;
+    // Other datacenters and peers reach the servers through it.
+    let meta = json!({"consul-wan-federation": "1"});
+    let gateway = json!({"Kind": "mesh-gateway", "ID": "gateway", "Name": "gateway", "Port": 8444, "Address": "127.0.0.1", "Meta": meta});
+    servers.put(0, "/v1/agent/service/register", &gateway).await;
+    servers.put(0, "/v1/config", &json!({"Kind": "mesh", "Peering": {"PeerThroughMeshGateways": true}})).await;
 }
 
-const PROXIES: [&str; 4] = ["web-sidecar-proxy", "api-sidecar-proxy", "db-sidecar-proxy", "edge"];
+const PROXIES: [&str; 5] = ["web-sidecar-proxy", "api-sidecar-proxy", "db-sidecar-proxy", "edge", "gateway"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_proxy_gets_from_us_what_it_gets_from_a_real_agent() {

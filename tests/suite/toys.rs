@@ -38,7 +38,7 @@ static TOY: Dialect = Dialect {
     defaults: &[],
     hints: Hints { why_idle: |_| "no door leads there", why_unreached: |_| None, ahead: |_, _| None },
     annotations: &[],
-    outputs: &[Output { name: "doors", doc: "How many doors each gateway has", document: doors }],
+    outputs: &[Output { name: "doors", doc: "How many doors each gateway has", document: doors, traced: None }],
     checks: &[narrow],
     codes: &[],
     memory: || Box::new(()),

@@ -5,7 +5,7 @@
 use super::whole::Whole;
 use crate::compilation::Compilation;
 use crate::diagnostic::{Diagnostic, Place, Related, Severity, codes};
-use crate::explain::relation::{Reference, references};
+use crate::explain::relation::{Absence, Reference, references};
 use crate::resource::{Object, ObjectId, nearest};
 use crate::text::Str;
 use alloc::format;
@@ -41,7 +41,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let at = Place::origin(reference.at);
         let is_reported = place(&at).is_some_and(|place| reported.contains(&place)) || whole.wrong.contains(&reference.from);
         let other = by_name.get(&(&key.name, key.namespace.as_ref())).filter(|object| object.key.kind != key.kind && object.id != reference.from);
-        let other = other.filter(|object| is_likely(&object.key.kind, &key.kind));
+        let other = other.filter(|object| is_likely(&object.key.kind, &key.kind, absence));
         let elsewhere = elsewhere.get(&key.name).filter(|_| *key.kind == *"Service" && key.namespace.is_some() && other.is_none());
         let elsewhere = elsewhere.and_then(|all| all.first()).filter(|object| object.key.namespace.is_some());
         let is_fine = absence.assumed && !is_misspelt && other.is_none() && elsewhere.is_none();
@@ -152,11 +152,12 @@ fn is_address(name: &str) -> bool {
     name == "localhost" || name.contains(':') || name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// Whether an object of one kind can be taken for one of another: what serves is named like its Service, what is configured is not.
-fn is_likely(kind: &str, wanted: &str) -> bool {
+/// Whether an object of one kind can be taken for one of another: what serves is named like its Service, what is configured is not. Where nothing is
+/// wrong with the absence, an object of the same name is just another one.
+fn is_likely(kind: &str, wanted: &str, absence: &Absence) -> bool {
     match wanted {
         "Service" => matches!(kind, "Deployment" | "Pod" | "StatefulSet" | "DaemonSet" | "ExtensionService" | "ReplicaSet" | "ExternalName"),
         "Secret" => matches!(kind, "ConfigMap" | "Certificate" | "SealedSecret" | "ExternalSecret" | "TLSContext"),
-        _ => true,
+        _ => !absence.assumed,
     }
 }

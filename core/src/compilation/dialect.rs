@@ -5,6 +5,7 @@
 use super::{Answers, Gateway, Ledger, OptionSpec, Options, ReferencedObject, SettingChange, SideRef, Stages};
 use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::executor::Executor;
+use crate::ir::Tree;
 use crate::read::ReadOptions;
 use crate::resource::{Object, Objects, ResourceKey};
 use crate::schema::{KnownKind, ListedKind};
@@ -157,6 +158,8 @@ pub struct Output {
     pub doc: &'static str,
     /// The document; `None` where this input has none.
     pub document: fn(SideRef<'_>) -> Option<Node>,
+    /// The same with where each value comes from, where that is known.
+    pub traced: Option<fn(SideRef<'_>) -> Option<Tree>>,
 }
 
 /// What a dialect compiles.

@@ -1,11 +1,14 @@
-//! The documents that one may ask about: what Envoy gets, in either form, the IR, and the parts of an Application Gateway.
+//! The documents that one may ask about: what Envoy gets, in either form, the IR, the parts of an Application Gateway, and what controllers answer besides.
 //!
 //! What must not be here: what a place in a document means.
 
 use crate::backend::envoy::{self, v3::Emitted};
+use crate::backend::output_map::Trace;
 use crate::backend::{self, OutputMap};
-use crate::ir::{Ir, appgw};
+use crate::compilation::{Output, SideRef};
+use crate::ir::{Ir, Plain, Tree, appgw};
 use crate::text::{Limits, Node, Value, parse};
+use alloc::vec::Vec;
 
 /// Which document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +54,14 @@ impl Viewed {
         Self { name: "appgw", root: appgw::document(parts, which), map: backend::appgw::output_map(parts, which) }
     }
 
+    /// What a controller answers besides, where it is known where its values come from.
+    pub fn answer(output: &Output, of: SideRef<'_>) -> Option<Self> {
+        let tree = (output.traced?)(of)?;
+        let mut trace = Trace::on();
+        trace_tree(&tree, &mut trace);
+        Some(Self { name: output.name, root: tree.node(), map: OutputMap::new(trace.finish(), Vec::new()) })
+    }
+
     /// The document of an Envoy.
     pub fn new(ir: &Ir, view: View, emitted: &mut Emitted) -> Self {
         let document = match view {
@@ -67,5 +78,14 @@ impl Viewed {
         let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
         let root = parse(&text, &limits).root.unwrap_or_else(|| Node::synthesised(Value::Null));
         Self { name: view.name(), root, map }
+    }
+}
+
+fn trace_tree(tree: &Tree, t: &mut Trace) {
+    t.here(tree.origin);
+    match &tree.value {
+        Plain::Object(fields) => fields.0.iter().for_each(|(name, value)| t.at(name, |t| trace_tree(value, t))),
+        Plain::List(items) => items.iter().enumerate().for_each(|(at, item)| t.item(at, |t| trace_tree(item, t))),
+        _ => {}
     }
 }

@@ -198,6 +198,19 @@ impl Tree {
         }
     }
 
+    /// Says where a value comes from, where it does not say so itself.
+    pub fn trace(&mut self, path: &[&str], origin: Option<Origin>) {
+        let Some((name, rest)) = path.split_first() else {
+            self.origin = self.origin.or(origin);
+            return;
+        };
+        if let Plain::Object(fields) = &mut self.value
+            && let Some((_, value)) = fields.0.iter_mut().find(|(key, _)| key == name)
+        {
+            value.trace(rest, origin);
+        }
+    }
+
     /// Takes a field away, and gives it back.
     pub fn take(&mut self, key: &str) -> Option<Tree> {
         let Plain::Object(fields) = &mut self.value else { return None };

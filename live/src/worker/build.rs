@@ -135,13 +135,17 @@ impl Build {
         self.compilation.gateways().map(|gateway| (name_of(gateway), gateway))
     }
 
-    /// The resources that changed, of all gateways, by list.
+    /// The resources that changed, by list; where there are several gateways each says whose it is.
     #[must_use]
     pub fn changed(&self) -> BTreeMap<String, Vec<String>> {
         let mut out: BTreeMap<String, Vec<String>> = self.parts.clone();
-        for (url, names) in self.gateways.iter().flat_map(|gateway| &gateway.changed) {
-            let list = Service::ALL.into_iter().find(|service| service.type_url() == **url).map_or("other", Service::list);
-            out.entry(list.to_owned()).or_default().extend(names.iter().map(|name| name.to_string()));
+        let are_several = self.gateways.len() > 1;
+        for gateway in &self.gateways {
+            let named = |name: &Arc<str>| if are_several { format!("{name} of {}", gateway.id) } else { name.to_string() };
+            for (url, names) in &gateway.changed {
+                let list = Service::ALL.into_iter().find(|service| service.type_url() == **url).map_or("other", Service::list);
+                out.entry(list.to_owned()).or_default().extend(names.iter().map(named));
+            }
         }
         out
     }

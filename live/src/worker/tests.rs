@@ -175,6 +175,18 @@ fn a_gateway_changes_by_what_is_edited_only() {
     assert!(files.iter().any(|file| file.starts_with("m1.yaml:")), "{files:?}");
 }
 
+#[test]
+fn what_changes_says_whose_it_is_where_there_are_several_gateways() {
+    let running = Running::start(Duration::ZERO, 0);
+    for name in ["api", "web"] {
+        let service = format!("service: {{name: {name}, port: 8080, connect: {{sidecar_service: {{}}}}}}");
+        running.intake.put(0, &format!("{name}.yaml"), service.into_bytes());
+    }
+    running.intake.synced(0);
+    let builds = running.until(|builds| builds.len() == 1);
+    assert_eq!(builds[0].changed()["clusters"], ["local_app of api-sidecar-proxy", "local_app of web-sidecar-proxy"]);
+}
+
 fn secret(text: &str, label: &str) -> Vec<u8> {
     let value = serde_json::json!({
         "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "default", "labels": {"l": label}},

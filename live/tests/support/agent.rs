@@ -56,16 +56,22 @@ struct Server {
     http: u16,
     https: u16,
     grpc: u16,
+    grpc_tls: u16,
     rpc: u16,
     gossip: u16,
+    /// Where it gossips with other datacenters.
+    wide: u16,
     process: Option<Child>,
 }
 
-/// Three servers of one cluster.
+/// The servers of one datacenter.
 pub struct Servers {
     binary: PathBuf,
     folder: tempfile::TempDir,
+    datacenter: &'static str,
     all: Vec<Server>,
+    /// Where the servers of the other datacenter gossip with these; without another they gossip with nobody.
+    others: Vec<u16>,
     /// More of their configuration, in HCL.
     more: String,
     /// The token with which something is written.
@@ -79,19 +85,48 @@ impl Drop for Servers {
 }
 
 impl Servers {
-    /// Starts them; `None` where there is no Go.
+    /// Starts three; `None` where there is no Go.
     pub async fn start() -> Option<Self> {
         Self::start_with(String::new(), "").await
     }
 
-    /// Starts them with more configuration, in which `HTTPS` stands for a port of each server, and writes with a token.
+    /// Starts three with more configuration, in which `HTTPS` stands for a port of each server, and writes with a token.
     pub async fn start_with(more: String, token: &'static str) -> Option<Self> {
-        let binary = binary()?;
-        let server = |_| Server { http: free(), https: free(), grpc: free(), rpc: free(), gossip: free(), process: None };
-        let mut out = Self { binary, folder: tempfile::tempdir().expect("a folder"), all: (0..3).map(server).collect(), more, token };
-        (0..3).for_each(|number| out.begin(number));
-        out.ready().await;
+        let mut out = Self::of("east", 3, more, token)?;
+        out.begin_all().await;
         Some(out)
+    }
+
+    /// Starts one.
+    pub async fn alone() -> Option<Self> {
+        let mut out = Self::of("east", 1, String::new(), "")?;
+        out.begin_all().await;
+        Some(out)
+    }
+
+    /// Starts one in each of two datacenters that know each other: the first is the primary.
+    pub async fn federated() -> Option<[Self; 2]> {
+        let primary = "primary_datacenter = \"east\"".to_owned();
+        let mut both = [Self::of("east", 1, primary.clone(), "")?, Self::of("west", 1, primary, "")?];
+        let wide = both.each_ref().map(|of| of.all.iter().map(|server| server.wide).collect::<Vec<_>>());
+        for (of, others) in both.iter_mut().zip(wide.into_iter().rev()) {
+            of.others = others;
+            of.begin_all().await;
+        }
+        Some(both)
+    }
+
+    fn of(datacenter: &'static str, count: usize, more: String, token: &'static str) -> Option<Self> {
+        let binary = binary()?;
+        let server =
+            |_| Server { http: free(), https: free(), grpc: free(), grpc_tls: free(), rpc: free(), gossip: free(), wide: free(), process: None };
+        let folder = tempfile::tempdir().expect("a folder");
+        Some(Self { binary, folder, datacenter, all: (0..count).map(server).collect(), others: Vec::new(), more, token })
+    }
+
+    async fn begin_all(&mut self) {
+        (0..self.all.len()).for_each(|number| self.begin(number));
+        self.ready().await;
     }
 
     /// Starts one of them, with what it knew.
@@ -99,9 +134,17 @@ impl Servers {
         let ours = &self.all[number];
         let log = fs::File::options().create(true).append(true).open(self.folder.path().join(format!("{number}.log"))).expect("a file");
         let mut command = Command::new(&self.binary);
-        command.args(["agent", "-server", "-bootstrap-expect", "3", "-datacenter", "east", "-node", &format!("node-{number}")]);
-        command.args(["-bind", "127.0.0.1", "-client", "127.0.0.1", "-dns-port", "-1", "-serf-wan-port", "-1", "-grpc-tls-port", "-1"]);
-        for (flag, port) in [("-http-port", ours.http), ("-grpc-port", ours.grpc), ("-server-port", ours.rpc), ("-serf-lan-port", ours.gossip)] {
+        command.args(["agent", "-server", "-datacenter", self.datacenter, "-node", &format!("{}-{number}", self.datacenter)]);
+        command.args(["-bootstrap-expect", &self.all.len().to_string()]);
+        command.args(["-bind", "127.0.0.1", "-client", "127.0.0.1", "-dns-port", "-1"]);
+        command.args(["-serf-wan-port", &if self.others.is_empty() { "-1".to_owned() } else { ours.wide.to_string() }]);
+        for (flag, port) in [
+            ("-http-port", ours.http),
+            ("-grpc-port", ours.grpc),
+            ("-grpc-tls-port", ours.grpc_tls),
+            ("-server-port", ours.rpc),
+            ("-serf-lan-port", ours.gossip),
+        ] {
             command.args([flag, &port.to_string()]);
         }
         command.arg("-data-dir").arg(self.folder.path().join(format!("data-{number}")));
@@ -111,6 +154,9 @@ impl Servers {
         }
         for other in self.all.iter().map(|server| server.gossip).filter(|gossip| *gossip != ours.gossip) {
             command.args(["-retry-join", &format!("127.0.0.1:{other}"), "-retry-interval", "1s"]);
+        }
+        for other in &self.others {
+            command.args(["-retry-join-wan", &format!("127.0.0.1:{other}"), "-retry-interval-wan", "1s"]);
         }
         let process = command.stdout(log).stderr(Stdio::null()).spawn().expect("consul");
         self.all[number].process = Some(process);
@@ -153,10 +199,19 @@ impl Servers {
 
     /// Writes something, as soon as it is taken.
     pub async fn put(&self, number: usize, path: &str, body: &Value) {
+        self.write(number, "PUT", path, body).await;
+    }
+
+    /// Asks for something to be made, as soon as that is done.
+    pub async fn post(&self, number: usize, path: &str, body: &Value) {
+        self.write(number, "POST", path, body).await;
+    }
+
+    async fn write(&self, number: usize, method: &str, path: &str, body: &Value) {
         let begin = Instant::now();
         loop {
-            let answer = self.request(number, "PUT", path, &body.to_string()).await;
-            if answer.as_ref().is_some_and(|answer| answer.starts_with("HTTP/1.1 200")) {
+            let answer = self.request(number, method, path, &body.to_string()).await;
+            if answer.as_ref().is_some_and(|answer| answer.starts_with("HTTP/1.0 200")) {
                 return;
             }
             assert!(begin.elapsed() < Duration::from_secs(30), "{path} is not taken: {answer:?}");
@@ -164,11 +219,25 @@ impl Servers {
         }
     }
 
+    /// Why a config entry is not taken; `None` where it is.
+    pub async fn refusal(&self, entry: &str) -> Option<String> {
+        let answer = self.request(0, "PUT", "/v1/config", entry).await.expect("a server");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        (!head.starts_with("HTTP/1.0 200")).then(|| body.trim_end().to_owned())
+    }
+
+    /// What a server answers, without its head; empty where it is not there.
+    pub async fn get(&self, number: usize, path: &str) -> Value {
+        let answer = self.request(number, "GET", path, "").await.unwrap_or_default();
+        answer.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str(body).ok()).unwrap_or_default()
+    }
+
     /// An answer as it came; `None` where the server is not there.
     async fn request(&self, number: usize, method: &str, path: &str, body: &str) -> Option<String> {
         let mut stream = tokio::net::TcpStream::connect(self.http(number)).await.ok()?;
         let token = if self.token.is_empty() { String::new() } else { format!("X-Consul-Token: {}\r\n", self.token) };
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: consul\r\n{token}Connection: close\r\nContent-Length: {}\r\n\r\n", body.len());
+        // In the old form, which has no chunks.
+        let head = format!("{method} {path} HTTP/1.0\r\nHost: consul\r\n{token}Content-Length: {}\r\n\r\n", body.len());
         stream.write_all(format!("{head}{body}").as_bytes()).await.ok()?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.ok()?;

@@ -50,11 +50,16 @@ pub async fn get(port: u16, path: &str) -> Option<String> {
     head.starts_with("HTTP/1.1 200").then(|| body.lines().find(|line| line.starts_with('/')).unwrap_or_default().to_owned())
 }
 
-/// Starts an Envoy that asks a server on this port.
+/// Starts the Envoy `edge`, which asks a server at this address.
 pub fn start_envoy(envoy: &str, folder: &Path, xds: String, delta: bool, tls: Option<&Shown>) -> Child {
+    start_envoy_as("edge", envoy, folder, xds, delta, tls)
+}
+
+/// Starts an Envoy with this id.
+pub fn start_envoy_as(node_id: &str, envoy: &str, folder: &Path, xds: String, delta: bool, tls: Option<&Shown>) -> Child {
     let bootstrap = Bootstrap {
         xds,
-        node_id: "edge".into(),
+        node_id: node_id.into(),
         node_cluster: "c".into(),
         admin: "off".into(),
         delta,

@@ -4,7 +4,7 @@
 
 use super::agent::Agent;
 use super::apply::{Applied, proxy_finding};
-use super::chain::{self, Chain, Request, Set};
+use super::chain::{self, Chain, NodeKind, Request, Set};
 use super::documents::What;
 use super::entry::Kind;
 use super::instance::Instance;
@@ -12,7 +12,7 @@ use super::proxycfg::{Catalog, ConfigSource, FromCatalog, Local, Manager, Mirror
 use super::stages::{ProxyState, Stages};
 use super::state::{DATACENTER, State};
 use super::xds::{self, Context, Failure};
-use super::{Options, bootstrap, documents, names, registration, service};
+use super::{Options, bootstrap, documents, names, not_in_api, registration, service};
 use crate::compilation::{Answers, Draft, Gateway, GatewayId, Ledger, Outcome, SideRef, State as LedgerState, Task, Why};
 use crate::diagnostic::{Findings, Place, Severity};
 use crate::executor::{self, Executor};
@@ -58,6 +58,7 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
     }
     let mut state = State::with(objects, DATACENTER, &mut memory.applied);
     let mut found = core::mem::take(&mut state.diagnostics);
+    found.extend(not_in_api::missing(&state, objects));
     let state = Arc::new(state);
     let served = state.served();
     let running = memory.run(&state, &served, &options, executor);
@@ -142,15 +143,20 @@ fn write_down(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
         }
     }
     for object in objects.iter() {
-        if let What::Agent | What::Leaf | What::Roots = documents::what(&object.root).0 {
-            ledger.emitted(object.id, "what the agent gives to all proxies");
+        let (what, name) = documents::what(&object.root);
+        let given = match what {
+            What::Agent | What::Leaf | What::Roots => Some("what the agent gives to all proxies"),
+            // It registers itself.
+            What::Catalog if name == registration::SERVERS => Some("a server of Consul"),
+            _ => None,
+        };
+        if let Some(given) = given {
+            ledger.emitted(object.id, given);
             continue;
         }
         let becomes = match refused.get(&object.id) {
             Some(why) => LedgerState::Invalid(why.clone()),
-            None if documents::what(&object.root).0 == What::Foreign => {
-                LedgerState::Ignored(Why::UnknownKind, Str::new_static("Consul does not read this kind"))
-            }
+            None if what == What::Foreign => LedgerState::Ignored(Why::UnknownKind, Str::new_static("Consul does not read this kind")),
             None => LedgerState::Loaded,
         };
         ledger.set(object.id, becomes);
@@ -262,5 +268,34 @@ pub(super) fn chains(state: &State) -> Tree {
     let upstreams = upstreams.filter(|upstream| !upstream.get("DestinationType").is("prepared_query"));
     let upstreams = upstreams.map(|upstream| upstream.get("DestinationName").str());
     let all: BTreeSet<Str> = configured.chain(typical).chain(upstreams).gathered();
-    Tree::object(all.iter().filter_map(|name| Some((name.clone(), chain::answer(&plain_chain(state, name)?)))))
+    Tree::object(all.iter().filter_map(|name| Some((name.clone(), answer_of(state, &plain_chain(state, name)?)))))
+}
+
+/// A chain as the API answers with it, its nodes and targets with the entries that make them.
+fn answer_of(state: &State, chain: &Chain) -> Tree {
+    let entry = |kind, service: &str| state.tree(kind, service).origin;
+    let resolver = |target: &str| chain.targets.get(target).and_then(|target| entry(Kind::ServiceResolver, &target.service));
+    let mut out = chain::answer(chain);
+    for (key, node) in &chain.nodes {
+        let service = node.name.split('.').next().unwrap_or_default();
+        let origin = match &node.kind {
+            NodeKind::Router(_) => entry(Kind::ServiceRouter, service),
+            NodeKind::Splitter(_) => entry(Kind::ServiceSplitter, service),
+            NodeKind::Resolver(found) => resolver(&found.target),
+        };
+        out.trace(&["Nodes", key], origin);
+    }
+    for (id, target) in &chain.targets {
+        // One that only a failover leads to comes from the entry that says so.
+        let leads = |node: &chain::Node| match &node.kind {
+            NodeKind::Resolver(found) if found.failover.contains(id) => {
+                let from = chain.targets.get(&found.target)?;
+                state.tree(Kind::ServiceResolver, &from.service).get("Failover").origin
+            }
+            _ => None,
+        };
+        let origin = target.definition.origin.or_else(|| chain.nodes.values().find_map(leads)).or_else(|| resolver(id));
+        out.trace(&["Targets", id], origin);
+    }
+    out
 }

@@ -88,10 +88,11 @@ pub(crate) fn what(root: &Node) -> (What, Str) {
     if any_case(root, "Node").is_some() && any_case(root, "Kind").is_none() {
         return (What::Catalog, text_at(root, &["Service", "Service"]));
     }
-    if root.get("service").is_some_and(|service| service.as_object().is_some()) {
+    let kind = text_at(root, &["Kind"]);
+    // What says that it is an entry is one, and whatever is beside it is refused with it.
+    if Kind::named(&kind).is_none() && root.get("service").is_some_and(|service| service.as_object().is_some()) {
         return (What::Service, text_at(root, &["service", "name"]));
     }
-    let kind = text_at(root, &["Kind"]);
     if kind.is_empty() {
         return (What::Nothing, Str::default());
     }
@@ -251,6 +252,13 @@ mod tests {
         assert_eq!(names("service = { name = \"web\" }\nservices = [{ name = \"api\" }]\n"), ["web", "api"]);
         let (objects, _) = load(&Inputs::one("agent.hcl", two));
         assert!(objects.iter().all(|object| !alloc::format!("{:?}", object.root).contains("t-1")), "tokens are taken out");
+    }
+
+    #[test]
+    fn an_entry_with_a_service_beside_it_is_an_entry() {
+        let both = "Kind = \"service-router\"\nName = \"web\"\nservice {\n  name = \"web\"\n}\n";
+        let (objects, _) = load(&Inputs::one("agent.hcl", both));
+        assert_eq!(objects.iter().map(|object| what(&object.root)).collect::<Vec<_>>(), [(What::Entry(Ok(Kind::ServiceRouter)), "web".into())]);
     }
 
     #[test]

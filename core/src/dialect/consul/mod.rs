@@ -25,6 +25,7 @@ pub mod instance;
 mod intention;
 mod material;
 mod names;
+mod not_in_api;
 mod options;
 pub mod proxycfg;
 mod reading;

@@ -22,6 +22,8 @@ use alloc::vec::Vec;
 pub(crate) const NODE: &str = "node1";
 /// Where the agent's node is.
 pub(crate) const LOCAL: &str = "127.0.0.1";
+/// The service that all servers are.
+pub(crate) const SERVERS: &str = "consul";
 /// The first of the ports that sidecars get, and the last.
 const PORTS: (i64, i64) = (21000, 21255);
 
@@ -45,6 +47,12 @@ pub(crate) fn agent(datacenter: &str) -> Node {
         tagged: tagged.collect(),
         ..Node::default()
     }
+}
+
+/// The server that the agent is itself, as the catalog has it.
+pub(crate) fn server(datacenter: &str) -> Instance {
+    let name = Str::new_static(SERVERS);
+    Instance { node: agent(datacenter), id: name.clone(), service: name, port: 8300, local: true, ..Instance::default() }
 }
 
 /// A service definition. `used` says which ports services of the agent have.

@@ -125,6 +125,26 @@ impl State {
     }
 
     /// The services that entries for discovery are about, and typical ones that are registered.
+    /// Whether requests to a service go on to others.
+    pub(crate) fn has_chain(&self, service: &Str) -> bool {
+        let has = |kind| self.entries.contains_key(&(kind, service.clone()));
+        has(Kind::ServiceRouter) || has(Kind::ServiceSplitter) || self.leads_elsewhere(service)
+    }
+
+    /// Whether a resolver leads requests to a service to others, at once or where its own instances fail.
+    pub(crate) fn leads_elsewhere(&self, service: &Str) -> bool {
+        let resolver = self.tree(Kind::ServiceResolver, service);
+        says(resolver.get("Redirect")) || says(resolver.get("Failover"))
+    }
+
+    /// The protocol of a service.
+    pub(crate) fn protocol(&self, service: &str) -> Str {
+        let own = self.tree(Kind::ServiceDefaults, service).get("Protocol");
+        let all = self.tree(Kind::ProxyDefaults, "global").at(&["Config", "protocol"]);
+        let found = if says(own) { own } else { all };
+        if says(found) { found.str() } else { Str::new_static("tcp") }
+    }
+
     fn known_services(&self) -> BTreeSet<Str> {
         let kinds = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
         let configured = self.entries.values().filter(|entry| kinds.contains(&entry.kind)).map(|entry| entry.name.clone());

@@ -57,6 +57,27 @@ fn http_filters(of: &Tree) -> Vec<&str> {
 }
 
 #[test]
+fn each_node_and_target_of_a_chain_leads_to_the_entry_that_makes_it() {
+    let splitter = "{Kind: service-splitter, Name: api, Splits: [{Weight: 100, ServiceSubset: v1}]}\n";
+    let resolver = "{Kind: service-resolver, Name: api, Subsets: {v1: {Filter: Service.Meta.v == 1}}, Failover: {'*': {Service: spare}}}\n";
+    let compilation = run(&[HTTP, resolver, splitter, WEB, API]);
+    let of = compilation.sides().next().expect("a side");
+    let output = DIALECT.output("chain").expect("an output");
+    let viewed = explain::Viewed::answer(output, of).expect("chains");
+    assert_eq!(Some(&viewed.root), (output.document)(of).as_ref(), "it is what `--output` shows");
+    let made_by = |pointer: &str| -> Vec<String> {
+        let origins = viewed.map.get(pointer).unwrap_or_default();
+        let object = |origin: &crate::resource::Origin| compilation.objects.get(origin.object()).expect("an object");
+        origins.iter().map(|origin| format!("{} {}", object(origin).key.kind, object(origin).path(origin.node()))).collect()
+    };
+    assert_eq!(made_by("/api/Nodes/splitter:api.default.default"), ["service-splitter "]);
+    assert_eq!(made_by("/api/Nodes/resolver:v1.api.default.default.dc1"), ["service-resolver "]);
+    assert_eq!(made_by("/api/Targets/v1.api.default.default.dc1"), ["service-resolver Subsets.v1"]);
+    assert_eq!(made_by("/api/Targets/spare.default.default.dc1"), ["service-resolver Failover"]);
+    assert_eq!(made_by("/api/Nodes/splitter:api.default.default/Splits/0/Definition/Weight"), ["service-splitter Splits[0].Weight"]);
+}
+
+#[test]
 fn a_sidecar_has_two_listeners_and_two_clusters() {
     let compilation = run(&[WEB, API]);
     assert_eq!(messages(&compilation), Vec::<String>::new());

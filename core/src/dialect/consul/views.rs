@@ -74,21 +74,34 @@ fn of_proxies(of: SideRef<'_>, which: impl Fn(&ProxyState) -> Node) -> Option<No
 
 /// What Consul answers besides the configuration of Envoys.
 pub const OUTPUTS: &[Output] = &[
-    Output { name: "entries", doc: "Config entries as they are stored", document: |of| stages(of).map(|stages| stages.state.answer().node()) },
+    Output {
+        name: "entries",
+        doc: "Config entries as they are stored",
+        document: |of| stages(of).map(|stages| stages.state.answer().node()),
+        traced: Some(|of| stages(of).map(|stages| stages.state.answer())),
+    },
     Output {
         name: "chain",
         doc: "The discovery chain of each service",
         document: |of| stages(of).map(|stages| compile::chains(&stages.state).node()),
+        traced: Some(|of| stages(of).map(|stages| compile::chains(&stages.state))),
     },
     Output {
         name: "service",
         doc: "A proxy's registration with its central configuration",
         document: |of| of_proxies(of, |known| known.service.node()),
+        traced: None,
     },
-    Output { name: "bootstrap", doc: "What a proxy's Envoy is started with", document: |of| of_proxies(of, |known| known.bootstrap.node()) },
+    Output {
+        name: "bootstrap",
+        doc: "What a proxy's Envoy is started with",
+        document: |of| of_proxies(of, |known| known.bootstrap.node()),
+        traced: None,
+    },
     Output {
         name: "watches",
         doc: "What a proxy watches, why, and what it brought",
         document: |of| of_proxies(of, |known| known.mail.answer().node()),
+        traced: None,
     },
 ];

@@ -11,23 +11,31 @@ use core::any::Any;
 
 /// All of it.
 pub const ALL: &[Output] = &[
-    Output { name: "appgw", doc: "The parts of the Application Gateway, as ARM JSON", document: |of| gateway(of, Document::Parts) },
-    Output { name: "arm", doc: "The whole Application Gateway as it is sent, as ARM JSON", document: |of| gateway(of, Document::Whole) },
-    Output { name: "events", doc: "The events that the controller records", document: |of| Some(stages(of)?.recorder.document()) },
+    Output { name: "appgw", doc: "The parts of the Application Gateway, as ARM JSON", document: |of| gateway(of, Document::Parts), traced: None },
+    Output {
+        name: "arm",
+        doc: "The whole Application Gateway as it is sent, as ARM JSON",
+        document: |of| gateway(of, Document::Whole),
+        traced: None,
+    },
+    Output { name: "events", doc: "The events that the controller records", document: |of| Some(stages(of)?.recorder.document()), traced: None },
     Output {
         name: "status",
         doc: "What the controller writes into the statuses of objects",
         document: |of| Some(status::document(&stages(of)?.statuses)),
+        traced: None,
     },
     Output {
         name: "appgw-origins",
         doc: "Where each value of `appgw` comes from, by JSON pointer: the resource, its field and line, and the rule by which it counts",
         document: |of| Some(origins::document(of, stages(of)?.gateway.as_ref()?)),
+        traced: None,
     },
     Output {
         name: "pipeline",
         doc: "How far each object gets on its way into the gateway",
         document: |of| Some(pipeline::document(&stages(of)?.passages, of.objects())),
+        traced: None,
     },
 ];
 

@@ -5,6 +5,7 @@ use crate::dialect::consul::go;
 use crate::dialect::consul::names::DEFAULT;
 use crate::dialect::consul::schema::{entries, write};
 use crate::ir::{Plain, Tree};
+use crate::resource::Sourced;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -69,11 +70,11 @@ fn node(node: &Node) -> Tree {
         }),
         NodeKind::Resolver(resolver) => ("resolver", "Resolver", {
             let failover = (!resolver.failover.is_empty()).then(|| Tree::object([("Targets", list(&resolver.failover))]));
-            let request = *resolver.request_timeout;
+            let request = resolver.request_timeout;
             Tree::object([
                 ("Default", flag(resolver.default)),
-                ("ConnectTimeout", go::duration(*resolver.connect_timeout).into()),
-                ("RequestTimeout", if request == 0 { Tree::NULL } else { request.into() }),
+                ("ConnectTimeout", duration(resolver.connect_timeout)),
+                ("RequestTimeout", if *request == 0 { Tree::NULL } else { Tree::from(*request).or_from(request.origin) }),
                 ("Target", said(&resolver.target)),
                 ("Failover", failover.into()),
             ])
@@ -81,6 +82,10 @@ fn node(node: &Node) -> Tree {
     };
     let load_balancer = node.load_balancer.as_ref().map(|of| write(of, &entries::LOAD_BALANCER));
     Tree::object([("Type", Tree::from(kind)), ("Name", said(&node.name)), (field, what), ("LoadBalancer", load_balancer.into())])
+}
+
+fn duration(of: Sourced<i64>) -> Tree {
+    Tree::from(go::duration(*of)).or_from(of.origin)
 }
 
 /// JSON makes no difference between 50.0 and 50.
@@ -100,7 +105,7 @@ fn target(target: &Target) -> Tree {
         ("MeshGateway", Tree::object([("Mode", said(&target.mesh_gateway))])),
         ("Subset", write(&target.definition, &entries::SERVICE_RESOLVER_SUBSET)),
         ("TransparentProxy", Tree::object([("DialedDirectly", flag(target.dialed_directly))])),
-        ("ConnectTimeout", go::duration(*target.connect_timeout).into()),
+        ("ConnectTimeout", duration(target.connect_timeout)),
         ("External", flag(target.external)),
         ("SNI", said(&target.sni)),
         ("Name", said(&target.name)),

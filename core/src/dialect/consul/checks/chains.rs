@@ -175,7 +175,7 @@ fn subsets(mesh: &mut Mesh<'_>, entry: &Entry, used: &BTreeSet<(Str, Str)>) {
         let only_passing = subset.get("OnlyPassing");
         let mut chosen = instances.iter().filter(|instance| filter.chooses(instance)).peekable();
         let is_down = chosen.peek().is_some() && chosen.all(|instance| !*instance.health_and_weight(only_passing.flag()).0);
-        if only_passing.bool() && is_down && !mesh.leads_elsewhere(&entry.name) {
+        if only_passing.bool() && is_down && !mesh.state.leads_elsewhere(&entry.name) {
             let message = format!("no instance in the subset `{name}` of `{}` passes its checks: requests are answered with an error", entry.name);
             mesh.report(&codes::SERVICE_DOWN, message, only_passing, Some(entry.object));
         }

@@ -6,7 +6,6 @@ mod chains;
 mod fields;
 mod gateways;
 mod intentions;
-mod not_in_api;
 mod proxies;
 #[cfg(test)]
 mod tests;
@@ -16,7 +15,6 @@ use super::instance::{Health, Instance};
 use super::registration::is_gateway;
 use super::stages::Stages;
 use super::state::State;
-use super::validate::says;
 use super::views::stages;
 use crate::compilation::SideRef;
 use crate::diagnostic::{Code, Diagnostic, Place, join_alike};
@@ -36,7 +34,7 @@ pub(super) const ALL: &[fn(SideRef<'_>) -> Vec<Diagnostic>] = &[check];
 fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     let Some(stages) = stages(of) else { return Vec::new() };
     let mut mesh = Mesh::new(stages, of.objects());
-    for check in [fields::check, proxies::check, intentions::check, chains::check, gateways::check, not_in_api::check] {
+    for check in [fields::check, proxies::check, intentions::check, chains::check, gateways::check] {
         check(&mut mesh);
     }
     join_alike(mesh.found)
@@ -77,29 +75,9 @@ impl<'a> Mesh<'a> {
         self.present.contains(&(datacenter.clone(), service.clone()))
     }
 
-    /// Whether requests to a service go on to others.
-    fn has_chain(&self, service: &Str) -> bool {
-        let has = |kind| self.state.entries.contains_key(&(kind, service.clone()));
-        has(Kind::ServiceRouter) || has(Kind::ServiceSplitter) || self.leads_elsewhere(service)
-    }
-
-    /// Whether a resolver leads requests to a service to others, at once or where its own instances fail.
-    fn leads_elsewhere(&self, service: &Str) -> bool {
-        let resolver = self.state.tree(Kind::ServiceResolver, service);
-        says(resolver.get("Redirect")) || says(resolver.get("Failover"))
-    }
-
     /// Whether requests to a service can arrive anywhere.
     fn is_served(&self, service: &Str) -> bool {
-        self.names.contains(service) || self.has_chain(service)
-    }
-
-    /// The protocol of a service.
-    fn protocol(&self, service: &str) -> Str {
-        let own = self.state.tree(Kind::ServiceDefaults, service).get("Protocol");
-        let all = self.state.tree(Kind::ProxyDefaults, "global").at(&["Config", "protocol"]);
-        let found = if says(own) { own } else { all };
-        if says(found) { found.str() } else { Str::new_static("tcp") }
+        self.names.contains(service) || self.state.has_chain(service)
     }
 
     /// A finding at a value; at the whole object where nobody wrote the value.
@@ -108,24 +86,11 @@ impl<'a> Mesh<'a> {
     }
 
     fn report_with(&mut self, code: &'static Code, message: impl Into<String>, at: &Tree, object: Option<ObjectId>, help: Option<String>) {
-        let whole = object.and_then(|object| self.objects.get(object)).map(|object| Place::value(object.id, object.root.id));
-        let place = if at.origin.is_some() { Place::origin(at.origin) } else { whole.unwrap_or(Place::Whole) };
-        self.report_at(code, message.into(), place, object, help);
+        self.found.push(finding(self.objects, code, message.into(), at, object, help));
     }
 
     fn report_key(&mut self, code: &'static Code, message: String, (object, node): (ObjectId, NodeId), help: Option<String>) {
-        self.report_at(code, message, Place::key(object, node), Some(object), help);
-    }
-
-    fn report_at(&mut self, code: &'static Code, message: String, place: Place, object: Option<ObjectId>, help: Option<String>) {
-        let mut finding = Diagnostic::new(code, message, place);
-        if let Some(object) = object.and_then(|object| self.objects.get(object)) {
-            finding = finding.about(object.key.clone());
-        }
-        if let Some(help) = help {
-            finding = finding.help(help);
-        }
-        self.found.push(finding);
+        self.found.push(finding_at(self.objects, code, message, Place::key(object, node), Some(object), help));
     }
 
     /// A service that may be meant by a name.
@@ -146,6 +111,31 @@ impl<'a> Mesh<'a> {
     /// The proxies of the agent.
     fn proxies(&self) -> impl Iterator<Item = &'a Arc<Instance>> + use<'a> {
         self.state.here().filter(|instance| instance.local && instance.kind == "connect-proxy")
+    }
+}
+
+/// A finding at a value; at the whole object where nobody wrote the value.
+pub(super) fn finding(
+    objects: &Objects,
+    code: &'static Code,
+    message: String,
+    at: &Tree,
+    object: Option<ObjectId>,
+    help: Option<String>,
+) -> Diagnostic {
+    let whole = object.and_then(|object| objects.get(object)).map(|object| Place::value(object.id, object.root.id));
+    let place = if at.origin.is_some() { Place::origin(at.origin) } else { whole.unwrap_or(Place::Whole) };
+    finding_at(objects, code, message, place, object, help)
+}
+
+fn finding_at(objects: &Objects, code: &'static Code, message: String, place: Place, object: Option<ObjectId>, help: Option<String>) -> Diagnostic {
+    let mut finding = Diagnostic::new(code, message, place);
+    if let Some(object) = object.and_then(|object| objects.get(object)) {
+        finding = finding.about(object.key.clone());
+    }
+    match help {
+        Some(help) => finding.help(help),
+        None => finding,
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
     for (service, instances) in mesh.typical() {
         if let [first, ..] = &instances[..]
             && instances.iter().all(|instance| is_critical(instance))
-            && !mesh.leads_elsewhere(service)
+            && !mesh.state.leads_elsewhere(service)
         {
             let message = format!("all instances of `{service}` are critical: requests are answered with an error");
             mesh.report(&codes::SERVICE_DOWN, message, first.tree.get("Service"), first.object);
@@ -83,11 +83,11 @@ fn upstream(mesh: &mut Mesh<'_>, proxy: &Instance, upstream: &Tree) {
     }
     let config = upstream.get("Config");
     let protocol = config.get("protocol");
-    if says(protocol) && !elsewhere && mesh.names.contains(&name) && !protocol.is(&mesh.protocol(&name)) {
-        let message = format!("the upstream speaks {}, and `{name}` speaks {}", protocol.text(), mesh.protocol(&name));
+    if says(protocol) && !elsewhere && mesh.names.contains(&name) && !protocol.is(&mesh.state.protocol(&name)) {
+        let message = format!("the upstream speaks {}, and `{name}` speaks {}", protocol.text(), mesh.state.protocol(&name));
         mesh.report(&codes::PROTOCOL_DIFFERS, message, protocol, proxy.object);
     }
-    let has_chain = mesh.has_chain(&name) || mesh.state.entries.contains_key(&(Kind::ServiceResolver, name.clone()));
+    let has_chain = mesh.state.has_chain(&name) || mesh.state.entries.contains_key(&(Kind::ServiceResolver, name.clone()));
     for hatch in ["envoy_cluster_json", "envoy_listener_json"].map(|key| config.get(key)) {
         if says(hatch) && has_chain {
             let message = format!("`{name}` has a discovery chain, so Consul ignores the Envoy JSON of its upstream");

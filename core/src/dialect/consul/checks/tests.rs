@@ -54,11 +54,9 @@ fn many_splits_to_missing_services_are_one_finding() {
 #[test]
 fn what_an_agent_does_not_tell_is_said_where_it_is_needed() {
     let not_in_api = |documents: &[&str]| found("not-in-consul-api", documents).len();
-    let gateway = "{Node: n1, Address: 10.0.0.1, Service: {Service: mesh-gateway, Kind: mesh-gateway, Port: 8443}}";
     let exported = "{Kind: exported-services, Name: default, Services: [{Name: web, Consumers: [{Peer: cloud}]}]}";
-    assert_eq!(not_in_api(&[AGENT, HTTP, gateway, exported]), 1);
-    assert_eq!(not_in_api(&[AGENT, gateway, exported]), 0, "other protocols are handed on as they are");
-    assert_eq!(not_in_api(&[HTTP, gateway, exported]), 0, "certificates of what files say are made");
+    assert_eq!(not_in_api(&[AGENT, exported]), 1);
+    assert_eq!(not_in_api(&[exported]), 0, "what files say is all that there is");
     let transparent = "{Node: n1, Address: 10.0.0.1, Service: {ID: web-proxy, Service: web-proxy, Kind: connect-proxy, Port: 21000, \
                        Proxy: {DestinationServiceName: web, DestinationServiceID: web, Mode: transparent}}}";
     let redirect = "{Kind: service-resolver, Name: old, Redirect: {Service: web}}";
@@ -67,4 +65,13 @@ fn what_an_agent_does_not_tell_is_said_where_it_is_needed() {
     let told = "{Node: n1, Address: 10.0.0.1, Service: {ID: old-proxy, Service: old-proxy, Kind: connect-proxy, Port: 21001, \
                 TaggedAddresses: {consul-virtual: {Address: 240.0.0.5, Port: 21001}}, Proxy: {DestinationServiceName: old}}}";
     assert_eq!(not_in_api(&[AGENT, transparent, redirect, told]), 0);
+}
+
+#[test]
+fn a_service_has_the_name_of_the_entries_about_it() {
+    let circle = ["{Kind: service-resolver, Name: a, Redirect: {Service: b}}", "{Kind: service-resolver, Name: b, Redirect: {Service: a}}"];
+    let web = "service: {name: web, port: 80, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: a, local_bind_port: 9191}]}}}}";
+    let documents = [circle[0], circle[1], web];
+    assert_eq!(found("entry-refused", &documents).len(), 1, "the second");
+    assert_eq!(found("wrong-kind-reference", &documents), [""; 0]);
 }

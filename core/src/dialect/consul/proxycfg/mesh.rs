@@ -8,6 +8,7 @@ use crate::dialect::consul::chain::{Chain, Request};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::names::UpstreamId;
+use crate::dialect::consul::registration;
 use crate::ir::Tree;
 use crate::order::Gather as _;
 use crate::text::Str;
@@ -85,6 +86,16 @@ impl MeshGateway {
         mail.instances(&Watch::MeshGateways(self.datacenter.clone()))
     }
 
+    /// The servers of the datacenter, where anything is handed on to them.
+    pub fn servers<'a>(&self, mail: &'a Mailbox) -> &'a [Arc<Instance>] {
+        mail.instances(&self.of_servers())
+    }
+
+    fn of_servers(&self) -> Watch {
+        let service = Str::new_static(registration::SERVERS);
+        Watch::Health(Health { service, datacenter: self.datacenter.clone(), ..Health::default() })
+    }
+
     /// The services that peers may use, and that are there.
     pub fn exported<'a>(&self, mail: &'a Mailbox) -> Vec<Exported<'a>> {
         let groups = self.groups(mail);
@@ -124,6 +135,12 @@ impl Machine for MeshGateway {
                 wanted.chained(&of_peer, self.health(&service, &peer));
             }
             wanted.chained(&peers, of_peer);
+        }
+        let mesh = Str::new_static("mesh");
+        if self.federates {
+            wanted.first(self.of_servers());
+        } else if mail.entry(Kind::Mesh, &mesh).at(&["Peering", "PeerThroughMeshGateways"]).bool() {
+            wanted.chained(&Watch::Entry(Kind::Mesh, mesh), self.of_servers());
         }
         let own = self.federates.then(|| self.datacenter.clone());
         for name in mail.names(&Watch::Datacenters).into_iter().filter(|name| *name != self.datacenter).chain(own) {

@@ -11,7 +11,7 @@ use crate::dialect::consul::intention::{self, Intention};
 use crate::dialect::consul::names::{self, PEER_TRUST_DOMAIN, UpstreamId};
 use crate::dialect::consul::state::State;
 use crate::dialect::consul::validate::is_http;
-use crate::dialect::consul::{bexpr, service};
+use crate::dialect::consul::{bexpr, registration, service};
 use crate::ir::Tree;
 use crate::order::{Gather as _, Order as _};
 use crate::text::Str;
@@ -74,7 +74,7 @@ impl Source<'_> {
             Watch::Services(peer) if peer.is_empty() => {
                 reads.note(Topic::Catalog);
                 let names = home.here().map(|instance| instance.service.clone());
-                Reply::Names(names.chain([Str::new_static("consul")]).collect())
+                Reply::Names(names.chain([Str::new_static(registration::SERVERS)]).collect())
             }
             Watch::Services(peer) => Reply::Names(self.imported(peer)),
             Watch::Datacenters => Reply::Names(self.datacenters(reads)),
@@ -189,6 +189,11 @@ impl Source<'_> {
             && let Ok(filter) = bexpr::Expression::parse(&health.filter)
         {
             found.retain(|instance| filter.chooses(instance));
+        }
+        // Where documents are all that there is, the agent is a server that none of them registers.
+        let is_server = health.service == registration::SERVERS && !health.connect && health.datacenter == self.home.datacenter;
+        if is_server && found.is_empty() && self.home.agent.is_none() {
+            found.push(Arc::new(registration::server(&self.home.datacenter)));
         }
         sort(&mut found);
         found

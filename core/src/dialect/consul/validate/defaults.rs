@@ -57,7 +57,7 @@ pub(super) fn service(tree: &Tree) -> Verdict {
     }
     for each in upstreams.get("Overrides").items() {
         if let Err(why) = upstream(each, true) {
-            errors.add(format!("error in upstream override for {}: {why}", each.get("Name").text()));
+            errors.add(format!("error in upstream override for {}:{}: {why}", each.get("Name").text(), each.get("Peer").text()));
         }
     }
     if let Err(why) = upstreams.find("Defaults").map_or(Ok(()), |defaults| upstream(defaults, false)) {

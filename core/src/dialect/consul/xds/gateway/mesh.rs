@@ -6,7 +6,6 @@ use crate::dialect::consul::chain::NodeKind;
 use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::names::{self, TRUST_DOMAIN, UpstreamId};
 use crate::dialect::consul::proxycfg::{Exported, MeshGateway};
-use crate::dialect::consul::registration;
 use crate::dialect::consul::validate::{is_hash_based, is_http};
 use crate::dialect::consul::xds::context::{Context, Failure, Outcome, Resources};
 use crate::dialect::consul::xds::parts::cluster::{balance, of_chain};
@@ -34,9 +33,25 @@ pub(crate) fn resources(cx: &Context<'_>, gateway: &MeshGateway) -> Result<Resou
     })
 }
 
-/// Whether peers reach the servers through it.
-fn serves_peers(cx: &Context<'_>) -> bool {
-    cx.mesh().at(&["Peering", "PeerThroughMeshGateways"]).bool()
+/// The servers that peers reach through it. A replica only reads, so it is of no use to them.
+fn servers_for_peers<'a>(cx: &'a Context<'_>, gateway: &MeshGateway) -> Vec<&'a Instance> {
+    if !cx.mesh().at(&["Peering", "PeerThroughMeshGateways"]).bool() {
+        return Vec::new();
+    }
+    let servers = gateway.servers(cx.mail).iter().map(|server| &**server);
+    servers.filter(|server| !server.tree.at(&["Meta", "read_replica"]).is("true")).collect()
+}
+
+/// An endpoint of a server, at one of its ports.
+fn endpoint_of(server: &Instance, port: Tree) -> Tree {
+    let (host, _) = server.best_address(false);
+    let (at, _) = server.origins_of_address(false);
+    message! { "endpoint": message! { "address": address(Tree::from(host).or_from(at), port) } }
+}
+
+/// A cluster with some endpoints.
+fn assigned(cluster: String, endpoints: Vec<Tree>) -> Tree {
+    message! { "cluster_name": cluster, "endpoints": one(message! { "lb_endpoints": list(endpoints) }) }
 }
 
 /// A chain that hands on what asks for a name.
@@ -61,10 +76,12 @@ fn listener(cx: &Context<'_>, gateway: &MeshGateway, at: &At) -> Result<Tree, Fa
             let cluster = names::server_sni(None, name);
             chains.push(through(cx, format!("*.{cluster}"), cluster, format!("{}.{name}", at.name), "mesh_gateway_remote."));
         }
-        let cluster = names::server_sni(Some(registration::NODE), local);
-        chains.push(through(cx, cluster.clone(), cluster, format!("{}.{local}", at.name), "mesh_gateway_local_server."));
+        for server in gateway.servers(cx.mail) {
+            let cluster = names::server_sni(Some(&server.node.name), local);
+            chains.push(through(cx, cluster.clone(), cluster, format!("{}.{local}", at.name), "mesh_gateway_local_server."));
+        }
     }
-    if serves_peers(cx) {
+    if !servers_for_peers(cx, gateway).is_empty() {
         let cluster = names::peering_server(local, TRUST_DOMAIN);
         chains.push(through(cx, cluster.clone(), cluster, format!("{}.{local}", at.name), "mesh_gateway_local_peering_server."));
     }
@@ -124,9 +141,9 @@ fn clusters(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
         if !gateway.own(cx.mail).is_empty() {
             plain(&names::server_sni(None, local));
         }
-        plain(&names::server_sni(Some(registration::NODE), local));
+        gateway.servers(cx.mail).iter().for_each(|server| plain(&names::server_sni(Some(&server.node.name), local)));
     }
-    if serves_peers(cx) {
+    if !servers_for_peers(cx, gateway).is_empty() {
         plain(&names::peering_server(local, TRUST_DOMAIN));
     }
     for (service, instances) in gateway.groups(cx.mail) {
@@ -176,13 +193,24 @@ fn endpoints(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
         }
     }
     if gateway.federates {
-        let server = message! {
-            "endpoint": message! { "address": address(registration::LOCAL, 8300_i64) },
-        };
-        for node in [Some(registration::NODE), None] {
-            let locality = message! { "lb_endpoints": one(server.clone()) };
-            out.push(message! { "cluster_name": names::server_sni(node, local), "endpoints": one(locality) });
+        let mut all = Vec::new();
+        for server in gateway.servers(cx.mail) {
+            let (_, at) = server.origins_of_address(false);
+            let endpoint = endpoint_of(server, Tree::from(server.best_address(false).1).or_from(at));
+            out.push(assigned(names::server_sni(Some(&server.node.name), local), Vec::from([endpoint.clone()])));
+            all.push(endpoint);
         }
+        out.push(assigned(names::server_sni(None, local), all));
+    }
+    // A server that has no port for TLS cannot be asked by peers.
+    let for_peers = servers_for_peers(cx, gateway).into_iter().filter_map(|server| {
+        let port = server.tree.at(&["Meta", "grpc_tls_port"]);
+        let number: i64 = port.text().parse().ok()?;
+        Some(endpoint_of(server, Tree::from(number).or_from(port.origin)))
+    });
+    let for_peers: Vec<Tree> = for_peers.collect();
+    if !for_peers.is_empty() {
+        out.push(assigned(names::peering_server(local, TRUST_DOMAIN), for_peers));
     }
     let groups = gateway.groups(cx.mail);
     for (name, instances) in &groups {

@@ -1,0 +1,83 @@
+//! Two datacenters of real agents: what a proxy of one is served of the other, directly and through mesh gateways.
+//!
+//! What must not be here: how agents are started.
+
+use super::Followed;
+use super::agent::Servers;
+use serde_json::json;
+
+const REGISTER: &str = "/v1/agent/service/register";
+/// Where the gateways and a sidecar are reached from another datacenter.
+const GATEWAY_EAST: &str = "198.51.100.6";
+const GATEWAY_WEST: &str = "198.51.100.7";
+const SIDECAR_WEST: &str = "198.51.100.8";
+
+async fn gateway(servers: &Servers, name: &str, wide: &str) {
+    let addresses = json!({"lan": {"Address": "127.0.0.1", "Port": 8443}, "wan": {"Address": wide, "Port": 443}});
+    let gateway = json!({"Kind": "mesh-gateway", "ID": name, "Name": name, "Address": "127.0.0.1", "Port": 8443, "TaggedAddresses": addresses});
+    servers.put(0, REGISTER, &gateway).await;
+}
+
+async fn mode(east: &Servers, mode: &str) {
+    east.put(0, "/v1/config", &json!({"Kind": "proxy-defaults", "Name": "global", "MeshGateway": {"Mode": mode}})).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_in_another_datacenter_is_served_as_the_agent_serves_it() {
+    let Some([east, mut west]) = Servers::federated().await else { return };
+    let sidecar = json!({"Port": 21010, "TaggedAddresses": {"wan": {"Address": SIDECAR_WEST, "Port": 21443}}});
+    west.put(0, REGISTER, &json!({"Name": "orders", "Port": 9090, "Connect": {"SidecarService": sidecar}})).await;
+    west.put(0, REGISTER, &json!({"Name": "billing", "Port": 9091, "Connect": {"SidecarService": {"Port": 21011}}})).await;
+    gateway(&west, "gateway-west", GATEWAY_WEST).await;
+    gateway(&east, "gateway-east", GATEWAY_EAST).await;
+    east.put(0, REGISTER, &json!({"Name": "billing", "ID": "billing", "Port": 9091, "Connect": {"SidecarService": {"Port": 21012}}})).await;
+    let upstreams = json!([
+        {"DestinationName": "orders", "Datacenter": "west", "LocalBindPort": 9191},
+        {"DestinationName": "billing", "LocalBindPort": 9192},
+    ]);
+    east.put(0, REGISTER, &json!({"Name": "web", "Port": 8080, "Connect": {"SidecarService": {"Port": 21013, "Proxy": {"Upstreams": upstreams}}}}))
+        .await;
+    let followed = Followed::of(&east).await;
+    followed.agrees_on(&east, "web-sidecar-proxy", SIDECAR_WEST, "directly").await;
+    // Through the gateway there, and through the one here, which goes to the one there.
+    mode(&east, "remote").await;
+    followed.agrees_on(&east, "web-sidecar-proxy", GATEWAY_WEST, "through a gateway there").await;
+    mode(&east, "local").await;
+    let served = followed.agrees_on(&east, "web-sidecar-proxy", "8443", "through a gateway here").await;
+    assert!(!served.to_string().contains(GATEWAY_WEST), "{served}");
+    followed.agrees_on(&east, "gateway-east", GATEWAY_WEST, "as a gateway").await;
+    // A failover, and a redirect.
+    mode(&east, "remote").await;
+    east.put(0, "/v1/config", &json!({"Kind": "service-resolver", "Name": "billing", "Failover": {"*": {"Datacenters": ["west"]}}})).await;
+    followed.agrees_on(&east, "web-sidecar-proxy", "failover-target~1~billing", "with a failover").await;
+    east.put(0, "/v1/config", &json!({"Kind": "service-resolver", "Name": "billing", "Redirect": {"Service": "orders", "Datacenter": "west"}})).await;
+    followed.agrees_on(&east, "web-sidecar-proxy", GATEWAY_WEST, "with a redirect").await;
+    // Health of the other datacenter.
+    mode(&east, "none").await;
+    let sick = json!({"Name": "orders", "Port": 9090, "Check": {"TTL": "10m", "Status": "critical"},
+        "Connect": {"SidecarService": {"Port": 21010, "TaggedAddresses": {"wan": {"Address": SIDECAR_WEST, "Port": 21443}}}}});
+    west.put(0, REGISTER, &sick).await;
+    followed.agrees_on(&east, "web-sidecar-proxy", "UNHEALTHY", "with a critical instance there").await;
+    // The other datacenter is lost, and comes back with another instance.
+    let served = super::Ads::ask(&followed.address, "web-sidecar-proxy").await;
+    west.kill(0);
+    followed.until("the loss", Followed::is_troubled).await;
+    assert_eq!(super::Ads::ask(&followed.address, "web-sidecar-proxy").await, served, "what was read is kept");
+    west.begin(0);
+    west.ready().await;
+    west.put(0, REGISTER, &json!({"Name": "orders", "ID": "orders-2", "Port": 9090, "Connect": {"SidecarService": {"Port": 21020}}})).await;
+    followed.until("the return", |of| !of.is_troubled()).await;
+    followed.agrees_on(&east, "web-sidecar-proxy", "21020", "behind the return").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_datacenter_that_is_not_the_primary_is_followed_too() {
+    let Some([east, west]) = Servers::federated().await else { return };
+    for servers in [&east, &west] {
+        super::write(servers).await;
+    }
+    let followed = Followed::of(&west).await;
+    for proxy in super::PROXIES {
+        followed.agrees(&west, proxy, "in a secondary datacenter").await;
+    }
+}
