@@ -124,7 +124,6 @@ impl State {
         self.entries.get(&(kind, Str::new(name))).map_or(NOTHING, |entry| &entry.tree)
     }
 
-    /// The services that entries for discovery are about, and typical ones that are registered.
     /// Whether requests to a service go on to others.
     pub(crate) fn has_chain(&self, service: &Str) -> bool {
         let has = |kind| self.entries.contains_key(&(kind, service.clone()));
@@ -145,6 +144,7 @@ impl State {
         if says(found) { found.str() } else { Str::new_static("tcp") }
     }
 
+    /// The services that entries for discovery are about, and typical ones that are registered.
     fn known_services(&self) -> BTreeSet<Str> {
         let kinds = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
         let configured = self.entries.values().filter(|entry| kinds.contains(&entry.kind)).map(|entry| entry.name.clone());
