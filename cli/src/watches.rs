@@ -85,8 +85,8 @@ fn part(proxy: &Watches, style: &Style) -> String {
         style.green("complete")
     } else {
         style.yellow(match missing {
-            1 => "1 watch has no answer yet".to_owned(),
-            many => format!("{many} watches have no answer yet"),
+            1 => "1 watch brought nothing to go on with".to_owned(),
+            many => format!("{many} watches brought nothing to go on with"),
         })
     };
     let mut out = format!("{}  {state}\n", style.heading(plain(&proxy.proxy)));
@@ -99,7 +99,7 @@ fn part(proxy: &Watches, style: &Style) -> String {
 /// A watch, and below it those that its reply asked for.
 fn rows(proxy: &Watches, watch: &Watch, depth: usize, out: &mut String, style: &Style) {
     let brings = plain(&watch.brings).into_owned();
-    let brings = if watch.complete { style.dim(brings) } else { style.yellow(brings) };
+    let brings = if watch.complete { style.dim(brings) } else { style.yellow(format!("{brings}  (missing)")) };
     let _ = writeln!(out, "{}{}: {brings}", "  ".repeat(depth), plain(&watch.watch));
     for next in proxy.watches.iter().filter(|next| next.because.as_ref() == Some(&watch.watch)) {
         rows(proxy, next, depth + 1, out, style);

@@ -2,9 +2,10 @@
 //!
 //! What must not be here: how agents are started.
 
-use super::Followed;
-use super::agent::Servers;
-use serde_json::json;
+use super::agent::{Ads, Servers};
+use super::{Followed, PATIENCE, Settings};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 const REGISTER: &str = "/v1/agent/service/register";
 /// Where the gateways and a sidecar are reached from another datacenter.
@@ -59,10 +60,10 @@ async fn what_is_in_another_datacenter_is_served_as_the_agent_serves_it() {
     west.put(0, REGISTER, &sick).await;
     followed.agrees_on(&east, "web-sidecar-proxy", "UNHEALTHY", "with a critical instance there").await;
     // The other datacenter is lost, and comes back with another instance.
-    let served = super::Ads::ask(&followed.address, "web-sidecar-proxy").await;
+    let served = Ads::ask(&followed.address, "web-sidecar-proxy").await;
     west.kill(0);
     followed.until("the loss", Followed::is_troubled).await;
-    assert_eq!(super::Ads::ask(&followed.address, "web-sidecar-proxy").await, served, "what was read is kept");
+    assert_eq!(Ads::ask(&followed.address, "web-sidecar-proxy").await, served, "what was read is kept");
     west.begin(0);
     west.ready().await;
     west.put(0, REGISTER, &json!({"Name": "orders", "ID": "orders-2", "Port": 9090, "Connect": {"SidecarService": {"Port": 21020}}})).await;
@@ -79,5 +80,30 @@ async fn a_datacenter_that_is_not_the_primary_is_followed_too() {
     let followed = Followed::of(&west).await;
     for proxy in super::PROXIES {
         followed.agrees(&west, proxy, "in a secondary datacenter").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_is_asked_about_another_datacenter_than_its_own() {
+    let Some([east, west]) = Servers::federated().await else { return };
+    super::write(&west).await;
+    let followed = Followed::by(Settings { address: Some(east.http(0)), datacenter: Some("west".into()), ..Settings::default() }).await;
+    for proxy in super::PROXIES {
+        followed.agrees(&west, proxy, "by an agent of another datacenter").await;
+    }
+    // The certificate is for the service there.
+    let begin = Instant::now();
+    loop {
+        let secrets = Ads::secrets(&followed.address, "web-sidecar-proxy", &["leaf:web"]).await;
+        let secret: Option<Value> = secrets.get("leaf:web").and_then(|secret| serde_json::from_str(secret).ok());
+        let chain = secret.as_ref().and_then(|secret| secret["tls_certificate"]["certificate_chain"]["inline_string"].as_str());
+        if let Some(chain) = chain {
+            let (_, pem) = x509_parser::pem::parse_x509_pem(chain.as_bytes()).expect("a certificate");
+            let names = String::from_utf8_lossy(&pem.contents).into_owned();
+            assert!(names.contains("/ns/default/dc/west/svc/web"), "{names}");
+            return;
+        }
+        assert!(begin.elapsed() < PATIENCE, "the certificate is not served: {secret:?}");
+        tokio::time::sleep(Duration::from_millis(300)).await;
     }
 }

@@ -4,7 +4,7 @@
 
 use super::connect::Trouble;
 use super::query::Query;
-use super::{Known, Reader, Ready};
+use super::{Known, Reader, Ready, in_datacenter};
 use crate::event::SourceState;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -36,7 +36,8 @@ struct Root {
 
 /// Follows what the agent knows. `wanted` is the datacenter that a person asks for.
 pub(super) async fn run(reader: Reader, wanted: Option<String>, known: watch::Sender<Known>, mut ready: Ready) {
-    let mut query = Query::new(reader.client.clone(), "/v1/agent/connect/ca/roots".into()).within(FRESH);
+    let path = in_datacenter("/v1/agent/connect/ca/roots", wanted.as_deref());
+    let mut query = Query::new(reader.client.clone(), path).within(FRESH);
     loop {
         let roots = match query.next().await {
             Ok(answer) => match serde_json::from_slice::<Roots>(&answer.body) {

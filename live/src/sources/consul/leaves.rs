@@ -3,7 +3,7 @@
 //! Each is an input with a key in it, which no output has but what goes to Envoys. What must not be here: who may have it.
 
 use super::query::Query;
-use super::{Reader, escaped};
+use super::{Reader, escaped, in_datacenter};
 use crate::event::SourceState;
 use serde::Deserialize;
 use serde_json::json;
@@ -20,8 +20,8 @@ struct Leaf {
     key: String,
 }
 
-/// Follows the certificates of these services.
-pub(super) async fn run(reader: Reader, mut wanted: watch::Receiver<BTreeSet<String>>) {
+/// Follows the certificates of these services. They name the datacenter for which they are.
+pub(super) async fn run(reader: Reader, datacenter: Option<String>, mut wanted: watch::Receiver<BTreeSet<String>>) {
     let mut tasks: JoinSet<()> = JoinSet::new();
     let mut followed: BTreeMap<String, AbortHandle> = BTreeMap::new();
     loop {
@@ -35,7 +35,7 @@ pub(super) async fn run(reader: Reader, mut wanted: watch::Receiver<BTreeSet<Str
             stays
         });
         for name in names {
-            followed.entry(name.clone()).or_insert_with(|| tasks.spawn(one(reader.clone(), name)));
+            followed.entry(name.clone()).or_insert_with(|| tasks.spawn(one(reader.clone(), datacenter.clone(), name)));
         }
         // Those that were aborted are taken off the list.
         while tasks.try_join_next().is_some() {}
@@ -50,10 +50,11 @@ fn input(service: &str) -> String {
     format!("consul/leaf/{service}")
 }
 
-async fn one(reader: Reader, service: String) {
+async fn one(reader: Reader, datacenter: Option<String>, service: String) {
     let part = format!("certificate of {service}");
     let rule = format!("service \"{service}\" {{ policy = \"write\" }}");
-    let mut query = Query::new(reader.client.clone(), format!("/v1/agent/connect/ca/leaf/{}", escaped(&service)));
+    let path = in_datacenter(&format!("/v1/agent/connect/ca/leaf/{}", escaped(&service)), datacenter.as_deref());
+    let mut query = Query::new(reader.client.clone(), path);
     loop {
         match query.next().await {
             Ok(answer) => match serde_json::from_slice::<Leaf>(&answer.body) {

@@ -160,7 +160,7 @@ async fn follow(reader: Reader, datacenter: Option<String>) -> Result<(), Failur
     }
     let (proxies, leaves) = watch::channel(BTreeSet::new());
     tasks.spawn(catalog::run(reader.clone(), learns, proxies, part("catalog")));
-    tasks.spawn(leaves::run(reader.clone(), leaves));
+    tasks.spawn(leaves::run(reader.clone(), datacenter, leaves));
     tasks.spawn(peerings::run(reader.clone()));
     drop(said);
     loop {
