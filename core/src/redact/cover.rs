@@ -490,7 +490,7 @@ impl<'a> Cover<'a> {
             || parent == "sops"
             || self.key(grand) == "sops"
             || by_line;
-        if written.is_empty() && (of_header && !is_field_of_header(key) || is_line) {
+        if written.is_empty() && (of_header && !is_field_of_header(key) || is_line || self.follows_bare_key(id, span)) {
             return self.hide(span.key, Form::Leaf);
         }
         if let Some(rest) = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest)) {
@@ -521,6 +521,14 @@ impl<'a> Cover<'a> {
             id = self.span(id).parent;
         }
         id
+    }
+
+    /// Whether a key without a value follows another without one that names a credential: a slip parted the two, as in `{x-token:,VALUE}`.
+    fn follows_bare_key(&self, id: NodeId, span: &NodeSpan) -> bool {
+        let Some(before) = id.0.checked_sub(1).map(NodeId).filter(|_| !self.key(id).is_empty()) else { return false };
+        let (is_beside, is_bare) = (self.span(before).parent == span.parent, self.span(before).value.slice(self.text).is_empty());
+        let name = bare_key(self.key(before));
+        is_beside && is_bare && (is_sensitive_key(name) || names_headers(self.key(span.parent)) && is_sensitive_header(name))
     }
 
     /// Whether an item of a list follows a flag whose value it is.

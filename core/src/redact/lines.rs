@@ -274,8 +274,8 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
         at = line[start..].find(|c| !is_of_word(c)).map_or(line.len(), |length| start + length);
         let name = line[start..at].trim_end_matches(['-', '_', '.']);
         let is_block = holds_tokens(name);
-        if is_block || names_credential(name, in_headers) {
-            let rest = &line[start + name.len()..];
+        let rest = &line[start + name.len()..];
+        if is_block || names_credential(name, in_headers || holds_value(rest)) {
             let value = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
             let marks = &rest[..rest.len() - value.len()];
             // An expression or a placeholder is no value.
@@ -310,6 +310,12 @@ pub(super) const SLIPS: [char; 5] = ['*', '&', '@', '`', '|'];
 /// Whether such a mark stands alone between a word and a value.
 fn is_slip(marks: &str) -> bool {
     marks.strip_suffix(' ').is_some_and(|mark| mark.len() == 1 && mark.starts_with(SLIPS))
+}
+
+/// Whether what follows a name is an object with a value, as headers are written: `x-token: {value: y}`.
+fn holds_value(rest: &str) -> bool {
+    let inner = rest.trim_start_matches(['"', '\'', ' ', ':', '=']).strip_prefix('{');
+    inner.is_some_and(|inner| inner.trim_start_matches(['"', '\'', ' ']).starts_with("value"))
 }
 
 /// Whether what follows the name of a field is its value, as in `name: x, value: y`.

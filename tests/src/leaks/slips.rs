@@ -42,6 +42,20 @@ pub(super) const SLIPS: &[Form] = &[
             v.plain()
         )
     }),
+    ("a header in a comment whose name lost its dash", |v| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, namespace: default}}\nspec:\n  hostname: '*'\n  prefix: /m/\n  service: m\n  add_request_headers:\n    Authorization: Basic {}\n   #xtoken: {{value: {}}}\n",
+            v.packed(),
+            v.plain()
+        )
+    }),
+    ("a comma between a header and its value", |v| {
+        format!(
+            "Kind: service-router\nName: web\nRoutes:\n- Destination: {{Service: api,  RequestHeaders: {{Set: {{Authorization: Bearer {}, X-Api-Key:,{}}}}}}}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
     ("a header's value in a line of its own", |v| {
         format!(
             "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, namespace: default}}\nspec:\n  hostname: '*'\n  prefix: /m/\n  service: m\n  add_request_headers:\n    Authorization: Basic {}\n    x-token: \nvalue: {}}}\n",

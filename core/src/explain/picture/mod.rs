@@ -12,7 +12,7 @@ mod list;
 mod svg;
 mod words;
 
-pub use svg::{line_width, svg};
+pub use svg::{badge, line_width, svg};
 
 use super::layout::{Item, Layout, Link, Point, Spacing, layout};
 use super::{Graph, GraphNode, NodeKind, Relation};

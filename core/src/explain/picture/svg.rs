@@ -178,13 +178,23 @@ fn boxed(out: &mut String, frame: &Frame, compact: bool) {
     }
     let (count, class) = if frame.errors > 0 { (frame.errors, "error") } else { (frame.warnings, "warning") };
     if count > 0 {
-        let text = if count > 99 { "99".into() } else { count.to_string() };
+        let (text, half) = badge(count);
         let _ = write!(
             out,
-            "<circle class=\"{class}\" cx=\"{width}\" cy=\"0\" r=\"8\"/><text class=\"n\" x=\"{width}\" y=\"3.4\" font-size=\"11\" text-anchor=\"middle\">{text}</text>"
+            "<rect class=\"{class}\" x=\"{}\" y=\"-8\" width=\"{}\" height=\"16\" rx=\"8\"/><text class=\"n\" x=\"{width}\" y=\"3.4\" font-size=\"11\" text-anchor=\"middle\">{text}</text>",
+            width - half,
+            2 * half
         );
     }
     out.push_str("</g>\n");
+}
+
+/// How many findings a box has, as its badge shows it, and half of the badge's width.
+#[must_use]
+pub fn badge(count: u32) -> (String, i32) {
+    let text = if count > 999 { "999+".into() } else { count.to_string() };
+    let more = text.len().saturating_sub(2) as i32;
+    (text, 8 + if more > 0 { 1 + 3 * more } else { 0 })
 }
 
 /// Drawn in 16 by 16.

@@ -3,6 +3,7 @@
 //! What must not be here: what can be done with it.
 
 use super::board::{Board, LARGE, Sight};
+use chancery_core::explain::picture::badge;
 use chancery_web::protocol::{Drawing, Frame, Line};
 use leptos::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -266,7 +267,8 @@ fn Box(frame: Frame, lit: Memo<HashSet<String>>, board: Board, choose: Callback<
     );
     let badge = (frame.errors > 0 || frame.warnings > 0).then(|| {
         let (class, count) = if frame.errors > 0 { ("error", frame.errors) } else { ("warning", frame.warnings) };
-        view! { <g class=format!("box-badge {class}")><circle cx=frame.width y="0" r="9"></circle><text x=frame.width y="4" text-anchor="middle">{count}</text></g> }
+        let (count, half) = badge(count);
+        view! { <g class=format!("box-badge {class}")><rect x=frame.width - half - 1 y="-9" width=2 * half + 2 height="18" rx="9"></rect><text x=frame.width y="4" text-anchor="middle">{count}</text></g> }
     });
     let told = if frame.folded { format!("{}: {}", frame.tip, "click to see each") } else { frame.tip.clone() };
     let chosen = frame.clone();
