@@ -44,7 +44,8 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions, s
     let root = document.root.take();
     let secret = broken && (options.shape == Shape::Kubernetes || options.identify.is_some()) && redact::may_be_secret(text);
     let document = Arc::new(document);
-    let mut decoder = Decoder { text, quotes, fingerprint, options, stored, broken, secret, document, objects: Vec::new(), findings };
+    let mut decoder =
+        Decoder { text, quotes, fingerprint, options, stored, broken, secret, beside: BTreeSet::new(), document, objects: Vec::new(), findings };
     match root {
         Some(root) => decoder.root(root),
         None if broken => decoder.push(Node::synthesised(Value::Null), Identity::unknown(), true),
@@ -68,8 +69,9 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions, s
 pub(super) fn decode_tree(root: Node, document: Document, fingerprint: u64, options: &ReadOptions) -> Option<Content> {
     let (text, document) = (Arc::from(""), Arc::new(document));
     let quotes = Quotes::new(&text);
-    let (text, objects, findings) = (&text, Vec::new(), Vec::new());
-    let mut decoder = Decoder { text, quotes, fingerprint, options, stored: false, broken: false, secret: false, document, objects, findings };
+    let (text, objects, findings, beside) = (&text, Vec::new(), Vec::new(), BTreeSet::new());
+    let mut decoder =
+        Decoder { text, quotes, fingerprint, options, stored: false, broken: false, secret: false, beside, document, objects, findings };
     decoder.root(root);
     let content = decoder.objects.into_iter().next()?.content;
     Some(Content { text: None, ..Arc::unwrap_or_clone(content) })
@@ -84,6 +86,8 @@ struct Decoder<'a> {
     broken: bool,
     /// Whether the text is broken, and may be a Secret by what is left of it.
     secret: bool,
+    /// What may be a Secret's, and stands beside the items of a list.
+    beside: BTreeSet<Str>,
     document: Arc<Document>,
     objects: Vec<Item>,
     findings: Vec<Diagnostic>,
@@ -134,6 +138,11 @@ impl Decoder<'_> {
             && let Value::Object(object) = &mut root.value
             && let Some(Node { value: Value::Array(items), .. }) = object.remove("items")
         {
+            // A slip may have moved what a Secret among the items has to the list itself.
+            if redact::keeps_back(&root) {
+                let kept = keep_back(&mut root, true, self.broken);
+                self.beside.extend(kept.secrets.into_iter().map(|(_, value)| value));
+            }
             for item in items {
                 self.object(item, Some(&kind), depth + 1);
             }
@@ -153,6 +162,12 @@ impl Decoder<'_> {
 
     fn push(&mut self, mut root: Node, identity: Identity, broken: bool) {
         let mut kept = self.kept_back(&mut root);
+        if !self.beside.is_empty() {
+            let mut same = BTreeSet::new();
+            self.same_as_beside(&root, &mut same);
+            let known: BTreeSet<Str> = kept.credentials.iter().cloned().collect();
+            kept.credentials.extend(same.into_iter().filter(|value| !known.contains(value)));
+        }
         if let Some(identify) = self.options.identify {
             let own = (identify.secrets)(&mut root);
             kept.is_secret |= !own.is_empty();
@@ -218,6 +233,16 @@ impl Decoder<'_> {
             self.lost_anchors(root, &Aliases::new(self.text, &self.document.spans), &mut kept.credentials);
         }
         kept
+    }
+
+    /// Texts that are also beside the items of the list.
+    fn same_as_beside(&self, node: &Node, found: &mut BTreeSet<Str>) {
+        match &node.value {
+            Value::String(value) if self.beside.contains(value) => found.extend([value.clone()]),
+            Value::Array(items) => items.iter().for_each(|item| self.same_as_beside(item, found)),
+            Value::Object(object) => object.iter().for_each(|entry| self.same_as_beside(&entry.value, found)),
+            _ => {}
+        }
     }
 
     /// Texts for which aliases stand.

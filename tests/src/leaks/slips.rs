@@ -56,6 +56,13 @@ pub(super) const SLIPS: &[Form] = &[
             v.plain()
         )
     }),
+    ("values that slipped out of a Secret to its list", |v| {
+        format!(
+            "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: c}}\n  data: {{a: &key {}}}\n- apiVersion: v1\n  kind: Secret\n  metadata: {{name: shop}}\n \nstringData: {{tls.key: *key, b: {}}}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
     ("a header's value in a line of its own", |v| {
         format!(
             "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, namespace: default}}\nspec:\n  hostname: '*'\n  prefix: /m/\n  service: m\n  add_request_headers:\n    Authorization: Basic {}\n    x-token: \nvalue: {}}}\n",
