@@ -243,9 +243,8 @@ fn begins_block(text: &str, name: &str, mut places: impl Iterator<Item = usize>)
 
 /// Whether a key stands at a place, as YAML, JSON and HCL write it.
 fn is_key(text: &str, at: usize, key: &str) -> bool {
-    let before = before(text, at).rsplit(['{', ',', '[', '\n']).next().unwrap_or_default();
     let after = text.get(at + key.len()..).unwrap_or_default().trim_start_matches(['"', '\'']).trim_start_matches(' ');
-    before.trim_matches([' ', '\t', '-', '"', '\'']).is_empty() && after.starts_with([':', '=', '{'])
+    after.starts_with([':', '=', '{']) && begins_entry(before(text, at))
 }
 
 /// Whether a document has these keys in no other object, the first with a text. What is only a part of something else has them deeper. Nothing is
@@ -270,8 +269,8 @@ fn has_keys(text: &str, first: &'static str, others: &[&'static str]) -> bool {
 /// Where the keys of a document's own object are, or of the objects of its own list.
 #[derive(Clone, Copy)]
 enum Outermost {
-    /// In so many brackets.
-    Brackets(usize),
+    /// In so many brackets, which begin there.
+    Brackets { begin: usize, depth: usize },
     /// At this column, in no brackets.
     Column(usize),
 }
@@ -279,21 +278,26 @@ enum Outermost {
 impl Outermost {
     fn of(text: &str) -> Self {
         let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with(['#', '%']) && !line.starts_with("---");
-        let line = text.lines().find(is_said).unwrap_or_default();
-        let begin = line.trim_start_matches(['-', ' ']);
-        if begin.starts_with(['{', '[']) {
+        let line = text.split_inclusive('\n').find(is_said).unwrap_or_default();
+        let begin = text.split_inclusive('\n').take_while(|line| !is_said(line)).map(str::len).sum();
+        let column = line.len() - line.trim_start_matches(['-', ' ']).len();
+        let rest = text.get(begin + column..).unwrap_or_default();
+        if rest.starts_with(['{', '[']) {
             let is_opened = |c: &char| c.is_whitespace() || matches!(c, '{' | '[');
-            let opens = begin.chars().next().and_then(|open| text.find(open)).and_then(|at| text.get(at..)).unwrap_or_default();
-            return Self::Brackets(opens.chars().take_while(is_opened).filter(|c| !c.is_whitespace()).count());
+            let depth = rest.chars().take_while(is_opened).filter(|c| !c.is_whitespace()).count();
+            return Self::Brackets { begin, depth };
         }
-        Self::Column(line.len() - begin.len())
+        Self::Column(column)
     }
 
     /// Whether places are so. They are asked about in their order.
     fn filter(self, text: &str) -> impl FnMut(usize) -> bool {
         let mut brackets = Brackets::default();
+        if let Self::Brackets { begin, .. } = self {
+            brackets.read = begin;
+        }
         move |at| match self {
-            Self::Brackets(depth) => brackets.until(text, at) == depth,
+            Self::Brackets { depth, .. } => brackets.until(text, at) == depth,
             Self::Column(column) => {
                 let before = before(text, at).trim_end_matches(['"', '\'']);
                 let begin = before.len().checked_sub(column).and_then(|begin| before.split_at_checked(begin));
@@ -310,6 +314,8 @@ struct Brackets {
     depth: usize,
     quote: Option<u8>,
     is_escaped: bool,
+    /// What was read last that is no blank: a quotation mark within a word opens nothing.
+    last: u8,
 }
 
 impl Brackets {
@@ -320,13 +326,16 @@ impl Brackets {
                 (Some(b'"'), b'\\') => self.is_escaped = true,
                 (Some(open), byte) if open == *byte => self.quote = None,
                 (Some(_), _) => {}
-                (None, b'"' | b'\'') => self.quote = Some(*byte),
+                (None, b'"' | b'\'') if matches!(self.last, 0 | b'{' | b'[' | b',' | b':' | b'=') => self.quote = Some(*byte),
                 (None, b'{' | b'[') => self.depth += 1,
                 (None, b'}' | b']') => self.depth = self.depth.saturating_sub(1),
                 (None, _) => {}
             }
+            if !byte.is_ascii_whitespace() {
+                self.last = *byte;
+            }
         }
-        self.read = at;
+        self.read = self.read.max(at);
         self.depth
     }
 }
@@ -347,17 +356,23 @@ fn has_field(text: &str, key: &str, value: &str, mut places: impl Iterator<Item 
             return is_key(text, at, key);
         }
         let before = before(text, at);
-        let last = |of: &str| of.rsplit(['{', ',', '[', '\n']).next().unwrap_or_default().trim_matches([' ', '\t', '-', '"', '\'']).len();
         let written = before.trim_end_matches([' ', '"', '\'', ':', '=']);
-        let name = written.rsplit(['{', ',', ' ', '\t', '"', '\'', '\n']).next().unwrap_or_default();
-        written.len() < before.len() && name.eq_ignore_ascii_case(key) && last(written) == name.len()
+        let parts = written.len().checked_sub(key.len()).and_then(|at| written.split_at_checked(at)).filter(|_| written.len() < before.len());
+        parts.is_some_and(|(rest, name)| {
+            let is_whole = rest.is_empty() || rest.ends_with(['{', ',', ' ', '\t', '"', '\'', '\n']);
+            name.eq_ignore_ascii_case(key) && is_whole && begins_entry(rest)
+        })
     });
     found && !has_labelled_block(text)
 }
 
 /// Whether a group that is at these places is in an `apiVersion`.
 fn begins_version(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
-    places.any(|at| before(text, at).rsplit(['{', ',', '\n']).next().is_some_and(|key| key.trim_matches([' ', '"', '\'', ':', '-']) == "apiVersion"))
+    const AROUND: [char; 5] = [' ', '"', '\'', ':', '-'];
+    places.any(|at| {
+        let rest = before(text, at).trim_end_matches(AROUND).strip_suffix("apiVersion").map(|rest| rest.trim_end_matches(AROUND));
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(['{', ',', '\n']))
+    })
 }
 
 /// Whether a text that is at these places begins a key: an annotation.
@@ -386,6 +401,12 @@ fn is_class(text: &str, class: &str) -> bool {
 /// What is before a place. Those who look at it look back no further than they must: a line may be the whole text.
 fn before(text: &str, at: usize) -> &str {
     text.get(..at).unwrap_or_default()
+}
+
+/// Whether a text ends where an entry of an object or of a list begins.
+fn begins_entry(text: &str) -> bool {
+    let rest = text.trim_end_matches([' ', '\t', '-', '"', '\'']);
+    rest.is_empty() || rest.ends_with(['{', ',', '[', '\n'])
 }
 
 /// Whether a text ends where a line begins.

@@ -71,6 +71,7 @@ fn a_registration_in_the_catalog_is_known_by_its_keys() {
     assert_eq!(of(&["[\n  {\n    \"Node\": \"n1\",\n    \"Address\": \"10.0.0.1\",\n    \"Service\": {}\n  }\n]\n"]), "consul");
     assert_eq!(of(&["- Node: n1\n  Address: 10.0.0.1\n  Service: {Service: db}\n"]), "consul");
     assert_eq!(of(&["{Service: {Service: \"}\", Tags: [a]}, Address: 10.0.0.1, Node: n1}\n"]), "consul");
+    assert_eq!(of(&["# don't {\n{Note: it's, Address: 10.0.0.1, Node: n1, Service: {Service: db}}\n"]), "consul");
     assert_eq!(of(&["Node = \"n1\"\nAddress = \"10.0.0.1\"\nService {\n  Service = \"db\"\n}\n"]), "consul");
     assert_eq!(of(&[registration, "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\n"]), "ambassador, consul");
     let others = [

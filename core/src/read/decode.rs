@@ -141,7 +141,7 @@ impl Decoder<'_> {
             // A slip may have moved what a Secret among the items has to the list itself.
             if redact::keeps_back(&root) {
                 let kept = keep_back(&mut root, true, self.broken);
-                self.beside.extend(kept.secrets.into_iter().map(|(_, value)| value));
+                self.beside.extend(kept.secrets.into_iter().map(|(_, value)| value).filter(|value| !value.is_empty()));
             }
             for item in items {
                 self.object(item, Some(&kind), depth + 1);

@@ -193,8 +193,8 @@ fn boxed(out: &mut String, frame: &Frame, compact: bool) {
 #[must_use]
 pub fn badge(count: u32) -> (String, i32) {
     let text = if count > 999 { "999+".into() } else { count.to_string() };
-    let more = text.len().saturating_sub(2) as i32;
-    (text, 8 + if more > 0 { 1 + 3 * more } else { 0 })
+    let half = (4 * text.len() as i32).max(8);
+    (text, half)
 }
 
 /// Drawn in 16 by 16.
