@@ -39,16 +39,29 @@ pub(super) fn without_hidden(message: &str, text: &str, shown: &str, value: Opti
     out
 }
 
-/// Adds a part of a message word by word: what is quoted may hold the mark of a quote itself, so that it ends elsewhere than it seems.
+/// Adds a part of a message word by word: what is quoted may hold the mark of a quote itself, so that it ends elsewhere than it seems. A message writes
+/// the end of a line as `\n`, and other marks by an escape as well: a word ends there too.
 fn words_shown(part: &str, is_hidden: &impl Fn(&str) -> bool, out: &mut String) {
-    for word in part.split_inclusive(char::is_whitespace) {
-        let bare = word.trim_end();
+    let ends_word = |c: char| c.is_whitespace() || c == '\\';
+    let mut is_escape = false;
+    for word in part.split_inclusive(ends_word) {
+        let bare = word.trim_end_matches(ends_word);
+        let own = if is_escape { escaped_len(bare) } else { 0 };
+        let (escape, bare_word) = bare.split_at(own);
         // Dots end what a message cuts off.
-        let within = bare.trim_end_matches(['.', '\u{2026}', '"', '`', '\'']).trim_matches(QUOTES);
-        let is_own = bare.len() < SHORTEST_WORD || !(is_hidden(bare) || is_hidden(within));
-        out.push_str(if is_own { bare } else { REDACTED });
+        let within = bare_word.trim_end_matches(['.', '\u{2026}', '"', '`', '\'']).trim_matches(QUOTES);
+        let is_own = bare_word.len() < SHORTEST_WORD || !(is_hidden(bare_word) || is_hidden(within));
+        out.push_str(escape);
+        out.push_str(if is_own { bare_word } else { REDACTED });
         out.push_str(&word[bare.len()..]);
+        is_escape = word.ends_with('\\');
     }
+}
+
+/// How many bytes of a word belong to the backslash before it: `n`, or `u{feff}`.
+fn escaped_len(word: &str) -> usize {
+    let code = word.starts_with("u{").then(|| word.find('}')).flatten();
+    code.map_or_else(|| word.chars().next().map_or(0, char::len_utf8), |end| end + 1)
 }
 
 #[cfg(test)]
@@ -64,6 +77,9 @@ mod tests {
         assert_eq!(said("must be a number, not \"abc\"", Some("'abc'")), "must be a number, not \"<redacted>\"");
         assert_eq!(said("a quote \" alone, and `hunter2", None), "a quote \" alone, and <redacted>", "also where a quote does not end");
         assert_eq!(said("not a text `x token: hunter2...`", None), "not a text `x token: <redacted>`", "also where it is cut off");
+        let (text, shown) = ("t: a:$1$hunter2 b", "t: ************ b");
+        assert_eq!(without_hidden(r#"not "x a:$1$hunter2\nb..." "#, text, shown, None), r#"not "x <redacted>\nb..." "#, "also at the end of a line");
+        assert_eq!(without_hidden(r#"not "x\na:$1$hunter2\n..." "#, text, shown, None), r#"not "x\n<redacted>\n..." "#, "and at its begin");
         assert_eq!(said("hunter2 is short", None), "hunter2 is short", "short words are the message's own");
     }
 }

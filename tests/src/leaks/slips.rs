@@ -92,6 +92,13 @@ pub(super) const SLIPS: &[Form] = &[
             v.plain()
         )
     }),
+    ("a file of users that became a text of one line", |v| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n  users,:|\n    a:$apr1$xxxxxxxx${}\n\n    b:{{SHA}}{}\n",
+            v.plain(),
+            v.packed()
+        )
+    }),
     ("a line behind the end of a key", |v| {
         let key = v.key();
         format!(
