@@ -21,12 +21,17 @@ use chancery_core::resource::{Input, Inputs};
 use chancery_core::simulate::{Gateway, Request};
 use chancery_tests::generate::{documents, ingresses, proxies};
 use chancery_tests::work::{emit, inputs};
+use mimalloc::MiMalloc;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs};
+
+/// As in the program that people run.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// How many runs the best is of.
 const RUNS: usize = 5;

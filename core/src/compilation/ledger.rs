@@ -19,7 +19,7 @@ pub enum State {
     /// It is part of the configuration; what is made of it is not known yet.
     Loaded,
     /// It is in use: something was made of it, or what was made would be something else without it. Names what, such as a route or a listener.
-    Emitted(Vec<Str>),
+    Emitted(Arc<Vec<Str>>),
     /// What is in effect looked it up, and would do the same without it.
     Read(Vec<ObjectId>),
     /// It was joined with other objects into one thing, e.g. canary Mappings into a route.
@@ -138,8 +138,8 @@ impl Ledger {
     pub fn emitted(&mut self, object: ObjectId, into: impl Into<Str>) {
         let Some(slot) = object.index().and_then(|index| Arc::make_mut(&mut self.states).get_mut(index)) else { return };
         match slot {
-            State::Emitted(made) => made.push(into.into()),
-            _ => *slot = State::Emitted(alloc::vec![into.into()]),
+            State::Emitted(made) => Arc::make_mut(made).push(into.into()),
+            _ => *slot = State::Emitted(Arc::new(alloc::vec![into.into()])),
         }
     }
 
@@ -156,6 +156,11 @@ impl Ledger {
                 self.set(object, state);
             }
         }
+    }
+
+    /// How many objects there may be: more than the number of each.
+    pub fn slots(&self) -> usize {
+        self.states.len()
     }
 
     /// What became of an object.

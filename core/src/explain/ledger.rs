@@ -424,7 +424,7 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
     match state {
         State::Emitted(into) => {
             row.detail = unreached(&into).map(Str::new_static);
-            row.into = into;
+            row.into = Arc::unwrap_or_clone(into);
         }
         State::Merged(with) => {
             row.with = with.into_iter().filter_map(name).collect();
@@ -468,7 +468,7 @@ fn looked_up(users: &BTreeMap<ObjectId, bool>, needed: Option<bool>, side: SideR
         // Several may have one name.
         let mut seen = HashSet::new();
         let names = users.iter().map(|user| ResourceRef::from(&user.key).to_string()).filter(|name| seen.insert(name.clone()));
-        return State::Emitted(names.map(|name| format!("looked up by {name}").into()).collect());
+        return State::Emitted(Arc::new(names.map(|name| format!("looked up by {name}").into()).collect()));
     }
     if !readers.is_empty() {
         return State::Read(readers.iter().map(|reader| reader.id).collect());
@@ -489,7 +489,7 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
             return State::Merged(made.with.iter().copied().collect());
         }
         let settings = made.settings.iter().filter(|_| made.things.is_empty());
-        return State::Emitted(made.things.iter().cloned().chain(settings.map(|thing| format!("settings of {thing}").into())).collect());
+        return State::Emitted(Arc::new(made.things.iter().cloned().chain(settings.map(|thing| format!("settings of {thing}").into())).collect()));
     }
     if let Some(error) = facts.errors.get(&object.id) {
         return State::Invalid(error.as_str().into());
@@ -500,7 +500,7 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
     });
     if let Some(users) = facts.used_by.get(&object.id) {
         return match (needed(), held) {
-            (Some(true), Some(held)) => State::Emitted(Vec::from([held.into()])),
+            (Some(true), Some(held)) => State::Emitted(Arc::new(Vec::from([held.into()]))),
             (needed, _) => looked_up(users, needed, side, facts),
         };
     }
@@ -509,10 +509,10 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
         return State::Ignored(Why::NeverReferenced, format!("{reason}; what it makes, others make too").into());
     }
     if let Some(held) = held {
-        return State::Emitted(Vec::from([held.into()]));
+        return State::Emitted(Arc::new(Vec::from([held.into()])));
     }
     if needed() == Some(true) {
-        return State::Emitted(Vec::from(["gateways get something else without it".into()]));
+        return State::Emitted(Arc::new(Vec::from(["gateways get something else without it".into()])));
     }
     let detail = (side.dialect().hints.why_idle)(&object.key.kind);
     State::Ignored(Why::NeverReferenced, Str::new_static(detail))

@@ -5,7 +5,7 @@ use crate::backend::output_map::{OutputMap, Trace};
 use crate::executor::{self, Executor, Sequential};
 use crate::ir::appgw::wire::{Branch, Tree};
 use crate::ir::appgw::{AnyPart, Document, Gateway, Split, node, split, tree};
-use crate::order::Gather as _;
+use crate::order::{Gather as _, Order as _};
 use crate::resource::{ObjectId, Origin};
 use crate::text::{Node, Str, Value, to_json, to_json_within};
 use alloc::collections::BTreeMap;
@@ -59,23 +59,41 @@ pub fn emit(gateway: &Gateway, which: Document, pretty: bool, executor: &dyn Exe
     out.rope
 }
 
-/// Parts with their texts. Most stand where they stood before; others are found again by their addresses, and what is new is written.
-fn texts(parts: Vec<Arc<dyn AnyPart>>, before: Vec<WrittenPart>, pretty: bool, executor: &dyn Executor) -> Vec<WrittenPart> {
+/// Parts in the order of their names, with their texts. Most stand where they stood before; others are found again by their addresses, and what is
+/// new is written.
+fn texts(mut parts: Vec<Arc<dyn AnyPart>>, before: Vec<WrittenPart>, pretty: bool, executor: &dyn Executor) -> Vec<WrittenPart> {
+    put_in_order(&mut parts, &before);
+    let mut before: Vec<FoundPart> = before.into_iter().map(|(part, text)| (part, Some(text))).collect();
     let mut out: Vec<FoundPart> = Vec::with_capacity(parts.len());
-    let mut by_address: Option<HashMap<usize, &Arc<str>>> = None;
+    let mut by_address: Option<HashMap<usize, usize>> = None;
     for (at, part) in parts.into_iter().enumerate() {
-        let there = before.get(at).filter(|(known, _)| address(known) == address(&part)).map(|(_, text)| text);
-        let found = there.or_else(|| {
-            let all = by_address.get_or_insert_with(|| before.iter().map(|(part, text)| (address(part), text)).gathered());
+        let is_there = before.get(at).is_some_and(|(known, _)| address(known) == address(&part));
+        let place = is_there.then_some(at).or_else(|| {
+            let all = by_address.get_or_insert_with(|| before.iter().enumerate().map(|(at, (part, _))| (address(part), at)).gathered());
             all.get(&address(&part)).copied()
         });
-        let text = found.cloned();
+        let text = place.and_then(|place| before.get_mut(place)).and_then(|(_, text)| text.take());
         out.push((part, text));
     }
     let new: Vec<&Arc<dyn AnyPart>> = out.iter().filter(|(_, text)| text.is_none()).map(|(part, _)| part).collect();
     let written = executor::map(executor, &new, |part| Arc::<str>::from(to_json_within(&node(part.tree()), pretty.then_some(DEPTH * 2))));
     let mut written = written.into_iter();
     out.into_iter().filter_map(|(part, text)| Some((part, text.or_else(|| written.next())?))).collect()
+}
+
+/// Puts parts in the order of their names. Where two stand side by side as before, their names are not looked at.
+fn put_in_order(parts: &mut [Arc<dyn AnyPart>], before: &[WrittenPart]) {
+    let stood = |at: usize, part: &Arc<dyn AnyPart>| before.get(at).is_some_and(|(known, _)| address(known) == address(part));
+    let mut one_stood = parts.first().is_some_and(|part| stood(0, part));
+    let is_in_order = parts.windows(2).enumerate().all(|(at, pair)| {
+        let [one, other] = pair else { return true };
+        let other_stood = stood(at + 1, other);
+        let both_stood = core::mem::replace(&mut one_stood, other_stood) && other_stood;
+        both_stood || one.name() <= other.name()
+    });
+    if !is_in_order {
+        parts.order_by(|one, other| one.name().cmp(other.name()));
+    }
 }
 
 fn address(part: &Arc<dyn AnyPart>) -> usize {

@@ -8,26 +8,57 @@ use super::kinds::{self, Kind};
 use super::pipeline;
 use super::source::Source;
 use crate::compilation::{Ledger, State, Why};
+use crate::ir::appgw::Gateway;
 use crate::order::{Gather as _, Order as _};
 use crate::resource::ObjectId;
 use crate::text::Str;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
+
+/// The names of what was made of each object in the compile before.
+#[derive(Default)]
+pub struct Memory {
+    /// Holds the addresses of the names.
+    #[expect(dead_code, reason = "holds the addresses of names")]
+    gateway: Option<Arc<Gateway>>,
+    made: Vec<Made>,
+}
+
+/// What was made of an object: the addresses of the names as parts have them, and each name once, in order.
+#[derive(Default)]
+struct Made {
+    addresses: Vec<usize>,
+    names: Arc<Vec<Str>>,
+}
+
+impl Made {
+    /// What has these names: as it was made before, where it was made of the same.
+    fn of(found: &[&Str], before: Option<&mut Made>) -> Self {
+        let addresses = || found.iter().map(|name| core::ptr::from_ref::<Str>(name).addr());
+        if let Some(before) = before.filter(|before| before.addresses.iter().copied().eq(addresses())) {
+            return core::mem::take(before);
+        }
+        let mut names: Vec<Str> = found.iter().map(|name| Str::clone(name)).collect();
+        names.order();
+        names.dedup();
+        Self { addresses: addresses().collect(), names: Arc::new(names) }
+    }
+}
 
 /// Writes down what became of each object that the API server took.
-pub fn write(source: &Source<'_>, processed: &Processed, ledger: &mut Ledger) {
-    let mut made = made(processed);
+pub fn write(source: &Source<'_>, processed: &Processed, memory: &mut Memory, ledger: &mut Ledger) {
+    let Memory { made: mut before, .. } = core::mem::take(memory);
+    let found = made(processed, ledger.slots());
+    let made: Vec<Made> = found.iter().enumerate().map(|(slot, found)| Made::of(found, before.get_mut(slot))).collect();
     let used = used(source, processed);
     let counted: HashSet<ObjectId> = processed.ingresses.iter().map(|ingress| ingress.object).gathered();
     for (kind, _) in kinds::ALL {
         for held in source.cluster.all(*kind) {
             let id = held.object.id;
-            match (made.get_mut(&id), used.contains(&id)) {
-                (Some(names), _) => {
-                    names.order();
-                    names.dedup();
-                    names.iter().for_each(|name| ledger.emitted(id, (*name).clone()));
-                }
+            let names = id.index().and_then(|slot| made.get(slot)).map(|made| &made.names).filter(|names| !names.is_empty());
+            match (names, used.contains(&id)) {
+                (Some(names), _) => ledger.set(id, State::Emitted(names.clone())),
                 (None, true) => ledger.emitted(id, Str::default()),
                 (None, false) => {
                     let (why, words) = idle(source, *kind, held, counted.contains(&id));
@@ -36,11 +67,12 @@ pub fn write(source: &Source<'_>, processed: &Processed, ledger: &mut Ledger) {
             }
         }
     }
+    *memory = Memory { gateway: processed.gateway.clone(), made };
 }
 
-/// Names of what was made, by the object that each part comes from.
-fn made(processed: &Processed) -> HashMap<ObjectId, Vec<&Str>> {
-    let mut made: HashMap<ObjectId, Vec<&Str>> = HashMap::with_capacity(processed.ingresses.len());
+/// Names of what was made, by the slot of the object that each part comes from.
+fn made(processed: &Processed, slots: usize) -> Vec<Vec<&Str>> {
+    let mut made = alloc::vec![Vec::new(); slots];
     let properties = processed.gateway.as_ref().and_then(|gateway| gateway.properties.as_ref());
     let rules = properties.and_then(|properties| properties.rules.as_ref()).into_iter().flatten().map(|rule| (rule.origin, &rule.name));
     let maps = properties.and_then(|properties| properties.path_maps.as_ref()).into_iter().flatten();
@@ -48,8 +80,9 @@ fn made(processed: &Processed) -> HashMap<ObjectId, Vec<&Str>> {
     let settings = properties.and_then(|properties| properties.settings.as_ref()).into_iter().flatten().map(|part| (part.origin, &part.name));
     let sets = properties.and_then(|properties| properties.rewrites.as_ref()).into_iter().flatten().map(|part| (part.origin, &part.name));
     for (origin, name) in rules.chain(paths).chain(settings).chain(sets) {
-        if let Some(origin) = origin.filter(|origin| origin.object() != ObjectId::BUILT_IN) {
-            made.entry(origin.object()).or_default().push(name);
+        let slot = origin.and_then(|origin| origin.object().index());
+        if let Some(made) = slot.and_then(|slot| made.get_mut(slot)) {
+            made.push(name);
         }
     }
     made

@@ -51,7 +51,7 @@ macro_rules! annotations {
         /// All of them, in the order of names.
         pub static ALL: &[&Annotation] = &[$(&$constant),*];
 
-        /// All of them for other rooms.
+        /// All of them, as editors and `chancery kinds` show them.
         pub const KNOWN: KnownAnnotations = KnownAnnotations {
             prefixes: &[PREFIX],
             names: &[$($name),*],
@@ -174,16 +174,6 @@ impl<T> Read<T> {
             Read::Absent | Read::Invalid(_) => None,
         }
     }
-
-    fn and_then<U>(self, f: impl FnOnce(T) -> Option<U>, fault: impl FnOnce() -> Fault) -> Read<U> {
-        match self {
-            Read::Absent => Read::Absent,
-            Read::Invalid(why) => Read::Invalid(why),
-            Read::Value(Sourced { value, origin }) => {
-                f(value).map_or_else(|| Read::Invalid(fault()), |value| Read::Value(Sourced::new(value, origin)))
-            }
-        }
-    }
 }
 
 impl Annotations {
@@ -197,24 +187,31 @@ impl Annotations {
         Self(entries.filter_map(|entry| text(&entry.key)).collect())
     }
 
+    fn find(&self, annotation: &Annotation) -> Option<&Sourced<Str>> {
+        self.0.iter().find(|(name, _)| name == annotation.name).map(|(_, text)| text)
+    }
+
     /// The text, even if it is empty.
     pub fn text(&self, annotation: &Annotation) -> Option<Sourced<Str>> {
-        self.0.iter().find(|(name, _)| name == annotation.name).map(|(_, text)| text.clone())
+        self.find(annotation).cloned()
     }
 
     /// The text, if there is something in it.
     pub fn some_text(&self, annotation: &Annotation) -> Option<Sourced<Str>> {
-        self.text(annotation).filter(|text| !text.is_empty())
+        self.find(annotation).filter(|text| !text.is_empty()).cloned()
     }
 
-    fn read(&self, annotation: &Annotation) -> Read<Str> {
-        self.text(annotation).map_or(Read::Absent, Read::Value)
+    fn read<T>(&self, annotation: &Annotation, parse: impl FnOnce(&str) -> Option<T>) -> Read<T> {
+        let Some(text) = self.find(annotation) else { return Read::Absent };
+        match parse(text) {
+            Some(value) => Read::Value(Sourced::new(value, text.origin)),
+            None => Read::Invalid(fault::invalid_annotation(annotation.name, text)),
+        }
     }
 
     /// As a truth value.
     pub fn flag(&self, annotation: &Annotation) -> Read<bool> {
-        let text = self.text(annotation).map(|text| text.value).unwrap_or_default();
-        self.read(annotation).and_then(|text| go::parse_bool(&text), || fault::invalid_annotation(annotation.name, &text))
+        self.read(annotation, go::parse_bool)
     }
 
     /// Whether it is there and true.
@@ -224,20 +221,16 @@ impl Annotations {
 
     /// As a number of 32 bits; what is longer is cut.
     pub fn number(&self, annotation: &Annotation) -> Read<i64> {
-        let text = self.text(annotation).map(|text| text.value).unwrap_or_default();
-        let cut = |text: Str| Some(i64::from(go::atoi(&text).ok()? as i32));
-        self.read(annotation).and_then(cut, || fault::invalid_annotation(annotation.name, &text))
+        self.read(annotation, |text| Some(i64::from(go::atoi(text).ok()? as i32)))
     }
 
     /// As a protocol: whether it is HTTPS.
     pub fn is_https(&self, annotation: &Annotation) -> Read<bool> {
-        let text = self.text(annotation).map(|text| text.value).unwrap_or_default();
-        let protocol = |text: Str| match text.to_lowercase().as_str() {
+        self.read(annotation, |text| match text.to_lowercase().as_str() {
             "http" => Some(false),
             "https" => Some(true),
             _ => None,
-        };
-        self.read(annotation).and_then(protocol, || fault::invalid_annotation(annotation.name, &text))
+        })
     }
 
     /// The items between commas, without blanks around them.

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, Default)]
 pub struct Processed {
     /// The gateway that is asked for; `None` where nothing is.
-    pub gateway: Option<Gateway>,
+    pub gateway: Option<Arc<Gateway>>,
     /// What was recorded.
     pub recorder: Recorder,
     /// Statuses that change.
@@ -83,7 +83,9 @@ fn change(
     let ingresses = Prune { gateway: properties, environment, targets: &nothing, recorder }.run(ingresses)?;
     processed.statuses = status::given(source, properties, &addresses, &ingresses);
     let targets = if environment.shared { Targets::read(&source.prohibited_targets()) } else { nothing };
-    let ingresses = Prune { gateway: properties, environment, targets: &targets, recorder }.run(ingresses)?;
+    // Without targets it would leave out the same again.
+    let ingresses =
+        if environment.shared { Prune { gateway: properties, environment, targets: &targets, recorder }.run(ingresses)? } else { ingresses };
     validate::before(source, &ingresses, recorder)?;
     let shares = memory.shares(source, names, properties, &ingresses);
     (processed.ingresses, processed.shares) = (ingresses, shares);
@@ -100,7 +102,7 @@ fn change(
     if let Some(properties) = &built.gateway.properties {
         validate::after(properties, &mut processed.recorder);
     }
-    (processed.gateway, processed.path_maps) = (Some(built.gateway), built.path_maps);
+    (processed.gateway, processed.path_maps) = (Some(Arc::new(built.gateway)), built.path_maps);
     Ok(())
 }
 

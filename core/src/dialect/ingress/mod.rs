@@ -39,7 +39,7 @@ pub use options::Options;
 
 use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Language, Ledger, Outcome, Task};
 use crate::diagnostic::Findings;
-use crate::executor::Executor;
+use crate::executor::{Executor, Sequential};
 use crate::ir::appgw::Gateway as AppGateway;
 use crate::read::ReadOptions;
 use crate::resource::Objects;
@@ -51,6 +51,7 @@ use checks::Checked;
 use cluster::Cluster;
 use environment::Environment;
 use names::Names;
+use pipeline::Passage;
 use source::Source;
 use stages::Stages;
 
@@ -111,22 +112,35 @@ pub fn compile(
     ledger: &mut Ledger,
     sink: &mut Findings,
 ) -> (Stages, Environment) {
-    let environment = Environment::read(options);
     let given = options.existing_gateway.as_ref().map(|text| present(text, &mut memory.gateway, sink));
-    let environment = match &given {
-        Some(gateway) => environment.for_gateway(options, gateway),
-        None => environment,
-    };
+    let environment = environment(options, given.as_ref());
     let names = Names::new(&environment);
     let gateway = given.unwrap_or_else(|| existing::empty(&names));
     let cluster = Cluster::apply(objects, executor, &mut memory.cluster, ledger, sink);
     let source = Source::new(&cluster, &environment, options.old_ingress_api, &mut memory.source);
     let processed = controller::process(&source, options, &names, &gateway, &mut memory.build);
-    let passages = pipeline::passages(&source);
-    accounts::write(&source, &processed, ledger);
+    accounts::write(&source, &processed, &mut memory.accounts, ledger);
     let checked = Checked { objects, source: &source, options, names: &names, before: &gateway, processed: &processed, sink: &mut *sink };
     checks::run(checked, &mut memory.checks);
-    (Stages::new(&cluster, processed.gateway.map(Arc::new), processed.recorder, processed.statuses, passages), environment)
+    (Stages::new(&cluster, processed.gateway, processed.recorder, processed.statuses), environment)
+}
+
+/// How far each object gets on its way into the gateway. It is found out when somebody asks.
+pub fn passages(objects: &Objects, options: &Options) -> Vec<Passage> {
+    let sink = &mut Findings::default();
+    let given = options.existing_gateway.as_ref().map(|text| present(text, &mut None, sink));
+    let environment = environment(options, given.as_ref());
+    let cluster = Cluster::apply(objects, &Sequential, &mut cluster::Memory::default(), &mut Ledger::new(objects), sink);
+    pipeline::passages(&Source::new(&cluster, &environment, options.old_ingress_api, &mut source::Memory::default()))
+}
+
+/// The controller's variables, which it completes by the gateway.
+fn environment(options: &Options, given: Option<&AppGateway>) -> Environment {
+    let environment = Environment::read(options);
+    match given {
+        Some(gateway) => environment.for_gateway(options, gateway),
+        None => environment,
+    }
 }
 
 /// The present gateway, which is known where its text is.

@@ -104,7 +104,7 @@ impl ListenerId {
 
 impl PartialEq for ListenerId {
     fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.identity() == other.identity()
+        core::ptr::eq(self, other) || (self.hash == other.hash && self.identity() == other.identity())
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: how it comes to that.
 
+use super::options::Options;
 use super::stages::Stages;
 use super::{origins, pipeline, status};
 use crate::compilation::{Output, SideRef};
@@ -34,7 +35,7 @@ pub const ALL: &[Output] = &[
     Output {
         name: "pipeline",
         doc: "How far each object gets on its way into the gateway",
-        document: |of| Some(pipeline::document(&stages(of)?.passages, of.objects())),
+        document: |of| Some(pipeline::document(&super::passages(of.objects(), &Options::of(&of.side.options)), of.objects())),
         traced: None,
     },
 ];

@@ -34,28 +34,21 @@ pub struct Prune<'a> {
 type Refusal = (Reason, String, Option<Origin>);
 
 impl Prune<'_> {
-    /// Leaves Ingresses out, in the controller's order.
+    /// Leaves Ingresses out, each for the first step that it does not pass.
     ///
     /// # Errors
     ///
     /// The gateway's document lacks a list that the controller takes for granted.
     pub fn run(&mut self, ingresses: Vec<Arc<Ingress>>) -> Result<Vec<Arc<Ingress>>, Died> {
         let ingresses = if self.environment.shared { self.prohibited(ingresses) } else { ingresses };
-        let ingresses = self.keep(ingresses, Self::private_address);
-        let ingresses = self.keep(ingresses, Self::public_address);
-        let ingresses = self.keep(ingresses, Self::redirect);
-        let certificates = names(self.gateway.certificates.as_deref(), "sslCertificates")?;
-        let ingresses = self.keep(ingresses, |this, ingress| this.certificate(ingress, &certificates));
-        let profiles = names(self.gateway.ssl_profiles.as_deref(), "sslProfiles")?;
-        let ingresses = self.keep(ingresses, |this, ingress| this.profile(ingress, &profiles));
-        let roots = names(self.gateway.trusted_roots.as_deref(), "trustedRootCertificates")?;
-        Ok(self.keep(ingresses, |this, ingress| this.roots(ingress, &roots)))
-    }
-
-    fn keep(&mut self, ingresses: Vec<Arc<Ingress>>, refuse: impl Fn(&Self, &Ingress) -> Vec<Refusal>) -> Vec<Arc<Ingress>> {
+        let installed = [
+            names(self.gateway.certificates.as_deref(), "sslCertificates"),
+            names(self.gateway.ssl_profiles.as_deref(), "sslProfiles"),
+            names(self.gateway.trusted_roots.as_deref(), "trustedRootCertificates"),
+        ];
         let mut kept = Vec::with_capacity(ingresses.len());
         for ingress in ingresses {
-            let refusals = refuse(self, &ingress);
+            let refusals = self.refusals(&ingress, &installed);
             for (reason, message, at) in &refusals {
                 self.recorder.ingress(&ingress, *reason, message.as_str(), *at);
                 self.recorder.pod(*reason, message.as_str());
@@ -64,7 +57,24 @@ impl Prune<'_> {
                 kept.push(ingress);
             }
         }
-        kept
+        installed.into_iter().try_for_each(|list| list.map(|_| ()))?;
+        Ok(kept)
+    }
+
+    /// What the first step says that an Ingress does not pass. Where a list is missing, the controller dies before it comes to the steps behind.
+    fn refusals(&self, ingress: &Ingress, installed: &[Result<BTreeSet<Str>, Died>; 3]) -> Vec<Refusal> {
+        let first = self.private_address(ingress).or_else(|| self.public_address(ingress)).or_else(|| self.redirect(ingress));
+        if let Some(refusal) = first {
+            return Vec::from([refusal]);
+        }
+        for (step, list) in [Self::certificate, Self::profile, Self::roots].into_iter().zip(installed) {
+            let Ok(list) = list else { break };
+            let refusals = step(self, ingress, list);
+            if !refusals.is_empty() {
+                return refusals;
+            }
+        }
+        Vec::new()
     }
 
     /// Hosts and paths that others own.
@@ -80,9 +90,9 @@ impl Prune<'_> {
         self.environment.private_ip || ingress.annotations.is_true(&USE_PRIVATE_IP)
     }
 
-    fn private_address(&self, ingress: &Ingress) -> Vec<Refusal> {
+    fn private_address(&self, ingress: &Ingress) -> Option<Refusal> {
         if !self.wants_private(ingress) || self.gateway.frontend(FrontendType::Private).is_some() {
-            return Vec::new();
+            return None;
         }
         let message = format!(
             "ignoring Ingress {} as it requires Application Gateway '{}' to have a private IP address. Either add a private IP to Application \
@@ -90,12 +100,12 @@ impl Prune<'_> {
             ingress.key(),
             self.environment.gateway
         );
-        Vec::from([(Reason::NoPrivateIp, message, ingress.annotations.text(&USE_PRIVATE_IP).and_then(|text| text.origin))])
+        Some((Reason::NoPrivateIp, message, ingress.annotations.text(&USE_PRIVATE_IP).and_then(|text| text.origin)))
     }
 
-    fn public_address(&self, ingress: &Ingress) -> Vec<Refusal> {
+    fn public_address(&self, ingress: &Ingress) -> Option<Refusal> {
         if self.wants_private(ingress) || self.gateway.frontend(FrontendType::Public).is_some() {
-            return Vec::new();
+            return None;
         }
         let message = format!(
             "ignoring Ingress {} as it requires Application Gateway '{}' to have a public IP address. Either add a public IP to Application \
@@ -103,13 +113,13 @@ impl Prune<'_> {
             ingress.key(),
             self.environment.gateway
         );
-        Vec::from([(Reason::NoPublicIp, message, None)])
+        Some((Reason::NoPublicIp, message, None))
     }
 
-    fn redirect(&self, ingress: &Ingress) -> Vec<Refusal> {
+    fn redirect(&self, ingress: &Ingress) -> Option<Refusal> {
         let has_tls = !ingress.tls.is_empty() || ingress.annotations.some_text(&SSL_CERTIFICATE).is_some();
         if has_tls || !ingress.annotations.is_true(&SSL_REDIRECT) {
-            return Vec::new();
+            return None;
         }
         let message = format!(
             "ignoring Ingress {} as it has an invalid spec. It is annotated with ssl-redirect: true but is missing a TLS secret or '{}' \
@@ -117,7 +127,7 @@ impl Prune<'_> {
             ingress.key(),
             SSL_CERTIFICATE.name
         );
-        Vec::from([(Reason::RedirectWithNoTls, message, ingress.annotations.text(&SSL_REDIRECT).and_then(|text| text.origin))])
+        Some((Reason::RedirectWithNoTls, message, ingress.annotations.text(&SSL_REDIRECT).and_then(|text| text.origin)))
     }
 
     fn missing(&self, ingress: &Ingress, what: &str, name: &str) -> String {

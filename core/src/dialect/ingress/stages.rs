@@ -4,7 +4,6 @@
 
 use super::cluster::Cluster;
 use super::events::Recorder;
-use super::pipeline::Passage;
 use super::status::Change;
 use super::{kinds, relations};
 use crate::compilation::{self, Loaded, Relation};
@@ -28,18 +27,16 @@ pub struct Stages {
     pub recorder: Recorder,
     /// Statuses that change.
     pub statuses: Vec<Change>,
-    /// How far each object gets.
-    pub passages: Vec<Passage>,
 }
 
 impl Stages {
     /// Keeps what was established.
-    pub fn new(cluster: &Cluster<'_>, gateway: Option<Arc<Gateway>>, recorder: Recorder, statuses: Vec<Change>, passages: Vec<Passage>) -> Self {
+    pub fn new(cluster: &Cluster<'_>, gateway: Option<Arc<Gateway>>, recorder: Recorder, statuses: Vec<Change>) -> Self {
         let mut admitted = AdmittedObjects::default();
         for (kind, definition) in kinds::ALL {
             admitted.add(definition.name, cluster.all(*kind).map(|admitted| (admitted.object.id, admitted.root.clone())));
         }
-        Self { admitted, gateway, recorder, statuses, passages }
+        Self { admitted, gateway, recorder, statuses }
     }
 }
 

@@ -22,6 +22,7 @@ pub(in crate::dialect::ingress) struct Outcome {
     pub(in crate::dialect::ingress) objects: Objects,
     pub(in crate::dialect::ingress) ledger: Ledger,
     pub(in crate::dialect::ingress) findings: Findings,
+    options: Options,
 }
 
 impl Outcome {
@@ -34,7 +35,7 @@ impl Outcome {
     fn node(&self, name: &str) -> Node {
         match name {
             "events" => self.compiled.recorder.document(),
-            "pipeline" => super::pipeline::document(&self.compiled.passages, &self.objects),
+            "pipeline" => super::pipeline::document(&super::passages(&self.objects, &self.options), &self.objects),
             _ => super::status::document(&self.compiled.statuses),
         }
     }
@@ -57,7 +58,7 @@ pub(in crate::dialect::ingress) fn run(text: &str, options: &Options) -> Outcome
     let (objects, mut findings) = read(&inputs, &ReadOptions::default(), &mut DocumentCache::new());
     let mut ledger = Ledger::new(&objects);
     let (compiled, _) = compile(&objects, options, &Sequential, &mut Memory::default(), &mut ledger, &mut findings);
-    Outcome { compiled, objects, ledger, findings }
+    Outcome { compiled, objects, ledger, findings, options: options.clone() }
 }
 
 pub(in crate::dialect::ingress) fn env(variables: &[(&str, &str)]) -> Options {

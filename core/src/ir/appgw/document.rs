@@ -39,21 +39,27 @@ const LISTS: &[&str] = &[
 
 /// A part, of whichever kind.
 pub trait AnyPart: Send + Sync {
+    /// Its name.
+    fn name(&self) -> &Str;
     /// Its part of the document.
     fn tree(&self) -> Tree;
 }
 
 impl<T: Wire + Default + Send + Sync> AnyPart for Part<T> {
+    fn name(&self) -> &Str {
+        &self.name
+    }
+
     fn tree(&self) -> Tree {
         self.write()
     }
 }
 
-/// A document apart from its parts, and the parts by the names of their lists, in the order in which they are written.
+/// A document apart from its parts, and the parts by the names of their lists.
 pub struct Split {
     /// The document; lists of parts are empty.
     pub frame: Tree,
-    /// The parts.
+    /// The parts, as they stand in the gateway: they are written in the order of names.
     pub lists: BTreeMap<&'static str, Vec<Arc<dyn AnyPart>>>,
 }
 
@@ -63,7 +69,6 @@ pub fn split(gateway: &Gateway, which: Document) -> Split {
     let mut frame = gateway.clone();
     let mut lists = BTreeMap::new();
     if let Some(properties) = &mut frame.properties {
-        sort(properties);
         lists = take_lists(properties);
         // Azure tells it, and does not take it.
         properties.operational_state = None;
@@ -88,12 +93,13 @@ pub fn split(gateway: &Gateway, which: Document) -> Split {
 /// The document with the origin of each value.
 #[must_use]
 pub fn tree(gateway: &Gateway, which: Document) -> Tree {
-    let Split { mut frame, lists } = split(gateway, which);
+    let Split { mut frame, mut lists } = split(gateway, which);
     let Branch::Fields(fields) = &mut frame.value else { return frame };
     for (_, properties) in fields.iter_mut().filter(|(key, _)| key == "properties") {
         let Branch::Fields(properties) = &mut properties.value else { continue };
         for (key, tree) in properties {
-            if let Some(parts) = lists.get(key.as_str()) {
+            if let Some(parts) = lists.get_mut(key.as_str()) {
+                parts.order_by(|one, other| one.name().cmp(other.name()));
                 tree.value = Branch::List(parts.iter().map(|part| part.tree()).collect());
             }
         }
@@ -118,17 +124,6 @@ pub fn node(tree: Tree) -> Node {
         Branch::Fields(fields) => Value::Object(fields.into_iter().map(|(key, tree)| (key, node(tree))).collect()),
         Branch::Kept(kept, _) => kept.value,
     })
-}
-
-fn sort(properties: &mut Properties) {
-    macro_rules! by_name {
-        ($($list:ident)*) => {
-            $(if let Some(list) = &mut properties.$list {
-                list.order_by(|a, b| a.name.cmp(&b.name));
-            })*
-        };
-    }
-    by_name![authentication_certificates pools settings frontends ports listeners probes redirects rules rewrites certificates trusted_roots path_maps];
 }
 
 /// Takes the parts out of their lists, which stay. Lists that are not there, and empty ones, are not among them.

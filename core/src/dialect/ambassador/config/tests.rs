@@ -174,6 +174,6 @@ fn the_ledger_has_an_entry_for_every_object() {
     ledger.emitted(ids[1], "route a");
     ledger.emitted(ids[1], "route b");
     assert_eq!(ledger.undecided().count(), 0);
-    assert_eq!(ledger.get(ids[1]), &State::Emitted(vec!["route a".into(), "route b".into()]));
+    assert_eq!(ledger.get(ids[1]), &State::Emitted(Arc::new(vec!["route a".into(), "route b".into()])));
     assert_eq!(ledger.iter().map(|entry| entry.state.name()).collect::<Vec<_>>(), ["ignored", "emitted"]);
 }

@@ -3,20 +3,21 @@
 //! What must not be here: the steps.
 
 use super::draft::Wanted;
+use super::found::Found;
 use super::memory::Memory;
 use super::path_maps::Group;
 use super::share::{Given, Share};
 use crate::dialect::ingress::brownfield::{Existing, Targets};
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::events::Recorder;
-use crate::dialect::ingress::names::{ListenerId, Names, PartKind};
+use crate::dialect::ingress::names::{Names, PartKind};
 use crate::dialect::ingress::source::Source;
 use crate::ir::appgw::{Gateway, Parts, Properties, Reference};
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 /// What the builder works on.
 pub struct Builder<'b, 'c> {
@@ -34,7 +35,9 @@ pub struct Builder<'b, 'c> {
     pub(super) redirects: HashSet<Str>,
     /// What each listener is to do, in the order of listeners, and which listener of the gateway does it.
     pub(super) wanted: Vec<Arc<Wanted>>,
-    pub(super) found: HashMap<ListenerId, (Str, Str)>,
+    pub(super) found: Found,
+    /// The addresses of rules that take every host, where no rule is another's.
+    pub(super) without_hosts: Option<HashSet<usize>>,
     /// The path maps, in the order of their listeners.
     pub(super) path_maps: Vec<Group>,
 }

@@ -5,6 +5,7 @@
 use super::builder::{Builder, kept, own};
 use super::certificates::secret_for;
 use super::draft::{ListenerConfig, Wanted};
+use super::found::Found;
 use super::memory::address;
 use crate::dialect::ingress::annotations as a;
 use crate::dialect::ingress::brownfield;
@@ -21,7 +22,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use hashbrown::HashMap;
+use hashbrown::HashSet;
 
 /// The hosts of a rule, each once: its own and those of the annotation, all of them.
 pub(in crate::dialect::ingress) fn all_hosts(ingress: &Ingress, rule: Option<&Rule>) -> Vec<Sourced<Str>> {
@@ -120,7 +121,7 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     let present: Parts<Port> = builder.properties().ports.clone().unwrap_or_default();
     // Of ports of one number the last counts.
     let mut ports: BTreeMap<i64, Arc<Part<Port>>> = present.into_iter().map(|port| (number(&port), port)).gathered();
-    let mut made = Vec::with_capacity(builder.wanted.len());
+    let mut made: Parts<Listener> = Vec::with_capacity(builder.wanted.len());
     for wanted in &builder.wanted {
         let Wanted { id, config } = &**wanted;
         let (frontend, port) = place_of(builder.gateway.properties.as_ref(), builder.names, id, config, &mut ports)?;
@@ -131,17 +132,19 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
         };
         made.push(builder.memory.listeners.or_make(address(wanted), is, make).listener.clone());
     }
+    let known_by = builder.wanted.iter().map(|wanted| wanted.id.clone()).zip(made.iter().cloned()).collect();
     if let Some(existing) = builder.existing()? {
         let theirs = kept(&builder.properties().listeners, |name| existing.listeners.contains(name));
         made = brownfield::listeners(theirs, made);
     }
     let made = builder.memory.orders.listeners.sorted(made, Part::name);
-    let in_use: BTreeSet<Str> = made.iter().filter_map(|listener| Some(listener.properties.port.as_ref()?.id.value.clone())).gathered();
+    let in_use: HashSet<Str> = made.iter().filter_map(|listener| Some(listener.properties.port.as_ref()?.id.value.clone())).gathered();
+    let ports: Parts<Port> = ports.into_values().filter(|port| in_use.contains(&port.id)).collect();
+    let is_shared = builder.targets.is_some();
     let properties = builder.properties();
-    properties.ports = Some(ports.into_values().filter(|port| in_use.contains(&port.id)).collect());
+    properties.ports = Some(ports);
     properties.listeners = Some(made);
-    let found = identify(builder.properties())?;
-    builder.found = found;
+    builder.found = if !is_shared && has_distinct_places(properties) { Found::in_order(known_by) } else { Found::of(identify(properties)?) };
     Ok(())
 }
 
@@ -202,12 +205,20 @@ fn listener(names: &Names, id: &ListenerId, config: &ListenerConfig, frontend: &
     Part::new(name, part_id, listener, config.origin)
 }
 
-/// The listeners of the gateway by what they are known by: name and id. Of several the last by name counts.
-fn identify(properties: &Properties) -> Result<HashMap<ListenerId, (Str, Str)>, Died> {
+/// Whether each port and each address has an id of its own, and each address one type: a listener is known by the same whoever looks at it.
+fn has_distinct_places(properties: &Properties) -> bool {
+    let (mut ports, mut frontends) = (HashSet::new(), HashSet::new());
+    let is_of_one_type = |frontend: &Frontend| frontend.private_ip.is_none() || frontend.public_ip.is_none();
+    properties.ports.iter().flatten().all(|port| ports.insert(&port.id))
+        && properties.frontends.iter().flatten().all(|frontend| frontends.insert(&frontend.id) && is_of_one_type(&frontend.properties))
+}
+
+/// The listeners of the gateway, in the order of their names, by what they are known by.
+fn identify(properties: &Properties) -> Result<Vec<(Arc<ListenerId>, Arc<Part<Listener>>)>, Died> {
     let ports: BTreeMap<&Str, i64> = properties.ports.iter().flatten().map(|port| (&port.id, number(port))).gathered();
     let frontends: BTreeMap<&Str, bool> =
         properties.frontends.iter().flatten().map(|frontend| (&frontend.id, frontend.properties.private_ip.is_some())).gathered();
-    let mut found = HashMap::new();
+    let mut found = Vec::new();
     for listener in properties.listeners.iter().flatten() {
         let lacks = |field: &str| Died::without_field(&listener.name, field, listener.origin);
         let frontend = listener.properties.frontend.as_ref().ok_or_else(|| lacks("frontendIPConfiguration"))?;
@@ -223,7 +234,7 @@ fn identify(properties: &Properties) -> Result<HashMap<ListenerId, (Str, Str)>, 
         };
         let port = ports.get(&port.id.value).copied().unwrap_or_default();
         let id = ListenerId::new(port, hosts, if private { FrontendType::Private } else { FrontendType::Public }, listener.origin);
-        found.insert(id, (listener.name.clone(), listener.id.clone()));
+        found.push((Arc::new(id), listener.clone()));
     }
     Ok(found)
 }

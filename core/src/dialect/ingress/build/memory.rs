@@ -17,6 +17,7 @@ use crate::ir::appgw::{Certificate, Listener, Part, PathMap, Pool, Probe, Proper
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 /// What earlier compiles built.
 #[derive(Default)]
@@ -54,28 +55,52 @@ pub(super) struct Orders {
 
 /// Values by an address, which each value holds.
 pub(super) struct ByAddress<T> {
-    known: HashMap<usize, T>,
-    /// Those of this compile.
-    now: HashMap<usize, T>,
+    known: HashMap<usize, Known<T>>,
+    /// How many are of this compile.
+    count: usize,
+    /// The compile.
+    round: u32,
+}
+
+/// A value, and the compile that it was asked for in last.
+struct Known<T> {
+    value: T,
+    round: u32,
 }
 
 impl<T> Default for ByAddress<T> {
     fn default() -> Self {
-        Self { known: HashMap::new(), now: HashMap::new() }
+        Self { known: HashMap::new(), count: 0, round: 0 }
     }
 }
 
 impl<T> ByAddress<T> {
-    /// Begins a compile.
+    /// Begins a compile: forgets what the one before did not ask for, where that is much.
     pub(super) fn begin(&mut self) {
-        self.known = core::mem::take(&mut self.now);
-        self.now.reserve(self.known.len());
+        let Some(next) = self.round.checked_add(1) else { return *self = Self::default() };
+        if self.known.len() > self.count + self.count / 4 + 64 {
+            let round = self.round;
+            self.known.retain(|_, known| known.round == round);
+        }
+        (self.count, self.round) = (0, next);
     }
 
-    /// The value of the compile before, if it still is what it should be, or a new one.
+    /// The value that is known, if it still is what it should be, or a new one.
     pub(super) fn or_make(&mut self, address: usize, is: impl FnOnce(&T) -> bool, make: impl FnOnce() -> T) -> &T {
-        let value = self.known.remove(&address).filter(is).unwrap_or_else(make);
-        self.now.entry(address).insert(value).into_mut()
+        let round = self.round;
+        self.count += 1;
+        let known = match self.known.entry(address) {
+            Entry::Occupied(known) => {
+                let known = known.into_mut();
+                if !is(&known.value) {
+                    known.value = make();
+                }
+                known.round = round;
+                known
+            }
+            Entry::Vacant(place) => place.insert(Known { value: make(), round }),
+        };
+        &known.value
     }
 }
 

@@ -13,6 +13,7 @@ mod builder;
 mod certificates;
 mod defaults;
 mod draft;
+mod found;
 mod listeners;
 mod memory;
 mod order;
@@ -39,7 +40,8 @@ pub use share::Share;
 use super::death::Died;
 use crate::ir::appgw::Gateway;
 use alloc::vec::Vec;
-use hashbrown::{HashMap, HashSet};
+use found::Found;
+use hashbrown::HashSet;
 
 /// A step of the builder.
 pub struct Step {
@@ -84,7 +86,8 @@ pub fn build(given: BuilderInput<'_, '_>, gateway: Gateway) -> Result<Built, Die
         gateway,
         redirects: HashSet::new(),
         wanted: Vec::new(),
-        found: HashMap::new(),
+        found: Found::default(),
+        without_hosts: None,
         path_maps: Vec::new(),
     };
     for step in STEPS {

@@ -106,8 +106,14 @@ pub(super) fn add(given: &Given<'_, '_>, share: &mut Share) {
     if share.ingress.rules.is_empty() {
         paths.extend(share.default_use().map(|used| without_rules(given, used)));
     }
+    // Known by the same address, ids are compared at a glance.
+    let shared = |id: ListenerId| match share.listeners.binary_search_by(|wanted| (*wanted.id).cmp(&id)) {
+        Ok(at) => share.listeners[at].id.clone(),
+        Err(_) => Arc::new(id),
+    };
     for (number, rule) in share.ingress.rules.iter().enumerate().filter(|(_, rule)| rule.http.is_some()) {
         for (id, config) in listeners::of_rule(given.source, given.names, &share.ingress, rule) {
+            let id = shared(id);
             paths.push(of_rule(given, share, id, &config, (number, rule)));
         }
     }
@@ -123,7 +129,7 @@ fn without_rules(given: &Given<'_, '_>, used: &Use) -> Paths {
     Paths { id: Arc::new(given.default_listener()), rule: None, origin: used.origin, redirect: None, defaults, rules: Vec::new() }
 }
 
-fn of_rule(given: &Given<'_, '_>, share: &Share, id: ListenerId, config: &ListenerConfig, (number, rule): (usize, &Rule)) -> Paths {
+fn of_rule(given: &Given<'_, '_>, share: &Share, id: Arc<ListenerId>, config: &ListenerConfig, (number, rule): (usize, &Rule)) -> Paths {
     let last = rule.paths().iter().rposition(Path::is_catch_all);
     let used = match last {
         Some(path) => share.use_of(number, path),
@@ -133,7 +139,7 @@ fn of_rule(given: &Given<'_, '_>, share: &Share, id: ListenerId, config: &Listen
     let backend = used.map(|used| to(given, used));
     let defaults = Defaults { rewrites: rewrites.clone().filter(|_| backend.is_some()), backend };
     let rules = rules_of(given, share, &id, rewrites.as_ref(), (number, rule));
-    Paths { redirect: redirect(given, &id, config, &share.ingress), id: Arc::new(id), rule: Some(number), origin: rule.origin, defaults, rules }
+    Paths { redirect: redirect(given, &id, config, &share.ingress), id, rule: Some(number), origin: rule.origin, defaults, rules }
 }
 
 /// The redirect that HTTP of an Ingress goes through, if the gateway has it. It is always looked for at port 443.

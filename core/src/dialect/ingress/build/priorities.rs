@@ -52,16 +52,20 @@ pub(super) fn of_ingresses(shares: &[Arc<Share>]) -> HashMap<Arc<ListenerId>, Op
 
 /// Gives free numbers to rules that have none.
 pub(super) fn fill(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
-    let Builder { gateway, memory, .. } = builder;
+    let Builder { gateway, memory, without_hosts, .. } = builder;
     let properties = gateway.properties.get_or_insert_default();
-    let multi_site = properties.listeners.iter().flatten().filter(|listener| listener.properties.is_multi_site());
-    let multi_site: HashSet<Str> = multi_site.map(|listener| listener.id.clone()).gathered();
+    let listeners = properties.listeners.iter().flatten().filter(|listener| without_hosts.is_none() && listener.properties.is_multi_site());
+    let multi_site: HashSet<Str> = listeners.map(|listener| listener.id.clone()).gathered();
     let rules = properties.rules.get_or_insert_default();
     let mut used: BTreeSet<i64> = rules.iter().filter_map(|rule| rule.properties.priority.map(|priority| priority.value)).gathered();
-    let (mut with_hosts, mut without_hosts) = (WITH_HOSTS, WITHOUT_HOSTS);
+    let (mut for_hosts, mut for_every_host) = (WITH_HOSTS, WITHOUT_HOSTS);
     for rule in rules.iter_mut().filter(|rule| rule.properties.priority.is_none()) {
         let listener = rule.properties.listener.as_ref().ok_or_else(|| Died::without_field(&rule.name, "httpListener", rule.origin))?;
-        let last = if multi_site.contains(&listener.id.value) { &mut with_hosts } else { &mut without_hosts };
+        let has_hosts = match &*without_hosts {
+            Some(rules) => !rules.contains(&address(rule)),
+            None => multi_site.contains(&listener.id.value),
+        };
+        let last = if has_hosts { &mut for_hosts } else { &mut for_every_host };
         while used.contains(last) && *last < MOST {
             *last = (*last + STEP).min(MOST);
         }

@@ -26,8 +26,11 @@ pub(super) struct KnownRedirect {
 /// Makes all redirects.
 pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     let mut made: Parts<Redirect> = Vec::new();
+    let mut found = builder.found.search();
     for wanted in &builder.wanted {
-        let (Some(name), Some((_, target))) = (&wanted.config.redirect, builder.found.get(&*wanted.id)) else { continue };
+        let Some(name) = &wanted.config.redirect else { continue };
+        let Some(listener) = found.find(&wanted.id) else { continue };
+        let target = &listener.id;
         let make = || {
             let redirect = Arc::new(redirect(builder.names, name, target));
             KnownRedirect { wanted: wanted.clone(), target: target.clone(), redirect }

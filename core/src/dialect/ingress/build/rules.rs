@@ -8,16 +8,17 @@ use super::priorities;
 use crate::dialect::ingress::brownfield;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::names::{ListenerId, Names, PartKind};
-use crate::ir::appgw::{BASIC, PATH_BASED, Part, Parts, PathMap, Reference, Rule};
+use crate::ir::appgw::{BASIC, Listener, PATH_BASED, Part, Parts, PathMap, Reference, Rule};
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use hashbrown::HashSet;
 
 /// A rule, and what it was made from.
 pub(super) struct KnownRule {
     map: Arc<Part<PathMap>>,
-    listener: Str,
+    listener: Arc<Part<Listener>>,
     priority: Option<Sourced<i64>>,
     rule: Arc<Part<Rule>>,
 }
@@ -26,20 +27,28 @@ pub(super) struct KnownRule {
 pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     let priorities = priorities::of_ingresses(builder.shares);
     let (mut rules, mut maps): (Parts<Rule>, Parts<PathMap>) = (Vec::new(), Vec::new());
+    let mut found = builder.found.search();
+    let mut without_hosts = HashSet::new();
     for group in &builder.path_maps {
         // A map without a listener is removed.
-        let Some((listener, _)) = builder.found.get(&*group.id) else { continue };
+        let Some(listener) = found.find(&group.id) else { continue };
         let priority = priorities.get(&group.id).copied().flatten();
-        let is = |known: &KnownRule| Arc::ptr_eq(&known.map, &group.map) && known.listener == *listener && is_same(&known.priority, &priority);
+        let is =
+            |known: &KnownRule| Arc::ptr_eq(&known.map, &group.map) && Arc::ptr_eq(&known.listener, listener) && is_same(&known.priority, &priority);
         let make = || {
-            let rule = Arc::new(rule(builder.names, &group.id, &group.map, listener, priority));
+            let rule = Arc::new(rule(builder.names, &group.id, &group.map, &listener.name, priority));
             KnownRule { map: group.map.clone(), listener: listener.clone(), priority, rule }
         };
-        rules.push(builder.memory.rules.or_make(address(&group.map), is, make).rule.clone());
+        let rule = builder.memory.rules.or_make(address(&group.map), is, make).rule.clone();
+        if !listener.properties.is_multi_site() {
+            without_hosts.insert(address(&rule));
+        }
+        rules.push(rule);
         if has_paths(&group.map) {
             maps.push(group.map.clone());
         }
     }
+    builder.without_hosts = builder.targets.is_none().then_some(without_hosts);
     if builder.targets.is_some() {
         drop_own_path_rules(builder)?;
         if let Some(existing) = builder.existing()? {
