@@ -26,7 +26,7 @@ pub(super) fn may_be_credentials(document: &Document, text: &str, has_credential
 }
 
 /// Whether a text that can be read shows a slip of the keyboard. People put these in quotes: a key that contains punctuation or a blank, and a value
-/// that ends with a closing bracket but has no opening one.
+/// that ends with a closing bracket but has no opening one. No field of an object begins with a dot: that is the end of a longer key.
 fn has_sign_of_slip(document: &Document, text: &str) -> bool {
     let spans = &document.spans;
     let plain = |range: TextRange| Some(range.slice(text)).filter(|written| !written.is_empty() && !written.starts_with(['"', '\'']));
@@ -34,7 +34,8 @@ fn has_sign_of_slip(document: &Document, text: &str) -> bool {
         let odd_key = plain(span.key).is_some_and(|key| key.contains([':', '"', '\'', '{', '}', '[', ']', ' ', '`', '|', '!', '&']));
         let is_open = |value: &str| value.starts_with(['{', '[', '|', '>', '&', '!', '<']);
         let closes = |value: &str, open: char, close: char| value.ends_with(close) && value.matches(open).count() < value.matches(close).count();
-        odd_key || plain(span.value).is_some_and(|value| !is_open(value) && (closes(value, '{', '}') || closes(value, '[', ']')))
+        let is_end_of_key = span.parent == NodeId(0) && plain(span.key).is_some_and(|key| key.starts_with('.'));
+        odd_key || is_end_of_key || plain(span.value).is_some_and(|value| !is_open(value) && (closes(value, '{', '}') || closes(value, '[', ']')))
     })
 }
 
