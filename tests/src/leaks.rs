@@ -5,6 +5,7 @@
 use crate::chance::Chance;
 
 mod accounts;
+mod fields;
 mod files;
 mod slips;
 
@@ -510,9 +511,9 @@ pub fn all() -> Vec<Leak> {
     made_of(GROUPS.into_iter().chain([("account", accounts::ACCOUNTS)]))
 }
 
-/// Texts in which slips moved a value.
+/// Texts in which slips moved a value, and credentials in fields of objects that are no Secrets.
 pub fn slips() -> Vec<Leak> {
-    made_of([("slip", slips::SLIPS)])
+    made_of([("slip", slips::SLIPS), ("field", fields::FIELDS)])
 }
 
 fn made_of(groups: impl IntoIterator<Item = (&'static str, &'static [Form])>) -> Vec<Leak> {

@@ -6,6 +6,7 @@ use super::compared::{Differences, GatewayDifference, GatewayState, Make};
 use super::human::{kinds, settings, summary, tried, unchanged, was};
 use crate::check::github::{data, property};
 use crate::check::sarif;
+use crate::output::scrub;
 use crate::style::plain;
 use chancery_core::compare::{Change, RequestChange, Requests, SettingView};
 use chancery_core::envoy_config::Running;
@@ -125,9 +126,9 @@ fn sentence_of(change: &RequestChange) -> String {
     format!("{}: {}; e.g. {}", change.requests, all.collect::<Vec<_>>().join("; "), change.witness.curl)
 }
 
-/// Text in a cell of a table.
+/// Text in a cell of a table. What is held back is looked for before marks of the text become others.
 fn cell(text: &str) -> String {
-    plain(text).replace('\\', "\\\\").replace('|', "\\|").replace('`', "'").replace('<', "&lt;").replace('\n', " ")
+    plain(&scrub(text)).replace('\\', "\\\\").replace('|', "\\|").replace('`', "'").replace('<', "&lt;").replace('\n', " ")
 }
 
 fn at(change: &Change) -> String {

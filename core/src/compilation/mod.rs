@@ -179,7 +179,9 @@ impl Compilation {
 
     /// What no output may have that a person did not ask for with key material.
     pub fn held_back(&self) -> HeldBack {
-        HeldBack::new(self.objects.iter().flat_map(|object| &object.credentials).map(|value| value.expose().as_str()))
+        let of_options: Vec<Str> = self.sides.iter().flat_map(|side| side.options.credentials()).collect();
+        let of_objects = self.objects.iter().flat_map(|object| &object.credentials).map(|value| value.expose().as_str());
+        HeldBack::new(of_objects.chain(of_options.iter().map(Str::as_str)))
     }
 
     /// All sides.

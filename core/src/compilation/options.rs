@@ -4,7 +4,8 @@
 //! What must not be here: what an option does.
 
 use crate::diagnostic::Policy;
-use crate::text::Str;
+use crate::redact::{HeldBack, Veil, credentials_of};
+use crate::text::{Limits, Node, Object, Str, Value, parse};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -182,6 +183,32 @@ impl Options {
         }
     }
 
+    /// The same without anything secret: stand-ins of the same form are in its place.
+    #[must_use]
+    pub fn with_stand_ins(&self) -> Self {
+        let mut safe = self.clone();
+        for value in safe.values.values_mut() {
+            match value {
+                OptionValue::Flag(_) => {}
+                OptionValue::Text(text) => *text = with_stand_ins(text, credentials_within(text)),
+                OptionValue::List(texts) => texts.iter_mut().for_each(|text| *text = with_stand_ins(text, credentials_within(text))),
+                OptionValue::Map(texts) => texts.iter_mut().for_each(|(name, text)| *text = with_stand_ins(text, credentials_of_named(name, text))),
+            }
+        }
+        safe
+    }
+
+    /// What no output may have of the values.
+    pub(crate) fn credentials(&self) -> Vec<Str> {
+        let of_value = |value: &OptionValue| match value {
+            OptionValue::Flag(_) => Vec::new(),
+            OptionValue::Text(text) => credentials_within(text),
+            OptionValue::List(texts) => texts.iter().flat_map(credentials_within).collect(),
+            OptionValue::Map(texts) => texts.iter().flat_map(|(name, text)| credentials_of_named(name, text)).collect(),
+        };
+        self.values.values().flat_map(of_value).collect()
+    }
+
     /// The names of the options that are given.
     pub fn given(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(Str::as_str)
@@ -237,5 +264,61 @@ impl Options {
             other => other,
         };
         self.put(name.into(), value);
+    }
+}
+
+/// What is secret in a text.
+fn credentials_within(text: &Str) -> Vec<Str> {
+    parse(text, &Limits::default()).root.map(|mut root| credentials_of(&mut root)).unwrap_or_default()
+}
+
+/// What is secret of a value by its name, by its look, or in it.
+fn credentials_of_named(name: &Str, value: &Str) -> Vec<Str> {
+    let mut object = Object::default();
+    object.insert(name.clone(), Node::synthesised(Value::String(value.clone())));
+    let mut found = credentials_of(&mut Node::synthesised(Value::Object(object)));
+    found.extend(credentials_within(value));
+    found
+}
+
+/// A text without these credentials. In one that cannot be read more may be secret.
+fn with_stand_ins(text: &Str, credentials: Vec<Str>) -> Str {
+    let is_whole = || parse(text, &Limits::default()).problems.is_empty();
+    let is_held_back = |credential: &Str| credential.len() >= HeldBack::SHORTEST;
+    match text.contains('\n') && !is_whole() || !credentials.iter().all(is_held_back) {
+        true => Veil::new(text).with_stand_ins(text).into(),
+        false => HeldBack::new(credentials.iter().map(Str::as_str)).scrub(text).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stand_ins_take_the_place_of_what_is_secret_by_its_name_or_its_look() {
+        let map = |pairs: &[(&str, &str)]| OptionValue::Map(pairs.iter().map(|(name, value)| (Str::new(name), Str::new(value))).collect());
+        let options = Options::default()
+            .with(
+                "env",
+                map(&[("AMBASSADOR_FORCE_SECRET_VALIDATION", "true"), ("AZURE_CLIENT_SECRET", "hunter2hunter2"), ("DB_PASSWORD", "hunter2")]),
+            )
+            .with("existing-gateway", OptionValue::Text(Str::new(r#"{"id": "/g", "tags": {"password": "hunter3"}, "properties": {"probes": []}}"#)));
+        let safe = options.with_stand_ins();
+        assert_eq!(
+            safe.map("env"),
+            options
+                .clone()
+                .with(
+                    "env",
+                    map(&[("AMBASSADOR_FORCE_SECRET_VALIDATION", "true"), ("AZURE_CLIENT_SECRET", "-redacted-"), ("DB_PASSWORD", "-redacted-")])
+                )
+                .map("env")
+        );
+        assert_eq!(
+            safe.text("existing-gateway").map(Str::as_str),
+            Some(r#"{"id": "/g", "tags": {"password": "-redacted-"}, "properties": {"probes": []}}"#)
+        );
+        assert_eq!(options.credentials(), ["hunter2hunter2", "hunter2", "hunter3"]);
     }
 }

@@ -21,8 +21,6 @@ use serde::{Deserialize, Serialize};
 pub const VERSION: u32 = 1;
 
 /// What an answer follows from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 ///
 /// ```
 /// use chancery_core::compilation::Options;
@@ -43,6 +41,8 @@ pub const VERSION: u32 = 1;
 /// let read = Snapshot::read(&written).expect("what was written can be read");
 /// assert_eq!(read.inputs().inputs[0].name, "quote.yaml");
 /// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Snapshot {
     /// The version of the format. The first member, by which a snapshot is known.
     chancery_snapshot: u32,
@@ -102,6 +102,7 @@ impl Snapshot {
     #[must_use]
     pub fn new(compilation: &Compilation, options: &Options, not_utf8: &[Vec<(u32, usize)>], with_secrets: bool) -> Self {
         let texts = if with_secrets { compilation.inputs.clone() } else { with_stand_ins(&compilation.inputs) };
+        let given = if with_secrets { options.clone() } else { options.with_stand_ins() };
         let stored = texts.stored;
         let text = |(at, input): (usize, Input)| Text {
             stored: stored.contains(&input.name),
@@ -115,8 +116,8 @@ impl Snapshot {
             redacted: !with_secrets,
             // Which language it is was found out; a newer version may find another. Of several, all stay.
             options: match options.dialect.clone().or_else(|| only_dialect(compilation)) {
-                Some(dialect) => options.clone().in_dialect(dialect),
-                None => options.clone(),
+                Some(dialect) => given.in_dialect(dialect),
+                None => given,
             },
             inputs: texts.inputs.into_iter().enumerate().map(text).collect(),
             requests: Vec::new(),

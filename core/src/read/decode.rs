@@ -160,8 +160,12 @@ impl Decoder<'_> {
         self.push(root, identity, broken);
     }
 
-    fn push(&mut self, mut root: Node, identity: Identity, broken: bool) {
+    fn push(&mut self, mut root: Node, mut identity: Identity, broken: bool) {
         let mut kept = self.kept_back(&mut root);
+        // What cannot be the name of something that may be a Secret may be a value of it.
+        if kept.is_secret && !redact::is_name(&identity.key.name) {
+            identity.key.name = Str::new_static(redact::REDACTED);
+        }
         if !self.beside.is_empty() {
             let mut same = BTreeSet::new();
             self.same_as_beside(&root, &mut same);

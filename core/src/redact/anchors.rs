@@ -36,7 +36,7 @@ impl<'a> Aliases<'a> {
 
     /// Whether a value is the name of an anchor that a slip made a part of it, and what had the anchor.
     pub fn behind_name(&self, value: &str) -> bool {
-        value.split_once(' ').is_some_and(|(name, _)| self.dangling.contains(name))
+        value.split_once(' ').is_some_and(|(name, _)| self.dangling.contains(name.trim_start_matches(|c: char| !c.is_alphanumeric())))
     }
 
     /// Whether there is an alias of this name.

@@ -11,11 +11,11 @@ use super::lines;
 use super::opaque;
 use super::stand_in::Form;
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret, standing_of_items};
-use super::value::{decode, has_packed, is_credential, symmetric_keys};
+use super::value::{decode, has_packed, is_credential, is_packed, symmetric_keys};
 use super::words::{
-    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_odd_field_of_header, is_plain_key,
-    is_sensitive_flag, is_sensitive_header, is_sensitive_key, may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive,
-    says_where, sets_headers, split_key,
+    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header,
+    is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_flag, is_sensitive_header, is_sensitive_key, is_value_of_header, may_be_token,
+    names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::order::{Gather as _, Order as _};
 use crate::text::{Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
@@ -406,7 +406,7 @@ impl<'a> Cover<'a> {
                 self.comments(span.value);
             }
             if self.is_leaf(id) && !span.whole().is_empty() {
-                self.leaf(id, &span, named.contains(&span.parent));
+                self.leaf(id, &span, &named);
             }
         }
         self.comments_beside(before);
@@ -429,7 +429,7 @@ impl<'a> Cover<'a> {
             let value = span.value.slice(self.text);
             let is_odd = || is_odd_field_of_header(key) && self.is_in_headers(span.parent, names_headers);
             let is_session = || key == "name" && is_cookie_header(value) && self.is_in_headers(span.parent, sets_headers);
-            if names_sensitive_header(key, Some(value)) || names_client(key) || is_session() || is_odd() {
+            if names_sensitive_header(key, Some(value)) || names_client(key) || key == "password" || is_session() || is_odd() {
                 named.insert(span.parent);
             }
         }
@@ -455,7 +455,8 @@ impl<'a> Cover<'a> {
         beside.into_iter().for_each(|range| self.hide(TextRange::new(range.start + 1, range.end), Form::Loose));
     }
 
-    fn leaf(&mut self, id: NodeId, span: &NodeSpan, of_header: bool) {
+    fn leaf(&mut self, id: NodeId, span: &NodeSpan, named: &BTreeSet<NodeId>) {
+        let of_header = named.contains(&span.parent);
         let written = span.value.slice(self.text);
         let value = self.strings.get(&id).map_or(written, |value| value.as_str());
         let key = self.key(id);
@@ -464,6 +465,8 @@ impl<'a> Cover<'a> {
         let parent = self.key(above);
         let grand = self.span(above).parent;
         let by_line = self.key_that_says(id, span);
+        // What a header's name has below it is its value, whatever it is called.
+        let below_header = names_headers(self.key(grand)) && is_sensitive_header(parent);
         // Without a blank behind its colon a value belongs to the key.
         let (name, rest) = split_key(key);
         let name = bare_key(name);
@@ -482,15 +485,19 @@ impl<'a> Cover<'a> {
             || names_headers(parent) && is_sensitive_header(name)
             || of_header && name == "secret"
             || sets_headers(parent) && is_cookie(name, value)
-            || matches!(name, "value" | "inline_string" | "inline_bytes")
-                && (of_header
-                    || sets_headers(self.key(grand)) && is_cookie(parent, value)
-                    || is_sensitive_key(parent)
-                    || names_headers(self.key(grand)) && is_sensitive_header(parent))
+            || below_header
+            || name == "key" && is_qualifier(parent)
+            || key.is_empty() && parent == "key" && is_qualifier(self.key(grand))
+            || (is_value_of_header(name) || matches!(name, "inline_string" | "inline_bytes"))
+                && (of_header || sets_headers(self.key(grand)) && is_cookie(parent, value) || self.is_below_sensitive(id))
+            || of_header && (name == "data" && self.has_password(span.parent) || is_match_of_header(name) && self.is_below_headers(id))
+            || key.is_empty() && (self.is_below_header_value(above, named) || self.follows_header(id, span))
             || parent == "sops"
             || self.key(grand) == "sops"
             || by_line;
-        if written.is_empty() && (of_header && !is_field_of_header(key) || is_line || self.follows_bare_key(id, span)) {
+        let is_value =
+            || (of_header || below_header) && !is_field_of_header(key) || is_line || self.follows_bare_key(id, span) || self.follows_flag(id, span);
+        if written.is_empty() && !key.is_empty() && is_value() {
             return self.hide(span.key, Form::Leaf);
         }
         if let Some(rest) = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest)) {
@@ -501,7 +508,7 @@ impl<'a> Cover<'a> {
         if written.starts_with('*') {
             return;
         }
-        if by_key && !says_where(value) || is_credential(value) {
+        if by_key && !says_where(value) || is_credential(value) || packs_credentials(value) {
             let is_packed = || decode(value).is_some() && !symmetric_keys(value).is_empty();
             let form = match self.strings.contains_key(&id) {
                 true if is_packed() => Form::Base64(value.into()),
@@ -513,6 +520,45 @@ impl<'a> Cover<'a> {
         if may_hold_text(value) {
             self.embedded(span.value, value);
         }
+    }
+
+    /// The nodes above a node, the nearest first.
+    fn above(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        core::iter::successors(Some(self.span(id).parent), |id| Some(self.span(*id).parent))
+            .take_while(|id| self.spans().get(*id).is_some())
+            .take(MOST_ABOVE)
+    }
+
+    /// Whether a node stands below a key that names a credential.
+    fn is_below_sensitive(&self, id: NodeId) -> bool {
+        self.above(id).any(|above| is_sensitive_key(self.key(above)))
+    }
+
+    /// Whether a node is a field of a header, or of an item in a list of headers.
+    fn is_below_headers(&self, id: NodeId) -> bool {
+        self.above(id).take(3).any(|above| names_headers(self.key(above)))
+    }
+
+    /// Whether a list is the value of a header by its name.
+    fn is_below_header_value(&self, list: NodeId, named: &BTreeSet<NodeId>) -> bool {
+        let above = self.span(list).parent;
+        let of_header = || named.contains(&above) || names_headers(self.key(self.span(above).parent)) && is_sensitive_header(self.key(above));
+        is_value_of_header(self.key(list)) && of_header()
+    }
+
+    /// Whether an item of a list follows the name of a header: both are there without their keys.
+    fn follows_header(&self, id: NodeId, span: &NodeSpan) -> bool {
+        let before = id.0.checked_sub(1).map(NodeId).filter(|before| self.span(*before).parent == span.parent);
+        before.and_then(|before| self.strings.get(&before)).is_some_and(|name| is_sensitive_header(name)) && self.is_below_headers(id)
+    }
+
+    /// Whether an object has a password.
+    fn has_password(&self, object: NodeId) -> bool {
+        (object.0..self.spans().len() as u32)
+            .map(NodeId)
+            .skip(1)
+            .take_while(|id| self.span(*id).value.start <= self.span(object).value.end)
+            .any(|id| self.span(id).parent == object && self.key(id) == "password")
     }
 
     /// The nearest node with a key: this one, or one above it.
@@ -572,6 +618,15 @@ impl<'a> Cover<'a> {
     }
 }
 
+/// At most this many nodes above a node are looked at.
+const MOST_ABOVE: usize = 6;
+
+/// Whether a value is a text in base64 that gives a value to a word which names a credential.
+pub(super) fn packs_credentials(value: &str) -> bool {
+    let text = is_packed(value).then(|| decode(value).and_then(|bytes| String::from_utf8(bytes).ok())).flatten();
+    text.is_some_and(|text| says_sensitive(&text) && !lines::given(&text).is_empty())
+}
+
 /// Whether a text can be the value of a label, and does not look as the values of Secrets do.
 fn is_label(text: &str) -> bool {
     let can_be_one = text.len() <= 63 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
@@ -588,7 +643,7 @@ pub(super) fn hidden_in_key(key: &str) -> Vec<TextRange> {
 
 /// Whether the value of something may be a text of its own, or a line that gives a value to a word.
 pub(super) fn may_hold_text(value: &str) -> bool {
-    (value.contains([':', '=', '<']) || value.contains(lines::SLIPS) || value.contains("--") || value.starts_with('-'))
+    (value.contains([':', '=', '<', ' ']) || value.contains(lines::SLIPS) || value.contains("--") || value.starts_with('-'))
         && value.len() >= SHORTEST_LINE
         && says_sensitive(value)
         || holds_text(value)

@@ -13,9 +13,6 @@ use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Shorter parts are not looked for: they would be found everywhere.
-const SHORTEST: usize = 6;
-
 /// What takes the place of a part: it may stand in JSON, YAML, markup and the value of a header.
 const STAND_IN: &str = "-redacted-";
 
@@ -33,12 +30,15 @@ impl core::fmt::Debug for HeldBack {
 }
 
 impl HeldBack {
+    /// Shorter parts, in bytes, are not looked for: they would be found everywhere.
+    pub const SHORTEST: usize = 6;
+
     /// Of these values.
     pub fn new<'v>(values: impl IntoIterator<Item = &'v str>) -> Self {
         let mut parts = BTreeSet::new();
         for value in values {
             value::parts(value, |part| {
-                if part.len() < SHORTEST {
+                if part.len() < Self::SHORTEST {
                     return;
                 }
                 parts.insert(part.to_string());
@@ -96,16 +96,18 @@ impl HeldBack {
     }
 }
 
-/// A text without a part, and without its beginning where a message cuts it off with dots. Nothing, where the text has neither.
+/// A text without a part, and without its beginning where a message cuts it off with dots, or a name with a number. Nothing, where the text has neither.
 fn without(text: &str, part: &str) -> Option<String> {
-    let head = part.get(..part.ceil_char_boundary(SHORTEST))?;
+    let head = part.get(..part.ceil_char_boundary(HeldBack::SHORTEST))?;
     let mut out = String::new();
     let mut done = 0;
     for at in memchr::memmem::find_iter(text.as_bytes(), head.as_bytes()) {
         let Some(here) = text.get(at..).filter(|_| at >= done) else { continue };
         let same = here.bytes().zip(part.bytes()).take_while(|(a, b)| a == b).count();
         let same = here.floor_char_boundary(same);
-        let is_cut = || here.get(same..).is_some_and(|rest| rest.starts_with("...") || rest.starts_with('…'));
+        // A name that is too long is cut as well, and gets a number.
+        let is_number = |rest: &str| rest.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let is_cut = || here.get(same..).is_some_and(|rest| rest.starts_with("...") || rest.starts_with('…') || is_number(rest));
         if same == part.len() && !is_within_word(text, at, part) || is_cut() {
             out.push_str(text.get(done..at).unwrap_or_default());
             out.push_str(STAND_IN);
@@ -145,6 +147,7 @@ mod tests {
         let held_back = HeldBack::new(["hunter2-and-more"]);
         assert_eq!(held_back.scrub("not `hunter2-and-more`, nor `hunter2-an...`"), "not `-redacted-`, nor `-redacted-...`");
         assert_eq!(held_back.scrub("hunter2-and hunter2-and-more..."), "hunter2-and -redacted-...", "another word stays");
+        assert_eq!(held_back.scrub("cluster_hunter2-and-mo-0"), "cluster_-redacted--0", "as names are cut");
         assert!(matches!(held_back.scrub("hunter3"), Cow::Borrowed(_)));
     }
 

@@ -6,11 +6,12 @@
 //! What must not be here: what a tree could tell.
 
 use super::hidden::Hidden;
+use super::opaque;
 use super::stand_in::Form;
 use super::value::{has_packed, has_private_block, is_credential, is_packed_loosely, is_public};
 use super::words::{
-    bare_key, holds_tokens, is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where,
-    split_key,
+    bare_key, holds_tokens, is_near, is_qualifier, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers,
+    says_where, split_key,
 };
 use crate::text::TextRange;
 use alloc::vec::Vec;
@@ -275,22 +276,33 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
         let name = line[start..at].trim_end_matches(['-', '_', '.']);
         let is_block = holds_tokens(name);
         let rest = &line[start + name.len()..];
-        if is_block || names_credential(name, in_headers || holds_value(rest)) {
+        let joined = || ends_with_qualifier(&line[..start]) && matches!(name, "key" | "Key" | "KEY" | "word" | "phrase");
+        if is_block || names_credential(name, in_headers || holds_value(rest)) || joined() {
             let value = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
             let marks = &rest[..rest.len() - value.len()];
             // An expression or a placeholder is no value.
-            let is_pattern = how == Given::Marked && marks.contains(['[', '(', '<', '^']);
+            let is_pattern = how == Given::Marked && marks.contains(['[', '(', '<', '^']) && !marks.ends_with(['"', '\'']);
             // The next word is the value of a flag.
             let before = line[..start].trim_end_matches('-');
             let is_flag = before.len() < start && !before.ends_with(char::is_alphanumeric) && !marks.is_empty();
             // `<password>hunter2</password>`
             let is_element = marks == ">" && line[..start].ends_with('<');
             let is_quoted = how == Given::Beside && marks.contains(['"', '\'']);
+            // Settings of many programs have but a blank between them.
+            let is_opaque =
+                |value: &str| marks.chars().all(|c| c.is_whitespace() || matches!(c, '"' | '\'')) && opaque::words(word(value)).next().is_some();
             let is_given = match is_block {
                 true => marks.contains('{'),
                 false => {
                     !is_pattern
-                        && (is_first || is_flag || is_element || marks.contains([':', '=']) || is_slip(marks) || is_quoted || is_field_beside(rest))
+                        && (is_first
+                            || is_flag
+                            || is_element
+                            || marks.contains([':', '='])
+                            || is_slip(marks)
+                            || is_quoted
+                            || is_field_beside(rest)
+                            || is_opaque(value))
                 }
             };
             // What begins the name of a place, a variable or a command belongs to the value.
@@ -302,6 +314,12 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
         is_first = false;
     }
     None
+}
+
+/// Whether a text ends with the first of two words that name a credential, as in `private key`.
+fn ends_with_qualifier(text: &str) -> bool {
+    let last = text.trim_end().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    is_qualifier(last) && text.ends_with(char::is_whitespace)
 }
 
 /// Marks that a slip may have put in the place of a colon.

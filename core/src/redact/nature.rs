@@ -2,14 +2,14 @@
 //!
 //! What must not be here: text and its places.
 
-use super::cover::{hidden_in_key, hidden_within, holds_text, may_hold_text};
+use super::cover::{hidden_in_key, hidden_within, holds_text, may_hold_text, packs_credentials};
 use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret, standing_of_items};
 use super::value::{is_credential, is_packed, symmetric_keys};
 use super::words::{
-    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_odd_field_of_header, is_plain_key,
-    is_sensitive_flag, is_sensitive_header, is_sensitive_key, is_usual, may_be_token, names_client, names_headers, names_sensitive_header,
-    says_sensitive, says_where, sets_headers, split_key,
+    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header,
+    is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_flag, is_sensitive_header, is_sensitive_key, is_usual, is_value_of_header,
+    may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
@@ -173,13 +173,15 @@ struct Where {
     is_header: bool,
     /// Below a key that holds tokens: each value is one.
     in_tokens: bool,
+    /// However deep below a key that names a credential: what is called a value is one.
+    in_sensitive: bool,
     /// Below a key that holds tokens and policies.
     in_access: bool,
 }
 
 impl Where {
     /// Below a key. A slip may have put the value of a credential there.
-    fn below(self, key: &str, slipped: bool) -> Self {
+    fn below(self, key: &str, slipped: bool, by_key: bool) -> Self {
         let in_headers = names_headers(key);
         Self {
             broken: self.broken,
@@ -188,6 +190,7 @@ impl Where {
             sets_headers: in_headers && sets_headers(key) || self.in_headers && self.sets_headers,
             is_header: false,
             in_tokens: slipped || holds_tokens(key),
+            in_sensitive: by_key || self.in_sensitive,
             in_access: holds_access(key),
         }
     }
@@ -196,7 +199,7 @@ impl Where {
 /// Secrets within an object that is none, and credentials.
 fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
     match &mut node.value {
-        Value::String(value) if is_credential(value) => {
+        Value::String(value) if is_credential(value) || packs_credentials(value) => {
             kept.credentials.extend(symmetric_keys(value).into_iter().map(Str::from));
             kept.credentials.push(value.clone());
         }
@@ -207,6 +210,10 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
         Value::Array(items) => {
             let values = items.windows(2).filter(|pair| last_text(&pair[0]).is_some_and(is_sensitive_flag)).filter_map(|pair| first_text(&pair[1]));
             kept.credentials.extend(values.filter(|value| !says_where(value)).map(Str::new));
+            // A header and its value without their keys.
+            let is_header = |node: &Node| node.as_str().is_some_and(is_sensitive_header);
+            let beside = items.windows(2).filter(|pair| at.near_headers && is_header(&pair[0])).filter_map(|pair| pair[1].as_str());
+            kept.credentials.extend(beside.filter(|value| !says_where(value)).map(Str::new));
             let within = Where { in_headers: false, near_headers: false, is_header: at.near_headers, ..at };
             let standing = standing_of_items(items);
             for item in items {
@@ -226,9 +233,12 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                 names_sensitive_header(&entry.key, entry.value.as_str()) || at.is_header && (is_odd_field_of_header(&entry.key) || is_session())
             };
             let of_header = object.iter().any(names);
+            let of_pair = object.contains_key("password");
+            // A slip may have parted a name from its value: the next key is the value.
+            let mut follows_name = false;
             let of_client = object.iter().any(|entry| names_client(&entry.key));
             // Nothing around it makes more of a usual key than there is in it.
-            let is_plain = at == Where::default() && !of_header && !of_client;
+            let is_plain = at == Where::default() && !of_header && !of_client && !of_pair;
             for (key, value) in object.iter_mut() {
                 if is_plain && is_usual(key) {
                     look_into(value, kept, at);
@@ -238,7 +248,10 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                 // Of a header that a slip took the name from, its value is the key.
                 let is_alone = matches!(value.value, Value::Null);
                 let is_line = at.near_headers && is_line_of_header(key);
-                let is_value = is_alone && (at.broken && at.in_headers || of_header && !is_field_of_header(key) || is_line);
+                let is_value = is_alone && (at.broken && at.in_headers || of_header && !is_field_of_header(key) || is_line || follows_name)
+                    || is_alone && at.in_tokens && !is_field_of_header(key);
+                let ends_with_flag = || value.as_array().and_then(|items| last_text(items.last()?)).is_some_and(is_sensitive_flag);
+                follows_name = is_alone && is_sensitive_key(bare_key(key)) || ends_with_flag();
                 if is_value || is_credential(key) {
                     kept.credentials.push(Str::new(key));
                 }
@@ -250,13 +263,16 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     || is_sensitive_key(key)
                     || rest.is_some() && is_sensitive_key(name)
                     || key == "secret" && value.as_object().is_some()
+                    || is_qualifier(key) && value.as_object().is_some_and(|object| object.contains_key("key"))
                     || at.in_tokens
                     || at.in_access && value.as_str().is_some_and(may_be_token)
                     || is_line
                     || at.in_headers && is_sensitive_header(name)
                     || at.near_headers && at.sets_headers && credential_of(value).is_some_and(|value| is_cookie(name, &value))
                     || of_client && name == "secret"
-                    || of_header && bare_key(name) == "value";
+                    || (of_header || at.in_sensitive) && is_value_of_header(bare_key(name))
+                    || of_header && at.near_headers && is_match_of_header(bare_key(name))
+                    || of_pair && name == "data";
                 if by_key && let Value::Array(items) = &value.value {
                     texts_of(items, &mut kept.credentials);
                 }
@@ -268,8 +284,8 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     Some(credential) => kept.credentials.push(credential),
                     None => {
                         // A slip in the key may have put the value into an object.
-                        let slipped = by_key && key.ends_with(['"', '\'']);
-                        look_into(value, kept, at.below(key, slipped));
+                        let slipped = by_key && (key.ends_with(['"', '\'']) || is_qualifier(key) || at.in_headers && is_sensitive_header(name));
+                        look_into(value, kept, at.below(key, slipped, by_key));
                     }
                 }
             }

@@ -146,6 +146,9 @@ fn has_user(value: &str) -> bool {
     if value.split("://").skip(1).any(has_password) {
         return true;
     }
+    if value.split_whitespace().any(is_account) {
+        return true;
+    }
     let ends_url = |c: char| matches!(c, '"' | '\'' | '?' | '#') || c.is_whitespace();
     value.match_indices('@').any(|(at, _)| {
         let before = value[..at].rsplit(ends_url).next().unwrap_or_default();
@@ -157,6 +160,14 @@ fn has_user(value: &str) -> bool {
         };
         is_user && !value[at..].starts_with("@sha")
     })
+}
+
+/// An account before its host, as databases have them without a scheme: `user:password@host`.
+fn is_account(word: &str) -> bool {
+    let is_name = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
+    let Some((account, host)) = word.split_once('@') else { return false };
+    let is_host = host.starts_with(|c: char| c.is_ascii_alphanumeric()) && !host.starts_with("sha");
+    is_host && account.split_once(':').is_some_and(|(user, password)| is_name(user) && password.len() >= 4 && !password.contains(['/', ':']))
 }
 
 /// What is between the scheme of a URL and its path. A quotation mark within a word is a slip; elsewhere the URL ends at it.
@@ -205,7 +216,7 @@ fn is_scheme(value: &str) -> bool {
 /// Whether such a value stands anywhere in a text. There a word without digits may be one of a sentence.
 fn has_scheme(value: &str) -> bool {
     let mut before = "";
-    value.split_whitespace().any(|word| {
+    value.split_whitespace().map(|word| word.trim_matches(['"', '\'', ';', ',', '}', ']'])).any(|word| {
         let is_token = word.len() >= 8 && !word.contains(['%', '"', '$']) && word.bytes().any(|byte| byte.is_ascii_digit() || byte == b'=');
         is_token && is_scheme_word(core::mem::replace(&mut before, word)) || {
             before = word;
@@ -267,6 +278,12 @@ pub(super) fn parts(value: &str, mut take: impl FnMut(&str)) {
             take(line);
             if let Some((_, word)) = line.split_once(' ').filter(|_| is_scheme(line)) {
                 take(word.trim());
+            }
+            // Names that are made of a URL have other characters replaced.
+            if let Some(password) = line.split_once("://").and_then(|(_, rest)| authority(rest).rsplit_once('@')?.0.split_once(':')).map(|(_, it)| it)
+            {
+                take(password);
+                take(&password.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
             }
         }
     }

@@ -129,6 +129,7 @@ const SENSITIVE: &[&str] = &[
     "keydata",
     "secretkeybase",
     "pgpass",
+    "requirepass",
 ];
 
 /// Keys whose values are credentials where they stand alone.
@@ -148,8 +149,9 @@ fn squeezed(key: &str) -> String {
 
 /// Whether the value of a key is a credential by its name.
 pub(super) fn is_sensitive_key(key: &str) -> bool {
-    // A slip may have put something behind it.
+    // A slip may have put something behind it, or the end of another text before it.
     let key = key.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let key = key.rsplit(['"', '\'']).next().unwrap_or(key);
     // Nearly all keys end otherwise.
     let tail = key.as_bytes().last_chunk::<3>().map(|tail| tail.map(|byte| byte.to_ascii_lowercase()));
     let known =
@@ -161,11 +163,16 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
         return false;
     }
     let of_word = |word: &str| key.len() > word.len() && key.ends_with(word);
-    if [".key", "-token", "_token", ".token", "-Token", "_pwd", "_PWD", "_AUTH"].into_iter().any(of_word) {
+    if [".key", "-token", "_token", ".token", "-Token", "_pwd", "_PWD", "_AUTH", "_pass", "-pass", ".pass", "_PASS"].into_iter().any(of_word) {
         return true;
     }
     let key = squeezed(key);
     SENSITIVE_WHOLE.contains(&key.as_str()) || key.len() > 7 && is_near(&key, "privatekey", 2) || SENSITIVE.iter().any(|word| key.ends_with(word))
+}
+
+/// Whether a key is the first of two words that name a credential, as in `private key`.
+pub(super) fn is_qualifier(key: &str) -> bool {
+    ["private", "api", "access", "secret", "signing", "encryption", "pass"].iter().any(|word| key.eq_ignore_ascii_case(word))
 }
 
 /// Whether the values below a key are credentials, whatever their own keys are, as those of Consul's `acl { tokens { ... } }`.
@@ -216,7 +223,7 @@ pub(super) fn names_client(key: &str) -> bool {
 /// Whether the keys below a key are names of headers that are sent, and not such that requests are matched by.
 pub(super) fn sets_headers(key: &str) -> bool {
     let is_match = ["header", "headers", "regex_headers"].iter().any(|name| key.eq_ignore_ascii_case(name));
-    names_headers(key) && !is_match
+    has_word(key, b"header") && !is_match
 }
 
 /// Whether a header's name says that its value may be a session.
@@ -234,8 +241,7 @@ pub(super) fn is_cookie(name: &str, value: &str) -> bool {
 pub(super) fn says_sensitive(text: &str) -> bool {
     const SIGNS: &[&[u8]] = &[
         b"secret",
-        b"passw",
-        b"passphrase",
+        b"pass",
         b"pwd",
         b"token",
         b"private",
@@ -246,7 +252,11 @@ pub(super) fn says_sensitive(text: &str) -> bool {
         b"bearer",
         b"stringdata",
         b"accesskey",
+        b"access_key",
+        b"access-key",
         b"accountkey",
+        b"credential",
+        b"creds",
         b"key-data",
     ];
     let seen = Seen::of(text);
@@ -278,7 +288,22 @@ pub(super) fn split_key(key: &str) -> (&str, Option<&str>) {
 /// Whether a key and its value name a header that carries credentials, also where no blank stands behind the colon between them.
 pub(super) fn names_sensitive_header(key: &str, value: Option<&str>) -> bool {
     let (name, rest) = split_key(key);
-    matches!(bare_key(name), "name" | "key") && rest.or(value).is_some_and(is_sensitive_header)
+    let name = bare_key(name);
+    // A slip may have put another letter there.
+    let says_name = || name.len() >= 3 && !is_usual(name) && is_near(name, "name", 1);
+    let is_name = matches!(name, "name" | "key") || name.eq_ignore_ascii_case("name") || name.eq_ignore_ascii_case("key") || says_name();
+    is_name && rest.or(value).is_some_and(is_sensitive_header)
+}
+
+/// Whether a key is that of a header's value, or probably meant to be it.
+pub(super) fn is_value_of_header(key: &str) -> bool {
+    key.len() >= 3 && !is_usual(key) && is_near(key, "value", 2)
+}
+
+/// Whether a key is that of what a header or a parameter of a query is compared with.
+pub(super) fn is_match_of_header(key: &str) -> bool {
+    const MATCHES: &[&str] = &["exact", "prefix", "suffix", "contains", "regex", "notexact", "notcontains", "notprefix", "notsuffix", "notregex"];
+    MATCHES.iter().any(|known| key.eq_ignore_ascii_case(known))
 }
 
 /// Whether a key is one that a header's name or value has in a list of headers.
@@ -325,9 +350,16 @@ pub(super) fn says_where(value: &str) -> bool {
     is_switch || is_path || is_number || is_variable || is_command || !value.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
-/// Whether the keys below a key are names of headers.
+/// Whether the keys below a key are names of headers, or of parameters of a query.
 pub(super) fn names_headers(key: &str) -> bool {
-    key.as_bytes().windows(6).any(|part| matches!(part, [b'h' | b'H', ..]) && part.eq_ignore_ascii_case(b"header"))
+    has_word(key, b"header") || has_word(key, b"query")
+}
+
+fn has_word(key: &str, word: &[u8]) -> bool {
+    let first = word.first().copied().unwrap_or_default();
+    key.as_bytes()
+        .windows(word.len())
+        .any(|part| part.first().is_some_and(|byte| byte.eq_ignore_ascii_case(&first)) && part.eq_ignore_ascii_case(word))
 }
 
 /// Whether a key of a Secret is a name, and not a value that stands where a key belongs.
