@@ -546,10 +546,11 @@ impl<'a> Cover<'a> {
         is_value_of_header(self.key(list)) && of_header()
     }
 
-    /// Whether an item of a list follows the name of a header: both are there without their keys.
+    /// Whether an item of a list in a list of headers follows the name of one: both are there without their keys.
     fn follows_header(&self, id: NodeId, span: &NodeSpan) -> bool {
         let before = id.0.checked_sub(1).map(NodeId).filter(|before| self.span(*before).parent == span.parent);
-        before.and_then(|before| self.strings.get(&before)).is_some_and(|name| is_sensitive_header(name)) && self.is_below_headers(id)
+        let is_item = self.key(span.parent).is_empty() && self.is_below_headers(id);
+        is_item && before.and_then(|before| self.strings.get(&before)).is_some_and(|name| is_sensitive_header(name))
     }
 
     /// Whether an object has a password.

@@ -210,9 +210,9 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
         Value::Array(items) => {
             let values = items.windows(2).filter(|pair| last_text(&pair[0]).is_some_and(is_sensitive_flag)).filter_map(|pair| first_text(&pair[1]));
             kept.credentials.extend(values.filter(|value| !says_where(value)).map(Str::new));
-            // A header and its value without their keys.
+            // A header and its value without their keys, in a list of headers.
             let is_header = |node: &Node| node.as_str().is_some_and(is_sensitive_header);
-            let beside = items.windows(2).filter(|pair| at.near_headers && is_header(&pair[0])).filter_map(|pair| pair[1].as_str());
+            let beside = items.windows(2).filter(|pair| at.is_header && is_header(&pair[0])).filter_map(|pair| pair[1].as_str());
             kept.credentials.extend(beside.filter(|value| !says_where(value)).map(Str::new));
             let within = Where { in_headers: false, near_headers: false, is_header: at.near_headers, ..at };
             let standing = standing_of_items(items);
