@@ -247,9 +247,14 @@ impl Reader<'_> {
                     let _: Option<()> = self.fail_at(open, "this `{` is not closed");
                 }
                 (Some(b'}'), Some(_)) => break,
-                // Commas may stand between fields of an object.
-                (Some(b','), Some(_)) if !fields.is_empty() => self.at += 1,
-                _ => fields.extend(self.field()),
+                _ => {
+                    fields.extend(self.field());
+                    self.blanks();
+                    // One comma may stand behind each.
+                    if self.fault.is_none() && self.peek() == Some(b',') {
+                        self.at += 1;
+                    }
+                }
             }
         }
         fields
@@ -326,6 +331,7 @@ impl Reader<'_> {
         let open = self.at;
         self.at += 1;
         let mut items = Vec::new();
+        let mut needs_comma = false;
         loop {
             self.blanks();
             match self.peek() {
@@ -337,9 +343,19 @@ impl Reader<'_> {
                     self.at += 1;
                     return Some(Form::List(items));
                 }
-                Some(b',') if !items.is_empty() => self.at += 1,
+                Some(b',') => {
+                    self.at += 1;
+                    needs_comma = false;
+                }
+                Some(_) if needs_comma => {
+                    let _: Option<()> = self.fail("HCL wants `,` or `]` here: a comma stands between items of a list");
+                }
                 _ => match self.value() {
-                    Some(item) => items.push(item),
+                    Some(item) => {
+                        // HCL asks for none behind a list in a list.
+                        needs_comma = !matches!(item.value, Form::List(_));
+                        items.push(item);
+                    }
                     None => return Some(Form::List(items)),
                 },
             }
@@ -496,6 +512,17 @@ mod tests {
     fn blocks_of_one_key_are_a_list_and_labels_are_keys() {
         let text = "Splits { Weight = 90 }\nSplits { Weight = 10.5 }\nSubsets \"v1\" { Filter = \"a\" }\n";
         assert_eq!(json(text), r#"{"Splits":[{"Weight":90},{"Weight":10.5}],"Subsets":{"v1":{"Filter":"a"}}}"#);
+    }
+
+    #[test]
+    fn a_comma_may_stand_behind_a_field_and_must_between_items_of_a_list() {
+        assert_eq!(json("Kind = \"a\", Name = \"web\",\nProtocol = \"http\"\n"), r#"{"Kind":"a","Name":"web","Protocol":"http"}"#);
+        assert_eq!(json("a = [[1] [2]]\nb = [,1,,2]\n"), r#"{"a":[[1],[2]],"b":[1,2]}"#);
+        for (text, at) in [("a = [\"b\" \"c\"]\n", "\""), ("a = [{b = 1}\n{b = 2}]\n", "{")] {
+            let (place, message) = problem(text);
+            assert!(place == at && message.contains("a comma stands between"), "{text}: {place} {message}");
+        }
+        assert_eq!(problem("a = 1,, b = 2\n").0, ",");
     }
 
     #[test]
