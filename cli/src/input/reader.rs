@@ -23,6 +23,9 @@ use std::path::{Path, PathBuf};
 /// The name of standard input in messages.
 pub const STDIN: &str = "<stdin>";
 
+/// Why a text is not read. Windows PowerShell writes so what is redirected by `>`.
+const UTF16: &str = "its text is in UTF-16, and must be in UTF-8 (in PowerShell: `... | Out-File -Encoding utf8 FILE`)";
+
 /// Reads texts, one after the other.
 #[derive(Default)]
 pub struct Reader {
@@ -175,7 +178,7 @@ impl Reader {
             }
         };
         if Input::text_of_utf16(&bytes).is_some_and(|text| is_claimed(&text, self.asked, dialect::ALL)) {
-            self.problems.push(format!("cannot read {name}: its text is in UTF-16, and must be in UTF-8"));
+            self.problems.push(format!("cannot read {name}: {UTF16}"));
             return Ok(());
         }
         let (input, not_utf8) = Input::from_bytes(name, bytes);
@@ -211,6 +214,9 @@ impl Reader {
 
     fn text(&mut self, name: &str, from: impl Read, path: Option<&Path>) -> Result<(), Unusable> {
         let bytes = self.bytes(name, from)?;
+        if Input::text_of_utf16(&bytes).is_some() {
+            return Err(format!("cannot read {name}: {UTF16}").into());
+        }
         let (input, not_utf8) = Input::from_bytes(name, bytes);
         self.keep(input, not_utf8, path);
         Ok(())

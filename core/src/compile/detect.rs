@@ -213,6 +213,7 @@ impl<'c> Search<'c> {
     }
 
     fn is_in(&self, text: &str) -> bool {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut places = self.rare.find_iter(text.as_bytes()).peekable();
         if places.peek().is_none() {
             return false;

@@ -122,7 +122,12 @@ fn is_cluster_scoped(group: &str, kind: &str) -> bool {
 
 fn incomplete(node: &Node, path: &str) -> Diagnostic {
     let message = format!("the object has no `{path}`, so Kubernetes cannot tell what it is");
-    let help = "every object needs `apiVersion`, `kind` and `metadata.name`";
+    let field = path.split('.').next().unwrap_or(path);
+    let other = node.as_object().into_iter().flatten().map(|entry| &entry.key).find(|key| *key != field && key.eq_ignore_ascii_case(field));
+    let help = match other {
+        Some(other) => format!("`{other}` must be written `{field}`: Kubernetes distinguishes capitals"),
+        None => "every object needs `apiVersion`, `kind` and `metadata.name`".into(),
+    };
     Diagnostic::new(&codes::INCOMPLETE_OBJECT, message, Place::value(ObjectId::BUILT_IN, node.id)).help(help)
 }
 

@@ -20,6 +20,7 @@ use super::words::{
 use crate::order::{Gather as _, Order as _};
 use crate::text::{Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -486,6 +487,7 @@ impl<'a> Cover<'a> {
             || of_header && name == "secret"
             || sets_headers(parent) && is_cookie(name, value)
             || below_header
+            || names_headers(parent) && self.is_rest_of_header(id, span)
             || name == "key" && is_qualifier(parent)
             || key.is_empty() && parent == "key" && is_qualifier(self.key(grand))
             || (is_value_of_header(name) || matches!(name, "inline_string" | "inline_bytes"))
@@ -576,6 +578,13 @@ impl<'a> Cover<'a> {
         let (is_beside, is_bare) = (self.span(before).parent == span.parent, self.span(before).value.slice(self.text).is_empty());
         let name = bare_key(self.key(before));
         is_beside && is_bare && (is_sensitive_key(name) || names_headers(self.key(span.parent)) && is_sensitive_header(name))
+    }
+
+    /// Whether a key is the rest of a header's name, which a comma parted from it.
+    fn is_rest_of_header(&self, id: NodeId, span: &NodeSpan) -> bool {
+        let before = id.0.checked_sub(1).map(|before| (NodeId(before), self.span(NodeId(before))));
+        let before = before.filter(|(_, before)| before.parent == span.parent && before.value.is_empty());
+        before.is_some_and(|(before, _)| is_sensitive_header(&format!("{}{}", self.key(before), self.key(id))))
     }
 
     /// Whether an item of a list follows a flag whose value it is.

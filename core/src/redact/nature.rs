@@ -12,6 +12,7 @@ use super::words::{
     may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
+use alloc::format;
 use alloc::vec::Vec;
 
 /// What a reader keeps apart from a tree.
@@ -236,6 +237,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
             let of_pair = object.contains_key("password");
             // A slip may have parted a name from its value: the next key is the value.
             let mut follows_name = false;
+            let mut alone_before: Option<Str> = None;
             let of_client = object.iter().any(|entry| names_client(&entry.key));
             // Nothing around it makes more of a usual key than there is in it.
             let is_plain = at == Where::default() && !of_header && !of_client && !of_pair;
@@ -252,6 +254,9 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     || is_alone && at.in_tokens && !is_field_of_header(key);
                 let ends_with_flag = || value.as_array().and_then(|items| last_text(items.last()?)).is_some_and(is_sensitive_flag);
                 follows_name = is_alone && is_sensitive_key(bare_key(key)) || ends_with_flag();
+                // A comma may have parted the name itself.
+                let is_rest = alone_before.take().is_some_and(|before| at.in_headers && is_sensitive_header(&format!("{before}{key}")));
+                alone_before = is_alone.then(|| Str::new(key));
                 if is_value || is_credential(key) {
                     kept.credentials.push(Str::new(key));
                 }
@@ -267,6 +272,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     || at.in_tokens
                     || at.in_access && value.as_str().is_some_and(may_be_token)
                     || is_line
+                    || is_rest
                     || at.in_headers && is_sensitive_header(name)
                     || at.near_headers && at.sets_headers && credential_of(value).is_some_and(|value| is_cookie(name, &value))
                     || of_client && name == "secret"

@@ -71,7 +71,7 @@ pub(super) fn is_credential(value: &str) -> bool {
     (has(b"-----BEGIN") && has_private_block(value))
         || has(b"PRIVATE KEY")
         || has(PACKED_BEGIN.as_bytes()) && packed_block(value)
-        || (seen.has(b'$') || seen.has(b'{')) && has_hash(value)
+        || (seen.has(b'$') || seen.has(b'{') || seen.has(b'}')) && has_hash(value)
         || (has(b"eyJ") && value.split(|c: char| !is_token_character(c) && c != '.').any(is_jwt))
         || has(b"ENC[")
         || (seen.has(b'"') || has(b"eyJ")) && has(b"oct") && !symmetric_keys(value).is_empty()
@@ -123,7 +123,7 @@ const PACKED_BEGIN: &str = "LS0tLS1CRUdJTi";
 
 /// Hashes as files of users have them, and as `crypt` writes them. Short marks may be anything within a word.
 fn has_hash(value: &str) -> bool {
-    const MARKS: &[&str] = &["apr1", "$2y$", "$2a$", "$2b$", "$argon2", "{SHA", "{SSHA"];
+    const MARKS: &[&str] = &["apr1", "$2y$", "$2a$", "$2b$", "$argon2", "{SHA", "{SSHA", "SHA}"];
     const SHORT: &[&str] = &["$1$", "$5$", "$6$", "$y$"];
     let begins = |at: usize| at == 0 || value[..at].ends_with([':', '\n', ' ', '"', '\'']);
     MARKS.iter().any(|mark| value.contains(mark)) || SHORT.iter().any(|mark| value.match_indices(mark).any(|(at, _)| begins(at)))
@@ -191,7 +191,7 @@ fn authority(behind_scheme: &str) -> &str {
 /// Whether a blank stands where the colon between a user and a password belongs, as in `user password@host`.
 fn is_split_user(behind_scheme: &str) -> bool {
     let Some((before, _)) = behind_scheme.split_once('@') else { return false };
-    let mut words = before.split(' ');
+    let mut words = before.split(char::is_whitespace);
     let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'%'));
     matches!((words.next(), words.next(), words.next()), (Some(user), Some(password), None) if is_word(user) && is_word(password))
 }

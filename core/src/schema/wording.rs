@@ -3,8 +3,10 @@
 //! What must not be here: deciding what is wrong.
 
 use super::quote::go_quoted;
+use super::shape::{Format, Strings};
 use super::{Check, Fault, Field, Path, Schema, Shape, Violation};
 use crate::diagnostic::Part;
+use crate::re2::engine::Finder;
 use crate::resource::nearest;
 use crate::text::{Node, Object, Value, to_json};
 use alloc::string::{String, ToString};
@@ -89,6 +91,12 @@ pub(super) fn type_help(node: &Node, schema: &Schema) -> Option<String> {
     let help = match (&schema.shape, &node.value) {
         (Shape::Array { .. }, Value::String(_)) => "write it as a list, even if it has only one item",
         (Shape::String(_), Value::Bool(_)) => "put it in quotes: YAML reads y, n, yes, no, on, off, true and false as booleans",
+        (Shape::String(strings), Value::Int(_) | Value::Float(_)) if !takes(strings, &scalar(node)) => {
+            match takes(strings, &format!("{}s", scalar(node))) {
+                true => "write it with its unit, such as `30s`",
+                false => return None,
+            }
+        }
         (Shape::String(_), Value::Int(_) | Value::Float(_)) => "put it in quotes to make it a string",
         (Shape::Integer(_) | Shape::Boolean | Shape::Number(_), Value::String(text)) if type_replacement(node, schema).is_some() => {
             let _ = text;
@@ -101,6 +109,13 @@ pub(super) fn type_help(node: &Node, schema: &Schema) -> Option<String> {
     Some(help.into())
 }
 
+/// Whether a text has the form that a string must have.
+fn takes(strings: &Strings, text: &str) -> bool {
+    let has_unit = || text.ends_with('s');
+    (strings.format != Format::GoDuration || has_unit())
+        && strings.pattern.is_none_or(|pattern| Finder::new(pattern).is_ok_and(|finder| finder.is_match(text)))
+}
+
 /// The text that the value should have been, where that is certain.
 pub(super) fn type_replacement(node: &Node, schema: &Schema) -> Option<String> {
     match (&schema.shape, &node.value) {
@@ -108,7 +123,7 @@ pub(super) fn type_replacement(node: &Node, schema: &Schema) -> Option<String> {
             let parts: Vec<String> = text.split(',').map(|part| go_quoted(part.trim())).collect();
             Some(format!("[{}]", parts.join(", ")))
         }
-        (Shape::String(_), Value::Int(value)) => Some(format!("\"{value}\"")),
+        (Shape::String(strings), Value::Int(value)) => takes(strings, &value.to_string()).then(|| format!("\"{value}\"")),
         (Shape::Integer(_), Value::String(text)) => text.parse::<i64>().ok().map(|value| value.to_string()),
         (Shape::Boolean, Value::String(text)) => matches!(text.as_str(), "true" | "false").then(|| text.to_string()),
         _ => None,

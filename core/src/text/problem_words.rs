@@ -271,7 +271,9 @@ fn missing_colon(text: &str, offset: u32) -> Problem {
     let content = content_at(text, offset);
     let word = content.slice(text);
     let shown: String = word.chars().take(40).collect();
+    let is_conflict = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|mark| word.starts_with(mark));
     let message = match word.find(':') {
+        _ if is_conflict => "a conflict of Git was not resolved: take its marker away, and the lines that are not wanted".to_owned(),
         Some(at) if word[at + 1..].chars().next().is_some_and(|c| !c.is_whitespace()) => {
             format!("missing space after `:` in `{shown}`")
         }

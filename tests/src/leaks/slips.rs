@@ -92,6 +92,18 @@ pub(super) const SLIPS: &[Form] = &[
             v.plain()
         )
     }),
+    ("a comma in the name of a header in one line", |v| {
+        format!("Kind: service-router\nName: web\nRoutes:\n- Destination: {{Service: api, RequestHeaders: {{Set: {{X-Api,-Key: {}}}}}}}\n", v.plain())
+    }),
+    ("a tab in the user of a URL", |v| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, annotations: {{url: 'https://user\t{}@example.com/'}}}}\nspec: {{hostname: '*', prefix: /m/, service: m}}\n",
+            v.plain()
+        )
+    }),
+    ("a hash without the begin of its mark", |v| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n  users: |\n    b:SHA}}{}\n", v.packed())
+    }),
     ("a key that broke in two", |v| {
         format!(
             "apiVersion: v1\nkind: Service\nmetadata:\n  name: s\n  annotations:\n    getambassador.io/config: |\n      ---\n      apiVersion: v1\n      kind: Secret\n      name: s\n      data:\n        tls\n.key: {} # {}\nspec: {{ports: [{{port: 80}}]}}\n",

@@ -9,6 +9,10 @@ const CASES: &[(&str, &str)] = &[
         r#"3:3 "port: 1" Syntax: this line is indented by 2 spaces, its siblings by 3 and what holds them by 0 (2:4 "host: a": a sibling)"#,
     ),
     ("spec:\n  host: a\n   port: 1\n", r#"3:4 "port: 1" Syntax: this line is indented by 3 spaces, its siblings by 2 (2:3 "host: a": a sibling)"#),
+    (
+        "spec:\n  host: a\n<<<<<<< HEAD\n  port: 1\n",
+        "3:1 \"<<<<<<< HEAD\" Syntax: a conflict of Git was not resolved: take its marker away, and the lines that are not wanted",
+    ),
     ("spec:\n  host: a\n  prot\n  port: 1\n", "3:3 \"prot\" Syntax: missing `:` after `prot`"),
     ("spec:\n  host:a\n  port: 1\n", "2:3 \"host:a\" Syntax: missing space after `:` in `host:a`"),
     ("a: \"x\n  service: b\n", r#"1:4 "\"" Syntax: the quote that begins here (line 1) is never closed"#),
