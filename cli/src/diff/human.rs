@@ -122,10 +122,10 @@ fn of_settings(out: &mut String, all: &[SettingView], style: &Style) {
 pub fn of_requests(requests: &Requests, style: &Style) -> String {
     let mut out = String::new();
     if requests.is_empty() {
-        let what = unchanged(requests);
-        let _ = writeln!(out, "{}  {}", style.bold(what), style.dim(tried(requests)));
+        let _ = writeln!(out, "{} {}", style.bold(unchanged(requests)), style.dim(tried(requests)));
     } else {
-        let _ = writeln!(out, "{}  {}, {}", style.bold("Requests that change"), style.dim(kinds(requests)), style.dim(tried(requests)));
+        let tried = format!("{} tried", count(requests.compared, "request"));
+        let _ = writeln!(out, "{}  {}, {}", style.bold("Requests that change"), style.dim(kinds(requests)), style.dim(tried));
         requests.changes.iter().take(MOST_WAYS).for_each(|change| of_request(&mut out, change, style));
         if requests.changes.len() > MOST_WAYS {
             let more = format!("... and {}; --format json has them all", count(requests.changes.len() - MOST_WAYS, "more way"));
