@@ -476,8 +476,11 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
         decided => decided.clone(),
     };
     row.state = state.name();
-    let unreached =
-        |into: &[Str]| (side.dialect().hints.why_unreached)(&object.key.kind).filter(|_| !into.iter().any(|thing| thing.contains("route ")));
+    let is_route = |thing: &Str| thing.contains("route ");
+    let unreached = |into: &[Str]| {
+        let settings = facts.made.get(&object.id).map(|made| &made.settings[..]).unwrap_or_default();
+        if into.iter().chain(settings).any(is_route) { None } else { (side.dialect().hints.why_unreached)(side, object) }
+    };
     // What a sentence quotes may be secret where it is written.
     let said = |detail: Str| {
         let place = object.value_range(object.root.id).filter(|_| holds_back(object));
@@ -537,8 +540,12 @@ fn looked_up(users: &BTreeMap<ObjectId, bool>, needed: Option<bool>, side: SideR
         return State::Read(readers.iter().map(|reader| reader.id).collect());
     }
     let first = idle.first().map(|user| ResourceRef::from(&user.key).to_string()).unwrap_or_default();
-    let more = if idle.len() > 1 { format!(" and {} more refer", idle.len() - 1) } else { " refers".into() };
-    State::Ignored(Why::NeverReferenced, format!("only {first}{more} to it, without effect").into())
+    let more = if idle.len() > 1 {
+        format!(" and {} more refer to it, and have no effect", idle.len() - 1)
+    } else {
+        " refers to it, and has no effect".into()
+    };
+    State::Ignored(Why::NeverReferenced, format!("only {first}{more}").into())
 }
 
 /// What became of an object that was loaded. `needed` finds out whether gateways would do something else without it.
@@ -568,7 +575,7 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
         };
     }
     if made.is_some_and(|made| !made.things.is_empty()) {
-        let reason = (side.dialect().hints.why_unreached)(&object.key.kind).unwrap_or("nothing leads there");
+        let reason = (side.dialect().hints.why_unreached)(side, object).unwrap_or("nothing leads there");
         return State::Ignored(Why::NeverReferenced, format!("{reason}; what it makes, others make too").into());
     }
     if let Some(held) = held {
