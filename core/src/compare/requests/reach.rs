@@ -107,7 +107,9 @@ pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a
         let cluster = &placed.message;
         match after.cluster(&cluster.name).map(|placed| &placed.message) {
             Some(other) if cluster == other && aggregated(cluster).is_none() && before.endpoints(cluster) == after.endpoints(other) => {}
-            Some(_) if settings([before, after], [&cluster.name; 2]).is_empty() && reach(before, &cluster.name, None) == reach(after, &cluster.name, None) => {}
+            Some(_)
+                if settings([before, after], [&cluster.name; 2]).is_empty()
+                    && reach(before, &cluster.name, None) == reach(after, &cluster.name, None) => {}
             _ => drop(out.insert(cluster.name.as_str())),
         }
     }
