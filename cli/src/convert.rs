@@ -23,7 +23,9 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
             let config = compilation.sides.first().and_then(ambassador::Stages::of).map(|stages| &stages.config);
             config.map(mapping_to_http_proxy).unwrap_or_default()
         }),
-        Conversion::HttpproxyToGateway => (&contour::DIALECT, |compilation| http_proxy_to_gateway(&compilation.objects)),
+        Conversion::HttpproxyToGateway => {
+            (&contour::DIALECT, |compilation| compilation.sides().next().map(http_proxy_to_gateway).unwrap_or_default())
+        }
         Conversion::IngressToGateway => (&ingress::DIALECT, |compilation| ingress_to_gateway(&compilation.objects)),
         Conversion::ContourConfigmap => return contour_configmap(args, deployment),
     };
@@ -31,14 +33,15 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
     given.options = given.options.in_dialect(from.name);
     let (_, compilation) = given.compile_one()?;
     let converted = convert(&compilation);
+    let positions = compilation.positions();
     if converted.objects.is_empty() {
+        converted.notes.iter().for_each(|note| message(&rendered(note, &positions)));
         return Err(format!("there is nothing of {} to convert in this input", from.controller).into());
     }
     if args.with_secrets {
         tell_all();
     }
     print(&converted.yaml())?;
-    let positions = compilation.positions();
     for note in &converted.notes {
         message(&rendered(note, &positions));
     }

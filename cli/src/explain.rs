@@ -389,11 +389,13 @@ impl Explainer<'_> {
         let fields = report.fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
         let of = if fields.is_empty() { resource.to_string() } else { format!("{fields} of {resource}") };
         if report.made.is_empty() {
-            let _ = writeln!(out, "{} makes nothing in the {} output.", plain(&of), self.document);
+            let verb = if report.fields.len() > 1 { "make" } else { "makes" };
+            let _ = writeln!(out, "{} {verb} nothing in the {} output.", plain(&of), self.document);
         } else if report.whole {
             let _ = writeln!(out, "This line alone makes nothing. {} as a whole makes", self.style.bold(plain(&resource.to_string())));
         } else {
-            let _ = writeln!(out, "{} makes", self.style.bold(plain(&of)));
+            let verb = if report.fields.len() > 1 { "make" } else { "makes" };
+            let _ = writeln!(out, "{} {verb}", self.style.bold(plain(&of)));
         }
         self.made(&mut out, &report.made);
         for row in report.ledger.iter().chain(&report.ledger_of_others) {

@@ -65,21 +65,22 @@ fn paint(state: &str, style: &Style) -> String {
 /// What became of a resource, in one sentence.
 pub fn sentence(row: &LedgerRow, style: &Style) -> String {
     let mut out = paint(row.state, style);
-    let list = |names: &[String]| match names {
-        [first, second, third, _, _, ..] => format!("{first}, {second}, {third} and {} more", names.len() - 3),
+    // A fourth alone is named, which takes no more room than its number.
+    let list = |names: &[String], more: usize| match names {
+        [first, second, third, rest @ ..] if rest.len() + more > 1 => format!("{first}, {second}, {third} and {} more", rest.len() + more),
         names => names.join(", "),
     };
     let into: Vec<String> = row.into.iter().filter(|thing| !thing.is_empty()).map(ToString::to_string).collect();
     if row.state != "read" && !row.with.is_empty() {
         let with: Vec<String> = row.with.iter().map(ToString::to_string).collect();
-        let _ = write!(out, " with {}", plain(&list(&with)));
+        let _ = write!(out, " with {}", plain(&list(&with, row.with_more)));
     }
     if !into.is_empty() {
-        let _ = write!(out, ": {}", plain(&list(&into)));
+        let _ = write!(out, ": {}", plain(&list(&into, 0)));
     }
     if let Some(by) = &row.by {
         let by: Vec<String> = std::iter::once(by).chain(row.with.iter().filter(|_| row.state == "read")).map(ToString::to_string).collect();
-        let _ = write!(out, " by {}", plain(&list(&by)));
+        let _ = write!(out, " by {}", plain(&list(&by, if row.state == "read" { row.with_more } else { 0 })));
     }
     if let Some(detail) = &row.detail {
         let _ = write!(out, "{} {}", if into.is_empty() { ":" } else { ";" }, plain(detail));

@@ -195,7 +195,7 @@ fn gateway_of<'c>(test: &RequestTest, compilation: &'c Compilation) -> Result<Te
 fn words(of: &Mismatch) -> String {
     match (&of.actual, &of.meant) {
         (Some(actual), _) => format!("{}: expected {}, got {actual}", of.field, of.expected),
-        (None, Some(meant)) => format!("{}: the answer has no such field; `{meant}` is probably meant", of.field),
+        (None, Some(meant)) => format!("{}: the answer has no such field; did you mean `{meant}`?", of.field),
         (None, None) => format!("{}: expected {}, but the answer has no such field", of.field, of.expected),
     }
 }

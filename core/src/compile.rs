@@ -163,7 +163,7 @@ impl Compiler {
         compilation
     }
 
-    /// What a dialect's controller makes of the objects. What it writes into the cluster is what it would write without what is assumed.
+    /// What a dialect's controller makes of the objects. What it writes into the cluster is what it would write without objects that are assumed.
     fn side(&mut self, objects: &mut Objects, found: &[Diagnostic], options: &Options, dialect: &'static Dialect, alone: bool) -> Side {
         let documents_only = self.documents_only && alone && objects.assumed().next().is_none();
         let mut side = self.side_of(objects, found, options, dialect, ObjectSet::WithAssumed, documents_only);

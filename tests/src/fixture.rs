@@ -283,6 +283,9 @@ fn ledger_line(row: &LedgerRow) -> String {
     let names = |list: &[chancery_core::explain::ResourceRef]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     if !row.with.is_empty() {
         let _ = write!(line, " with {}", names(&row.with));
+        if row.with_more > 0 {
+            let _ = write!(line, " and {} more", row.with_more);
+        }
     }
     if let Some(by) = &row.by {
         let _ = write!(line, " by {by}");

@@ -122,10 +122,15 @@ fn of_settings(out: &mut String, all: &[SettingView], style: &Style) {
 pub fn of_requests(requests: &Requests, style: &Style) -> String {
     let mut out = String::new();
     if requests.is_empty() {
-        let what = unchanged(requests);
-        let _ = writeln!(out, "{}  {}", style.bold(what), style.dim(tried(requests)));
+        let tried = match requests.compared {
+            0 => "No request had to be tried, as nothing that decides about requests differs.".into(),
+            1 => "1 request was tried.".into(),
+            tried => format!("{tried} requests were tried."),
+        };
+        let _ = writeln!(out, "{} {}", style.bold(unchanged(requests)), style.dim(tried));
     } else {
-        let _ = writeln!(out, "{}  {}, {}", style.bold("Requests that change"), style.dim(kinds(requests)), style.dim(tried(requests)));
+        let tried = format!("{} tried", count(requests.compared, "request"));
+        let _ = writeln!(out, "{}  {}, {}", style.bold("Requests that change"), style.dim(kinds(requests)), style.dim(tried));
         requests.changes.iter().take(MOST_WAYS).for_each(|change| of_request(&mut out, change, style));
         if requests.changes.len() > MOST_WAYS {
             let more = format!("... and {}; --format json has them all", count(requests.changes.len() - MOST_WAYS, "more way"));
@@ -142,8 +147,8 @@ pub fn of_requests(requests: &Requests, style: &Style) -> String {
 pub fn unchanged(requests: &Requests) -> &'static str {
     match (requests.complete, requests.limits.is_empty()) {
         (true, true) => "No request changes.",
-        (true, false) => "No request changes, as far as was decided.",
-        (false, _) => "No request that was tried changes, and not all of them were.",
+        (true, false) => "No request was found that changes, and some were not decided.",
+        (false, _) => "No request that was tried changes, and not all were tried.",
     }
 }
 

@@ -1,13 +1,12 @@
-//! Expressions that are too large for Envoy, and expressions of which only the order of the routes decides who takes a request.
+//! Expressions that are too large for Envoy, those in Envoy's own words that it does not read, and expressions of which only the order of the routes decides who takes a request.
 //!
-//! What must not be here: what RE2 refuses to read, which dialects tell.
+//! What must not be here: what RE2 refuses to read of fields that dialects lower, which they tell.
 
 use super::header::REFUSED;
 use super::whole::{Whole, tables, written};
 use crate::diagnostic::{Place, codes};
-use crate::ir::{Json, PathMatch, Regex, Route, RouteMatch};
-use crate::re2::RegexError;
-use crate::re2::{engine::literal_prefix, language::Language, size};
+use crate::ir::{Json, PathMatch, Regex, Route, RouteMatch, Tree};
+use crate::re2::{self, RegexError, engine::literal_prefix, language::Language, size};
 use crate::resource::Origin;
 use crate::text::Str;
 use alloc::format;
@@ -27,6 +26,30 @@ const MOST_PAIRS: usize = 2000;
 pub(super) fn check(whole: &mut Whole<'_>) {
     sizes(whole);
     overlaps(whole);
+    let all = &whole.ir.delivery.verbatim;
+    let mut known = HashMap::new();
+    for tree in all.listeners.iter().chain(&all.routes).chain(&all.clusters) {
+        refused(whole, tree, None, &mut known);
+    }
+}
+
+/// Expressions in Envoy's own words that RE2 does not read. `above` is where the nearest value around comes from that comes from anywhere.
+fn refused<'a>(whole: &mut Whole<'a>, tree: &'a Tree, above: Option<Origin>, known: &mut HashMap<&'a str, Result<(), RegexError>>) {
+    let origin = tree.origin.or(above);
+    let fields = tree.fields();
+    let is_matcher = fields.iter().all(|(name, _)| matches!(name.as_str(), "regex" | "google_re2"));
+    let expression = tree.get("regex");
+    if is_matcher && !expression.text().is_empty() {
+        let text = expression.text();
+        if let Err(problem) = known.entry(text).or_insert_with(|| re2::check(text)) {
+            let message = format!("Envoy refuses the regular expression `{text}`: {problem}");
+            let finding = whole.finding(&codes::INVALID_REGEX, expression.origin.or(origin), message);
+            whole.report(finding.help("Envoy refuses the whole resource that has it, and keeps the last good one"));
+        }
+        return;
+    }
+    fields.iter().for_each(|(_, value)| refused(whole, value, origin, known));
+    tree.items().iter().for_each(|value| refused(whole, value, origin, known));
 }
 
 fn sizes(whole: &mut Whole<'_>) {

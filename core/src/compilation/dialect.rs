@@ -107,7 +107,7 @@ pub struct Hints {
     /// Why nothing was made of an object that is in order and that nothing refers to.
     pub why_idle: fn(kind: &str) -> &'static str,
     /// Why no route was made of an object of which there should be one.
-    pub why_unreached: fn(kind: &str) -> Option<&'static str>,
+    pub why_unreached: fn(SideRef<'_>, &Object) -> Option<&'static str>,
     /// What would put the rules of the first object before those of the second, where a field of it decides that.
     pub ahead: fn(&Object, &Object) -> Option<Ahead>,
 }

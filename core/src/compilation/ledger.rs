@@ -22,8 +22,9 @@ pub enum State {
     Emitted(Arc<Vec<Str>>),
     /// What is in effect looked it up, and would do the same without it.
     Read(Vec<ObjectId>),
-    /// It was joined with other objects into one thing, e.g. canary Mappings into a route.
-    Merged(Vec<ObjectId>),
+    /// It was joined with other objects into one thing, e.g. canary Mappings into a route. Names all of them, itself too, in the order of
+    /// their names: one list for all.
+    Merged(Arc<Vec<ObjectId>>),
     /// Another object took its place.
     Shadowed(ObjectId),
     /// It was left alone.

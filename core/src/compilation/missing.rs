@@ -27,6 +27,7 @@ pub enum Missing {
 pub struct Assumptions {
     secrets: Missing,
     others: Missing,
+    controller: bool,
     /// Kinds that count as held.
     held: BTreeSet<(Str, Str)>,
 }
@@ -77,12 +78,17 @@ impl Assumptions {
     pub fn of(options: &Options) -> Self {
         let given = |name: &str| options.text(name).filter(|word| *word != SAME).map(|word| Missing::named(word));
         let others = given(MISSING).unwrap_or_default();
-        Self { secrets: given(MISSING_SECRETS).unwrap_or(others), others, held: options.held.clone() }
+        Self { secrets: given(MISSING_SECRETS).unwrap_or(others), others, controller: options.assumes_controller, held: options.held.clone() }
     }
 
     /// The same for Secrets alone.
     pub fn of_secrets(secrets: Missing) -> Self {
         Self { secrets, ..Self::default() }
+    }
+
+    /// Whether it is assumed how the controller itself is configured, where nothing says so.
+    pub fn assumes_controller(&self) -> bool {
+        self.controller || self.others != Missing::Error
     }
 
     /// What is done about other kinds than Secrets.
@@ -133,9 +139,10 @@ pub fn for_people(options: Options) -> Options {
     options.or(Options::default().with(MISSING, super::OptionValue::Text(AUTO.into())))
 }
 
-/// The same without anything that is assumed.
+/// The same without any object that is assumed. What is assumed of the controller itself stays.
 pub fn as_written(options: &Options) -> Options {
-    options.clone().with(MISSING, super::OptionValue::Text(ERROR.into()))
+    let assumes_controller = Assumptions::of(options).assumes_controller();
+    Options { assumes_controller, ..options.clone().with(MISSING, super::OptionValue::Text(ERROR.into())) }
 }
 
 /// An object that a field of another object asks for.

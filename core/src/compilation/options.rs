@@ -22,6 +22,9 @@ pub struct Options {
     /// Kinds (group and name) that count as held by the input although it holds none: another side of a comparison does.
     #[serde(skip)]
     pub held: BTreeSet<(Str, Str)>,
+    /// Whether it is assumed how the controller itself is configured, though no object is assumed.
+    #[serde(skip)]
+    pub assumes_controller: bool,
     /// How findings are judged. It changes nothing of what is compiled.
     #[serde(skip_serializing_if = "Policy::is_default")]
     pub findings: Policy,

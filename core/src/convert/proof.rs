@@ -70,6 +70,11 @@ pub fn proof(original: &Compilation, conversion: &Conversion, options: &Options)
         own_paths: &["/ambassador/v0/"],
     };
     let mut requests = requests(&old.side(&old_positions), &new.side(&new_positions), &how);
+    for refused in second.sides.iter().flat_map(|side| &side.answers.refused) {
+        requests
+            .limits
+            .push(format!("The API server refuses what {} {} was converted to, which serves no request.", refused.key.kind, refused.key.name));
+    }
     if how.routes_only {
         requests.limits.push("Settings of listeners, connections and clusters, and what filters do, were not compared.".into());
     }

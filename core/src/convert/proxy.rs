@@ -7,8 +7,10 @@
 
 use super::Conversion;
 use super::build::{Fields, list, manifest, name_of, named_values, number, text};
+use crate::compilation::SideRef;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::kubernetes::cursor::Cursor;
-use crate::resource::{Object, ObjectId, Objects};
+use crate::resource::{Object, ObjectId, Origin, Rule};
 use crate::text::{Node, Str};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -53,12 +55,24 @@ struct Way<'o> {
     visited: Vec<ObjectId>,
 }
 
-/// Converts all HTTPProxies among these objects.
-pub fn http_proxy_to_gateway(objects: &Objects) -> Conversion {
+/// Converts all HTTPProxies of a side that Contour takes.
+pub fn http_proxy_to_gateway(side: SideRef<'_>) -> Conversion {
     let mut out = Conversion::default();
     let is_proxy = |object: &&Object| !object.broken && object.key.kind == "HTTPProxy" && object.key.group == "projectcontour.io";
-    let proxies: Proxies<'_> =
-        objects.iter().filter(is_proxy).map(|object| ((object.key.namespace.clone().unwrap_or_default(), object.key.name.clone()), object)).collect();
+    let served = side.served();
+    let errors = side.diagnostics().filter(|finding| finding.severity == Severity::Error);
+    let refused: BTreeMap<ObjectId, &Diagnostic> = errors.filter_map(|finding| Some((finding.place.object()?, finding))).collect();
+    let mut proxies = Proxies::new();
+    for object in side.objects().iter().filter(is_proxy) {
+        match refused.get(&object.id).filter(|_| !served.contains(&object.id)) {
+            Some(finding) => {
+                let message =
+                    format!("Contour does not serve it ({}), so it is not converted; `chancery check` says what is wrong", finding.code.name);
+                out.note(&object.key, Some(Origin::new(object.id, object.root.id, Rule::Field)), message);
+            }
+            None => drop(proxies.insert((object.key.namespace.clone().unwrap_or_default(), object.key.name.clone()), object)),
+        }
+    }
     let mut listeners = Vec::from([listener("http", 80, "HTTP", None, None)]);
     let mut routes = Vec::new();
     let mut grants: BTreeSet<(Str, Str)> = BTreeSet::new();
@@ -182,7 +196,7 @@ fn follow<'o>(proxies: &Proxies<'o>, object: &'o Object, root: &Root, way: &mut 
     for include in spec.field("includes").items() {
         let home = include.field("namespace").text().map_or_else(|| namespace.clone(), |namespace| namespace.value);
         let Some(next) = proxies.get(&(home, Str::new(include.field("name").str()))) else {
-            out.note(&object.key, Some(include.origin()), "it includes an HTTPProxy that is not in the input");
+            out.note(&object.key, Some(include.origin()), "it includes an HTTPProxy that is not in the input, or that Contour does not serve");
             continue;
         };
         let before = way.conditions.len();

@@ -1,7 +1,7 @@
 //! What comes out compiles as the other dialect, and does the same.
 
 use super::{across, http_proxy_to_gateway, ingress_proof, ingress_to_gateway, mapping_to_http_proxy, proof};
-use crate::compilation::{Compilation, Dialect, OptionValue, Options};
+use crate::compilation::{Compilation, Dialect, OptionValue, Options, SideRef};
 use crate::compile::compile;
 use crate::diagnostic::Severity;
 use crate::dialect::ambassador::{Config, Stages};
@@ -75,9 +75,24 @@ spec:
     services: [{name: beta, port: 80}]
 ";
 
+fn side(of: &Compilation) -> SideRef<'_> {
+    of.sides().next().expect("there is a side")
+}
+
+#[test]
+fn what_contour_refuses_is_not_converted() {
+    let refused = |conditions: &str| {
+        let proxies = PROXIES.replace("[{prefix: /beta}]", conditions);
+        assert_ne!(proxies, PROXIES);
+        http_proxy_to_gateway(side(&run(CONTOUR, &proxies, &[]))).notes.iter().any(|note| note.message.contains("so it is not converted"))
+    };
+    assert!(refused("[{prefix: beta}]") && refused("[{prefix: /a}, {prefix: /b}]"));
+    assert!(!refused("[{prefix: /gamma}]"));
+}
+
 #[test]
 fn includes_become_routes_with_all_conditions() {
-    let conversion = http_proxy_to_gateway(&run(CONTOUR, PROXIES, &[]).objects);
+    let conversion = http_proxy_to_gateway(side(&run(CONTOUR, PROXIES, &[])));
     let text = conversion.yaml();
     assert_eq!(conversion.objects.len(), 3, "a Gateway and two routes: {text}");
     assert!(text.contains("value: /beta") && text.contains("name: x-try"), "{text}");
@@ -107,7 +122,7 @@ fn the_proof_reports_requests_that_are_treated_differently() {
     // Shares are the same; what Contour takes besides is reported.
     assert_eq!(told(&proved), ["shop.example.com/web*: outcome"], "{proved:#?}");
     let proxies = run(CONTOUR, PROXIES, &[]);
-    let proved = proof(&proxies, &http_proxy_to_gateway(&proxies.objects), &options(CONTOUR));
+    let proved = proof(&proxies, &http_proxy_to_gateway(side(&proxies)), &options(CONTOUR));
     assert!(told(&proved).iter().any(|told| told.starts_with("shop.example.com/beta*")), "{proved:#?}");
 }
 

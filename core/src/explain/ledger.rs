@@ -42,8 +42,11 @@ pub struct LedgerRow {
     pub state: &'static str,
     /// What was made of it.
     pub into: Vec<Str>,
-    /// With whom it was merged, or who reads it besides the first.
+    /// With whom it was merged, or who reads it besides the first: at most [`LedgerRow::MOST_NAMED`], the first by name.
     pub with: Vec<ResourceRef>,
+    /// How many more those are than `with` names.
+    #[serde(skip_serializing_if = "is_none")]
+    pub with_more: usize,
     /// Who took its place, or who reads it.
     pub by: Option<ResourceRef>,
     /// Why it was ignored, as one word.
@@ -55,6 +58,22 @@ pub struct LedgerRow {
     /// Where it stands.
     #[serde(flatten)]
     pub span: Option<Span>,
+}
+
+impl LedgerRow {
+    /// How many others a row names: rows of all members of a large group that name all the others would be too much to read, and to hold.
+    pub const MOST_NAMED: usize = 16;
+
+    /// Names the first of this many others, and counts the rest.
+    fn name(&mut self, others: impl Iterator<Item = ResourceRef>, count: usize) {
+        self.with = others.take(Self::MOST_NAMED).collect();
+        self.with_more = count.saturating_sub(self.with.len());
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_none(number: &usize) -> bool {
+    *number == 0
 }
 
 /// What became of every object for each side, one side after another, each in the order of the text. What a controller does not read is
@@ -161,7 +180,7 @@ fn is_same(before: &Gateway, before_served: Option<&str>, after: &Gateway) -> bo
 /// although gateways need it.
 pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>, looks_closer: impl Fn(&Object) -> bool) -> Vec<LedgerRow> {
     let served = side.served();
-    let mut facts = Facts::of_findings(side).with_made(HashMap::new(), side);
+    let mut facts = Facts::of_findings(side).with_made(Made::default(), side);
     let is_open = |object: &Object, facts: &Facts| {
         let is_undecided = matches!(side.side.ledger.get(object.id), State::Undecided | State::Loaded);
         is_undecided && !served.contains(&object.id) && facts.is_idle(object, side)
@@ -208,6 +227,8 @@ fn reduced(ir: &Ir) -> Ir {
 /// What the IR and the findings say of objects.
 struct Facts {
     made: HashMap<ObjectId, MadeByObject>,
+    /// Of objects in routes with others: all that are, themselves too, in the order of their names. One list for all of which it is the same.
+    joined: HashMap<ObjectId, Arc<Vec<ObjectId>>>,
     /// By the object whose place was taken.
     shadowed: HashMap<ObjectId, ObjectId>,
     errors: HashMap<ObjectId, String>,
@@ -231,8 +252,37 @@ struct MadeByObject {
     things: Vec<Str>,
     /// Things that take a value from it.
     settings: Vec<Str>,
-    /// Other objects in the same routes.
-    with: BTreeSet<ObjectId>,
+    /// The groups of objects in one route that it belongs to, by their place.
+    groups: BTreeSet<usize>,
+}
+
+/// What IRs say of all objects.
+#[derive(Default)]
+struct Made {
+    objects: HashMap<ObjectId, MadeByObject>,
+    /// The groups of objects in one route, each once.
+    groups: Vec<Arc<Vec<ObjectId>>>,
+}
+
+impl Made {
+    /// Those with which each object is in routes. Objects of the same groups share their list.
+    fn joined(&self, side: SideRef<'_>) -> HashMap<ObjectId, Arc<Vec<ObjectId>>> {
+        let mut lists: HashMap<&BTreeSet<usize>, Arc<Vec<ObjectId>>> = HashMap::new();
+        let mut joined = HashMap::new();
+        for (object, made) in self.objects.iter().filter(|(_, made)| !made.groups.is_empty()) {
+            let list = lists.entry(&made.groups).or_insert_with(|| {
+                let groups = made.groups.iter().filter_map(|at| self.groups.get(*at));
+                let all: BTreeSet<ObjectId> = groups.flat_map(|group| group.iter().copied()).gathered();
+                let mut all: Vec<ObjectId> = all.into_iter().filter(|id| side.objects().get(*id).is_some()).collect();
+                all.order_by_made_key(|id| side.objects().get(*id).map(|object| ResourceRef::from(&object.key)));
+                Arc::new(all)
+            });
+            if list.len() > 1 {
+                joined.insert(*object, list.clone());
+            }
+        }
+        joined
+    }
 }
 
 impl Facts {
@@ -241,8 +291,9 @@ impl Facts {
     }
 
     /// The same with what an IR says.
-    fn with_made(mut self, made: HashMap<ObjectId, MadeByObject>, side: SideRef<'_>) -> Self {
-        self.made = made;
+    fn with_made(mut self, made: Made, side: SideRef<'_>) -> Self {
+        self.joined = made.joined(side);
+        self.made = made.objects;
         self.makers = HashMap::new();
         for thing in self.made.values().flat_map(|made| &made.things) {
             *self.makers.entry(thing.clone()).or_default() += 1;
@@ -303,6 +354,7 @@ impl Facts {
     fn of_findings(side: SideRef<'_>) -> Self {
         let mut facts = Self {
             made: HashMap::new(),
+            joined: HashMap::new(),
             shadowed: HashMap::new(),
             errors: HashMap::new(),
             used_by: HashMap::new(),
@@ -345,31 +397,32 @@ impl Facts {
 }
 
 /// What every object made, by the origins in the IRs of a side.
-fn made_by_side(side: SideRef<'_>) -> HashMap<ObjectId, MadeByObject> {
+fn made_by_side(side: SideRef<'_>) -> Made {
     let several = side.side.gateways.len() > 1;
     read_irs(side.gateways().map(|gateway| (&**gateway.ir, several.then_some(gateway.id))))
 }
 
 /// What every object made, by the origins in IRs, each with the name of its gateway if that is to be said.
-fn read_irs<'i>(irs: impl Iterator<Item = (impl Borrow<Ir>, Option<&'i GatewayId>)>) -> HashMap<ObjectId, MadeByObject> {
-    let mut made: HashMap<ObjectId, MadeByObject> = HashMap::new();
+fn read_irs<'i>(irs: impl Iterator<Item = (impl Borrow<Ir>, Option<&'i GatewayId>)>) -> Made {
+    let mut made = Made::default();
+    let mut known = HashMap::new();
     for (ir, gateway) in irs {
         let things = things(ir.borrow());
         let mut seen = HashSet::new();
         for (object, name, whole) in things.iter() {
             if seen.insert((object, name, whole)) {
-                let entry = made.entry(object).or_default();
+                let entry = made.objects.entry(object).or_default();
                 let list = if whole { &mut entry.things } else { &mut entry.settings };
                 list.push(gateway.map_or_else(|| name.clone(), |id| format!("{name} of {id}").into()));
             }
         }
-        merge(ir.borrow(), &mut made);
+        merge(ir.borrow(), &mut made, &mut known);
     }
     made
 }
 
-/// Routes for the same requests, of which each takes its share, belong together.
-fn merge(ir: &Ir, made: &mut HashMap<ObjectId, MadeByObject>) {
+/// Routes for the same requests, of which each takes its share, belong together. `known` has the places of the groups that were met.
+fn merge(ir: &Ir, made: &mut Made, known: &mut HashMap<Arc<Vec<ObjectId>>, usize>) {
     let managers = ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
     let hosts = managers.filter_map(|filter| match filter {
         NetworkFilter::Http(manager) => Some(&manager.routes.virtual_hosts),
@@ -378,9 +431,18 @@ fn merge(ir: &Ir, made: &mut HashMap<ObjectId, MadeByObject>) {
     for host in hosts.flatten() {
         for group in host.routes.chunk_by(|a, b| same_requests(&a.matcher, &b.matcher)) {
             let members: BTreeSet<ObjectId> = group.iter().flat_map(|route| &route.origins).map(|origin| origin.object()).gathered();
-            for member in members.iter().filter(|_| members.len() > 1) {
-                let Some(entry) = made.get_mut(member) else { continue };
-                entry.with.extend(members.iter().filter(|other| *other != member));
+            if members.len() < 2 {
+                continue;
+            }
+            let group: Arc<Vec<ObjectId>> = Arc::new(members.into_iter().collect());
+            let at = *known.entry(group.clone()).or_insert_with(|| {
+                made.groups.push(group.clone());
+                made.groups.len() - 1
+            });
+            for member in &*group {
+                if let Some(entry) = made.objects.get_mut(member) {
+                    entry.groups.insert(at);
+                }
             }
         }
     }
@@ -402,6 +464,7 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
         state: "",
         into: Vec::new(),
         with: Vec::new(),
+        with_more: 0,
         by: None,
         why: None,
         detail: None,
@@ -413,8 +476,11 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
         decided => decided.clone(),
     };
     row.state = state.name();
-    let unreached =
-        |into: &[Str]| (side.dialect().hints.why_unreached)(&object.key.kind).filter(|_| !into.iter().any(|thing| thing.contains("route ")));
+    let is_route = |thing: &Str| thing.contains("route ");
+    let unreached = |into: &[Str]| {
+        let settings = facts.made.get(&object.id).map(|made| &made.settings[..]).unwrap_or_default();
+        if into.iter().chain(settings).any(is_route) { None } else { (side.dialect().hints.why_unreached)(side, object) }
+    };
     // What a sentence quotes may be secret where it is written.
     let said = |detail: Str| {
         let place = object.value_range(object.root.id).filter(|_| holds_back(object));
@@ -427,14 +493,14 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
             row.into = Arc::unwrap_or_clone(into);
         }
         State::Merged(with) => {
-            row.with = with.into_iter().filter_map(name).collect();
-            row.with.order();
+            row.name(with.iter().filter(|other| **other != object.id).filter_map(|other| name(*other)), with.len().saturating_sub(1));
             row.into = facts.made.get(&object.id).map(|made| made.things.clone()).unwrap_or_default();
         }
         State::Read(by) => {
+            let others = by.len().saturating_sub(1);
             let mut readers = by.into_iter().filter_map(name);
             row.by = readers.next();
-            row.with = readers.collect();
+            row.name(readers, others);
         }
         State::Shadowed(by) => row.by = name(by),
         State::Ignored(why, detail) => {
@@ -474,8 +540,12 @@ fn looked_up(users: &BTreeMap<ObjectId, bool>, needed: Option<bool>, side: SideR
         return State::Read(readers.iter().map(|reader| reader.id).collect());
     }
     let first = idle.first().map(|user| ResourceRef::from(&user.key).to_string()).unwrap_or_default();
-    let more = if idle.len() > 1 { format!(" and {} more refer", idle.len() - 1) } else { " refers".into() };
-    State::Ignored(Why::NeverReferenced, format!("only {first}{more} to it, without effect").into())
+    let more = if idle.len() > 1 {
+        format!(" and {} more refer to it, and have no effect", idle.len() - 1)
+    } else {
+        " refers to it, and has no effect".into()
+    };
+    State::Ignored(Why::NeverReferenced, format!("only {first}{more}").into())
 }
 
 /// What became of an object that was loaded. `needed` finds out whether gateways would do something else without it.
@@ -485,8 +555,8 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
     }
     let made = facts.made.get(&object.id);
     if let Some(made) = made.filter(|made| facts.is_made(made)) {
-        if !made.with.is_empty() && !made.things.is_empty() {
-            return State::Merged(made.with.iter().copied().collect());
+        if let Some(joined) = facts.joined.get(&object.id).filter(|_| !made.things.is_empty()) {
+            return State::Merged(joined.clone());
         }
         let settings = made.settings.iter().filter(|_| made.things.is_empty());
         return State::Emitted(Arc::new(made.things.iter().cloned().chain(settings.map(|thing| format!("settings of {thing}").into())).collect()));
@@ -505,7 +575,7 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
         };
     }
     if made.is_some_and(|made| !made.things.is_empty()) {
-        let reason = (side.dialect().hints.why_unreached)(&object.key.kind).unwrap_or("nothing leads there");
+        let reason = (side.dialect().hints.why_unreached)(side, object).unwrap_or("nothing leads there");
         return State::Ignored(Why::NeverReferenced, format!("{reason}; what it makes, others make too").into());
     }
     if let Some(held) = held {

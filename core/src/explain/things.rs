@@ -116,7 +116,8 @@ fn name_of(list: &str, node: &Node) -> Option<Str> {
         _ => match item_name(node) {
             Some(name) => format!("HTTP filter {name}").into(),
             None if node.get("http").is_some() => Str::new_static("HTTP connection manager"),
-            None => Str::new_static("TCP proxy"),
+            None if node.get("tcp").is_some() => Str::new_static("TCP proxy"),
+            None => format!("listener filter {}", node.as_object().and_then(|of| of.iter().next()).map_or("", |entry| entry.key.as_str())).into(),
         },
     })
 }

@@ -220,7 +220,10 @@ fn lose(case: &mut Case, report: &RouteReport, row: &RouteRow, rows: &[RouteRow]
     let tried = simulation.tried.iter().find(|tried| row.pointer == format!("{host}/routes/{}", tried.index));
     if let Some(failed) = tried.and_then(|tried| tried.failed.as_ref()) {
         let seen = failed.seen.as_ref().map_or_else(|| "there is none".into(), |seen| format!("saw `{seen}`"));
-        case.told.push(format!("{} wants `{}`, {seen}.", failed.matcher, failed.expected));
+        case.told.push(match failed.told() {
+            Some(told) => format!("Its route does not take the request: {told}."),
+            None => format!("{} wants `{}`, {seen}.", failed.matcher, failed.expected),
+        });
     }
     let Some(winner) = winner else {
         case.told.push(match simulation.outcome {

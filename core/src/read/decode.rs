@@ -13,6 +13,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 
 /// What a chunk says.
 pub(super) struct Decoded {
@@ -44,8 +45,9 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions, s
     let root = document.root.take();
     let secret = broken && (options.shape == Shape::Kubernetes || options.identify.is_some()) && redact::may_be_secret(text);
     let document = Arc::new(document);
-    let mut decoder =
-        Decoder { text, quotes, fingerprint, options, stored, broken, secret, beside: BTreeSet::new(), document, objects: Vec::new(), findings };
+    let marks = Marks::of(text);
+    let (beside, objects) = (BTreeSet::new(), Vec::new());
+    let mut decoder = Decoder { text, quotes, fingerprint, options, stored, broken, secret, beside, marks, document, objects, findings };
     match root {
         Some(root) => decoder.root(root),
         None if broken => decoder.push(Node::synthesised(Value::Null), Identity::unknown(), true),
@@ -69,9 +71,9 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions, s
 pub(super) fn decode_tree(root: Node, document: Document, fingerprint: u64, options: &ReadOptions) -> Option<Content> {
     let (text, document) = (Arc::from(""), Arc::new(document));
     let quotes = Quotes::new(&text);
-    let (text, objects, findings, beside) = (&text, Vec::new(), Vec::new(), BTreeSet::new());
+    let (text, objects, findings, beside, marks) = (&text, Vec::new(), Vec::new(), BTreeSet::new(), Marks::default());
     let mut decoder =
-        Decoder { text, quotes, fingerprint, options, stored: false, broken: false, secret: false, beside, document, objects, findings };
+        Decoder { text, quotes, fingerprint, options, stored: false, broken: false, secret: false, beside, marks, document, objects, findings };
     decoder.root(root);
     let content = decoder.objects.into_iter().next()?.content;
     Some(Content { text: None, ..Arc::unwrap_or_clone(content) })
@@ -88,9 +90,28 @@ struct Decoder<'a> {
     secret: bool,
     /// What may be a Secret's, and stands beside the items of a list.
     beside: BTreeSet<Str>,
+    marks: Marks<'a>,
     document: Arc<Document>,
     objects: Vec<Item>,
     findings: Vec<Diagnostic>,
+}
+
+/// What a text has of anchors and aliases, and of words without a meaning: looked for once, not for each item of a list.
+#[derive(Default)]
+struct Marks<'a> {
+    /// Whether there may be an alias.
+    star: bool,
+    /// Whether there may be an anchor.
+    and: bool,
+    aliases: OnceCell<Aliases<'a>>,
+    /// Words that may be credentials where the text is broken: where it is not known to have any, and where it is.
+    opaque: [OnceCell<Vec<Str>>; 2],
+}
+
+impl Marks<'_> {
+    fn of(text: &str) -> Self {
+        Self { star: text.contains('*'), and: text.contains('&'), ..Self::default() }
+    }
 }
 
 impl Identity {
@@ -218,7 +239,7 @@ impl Decoder<'_> {
         // A definition of a service has no `kind`, and may have a token.
         let is_other = self.options.identify.is_some_and(|identify| !self.secret && !self.broken && self.is_plain(root) && (identify.is_own)(root));
         let mut aliased = Vec::new();
-        if self.text.contains('*') {
+        if self.marks.star {
             self.aliased(root, false, &mut aliased);
         }
         let mut kept = if is_other { keep_back_within(root, self.broken) } else { keep_back(root, self.secret || unnamed, self.broken) };
@@ -231,10 +252,12 @@ impl Decoder<'_> {
         }
         if self.broken {
             let has_credentials = kept.is_secret || !kept.credentials.is_empty();
-            kept.credentials.extend(redact::opaque_words(&self.document, self.text, has_credentials));
+            let words = || redact::opaque_words(&self.document, self.text, has_credentials);
+            kept.credentials.extend(self.marks.opaque[usize::from(has_credentials)].get_or_init(words).iter().cloned());
         }
-        if !kept.is_secret && self.text.contains(['&', '*']) {
-            self.lost_anchors(root, &Aliases::new(self.text, &self.document.spans), &mut kept.credentials);
+        if !kept.is_secret && (self.marks.star || self.marks.and) {
+            let aliases = self.marks.aliases.get_or_init(|| Aliases::new(self.text, &self.document.spans));
+            self.lost_anchors(root, aliases, &mut kept.credentials);
         }
         kept
     }

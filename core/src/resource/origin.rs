@@ -143,6 +143,12 @@ impl fmt::Debug for Origin {
 #[derive(Clone, Debug, Default)]
 pub struct Also(pub Vec<Origin>);
 
+impl Also {
+    /// From how many members of a group values of each member are said to come, the first ones: a list of all for each would grow with the
+    /// square of their number.
+    pub const MOST_OF_GROUP: usize = 32;
+}
+
 impl PartialEq for Also {
     fn eq(&self, _: &Self) -> bool {
         true

@@ -6,7 +6,7 @@
 //! What must not be here: HTTP.
 
 use super::request::Request;
-use super::simulation::{Connection, Failed, TriedChain};
+use super::simulation::{Connection, Failed, PRECEDENCE, TriedChain};
 use crate::backend::envoy::v3::pb;
 use crate::envoy_config::{EnvoyConfig, Placed};
 use alloc::borrow::ToOwned;
@@ -89,15 +89,13 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
     // Nobody else reaches what listens to its own machine only, as the admin interface does.
     let is_here = |of: &&(&'a Placed<Listener>, &str, u32)| of.1.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     let all: Vec<_> = all.iter().filter(|of| !is_own(&of.0.message)).collect();
-    let mut reachable: Vec<_> = all.iter().copied().filter(|of| !is_here(of)).collect();
-    if reachable.is_empty() {
-        reachable.extend(all);
-    }
-    let ((listener, _, port), why) = match reachable.iter().copied().find(fits) {
+    let reachable = || all.iter().copied().filter(|of| !is_here(of));
+    // A sidecar listens for its own machine only to what its service calls.
+    let ((listener, _, port), why) = match reachable().find(fits).or_else(|| all.iter().copied().find(fits)) {
         Some(found) => (found, format!("it is the first with {what}")),
         None => {
-            let plain = reachable.iter().copied().find(|(.., port)| matches!(port, 80 | 8080)).or(reachable.first().copied());
-            (plain?, format!("no listener has {what}"))
+            let usual = reachable().find(|(.., port)| matches!(port, 80 | 8080));
+            (usual.or_else(|| reachable().next()).or(all.first().copied())?, format!("no listener has {what}"))
         }
     };
     Some(ChosenListener { listener, why: Some(unbound(why)), port: *port })
@@ -317,7 +315,7 @@ pub(super) fn filter_chain<'a>(chosen: &ChosenListener<'a>, request: &Request) -
                     let other =
                         winner.and_then(|winner| listener.filter_chains.get(winner).map(|chain| chain_name(chain, winner))).unwrap_or_default();
                     row.failed = Some(Failed {
-                        matcher: "precedence".to_owned(),
+                        matcher: PRECEDENCE.to_owned(),
                         expected: "no filter chain that is more specific".to_owned(),
                         seen: Some(format!("filter chain {other}")),
                     });

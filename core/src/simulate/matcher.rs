@@ -8,7 +8,7 @@
 use super::headers::Start;
 use super::path::{split, without_query};
 use super::request::Headers;
-use super::simulation::Failed;
+use super::simulation::{FRACTION, Failed};
 use super::table::Patterns;
 use crate::backend::envoy::v3::pb;
 use alloc::borrow::{Cow, ToOwned};
@@ -283,9 +283,6 @@ pub(crate) fn parts(of: &pb::base::RuntimeFractionalPercent, runtime: &alloc::co
     // A number in the runtime is a percentage.
     overruled.map_or((default.numerator.into(), denominator), |percent| (percent, 100))
 }
-
-/// What a check names that only chance fails.
-pub(super) const FRACTION: &str = "runtime_fraction";
 
 /// Of how many requests a route takes its part, in percent, as chance decides.
 pub(super) fn fraction_of(of: &RouteMatch, subject: &Subject<'_>) -> f64 {

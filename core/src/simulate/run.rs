@@ -7,9 +7,9 @@ use super::connection::{ChosenListener, chain_name, filter_chain, is_tls, listen
 use super::describe::{cluster, listener_name};
 use super::filters::{Answer, Scopes, Stage, access, walk};
 use super::manager::{Prepared, is_upgrade, prepare};
-use super::matcher::{FRACTION, MatchOdds, Subject, check, fraction_of, path_words};
+use super::matcher::{MatchOdds, Subject, check, fraction_of, path_words};
 use super::request::host_of;
-use super::simulation::{ClusterShare, Condition, Failed, HostChoice, Outcome, Place, RouteRef, RouteShare, Simulation, TriedRoute};
+use super::simulation::{ClusterShare, Condition, FRACTION, Failed, HostChoice, Outcome, Place, RouteRef, RouteShare, Simulation, TriedRoute};
 use super::table::{Host, Table};
 use super::{Detail, Gateway, Protocol, Request};
 use crate::backend::envoy::v3::pb;

@@ -226,6 +226,24 @@ pub struct Failed {
     pub seen: Option<String>,
 }
 
+/// What a check names that chance alone fails.
+pub(super) const FRACTION: &str = "runtime_fraction";
+
+/// What a check names that another filter chain wins.
+pub(super) const PRECEDENCE: &str = "precedence";
+
+impl Failed {
+    /// Why it does not take the request where it asks for nothing that the request lacks, as a sentence.
+    pub fn told(&self) -> Option<String> {
+        match (self.matcher.as_str(), &self.seen) {
+            (PRECEDENCE, Some(other)) => Some(format!("{other} is more specific")),
+            (FRACTION, None) => Some(format!("it takes {}", self.expected)),
+            (FRACTION, Some(seed)) => Some(format!("it takes {}, and not the one of {seed}", self.expected)),
+            _ => None,
+        }
+    }
+}
+
 /// How the connection was taken.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Connection {

@@ -317,7 +317,7 @@ impl Reader<'_> {
                 Some("false") => Some(Form::Scalar(Value::Bool(false))),
                 Some("null") => Some(Form::Scalar(Value::Null)),
                 Some(word) => {
-                    let message = format!("`{word}` is no value: text is written in quotes, and Consul has no variables");
+                    let message = format!("`{word}` is not a value: text is written in quotes, and Consul has no variables");
                     self.fail_at(start, message)
                 }
                 None => self.fail("HCL wants a value here"),

@@ -125,13 +125,11 @@ impl<'a> Walk<'a> {
         step.lost = simulation.filter_chain.is_none();
         let failed = |chain: &simulate::TriedChain| {
             let failed = chain.failed.as_ref()?;
-            Some(Tried {
-                name: chain.name.clone(),
-                matcher: failed.matcher.clone(),
-                expected: failed.expected.clone(),
-                seen: failed.seen.clone(),
-                ..Tried::default()
-            })
+            let (matcher, expected, seen) = match failed.told() {
+                Some(told) => (String::new(), told, None),
+                None => (failed.matcher.clone(), failed.expected.clone(), failed.seen.clone()),
+            };
+            Some(Tried { name: chain.name.clone(), matcher, expected, seen, ..Tried::default() })
         };
         step.tried = connection.chains.iter().filter_map(failed).collect();
         if let Some(taken) = connection.chains.iter().find(|chain| chain.matched) {
@@ -168,9 +166,8 @@ impl<'a> Walk<'a> {
         let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.as_str());
         let tried = |tried: &simulate::TriedRoute| {
             let mut failed = tried.failed.clone().unwrap_or_default();
-            if failed.matcher == "runtime_fraction" {
-                failed.matcher = "the share of requests".into();
-                failed.seen = failed.seen.or_else(|| Some("a request outside that share".into()));
+            if let Some(told) = failed.told() {
+                failed = simulate::Failed { expected: told, ..simulate::Failed::default() };
             }
             // The route's own row says the path already.
             let own = tried.path == format!("{} {}", failed.matcher, failed.expected);

@@ -192,10 +192,11 @@ fn rest<'a>(work: &mut Work<'_, 'a>, simulations: &[Simulation; 2], routes: &[Op
     after.order();
     let [old, new] = work.gateways;
     for ((reached, first), (other, second)) in before.iter().zip(&after) {
-        let (Some(a), Some(b), true) = (old.cluster(first), new.cluster(second), reached == other) else { continue };
-        for of in reach::settings(&a.message, &b.message) {
-            let pointers = [Some(format!("{}{}", a.pointer, of.pointer)), Some(format!("{}{}", b.pointer, of.pointer))];
-            let met = FieldDifference { what: format!("cluster.{}", of.path), before: of.before, after: of.after, alike: None, pointers };
+        if reached != other {
+            continue;
+        }
+        for (of, pointers) in reach::settings([old, new], [first, second]) {
+            let met = FieldDifference { what: of.path, before: of.before, after: of.after, alike: None, pointers: pointers.map(Some) };
             if !out.contains(&met) {
                 out.push(met);
             }

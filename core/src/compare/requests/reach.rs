@@ -5,6 +5,7 @@
 use super::Reaches;
 use super::residue::{Residue, residue};
 use crate::backend::envoy::v3::pb;
+use crate::envoy_config::Placed;
 use crate::order::{Gather as _, Order as _};
 use crate::simulate::{Gateway, aggregated, endpoint_address, is_unhealthy};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -67,23 +68,48 @@ fn bare(cluster: &Cluster) -> Cluster {
     cluster
 }
 
-/// What differs between two clusters besides what they reach.
-pub(super) fn settings(before: &Cluster, after: &Cluster) -> Vec<Residue> {
-    if before == after {
-        return Vec::new();
+/// A cluster, and of a cluster of clusters all that it leads to, each once.
+fn parts<'a>(gateway: &Gateway<'a>, name: &str) -> Vec<&'a Placed<Cluster>> {
+    let mut out: Vec<&Placed<Cluster>> = Vec::new();
+    let mut met = BTreeSet::new();
+    let mut open: Vec<&str> = Vec::from([name]);
+    while let Some(name) = open.pop() {
+        let Some(placed) = gateway.cluster(name).filter(|placed| met.insert(placed.message.name.as_str())) else { continue };
+        out.push(placed);
+        open.extend(aggregated(&placed.message).into_iter().flatten().rev().map(String::as_str));
     }
-    residue(&bare(before), &bare(after), &[], &|_, _| false)
+    out
+}
+
+/// What differs between two clusters besides what they reach, and between those that they lead to: fields, with where they stand on both sides.
+pub(super) fn settings(gateways: [&Gateway<'_>; 2], names: [&str; 2]) -> Vec<(Residue, [String; 2])> {
+    let [before, after] = gateways;
+    let [old, new] = names;
+    let mut out = Vec::new();
+    for (at, (before, after)) in parts(before, old).into_iter().zip(parts(after, new)).enumerate() {
+        if before.message == after.message {
+            continue;
+        }
+        for mut of in residue(&bare(&before.message), &bare(&after.message), &[], &|_, _| false) {
+            let pointers = [before, after].map(|placed| format!("{}{}", placed.pointer, of.pointer));
+            of.path = if at == 0 { format!("cluster.{}", of.path) } else { format!("cluster.clusters[{}].{}", at - 1, of.path) };
+            out.push((of, pointers));
+        }
+    }
+    out
 }
 
 /// Names under which the sides have other things.
-pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a [crate::envoy_config::Placed<Cluster>]; 2]) -> BTreeSet<&'a str> {
+pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a [Placed<Cluster>]; 2]) -> BTreeSet<&'a str> {
     let [old, new] = sides;
     let mut out = BTreeSet::new();
     for placed in old {
         let cluster = &placed.message;
         match after.cluster(&cluster.name).map(|placed| &placed.message) {
             Some(other) if cluster == other && aggregated(cluster).is_none() && before.endpoints(cluster) == after.endpoints(other) => {}
-            Some(other) if settings(cluster, other).is_empty() && reach(before, &cluster.name, None) == reach(after, &cluster.name, None) => {}
+            Some(_)
+                if settings([before, after], [&cluster.name; 2]).is_empty()
+                    && reach(before, &cluster.name, None) == reach(after, &cluster.name, None) => {}
             _ => drop(out.insert(cluster.name.as_str())),
         }
     }

@@ -78,9 +78,9 @@ impl<'w, 'a> Work<'w, 'a> {
     /// Whether two names are of clusters that do the same.
     pub(super) fn same_cluster(&self, before: &str, after: &str) -> bool {
         let [old, new] = self.gateways;
-        let (Some(a), Some(b)) = (old.cluster(before), new.cluster(after)) else { return false };
         let reach = |gateway, name| reach::reach(gateway, name, None);
-        reach::settings(&a.message, &b.message).is_empty() && reach(old, before) == reach(new, after)
+        let are_there = old.cluster(before).is_some() && new.cluster(after).is_some();
+        are_there && reach::settings([old, new], [before, after]).is_empty() && reach(old, before) == reach(new, after)
     }
 
     /// Notes that something was left out.

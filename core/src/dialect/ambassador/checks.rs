@@ -18,15 +18,36 @@ fn hostname(object: &Object) -> Option<&str> {
     root.at(&["spec", "hostname"]).or_else(|| root.get("hostname")).and_then(Node::as_str)
 }
 
+/// Whether a Mapping gets copies only of requests that another takes.
+fn gets_copies(object: &Object) -> bool {
+    *object.key.kind == *"Mapping" && field(object, "shadow").and_then(Node::as_bool) == Some(true)
+}
+
+/// Whether Envoy has a listener that somebody wrote.
+fn listens(side: SideRef<'_>) -> bool {
+    let is_written = |origin: &Origin| origin.object() != ObjectId::BUILT_IN;
+    side.irs().flat_map(|ir| &ir.listeners).any(|listener| listener.origins.iter().any(is_written))
+}
+
+/// Why no route leads to what was made of a Mapping.
+pub fn why_unreached(side: SideRef<'_>, object: &Object) -> Option<&'static str> {
+    if *object.key.kind != *"Mapping" {
+        return None;
+    }
+    Some(match (listens(side), gets_copies(object)) {
+        (false, _) => "no route leads there, as Envoy listens on no port for requests",
+        (true, true) => "no route leads there: it gets copies only, and nothing takes the same requests",
+        (true, false) => "no route leads there, as no Host takes it",
+    })
+}
+
 /// Hosts, Mappings and TCPMappings that no request gets to.
 pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
     let taker = |object: &Object| taken_by(&object.key.kind);
     let in_use = |object: &&Object| !object.broken && matches!(side.side.ledger.get(object.id), State::Loaded | State::Undecided);
     let candidates: Vec<&Object> = side.objects().iter().filter(in_use).filter(|object| taker(object).is_some()).collect();
     let Some(first) = candidates.first() else { return Vec::new() };
-    let is_written = |origin: &Origin| origin.object() != ObjectId::BUILT_IN;
-    let listens = side.irs().flat_map(|ir| &ir.listeners).any(|listener| listener.origins.iter().any(is_written));
-    if !listens {
+    if !listens(side) {
         if side.objects().iter().any(|object| *object.key.kind == *"Listener") {
             return Vec::new();
         }
@@ -46,6 +67,11 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
             by_hostname.entry((&object.key.kind, hostname)).or_insert(object);
         }
     }
+    // What the others choose by; nobody asks unless a Mapping gets copies.
+    let mut taken = HashSet::new();
+    if candidates.iter().any(|object| gets_copies(object)) {
+        taken.extend(candidates.iter().filter(|object| *object.key.kind == *"Mapping" && !gets_copies(object)).map(|object| matchers(object)));
+    }
     for object in &candidates {
         if served.contains(&object.id) || with_problems.contains(&object.id) {
             continue;
@@ -54,6 +80,10 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
         let name = hostname(object);
         let twin = name.and_then(|name| by_hostname.get(&(&object.key.kind, name))).filter(|_| *object.key.kind == *"Host");
         let finding = match (twin, name) {
+            _ if gets_copies(object) && !taken.contains(&matchers(object)) => {
+                let message = "it gets copies only, and there is no other Mapping for the same requests";
+                Diagnostic::new(&codes::UNSERVED, message, at_name(object))
+            }
             (Some(twin), Some(name)) => {
                 let message = format!("another {} has the hostname `{name}` too, and only that one counts", object.key.kind);
                 Diagnostic::new(&codes::SHADOWED_HOST, message, at_name(object))
@@ -64,14 +94,7 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
                 let message = format!("no {taker} takes it (its hostname is `{name}`), so no request gets there");
                 Diagnostic::new(&codes::UNSERVED, message, at_name(object))
             }
-            (_, None) => {
-                let copies = object.root.at(&["spec", "shadow"]).and_then(Node::as_bool) == Some(true);
-                let message = match copies {
-                    true => "it gets copies only, and there is no other Mapping for the same requests".into(),
-                    false => format!("no {taker} takes it, so no request gets there"),
-                };
-                Diagnostic::new(&codes::UNSERVED, message, at_name(object))
-            }
+            (_, None) => Diagnostic::new(&codes::UNSERVED, format!("no {taker} takes it, so no request gets there"), at_name(object)),
         };
         found.push(finding.about(object.key.clone()));
     }
@@ -96,6 +119,11 @@ const MATCHERS: [&str; 14] = [
     "precedence",
 ];
 
+/// The fields by which a Mapping chooses requests, as they are written.
+fn matchers(object: &Object) -> Vec<Option<String>> {
+    MATCHERS.iter().map(|name| field(object, name).map(|node| to_json(node, false))).collect()
+}
+
 /// A field of an object, in its `spec` or, in an annotation, beside its name.
 fn field<'o>(object: &'o Object, name: &str) -> Option<&'o Node> {
     object.root.at(&["spec", name]).or_else(|| object.root.get(name))
@@ -113,8 +141,7 @@ pub fn same_match(side: SideRef<'_>) -> Vec<Diagnostic> {
     let mut groups: HashMap<Vec<Option<String>>, &Object> = HashMap::new();
     let mut found = Vec::new();
     for object in side.objects().iter().filter(in_use) {
-        let key = MATCHERS.iter().map(|name| field(object, name).map(|node| to_json(node, false))).collect();
-        let first = *groups.entry(key).or_insert(object);
+        let first = *groups.entry(matchers(object)).or_insert(object);
         let service = |of: &Object| field(of, "service").map(|node| to_json(node, false));
         if first.id == object.id || service(first) == service(object) {
             continue;

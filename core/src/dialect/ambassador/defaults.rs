@@ -52,11 +52,6 @@ pub fn why_idle(kind: &str) -> &'static str {
     }
 }
 
-/// Why no route was made of an object of which there should be one.
-pub fn why_unreached(kind: &str) -> Option<&'static str> {
-    (kind == "Mapping").then_some("no route leads there, as no Host takes it")
-}
-
 /// The `precedence` that would put a Mapping before another.
 pub fn ahead(one: &Object, other: &Object) -> Option<Ahead> {
     if *one.key.kind != *"Mapping" || *other.key.kind != *"Mapping" {

@@ -49,7 +49,7 @@ pub static DIALECT: Dialect = Dialect {
     wanted: |objects, options| wanted::wanted(objects, &Options::of(options).ambassador_namespace),
     options: options::SPECS,
     defaults: defaults::DEFAULTS,
-    hints: Hints { why_idle: defaults::why_idle, why_unreached: defaults::why_unreached, ahead: defaults::ahead },
+    hints: Hints { why_idle: defaults::why_idle, why_unreached: checks::why_unreached, ahead: defaults::ahead },
     annotations: fetch::KNOWN_ANNOTATIONS,
     codes: &[],
     outputs: &[],

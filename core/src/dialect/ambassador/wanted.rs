@@ -41,7 +41,9 @@ const BUILT_IN: [(&str, bool); 5] =
 /// What the objects ask for.
 pub(super) fn wanted(objects: &Objects, namespace: &str) -> Vec<ReferencedObject> {
     let own: Vec<&Object> = objects.all().filter(|object| !object.broken && *object.key.group == *GROUP).collect();
-    let mut out: Vec<ReferencedObject> = own.iter().filter_map(|object| context(object)).filter(|wanted| !is_known(&own, wanted)).collect();
+    let given: BTreeSet<&str> =
+        own.iter().filter_map(|object| field(object, "tlsSecret")?.get("name").and(field(object, "tlsContext")?.get("name")?.as_str())).gathered();
+    let mut out: Vec<ReferencedObject> = own.iter().filter_map(|object| context(object, &given)).filter(|wanted| !is_known(&own, wanted)).collect();
     out.extend(own.iter().filter_map(|object| resolver(object)).filter(|wanted| !is_known(&own, wanted)));
     out.extend(services(&own, objects, namespace));
     out.extend(named_ports(objects));
@@ -74,15 +76,16 @@ fn one(object: &Object, at: &Node, kind: &str, kinds: Kinds, spec: Vec<(&str, No
     Some(ReferencedObject { from: object.id, at: at.id, key, kinds, object: made, notice: Some(notice), asks: true })
 }
 
-/// The TLSContext that a field names, with a certificate in a Secret of the same name.
-fn context(object: &Object) -> Option<ReferencedObject> {
+/// The TLSContext that a field names, with a certificate in a Secret of the same name; without one where a Host gives it its own.
+fn context(object: &Object, given: &BTreeSet<&str>) -> Option<ReferencedObject> {
     let at = match &*object.key.kind {
         "Mapping" | "TCPMapping" | "AuthService" | "RateLimitService" => field(object, "tls")?,
         "Host" => field(object, "tlsContext")?.get("name")?,
         _ => return None,
     };
-    let secret = text(at.as_str()?);
-    one(object, at, "TLSContext", CONTEXTS, Vec::from([("secret", secret)]))
+    let name = at.as_str()?;
+    let secret = Some(("secret", text(name))).filter(|_| !given.contains(name));
+    one(object, at, "TLSContext", CONTEXTS, secret.into_iter().collect())
 }
 
 /// The resolver that a field names. Its kind is read off the name and its use: only endpoints can be balanced over.

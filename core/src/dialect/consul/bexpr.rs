@@ -284,10 +284,10 @@ impl Parser {
                 self.expect("empty")?;
                 return Ok(Expression::Test { selector, operator, value: String::new() });
             }
-            other => return Err(format!("`{other}` is no operator").into()),
+            other => return Err(format!("`{other}` is not an operator").into()),
         };
         let value = match self.next()? {
-            Token::Sign(sign) => return Err(format!("`{sign}` is no value").into()),
+            Token::Sign(sign) => return Err(format!("`{sign}` is not a value").into()),
             token => token.text().to_string(),
         };
         Ok(Expression::Test { selector, operator, value })

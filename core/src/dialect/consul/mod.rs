@@ -70,7 +70,7 @@ pub static DIALECT: Dialect = Dialect {
     wanted: |objects, _| wanted::wanted(objects),
     options: options::SPECS,
     defaults: &[],
-    hints: Hints { why_idle: |_| "no proxy gets anything from it", why_unreached: |_| None, ahead: |_, _| None },
+    hints: Hints { why_idle: |_| "no proxy gets anything from it", why_unreached: |_, _| None, ahead: |_, _| None },
     annotations: &[],
     codes: codes::ALL,
     outputs: views::OUTPUTS,

@@ -98,7 +98,7 @@ impl Reading<'_> {
     fn unknown_field(&mut self, code: &'static Code, message: String, node: NodeId, meant: Option<&str>) {
         let mut finding = Diagnostic::new(code, message, Place::key(self.id, node));
         if let Some(meant) = meant {
-            finding = finding.help(format!("`{meant}` is probably meant"));
+            finding = finding.help(format!("did you mean `{meant}`?"));
         }
         self.findings.report(finding.about(self.object.key.clone()));
     }
@@ -112,7 +112,7 @@ impl Reading<'_> {
         } else {
             Kind::ALL.iter().map(|kind| kind.name()).collect()
         };
-        let meant = nearest(kind, names).map(|meant| format!("`{meant}` is probably meant"));
+        let meant = nearest(kind, names).map(|meant| format!("did you mean `{meant}`?"));
         let finding = finding.about(object.key.clone());
         self.findings.report(match meant {
             Some(meant) => finding.help(meant),

@@ -68,7 +68,7 @@ pub static DIALECT: Dialect = Dialect {
     wanted: |objects, _| wanted::wanted(objects),
     options: options::SPECS,
     defaults: defaults::DEFAULTS,
-    hints: Hints { why_idle: defaults::why_idle, why_unreached: |_| None, ahead: |_, _| None },
+    hints: Hints { why_idle: defaults::why_idle, why_unreached: |_, _| None, ahead: |_, _| None },
     annotations: annotations::ALL,
     codes: &[],
     outputs: outputs::ALL,

@@ -2,7 +2,7 @@
 //!
 //! Nothing here is read from the process: hosts pass everything in. Defaults are those of the real deployment.
 
-use crate::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, OptionKind, OptionSpec};
+use crate::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
 use crate::text::Str;
 use alloc::format;
 use alloc::vec::Vec;
@@ -99,7 +99,7 @@ impl Options {
         let named = |program: &Str| if program == PROVISIONER { Controller::GatewayProvisioner } else { Controller::Serve };
         Self {
             controller: options.text(CONTROLLER).map(named),
-            assumes: Assumptions::of(options).of_others() != Missing::Error,
+            assumes: Assumptions::of(options).assumes_controller(),
             namespace: options.text(OWN_NAMESPACE).cloned().unwrap_or(Self::default().namespace),
             arguments: configuration.into_iter().chain(options.list(ARGUMENTS).iter().cloned()).collect(),
             skip_validation: options.flag(SKIP_VALIDATION),

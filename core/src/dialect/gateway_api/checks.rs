@@ -26,7 +26,9 @@ pub fn references(side: SideRef<'_>) -> Vec<Diagnostic> {
     if side.diagnostics().any(|finding| finding.code == &codes::REFERENCE_NOT_PERMITTED) {
         return found;
     }
-    let grants: Vec<&Object> = objects().filter(|object| *object.key.kind == *"ReferenceGrant").collect();
+    let is_grant = |object: &&Object| !object.broken && *object.key.group == *GROUP && *object.key.kind == *"ReferenceGrant";
+    // What is assumed allows as well.
+    let grants: Vec<&Object> = side.objects().all().filter(is_grant).collect();
     for object in objects() {
         let (Some(namespace), Some(spec)) = (object.key.namespace.as_deref(), object.root.get("spec")) else { continue };
         let mut nodes = Vec::from([(spec, 0)]);

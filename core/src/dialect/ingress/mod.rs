@@ -81,7 +81,7 @@ pub static DIALECT: Dialect = Dialect {
     wanted: |objects, options| wanted::wanted(objects, &Options::of(options)),
     options: options::SPECS,
     defaults: &[],
-    hints: Hints { why_idle: outputs::why_idle, why_unreached: |_| None, ahead: |_, _| None },
+    hints: Hints { why_idle: outputs::why_idle, why_unreached: |_, _| None, ahead: |_, _| None },
     annotations: &[("Ingress", annotations::KNOWN), ("MultiClusterIngress", annotations::KNOWN)],
     checks: &[],
     codes: codes::ALL,

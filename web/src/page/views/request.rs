@@ -371,8 +371,11 @@ fn Loser(app: App, tried: Tried) -> impl IntoView {
         move || is_lit(app, pointer.as_ref())
     };
     let why = (!taken).then(|| {
+        // What asks for nothing of the request says in a sentence why it does not take it.
+        let told = if matcher.is_empty() { expected.clone() } else { String::new() };
         let wants = (!matcher.is_empty()).then(|| view! { <span>{matcher}</span> " wants " <code class="wanted">{expected}</code> ", " });
         let saw = match seen {
+            _ if !told.is_empty() => told.into_any(),
             Some(seen) => view! { "saw " <code class="saw">{seen}</code> }.into_any(),
             None => view! { "there is none" }.into_any(),
         };

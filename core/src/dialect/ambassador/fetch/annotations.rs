@@ -52,7 +52,7 @@ impl<'a> Annotations<'a> {
     /// Adds what stands in an object's annotation. It is counted from `count`, as the object itself may have made resources.
     pub(super) fn emit(&self, holder: &Applied<'_>, mut count: u32, emitter: &mut Emitter<'_>) {
         let base = format!("{}.{}", holder.object.key.name, holder.object.key.namespace.as_deref().unwrap_or_default());
-        let base = expand::expand(&base, emitter.options).filter(|_| expand::may_expand(holder.object)).unwrap_or(base);
+        let base = expand::expand(&base, emitter.options).filter(|_| holder.object.text.is_some()).unwrap_or(base);
         for (object, unfolded) in self.of(holder.object.id) {
             emitter.sink.extend(unfolded.findings.iter().cloned());
             match &unfolded.resource {

@@ -57,10 +57,10 @@ impl Parts {
             references: Vec::new(),
             referenced_by: Vec::new(),
         };
-        if expand::may_expand(object) {
+        if object.text.is_some() {
             resource.name = expand::expand_text(&resource.name, options);
             resource.namespace = expand::expand_text(&resource.namespace, options);
-            resource.labels = Arc::new(expand::expand_labels(&resource.labels, options));
+            resource.labels = expand::expand_labels(&resource.labels, options);
             resource.spec = expand::expand_tree(&resource.spec, options);
         }
         if resource.namespace == "_automatic_" {

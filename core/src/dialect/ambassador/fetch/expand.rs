@@ -6,20 +6,9 @@
 use super::super::Options;
 use crate::dialect::ambassador::config::Labels;
 use crate::order::Gather as _;
-use crate::resource::Object;
 use crate::text::{Node, Str, Value};
 use alloc::string::String;
 use alloc::sync::Arc;
-
-/// Whether an object could name variables at all.
-pub(super) fn may_expand(object: &Object) -> bool {
-    let Some(text) = &object.text else { return false };
-    match memchr::memchr2(b'$', b'\\', text.as_bytes()) {
-        None => false,
-        // A `$` may also be written as an escape.
-        Some(_) => text.contains('$') || text.contains("\\x24") || text.contains("\\u0024"),
-    }
-}
 
 /// A text with its variables put in, or `None` where nothing changes.
 pub(super) fn expand(text: &str, options: &Options) -> Option<String> {
@@ -66,8 +55,12 @@ pub(super) fn expand_text(text: &Str, options: &Options) -> Str {
     expand(text, options).map_or_else(|| text.clone(), Str::from)
 }
 
-pub(super) fn expand_labels(labels: &Labels, options: &Options) -> Labels {
-    labels.iter().map(|(name, value)| (expand_text(name, options), expand_text(value, options))).gathered()
+/// Labels with their variables put in; the same where nothing changes.
+pub(super) fn expand_labels(labels: &Arc<Labels>, options: &Options) -> Arc<Labels> {
+    if !labels.iter().any(|(name, value)| name.contains('$') || value.contains('$')) {
+        return labels.clone();
+    }
+    Arc::new(labels.iter().map(|(name, value)| (expand_text(name, options), expand_text(value, options))).gathered())
 }
 
 /// A tree with its variables put in; the same tree where nothing changes.

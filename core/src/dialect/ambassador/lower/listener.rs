@@ -200,7 +200,7 @@ impl<'m> Lowering<'m, '_> {
             None => None,
         };
         // Each share is a sum, and the last one is what the others leave.
-        let weights = tcp.mappings.iter().filter_map(|member| member.spec.weight.as_ref()?.origin);
+        let weights = tcp.mappings.iter().take(Also::MOST_OF_GROUP).filter_map(|member| member.spec.weight.as_ref()?.origin);
         let weight_also = if tcp.mappings.len() > 1 { Also(weights.map(|origin| origin.by(Rule::Derived)).collect()) } else { Also::default() };
         let clusters: Vec<WeightedCluster> = tcp
             .mappings

@@ -44,9 +44,9 @@ impl<'m> Routes<'m> {
 /// How many groups are lowered before the first of them may be dropped.
 const AT_ONCE: usize = 4096;
 
-/// Where the members of a group say their prefixes.
+/// Where the first members of a group say their prefixes.
 fn prefixes_of(http: &HttpGroup) -> impl Iterator<Item = Origin> {
-    http.mappings.iter().filter_map(|member| member.spec.prefix.as_ref()?.origin)
+    http.mappings.iter().take(Also::MOST_OF_GROUP).filter_map(|member| member.spec.prefix.as_ref()?.origin)
 }
 
 impl<'m> Lowering<'m, '_> {
@@ -163,7 +163,7 @@ impl<'m> Lowering<'m, '_> {
         let on = &mapping.identity;
         let cluster = self.model.envoy_name(&mapping.cluster);
         // A share is a sum, and the last one is what the others leave: those that match the same.
-        let weights = http.mappings.iter().filter_map(|member| member.spec.weight.as_ref()?.origin);
+        let weights = http.mappings.iter().take(Also::MOST_OF_GROUP).filter_map(|member| member.spec.weight.as_ref()?.origin);
         let parts = weights.chain(prefixes_of(http)).map(|origin| origin.by(Rule::Derived));
         let percent_also = if http.mappings.len() > 1 { Also(parts.collect()) } else { Also::default() };
         let runtime_key = Some(format!("routing.traffic_shift.{cluster}").into());

@@ -20,6 +20,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use hashbrown::HashSet;
 
 /// A group.
 #[derive(Clone, Debug)]
@@ -88,6 +89,8 @@ pub struct HttpGroup {
     pub labels: Option<Sourced<RateLimitLabels>>,
     /// What the last member that says something decides for all.
     pub shared: Shared,
+    /// Who is among `mappings`, as far as somebody asked.
+    pub known: Known,
 }
 
 /// Rate limit labels by domain.
@@ -136,7 +139,7 @@ impl HttpGroup {
 
     fn new(founder: Arc<HttpMapping>) -> Self {
         let labels = founder.spec.labels.clone();
-        Self { mappings: Vec::new(), shadow: None, redirect: None, founder, labels, shared: Shared::default() }
+        Self { mappings: Vec::new(), shadow: None, redirect: None, founder, labels, shared: Shared::default(), known: Known::default() }
     }
 }
 
@@ -153,6 +156,8 @@ pub struct TcpGroup {
     pub address: Option<Sourced<Str>>,
     /// SNI; none: any connection.
     pub host: Option<Sourced<Str>>,
+    /// Who is among `mappings`, as far as somebody asked.
+    pub known: Known,
 }
 
 impl TcpGroup {
@@ -200,10 +205,23 @@ fn differs<T: PartialEq>(theirs: &Option<Sourced<T>>, ours: &Option<Sourced<T>>)
     }
 }
 
-/// The reference forgets what stands after the first dot of a name when it looks whether a member is there already.
-fn same_member(a: &Identity, b: &Identity) -> bool {
-    let first = |name: &Str| name.split('.').next().map(Str::from);
-    a.kind == b.kind && a.namespace == b.namespace && first(&a.name) == first(&b.name)
+/// The names of members: kind, namespace and name. The reference forgets what stands after the first dot of a name when it looks whether a member is
+/// there already.
+#[derive(Clone, Debug, Default)]
+pub struct Known(HashSet<(Str, Option<Str>, Str)>);
+
+impl Known {
+    fn key(of: &Identity) -> (Str, Option<Str>, Str) {
+        (of.kind.clone(), of.namespace.clone(), of.name.split('.').next().map(Str::from).unwrap_or_default())
+    }
+
+    /// Whether one of the members is of this name. They may become more, but remain in their places.
+    fn has<'m>(&mut self, of: &Identity, members: impl ExactSizeIterator<Item = &'m Identity>) -> bool {
+        // Most groups have one member, and none asks.
+        let met = self.0.len();
+        self.0.extend(members.skip(met).map(Self::key));
+        self.0.contains(&Self::key(of))
+    }
 }
 
 fn mismatch(name: &str, fields: &[(&'static str, Option<Origin>)]) -> Post {
@@ -225,7 +243,7 @@ impl Group {
     pub(super) fn add(&mut self, mapping: Arc<HttpMapping>, posts: &mut Posts) {
         let Group { kind, identity, heaviest, .. } = self;
         let GroupKind::Http(group) = kind else { return };
-        if group.mappings.iter().any(|member| same_member(&member.identity, &mapping.identity)) {
+        if group.known.has(&mapping.identity, group.mappings.iter().map(|member| &member.identity)) {
             posts.duplicate_member(&mapping.identity, identity);
             return;
         }
@@ -301,13 +319,14 @@ impl Model<'_> {
                     address: mapping.spec.address.clone().filter(|text| !text.value.is_empty()),
                     host: mapping.spec.host.clone().filter(|text| !text.value.is_empty()),
                     mappings: vec![Member::new(Arc::new(mapping))],
+                    known: Known::default(),
                 };
                 slot.insert(Group { key, identity, heaviest: None, kind: GroupKind::Tcp(Box::new(group)) });
             }
             indexmap::map::Entry::Occupied(mut slot) => {
                 let Group { kind, identity, .. } = slot.get_mut();
                 let GroupKind::Tcp(group) = kind else { return };
-                if group.mappings.iter().any(|member| same_member(&member.identity, &mapping.identity)) {
+                if group.known.has(&mapping.identity, group.mappings.iter().map(|member| &member.identity)) {
                     posts.duplicate_member(&mapping.identity, identity);
                     return;
                 }

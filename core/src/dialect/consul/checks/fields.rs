@@ -91,7 +91,7 @@ fn settings(mesh: &mut Mesh<'_>, config: &Tree, object: ObjectId) {
     for (key, value) in config.fields() {
         let is_known = SETTINGS.iter().any(|known| known.eq_ignore_ascii_case(key));
         let Some(origin) = value.origin.filter(|_| !is_known) else { continue };
-        let meant = nearest(key, SETTINGS.iter().copied()).map(|meant| format!("`{meant}` is probably meant"));
+        let meant = nearest(key, SETTINGS.iter().copied()).map(|meant| format!("did you mean `{meant}`?"));
         let message = format!("Consul does not read the setting `{key}` of a proxy");
         mesh.report_key(&codes::UNKNOWN_PROXY_SETTING, message, (origin.object(), origin.node()), meant);
         let _ = object;

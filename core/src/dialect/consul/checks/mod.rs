@@ -96,7 +96,7 @@ impl<'a> Mesh<'a> {
     /// A service that may be meant by a name.
     fn meant(&self, service: &str) -> Option<String> {
         let found = nearest(service, self.names.iter().map(Str::as_str).filter(|name| *name != service))?;
-        Some(format!("`{found}` is probably meant"))
+        Some(format!("did you mean `{found}`?"))
     }
 
     /// The instances of services, without proxies and gateways, by service.
