@@ -14,13 +14,12 @@ use super::standing::{Standing, is_secret_type, items_of, may_be_secret, standin
 use super::value::{decode, has_packed, is_credential, is_packed, symmetric_keys};
 use super::words::{
     bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header,
-    is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_flag, is_sensitive_header, is_sensitive_key, is_value_of_header, may_be_token,
-    names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
+    is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_header, is_sensitive_key, is_value_of_header, may_be_token, names_client,
+    names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::order::{Gather as _, Order as _};
 use crate::text::{Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -92,12 +91,12 @@ pub(super) fn cover(text: &str, offset: u32, beside: Beside, depth: u32) -> Cove
     Covered { hidden: apart, is_secret }
 }
 
-struct Cover<'a> {
-    text: &'a str,
+pub(super) struct Cover<'a> {
+    pub(super) text: &'a str,
     document: &'a Document,
     hidden: Vec<Hidden>,
     /// Strings of the tree by their numbers.
-    strings: BTreeMap<NodeId, &'a Str>,
+    pub(super) strings: BTreeMap<NodeId, &'a Str>,
     aliases: Aliases<'a>,
     /// How deep texts in texts are still looked into.
     depth: u32,
@@ -112,15 +111,15 @@ impl<'a> Cover<'a> {
         Self { text, document, hidden: Vec::new(), strings, aliases: Aliases::new(text, &document.spans), depth }
     }
 
-    fn spans(&self) -> &'a Spans {
+    pub(super) fn spans(&self) -> &'a Spans {
         &self.document.spans
     }
 
-    fn span(&self, id: NodeId) -> NodeSpan {
+    pub(super) fn span(&self, id: NodeId) -> NodeSpan {
         self.spans().get(id).copied().unwrap_or(NodeSpan { key: TextRange::default(), value: TextRange::default(), parent: NodeId::NONE })
     }
 
-    fn key(&self, id: NodeId) -> &'a str {
+    pub(super) fn key(&self, id: NodeId) -> &'a str {
         self.span(id).key.slice(self.text).trim_matches(['"', '\''])
     }
 
@@ -524,86 +523,6 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// The nodes above a node, the nearest first.
-    fn above(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
-        core::iter::successors(Some(self.span(id).parent), |id| Some(self.span(*id).parent))
-            .take_while(|id| self.spans().get(*id).is_some())
-            .take(MOST_ABOVE)
-    }
-
-    /// Whether a node stands below a key that names a credential.
-    fn is_below_sensitive(&self, id: NodeId) -> bool {
-        self.above(id).any(|above| is_sensitive_key(self.key(above)))
-    }
-
-    /// Whether a node is a field of a header, or of an item in a list of headers.
-    fn is_below_headers(&self, id: NodeId) -> bool {
-        self.above(id).take(3).any(|above| names_headers(self.key(above)))
-    }
-
-    /// Whether a list is the value of a header by its name.
-    fn is_below_header_value(&self, list: NodeId, named: &BTreeSet<NodeId>) -> bool {
-        let above = self.span(list).parent;
-        let of_header = || named.contains(&above) || names_headers(self.key(self.span(above).parent)) && is_sensitive_header(self.key(above));
-        is_value_of_header(self.key(list)) && of_header()
-    }
-
-    /// Whether an item of a list in a list of headers follows the name of one: both are there without their keys.
-    fn follows_header(&self, id: NodeId, span: &NodeSpan) -> bool {
-        let before = id.0.checked_sub(1).map(NodeId).filter(|before| self.span(*before).parent == span.parent);
-        let is_item = self.key(span.parent).is_empty() && self.is_below_headers(id);
-        is_item && before.and_then(|before| self.strings.get(&before)).is_some_and(|name| is_sensitive_header(name))
-    }
-
-    /// Whether an object has a password.
-    fn has_password(&self, object: NodeId) -> bool {
-        (object.0..self.spans().len() as u32)
-            .map(NodeId)
-            .skip(1)
-            .take_while(|id| self.span(*id).value.start <= self.span(object).value.end)
-            .any(|id| self.span(id).parent == object && self.key(id) == "password")
-    }
-
-    /// The nearest node with a key: this one, or one above it.
-    fn named_above(&self, mut id: NodeId) -> NodeId {
-        while self.key(id).is_empty() && self.spans().get(self.span(id).parent).is_some() {
-            id = self.span(id).parent;
-        }
-        id
-    }
-
-    /// Whether a key without a value follows another without one that names a credential: a slip parted the two, as in `{x-token:,VALUE}`.
-    fn follows_bare_key(&self, id: NodeId, span: &NodeSpan) -> bool {
-        let Some(before) = id.0.checked_sub(1).map(NodeId).filter(|_| !self.key(id).is_empty()) else { return false };
-        let (is_beside, is_bare) = (self.span(before).parent == span.parent, self.span(before).value.slice(self.text).is_empty());
-        let name = bare_key(self.key(before));
-        is_beside && is_bare && (is_sensitive_key(name) || names_headers(self.key(span.parent)) && is_sensitive_header(name))
-    }
-
-    /// Whether a key is the rest of a header's name, which a comma parted from it.
-    fn is_rest_of_header(&self, id: NodeId, span: &NodeSpan) -> bool {
-        let before = id.0.checked_sub(1).map(|before| (NodeId(before), self.span(NodeId(before))));
-        let before = before.filter(|(_, before)| before.parent == span.parent && before.value.is_empty());
-        before.is_some_and(|(before, _)| is_sensitive_header(&format!("{}{}", self.key(before), self.key(id))))
-    }
-
-    /// Whether an item of a list follows a flag whose value it is.
-    fn follows_flag(&self, id: NodeId, span: &NodeSpan) -> bool {
-        let Some(before) = id.0.checked_sub(1).map(NodeId) else { return false };
-        // A slip may have made an object, or an alias, of the word before.
-        let above = self.span(before).parent;
-        let is_item = above == span.parent || self.span(above).parent == span.parent;
-        let said = self.strings.get(&before).map_or_else(|| self.span(before).value.slice(self.text), |word| word.as_str());
-        is_item && (is_sensitive_flag(said) || said.is_empty() && self.follows_flag_as_anchor(span))
-    }
-
-    /// Whether a slip made an anchor of the word before an item: `&-token, VALUE`.
-    fn follows_flag_as_anchor(&self, span: &NodeSpan) -> bool {
-        let before = self.text.get(..span.value.start as usize).unwrap_or_default().trim_end().trim_end_matches(',').trim_end();
-        let word = before.rsplit(|c: char| c.is_whitespace() || matches!(c, ',' | '[')).next().unwrap_or_default();
-        word.starts_with(['&', '!']) && is_sensitive_flag(word)
-    }
-
     /// Hides what a key that holds a line gives to a word. Whether it does: then the value goes on with it.
     fn key_that_says(&mut self, id: NodeId, span: &NodeSpan) -> bool {
         let key = self.key(id);
@@ -627,9 +546,6 @@ impl<'a> Cover<'a> {
         }
     }
 }
-
-/// At most this many nodes above a node are looked at.
-const MOST_ABOVE: usize = 6;
 
 /// Whether a value is a text in base64 that gives a value to a word which names a credential.
 pub(super) fn packs_credentials(value: &str) -> bool {

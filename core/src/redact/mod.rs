@@ -13,6 +13,7 @@
 //! What must not be here: where texts come from and go to, and what a Secret is for.
 
 mod anchors;
+mod around;
 mod cover;
 mod held_back;
 mod hidden;
