@@ -1,12 +1,13 @@
 //! What a user decides about findings, and what is not reported although it looks like it.
 
 use super::check;
-use crate::compilation::{Dialect, OptionValue, Options};
+use crate::compilation::{Dialect, OptionValue, Options, for_people};
 use crate::compile::{EmittedByGateway, compile};
 use crate::diagnostic::{Level, Policy, Severity};
 use crate::dialect;
 use crate::executor::Sequential;
 use crate::resource::Inputs;
+use crate::text::to_json;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -318,4 +319,52 @@ fn a_kind_that_its_group_does_not_have_is_an_error_with_the_nearest_kind() {
         [(Severity::Error, "did you mean HTTPProxy?".into())]
     );
     assert_eq!(reported(&dialect::ambassador::DIALECT, &object("getambassador.io/v2", "Maping")).len(), 1, "the stage has reported it");
+}
+
+/// Contour's statuses of an input, compiled as for people, by kind.
+fn status_of(text: &str, kind: &str) -> Option<String> {
+    let options = for_people(Options::of(&dialect::contour::DIALECT));
+    let found = compile(&Inputs::one("input.yaml", text), &options, dialect::ALL);
+    let statuses = found.sides().next().expect("there is a side").side.answers.statuses.clone().unwrap_or_default();
+    statuses.iter().find(|status| status.kind == kind).map(|status| to_json(&status.status, false))
+}
+
+#[test]
+fn statuses_are_those_of_the_configuration_that_is_assumed() {
+    let example = include_str!("../../../assets/examples/contour/gateway.yaml");
+    assert!(status_of(example, "Gateway").is_some_and(|status| status.contains("Valid Gateway")));
+    let without: Vec<&str> = example.split("---").filter(|document| !document.contains("kind: ContourConfiguration")).collect();
+    assert!(status_of(&without.join("---"), "HTTPRoute").is_some(), "the only Gateway is Contour's");
+}
+
+#[test]
+fn what_is_assumed_causes_no_error() {
+    let errors = |dialect: &'static Dialect, text: &str| {
+        let mut found = compile(&Inputs::one("input.yaml", text), &for_people(Options::of(dialect)), dialect::ALL);
+        check(&mut found, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+        found.all_diagnostics().filter(|finding| finding.severity == Severity::Error).map(|finding| finding.message.clone()).collect::<Vec<_>>()
+    };
+    let gateway = "\
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: contour}
+spec: {controllerName: projectcontour.io/gateway-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: web, namespace: projectcontour}
+spec:
+  gatewayClassName: contour
+  listeners:
+  - {name: one, protocol: HTTPS, port: 443, hostname: a.test, tls: {certificateRefs: [{name: c, namespace: other}]}}
+  - {name: two, protocol: HTTPS, port: 443, hostname: b.test, tls: {certificateRefs: [{name: d, namespace: other}]}}
+";
+    assert_eq!(errors(&dialect::contour::DIALECT, gateway), Vec::<String>::new());
+    let host = "\
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: h, namespace: default}
+spec: {hostname: a.test, tlsSecret: {name: s}, tlsContext: {name: ctx}}
+";
+    assert_eq!(errors(&dialect::ambassador::DIALECT, host), Vec::<String>::new());
 }

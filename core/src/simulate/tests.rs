@@ -182,3 +182,12 @@ fn routes_that_chance_chooses_have_their_shares() {
     assert_eq!(both.last(), Some(&named(70.0, "")), "nobody takes what the weights leave: {both:?}");
     assert_eq!(shares(&[rest]), [], "one takes all");
 }
+
+#[test]
+fn a_sidecar_takes_plain_text_where_it_listens_for_its_own_machine() {
+    let mesh = "Kind: proxy-defaults\nName: global\nConfig: {protocol: http}\n---\n\
+                service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: admin, local_bind_port: 9191}]}}}}\n---\n\
+                service: {name: admin, port: 9090, connect: {sidecar_service: {}}}\n";
+    let found = ask_of(mesh, "GET", "http://admin/", &[]);
+    assert_eq!((found.listener.as_deref(), found.outcome), (Some("admin:127.0.0.1:9191"), Outcome::Forward), "{found:#?}");
+}

@@ -16,7 +16,7 @@ use super::reach;
 use super::report::RequestPlace;
 use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
-use crate::simulate::{Simulation, Table};
+use crate::simulate::{Outcome, Simulation, Table};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -91,13 +91,13 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_,
                 return;
             }
             let both = request(both, &path, &choice);
-            let taken: Vec<ChosenRoutes> = draws
-                .iter()
-                .map(|draw| {
-                    let [before, after] = work.choose(&draw.of(&both));
-                    [chosen_route(&before, &scene, 0), chosen_route(&after, &scene, 1)]
-                })
-                .collect();
+            let chosen: Vec<[Simulation; 2]> = draws.iter().map(|draw| work.choose(&draw.of(&both))).collect();
+            // A host that was chosen may be another virtual host's, which is compared by itself.
+            if chosen.iter().any(|[before, after]| comes_elsewhere(before, &scene, 0) || comes_elsewhere(after, &scene, 1)) {
+                continue;
+            }
+            let taken: Vec<ChosenRoutes> =
+                chosen.iter().map(|[before, after]| [chosen_route(before, &scene, 0), chosen_route(after, &scene, 1)]).collect();
             let kept = |taken: &ChosenRoutes| matches!(taken, [Some(Some(first)), Some(Some(second))] if same.old.get(first) == Some(second));
             if taken.iter().all(kept) {
                 continue;
@@ -122,6 +122,15 @@ fn chosen_route(simulation: &Simulation, scene: &Scene<'_>, side: usize) -> Opti
     let (_, pointer) = scene.hosts.get(side)?.as_ref()?;
     let here = simulation.places.iter().any(|place| place.of == "virtual_host" && place.pointer == *pointer);
     here.then(|| simulation.route.as_ref().map(|route| route.index))
+}
+
+/// Whether a request comes to another virtual host than is compared, or to none in its place.
+fn comes_elsewhere(simulation: &Simulation, scene: &Scene<'_>, side: usize) -> bool {
+    let wanted = scene.hosts.get(side).and_then(Option::as_ref).map(|(_, pointer)| pointer);
+    match simulation.places.iter().find(|place| place.of == "virtual_host") {
+        Some(found) => wanted != Some(&found.pointer),
+        None => wanted.is_some() && simulation.outcome == Outcome::NoVirtualHost,
+    }
 }
 
 /// A request for each route of a table, as far as they go: what each of its virtual hosts takes.

@@ -22,8 +22,8 @@ pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domai
     };
     let matchers = [matcher(0), matcher(1)];
     let narrower = matchers.into_iter().flatten().max_by_key(|of| (Pattern::of(of).narrowness(), of.headers.len() + of.query_parameters.len()));
-    // All of a virtual host that only one side has changes.
-    let narrower = narrower.filter(|_| scene.hosts.iter().all(Option::is_some));
+    // All of a host that only one side has changes; of every other host, what has a route.
+    let narrower = narrower.filter(|_| scene.hosts.iter().all(Option::is_some) || domains.iter().any(|domain| domain == "*"));
     let [before, after] = [&simulations[0], &simulations[1]].map(pointer);
     RequestPlace {
         hosts: narrower.map(conditions::domains).filter(|own| !own.is_empty()).unwrap_or_else(|| domains.to_vec()),

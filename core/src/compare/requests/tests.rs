@@ -380,3 +380,49 @@ fn no_listener_no_chain_and_a_closed_connection_are_different_ends() {
         assert!(!compared(new, old).is_empty());
     }
 }
+
+#[test]
+fn what_changes_of_a_cluster_within_a_cluster_is_a_change() {
+    use pb::cluster::cluster::{ClusterDiscoveryType, CustomClusterType};
+    let with_failover = |config: EnvoyConfig, seconds: i64| {
+        let names = ["two", "three"].map(ToOwned::to_owned).to_vec();
+        let all = pb::aggregate::ClusterConfig { clusters: names };
+        let kind = CustomClusterType { name: "envoy.clusters.aggregate".to_owned(), typed_config: Some(pb::Any::pack(all)) };
+        let aggregate = pb::cluster::Cluster {
+            name: "all".to_owned(),
+            cluster_discovery_type: Some(ClusterDiscoveryType::ClusterType(kind)),
+            ..pb::cluster::Cluster::default()
+        };
+        let last = pb::cluster::Cluster { connect_timeout: Some(pb::Duration { seconds, nanos: 0 }), ..cluster("three", "three") };
+        let clusters = [cluster("two", "two"), last, aggregate];
+        EnvoyConfig { clusters: Placed::list(clusters, "/static_resources/clusters"), ..config }
+    };
+    let side = |seconds| with_failover(config(Vec::from([host("*", Vec::from([route("/", "all", 1)]))])), seconds);
+    assert!(compared(&side(1), &side(1)).is_empty());
+    let found = compared(&side(1), &side(2));
+    let what: Vec<&str> = found.changes.iter().flat_map(|change| &change.differences).map(|of| of.what.as_str()).collect();
+    assert_eq!(what, ["cluster.clusters[1].connect_timeout"]);
+}
+
+#[test]
+fn a_host_that_loses_its_virtual_host_is_not_taken_for_every_host() {
+    let of_host = |path: &str| {
+        let mut route = route(path, "one", 3);
+        if let Some(matcher) = &mut route.r#match {
+            let text = pb::matcher::StringMatcher {
+                match_pattern: Some(pb::matcher::string_matcher::MatchPattern::Exact("a.org".to_owned())),
+                ..Default::default()
+            };
+            let specifier = pb::route::header_matcher::HeaderMatchSpecifier::StringMatch(text);
+            matcher.headers.push(HeaderMatcher { name: ":authority".to_owned(), header_match_specifier: Some(specifier), ..Default::default() });
+        }
+        route
+    };
+    let elsewhere = Route { action: Some(Action::Redirect(pb::route::RedirectAction::default())), ..of_host("/") };
+    let old = config(Vec::from([host("a.org", Vec::from([route("/check/", "two", 3), elsewhere]))]));
+    let new = config(Vec::from([host("*", Vec::from([route("/check/", "two", 3), of_host("/")]))]));
+    let found = compared(&old, &new);
+    let mut told: Vec<(&str, &str)> = found.changes.iter().map(|change| (change.requests.as_str(), change.witness.url.as_str())).collect();
+    told.sort_unstable();
+    assert_eq!(told, [("*/check/*", "http://elsewhere.invalid/check/"), ("a.org/*", "http://a.org/")], "{found:#?}");
+}

@@ -39,7 +39,7 @@ impl Made {
         if let Some(before) = before.filter(|before| before.addresses.iter().copied().eq(addresses())) {
             return core::mem::take(before);
         }
-        let mut names: Vec<Str> = found.iter().map(|name| Str::clone(name)).collect();
+        let mut names: Vec<Str> = found.iter().copied().cloned().collect();
         names.order();
         names.dedup();
         Self { addresses: addresses().collect(), names: Arc::new(names) }

@@ -1,10 +1,11 @@
 //! What the ledger says of objects that others look up, or that only count where something else is in order.
 
-use super::{LedgerRow, ledger, ledger_of, rows_without_effect};
+use super::{LedgerRow, ledger, ledger_of, rows_without_effect, things};
 use crate::compilation::{Compilation, OptionValue, Options, State};
 use crate::compile::compile;
 use crate::dialect;
 use crate::resource::Inputs;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -127,4 +128,52 @@ fn rows_without_effect_are_those_of_the_whole_ledger() {
         let whole: Vec<LedgerRow> = ledger_of(side, &positions).into_iter().filter(idle).collect();
         assert_eq!(rows_without_effect(side, &positions, |_| true), whole, "{text}");
     }
+}
+
+#[test]
+fn a_row_of_a_large_group_names_some_of_the_others_and_counts_the_rest() {
+    let mapping = |at: usize| {
+        format!(
+            "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m{at:03}}}\nspec: {{hostname: '*', prefix: /p/, service: s{at}}}\n"
+        )
+    };
+    let listener = "apiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: l}\n\
+                    spec: {port: 8080, protocol: HTTP, securityModel: INSECURE, hostBinding: {namespace: {from: ALL}}}\n";
+    let of = |members: usize| {
+        let text: String = core::iter::once(listener.into()).chain((0..members).map(mapping)).collect();
+        compile(&Inputs::one("input.yaml", text.as_str()), &Options::of(&dialect::ambassador::DIALECT), dialect::ALL)
+    };
+    let row_of = |members: usize| {
+        let row = row(&of(members), "Mapping", "m001");
+        (row.state, row.with.len(), row.with_more, row.with.first().map(|other| other.name.clone()))
+    };
+    assert_eq!(row_of(3), ("merged", 2, 0, Some("m000".into())));
+    assert_eq!(row_of(100), ("merged", LedgerRow::MOST_NAMED, 99 - LedgerRow::MOST_NAMED, Some("m000".into())));
+    // What each route is derived from grows no more than their number does.
+    let told = |members: usize| {
+        let compilation = of(members);
+        let things = things(compilation.gateways().next().expect("there is a gateway").ir);
+        things.iter().count()
+    };
+    assert!(told(400) < told(200) * 5 / 2, "{} and {}", told(400), told(200));
+}
+
+#[test]
+fn a_mapping_without_a_route_says_why() {
+    let of = |text: &str| compile(&Inputs::one("input.yaml", text), &Options::of(&dialect::ambassador::DIALECT), dialect::ALL);
+    let why = |text: &str, name: &str| row(&of(text), "Mapping", name).detail.map(String::from).unwrap_or_default();
+    let mapping = |name: &str, more: &str| {
+        format!(
+            "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\nspec: {{hostname: '*', prefix: /p/, service: {name}{more}}}\n"
+        )
+    };
+    let listener = "---\napiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: l}\n\
+                    spec: {port: 8443, protocol: HTTPS, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}\n";
+    assert_eq!(why(&mapping("m", ""), "m"), "no route leads there, as Envoy listens on no port for requests");
+    let copies = mapping("copies", ", shadow: true");
+    assert_eq!(why(&format!("{copies}{listener}"), "copies"), "no route leads there: it gets copies only, and nothing takes the same requests");
+    let both = format!("{copies}{listener}{}", mapping("m", ""));
+    assert_eq!((why(&both, "copies"), why(&both, "m")), (String::new(), String::new()));
+    let made = row(&of(&both), "Listener", "l").into;
+    assert!(made.iter().all(|thing| thing != "TCP proxy") && made.iter().any(|thing| thing == "listener filter tls_inspector"), "{made:?}");
 }

@@ -75,3 +75,20 @@ fn a_service_has_the_name_of_the_entries_about_it() {
     assert_eq!(found("entry-refused", &documents).len(), 1, "the second");
     assert_eq!(found("wrong-kind-reference", &documents), [""; 0]);
 }
+
+#[test]
+fn expressions_that_envoy_refuses_are_found_wherever_they_are_sent() {
+    let web = "service: {name: web, port: 8080, connect: {sidecar_service: {}}}";
+    let refused = |matching: &str| {
+        let router = format!("{{Kind: service-router, Name: web, Routes: [{{Match: {{HTTP: {matching}}}, Destination: {{Service: web}}}}]}}");
+        let caller =
+            "service: {name: caller, port: 8081, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: web, local_bind_port: 9191}]}}}}";
+        found("invalid-regex", &[HTTP, web, caller, &router]).len()
+    };
+    assert_eq!(refused(r#"{PathRegex: "/a+"}"#), 0);
+    assert_eq!(refused(r#"{PathRegex: "["}"#), 1);
+    assert_eq!(refused(r#"{Header: [{Name: a, Regex: "("}]}"#), 1);
+    assert_eq!(refused(r#"{QueryParam: [{Name: a, Regex: "*"}]}"#), 1);
+    let intentions = r#"{Kind: service-intentions, Name: web, Sources: [{Name: x, Permissions: [{Action: deny, HTTP: {PathRegex: "["}}]}]}"#;
+    assert_eq!(found("invalid-regex", &[HTTP, web, intentions]).len(), 1);
+}

@@ -9,7 +9,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// A listener of the gateway, by what it is known by.
-type Entry = (Arc<ListenerId>, Arc<Part<Listener>>);
+pub(super) type Entry = (Arc<ListenerId>, Arc<Part<Listener>>);
 
 /// The listeners of the gateway, in the order of what they are known by.
 #[derive(Default)]

@@ -5,7 +5,7 @@
 use super::builder::{Builder, kept, own};
 use super::certificates::secret_for;
 use super::draft::{ListenerConfig, Wanted};
-use super::found::Found;
+use super::found::{self, Found};
 use super::memory::address;
 use crate::dialect::ingress::annotations as a;
 use crate::dialect::ingress::brownfield;
@@ -214,7 +214,7 @@ fn has_distinct_places(properties: &Properties) -> bool {
 }
 
 /// The listeners of the gateway, in the order of their names, by what they are known by.
-fn identify(properties: &Properties) -> Result<Vec<(Arc<ListenerId>, Arc<Part<Listener>>)>, Died> {
+fn identify(properties: &Properties) -> Result<Vec<found::Entry>, Died> {
     let ports: BTreeMap<&Str, i64> = properties.ports.iter().flatten().map(|port| (&port.id, number(port))).gathered();
     let frontends: BTreeMap<&Str, bool> =
         properties.frontends.iter().flatten().map(|frontend| (&frontend.id, frontend.properties.private_ip.is_some())).gathered();
