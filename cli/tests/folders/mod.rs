@@ -73,7 +73,7 @@ fn a_file_that_cannot_be_read_is_an_error() {
     assert_eq!(folder.run(&["check", "a"]).code, 0, "what other programs read may be written as they like");
     std::fs::write(folder.0.path().join("b/only.yaml"), utf16(MAPPING)).expect("a file");
     let run = folder.run(&["check", "b"]);
-    assert!(run.code == 2 && run.err.contains("cannot read b/only.yaml: its text is in UTF-16, and must be in UTF-8; "), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("cannot read b/only.yaml: its text is in UTF-16, and must be in UTF-8 (in PowerShell"), "{}", run.err);
 }
 
 #[cfg(unix)]

@@ -183,11 +183,15 @@ impl<'a> Cover<'a> {
     }
 
     fn comments(&mut self, within: TextRange) {
-        for comment in &self.document.comments {
-            if within.start <= comment.range.start && comment.range.start < within.end {
-                self.hide(TextRange::new(comment.range.start + 1, comment.range.end), Form::Loose);
-            }
-        }
+        let hidden = self.comments_within(within).map(|range| Hidden { range: TextRange::new(range.start + 1, range.end), form: Form::Loose });
+        self.hidden.extend(hidden);
+    }
+
+    /// The comments that begin in a range. They stand in order.
+    fn comments_within(&self, within: TextRange) -> impl Iterator<Item = TextRange> + use<'a> {
+        let from = self.document.comments.partition_point(|comment| comment.range.start < within.start);
+        let behind = self.document.comments.iter().skip(from).map(|comment| comment.range);
+        behind.take_while(move |range| range.start < within.end)
     }
 
     /// What comments give to words that name credentials, lines of which may follow one another.
@@ -234,7 +238,8 @@ impl<'a> Cover<'a> {
         let mut settled = BTreeSet::new();
         let (mut leaves, mut aliases) = (Vec::new(), Vec::new());
         let inside = |span: &NodeSpan| range.start <= span.whole().start && span.whole().end <= range.end;
-        for id in (0..self.spans().len() as u32).map(NodeId) {
+        let below = |id: &NodeId| *id == root.id || self.span(*id).parent.0 >= root.id.0;
+        for id in (root.id.0..self.spans().len() as u32).map(NodeId).take_while(below) {
             let span = self.span(id);
             if !inside(&span) {
                 continue;
@@ -254,8 +259,8 @@ impl<'a> Cover<'a> {
                 _ => leaves.push((span.value, self.form(id, root))),
             }
         }
-        let comments = self.document.comments.iter().filter(|comment| range.start <= comment.range.start && comment.range.start < range.end);
-        settled.extend(comments.map(|comment| (comment.range.start, comment.range.end)));
+        let comments = self.comments_within(range);
+        settled.extend(comments.map(|range| (range.start, range.end)));
         self.comments(range);
         leaves.into_iter().for_each(|(range, form)| self.hide(range, form));
         self.between(range, settled);
@@ -395,7 +400,7 @@ impl<'a> Cover<'a> {
             self.secret(secret, range);
         }
         let range = self.span(root.id).value;
-        let named = self.objects_of_credentials(range);
+        let named = self.objects_of_credentials(root.id, range);
         let before = self.hidden.len();
         for id in (root.id.0..self.spans().len() as u32).map(NodeId) {
             let span = self.span(id);
@@ -417,13 +422,13 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Objects whose `value`, or `secret`, is a credential by what stands beside it.
-    fn objects_of_credentials(&self, within: TextRange) -> BTreeSet<NodeId> {
+    /// Objects below a node whose `value`, or `secret`, is a credential by what stands beside it.
+    fn objects_of_credentials(&self, root: NodeId, within: TextRange) -> BTreeSet<NodeId> {
         let mut named = BTreeSet::new();
-        for id in (0..self.spans().len() as u32).map(NodeId) {
+        for id in (root.0..self.spans().len() as u32).map(NodeId) {
             let span = self.span(id);
-            if span.value.start < within.start {
-                continue;
+            if span.value.start >= within.end && id != root {
+                break;
             }
             let key = self.key(id);
             let value = span.value.slice(self.text);
@@ -450,8 +455,11 @@ impl<'a> Cover<'a> {
         if lines.is_empty() {
             return;
         }
-        let beside = self.document.comments.iter().map(|comment| comment.range).filter(|range| lines.contains(&line_of(range.start)));
-        let beside: Vec<TextRange> = beside.collect();
+        let first = lines.first().map_or(0, |at| *at as u32);
+        let last = self.hidden.iter().skip(from).map(|hidden| hidden.range.end).max().unwrap_or_default() as usize;
+        let end = self.text.get(last..).and_then(|rest| rest.find('\n')).map_or(self.text.len(), |length| last + length);
+        let within = self.comments_within(TextRange::new(first, end as u32));
+        let beside: Vec<TextRange> = within.filter(|range| lines.contains(&line_of(range.start))).collect();
         beside.into_iter().for_each(|range| self.hide(TextRange::new(range.start + 1, range.end), Form::Loose));
     }
 
