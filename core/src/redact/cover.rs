@@ -494,7 +494,7 @@ impl<'a> Cover<'a> {
             || of_header && name == "secret"
             || sets_headers(parent) && is_cookie(name, value)
             || below_header
-            || names_headers(parent) && self.is_rest_of_header(id, span)
+            || self.is_below_headers(id) && self.is_rest_of_header(id, span)
             || name == "key" && is_qualifier(parent)
             || key.is_empty() && parent == "key" && is_qualifier(self.key(grand))
             || (is_value_of_header(name) || matches!(name, "inline_string" | "inline_bytes"))

@@ -255,7 +255,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                 let ends_with_flag = || value.as_array().and_then(|items| last_text(items.last()?)).is_some_and(is_sensitive_flag);
                 follows_name = is_alone && is_sensitive_key(bare_key(key)) || ends_with_flag();
                 // A comma may have parted the name itself.
-                let is_rest = alone_before.take().is_some_and(|before| at.in_headers && is_sensitive_header(&format!("{before}{key}")));
+                let is_rest = alone_before.take().is_some_and(|before| at.near_headers && is_sensitive_header(&format!("{before}{key}")));
                 alone_before = is_alone.then(|| Str::new(key));
                 if is_value || is_credential(key) {
                     kept.credentials.push(Str::new(key));
