@@ -197,7 +197,7 @@ impl<'a> Positions<'a> {
         for at in core::iter::successors(Some(node), |at| spans.get(*at).map(|span| span.parent)) {
             let Some(key) = object.key_range(at).filter(|key| !key.is_empty() && self.hides(object.source.source, *key)) else { continue };
             let written = key.slice(self.text(object.source.source)).trim_matches(['"', '\'']);
-            if !written.is_empty() {
+            if !written.is_empty() && written.len() <= path.len() {
                 path = path.replace(written, REDACTED);
             }
         }

@@ -75,8 +75,11 @@ impl Veil {
     fn within<'v>(&'v self, text: &'v str, range: TextRange) -> impl Iterator<Item = &'v Hidden> {
         let from = self.documents.partition_point(|part| part.range.end <= range.start);
         let documents = self.documents.iter().enumerate().skip(from).take_while(move |(_, part)| part.range.start < range.end);
-        let hidden = documents.filter_map(|(at, _)| self.covered(text, at)).flat_map(|covered| &covered.hidden);
-        hidden.filter(move |hidden| hidden.range.start < range.end && range.start < hidden.range.end)
+        let of_document = move |covered: &'v Covered| {
+            let from = covered.hidden.partition_point(|hidden| hidden.range.end <= range.start);
+            covered.hidden.iter().skip(from).take_while(move |hidden| hidden.range.start < range.end)
+        };
+        documents.filter_map(|(at, _)| self.covered(text, at)).flat_map(of_document)
     }
 
     /// Whether anything is hidden in a range.
