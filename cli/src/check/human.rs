@@ -15,8 +15,6 @@ use std::fmt::Write;
 const NEAR_LINES: u32 = 8;
 /// Edits of one fix that are shown.
 const SHOWN_EDITS: usize = 3;
-/// Longer lines are not shown.
-const LONG_LINES: usize = 16 << 10;
 
 /// The whole report.
 pub fn report(findings: &[Finding], compilation: &Compilation, positions: &Positions<'_>, quiet: bool, style: &Style) -> String {
@@ -136,9 +134,6 @@ impl<'a> Excerpts<'a> {
 
     fn edit(&self, edit: &EditView) -> Option<Element<'a>> {
         let excerpt = self.positions.excerpt(edit.span.source, edit.span.range(), 0)?;
-        if excerpt.text.lines().any(|line| line.len() > LONG_LINES) {
-            return None;
-        }
         let range = within(edit.span.range(), excerpt.offset, excerpt.text.len());
         let snippet = Snippet::source(excerpt.text).line_start(excerpt.line as usize).path(plain(&edit.span.file).into_owned());
         Some(snippet.patch(Patch::new(range, plain(&edit.replacement).into_owned())).into())
@@ -167,8 +162,7 @@ impl<'a> Excerpts<'a> {
     fn element(&self, marks: &[&Mark<'_>]) -> Element<'a> {
         let first = marks[0].span;
         let whole = marks.iter().map(|mark| first_lines(mark.span, self.positions)).reduce(TextRange::join).unwrap_or_default();
-        let excerpt = self.positions.excerpt(first.source, whole, 1);
-        let Some(mut excerpt) = excerpt.filter(|excerpt| excerpt.text.lines().all(|line| line.len() <= LONG_LINES)) else {
+        let Some(mut excerpt) = self.positions.excerpt(first.source, whole, 1) else {
             let origin = Origin::path(plain(&first.file).into_owned()).line(first.line as usize).char_column(first.column as usize);
             return origin.into();
         };

@@ -12,6 +12,9 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use once_cell::race::OnceBox;
 
+/// Bytes of the longest line that an excerpt has.
+const LONG_LINES: u32 = 16 << 10;
+
 /// A range of an input's text. Lines and columns count from 1, ends are exclusive.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Span {
@@ -109,10 +112,7 @@ impl<'a> Positions<'a> {
         let (text, lines) = (self.text(source), self.lines(source)?);
         let point = |offset: u32| {
             let at = lines.position(text, offset);
-            let offset = lines.offset(text, at.line, at.column).unwrap_or(offset).max(offset.min(text.len() as u32));
-            let start = offset.saturating_sub(at.column) as usize;
-            let column = text.get(start..start + at.column as usize).map_or(at.column as usize, |before| before.chars().count());
-            (at.line + 1, column as u32 + 1, at.column_utf16)
+            (at.line + 1, at.column_chars + 1, at.column_utf16)
         };
         let (line, column, column_utf16) = point(range.start);
         let (end_line, end_column, end_column_utf16) = point(range.end);
@@ -167,13 +167,16 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// The lines that hold a range, and as many before and after it, key material masked.
+    /// The lines that hold a range, and as many before and after it, key material masked. `None` where one of them is too long for a person to read.
     pub fn excerpt(&self, source: SourceId, range: TextRange, around: u32) -> Option<Excerpt> {
         let (text, lines) = (self.text(source), self.lines(source)?);
         let first = lines.position(text, range.start).line.saturating_sub(around);
         let last = (lines.position(text, range.end).line + around).min(lines.line_count().saturating_sub(1));
         let start = lines.line_range(first)?.start;
         let end = lines.line_range(last)?.end;
+        if (first..=last).filter_map(|line| lines.line_range(line)).any(|line| line.len() > LONG_LINES) {
+            return None;
+        }
         Some(Excerpt { line: first + 1, offset: start, text: self.masked(source, TextRange::new(start, end)) })
     }
 

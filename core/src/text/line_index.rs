@@ -13,15 +13,40 @@ pub struct Position {
     pub line: u32,
     /// The column in UTF-8 bytes, the first being 0.
     pub column: u32,
+    /// The column in characters, the first being 0.
+    pub column_chars: u32,
     /// The column in UTF-16 units, the first being 0, as editors count.
     pub column_utf16: u32,
 }
 
+/// Bytes between two places up to which characters are counted in advance.
+const STEP: usize = 4096;
+
 /// Where each line of a text begins. Lines end at `\n`, `\r\n` or a lone `\r`.
+///
+/// A position costs the same however long its line is: a text of one line may have thousands of findings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineIndex {
     starts: Vec<u32>,
     len: u32,
+    /// What is before each [`STEP`] bytes. Empty where all is ASCII.
+    counts: Vec<Counts>,
+}
+
+/// How many characters a text has, and how many UTF-16 units.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Counts {
+    chars: u32,
+    utf16: u32,
+}
+
+impl Counts {
+    /// These, and what bytes of UTF-8 add; characters count where they begin.
+    fn and(self, bytes: &[u8]) -> Self {
+        let chars = bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count() as u32;
+        let pairs = bytes.iter().filter(|byte| **byte >= 0xF0).count() as u32;
+        Self { chars: self.chars + chars, utf16: self.utf16 + chars + pairs }
+    }
 }
 
 impl LineIndex {
@@ -36,7 +61,16 @@ impl LineIndex {
             }
             starts.push(at as u32 + 1);
         }
-        Self { starts, len: bytes.len() as u32 }
+        let counts = match bytes.is_ascii() {
+            true => Vec::new(),
+            false => core::iter::once(Counts::default())
+                .chain(bytes.chunks_exact(STEP).scan(Counts::default(), |before, chunk| {
+                    *before = before.and(chunk);
+                    Some(*before)
+                }))
+                .collect(),
+        };
+        Self { starts, len: bytes.len() as u32, counts }
     }
 
     /// How many lines the text has; a text that ends with a line break has an empty last line.
@@ -49,9 +83,17 @@ impl LineIndex {
         let offset = text.floor_char_boundary(offset.min(self.len) as usize) as u32;
         let line = self.starts.partition_point(|start| *start <= offset) - 1;
         let start = self.starts[line];
-        let before = text.get(start as usize..offset as usize).unwrap_or("");
-        let column_utf16 = if before.is_ascii() { before.len() } else { before.chars().map(char::len_utf16).sum() };
-        Position { line: line as u32, column: offset - start, column_utf16: column_utf16 as u32 }
+        let (from, to) = (self.before(text, start), self.before(text, offset));
+        Position { line: line as u32, column: offset - start, column_chars: to.chars - from.chars, column_utf16: to.utf16 - from.utf16 }
+    }
+
+    /// What is before an offset.
+    fn before(&self, text: &str, offset: u32) -> Counts {
+        let step = offset as usize / STEP;
+        match self.counts.get(step) {
+            Some(counts) => counts.and(text.as_bytes().get(step * STEP..offset as usize).unwrap_or_default()),
+            None => Counts { chars: offset, utf16: offset },
+        }
     }
 
     /// The offset of a line and a column in UTF-8 bytes; a column past the line's end means its end.

@@ -130,11 +130,23 @@ fn nodes_are_numbered_as_they_are_written() {
 }
 
 #[test]
+fn a_place_far_into_a_long_line_is_counted_as_one_near_its_start() {
+    let text = format!("a: 1\n{}\nb: 1\n", "é😀x".repeat(3000));
+    let lines = LineIndex::new(&text);
+    for (offset, _) in text.char_indices().step_by(7) {
+        let line = text[..offset].matches('\n').count();
+        let before = text[..offset].rsplit('\n').next().unwrap();
+        let (column, column_chars, column_utf16) = (before.len() as u32, before.chars().count() as u32, before.encode_utf16().count() as u32);
+        assert_eq!(lines.position(&text, offset as u32), Position { line: line as u32, column, column_chars, column_utf16 });
+    }
+}
+
+#[test]
 fn lines_and_columns_are_counted_in_bytes_and_in_utf16() {
     let text = "a: é😀x\r\nb: 1\n";
     let lines = LineIndex::new(text);
     let x = text.find('x').unwrap() as u32;
-    assert_eq!(lines.position(text, x), Position { line: 0, column: 9, column_utf16: 6 });
+    assert_eq!(lines.position(text, x), Position { line: 0, column: 9, column_chars: 5, column_utf16: 6 });
     assert_eq!(lines.offset(text, 0, 9), Some(x));
     assert_eq!(lines.offset_utf16(text, 0, 6), Some(x));
     assert_eq!(lines.offset(text, 1, 3), Some(text.find('1').unwrap() as u32));
