@@ -34,14 +34,24 @@ pub struct Admitted<'a> {
 struct Places {
     spec: Option<u32>,
     metadata: Option<u32>,
+    /// Among those of `spec`.
+    virtual_host: Option<u32>,
     has_annotations: bool,
+    may_have_class: bool,
 }
 
 impl Places {
     fn of(root: &Node) -> Self {
-        let place = |name| root.as_object().and_then(|of| of.position(name)).map(|at| at as u32);
-        let annotations = root.get("metadata").and_then(|metadata| metadata.get("annotations"));
-        Self { spec: place("spec"), metadata: place("metadata"), has_annotations: annotations.is_some_and(|of| !of.is_null()) }
+        let place = |of: &Node, name| of.as_object().and_then(|of| of.position(name)).map(|at| at as u32);
+        let is_there = |of: &str, name| root.get(of).and_then(|of| of.get(name)).is_some_and(|of| !of.is_null());
+        let has_annotations = is_there("metadata", "annotations");
+        Self {
+            spec: place(root, "spec"),
+            metadata: place(root, "metadata"),
+            virtual_host: root.get("spec").and_then(|spec| place(spec, "virtualhost")),
+            has_annotations,
+            may_have_class: has_annotations || is_there("spec", "ingressClassName"),
+        }
     }
 }
 
@@ -71,6 +81,17 @@ impl Admitted<'_> {
     /// Its `spec`.
     pub fn spec(&self) -> Cursor<'_> {
         self.root().entry(self.places.spec)
+    }
+
+    /// Its `spec.virtualhost`, which a root HTTPProxy has.
+    pub fn virtual_host(&self) -> Option<Cursor<'_>> {
+        let place = self.places.virtual_host?;
+        self.spec().entry(Some(place)).some()
+    }
+
+    /// Whether it has any annotation or field that may say its class.
+    pub fn may_have_class(&self) -> bool {
+        self.places.may_have_class
     }
 
     /// Its `metadata`.
@@ -146,12 +167,12 @@ impl Memory {
         admitted
     }
 
-    /// Begins a compile; `objects` is how many there are.
-    fn begin(&mut self, skip_validation: bool, objects: usize) {
+    /// Begins a compile.
+    fn begin(&mut self, skip_validation: bool) {
         if self.skip_validation != skip_validation {
             *self = Self { skip_validation, ..Self::default() };
         }
-        self.taken.begin(objects);
+        self.taken.begin();
     }
 }
 
@@ -173,7 +194,7 @@ impl<'a> Cluster<'a> {
         ledger: &mut Ledger,
         sink: &mut Findings,
     ) -> Self {
-        memory.begin(skip_validation, objects.len());
+        memory.begin(skip_validation);
         let known = memory.names.iter().map(|(kind, names)| (*kind, ByName::new(names.clone())));
         let mut cluster = Self { admitted: known.gathered(), ..Self::default() };
         let mut verdicts = new_verdicts(objects, skip_validation, executor, memory).into_iter();
@@ -214,7 +235,7 @@ impl<'a> Cluster<'a> {
                 }
             }
         }
-        memory.taken.end(objects.len());
+        memory.taken.end();
         cluster.admitted.values_mut().for_each(ByName::put_in_order);
         memory.names = cluster.admitted.iter().map(|(kind, held)| (*kind, held.names().clone())).gathered();
         cluster

@@ -5,9 +5,10 @@
 //!
 //! What must not be here: what a stage does.
 
-use super::cluster::{self, Cluster};
+use super::cluster;
 use super::kinds::Kind;
 use super::settings::Settings;
+use super::source::Source;
 use super::{lower, processor};
 use crate::compilation::GatewayId;
 use crate::resource::{Content, ObjectId};
@@ -47,9 +48,46 @@ impl CachedObject {
         Self(object.object.id, object.object.content.clone())
     }
 
+    /// Whether it is this object.
+    pub(super) fn is(&self, object: &cluster::Admitted<'_>) -> bool {
+        self.0 == object.object.id && Arc::ptr_eq(&self.1, &object.object.content)
+    }
+
+    /// Its namespace and name, by which objects are in order.
+    fn name(&self) -> (&str, &str) {
+        (self.1.key.namespace.as_deref().unwrap_or_default(), &self.1.key.name)
+    }
+
     /// Where it is, which is no other's as long as this holds it.
     pub(super) fn address(&self) -> usize {
         Arc::as_ptr(&self.1).addr()
+    }
+}
+
+/// Objects of a kind, in the order of their names.
+#[derive(Default)]
+pub(super) struct CachedObjects(Vec<CachedObject>);
+
+impl CachedObjects {
+    /// Brings them up to date; gives the namespaces and names of those that are others, that are new, and that are gone.
+    pub(super) fn update<'a>(&mut self, now: impl Iterator<Item = &'a cluster::Admitted<'a>>, mut changed: impl FnMut((&str, &str))) {
+        let mut now = now.peekable();
+        let same = self.0.iter().take_while(|known| now.next_if(|object| known.is(object)).is_some()).count();
+        let mut before = self.0.split_off(same).into_iter().peekable();
+        for object in now {
+            let name = (object.namespace().as_str(), object.name().as_str());
+            while let Some(gone) = before.next_if(|known| known.name() < name) {
+                changed(gone.name());
+            }
+            match before.next_if(|known| known.name() == name).filter(|known| known.is(object)) {
+                Some(known) => self.0.push(known),
+                None => {
+                    changed(name);
+                    self.0.push(CachedObject::new(object));
+                }
+            }
+        }
+        before.for_each(|gone| changed(gone.name()));
     }
 }
 
@@ -76,13 +114,13 @@ impl Memory {
 
 impl GatewayMemory {
     /// Forgets what was made in another world.
-    pub(super) fn prepare(&mut self, cluster: &Cluster<'_>, settings: &Settings) {
-        let objects = |kind: &[Kind]| kind.iter().flat_map(|kind| cluster.all(*kind)).map(CachedObject::new).collect::<Vec<_>>();
-        let world = World { settings: Some(settings.clone()), objects: objects(&WORLD) };
+    pub(super) fn prepare(&mut self, source: &Source<'_>) {
+        let objects = WORLD.iter().flat_map(|kind| source.cluster.all(*kind)).map(CachedObject::new).collect();
+        let world = World { settings: Some(source.settings.clone()), objects };
         if self.world != world {
             (self.world, self.processor, self.lower) = (world, processor::Memory::default(), lower::Memory::default());
         }
-        self.processor.services(objects(&[Kind::Service]));
-        self.lower.slices(objects(&[Kind::EndpointSlice]));
+        self.processor.update(source);
+        self.lower.update(source);
     }
 }

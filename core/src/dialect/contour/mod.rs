@@ -189,7 +189,7 @@ fn provision(
 fn run(cluster: &Cluster<'_>, settings: &Settings, memory: &mut GatewayMemory, ledger: &mut Ledger, sink: &mut Findings) -> (Ir, status::Statuses) {
     let source = Source::new(cluster, settings, ledger);
     duty::tell(&source, ledger);
-    memory.prepare(cluster, settings);
+    memory.prepare(&source);
     let processed = processor::process(&source, &mut memory.processor);
     processed.findings(sink);
     let ir = lower::lower(&processed.graph, &source, settings, &mut memory.lower, sink);

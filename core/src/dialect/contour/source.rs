@@ -277,6 +277,9 @@ pub fn full_name(text: &str, namespace: &str) -> Name {
 
 /// A class: annotations before the field, Contour's own annotation first.
 fn class_of<'o>(object: &'o Admitted<'_>) -> &'o str {
+    if !object.may_have_class() {
+        return "";
+    }
     let annotated = ["projectcontour.io/ingress.class", "kubernetes.io/ingress.class"].into_iter().find_map(|name| object.annotation(name));
     match annotated.map(Cursor::str) {
         Some(class) if !class.is_empty() => class,

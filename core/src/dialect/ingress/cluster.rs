@@ -88,7 +88,7 @@ fn new_verdicts(objects: &Objects, executor: &dyn Executor, memory: &Memory) -> 
 impl<'a> Cluster<'a> {
     /// Applies all documents in order.
     pub fn apply(objects: &'a Objects, executor: &dyn Executor, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Findings) -> Self {
-        memory.taken.begin(objects.len());
+        memory.taken.begin();
         let known = memory.names.iter().map(|(kind, names)| (*kind, ByName::new(names.clone())));
         let mut cluster = Self { held: known.gathered() };
         let mut verdicts = new_verdicts(objects, executor, memory).into_iter();
@@ -122,7 +122,7 @@ impl<'a> Cluster<'a> {
                 Err(errors) => ledger.set(object.id, State::Invalid(errors.first().map_or("the API server refuses it", String::as_str).into())),
             }
         }
-        memory.taken.end(objects.len());
+        memory.taken.end();
         cluster.held.values_mut().for_each(ByName::put_in_order);
         memory.names = cluster.held.iter().map(|(kind, held)| (*kind, held.names().clone())).gathered();
         cluster

@@ -139,14 +139,12 @@ fn read<'h, 'c, T: Clone>(
     is_read: impl Fn(&AdmittedObject<'_>) -> bool,
     read: impl Fn(&AdmittedObject<'_>) -> T,
 ) -> Vec<(&'h AdmittedObject<'c>, T)> {
-    let mut count = 0;
-    memory.begin(0);
+    memory.begin();
     let mut out = Vec::new();
     for held in cluster.all(kind).filter(|held| is_read(held)) {
-        count += 1;
         out.push((held, memory.or_make(held.object, || read(held))));
     }
-    memory.end(count);
+    memory.end();
     out
 }
 

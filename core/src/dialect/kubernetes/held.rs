@@ -3,7 +3,7 @@
 //! What must not be here: admission; what any object means.
 
 use crate::order::Order as _;
-use crate::resource::{Content, Object, ObjectId};
+use crate::resource::{Content, Object};
 use crate::text::Str;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -113,63 +113,57 @@ fn name_of(object: &impl Named) -> Name {
 /// What earlier compiles found out about objects. An object is known by its number and by the address of its content, which is no other's as long
 /// as this holds it.
 pub struct ByContent<T> {
-    known: HashMap<usize, Entry<T>>,
-    round: u32,
+    /// By the numbers of objects.
+    known: Vec<Option<Entry<T>>>,
+    /// How many of them this compile has come by.
+    seen: usize,
 }
 
 struct Entry<T> {
-    #[expect(dead_code, reason = "holds the address by which it is known")]
     content: Arc<Content>,
-    object: ObjectId,
     value: T,
-    /// The compile in which it was there last.
-    round: u32,
 }
 
 impl<T> Default for ByContent<T> {
     fn default() -> Self {
-        Self { known: HashMap::new(), round: 0 }
+        Self { known: Vec::new(), seen: 0 }
     }
 }
 
-fn address(object: &Object) -> usize {
-    Arc::as_ptr(&object.content).addr()
-}
-
 impl<T> ByContent<T> {
-    /// Begins a compile; `objects` is how many there are.
-    pub fn begin(&mut self, objects: usize) {
-        if self.round == u32::MAX {
-            *self = Self::default();
-        }
-        self.known.reserve(objects.saturating_sub(self.known.len()));
-        self.round += 1;
+    /// Begins a compile.
+    pub fn begin(&mut self) {
+        self.seen = 0;
     }
 
     /// What is known of an object.
     pub fn get(&mut self, object: &Object) -> Option<&T> {
-        let known = self.known.get_mut(&address(object)).filter(|known| known.object == object.id)?;
-        known.round = self.round;
-        Some(&known.value)
+        let at = object.id.index()?;
+        self.seen = self.seen.max(at + 1);
+        let known = self.known.get(at)?.as_ref()?;
+        Arc::ptr_eq(&known.content, &object.content).then_some(&known.value)
     }
 
     /// Whether something is known of an object.
     pub fn knows(&self, object: &Object) -> bool {
-        self.known.get(&address(object)).is_some_and(|known| known.object == object.id)
+        let known = object.id.index().and_then(|at| self.known.get(at)?.as_ref());
+        known.is_some_and(|known| Arc::ptr_eq(&known.content, &object.content))
     }
 
     /// Keeps what was found out about an object.
     pub fn put(&mut self, object: &Object, value: T) {
-        let entry = Entry { content: object.content.clone(), object: object.id, value, round: self.round };
-        self.known.insert(address(object), entry);
+        let Some(at) = object.id.index() else { return };
+        if self.known.len() <= at {
+            self.known.resize_with(at + 1, || None);
+        }
+        if let Some(place) = self.known.get_mut(at) {
+            *place = Some(Entry { content: object.content.clone(), value });
+        }
     }
 
-    /// Ends a compile: forgets what is not there any more, where that is much.
-    pub fn end(&mut self, objects: usize) {
-        if self.known.len() > objects + objects / 4 + 64 {
-            let round = self.round;
-            self.known.retain(|_, known| known.round == round);
-        }
+    /// Ends a compile: forgets objects behind the last that it came by.
+    pub fn end(&mut self) {
+        self.known.truncate(self.seen);
     }
 }
 

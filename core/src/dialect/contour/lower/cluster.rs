@@ -244,7 +244,7 @@ fn clusters_of(routes: &Routes) -> Vec<Named> {
         let mirrors = route.mirrors.iter().map(|mirror| &mirror.cluster);
         route.clusters.iter().chain(mirrors).map(named).collect::<Vec<_>>()
     };
-    let mut clusters: Vec<Named> = routes.values().flat_map(of_route).collect();
+    let mut clusters: Vec<Named> = routes.iter().flat_map(of_route).collect();
     clusters.order_by(|a, b| a.0.cmp(&b.0));
     clusters.dedup_by(|later, first| later.0 == first.0);
     clusters

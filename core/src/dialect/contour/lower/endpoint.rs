@@ -5,6 +5,7 @@
 use super::Lowering;
 use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::model::{ExtensionCluster, Service};
+use crate::dialect::contour::source::Source;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::ir::{Endpoint, Locality};
 use crate::order::Order as _;
@@ -24,7 +25,7 @@ pub(super) struct Slices<'a> {
 }
 
 impl<'a> Slices<'a> {
-    pub(super) fn new(source: &crate::dialect::contour::source::Source<'a>) -> Self {
+    fn new(source: &Source<'a>) -> Self {
         let (mut of_services, mut assumed): (BTreeMap<(Str, Str), Vec<Cursor<'a>>>, _) = (BTreeMap::new(), BTreeSet::new());
         for slice in source.all(Kind::EndpointSlice) {
             let service = slice.metadata().field("labels").field("kubernetes.io/service-name");
@@ -37,7 +38,12 @@ impl<'a> Slices<'a> {
     }
 }
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
+    /// The EndpointSlices, which only clusters that are lowered anew ask for.
+    fn slices(&self) -> &Slices<'a> {
+        self.slices.get_or_init(|| Slices::new(self.source))
+    }
+
     /// Where a Service has no endpoints, there is no locality either.
     pub(super) fn endpoints_of_service(&mut self, service: &Service) -> Vec<Locality> {
         // A cluster has one Service, so that without a weight it has all of the load.
@@ -58,7 +64,7 @@ impl Lowering<'_> {
     /// Whether there are endpoints, and all are of the input: those that are assumed stand for others, which Contour knows.
     pub(super) fn are_written(&self, localities: &[Locality]) -> bool {
         let mut endpoints = localities.iter().flat_map(|locality| &locality.endpoints).peekable();
-        let is_written = |endpoint: &Sourced<Endpoint>| endpoint.origin.is_some_and(|origin| !self.slices.assumed.contains(&origin.object()));
+        let is_written = |endpoint: &Sourced<Endpoint>| endpoint.origin.is_some_and(|origin| !self.slices().assumed.contains(&origin.object()));
         endpoints.peek().is_some() && endpoints.all(is_written)
     }
 
@@ -71,7 +77,7 @@ impl Lowering<'_> {
         let mut found: Vec<Sourced<Endpoint>> = Vec::new();
         let mut known: BTreeSet<(Str, u16)> = BTreeSet::new();
         let mut health_check_port = None;
-        let slices = self.slices.of_services.get(&(service.namespace.clone(), service.name.clone())).cloned().unwrap_or_default();
+        let slices = self.slices().of_services.get(&(service.namespace.clone(), service.name.clone())).cloned().unwrap_or_default();
         for slice in slices {
             let mut endpoints: Vec<Cursor<'_>> = slice.field("endpoints").items().collect();
             endpoints.order_by_key(|endpoint| first_address(*endpoint).str());

@@ -135,7 +135,8 @@ impl Lowering<'_> {
         let mut named = Vec::new();
         let mut others = Vec::new();
         let alpn = self.alpn();
-        let fallback_hosts: Vec<&SecureVirtualHost> = listener.secure_hosts.values().filter(|host| host.fallback.is_some()).collect();
+        let fallback_hosts: Vec<&SecureVirtualHost> =
+            listener.secure_hosts.values().map(|host| &**host).filter(|host| host.fallback.is_some()).collect();
         let mut with_fallback = false;
         for host in listener.secure_hosts.values() {
             let chain = self.secure_chain(listener, host, &alpn);

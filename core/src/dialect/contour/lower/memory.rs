@@ -4,8 +4,10 @@
 //! What must not be here: how anything is lowered.
 
 use super::cluster::Named;
-use crate::dialect::contour::memory::CachedObject;
+use crate::dialect::contour::kinds::Kind;
+use crate::dialect::contour::memory::CachedObjects;
 use crate::dialect::contour::model::{Cluster, Route, Routes, VirtualHost};
+use crate::dialect::contour::source::Source;
 use crate::ir;
 use crate::text::Str;
 use alloc::sync::Arc;
@@ -15,7 +17,7 @@ use hashbrown::HashMap;
 /// What earlier compiles lowered.
 #[derive(Default)]
 pub struct Memory {
-    slices: Vec<CachedObject>,
+    slices: CachedObjects,
     /// By name, and whether it is the host with TLS.
     hosts: HashMap<(Str, bool), Host>,
     /// By the address of the routes.
@@ -74,11 +76,9 @@ impl Lowered {
 
 impl Memory {
     /// Takes note of where the endpoints of clusters are written.
-    pub(in super::super) fn slices(&mut self, slices: Vec<CachedObject>) {
-        if self.slices != slices {
-            self.slices = slices;
-            self.clusters.clear();
-        }
+    pub(in super::super) fn update(&mut self, source: &Source<'_>) {
+        let clusters = &mut self.clusters;
+        self.slices.update(source.all(Kind::EndpointSlice), |_| clusters.clear());
     }
 
     pub(super) fn begin(&mut self) {

@@ -36,6 +36,7 @@ use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::string::ToString as _;
+use core::cell::OnceCell;
 use core::time::Duration;
 
 /// How Contour spells what Envoy lets one say in two ways.
@@ -44,10 +45,17 @@ const SPELLING: Spelling = Spelling { compressor_content_type: true, ext_authz_v
 /// Lowers a finished graph.
 pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, memory: &mut Memory, sink: &mut Findings) -> Ir {
     let materials = tls::Materials::new(source);
-    let slices = endpoint::Slices::new(source);
     memory.begin();
-    let mut lowering =
-        Lowering { graph, source, settings, materials, slices, memory, findings: DistinctFindings::default(), client_certificate: None };
+    let mut lowering = Lowering {
+        graph,
+        source,
+        settings,
+        materials,
+        slices: OnceCell::new(),
+        memory,
+        findings: DistinctFindings::default(),
+        client_certificate: None,
+    };
     let (listeners, mut beside) = lowering.listeners();
     let clusters = lowering.clusters();
     beside.certificates.extend(lowering.client_certificate.take());
@@ -75,7 +83,7 @@ struct Lowering<'a> {
     source: &'a Source<'a>,
     settings: &'a Settings,
     materials: tls::Materials<'a>,
-    slices: endpoint::Slices<'a>,
+    slices: OnceCell<endpoint::Slices<'a>>,
     memory: &'a mut Memory,
     findings: DistinctFindings,
     /// The certificate that clusters of routes show, if any does.

@@ -75,7 +75,7 @@ impl Lowering<'_> {
         };
         let mut lowered = Vec::with_capacity(host.routes.len());
         let mut made = Lowered::new(host);
-        for of in ordered(host.routes.values()) {
+        for of in ordered(host.routes.iter()) {
             let known = before.as_ref().and_then(|before| before.route(of.route));
             let (before, is_known) = (self.findings.reports(), known.is_some());
             let Some(route) = known.or_else(|| self.route(&of, name, secure).map(Arc::new)) else { continue };

@@ -10,6 +10,7 @@ mod cluster;
 mod condition;
 mod policy;
 mod route;
+mod routes;
 mod secret;
 mod service;
 mod setting;
@@ -23,6 +24,7 @@ pub use policy::{
     RateLimitPolicy,
 };
 pub use route::{DirectResponse, InternalRedirect, Mirror, PathRewrite, Redirect, RetryPolicy, Route};
+pub use routes::Routes;
 pub use secret::{Material, MaterialKind};
 pub use service::{CircuitBreakers, Port, Service};
 pub use setting::{CookieRewrite, HeadersPolicy, RouteTimeouts, Timeout};
@@ -60,9 +62,9 @@ pub struct Listener {
     /// Name of the table of the fallback certificate's hosts.
     pub fallback_route_config: Str,
     /// Hosts without TLS, by name.
-    pub hosts: BTreeMap<Str, VirtualHost>,
+    pub hosts: BTreeMap<Str, Arc<VirtualHost>>,
     /// Hosts with TLS, by name.
-    pub secure_hosts: BTreeMap<Str, SecureVirtualHost>,
+    pub secure_hosts: BTreeMap<Str, Arc<SecureVirtualHost>>,
     /// The whole port forwards TCP.
     pub tcp_proxy: Option<TcpProxy>,
     /// Every route may upgrade to websockets.
@@ -88,13 +90,10 @@ pub struct VirtualHost {
     pub origins: Vec<Origin>,
 }
 
-/// Routes by what they match: the last one wins.
-pub type Routes = BTreeMap<Conditions, Arc<Route>>;
-
 impl VirtualHost {
     /// Adds a route, in place of one that matches the same.
     pub fn add(&mut self, route: Arc<Route>) {
-        Arc::make_mut(&mut self.routes).insert(route.conditions.clone(), route);
+        Arc::make_mut(&mut self.routes).add(route);
     }
 
     /// Adds routes one after another; `table` is what they come to by themselves.

@@ -3,16 +3,19 @@
 //! What must not be here: routes and TCP.
 
 use super::delegation::{Delegation, Orphans, Root};
+use super::memory::{Hosts, Listeners};
 use super::policy::InvalidAddresses;
 use super::record::Record;
 use super::{Processing, is_delegation, policy, tls_version};
 use crate::diagnostic::Reported;
 use crate::dialect::contour::cluster::Admitted;
+use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::model::{PeerValidation, RateLimitPolicy, Route, Routes};
 use crate::dialect::contour::source::{full_name, quoted};
+use crate::dialect::contour::status::DetailedCondition;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::ir;
-use crate::order::Order as _;
+use crate::order::{Gather as _, Order as _};
 use crate::resource::Sourced;
 use crate::schema::go_quoted;
 use crate::text::Str;
@@ -28,18 +31,16 @@ impl<'a> Processing<'a> {
         let mut by_fqdn: BTreeMap<String, Vec<&'a Admitted<'a>>> = BTreeMap::new();
         let source = self.source;
         for proxy in source.proxies.iter() {
-            match proxy.spec().field("virtualhost").some() {
+            match proxy.virtual_host() {
                 Some(virtual_host) => by_fqdn.entry(virtual_host.field("fqdn").str().to_lowercase()).or_default().push(proxy),
-                None => {
-                    orphans.insert(proxy.object.id);
-                }
+                None => orphans.insert(proxy.object.id),
             }
         }
+        let listeners = Listeners { http: self.single_listener("http").ok(), https: self.single_listener("https").ok() };
+        self.memory.begin(&listeners, source.all(Kind::ExtensionService).next().is_some());
         for (fqdn, proxies) in by_fqdn {
             if let [proxy] = proxies[..] {
-                let mut record = Record::default();
-                self.root(proxy, &mut orphans, &mut record).ok();
-                self.proxies.commit(&proxy.full_name(), record.condition);
+                self.only_root(proxy, &listeners, &mut orphans);
                 continue;
             }
             let names: Vec<String> = proxies.iter().map(|proxy| format!("{}/{}", proxy.namespace(), proxy.name())).collect();
@@ -53,10 +54,11 @@ impl<'a> Processing<'a> {
                 self.proxies.commit(&proxy.full_name(), record.condition);
             }
         }
+        self.memory.end();
         if orphans.is_empty() {
             return;
         }
-        for proxy in source.proxies.iter().filter(|proxy| orphans.contains(&proxy.object.id)) {
+        for proxy in source.proxies.iter().filter(|proxy| orphans.contains(proxy.object.id)) {
             let mut record = Record::default();
             let message = "this HTTPProxy is not part of a delegation chain from a root HTTPProxy";
             record.error("Orphaned", "Orphaned", message, proxy.root().origin());
@@ -64,8 +66,47 @@ impl<'a> Processing<'a> {
         }
     }
 
+    /// A root whose host no other root has. Where nothing is another that it was made of, it adds to the graph what it added before.
+    fn only_root(&mut self, proxy: &'a Admitted<'a>, listeners: &Listeners, orphans: &mut Orphans) {
+        let fqdn = proxy.spec().field("virtualhost").field("fqdn").str();
+        let listener = |name: &Option<Str>| name.as_ref().and_then(|name| self.graph.listeners.get(name));
+        let (http, https) = (listener(&listeners.http), listener(&listeners.https));
+        let is_new = http.is_none_or(|of| !of.hosts.contains_key(fqdn)) && https.is_none_or(|of| !of.secure_hosts.contains_key(fqdn));
+        if is_new && let Some(hosts) = self.memory.hosts(proxy) {
+            return self.add_hosts(proxy, listeners, &hosts, orphans);
+        }
+        let (mut record, mut way) = (Record::default(), Delegation::default());
+        self.memory.open(proxy.object.id);
+        self.root(proxy, &mut way, orphans, &mut record).ok();
+        self.memory.close(proxy.object.id);
+        let is_silent = record.condition.is_silent() && !way.has_findings;
+        self.proxies.commit(&proxy.full_name(), record.condition);
+        // Ways of TCP are not cached.
+        if is_new && is_silent && !proxy.spec().field("tcpproxy").exists() {
+            let listener = |name: &Option<Str>| name.as_ref().and_then(|name| self.graph.listeners.get(name));
+            let host = listener(&listeners.http).and_then(|of| of.hosts.get(fqdn)).cloned();
+            let secure_host = listener(&listeners.https).and_then(|of| of.secure_hosts.get(fqdn)).cloned();
+            self.memory.keep_hosts(proxy, Hosts { host, secure_host, reached: way.reached }, way.depends_on);
+        }
+    }
+
+    /// Adds the hosts of a root, about which there is nothing to say.
+    fn add_hosts(&mut self, proxy: &Admitted<'_>, listeners: &Listeners, hosts: &Hosts, orphans: &mut Orphans) {
+        if let (Some(listener), Some(host)) = (&listeners.http, &hosts.host) {
+            self.listener(listener).hosts.insert(host.name.value.clone(), host.clone());
+        }
+        if let (Some(listener), Some(secure)) = (&listeners.https, &hosts.secure_host) {
+            self.listener(listener).secure_hosts.insert(secure.host.name.value.clone(), secure.clone());
+        }
+        for reached in &hosts.reached {
+            self.proxies.commit(&reached.name, DetailedCondition::default());
+            orphans.remove(reached.id);
+        }
+        self.proxies.commit(&proxy.full_name(), DetailedCondition::default());
+    }
+
     /// Everything about a root.
-    fn root(&mut self, proxy: &'a Admitted<'a>, orphans: &mut Orphans, record: &mut Record) -> Result<(), Reported> {
+    fn root(&mut self, proxy: &'a Admitted<'a>, way: &mut Delegation<'a>, orphans: &mut Orphans, record: &mut Record) -> Result<(), Reported> {
         let spec = proxy.spec();
         let virtual_host = spec.field("virtualhost");
         let fqdn = virtual_host.field("fqdn");
@@ -110,7 +151,7 @@ impl<'a> Processing<'a> {
             }
             self.tcp_proxy(proxy, &mut Vec::new(), &root.host, orphans, record)?;
         }
-        let routes = self.routes(&root, proxy, &[], &mut Delegation::default(), orphans, record);
+        let routes = self.routes(&root, proxy, &[], way, orphans, record);
         self.virtual_hosts(&root, routes, record)
     }
 
@@ -267,7 +308,8 @@ impl<'a> Processing<'a> {
         };
         let host = self.host(&listener, &root.host);
         host.ip_filter.clone_from(&ip_filter);
-        let table = self.add_routes(root, &listener, &routes);
+        let table: Arc<Routes> = Arc::new(routes.iter().cloned().gathered());
+        self.host(&listener, &root.host).add_all(&routes, &table);
         if !root.enforce_tls || spec.field("tcpproxy").exists() {
             return Ok(());
         }
@@ -288,13 +330,6 @@ impl<'a> Processing<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Adds routes to a root's host without TLS; gives them as the host's table has them.
-    fn add_routes(&mut self, root: &Root<'a>, listener: &Str, routes: &[Arc<Route>]) -> Arc<Routes> {
-        let table = self.memory.table(root.proxy.object.id, routes);
-        self.host(listener, &root.host).add_all(routes, &table);
-        table
     }
 
     /// The rate limits of a host: its own, and an administrator's where it has no global ones and does not refuse them.

@@ -152,7 +152,7 @@ impl Processing<'_> {
         let Ok(listener) = self.single_listener("https") else { return Ok(()) };
         let secure = self.graph.listeners.get_mut(&listener).and_then(|listener| listener.secure_hosts.get_mut(&host.value));
         if let Some(secure) = secure.filter(|_| host.value != "*") {
-            secure.host.add(route);
+            Arc::make_mut(secure).host.add(route);
         }
         Ok(())
     }

@@ -156,7 +156,6 @@ fn tls_version(at: Cursor<'_>, default: &'static str) -> Sourced<Str> {
 
 /// Makes the graph.
 pub fn process<'a>(source: &'a Source<'a>, memory: &'a mut Memory) -> Processing<'a> {
-    memory.begin();
     let mut processing = Processing {
         source,
         graph: Graph::default(),
@@ -174,7 +173,6 @@ pub fn process<'a>(source: &'a Source<'a>, memory: &'a mut Memory) -> Processing
     processing.gateways();
     processing.prune();
     processing.addresses();
-    processing.memory.end();
     processing
 }
 
@@ -191,14 +189,14 @@ impl Processing<'_> {
 
     /// The host of a listener, made where there is none.
     fn host(&mut self, listener: &Str, name: &Sourced<Str>) -> &mut VirtualHost {
-        let host = self.listener(listener).hosts.entry(name.value.clone()).or_default();
+        let host = Arc::make_mut(self.listener(listener).hosts.entry(name.value.clone()).or_default());
         name_host(host, name);
         host
     }
 
     /// The TLS host of a listener, made where there is none.
     fn secure_host(&mut self, listener: &Str, name: &Sourced<Str>) -> &mut SecureVirtualHost {
-        let host = self.listener(listener).secure_hosts.entry(name.value.clone()).or_default();
+        let host = Arc::make_mut(self.listener(listener).secure_hosts.entry(name.value.clone()).or_default());
         name_host(&mut host.host, name);
         host
     }

@@ -2,8 +2,8 @@
 //!
 //! What must not be here: the host that they belong to.
 
-use super::delegation::{DEEPEST, Delegation, Orphans, Root, variables};
-use super::memory::Visit;
+use super::delegation::{DEEPEST, Delegation, Orphans, Reached, Root, variables};
+use super::memory::{Dependency, Visit, dependencies};
 use super::record::Record;
 use super::{Processing, condition, header, policy};
 use crate::diagnostic::Reported;
@@ -68,7 +68,7 @@ impl<'a> Processing<'a> {
         }
         let visit = Visit::new(&way.visited, conditions);
         way.visited.pop();
-        let Ok(own) = self.own_routes(root, proxy, conditions, visit, record) else { return Vec::new() };
+        let Ok(own) = self.own_routes(root, proxy, conditions, visit, &mut way.depends_on, record) else { return Vec::new() };
         if routes.is_empty() {
             return own;
         }
@@ -84,9 +84,12 @@ impl<'a> Processing<'a> {
         proxy: &'a Admitted<'a>,
         conditions: &[Cursor<'a>],
         visit: Visit,
+        depends_on: &mut Vec<Dependency>,
         record: &mut Record,
     ) -> Result<Vec<Arc<Route>>, Reported> {
-        if let Some(routes) = self.memory.routes(&visit, self.source) {
+        let id = root.proxy.object.id;
+        if let Some((routes, known)) = self.memory.routes(id, &visit) {
+            depends_on.extend_from_slice(known);
             return Ok(routes);
         }
         let before = record.reports();
@@ -100,7 +103,9 @@ impl<'a> Processing<'a> {
             routes = expand_prefixes(routes);
         }
         if record.reports() == before {
-            self.memory.keep_routes(visit, self.source, proxy, &routes);
+            let own = dependencies(proxy);
+            depends_on.extend_from_slice(&own);
+            self.memory.keep_routes(id, visit, &routes, own);
         }
         Ok(routes)
     }
@@ -143,7 +148,7 @@ impl<'a> Processing<'a> {
             record.error("IncludeError", "IncludeNotFound", format!("include {}/{} not found", name.0, name.1), include.field("name").origin());
             return bad_gateway(&own, include, proxy);
         };
-        if next.spec().field("virtualhost").exists() {
+        if next.virtual_host().is_some() {
             let message = format!("root httpproxy cannot include another root httpproxy ({}/{})", name.0, name.1);
             record.error("IncludeError", "RootIncludesRoot", message, include.field("name").origin());
             return bad_gateway(&own, include, proxy);
@@ -151,8 +156,10 @@ impl<'a> Processing<'a> {
         let all: Vec<Cursor<'a>> = conditions.iter().copied().chain(own).collect();
         let mut inner = Record::default();
         let routes = self.routes(root, next, &all, way, orphans, &mut inner);
+        way.has_findings |= !inner.condition.is_silent();
         self.proxies.commit(&name, inner.condition);
-        orphans.remove(&next.object.id);
+        orphans.remove(next.object.id);
+        way.reached.push(Reached { id: next.object.id, name });
         routes
     }
 

@@ -84,11 +84,11 @@ impl<'a> Processing<'a> {
             let message = format!("include {}/{} not found", name.0, name.1);
             return Err(record.error("TCPProxyIncludeError", "IncludeNotFound", message, include.origin()));
         };
-        if next.spec().field("virtualhost").exists() {
+        if next.virtual_host().is_some() {
             let message = format!("root httpproxy cannot include another root httpproxy ({}/{})", name.0, name.1);
             return Err(record.error("TCPProxyIncludeError", "RootIncludesRoot", message, include.origin()));
         }
-        orphans.remove(&next.object.id);
+        orphans.remove(next.object.id);
         if visited.contains(&name) || visited.len() >= DEEPEST {
             let path: Vec<String> = visited.iter().chain([&name]).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
             let message = format!("include creates a cycle: {}", path.join(" -> "));

@@ -64,7 +64,11 @@ impl Attachment<'_, '_> {
     pub(super) fn add(&mut self, listener: &GatewayListener<'_>, hosts: &[Sourced<Str>], routes: &[Arc<Route>]) -> Result<(), Option<Origin>> {
         let graph = self.processing.listener(&listener.graph_name);
         let conflict = |route: &Arc<Route>, name: &Str| {
-            let host = if listener.secret.is_some() { graph.secure_hosts.get(name).map(|secure| &secure.host) } else { graph.hosts.get(name) };
+            let host = if listener.secret.is_some() {
+                graph.secure_hosts.get(name).map(|secure| &secure.host)
+            } else {
+                graph.hosts.get(name).map(|host| &**host)
+            };
             let same = host.and_then(|host| host.routes.get(&route.conditions));
             same.filter(|same| same.source.0 == route.source.0)
         };
