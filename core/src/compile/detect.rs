@@ -10,6 +10,7 @@ use crate::text;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Range;
 use memchr::memmem::{self, Finder};
 
 /// The dialects of an input, and why.
@@ -107,17 +108,67 @@ fn recognise_with(inputs: &Inputs, languages: impl Iterator<Item = &'static [Cla
     found
 }
 
-/// Which claims hold in which texts, as far as they were looked for: texts that are as they were are not searched again.
+/// Which claims hold in which texts, as far as they were looked for: texts that are as they were are not searched again, and of a text that was
+/// edited only the part that is another, where a claim's word was nowhere before.
 #[derive(Default)]
 pub(super) struct ClaimMemory {
     texts: Vec<Searched>,
 }
 
-/// A text, and a bit for each claim: whether it was looked for, and whether it holds.
+/// A text, and a bit for each claim: whether it was looked for, whether it holds, and whether its word is nowhere in the text.
 struct Searched {
     text: Arc<str>,
     looked: u64,
     held: u64,
+    absent: u64,
+    before: Option<Edited>,
+}
+
+/// The text that was there before an edit.
+struct Edited {
+    /// The claims whose words were nowhere in it.
+    absent: u64,
+    /// Where the text of now is another.
+    differs: Range<usize>,
+}
+
+impl Searched {
+    /// A text that nobody searched, in place of another.
+    fn new(text: &Arc<str>, before: Option<Self>) -> Self {
+        let edited = |before: Self| Edited { absent: before.absent, differs: difference(&before.text, text) };
+        Self { text: text.clone(), looked: 0, held: 0, absent: 0, before: before.filter(|before| before.absent != 0).map(edited) }
+    }
+
+    /// Looks for a claim.
+    fn look(&mut self, bit: u64, search: &Search<'_>) {
+        let is_absent = match self.before.as_ref().filter(|before| before.absent & bit != 0) {
+            Some(before) => !search.has_word(reach(&self.text, &before.differs, search.rare.needle().len())),
+            None => false,
+        };
+        let held = if is_absent { None } else { search.look(&self.text) };
+        self.looked |= bit;
+        match held {
+            Some(true) => self.held |= bit,
+            Some(false) => {}
+            None => self.absent |= bit,
+        }
+    }
+}
+
+/// Where a text differs from the one before: everything around that is the same.
+fn difference(before: &str, now: &str) -> Range<usize> {
+    const STEP: usize = 1024;
+    let (before, now) = (before.as_bytes(), now.as_bytes());
+    let same = before.chunks(STEP).zip(now.chunks(STEP)).take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum();
+    let (before, rest) = (before.get(same..).unwrap_or_default(), now.get(same..).unwrap_or_default());
+    let same_end: usize = before.rchunks(STEP).zip(rest.rchunks(STEP)).take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum();
+    same..now.len() - same_end
+}
+
+/// A range of a text, and as much around it as a word of this length may reach out of it.
+fn reach<'t>(text: &'t str, range: &Range<usize>, length: usize) -> &'t [u8] {
+    let (start, end) = (range.start.saturating_sub(length), range.end.saturating_add(length).min(text.len()));
+    text.as_bytes().get(start..end).unwrap_or_default()
 }
 
 impl ClaimMemory {
@@ -132,8 +183,10 @@ impl ClaimMemory {
             if known.as_ref().is_some_and(|known| !is(known, text)) && before.peek().is_some_and(|next| is(next, text)) {
                 known = before.next();
             }
-            let known = known.filter(|known| is(known, text));
-            self.texts.push(known.unwrap_or_else(|| Searched { text: text.clone(), looked: 0, held: 0 }));
+            self.texts.push(match known {
+                Some(known) if is(&known, text) => known,
+                other => Searched::new(text, other),
+            });
         }
     }
 
@@ -147,8 +200,7 @@ impl ClaimMemory {
                 return search.is_in(&known.text);
             }
             if known.looked & bit == 0 {
-                known.looked |= bit;
-                known.held |= if search.is_in(&known.text) { bit } else { 0 };
+                known.look(bit, &search);
             }
             known.held & bit != 0
         })
@@ -212,20 +264,27 @@ impl<'c> Search<'c> {
         Self { claim, rare: Finder::new(rare) }
     }
 
+    fn has_word(&self, text: &[u8]) -> bool {
+        self.rare.find(text).is_some()
+    }
+
     fn is_in(&self, text: &str) -> bool {
+        self.look(text) == Some(true)
+    }
+
+    /// Whether it holds in a text. `None` where its word is nowhere in it.
+    fn look(&self, text: &str) -> Option<bool> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut places = self.rare.find_iter(text.as_bytes()).peekable();
-        if places.peek().is_none() {
-            return false;
-        }
-        match self.claim {
+        places.peek()?;
+        Some(match self.claim {
             Claim::Version(_) | Claim::SharedVersion(_) => begins_version(text, places),
             Claim::Annotation(_) | Claim::SharedAnnotation(_) => begins_key(text, places),
             Claim::IngressClass(class) => is_class(text, class),
             Claim::Field(key, value) => has_field(text, key, value, places),
             Claim::Block(name) => begins_block(text, name, places),
             Claim::Keys(first, others) => places.any(|at| is_key(text, at, first)) && has_keys(text, first, others),
-        }
+        })
     }
 }
 

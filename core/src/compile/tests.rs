@@ -98,6 +98,33 @@ fn what_other_programs_write_in_hcl_is_not_consuls() {
 }
 
 #[test]
+fn an_edited_text_is_of_the_dialects_of_which_it_would_be_by_itself() {
+    let filler = "# nothing\n".repeat(300);
+    let words = ["apiVersion: projectcontour.io/v1\n", "apiVersion: getambassador.io/v2\n", "service {\n", "spec: {ingressClassName: contour}\n"];
+    let mut memory = detect::ClaimMemory::default();
+    for word in words {
+        for cut in 1..word.len() {
+            let (begin, end) = word.split_at(cut);
+            // The word comes together where something between its halves goes, is taken apart again, and is put in as a whole.
+            let texts = [
+                format!("{filler}{begin}x{end}{filler}"),
+                format!("{filler}{word}{filler}"),
+                format!("{filler}{begin}\n{filler}{end}{filler}"),
+                format!("{filler}{filler}"),
+                format!("{filler}{word}{filler}"),
+                word.into(),
+                String::new(),
+            ];
+            for text in texts {
+                let inputs = Inputs::one("input.yaml", text.as_str());
+                let found = detect::detect_with(&inputs, dialect::ALL, &mut memory);
+                assert_eq!(found, detect(&inputs, dialect::ALL), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_only_mentioned_does_not_count() {
     assert_eq!(of(&["# see apiVersion: projectcontour.io/v1\n", "text: about projectcontour.io/v1\n"]), "ambassador");
     assert_eq!(of(&["#  ingressClassName: contour\n", ""]), "ambassador");
