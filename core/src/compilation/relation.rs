@@ -4,7 +4,6 @@
 
 use crate::resource::{ObjectId, Origin, ResourceKey};
 use crate::text::Str;
-use alloc::string::String;
 
 /// One field of one object naming another object.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,12 +27,12 @@ pub struct Relation {
 }
 
 /// What it means that an object is not in the input.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Absent {
-    /// Something is missing, and why that is said.
-    Hole(String),
-    /// Nothing is wrong: it is taken to be elsewhere.
-    Assumed(String),
+    /// Something is missing.
+    Hole,
+    /// Nothing is wrong: it is taken to be elsewhere; how that is said.
+    Assumed(&'static str),
     /// The field names no object then.
     Nothing,
 }

@@ -17,7 +17,7 @@ use crate::compilation::{Compilation, Gateway, GatewayId, Outcome, SideRef, Stat
 use crate::diagnostic::{Severity, codes};
 use crate::ir::{Ir, NetworkFilter, RouteMatch};
 use crate::order::{Gather as _, Order as _};
-use crate::resource::{Object, ObjectId};
+use crate::resource::{Object, ObjectId, ResourceKey};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -364,16 +364,23 @@ impl Facts {
             is_partial: false,
             makers: HashMap::new(),
         };
-        let mut by_key = HashMap::new();
-        for object in side.objects().iter() {
-            by_key.entry((&object.key.kind, &object.key.namespace, &object.key.name)).or_insert(object.id);
-            if let Some((holder, _)) = object.parent {
-                *facts.holds.entry(holder).or_default() += 1;
-            }
+        for (holder, _) in side.objects().iter().filter_map(|object| object.parent) {
+            *facts.holds.entry(holder).or_default() += 1;
         }
+        // Most findings have a place.
+        let mut by_key: Option<HashMap<_, ObjectId>> = None;
+        let mut named = |key: &ResourceKey| {
+            let by_key = by_key.get_or_insert_with(|| {
+                let mut by_key = HashMap::new();
+                for object in side.objects().iter() {
+                    by_key.entry((&object.key.kind, &object.key.namespace, &object.key.name)).or_insert(object.id);
+                }
+                by_key
+            });
+            by_key.get(&(&key.kind, &key.namespace, &key.name)).copied()
+        };
         for finding in side.diagnostics() {
-            let named = finding.resource.as_ref().and_then(|key| by_key.get(&(&key.kind, &key.namespace, &key.name)).copied());
-            let Some(object) = finding.place.object().or(named) else { continue };
+            let Some(object) = finding.place.object().or_else(|| named(finding.resource.as_ref()?)) else { continue };
             if [&codes::DUPLICATE_RESOURCE, &codes::OVERWRITTEN].contains(&finding.code) {
                 if let Some(other) = finding.related.iter().find_map(|related| related.place.object()) {
                     facts.shadowed.entry(other).or_insert(object);

@@ -8,7 +8,6 @@ use crate::compilation::{Absent, Relation};
 use crate::dialect::ambassador::config::{Config, Resource};
 use crate::resource::{ObjectId, ResourceKey};
 use crate::text::{Node, Str, Value};
-use alloc::format;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
@@ -56,7 +55,7 @@ const FIELDS: &[(&str, &[&str], &str, NameForm)] = &[
 
 /// All references by field, in the order of the configuration.
 pub fn relations(config: &Config) -> Vec<Relation> {
-    let mut out = Vec::new();
+    let mut out = Vec::with_capacity(config.resources().count());
     for resource in config.resources().filter(|resource| resource.object != ObjectId::BUILT_IN) {
         for (_, path, relation, form) in FIELDS.iter().filter(|(kind, ..)| resource.kind == *kind) {
             if let Some(node) = resource.spec.at(path) {
@@ -105,12 +104,12 @@ fn add(config: &Config, resource: &Resource, node: &Node, relation: &'static str
     let group = if matches!(kind, "Service" | "Secret") { "" } else { super::kinds::GROUP };
     let to = ResourceKey::new(group, kind, namespace, name);
     let absent = match kind {
-        "Service" => Absent::Assumed("not in the input; Envoy asks DNS for it".into()),
-        "Secret" if config.assumes(&to) => Absent::Assumed("not in the input; it is assumed to exist".into()),
+        "Service" => Absent::Assumed("not in the input; Envoy asks DNS for it"),
+        "Secret" if config.assumes(&to) => Absent::Assumed("not in the input; it is assumed to exist"),
         // What the controller has built in is no hole, nor is `tls: true`.
         "Resolver" if matches!(&*to.name, "kubernetes-service" | "endpoint" | "consul") => Absent::Nothing,
         _ if matches!(&*written, "true" | "false") => Absent::Nothing,
-        kind => Absent::Hole(format!("no such {kind} in the input")),
+        _ => Absent::Hole,
     };
     let anywhere = matches!(kind, "TLSContext" | "Resolver");
     out.push(Relation { from: resource.object, at: resource.origin(node), relation, to, written, anywhere, optional: false, absent });

@@ -13,7 +13,6 @@ use crate::ir::Tree;
 use crate::resource::{ObjectId, Objects, Origin};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -69,7 +68,7 @@ impl References<'_> {
             Some(to) => self.add(from, named.origin, relation, to),
             None => {
                 let to = super::documents::key("service", &name);
-                let absent = Absent::Assumed(String::from("not registered in the input"));
+                let absent = Absent::Assumed("not registered in the input");
                 self.out.push(Relation { from, at: named.origin, relation, to, written: name, anywhere: true, optional: false, absent });
             }
         }

@@ -7,7 +7,6 @@ use crate::dialect::gateway_api::GROUP as GATEWAY_API;
 use crate::resource::{Object, Objects};
 use crate::text::Node;
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The kinds that use Secrets of other namespaces only where a TLSCertificateDelegation lets them.
@@ -32,12 +31,12 @@ pub fn relations(objects: &Objects, references: &[Relation]) -> Vec<Relation> {
         };
         let there = permissions.get(&(kind, reference.to.namespace.as_deref().unwrap_or_default())).map_or(&[][..], Vec::as_slice);
         let permitting: Vec<&&Object> = there.iter().filter(|permission| permits(&permission.root, from, reference)).collect();
-        let absent = || if permitting.len() > 1 { Absent::Nothing } else { Absent::Hole(String::new()) };
+        let absent = if permitting.len() > 1 { Absent::Nothing } else { Absent::Hole };
         out.extend(permitting.iter().map(|permission| Relation {
             relation: "permission",
             to: permission.key.clone(),
             anywhere: false,
-            absent: absent(),
+            absent,
             ..reference.clone()
         }));
     }

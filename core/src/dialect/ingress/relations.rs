@@ -45,7 +45,7 @@ pub fn relations(objects: &Objects) -> Vec<Relation> {
             written: Str::new(name),
             anywhere: false,
             optional: false,
-            absent: Absent::Hole("no such AzureApplicationGatewayRewrite in the input".into()),
+            absent: Absent::Hole,
         });
     }
     all

@@ -5,7 +5,6 @@
 use crate::compilation::{Absent, Relation};
 use crate::resource::{Object, Objects, Origin, ResourceKey};
 use crate::text::{Node, Str};
-use alloc::format;
 use alloc::vec::Vec;
 
 /// How a field names an object.
@@ -64,7 +63,6 @@ pub(super) fn walk<'n>(holder: &'n Node, node: &'n Node, path: &str, found: &mut
 fn relation(object: &Object, field: &Referring, node: &Node) -> Option<Relation> {
     let (to, at) = key_of(object, field, node)?;
     let written = Str::new(at.as_str().unwrap_or_default());
-    let absent = Absent::Hole(format!("no such {} in the input", to.kind));
     let at = Some(Origin::field(object.id, at.id));
     Some(Relation {
         from: object.id,
@@ -74,7 +72,7 @@ fn relation(object: &Object, field: &Referring, node: &Node) -> Option<Relation>
         written,
         anywhere: matches!(field.form, Form::Cluster),
         optional: false,
-        absent,
+        absent: Absent::Hole,
     })
 }
 

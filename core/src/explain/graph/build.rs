@@ -266,7 +266,7 @@ impl Builder<'_> {
                 Ok(object) => self.ids.get(&object).copied(),
                 Err(Absence { reason, assumed }) => {
                     let resource = ResourceRef::from(&reference.key);
-                    let at = self.missing(&format!("missing:{}", id_of(&resource)), resource.to_string(), reason);
+                    let at = self.missing(&format!("missing:{}", id_of(&resource)), resource.to_string(), reason.into_owned());
                     if let Some(node) = self.graph.nodes.get_mut(at) {
                         node.resource = Some(resource);
                         node.state = assumed.then_some("assumed");
