@@ -418,3 +418,19 @@ spec: {ingressClassName: contour, defaultBackend: {service: {name: web, port: {n
     let is_read = compilation.sides().any(|side| side.dialect().name == "ingress");
     assert_eq!((nginx, appgw), (1, usize::from(!is_read)), "{said:?}");
 }
+
+#[test]
+fn a_secret_that_is_there_is_not_asked_for() {
+    let help = |secret: &str| -> Vec<Option<String>> {
+        let host = "---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: shop}\nspec: {hostname: a.example.com, tlsSecret: {name: shop}}\n";
+        let text = format!("{GATEWAY}{}{host}---\napiVersion: v1\nkind: Secret\nmetadata: {{name: shop}}\n{secret}\n", mapping("''"));
+        let mut compilation = compile(&Inputs::one("gateway.yaml", text), &Options::default(), dialect::ALL);
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+        compilation.all_diagnostics().filter(|finding| finding.code.name == "secret-not-found").map(|finding| finding.help.clone()).collect()
+    };
+    let lacks = "the Secret is there, and a certificate needs the keys `tls.crt` and `tls.key` in it";
+    assert_eq!(help("data: {tls.crt: YQ==}"), [Some(lacks.into())]);
+    assert_eq!(help("data: {other: YQ==}"), [Some(lacks.into())]);
+    let refused = "the Secret is there, and Kubernetes refuses it: see what is said of it";
+    assert_eq!(help("type: kubernetes.io/tls\ndata: {tls.crt: YQ==}"), [Some(refused.into())]);
+}

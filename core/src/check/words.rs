@@ -9,7 +9,7 @@ use crate::executor::Sequential;
 use crate::resource::Inputs;
 use crate::schema::{Others, Schema, Shape};
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 const NO_WORD: &str = "no-such-word";
@@ -61,5 +61,5 @@ fn a_word_that_a_field_does_not_take_is_always_said() {
         }
     }
     assert!(count > 100, "{count}");
-    assert_eq!(silent, Vec::<String>::new(), "{}", silent.len().to_string());
+    assert_eq!(silent, Vec::<String>::new(), "{}", silent.len());
 }

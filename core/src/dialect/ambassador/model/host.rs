@@ -200,10 +200,7 @@ impl Model<'_> {
         if !self.find_secret(&name.value, &in_namespace).0.is_good() {
             let message = format!("no Secret `{}` with a certificate in namespace `{in_namespace}`: the Host is dropped", name.value);
             let post = Post::new(&codes::SECRET_NOT_FOUND, message, name.origin);
-            let help = match self.config.secret(&in_namespace, &name.value) {
-                Presence::Known(_) | Presence::Withheld => "the Secret is there, and a certificate needs the keys `tls.crt` and `tls.key` in it",
-                _ => "add the Secret to the input, or assume that the cluster has it (`--missing assume`)",
-            };
+            let help = "add the Secret to the input, or assume that the cluster has it (`--missing assume`)";
             return Err(self.posts.warning(&host.identity, post.help(help)));
         }
         let full_name = match namespace {

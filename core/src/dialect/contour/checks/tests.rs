@@ -70,8 +70,7 @@ fn annotations_that_contour_cannot_read_are_said() {
     };
     assert_eq!(ingress("ingress.kubernetes.io/force-ssl-redirect: 'yes'"), ["Contour does not know `yes` here, and does not redirect to HTTPS"]);
     assert_eq!(ingress("projectcontour.io/response-timeout: '30'"), ["Contour does not know `30` here, and takes Envoy's own timeout, 15 seconds"]);
-    for known in ["projectcontour.io/response-timeout: infinity", "projectcontour.io/num-retries: '-1'", "kubernetes.io/ingress.allow-http: 'true'"]
-    {
+    for known in ["projectcontour.io/response-timeout: infinity", "projectcontour.io/num-retries: '-1'", "kubernetes.io/ingress.allow-http: 'true'"] {
         assert_eq!(ingress(known), NOTHING, "{known}");
     }
 }
