@@ -37,7 +37,8 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     let others: Vec<_> = side.compilation.sides().filter(|other| other.dialect() != side.dialect()).collect();
     let is_of_another = |row: &LedgerRow, object: &Object| {
         let reads = |other: &SideRef<'_>| other.dialect().reads(&object.key);
-        let takes = |other: &SideRef<'_>| reads(other) && !matches!(other.side.ledger.get(object.id), State::Ignored(..));
+        let leaves = |other: &SideRef<'_>| matches!(other.side.ledger.get(object.id), State::Ignored(Why::OtherController | Why::NotWatched, _));
+        let takes = |other: &SideRef<'_>| reads(other) && !leaves(other);
         row.why == Some(Why::UnknownKind.name()) && others.iter().any(reads)
             || row.why == Some(Why::OtherController.name()) && others.iter().any(takes)
     };

@@ -434,3 +434,36 @@ fn a_secret_that_is_there_is_not_asked_for() {
     let refused = "the Secret is there, and Kubernetes refuses it: see what is said of it";
     assert_eq!(help("type: kubernetes.io/tls\ndata: {tls.crt: YQ==}"), [Some(refused.into())]);
 }
+
+#[test]
+fn what_the_controller_of_another_language_refuses_is_not_idle_for_this_one() {
+    let ingress = "---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: web
+  annotations:
+    kubernetes.io/ingress.class: azure/application-gateway
+    appgw.ingress.kubernetes.io/ssl-redirect: 'true'
+spec: {rules: [{http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}]}
+---
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: web}
+spec: {virtualhost: {fqdn: a.example.com}, routes: [{services: [{name: web, port: 80}]}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {ports: [{port: 80}]}
+";
+    let mut compilation = compile(&Inputs::one("all.yaml", ingress), &Options::default(), dialect::ALL);
+    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+    let about_ingress = |code: &str| {
+        let is_it = |finding: &&crate::diagnostic::Diagnostic| {
+            finding.code.name == code && finding.resource.as_ref().is_some_and(|key| key.kind == "Ingress")
+        };
+        compilation.all_diagnostics().filter(is_it).count()
+    };
+    assert_eq!((about_ingress("redirect-without-tls"), about_ingress("no-effect")), (1, 0));
+}
