@@ -16,8 +16,8 @@ const NEAR_LINES: u32 = 8;
 /// Edits of one fix that are shown.
 const SHOWN_EDITS: usize = 3;
 
-/// The whole report.
-pub fn report(findings: &[Finding], compilation: &Compilation, positions: &Positions<'_>, quiet: bool, style: &Style) -> String {
+/// The whole report; `hidden` are those that the options leave out.
+pub fn report(findings: &[Finding], hidden: &[Finding], compilation: &Compilation, positions: &Positions<'_>, quiet: bool, style: &Style) -> String {
     let excerpts = Excerpts::new(positions, style);
     let mut out = String::new();
     for finding in findings {
@@ -26,19 +26,17 @@ pub fn report(findings: &[Finding], compilation: &Compilation, positions: &Posit
     }
     if !quiet {
         summary(&mut out, findings, compilation, style);
+        if !hidden.is_empty() {
+            let _ = writeln!(out, "{} left out by `--at-least` or `--namespace`", counted(hidden, style));
+        }
     }
     out
 }
 
-fn summary(out: &mut String, findings: &[Finding], compilation: &Compilation, style: &Style) {
+/// How many findings there are, by severity.
+fn counted(findings: &[Finding], style: &Style) -> String {
     let number = |severity| findings.iter().filter(|finding| finding.level() == severity).count();
     let [errors, warnings, notices] = [Severity::Error, Severity::Warning, Severity::Notice].map(number);
-    let files: BTreeSet<_> = findings.iter().filter_map(|finding| finding.span.as_ref()).map(|span| span.source).collect();
-    let read = format!("{} in {}", count(compilation.objects.len(), "resource"), count(compilation.inputs.inputs.len(), "file"));
-    if findings.is_empty() {
-        let _ = writeln!(out, "{} ({read})", style.green("Nothing found"));
-        return;
-    }
     let mut parts = Vec::new();
     if errors > 0 {
         parts.push(style.red(count(errors, "error")));
@@ -49,10 +47,20 @@ fn summary(out: &mut String, findings: &[Finding], compilation: &Compilation, st
     if notices > 0 {
         parts.push(style.cyan(count(notices, "notice")));
     }
-    let found = match parts.as_slice() {
+    match parts.as_slice() {
         [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
         parts => parts.join(""),
-    };
+    }
+}
+
+fn summary(out: &mut String, findings: &[Finding], compilation: &Compilation, style: &Style) {
+    let files: BTreeSet<_> = findings.iter().filter_map(|finding| finding.span.as_ref()).map(|span| span.source).collect();
+    let read = format!("{} in {}", count(compilation.objects.len(), "resource"), count(compilation.inputs.inputs.len(), "file"));
+    if findings.is_empty() {
+        let _ = writeln!(out, "{} ({read})", style.green("Nothing found"));
+        return;
+    }
+    let found = counted(findings, style);
     let place = if files.len() > 1 { format!(" in {}", count(files.len(), "file")) } else { String::new() };
     let _ = writeln!(out, "{} {found}{place} ({read})", style.bold("Found"));
     let mut codes: Vec<&str> = findings.iter().filter(|finding| finding.level() != Severity::Notice).map(|finding| finding.code).collect();

@@ -70,7 +70,7 @@ fn report(args: &CheckArgs, given: &LoadedInput, deployment: &Deployment, style:
     for name in namespaces.iter().filter(|name| !has(name)) {
         message(&format!("the input has no resource in the namespace `{name}`{}", known_namespaces(objects)));
     }
-    findings.retain(|finding| is_asked(args, finding));
+    let (mut findings, hidden): (Vec<Finding>, Vec<Finding>) = findings.into_iter().partition(|finding| is_asked(args, finding));
     let counts = |finding: &Finding| finding.level() == Severity::Error || (args.strict && finding.level() == Severity::Warning);
     let failed = findings.iter().any(counts);
     if args.quiet {
@@ -78,7 +78,7 @@ fn report(args: &CheckArgs, given: &LoadedInput, deployment: &Deployment, style:
     }
     let positions = compilation.positions();
     match args.format {
-        CheckFormat::Human => print(&human::report(&findings, &compilation, &positions, args.quiet, style))?,
+        CheckFormat::Human => print(&human::report(&findings, &hidden, &compilation, &positions, args.quiet, style))?,
         format => document(format, &findings, &compilation, args.strict)?,
     }
     Ok(u8::from(failed))

@@ -123,7 +123,7 @@ pub fn of_requests(requests: &Requests, style: &Style) -> String {
     let mut out = String::new();
     if requests.is_empty() {
         let tried = match requests.compared {
-            0 => "No request had to be tried, as nothing that decides about requests differs.".into(),
+            0 => "Nothing that decides about requests differs, so none was tried.".into(),
             1 => "1 request was tried.".into(),
             tried => format!("{tried} requests were tried."),
         };
@@ -159,7 +159,7 @@ pub fn kinds(requests: &Requests) -> String {
 
 /// How many requests went through both sides.
 pub fn tried(requests: &Requests) -> String {
-    if requests.compared == 0 { "none had to be tried".into() } else { format!("{} tried", count(requests.compared, "request")) }
+    if requests.compared == 0 { "nothing that decides about them differs".into() } else { format!("{} tried", count(requests.compared, "request")) }
 }
 
 fn of_request(out: &mut String, change: &RequestChange, style: &Style) {

@@ -3,7 +3,7 @@
 //! What must not be here: why a resource has no effect, which the ledger knows.
 
 use crate::compilation::{SideRef, State, Why};
-use crate::diagnostic::{Diagnostic, Severity, codes};
+use crate::diagnostic::{Code, Diagnostic, Severity, codes};
 use crate::dialect::kubernetes::at_name;
 use crate::explain::relation::references;
 use crate::explain::{LedgerRow, ResourceRef, rows_without_effect};
@@ -21,8 +21,9 @@ const REGISTRATIONS: &[&str] = &["service", "catalog"];
 
 /// Resources without effect that are in neither the findings of the stages nor in `found`.
 pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> {
-    // That something is assumed says nothing about its effect.
-    let speaks = side.diagnostics().chain(found).filter(|finding| finding.code != &codes::ASSUMED_OBJECT);
+    // That something is assumed says nothing about its effect, nor does a value.
+    const OF_VALUES: [&Code; 3] = [&codes::ASSUMED_OBJECT, &codes::PLACEHOLDER, &codes::UNKNOWN_VALUE];
+    let speaks = side.diagnostics().chain(found).filter(|finding| !OF_VALUES.contains(&finding.code));
     let known: HashSet<&ResourceKey> = speaks.filter_map(|finding| finding.resource.as_ref()).collect();
     // What needs no finding need not be looked at closely.
     let needs_finding = |object: &Object| !PASSIVE.contains(&&*object.key.kind);
@@ -34,8 +35,13 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     let count = |all: &mut dyn Iterator<Item = &Object>| all.filter(|object| counts(object)).count();
     let nothing = count(&mut idle.iter().map(|(_, object)| *object)) == count(&mut side.objects().iter());
     let others: Vec<_> = side.compilation.sides().filter(|other| other.dialect() != side.dialect()).collect();
-    let is_of_another =
-        |row: &LedgerRow, object: &Object| row.why == Some(Why::UnknownKind.name()) && others.iter().any(|other| other.dialect().reads(&object.key));
+    let is_of_another = |row: &LedgerRow, object: &Object| {
+        let reads = |other: &SideRef<'_>| other.dialect().reads(&object.key);
+        let leaves = |other: &SideRef<'_>| matches!(other.side.ledger.get(object.id), State::Ignored(Why::OtherController | Why::NotWatched, _));
+        let takes = |other: &SideRef<'_>| reads(other) && !leaves(other);
+        row.why == Some(Why::UnknownKind.name()) && others.iter().any(reads)
+            || row.why == Some(Why::OtherController.name()) && others.iter().any(takes)
+    };
     let silent = idle.into_iter().filter(|(row, object)| counts(object) && !known.contains(&object.key) && !is_of_another(row, object));
     let silent: Vec<(&LedgerRow, &Object)> = silent.collect();
     if silent.is_empty() {

@@ -29,6 +29,8 @@ mod tests;
 mod timing;
 mod unreachable;
 mod whole;
+#[cfg(test)]
+mod words;
 
 pub use settle::ANNOTATION;
 

@@ -3,7 +3,7 @@
 //! What must not be here: which fields refer (dialects), and what is wrong with what is there.
 
 use super::whole::Whole;
-use crate::compilation::Compilation;
+use crate::compilation::{Compilation, State};
 use crate::diagnostic::{Diagnostic, Place, Related, Severity, codes};
 use crate::explain::relation::{Absence, Reference, references};
 use crate::resource::{Object, ObjectId, nearest};
@@ -108,7 +108,7 @@ pub(super) fn nearest_names(compilation: &mut Compilation) {
     }
 }
 
-/// Where a Secret is not found, tells of one of that name in another namespace.
+/// Where a Secret is not found, tells of one that is there and cannot be used, or of one of that name in another namespace.
 pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
     if !compilation.all_diagnostics().any(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
         return;
@@ -122,19 +122,34 @@ pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
         let Place::Node { object, node, .. } = place else { return None };
         Some((*object, objects.get(*object)?.path(*node).to_string()))
     };
-    let mut found: HashMap<(ObjectId, String), (Place, String)> = HashMap::new();
-    for reference in compilation.sides().flat_map(references).filter(|reference| reference.to.is_err() && *reference.key.kind == *"Secret") {
-        let (Some(at), Some(secret)) = (path(&Place::origin(reference.at)), secrets.get(&reference.key.name)) else { continue };
-        let namespace = secret.key.namespace.as_deref().unwrap_or_default();
-        let help = format!("one exists in the namespace {namespace}: add the namespace where the field allows it, or copy the Secret");
-        found.insert(at, (crate::dialect::kubernetes::at_name(secret), help));
+    let mut found: HashMap<(ObjectId, String), (Place, &str, String)> = HashMap::new();
+    for (side, reference) in compilation.sides().flat_map(|side| references(side).into_iter().map(move |reference| (side, reference))) {
+        let Some(at) = path(&Place::origin(reference.at)).filter(|_| *reference.key.kind == *"Secret") else { continue };
+        let said = match &reference.to {
+            Ok(id) => objects.get(*id).filter(|object| !object.assumed).map(|secret| {
+                let help = match side.side.ledger.get(secret.id) {
+                    State::Invalid(_) => "the Secret is there, and Kubernetes refuses it: see what is said of it",
+                    _ if at.1.contains("ca_secret") || at.1.contains("crl_secret") => "the Secret is there, without the key that is needed",
+                    _ => "the Secret is there, and a certificate needs the keys `tls.crt` and `tls.key` in it",
+                };
+                (secret, "this Secret", help.to_string())
+            }),
+            Err(_) => secrets.get(&reference.key.name).map(|secret| {
+                let namespace = secret.key.namespace.as_deref().unwrap_or_default();
+                let help = format!("one exists in the namespace {namespace}: add the namespace where the field allows it, or copy the Secret");
+                (*secret, "the Secret of another namespace", help)
+            }),
+        };
+        if let Some((secret, what, help)) = said {
+            found.insert(at, (crate::dialect::kubernetes::at_name(secret), what, help));
+        }
     }
     for finding in compilation.sides.iter_mut().flat_map(|side| &mut side.diagnostics).filter(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
         // The name may be a field of what refers.
         let Some((object, field)) = path(&finding.place) else { continue };
         let whole = field.strip_suffix(".name").unwrap_or(&field).to_string();
-        if let Some((at, help)) = found.get(&(object, field)).or_else(|| found.get(&(object, whole))) {
-            finding.related.push(Related { place: at.clone(), message: "the Secret of another namespace".into() });
+        if let Some((at, what, help)) = found.get(&(object, field)).or_else(|| found.get(&(object, whole))) {
+            finding.related.push(Related { place: at.clone(), message: (*what).into() });
             finding.help = Some(help.clone());
         }
     }

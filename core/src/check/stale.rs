@@ -1,5 +1,5 @@
-//! What was right once, or somewhere else: versions that no cluster serves any more, annotations of other controllers, and placeholders
-//! that were not replaced.
+//! What was right once, or somewhere else: versions that no cluster serves any more, annotations of other controllers, placeholders
+//! that were not replaced, and the quotes of a word processor.
 //!
 //! What must not be here: deprecated fields and versions of a dialect's own kinds, which the dialect tells.
 
@@ -7,6 +7,7 @@ use super::whole::Whole;
 use crate::compilation::{Claim, Dialect};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::resource::{Object, REDACTED};
+use crate::schema::go_quoted;
 use crate::text::{Node, Value};
 use alloc::format;
 use alloc::vec::Vec;
@@ -99,9 +100,12 @@ fn gone(whole: &mut Whole<'_>, object: &Object) {
 
 fn foreign(whole: &mut Whole<'_>, object: &Object) {
     let annotations = object.root.at(&["metadata", "annotations"]).and_then(Node::as_object);
+    let is_first = whole.side.compilation.sides().next().is_some_and(|first| core::ptr::eq(first.side, whole.side.side));
     for entry in annotations.into_iter().flatten() {
         let Some((_, whose)) = CONTROLLERS.iter().find(|(prefix, _)| entry.key.starts_with(prefix)) else { continue };
-        if is_own(whole.side.dialect(), &entry.key) {
+        // What another side reads is in order, and one that nobody reads is said once.
+        let mut sides = whole.side.compilation.sides();
+        if sides.any(|side| is_own(side.dialect(), &entry.key)) || !is_first {
             continue;
         }
         let message = format!("{} does not read `{}`: it is an annotation of {whose}", whole.side.dialect().controller, entry.key);
@@ -124,11 +128,17 @@ fn placeholders(whole: &mut Whole<'_>, object: &Object, root: &Node) {
             }
             Value::Array(items) if depth < DEEPEST => nodes.extend(items.iter().map(|item| (item, depth + 1))),
             Value::String(text) if **text != *REDACTED => {
-                let Some(severity) = placeholder(text) else { continue };
-                let message = "this looks like a placeholder that was not replaced";
-                let mut finding = Diagnostic::new(&codes::PLACEHOLDER, message, Place::value(object.id, node.id)).about(object.key.clone());
-                finding.severity = severity;
-                whole.report(finding);
+                let place = Place::value(object.id, node.id);
+                if let Some(inner) = in_curly_quotes(text) {
+                    let message = format!("`{text}` is read with its quotes: only \" and ' quote a text");
+                    let finding = Diagnostic::new(&codes::SUSPICIOUS_TEXT, message, place.clone()).about(object.key.clone());
+                    whole.report(finding.fix("write ordinary quotes", place, go_quoted(inner)));
+                } else if let Some(severity) = placeholder(text) {
+                    let message = "this looks like a placeholder that was not replaced";
+                    let mut finding = Diagnostic::new(&codes::PLACEHOLDER, message, place).about(object.key.clone());
+                    finding.severity = severity;
+                    whole.report(finding);
+                }
             }
             _ => {}
         }
@@ -142,7 +152,7 @@ fn placeholder(text: &str) -> Option<Severity> {
         return None;
     }
     let is_template = text.split_once("{{").is_some_and(|(_, rest)| rest.contains("}}"));
-    if is_template || names_variable(text, "${", '}') || names_variable(text, "$(", ')') {
+    if is_template || names_variable(text, "${", '}') || names_variable(text, "$(", ')') || begins_with_variable(text) {
         return Some(Severity::Notice);
     }
     let is_value = !text.contains(' ');
@@ -154,6 +164,20 @@ fn placeholder(text: &str) -> Option<Severity> {
 fn names_variable(text: &str, open: &str, close: char) -> bool {
     let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':'));
     text.split(open).skip(1).any(|rest| rest.split_once(close).is_some_and(|(name, _)| is_name(name)))
+}
+
+/// Whether a text begins with a variable of a shell, as they are usually called. In the middle of a text, `$` may be a part of an expression.
+fn begins_with_variable(text: &str) -> bool {
+    let name = text.strip_prefix('$').unwrap_or_default();
+    let name = &name[..name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len())];
+    name.len() > 1 && name.starts_with(|c: char| c.is_ascii_uppercase()) && !name.contains(|c: char| c.is_ascii_lowercase())
+}
+
+/// The word within the quotes that a word processor makes of ordinary ones. Sentences may well have them.
+fn in_curly_quotes(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix(['\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}'])?;
+    let inner = inner.strip_suffix(['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'])?;
+    (!inner.contains(char::is_whitespace)).then_some(inner)
 }
 
 /// Whether a text is words in angle brackets.

@@ -368,3 +368,102 @@ spec: {hostname: a.test, tlsSecret: {name: s}, tlsContext: {name: ctx}}
 ";
     assert_eq!(errors(&dialect::ambassador::DIALECT, host), Vec::<String>::new());
 }
+
+/// What is found of these codes in a Mapping, with the text that would mend it.
+fn of_text(service: &str) -> Vec<(&'static str, Option<String>)> {
+    let mapping = format!(
+        "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: shop}}\nspec: {{hostname: '*', prefix: /shop/, service: {service}}}\n"
+    );
+    let mut compilation = compile(&Inputs::one("gateway.yaml", format!("{GATEWAY}{mapping}")), &Options::default(), dialect::ALL);
+    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+    let is_asked = |code: &str| ["placeholder", "suspicious-text"].contains(&code);
+    let mended = |finding: &crate::diagnostic::Diagnostic| finding.fix.as_ref().map(|fix| fix.edits[0].replacement.clone());
+    compilation.all_diagnostics().filter(|finding| is_asked(finding.code.name)).map(|finding| (finding.code.name, mended(finding))).collect()
+}
+
+#[test]
+fn what_a_shell_would_replace_is_a_placeholder() {
+    for left in ["'$SERVICE:80'", "'${SERVICE}'", "'{{ service }}'", "'$SHOP_HOST'"] {
+        assert_eq!(of_text(left), [("placeholder", None)], "{left}");
+    }
+    for meant in ["shop", "shop-$", "'$'"] {
+        assert_eq!(of_text(meant), [], "{meant}");
+    }
+}
+
+#[test]
+fn the_quotes_of_a_word_processor_are_part_of_the_text() {
+    assert_eq!(of_text("\u{201c}shop\u{201d}"), [("suspicious-text", Some("\"shop\"".into()))]);
+    assert_eq!(of_text("\u{2018}shop\u{2019}"), [("suspicious-text", Some("\"shop\"".into()))]);
+    assert_eq!(of_text("shop\u{2019}s"), []);
+}
+
+#[test]
+fn an_annotation_that_nobody_reads_is_said_once() {
+    let ingress = "---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web, annotations: {nginx.ingress.kubernetes.io/rewrite-target: /, appgw.ingress.kubernetes.io/ssl-redirect: 'true'}}
+spec: {ingressClassName: contour, defaultBackend: {service: {name: web, port: {number: 80}}}}
+";
+    let proxy = "---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: web}\nspec: {virtualhost: {fqdn: a.example.com}}\n";
+    let mapping = mapping("''");
+    let mut compilation = compile(&Inputs::one("all.yaml", format!("{GATEWAY}{mapping}{ingress}{proxy}")), &Options::default(), dialect::ALL);
+    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+    let said: Vec<&str> =
+        compilation.all_diagnostics().filter(|finding| finding.code.name == "foreign-annotation").map(|finding| &*finding.message).collect();
+    assert!(compilation.sides().count() > 1);
+    let nginx = said.iter().filter(|message| message.contains("nginx")).count();
+    let appgw = said.iter().filter(|message| message.contains("appgw")).count();
+    let is_read = compilation.sides().any(|side| side.dialect().name == "ingress");
+    assert_eq!((nginx, appgw), (1, usize::from(!is_read)), "{said:?}");
+}
+
+#[test]
+fn a_secret_that_is_there_is_not_asked_for() {
+    let help = |secret: &str| -> Vec<Option<String>> {
+        let host = "---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: shop}\nspec: {hostname: a.example.com, tlsSecret: {name: shop}}\n";
+        let text = format!("{GATEWAY}{}{host}---\napiVersion: v1\nkind: Secret\nmetadata: {{name: shop}}\n{secret}\n", mapping("''"));
+        let mut compilation = compile(&Inputs::one("gateway.yaml", text), &Options::default(), dialect::ALL);
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+        compilation.all_diagnostics().filter(|finding| finding.code.name == "secret-not-found").map(|finding| finding.help.clone()).collect()
+    };
+    let lacks = "the Secret is there, and a certificate needs the keys `tls.crt` and `tls.key` in it";
+    assert_eq!(help("data: {tls.crt: YQ==}"), [Some(lacks.into())]);
+    assert_eq!(help("data: {other: YQ==}"), [Some(lacks.into())]);
+    let refused = "the Secret is there, and Kubernetes refuses it: see what is said of it";
+    assert_eq!(help("type: kubernetes.io/tls\ndata: {tls.crt: YQ==}"), [Some(refused.into())]);
+}
+
+#[test]
+fn what_the_controller_of_another_language_refuses_is_not_idle_for_this_one() {
+    let ingress = "---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: web
+  annotations:
+    kubernetes.io/ingress.class: azure/application-gateway
+    appgw.ingress.kubernetes.io/ssl-redirect: 'true'
+spec: {rules: [{http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}]}
+---
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: web}
+spec: {virtualhost: {fqdn: a.example.com}, routes: [{services: [{name: web, port: 80}]}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {ports: [{port: 80}]}
+";
+    let mut compilation = compile(&Inputs::one("all.yaml", ingress), &Options::default(), dialect::ALL);
+    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+    let about_ingress = |code: &str| {
+        let is_it = |finding: &&crate::diagnostic::Diagnostic| {
+            finding.code.name == code && finding.resource.as_ref().is_some_and(|key| key.kind == "Ingress")
+        };
+        compilation.all_diagnostics().filter(is_it).count()
+    };
+    assert_eq!((about_ingress("redirect-without-tls"), about_ingress("no-effect")), (1, 0));
+}

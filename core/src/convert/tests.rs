@@ -182,6 +182,23 @@ spec:
 }
 
 #[test]
+fn an_ingress_that_no_controller_serves_as_it_is_written_is_said() {
+    let said = |class: &str, rest: &str| -> Vec<String> {
+        let text = alloc::format!(
+            "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: web, namespace: shop}}\n\
+             spec: {{ingressClassName: {class}, defaultBackend: {{service: {{name: web, port: {{number: 80}}}}}}}}\n{rest}"
+        );
+        let limits = across(&azure(&text), &Options::default()).limits;
+        limits.into_iter().filter(|limit| limit.contains("of the class")).collect()
+    };
+    let expected = ["As written, none of these controllers serves the Ingress `web` of the class `nginx`: each tried it as one of its own class."];
+    assert_eq!(said("nginx", ""), expected);
+    assert_eq!(said("contour", ""), [""; 0]);
+    let own = "---\napiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: edge}\nspec: {controller: getambassador.io/ingress-controller}\n";
+    assert_eq!(said("edge", own), [""; 0]);
+}
+
+#[test]
 fn an_input_without_ingresses_differs_in_nothing() {
     let found = across(&azure(SERVICES), &Options::default());
     assert_eq!((found.ingresses, found.differences.len()), (0, 0));

@@ -56,6 +56,7 @@ codes! {
     WRONG_TYPE = "wrong-type", Error, "a value of the wrong type";
     MISSING_FIELD = "missing-field", Error, "a required field is missing";
     INVALID_VALUE = "invalid-value", Error, "a value that is not allowed";
+    UNKNOWN_VALUE = "unknown-value", Warning, "a value that the controller does not know, so that it does something else";
     NULL_DROPPED = "null-dropped", Notice, "a field has no value and is dropped";
     UNSUPPORTED_VERSION = "unsupported-version", Error, "this API version does not exist";
     DEPRECATED_VERSION = "deprecated-version", Notice, "an old API version";
@@ -128,7 +129,7 @@ codes! {
     REGEX_TOO_LARGE = "regex-too-large", Error, "the program of a regular expression is larger than Envoy's limit";
     PORT_CONFLICT = "port-conflict", Error, "two listeners use the same port";
     NO_LISTENER = "no-listener", Notice, "Envoy opens no port for requests";
-    UNSERVED = "unserved", Warning, "no Host or Listener serves the resource";
+    UNSERVED = "unserved", Warning, "no request gets to the resource, or to a part of it";
     ASSUMED_DIALECT = "assumed-dialect", Notice, "the input does not say which controller it is for";
     NO_EFFECT = "no-effect", Warning, "the resource has no effect";
     SHADOWED_HOST = "shadowed-host", Warning, "another Host has the same hostname";

@@ -7,12 +7,14 @@ mod alike;
 mod code;
 pub mod codes;
 mod findings;
+mod known;
 mod policy;
 pub mod time;
 
 pub(crate) use alike::join_alike;
 pub use code::{Code, Severity};
 pub use findings::{DistinctFindings, Findings, Pending, Reported};
+pub use known::{Known, Values};
 pub use policy::{Level, Policy};
 
 use crate::resource::{ObjectId, Origin, ResourceKey, SourceId};

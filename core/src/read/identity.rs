@@ -120,12 +120,45 @@ fn is_cluster_scoped(group: &str, kind: &str) -> bool {
     CLUSTER_SCOPED.iter().any(|(known_group, known_kind)| *known_kind == kind && *known_group == group)
 }
 
+/// The fields of a `kustomization.yaml`, which may go without `apiVersion` and `kind`.
+const OF_KUSTOMIZE: [&str; 20] = [
+    "bases",
+    "commonAnnotations",
+    "commonLabels",
+    "components",
+    "configMapGenerator",
+    "configurations",
+    "crds",
+    "generatorOptions",
+    "generators",
+    "images",
+    "labels",
+    "namePrefix",
+    "nameSuffix",
+    "namespace",
+    "patches",
+    "patchesJson6902",
+    "patchesStrategicMerge",
+    "replacements",
+    "resources",
+    "secretGenerator",
+];
+
+/// Whether all fields are those of a file of Kustomize.
+fn is_kustomization(node: &Node) -> bool {
+    let fields = node.as_object().filter(|fields| !fields.is_empty());
+    fields.is_some_and(|fields| fields.iter().all(|entry| OF_KUSTOMIZE.contains(&&*entry.key)))
+}
+
 fn incomplete(node: &Node, path: &str) -> Diagnostic {
     let message = format!("the object has no `{path}`, so Kubernetes cannot tell what it is");
     let field = path.split('.').next().unwrap_or(path);
     let other = node.as_object().into_iter().flatten().map(|entry| &entry.key).find(|key| *key != field && key.eq_ignore_ascii_case(field));
     let help = match other {
         Some(other) => format!("`{other}` must be written `{field}`: Kubernetes distinguishes capitals"),
+        None if is_kustomization(node) => {
+            "this is a file of Kustomize, which makes objects of others: give what `kubectl kustomize` writes for its folder".into()
+        }
         None => "every object needs `apiVersion`, `kind` and `metadata.name`".into(),
     };
     Diagnostic::new(&codes::INCOMPLETE_OBJECT, message, Place::value(ObjectId::BUILT_IN, node.id)).help(help)

@@ -4,7 +4,7 @@
 
 use crate::diagnostic::{Edit, Fix, Place};
 use crate::resource::SourceId;
-use crate::text::{Document, Limits, Node, Problem, TextRange, Value, parse};
+use crate::text::{Document, Limits, Node, Problem, TextRange, Value, WRONG_QUOTES, parse};
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -48,6 +48,83 @@ pub(super) fn duplicate(document: &Document, text: &str, problem: &Problem, limi
     }
     let message = "remove the one that does not count".to_owned();
     Some(Fix { message, edits: Vec::from([Edit { place: Place::Text(SourceId(0), range), replacement: String::new() }]) })
+}
+
+/// Ordinary spaces instead of no-break spaces that indent a line, part a key from its value, or end a line.
+pub(super) fn no_break_spaces(document: &Document, text: &str, limits: &Limits) -> Option<Fix> {
+    let is_space = |c: char| matches!(c, ' ' | '\u{a0}');
+    let mut edits = Vec::new();
+    for (start, line) in lines(text) {
+        let line = line.trim_end_matches(['\n', '\r']);
+        let (indentation, end) = (line.len() - line.trim_start_matches(is_space).len(), line.trim_end_matches(is_space).len());
+        for (at, _) in line.match_indices('\u{a0}') {
+            let follows_mark = line[..at].trim_end_matches(is_space).ends_with([':', '-']);
+            if at < indentation || at >= end || follows_mark {
+                edits.push((range(start + at, '\u{a0}'.len_utf8()), " "));
+            }
+        }
+    }
+    replaced(document, text, limits, "write ordinary spaces", edits)
+}
+
+/// The text without the lines that fence it in Markdown.
+pub(super) fn fences(document: &Document, text: &str, limits: &Limits) -> Option<Fix> {
+    let fences = lines(text).filter(|(_, line)| line.starts_with("```"));
+    replaced(document, text, limits, "delete the fence", fences.map(|(start, line)| (range(start, line.len()), "")).collect())
+}
+
+/// Double quotes instead of others around values of HCL.
+pub(super) fn quotes(document: &Document, text: &str, limits: &Limits) -> Option<Fix> {
+    let mut edits = Vec::new();
+    for (start, line) in lines(text) {
+        let mut at = 0;
+        while let Some(open) = line[at..].find(WRONG_QUOTES).map(|found| at + found) {
+            let width = line[open..].chars().next().map_or(1, char::len_utf8);
+            let is_value = line[..open].trim_end().ends_with(['=', '[', ',', '{', ':']);
+            let Some(close) = line[open + width..].find(WRONG_QUOTES).map(|found| open + width + found).filter(|_| is_value) else {
+                at = open + width;
+                continue;
+            };
+            let closing = line[close..].chars().next().map_or(1, char::len_utf8);
+            edits.extend([(range(start + open, width), "\""), (range(start + close, closing), "\"")]);
+            at = close + closing;
+        }
+    }
+    replaced(document, text, limits, "write double quotes", edits)
+}
+
+/// The lines of a text with their line breaks, and where they begin.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split_inclusive('\n').scan(0, |next, line| {
+        let start = *next;
+        *next += line.len();
+        Some((start, line))
+    })
+}
+
+fn range(start: usize, length: usize) -> TextRange {
+    TextRange::new(start as u32, (start + length) as u32)
+}
+
+/// These edits, where fewer problems are left after them.
+fn replaced(document: &Document, text: &str, limits: &Limits, message: &str, edits: Vec<(TextRange, &'static str)>) -> Option<Fix> {
+    if edits.is_empty() || edits.len() > MOST_EDITS || text.len() > LONGEST {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for (range, with) in &edits {
+        out.push_str(&text[from..range.start as usize]);
+        out.push_str(with);
+        from = range.end as usize;
+    }
+    out.push_str(&text[from..]);
+    let after = parse(&out, limits);
+    if after.root.is_none() || after.problems.len() >= document.problems.len() {
+        return None;
+    }
+    let edit = |(range, with): (TextRange, &str)| Edit { place: Place::Text(SourceId(0), range), replacement: with.to_owned() };
+    Some(Fix { message: message.to_owned(), edits: edits.into_iter().map(edit).collect() })
 }
 
 /// The tabs that stand before everything else in their lines.
@@ -162,5 +239,22 @@ mod tests {
         assert_eq!(without_duplicate("a:\n- 1\n- 2\na: 3\n").as_deref(), Some("a: 3\n"));
         assert_eq!(without_duplicate("- a: 1\n  b: 2\n  a: 3\n"), None, "a dash stands before it");
         assert_eq!(without_duplicate("{a: 1, a: 2}\n"), None, "both are in one line");
+    }
+
+    /// The text after its first problem's change.
+    fn mended(text: &str) -> Option<String> {
+        let limits = Limits::default();
+        let document = parse(text, &limits);
+        let problem = document.problems.first()?;
+        super::super::problem::mended(&document, text, problem, &limits).map(|fix| applied(text, &fix))
+    }
+
+    #[test]
+    fn no_break_spaces_fences_and_quotes_are_replaced() {
+        assert_eq!(mended("a:\u{a0}1\nb: 2\n").as_deref(), Some("a: 1\nb: 2\n"));
+        assert_eq!(mended("a:\n\u{a0}\u{a0}b: 1\u{a0}\n\u{a0}\u{a0}c: \"x\u{a0}y\"\n").as_deref(), Some("a:\n  b: 1 \n  c: \"x\u{a0}y\"\n"));
+        assert_eq!(mended("```yaml\na: 1\n```\n").as_deref(), Some("a: 1\n"));
+        assert_eq!(mended("Kind = 'mesh' # isn't\nName = \u{201c}a\u{201d}\n").as_deref(), Some("Kind = \"mesh\" # isn't\nName = \"a\"\n"));
+        assert_eq!(mended("Kind = 'mesh\n"), None, "nobody knows where it ends");
     }
 }

@@ -4,7 +4,7 @@ use super::mend;
 use crate::diagnostic::{Code, Diagnostic, Fix, Place, Severity, codes};
 use crate::redact::Quotes;
 use crate::resource::SourceId;
-use crate::text::{Document, Limits, Problem, ProblemKind, TextRange};
+use crate::text::{Document, Limits, Problem, ProblemKind, TextRange, WRONG_QUOTES};
 use alloc::vec::Vec;
 
 /// The keys by which an object of Kubernetes is known. Where several of them come twice, there are two objects.
@@ -36,10 +36,22 @@ pub(super) fn findings(document: &Document, text: &str, quotes: &Quotes<'_>, men
 }
 
 /// A change that mends it, where one is certain.
-fn mended(document: &Document, text: &str, problem: &Problem, limits: &Limits) -> Option<Fix> {
+pub(super) fn mended(document: &Document, text: &str, problem: &Problem, limits: &Limits) -> Option<Fix> {
     match problem.kind {
         ProblemKind::Tab => mend::tabs(text, limits),
         ProblemKind::DuplicateKey => mend::duplicate(document, text, problem, limits),
+        ProblemKind::NoBreakSpace | ProblemKind::Syntax => {
+            let written = problem.range.slice(text);
+            if written.contains('\u{a0}') {
+                mend::no_break_spaces(document, text, limits)
+            } else if written.starts_with("```") {
+                mend::fences(document, text, limits)
+            } else if written.starts_with(WRONG_QUOTES) {
+                mend::quotes(document, text, limits)
+            } else {
+                None
+            }
+        }
         _ => None,
     }
 }

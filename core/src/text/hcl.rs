@@ -13,6 +13,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// Quotes that are none of HCL's: single ones, and those of a word processor.
+pub(crate) const WRONG_QUOTES: [char; 6] = ['\'', '\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}'];
+
 /// Whether a text is HCL: its first word is followed by `=` or `{`, or by labels and `{`. No object in YAML or JSON begins so.
 pub(super) fn is_hcl(text: &str) -> bool {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0, deepest: 1, fault: None, comments: Vec::new() };
@@ -30,7 +33,8 @@ pub(super) fn is_hcl(text: &str) -> bool {
         Some(b'=') => {
             reader.at += 1;
             reader.spaces();
-            reader.peek().is_some_and(|first| first.is_ascii_alphanumeric() || matches!(first, b'"' | b'[' | b'{' | b'<' | b'-'))
+            let is_value = |first: u8| first.is_ascii_alphanumeric() || matches!(first, b'"' | b'[' | b'{' | b'<' | b'-');
+            reader.peek().is_some_and(is_value) || reader.wrong_quote().is_some()
         }
         Some(b'{') => reader.bytes.get(reader.at + 1) != Some(&b'{'),
         Some(b'"') => {
@@ -312,6 +316,7 @@ impl Reader<'_> {
                 Some(Form::Object(fields))
             }
             Some(b'-' | b'+' | b'0'..=b'9') => self.number(),
+            _ if self.wrong_quote().is_some() => self.unquoted(),
             _ => match self.word().as_deref() {
                 Some("true") => Some(Form::Scalar(Value::Bool(true))),
                 Some("false") => Some(Form::Scalar(Value::Bool(false))),
@@ -325,6 +330,19 @@ impl Reader<'_> {
         };
         self.depth -= 1;
         value.map(|value| Parsed { range: self.range(start), value })
+    }
+
+    /// The quote that comes next, where it is none of HCL's.
+    fn wrong_quote(&self) -> Option<char> {
+        self.text.get(self.at..)?.chars().next().filter(|c| WRONG_QUOTES.contains(c))
+    }
+
+    /// Text in quotes that are none of HCL's.
+    fn unquoted(&mut self) -> Option<Form> {
+        let start = self.at;
+        let quote = self.wrong_quote()?;
+        self.at += quote.len_utf8();
+        self.fail_at(start, format!("text stands in double quotes in HCL (`\"`), not in `{quote}`"))
     }
 
     fn list(&mut self) -> Option<Form> {
@@ -529,6 +547,15 @@ mod tests {
     fn texts_numbers_and_comments_of_every_form_are_read() {
         let text = "a = \"x\\n\\u00e9 ${b \"c\"}\"\nb = 0x10\nc = -3\nd = true\n/* e */ e = <<-END\n    one\n      two\n    END\nf = [1, 2,]\n\"g h\" = {}\n";
         assert_eq!(json(text), "{\"a\":\"x\\né ${b \\\"c\\\"}\",\"b\":16,\"c\":-3,\"d\":true,\"e\":\"one\\n  two\\n\",\"f\":[1,2],\"g h\":{}}");
+    }
+
+    #[test]
+    fn only_double_quotes_are_quotes() {
+        for (text, at) in [("Kind = 'mesh'\n", "'"), ("Kind = \u{201c}mesh\u{201d}\n", "\u{201c}"), ("a = [\"b\", 'c']\n", "'")] {
+            assert!(super::is_hcl(text), "{text}");
+            let (place, message) = problem(text);
+            assert!(place == at && message.starts_with("text stands in double quotes in HCL"), "{text}: {place} {message}");
+        }
     }
 
     #[test]

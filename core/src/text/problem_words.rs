@@ -113,6 +113,10 @@ pub(super) fn explain(text: &str, error: &ScanError, offset: u32, builder: &Buil
             let message = "the quoted text ends before this; quote the whole value, or write the quote inside it twice (`''`) or as `\\\"`";
             plain(ProblemKind::Syntax, rest_of_line(text, offset), message.to_owned())
         }
+        ErrorKind::UnexpectedCharacter { character: '`' } if text[here.start as usize..].starts_with("```") => {
+            let message = "this line is a fence of Markdown and no part of the YAML; delete it".to_owned();
+            plain(ProblemKind::Syntax, content_at(text, offset), message)
+        }
         ErrorKind::UnexpectedCharacter { character } => match character {
             '`' | '@' | '%' => {
                 plain(ProblemKind::Syntax, here, format!("a value cannot begin with `{character}`; put it in quotes"))
@@ -273,6 +277,9 @@ fn missing_colon(text: &str, offset: u32) -> Problem {
     let shown: String = word.chars().take(40).collect();
     let is_conflict = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|mark| word.starts_with(mark));
     let message = match word.find(':') {
+        Some(at) if word[at + 1..].starts_with('\u{a0}') => {
+            "the space after `:` is a no-break space, which is no space to YAML; replace it by an ordinary one".to_owned()
+        }
         _ if is_conflict => "a conflict of Git was not resolved: take its marker away, and the lines that are not wanted".to_owned(),
         Some(at) if word[at + 1..].chars().next().is_some_and(|c| !c.is_whitespace()) => {
             format!("missing space after `:` in `{shown}`")

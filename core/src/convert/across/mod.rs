@@ -75,14 +75,22 @@ struct Controller {
     dialect: &'static Dialect,
     /// The class of its Ingresses.
     class: &'static str,
+    /// What the `controller` of its IngressClasses begins with.
+    answers_to: &'static str,
     /// What it needs besides.
     besides: &'static str,
 }
 
+impl Controller {
+    fn answers_to(&self, controller: &str) -> bool {
+        controller.starts_with(self.answers_to)
+    }
+}
+
 const CONTROLLERS: [Controller; 3] = [
-    Controller { name: "Application Gateway", dialect: &ingress::DIALECT, class: "azure/application-gateway", besides: "" },
-    Controller { name: "Contour", dialect: &contour::DIALECT, class: "contour", besides: "" },
-    Controller { name: "Emissary", dialect: &ambassador::DIALECT, class: "ambassador", besides: LISTENERS },
+    Controller { name: "Application Gateway", dialect: &ingress::DIALECT, class: "azure/application-gateway", answers_to: "azure/", besides: "" },
+    Controller { name: "Contour", dialect: &contour::DIALECT, class: "contour", answers_to: "projectcontour.io/", besides: "" },
+    Controller { name: "Emissary", dialect: &ambassador::DIALECT, class: "ambassador", answers_to: "getambassador.io/", besides: LISTENERS },
 ];
 
 /// Where Emissary listens.
@@ -121,6 +129,7 @@ pub fn across(original: &Compilation, options: &Options) -> Across {
         answers.push(ways.all(&asked.all));
     }
     let mut limits = asked.limits;
+    limits.extend(of_other_classes(original, &ingresses));
     limits.push(
         "Requests are made of the hosts and paths of the Ingresses; others were not tried. Application Gateway answers by Azure's documentation."
             .into(),
@@ -135,6 +144,26 @@ pub fn across(original: &Compilation, options: &Options) -> Across {
         one_sided: one_sided(&ingresses),
         limits,
     }
+}
+
+/// What is said of Ingresses whose class is of none of the controllers: as they are written, nobody here serves them.
+fn of_other_classes(original: &Compilation, ingresses: &[&Object]) -> Vec<String> {
+    let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for ingress in ingresses {
+        let written = [&["metadata", "annotations", CLASS][..], &["spec", "ingressClassName"]];
+        let Some(class) = written.into_iter().find_map(|path| ingress.root.at(path)?.as_str()) else { continue };
+        let is_of = |object: &&Object| *object.key.kind == *"IngressClass" && *object.key.name == *class;
+        let controller = original.objects.iter().find(is_of).and_then(|object| object.root.at(&["spec", "controller"])?.as_str());
+        let is_served = |of: &Controller| of.class == class || controller.is_some_and(|controller| of.answers_to(controller));
+        if !CONTROLLERS.iter().any(is_served) && class != "azure-application-gateway" {
+            others.entry(class).or_default().push(&ingress.key.name);
+        }
+    }
+    let said = |(class, names): (&str, Vec<&str>)| {
+        let which = if let [name] = names[..] { format!("the Ingress `{name}`") } else { format!("{} Ingresses", names.len()) };
+        format!("As written, none of these controllers serves {which} of the class `{class}`: each tried it as one of its own class.")
+    };
+    others.into_iter().map(said).collect()
 }
 
 /// Annotations that some of the controllers read, and not all, by name.

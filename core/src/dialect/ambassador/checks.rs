@@ -2,6 +2,12 @@
 //!
 //! What must not be here: what one resource's own rules find; checks that every dialect needs (`crate::check`).
 
+#[cfg(test)]
+mod tests;
+mod unused;
+
+pub use unused::{fields, modules, values};
+
 use super::defaults::taken_by;
 use crate::compilation::{Assumptions, Missing, SideRef, State};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
@@ -201,7 +207,11 @@ fn misread(service: &str) -> Option<(String, String)> {
         let message = format!("Emissary sends requests to the host `{scheme}`: a scheme has `://` behind it");
         return Some((message, format!("write `{scheme}://{}`", path.trim_start_matches('/'))));
     }
-    if let Some(bad) = host.chars().find(|c| c.is_whitespace() || "(){}<>,;\"'`|\\^".contains(*c)) {
+    if host.starts_with('$') || host.contains("{{") {
+        let message = format!("no host has the name `{host}`: this is what a program puts a name in for");
+        return Some((message, "have it replaced before the object is applied".into()));
+    }
+    if let Some(bad) = host.chars().find(|c| c.is_whitespace() || "(){}<>,;\"'`|\\^\u{201c}\u{201d}\u{2018}\u{2019}".contains(*c)) {
         let message = format!("no host has the name `{host}`: `{bad}` is not allowed in it");
         let port = host.rsplit_once(char::is_whitespace).filter(|(_, port)| port.parse::<u16>().is_ok());
         let help = port.map_or_else(|| "write the name of the service alone".into(), |(name, port)| format!("write `{}:{port}`", name.trim()));

@@ -2,6 +2,14 @@
 //!
 //! What must not be here: what one resource's own rules find while it is processed; checks that every dialect needs (`crate::check`).
 
+mod known;
+#[cfg(test)]
+mod tests;
+mod unused;
+
+pub use known::values;
+pub use unused::fields;
+
 use super::lower::OWN_LISTENERS;
 use crate::compilation::{SideRef, State, Why};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};

@@ -76,6 +76,8 @@ pub static DIALECT: Dialect = Dialect {
         checks::nothing_served,
         checks::same_conditions,
         checks::no_endpoints,
+        checks::values,
+        checks::fields,
         crate::dialect::gateway_api::checks::references,
         crate::dialect::gateway_api::conflicts::same_matches,
     ],

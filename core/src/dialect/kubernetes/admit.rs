@@ -44,7 +44,7 @@ impl Admission<'_> {
             Change::Unknown(entry, members) => {
                 let path = path.key(&entry.key);
                 unknown.push(format!("strict decoding error: unknown field {}", go_quoted(&format!("{path}"))));
-                let help = || elsewhere(kind, version, &entry.key);
+                let help = || elsewhere(kind, version, &entry.key).or_else(|| older(kind, &entry.key));
                 report.unknown_field(&path, (&entry.key, &entry.value), members, None, !self.skip_validation, help);
             }
             Change::Null(entry, _) => report.null(&path.key(&entry.key), entry.value.id),
@@ -154,6 +154,14 @@ fn elsewhere(kind: &Kind, version: &Version, name: &str) -> Option<String> {
     }
     let other = kind.versions.iter().rev().filter(|other| other.name != version.name).find(has)?;
     Some(format!("only {} has `{name}`, and this is {}", other.name, version.name))
+}
+
+/// What stands instead of a field that an older version had, which is gone from every cluster.
+fn older(kind: &Kind, name: &str) -> Option<String> {
+    if kind.name != "Ingress" || !matches!(name, "serviceName" | "servicePort") {
+        return None;
+    }
+    Some("networking.k8s.io/v1 wants `service: {name: NAME, port: {number: PORT}}`; only v1beta1 had `serviceName` and `servicePort`".into())
 }
 
 fn unsupported_version(kind: &'static Kind, report: &mut Report<'_>) -> String {

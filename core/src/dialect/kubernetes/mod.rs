@@ -14,6 +14,7 @@ pub mod ingress;
 pub mod json;
 pub mod kind;
 pub mod kinds;
+pub mod known;
 pub(crate) mod metadata;
 pub mod pem;
 pub mod pod;

@@ -15,6 +15,12 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("spec:\n  host: a\n  prot\n  port: 1\n", "3:3 \"prot\" Syntax: missing `:` after `prot`"),
     ("spec:\n  host:a\n  port: 1\n", "2:3 \"host:a\" Syntax: missing space after `:` in `host:a`"),
+    (
+        "spec:\n  host:\u{a0}a\n  port: 1\n",
+        "2:3 \"host:\\u{a0}a\" Syntax: the space after `:` is a no-break space, which is no space to YAML; replace it by an ordinary one",
+    ),
+    ("a: 1\n```\n", "2:1 \"```\" Syntax: this line is a fence of Markdown and no part of the YAML; delete it"),
+    ("```yaml\na: 1\n", "1:1 \"```yaml\" Syntax: this line is a fence of Markdown and no part of the YAML; delete it"),
     ("a: \"x\n  service: b\n", r#"1:4 "\"" Syntax: the quote that begins here (line 1) is never closed"#),
     (
         "a:\n  - \"x\n  - y\n  - \"z\"\n",

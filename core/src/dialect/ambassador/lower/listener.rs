@@ -4,7 +4,7 @@
 
 use super::route::Routes;
 use super::{Lowering, http::BaseHttp};
-use crate::diagnostic::codes;
+use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::dialect::ambassador::model::group::{Group, TcpGroup};
 use crate::dialect::ambassador::model::host::InsecureAction;
 use crate::dialect::ambassador::model::hostglob::globs_overlap;
@@ -75,7 +75,14 @@ impl<'m> Lowering<'m, '_> {
                 Some(lowered) => out.push(Arc::new(lowered)),
                 None => {
                     let message = "No matching Hosts/TCPMappings found, disabling!";
-                    self.error(&codes::LISTENER_WITHOUT_HOSTS, message, &listener.identity, None);
+                    let help = match listener.speaks(Protocol::Http) {
+                        true => {
+                            "have `hostBinding` choose a Host that is there: by namespace (`namespace: {from: ALL}`), or by labels that the Host has"
+                        }
+                        false => "a TCPMapping needs the port of the Listener",
+                    };
+                    let finding = Diagnostic::new(&codes::LISTENER_WITHOUT_HOSTS, message, Place::origin(listener.identity.origin));
+                    self.findings.report(finding.about(listener.identity.key()).help(help));
                 }
             }
         }

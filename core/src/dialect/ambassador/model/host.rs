@@ -4,6 +4,7 @@
 
 use super::group::HttpGroup;
 use super::hostglob::{globs_overlap, selector_matches};
+use super::listener::Protocol;
 use super::mapping::INTERNAL_MAPPING;
 use super::posts::{Identity, Post};
 use super::tls::{ContextId, TlsContext, is_tls_version};
@@ -122,8 +123,12 @@ impl Model<'_> {
             let secret = spec::SecretReference { name: Some(Sourced::new(FALLBACK.into(), built_in)), namespace: None };
             spec.tls_secret = Some(Sourced::new(secret, built_in));
         } else {
-            let message = "No TLS termination and no fallback cert -- defaulting to cleartext-only.";
-            self.posts.overall_notice(Post::new(&codes::NO_HOSTS, message, None));
+            // Who asks for no TLS needs no word about it.
+            if let Some(listener) = self.listeners.values().find(|listener| listener.speaks(Protocol::Tls)) {
+                let message = "no Host is in use, so Emissary serves all names without TLS: certificates come from Hosts";
+                let post = Post::new(&codes::NO_HOSTS, message, listener.identity.origin);
+                self.posts.overall_notice(post.help("write a Host with `tlsSecret`, or a Listener with the protocol `HTTP`"));
+            }
             let policy = spec::InsecurePolicy { action: Some(Sourced::new("Route".into(), built_in)), additional_port: None };
             let policy = spec::RequestPolicy { insecure: Some(Sourced::new(policy, built_in)) };
             spec.request_policy = Some(Sourced::new(policy, built_in));

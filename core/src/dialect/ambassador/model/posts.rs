@@ -131,6 +131,7 @@ impl Posts {
     pub fn overall_notice(&mut self, post: Post) -> Reported {
         let mut diagnostic = Diagnostic::new(post.code, post.message, Place::origin(post.origin));
         diagnostic.severity = Severity::Notice;
+        diagnostic.help = post.help;
         self.findings.report(diagnostic)
     }
 

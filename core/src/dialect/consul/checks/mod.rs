@@ -9,6 +9,7 @@ mod intentions;
 mod proxies;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use super::entry::{Entry, Kind};
 use super::instance::{Health, Instance};
@@ -34,7 +35,7 @@ pub(super) const ALL: &[fn(SideRef<'_>) -> Vec<Diagnostic>] = &[check];
 fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     let Some(stages) = stages(of) else { return Vec::new() };
     let mut mesh = Mesh::new(stages, of.objects());
-    for check in [fields::check, proxies::check, intentions::check, chains::check, gateways::check] {
+    for check in [fields::check, values::check, proxies::check, intentions::check, chains::check, gateways::check] {
         check(&mut mesh);
     }
     join_alike(mesh.found)

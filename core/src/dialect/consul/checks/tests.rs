@@ -92,3 +92,22 @@ fn expressions_that_envoy_refuses_are_found_wherever_they_are_sent() {
     let intentions = r#"{Kind: service-intentions, Name: web, Sources: [{Name: x, Permissions: [{Action: deny, HTTP: {PathRegex: "["}}]}]}"#;
     assert_eq!(found("invalid-regex", &[HTTP, web, intentions]).len(), 1);
 }
+
+#[test]
+fn values_that_consul_stores_and_does_not_know_are_said() {
+    let unknown = |document: &str| found("unknown-value", &[document, "service: {name: web, port: 80, connect: {sidecar_service: {}}}"]);
+    let protocol = ["Consul does not know `htpp` here, and takes it for `tcp`"];
+    assert_eq!(unknown("{Kind: service-defaults, Name: web, Protocol: htpp}"), protocol);
+    assert_eq!(unknown("{Kind: proxy-defaults, Name: global, Config: {protocol: htpp}}"), protocol, "once, and not again for each proxy");
+    assert_eq!(unknown("{Kind: service-defaults, Name: web, UpstreamConfig: {Overrides: [{Name: api, Protocol: htpp}]}}"), protocol);
+    let upstream = "service: {name: api, port: 80, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: web, local_bind_port: 9000, \
+                    config: {protocol: htpp}}]}}}}";
+    assert_eq!(unknown(upstream), protocol);
+    assert_eq!(
+        unknown("{Kind: service-defaults, Name: web, MeshGateway: {Mode: locale}}"),
+        ["Consul does not know `locale` here, and goes through no mesh gateway, as with `none`"]
+    );
+    for known in ["Protocol: HTTP", "Protocol: grpc", "Mode: transparent", "MeshGateway: {Mode: remote}"] {
+        assert_eq!(unknown(&format!("{{Kind: service-defaults, Name: web, {known}}}")), [""; 0], "{known}");
+    }
+}

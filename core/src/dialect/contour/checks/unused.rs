@@ -1,0 +1,136 @@
+//! Fields of an HTTPProxy that change nothing beside the others, and routes that serve nothing.
+//!
+//! Source of behaviour: Contour `internal/dag/httpproxy_processor.go`. What must not be here: what Contour writes into conditions.
+
+use crate::compilation::SideRef;
+use crate::diagnostic::{Code, Diagnostic, Place, codes};
+use crate::dialect::kubernetes::known::{all_at, is_read};
+use crate::ir::Cluster;
+use crate::resource::{Object, ObjectId, Origin};
+use crate::text::{Node, NodeId};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use hashbrown::{HashMap, HashSet};
+
+/// What in HTTPProxies has no effect.
+pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
+    let is_proxy = |object: &&Object| *object.key.kind == *"HTTPProxy" && is_read(side, object);
+    let proxies: Vec<&Object> = side.objects().iter().filter(is_proxy).collect();
+    let mut found = Vec::new();
+    if proxies.is_empty() {
+        return found;
+    }
+    let clusters = clusters_of_services(side);
+    let services = side.objects().iter().filter(|object| *object.key.kind == *"Service" && !object.assumed);
+    let services: HashSet<(Option<&str>, &str)> = services.map(|service| (service.key.namespace.as_deref(), &*service.key.name)).collect();
+    for object in proxies {
+        let mut proxy = Proxy { object, services: &services, found: Vec::new() };
+        proxy.passthrough();
+        for route in all_at(&object.root, &["spec", "routes", "*"]) {
+            proxy.route(route);
+            proxy.services(route, &clusters);
+        }
+        if let Some(tcp) = object.root.at(&["spec", "tcpproxy"]) {
+            proxy.services(tcp, &clusters);
+            proxy.tcp(tcp);
+        }
+        found.append(&mut proxy.found);
+    }
+    found
+}
+
+/// The clusters that were made of services, by where these are written.
+fn clusters_of_services(side: SideRef<'_>) -> HashMap<(ObjectId, NodeId), &Cluster> {
+    let all = side.irs().flat_map(|ir| &ir.clusters);
+    let place = |origin: &Origin| (origin.object(), origin.node());
+    all.flat_map(|cluster| cluster.origins.iter().map(move |origin| (place(origin), &**cluster))).collect()
+}
+
+struct Proxy<'a> {
+    object: &'a Object,
+    /// The Services of the input, by namespace and name.
+    services: &'a HashSet<(Option<&'a str>, &'a str)>,
+    found: Vec<Diagnostic>,
+}
+
+impl Proxy<'_> {
+    fn report(&mut self, code: &'static Code, message: impl Into<String>, at: &Node, help: &str) {
+        let place = Place::key(self.object.id, at.id);
+        self.found.push(Diagnostic::new(code, message, place).about(self.object.key.clone()).help(help));
+    }
+
+    fn idle(&mut self, message: impl Into<String>, at: &Node, help: &str) {
+        self.report(&codes::FIELD_WITHOUT_EFFECT, message, at, help);
+    }
+
+    /// TLS that is handed on, where nothing takes it.
+    fn passthrough(&mut self) {
+        let root = &self.object.root;
+        let Some(tls) = root.at(&["spec", "virtualhost", "tls"]) else { return };
+        let Some(passthrough) = tls.get("passthrough").filter(|node| node.as_bool() == Some(true)) else { return };
+        if root.at(&["spec", "tcpproxy"]).is_none() {
+            let message = "nobody answers over TLS: `passthrough` hands connections to `tcpproxy`, and there is none";
+            self.report(
+                &codes::UNSERVED,
+                message,
+                passthrough,
+                "add `tcpproxy`, or have Envoy terminate TLS: write `secretName` instead of `passthrough`",
+            );
+        }
+        for field in ["minimumProtocolVersion", "maximumProtocolVersion"] {
+            if let Some(version) = tls.get(field) {
+                let message = format!("`{field}` changes nothing beside `passthrough`: the service behind it terminates TLS");
+                self.idle(message, version, "set the version where TLS is terminated");
+            }
+        }
+    }
+
+    fn route(&mut self, route: &Node) {
+        let services = all_at(route, &["services", "*"]);
+        let is_mirror = |service: &Node| service.get("mirror").and_then(Node::as_bool) == Some(true);
+        if let Some(first) = services.first().filter(|_| services.iter().all(|service| is_mirror(service)))
+            && let Some(mirror) = first.get("mirror")
+        {
+            let message =
+                "Envoy answers requests with 503: all services of the route are mirrors, which get copies of requests that another one gets";
+            self.report(&codes::UNSERVED, message, mirror, "add the service that answers, or take `mirror` away");
+        }
+        let strategy = route.at(&["loadBalancerPolicy", "strategy"]).and_then(Node::as_str).unwrap_or_default();
+        if let Some(policies) = route.at(&["loadBalancerPolicy", "requestHashPolicies"]).filter(|_| strategy != "RequestHash") {
+            let message = "`requestHashPolicies` changes nothing: only the strategy `RequestHash` asks for it";
+            self.idle(message, policies, "write `strategy: RequestHash`, or take the policies away");
+        }
+    }
+
+    /// Fields of services that ask for others. `of` is a route or `tcpproxy`.
+    fn services(&mut self, of: &Node, clusters: &HashMap<(ObjectId, NodeId), &Cluster>) {
+        for service in all_at(of, &["services", "*"]) {
+            let health_port = service.get("healthPort").filter(|port| port.as_i64().is_some_and(|port| port > 0));
+            if let Some(port) = health_port.filter(|_| of.get("healthCheckPolicy").is_none()) {
+                let message = "`healthPort` changes nothing: without `healthCheckPolicy` Envoy does not check the service's health";
+                self.idle(message, port, "add `healthCheckPolicy` beside `services`, or take `healthPort` away");
+            }
+            // One that is not in the input may well say that it speaks TLS.
+            let name = service.get("name").and_then(Node::as_str).unwrap_or_default();
+            let is_known = service.get("protocol").is_some() || self.services.contains(&(self.object.key.namespace.as_deref(), name));
+            let speaks_plain = is_known && clusters.get(&(self.object.id, service.id)).is_some_and(|cluster| cluster.tls.is_none());
+            if let Some(validation) = service.get("validation").filter(|_| speaks_plain) {
+                let message = "`validation` changes nothing: Envoy does not speak TLS to the service, so that no certificate is checked";
+                self.idle(message, validation, "write `protocol: tls` (or `h2`) beside it, or take `validation` away");
+            }
+        }
+    }
+
+    /// What services of TCP have only for HTTP.
+    fn tcp(&mut self, tcp: &Node) {
+        const ONLY_HTTP: [&str; 5] = ["mirror", "requestHeadersPolicy", "responseHeadersPolicy", "cookieRewritePolicies", "slowStartPolicy"];
+        for service in all_at(tcp, &["services", "*"]) {
+            for field in ONLY_HTTP {
+                let Some(node) = service.get(field).filter(|node| node.as_bool() != Some(false)) else { continue };
+                let message = format!("`{field}` changes nothing in `tcpproxy`: Contour reads it for routes alone");
+                self.idle(message, node, "take it away");
+            }
+        }
+    }
+}
