@@ -123,8 +123,9 @@ pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
         Some((*object, objects.get(*object)?.path(*node).to_string()))
     };
     let mut found: HashMap<(ObjectId, String), (Place, &str, String)> = HashMap::new();
-    for (side, reference) in compilation.sides().flat_map(|side| references(side).into_iter().map(move |reference| (side, reference))) {
-        let Some(at) = path(&Place::origin(reference.at)).filter(|_| *reference.key.kind == *"Secret") else { continue };
+    let all = compilation.sides().flat_map(|side| references(side).into_iter().map(move |reference| (side, reference)));
+    for (side, reference) in all.filter(|(_, reference)| *reference.key.kind == *"Secret") {
+        let Some(at) = path(&Place::origin(reference.at)) else { continue };
         let said = match &reference.to {
             Ok(id) => objects.get(*id).filter(|object| !object.assumed).map(|secret| {
                 let help = match side.side.ledger.get(secret.id) {

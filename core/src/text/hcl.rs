@@ -342,7 +342,7 @@ impl Reader<'_> {
         let start = self.at;
         let quote = self.wrong_quote()?;
         self.at += quote.len_utf8();
-        self.fail_at(start, format!("text stands in double quotes in HCL (`\"`), not in `{quote}`"))
+        self.fail_at(start, format!("HCL has text in double quotes (`\"`), not in `{quote}`"))
     }
 
     fn list(&mut self) -> Option<Form> {
@@ -554,7 +554,7 @@ mod tests {
         for (text, at) in [("Kind = 'mesh'\n", "'"), ("Kind = \u{201c}mesh\u{201d}\n", "\u{201c}"), ("a = [\"b\", 'c']\n", "'")] {
             assert!(super::is_hcl(text), "{text}");
             let (place, message) = problem(text);
-            assert!(place == at && message.starts_with("text stands in double quotes in HCL"), "{text}: {place} {message}");
+            assert!(place == at && message.starts_with("HCL has text in double quotes"), "{text}: {place} {message}");
         }
     }
 

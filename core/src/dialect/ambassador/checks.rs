@@ -208,8 +208,8 @@ fn misread(service: &str) -> Option<(String, String)> {
         return Some((message, format!("write `{scheme}://{}`", path.trim_start_matches('/'))));
     }
     if host.starts_with('$') || host.contains("{{") {
-        let message = format!("no host has the name `{host}`: this is what a program puts a name in for");
-        return Some((message, "have it replaced before the object is applied".into()));
+        let message = format!("`{host}` is a placeholder, and not the name of a host");
+        return Some((message, "replace it before the object is applied".into()));
     }
     if let Some(bad) = host.chars().find(|c| c.is_whitespace() || "(){}<>,;\"'`|\\^\u{201c}\u{201d}\u{2018}\u{2019}".contains(*c)) {
         let message = format!("no host has the name `{host}`: `{bad}` is not allowed in it");

@@ -86,6 +86,6 @@ fn settings_that_the_module_does_not_have_are_said_with_what_is_meant() {
 fn a_module_that_nobody_reads_has_the_name_that_is_meant() {
     let found = of_module("ambasador", "{use_remote_address: false}");
     let [finding] = &found[..] else { panic!("{found:?}") };
-    assert_eq!(finding.message, "Emissary reads no Module `ambasador`: the gateway's settings stand in the one that is called `ambassador`");
+    assert_eq!(finding.message, "Emissary reads no Module `ambasador`: the gateway's settings are in the one that is called `ambassador`");
     assert_eq!(finding.fix.as_ref().map(|fix| fix.edits[0].replacement.as_str()), Some("ambassador"));
 }

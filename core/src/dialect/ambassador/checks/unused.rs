@@ -112,7 +112,7 @@ pub fn modules(side: SideRef<'_>) -> Vec<Diagnostic> {
 }
 
 fn unread(object: &Object) -> Diagnostic {
-    let message = format!("Emissary reads no Module `{}`: the gateway's settings stand in the one that is called `ambassador`", object.key.name);
+    let message = format!("Emissary reads no Module `{}`: the gateway's settings are in the one that is called `ambassador`", object.key.name);
     let finding = Diagnostic::new(&codes::NO_EFFECT, message, at_name(object)).about(object.key.clone());
     match nearest(&object.key.name, MODULES) {
         Some(near) => finding.fix(format!("call it `{near}`"), at_name(object), near),
