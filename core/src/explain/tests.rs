@@ -279,6 +279,19 @@ fn a_graph_that_is_too_large_is_folded_but_for_what_is_rare_or_wrong() {
 }
 
 #[test]
+fn what_is_created_for_a_gateway_is_one_node_in_a_small_graph_too() {
+    let mut graph = bare(&["Gateway/shop", "a", "b", "c", "d", "e"], &[(0, 1), (0, 2), (0, 3), (0, 4), (0, 5)]);
+    for node in graph.nodes.iter_mut().skip(1) {
+        node.kind = super::NodeKind::Created;
+        node.resource = Some(super::ResourceRef { kind: "Service".into(), name: node.id.as_str().into(), namespace: Some("shop".into()) });
+        node.gateway = Some(if node.id == "e" { "shop/other".into() } else { "shop/web".into() });
+    }
+    assert_eq!(graph.fold(50, &[]), 4);
+    let seen: Vec<(&str, &str)> = graph.nodes.iter().map(|node| (node.id.as_str(), node.label.as_str())).collect();
+    assert_eq!(seen, [("Gateway/shop", "Gateway/shop"), ("folded:created/shop/web", "4 \u{d7} created object\nshop/web"), ("e", "e")]);
+}
+
+#[test]
 fn rules_and_the_resources_that_they_are_written_in_are_folded_apart() {
     let ids: Vec<String> = (0..60).map(|number| alloc::format!("p{number}")).collect();
     let names: Vec<&str> = ids.iter().map(String::as_str).collect();

@@ -291,8 +291,12 @@ impl Builder<'_> {
             let resource = ResourceRef::from(&created.key);
             let id = self.free(id_of(&resource));
             let at = self.node(&id, NodeKind::Created, || resource.to_string());
+            let gateway = self.graph.nodes.get(owner).and_then(|owner| owner.resource.as_ref()).map(|owner| {
+                let namespace = owner.namespace.as_deref().unwrap_or_default();
+                Str::from(format!("{namespace}/{}", owner.name))
+            });
             if let Some(node) = self.graph.nodes.get_mut(at) {
-                node.resource = Some(resource);
+                (node.resource, node.gateway) = (Some(resource), gateway);
             }
             self.edge(owner, at, Relation::Owns, "owner", None);
         }

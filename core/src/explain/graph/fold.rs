@@ -14,16 +14,20 @@ use hashbrown::{HashMap, HashSet};
 /// Up to this many nodes of one group stay apart, so that what is rare is seen.
 const FEW: usize = 12;
 
+/// Up to this many objects that are created for one gateway stay apart, however small the graph: they are not what a person wrote.
+const FEW_CREATED: usize = 3;
+
 /// Up to this many nodes of one group in which something is wrong stay apart.
 const WRONG: usize = 24;
 
-/// What is alike: the kind, and of resources their kind, their namespace, and whether they are of use; of Envoy's parts, whose they are.
+/// What is alike: the kind, and of resources their kind, their namespace, and whether they are of use; of Envoy's parts and of what is created, whose
+/// they are.
 type Group = (NodeKind, Str, Str, bool);
 
 fn group(node: &GraphNode) -> Group {
     let (kind, namespace) = match &node.resource {
-        Some(resource) => (resource.kind.clone(), resource.namespace.clone().unwrap_or_default()),
-        None => (Str::default(), node.gateway.clone().unwrap_or_default()),
+        Some(resource) if node.kind != NodeKind::Created => (resource.kind.clone(), resource.namespace.clone().unwrap_or_default()),
+        _ => (Str::default(), node.gateway.clone().unwrap_or_default()),
     };
     (node.kind, kind, namespace, matches!(node.state, Some("ignored" | "shadowed" | "invalid")))
 }
@@ -48,10 +52,11 @@ impl GraphNode {
 }
 
 impl Graph {
-    /// Where there are more than `most` nodes, joins those of a kind and a namespace. What is rare stays apart, and so does what is wrong, as
+    /// Where there are more than `most` nodes, joins those of a kind and a namespace; objects that are created for a gateway always. What is rare stays apart, and so does what is wrong, as
     /// far as that is few, and what is to stay open: groups and nodes, by their ids. Tells how many nodes were joined.
     pub fn fold(&mut self, most: usize, open: &[String]) -> usize {
-        if self.nodes.len() <= most {
+        let is_small = self.nodes.len() <= most;
+        if is_small && !self.nodes.iter().any(|node| node.kind == NodeKind::Created) {
             return 0;
         }
         let mut sizes: BTreeMap<Group, (usize, usize)> = BTreeMap::new();
@@ -71,7 +76,9 @@ impl Graph {
         let mut joined = 0;
         for node in mem::take(&mut self.nodes) {
             let group = group(&node);
-            let large = sizes.get(&group).is_some_and(|(size, _)| *size > FEW);
+            let is_created = group.0 == NodeKind::Created;
+            let few = if is_created { FEW_CREATED } else { FEW };
+            let large = (is_created || !is_small) && sizes.get(&group).is_some_and(|(size, _)| *size > few);
             if !large || stays(&node, wrong.entry(group.clone()).or_default()) {
                 nodes.push(node);
                 continue;
@@ -104,6 +111,7 @@ impl Graph {
 fn label((kind, of, namespace, idle): &Group, count: u32) -> String {
     let mut more: Vec<&str> = Vec::new();
     let what = match kind {
+        NodeKind::Created => "created object".into(),
         _ if of.is_empty() => kind.name().replace('_', " "),
         // Rules of a story are not what they are written in.
         NodeKind::Route => {

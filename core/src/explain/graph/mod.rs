@@ -104,7 +104,7 @@ pub struct GraphNode {
     pub kind: NodeKind,
     /// What to write on it: a name, and on further lines what says more.
     pub label: String,
-    /// The gateway that has it, where there are several.
+    /// The gateway that has it, where there are several; of what is created, the one that it is created for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway: Option<Str>,
     /// The resource, of input objects, what is missing and what is created.
