@@ -15,8 +15,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_envoy_api::any::AnyMessage;
-use pb::hcm::HttpConnectionManager;
-use pb::listener::{FilterChain, filter::ConfigType};
+use chancery_envoy_api::json;
+use pb::hcm::{HttpConnectionManager, http_connection_manager::RouteSpecifier};
+use pb::listener::{Filter, FilterChain, Listener, filter::ConfigType};
 use pb::route::weighted_cluster::ClusterWeight;
 use pb::route::{Route, RouteAction, RouteConfiguration, WeightedCluster, route::Action, route_action::ClusterSpecifier};
 use pb::tcp_proxy::TcpProxy;
@@ -117,6 +118,48 @@ pub(super) const HOST_OVER_TLS: Without = &[
     ("envoy.config.route.v3.VirtualHost", "domains"),
     ("envoy.config.route.v3.VirtualHost", "require_tls"),
 ];
+
+/// The filter chains of a listener.
+pub(super) fn chains(listener: &Listener) -> impl Iterator<Item = &FilterChain> {
+    listener.filter_chains.iter().chain(&listener.default_filter_chain)
+}
+
+/// Whether two listeners are the same.
+pub(super) fn are_same_listeners(one: &Listener, other: &Listener) -> bool {
+    let bare = |of: &Listener| Listener { filter_chains: Vec::new(), default_filter_chain: None, ..of.clone() };
+    let count = |of: &Listener| (of.filter_chains.len(), of.default_filter_chain.is_some());
+    let mut pairs = chains(one).zip(chains(other));
+    count(one) == count(other) && bare(one) == bare(other) && pairs.all(|(one, other)| are_same_chains(one, other))
+}
+
+/// Whether two filter chains are the same. Tables of routes in them are compared route by route, up to the first that differs.
+pub(super) fn are_same_chains(one: &FilterChain, other: &FilterChain) -> bool {
+    let bare = |of: &FilterChain| FilterChain { filters: Vec::new(), ..of.clone() };
+    let mut pairs = one.filters.iter().zip(&other.filters);
+    one.filters.len() == other.filters.len() && bare(one) == bare(other) && pairs.all(|(one, other)| are_same_filters(one, other))
+}
+
+fn are_same_filters(one: &Filter, other: &Filter) -> bool {
+    const TABLE: Without = &[("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "route_config")];
+    let (Some(first), Some(second)) = (manager(one), manager(other)) else { return one == other };
+    let rest = |of: &HttpConnectionManager| json::to_string_with(of, &json::Style::COMPACT.without(TABLE));
+    one.name == other.name && rest(first) == rest(second) && table_in(first) == table_in(second)
+}
+
+fn manager(of: &Filter) -> Option<&HttpConnectionManager> {
+    match &of.config_type {
+        Some(ConfigType::TypedConfig(config)) => config.downcast_ref(),
+        _ => None,
+    }
+}
+
+/// The table of routes that is written in a connection manager.
+fn table_in(of: &HttpConnectionManager) -> Option<&RouteConfiguration> {
+    match &of.route_specifier {
+        Some(RouteSpecifier::RouteConfig(table)) => Some(table),
+        _ => None,
+    }
+}
 
 pub(super) fn chain(of: &FilterChain) -> FilterChain {
     let mut frame = of.clone();

@@ -5,7 +5,7 @@
 
 use super::behaviour;
 use super::difference::{Relevance, Scene, pointer};
-use super::frames::{self, Frame};
+use super::frames::{self, Frame, chains};
 use super::hosts::{self, PlacedHost};
 use super::place::{self, UNKNOWN_HOST, any_port, witness};
 use super::report::RequestPlace;
@@ -41,10 +41,6 @@ pub(super) fn compare(work: &mut Work<'_, '_>) {
     for pair in pairs(work) {
         compare_pair(work, &pair);
     }
-}
-
-fn chains(listener: &Listener) -> impl Iterator<Item = &FilterChain> {
-    listener.filter_chains.iter().chain(&listener.default_filter_chain)
 }
 
 fn all_bound<'a>(config: &'a EnvoyConfig, own: &[&str], work: &mut Work<'_, '_>) -> Vec<Bound<'a>> {
@@ -217,7 +213,7 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
         ports,
     };
     if let [Some((old, _)), Some((new, _))] = pair {
-        if old.message == new.message && work.changed.is_empty() && tables_are_the_same(work) {
+        if frames::are_same_listeners(&old.message, &new.message) && work.changed.is_empty() && tables_are_the_same(work) {
             return;
         }
         let pointers = [old.pointer.clone(), new.pointer.clone()];
@@ -245,7 +241,9 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
         };
         let alike = || {
             let table = old.table.map(|table| table.config);
-            old.chain == new.chain && tables_are_the_same(work) && (work.changed.is_empty() || !frames::mentions(old.chain, table, &work.changed))
+            frames::are_same_chains(old.chain, new.chain)
+                && tables_are_the_same(work)
+                && (work.changed.is_empty() || !frames::mentions(old.chain, table, &work.changed))
         };
         if alike() {
             continue;

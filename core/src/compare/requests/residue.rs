@@ -30,7 +30,8 @@ fn is_aside(pointer: &str) -> bool {
 
 /// The fields in which two messages differ, some left out. Of two names of clusters `same` says whether they are of the same cluster.
 pub(super) fn residue(before: &dyn AnyMessage, after: &dyn AnyMessage, without: Without, same: &dyn Fn(&str, &str) -> bool) -> Vec<Residue> {
-    if before.equals(after) {
+    // With much of a message left out, the rest is sooner compared than the whole.
+    if without.is_empty() && before.equals(after) {
         return Vec::new();
     }
     let (a, b) = (tree(before, without), tree(after, without));
