@@ -29,8 +29,6 @@ mod tests;
 mod timing;
 mod unreachable;
 mod whole;
-#[cfg(test)]
-mod words;
 
 pub use settle::ANNOTATION;
 

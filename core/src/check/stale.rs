@@ -7,8 +7,7 @@ use super::whole::Whole;
 use crate::compilation::{Claim, Dialect};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::resource::{Object, REDACTED};
-use crate::schema::go_quoted;
-use crate::text::{Node, Value};
+use crate::text::{Node, Value, quoted};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -132,7 +131,7 @@ fn placeholders(whole: &mut Whole<'_>, object: &Object, root: &Node) {
                 if let Some(inner) = in_curly_quotes(text) {
                     let message = format!("`{text}` is read with its quotes: only \" and ' quote a text");
                     let finding = Diagnostic::new(&codes::SUSPICIOUS_TEXT, message, place.clone()).about(object.key.clone());
-                    whole.report(finding.fix("write ordinary quotes", place, go_quoted(inner)));
+                    whole.report(finding.fix("write ordinary quotes", place, quoted(inner)));
                 } else if let Some(severity) = placeholder(text) {
                     let message = "this looks like a placeholder that was not replaced";
                     let mut finding = Diagnostic::new(&codes::PLACEHOLDER, message, place).about(object.key.clone());

@@ -4,7 +4,7 @@
 
 use super::{Diagnostic, Place, codes};
 use crate::resource::{REDACTED, nearest};
-use crate::schema::go_quoted;
+use crate::text::quoted;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -61,7 +61,7 @@ impl Known {
             Values::Words(_) | Values::AnyCase(_) => finding.help(format!("it knows {}", list(words))),
         };
         Some(match meant(text, words) {
-            Some(meant) => finding.fix(format!("write `{meant}`"), place, go_quoted(meant)),
+            Some(meant) => finding.fix(format!("write `{meant}`"), place, quoted(meant)),
             None => finding,
         })
     }

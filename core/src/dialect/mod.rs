@@ -9,6 +9,8 @@ pub mod contour;
 pub mod gateway_api;
 pub mod ingress;
 pub mod kubernetes;
+#[cfg(test)]
+mod tests;
 
 use crate::compilation::{Dialect, Language};
 use crate::diagnostic::{Code, codes as common};

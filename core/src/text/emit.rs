@@ -163,7 +163,14 @@ fn write_block(out: &mut String, text: &str, indent: usize) {
     }
 }
 
-/// A JSON string, which is YAML as well.
+/// A text as a JSON string, which is YAML as well.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    write_quoted(&mut out, text);
+    out
+}
+
+/// Writes a JSON string, which is YAML as well.
 pub(crate) fn write_quoted(out: &mut String, text: &str) {
     out.push('"');
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {

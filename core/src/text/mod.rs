@@ -49,8 +49,8 @@ mod emit;
 
 pub use document::{Comment, Document, FieldPath, NodeSpan, Problem, ProblemKind, Segment, Spans};
 pub use embedded::{parse_embedded, places_in};
+pub(crate) use emit::{quoted, write_json_scalar, write_quoted};
 pub use emit::{to_json, to_json_within, to_yaml};
-pub(crate) use emit::{write_json_scalar, write_quoted};
 pub(crate) use hcl::WRONG_QUOTES;
 pub use limits::Limits;
 pub use line_index::{LineIndex, Position};

@@ -1,6 +1,6 @@
 //! Every field that takes some words only: another word is never taken in silence.
 
-use super::check;
+use crate::check::check;
 use crate::compilation::{Options, for_people};
 use crate::compile::{EmittedByGateway, compile};
 use crate::diagnostic::{Policy, Severity};
