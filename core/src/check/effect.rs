@@ -16,6 +16,11 @@ use hashbrown::{HashMap, HashSet};
 /// Kinds that are there for others to refer to: without effect of their own they are in order.
 const PASSIVE: &[&str] = &["Service", "Endpoints", "EndpointSlice", "Secret", "Namespace", "ConfigMap", "Pod", "ReferenceGrant"];
 
+/// Kinds that have an effect where a field of another resource names them. What others have they have by themselves: a Module, a Host, or what holds
+/// for a whole mesh.
+const REFERRED: &[&str] =
+    &["TLSContext", "ExtensionService", "KubernetesServiceResolver", "KubernetesEndpointResolver", "ConsulResolver", "HTTPProxy"];
+
 /// Registrations of Consul's services. One that no proxy uses is in order beside others that are in use, and still said.
 const REGISTRATIONS: &[&str] = &["service", "catalog"];
 
@@ -50,7 +55,16 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     let ids: HashSet<ObjectId> = without_effect.iter().map(|row| row.object).collect();
     let referrers: HashMap<ObjectId, ObjectId> =
         references(side).into_iter().filter_map(|of| Some((of.to.ok()?, of.from))).filter(|(_, from)| ids.contains(from)).collect();
-    silent.into_iter().map(|(row, object)| finding(side, row, object, cause(object, &referrers, side), nothing)).collect()
+    // That a listener is missing is said, and it may be elsewhere.
+    let is_part = side.diagnostics().chain(found).any(|finding| finding.code == &codes::NO_LISTENER && finding.severity == Severity::Notice);
+    let told = silent.into_iter().map(|(row, object)| {
+        let mut finding = finding(side, row, object, cause(object, &referrers, side), nothing);
+        if is_part && row.why == Some(Why::NeverReferenced.name()) && !REFERRED.contains(&&*object.key.kind) {
+            finding.severity = Severity::Notice;
+        }
+        finding
+    });
+    told.collect()
 }
 
 /// What refers to an object and has no effect itself, unless it refers in a circle: then nothing in it is the cause.
@@ -83,7 +97,7 @@ fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, referrer: Option
     }
     let help = match follows {
         Some(referrer) => Some(format!("it has an effect once {} has one", ResourceRef::from(&referrer.key))),
-        None => help(side, row),
+        None => help(side, row, object),
     };
     match help {
         Some(help) => finding.help(help),
@@ -92,15 +106,18 @@ fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, referrer: Option
 }
 
 /// What to do about it.
-fn help(side: SideRef<'_>, row: &LedgerRow) -> Option<String> {
+fn help(side: SideRef<'_>, row: &LedgerRow, object: &Object) -> Option<String> {
+    let is_of_gateway_api = *object.key.group == *"gateway.networking.k8s.io";
     let controller = side.dialect().controller;
     let is = |why: Why| row.why == Some(why.name());
     if is(Why::OtherController) {
         Some(format!("if another controller reads it, leave it; otherwise give it the class or the id of this {controller}"))
     } else if is(Why::NotWatched) {
         Some(format!("move it to where {controller} looks, or let {controller} look there"))
-    } else if is(Why::NeverReferenced) {
+    } else if is(Why::NeverReferenced) && REFERRED.contains(&&*row.resource.kind) {
         Some("refer to it from a resource that is in use, or delete it".into())
+    } else if is(Why::NeverReferenced) && !is_of_gateway_api {
+        Some("what it applies to may be elsewhere: give the rest of the configuration as well, to see what it does".into())
     } else {
         None
     }

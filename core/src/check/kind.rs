@@ -4,7 +4,7 @@
 
 use super::whole::Whole;
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
-use crate::resource::{Object, nearest};
+use crate::resource::{BESIDE_CONSUL, Object, nearest};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -75,7 +75,8 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             None => {
                 // Of its own groups, a dialect lists all kinds.
                 let own: Vec<&str> = listed.iter().filter(|listed| listed.own && listed.group == group).map(|listed| listed.name).collect();
-                if own.is_empty() { None } else { unknown(object, &own, true) }
+                let is_of_others = own.is_empty() || (group == "consul.hashicorp.com" && BESIDE_CONSUL.contains(&kind));
+                if is_of_others { None } else { unknown(object, &own, true) }
             }
         };
         if let Some(finding) = finding {

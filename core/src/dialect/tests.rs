@@ -1,9 +1,9 @@
-//! Every field that takes some words only: another word is never taken in silence.
+//! What all dialects hold to: a word that a field does not take is never taken in silence, and nothing right is called wrong.
 
 use crate::check::check;
 use crate::compilation::{Options, for_people};
 use crate::compile::{EmittedByGateway, compile};
-use crate::diagnostic::{Policy, Severity};
+use crate::diagnostic::{Diagnostic, Policy, Severity, codes};
 use crate::dialect;
 use crate::executor::Sequential;
 use crate::resource::Inputs;
@@ -62,4 +62,77 @@ fn a_word_that_a_field_does_not_take_is_always_said() {
     }
     assert!(count > 100, "{count}");
     assert_eq!(silent, Vec::<String>::new(), "{}", silent.len());
+}
+
+fn found(name: &str, text: &str) -> Vec<Diagnostic> {
+    let mut compilation = compile(&Inputs::one(name, text), &for_people(Options::default()), dialect::ALL);
+    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+    compilation.all_diagnostics().cloned().collect()
+}
+
+#[test]
+fn what_a_template_leaves_in_a_name_is_not_made_a_name() {
+    let fixes = |name: &str| {
+        let text = format!(
+            "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: \"{name}\"}}\nspec: {{virtualhost: {{fqdn: a.example.com}}, routes: []}}\n"
+        );
+        let all = found("a.yaml", &text);
+        assert!(all.iter().any(|finding| finding.code == &codes::INVALID_NAME), "{name}");
+        all.into_iter().filter(|finding| finding.code == &codes::INVALID_NAME && finding.fix.is_some()).count()
+    };
+    for left in ["{{ .Release.Name }}-web", "${APP}-api", "<your-name>", "__APP_NAME__"] {
+        assert_eq!(fixes(left), 0, "{left}");
+    }
+    assert_eq!(fixes("My_Shop"), 1);
+}
+
+#[test]
+fn a_stable_version_is_not_replaced_by_one_that_clusters_may_not_serve() {
+    let fix = |kind: &str, version: &str| {
+        let text = format!(
+            "apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{}}\n---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: a}}\n"
+        );
+        found("a.yaml", &text).into_iter().find(|finding| finding.code == &codes::UNSUPPORTED_VERSION).expect("a finding").fix
+    };
+    assert_eq!(fix("BackendTLSPolicy", "gateway.networking.k8s.io/v1"), None);
+    assert!(fix("HTTPRoute", "gateway.networking.k8s.io/v7").is_some());
+}
+
+#[test]
+fn two_entries_in_one_file_of_hcl_are_not_mended_by_what_hcl_does_not_have() {
+    let text = "Kind = \"service-defaults\"\nName = \"web\"\nProtocol = \"http\"\n\nKind = \"service-splitter\"\nName = \"web\"\nSplits = []\n";
+    let all = found("a.hcl", text);
+    let separator: Vec<&Diagnostic> = all.iter().filter(|finding| finding.code == &codes::BROKEN_SEPARATOR).collect();
+    assert!(
+        matches!(separator[..], [finding] if finding.fix.is_none() && finding.help.as_deref().is_some_and(|help| help.contains("file of its own")))
+    );
+    assert!(all.iter().all(|finding| finding.fix.is_none()), "{all:?}");
+}
+
+#[test]
+fn what_consul_and_its_cluster_programs_take_is_no_error() {
+    let is_clean = |name: &str, text: &str| found(name, text).iter().all(|finding| finding.severity != Severity::Error);
+    assert!(is_clean(
+        "a.json",
+        "{\"Kind\": \"service-defaults\", \"Name\": \"web\", \"Protocol\": \"http\", \"CreateIndex\": 15, \"ModifyIndex\": 35}"
+    ));
+    let resource = |kind: &str| format!("apiVersion: consul.hashicorp.com/v1alpha1\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{}}\n");
+    assert!(is_clean("a.yaml", &resource("PeeringAcceptor")));
+    assert!(!is_clean("a.yaml", &resource("PeeringAcceptors")));
+}
+
+#[test]
+fn what_applies_to_things_elsewhere_is_not_to_be_deleted() {
+    let deny = "apiVersion: consul.hashicorp.com/v1alpha1\nkind: ServiceIntentions\nmetadata: {name: deny}\nspec: {destination: {name: '*'}, sources: [{name: '*', action: deny}]}\n";
+    let mapping = |name: &str| {
+        format!(
+            "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\nspec: {{hostname: '*', prefix: /{name}/, service: web}}\n"
+        )
+    };
+    for (text, severity) in [(deny.into(), Severity::Warning), (format!("{}{}", mapping("a"), mapping("b")), Severity::Notice)] {
+        let all = found("a.yaml", &text);
+        let finding = all.iter().find(|finding| finding.code == &codes::NO_EFFECT).expect("a finding");
+        assert_eq!(finding.severity, severity);
+        assert!(finding.help.as_deref().is_some_and(|help| !help.contains("delete")), "{finding:?}");
+    }
 }

@@ -4,11 +4,11 @@ use super::mend;
 use crate::diagnostic::{Code, Diagnostic, Fix, Place, Severity, codes};
 use crate::redact::Quotes;
 use crate::resource::SourceId;
-use crate::text::{Document, Limits, Problem, ProblemKind, TextRange, WRONG_QUOTES};
+use crate::text::{Document, Limits, Problem, ProblemKind, TextRange, WRONG_QUOTES, is_hcl};
 use alloc::vec::Vec;
 
-/// The keys by which an object of Kubernetes is known. Where several of them come twice, there are two objects.
-const OF_OBJECT: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
+/// The keys by which an object of Kubernetes or a config entry is known. Where several of them come twice, there are two objects.
+const OF_OBJECT: [&str; 7] = ["apiVersion", "kind", "metadata", "spec", "name", "Kind", "Name"];
 
 /// The findings for what is wrong with the text of a document. A separator that is missing or broken explains all keys that come twice because of it:
 /// it is one error, as the first object is lost. With limits, changes that mend it are tried.
@@ -27,7 +27,7 @@ pub(super) fn findings(document: &Document, text: &str, quotes: &Quotes<'_>, men
             continue;
         }
         out.push(match problem.kind {
-            ProblemKind::DuplicateKey if is_doubled => missing_separator(problem),
+            ProblemKind::DuplicateKey if is_doubled => missing_separator(problem, text),
             ProblemKind::Separator => broken_separator(problem, text, quotes, lost),
             _ => Diagnostic { fix: mend.and_then(|limits| mended(document, text, problem, limits)), ..finding(problem, quotes) },
         });
@@ -61,14 +61,16 @@ fn is_at_line_start(text: &str, range: TextRange) -> bool {
 }
 
 /// Two objects in one document: the second one is all that is left.
-fn missing_separator(problem: &Problem) -> Diagnostic {
+fn missing_separator(problem: &Problem, text: &str) -> Diagnostic {
     let start = problem.range.start;
-    let message = "there are two objects in one document, so that the first one is lost: a line `---` is missing before this one";
-    let mut finding = Diagnostic::new(&codes::BROKEN_SEPARATOR, message, Place::Text(SourceId(0), problem.range)).fix(
-        "add the separator",
-        Place::Text(SourceId(0), TextRange::new(start, start)),
-        "---\n",
-    );
+    let found = |message: &str| Diagnostic::new(&codes::BROKEN_SEPARATOR, message, Place::Text(SourceId(0), problem.range));
+    let mut finding = if is_hcl(text) {
+        let message = "there are two objects in one file, so that the first one is lost: a file of HCL holds one";
+        found(message).help("put the second one into a file of its own")
+    } else {
+        let message = "there are two objects in one document, so that the first one is lost: a line `---` is missing before this one";
+        found(message).fix("add the separator", Place::Text(SourceId(0), TextRange::new(start, start)), "---\n")
+    };
     finding.severity = Severity::Error;
     match &problem.related {
         Some((range, _)) => finding.related(Place::Text(SourceId(0), *range), "the object that is lost begins here"),

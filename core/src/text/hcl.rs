@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 pub(crate) const WRONG_QUOTES: [char; 6] = ['\'', '\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}'];
 
 /// Whether a text is HCL: its first word is followed by `=` or `{`, or by labels and `{`. No object in YAML or JSON begins so.
-pub(super) fn is_hcl(text: &str) -> bool {
+pub(crate) fn is_hcl(text: &str) -> bool {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0, deepest: 1, fault: None, comments: Vec::new() };
     reader.blanks();
     let Some(key) = reader.word() else { return false };

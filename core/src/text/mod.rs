@@ -51,7 +51,7 @@ pub use document::{Comment, Document, FieldPath, NodeSpan, Problem, ProblemKind,
 pub use embedded::{parse_embedded, places_in};
 pub(crate) use emit::{quoted, write_json_scalar, write_quoted};
 pub use emit::{to_json, to_json_within, to_yaml};
-pub(crate) use hcl::WRONG_QUOTES;
+pub(crate) use hcl::{WRONG_QUOTES, is_hcl};
 pub use limits::Limits;
 pub use line_index::{LineIndex, Position};
 pub use range::TextRange;

@@ -7,7 +7,7 @@ use super::entry::Kind;
 use super::material;
 use crate::diagnostic::Findings;
 use crate::read::{DocumentCache, Identify, ReadOptions, Shape, read};
-use crate::resource::{Inputs, Object, ObjectId, Objects, REDACTED, ResourceKey};
+use crate::resource::{BESIDE_CONSUL, Inputs, Object, ObjectId, Objects, REDACTED, ResourceKey};
 use crate::text::{Node, NodeId, Str, Value};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -82,7 +82,8 @@ fn text_at(root: &Node, path: &[&str]) -> Str {
 pub(crate) fn what(root: &Node) -> (What, Str) {
     if let Some(group) = group(root) {
         let kind = text_at(root, &["kind"]);
-        let what = if group == GROUP { What::Entry(Kind::of_resource(&kind).ok_or(kind)) } else { What::Foreign };
+        let is_other = group != GROUP || BESIDE_CONSUL.contains(&&*kind);
+        let what = if is_other { What::Foreign } else { What::Entry(Kind::of_resource(&kind).ok_or(kind)) };
         return (what, text_at(root, &["metadata", "name"]));
     }
     if any_case(root, "Node").is_some() && any_case(root, "Kind").is_none() {

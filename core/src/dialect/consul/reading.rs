@@ -84,6 +84,9 @@ impl Reading<'_> {
             let finding = Diagnostic::new(&shared::WRONG_TYPE, fault.text, Place::value(self.id, fault.node));
             self.findings.report(finding.about(self.object.key.clone()));
         }
+        // What the agent writes when an entry is read may be written back (Consul `agent/structs/config_entry_oss.go`, `validateUnusedKeys`).
+        let is_taken = |fault: &Fault| matches!(&*fault.text, "CreateIndex" | "ModifyIndex") && !is_resource(self.object);
+        let unknown: Vec<Fault> = unknown.into_iter().filter(|fault| !is_taken(fault)).collect();
         for fault in unknown {
             let message = format!("there is no field `{}`: the whole entry is refused", fault.text);
             self.unknown_field(&codes::UNKNOWN_ENTRY_FIELD, message, fault.node, fault.meant);

@@ -171,7 +171,13 @@ fn unsupported_version(kind: &'static Kind, report: &mut Report<'_>) -> String {
     let mut finding = report.finding(&codes::UNSUPPORTED_VERSION, message, node, Part::Value);
     if let Some(current) = kind.versions.last() {
         let current = kind.api_version(current);
-        finding = finding.help(format!("use `{current}`")).fix(format!("write `{current}`"), report.place(node, Part::Value), current);
+        // A cluster that serves a stable version need not serve those before it.
+        let is_unstable = |version: &str| version.contains("alpha") || version.contains("beta");
+        finding = if is_unstable(&current) && !is_unstable(&written) {
+            finding.help(format!("the latest version that this controller reads is `{current}`; whether a cluster serves it depends on its CRDs"))
+        } else {
+            finding.help(format!("use `{current}`")).fix(format!("write `{current}`"), report.place(node, Part::Value), current)
+        };
     }
     report.sink.report(finding);
     format!("no matches for kind {} in version {}", go_quoted(kind.name), go_quoted(&written))

@@ -107,7 +107,9 @@ impl<'a> Report<'a> {
         finding = finding.help(format!("names are made of {allowed}"));
         let mended: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' }).collect();
         let mended = mended.trim_matches(['-', '.']);
-        if crate::schema::names::subdomain(mended).is_empty() {
+        // What a template leaves is not yet a name.
+        let is_left = name.contains(|c: char| c.is_ascii_punctuation() && !matches!(c, '-' | '_' | '.')) || name.starts_with("__");
+        if !is_left && crate::schema::names::subdomain(mended).is_empty() {
             finding = finding.fix(format!("call it `{mended}`"), self.place(node.id, Part::Value), mended);
         }
         self.sink.report(finding);

@@ -79,10 +79,13 @@ const MODULES: [&str; 3] = ["ambassador", "tls", "authentication"];
 /// Settings that Emissary takes besides those that we read; they do nothing.
 const IDLE: [&str; 4] = ["auth_enabled", "prune_unreachable_routes", "regex_type", "statsd"];
 
+/// What `diagnostics` holds. Who may see them from elsewhere is up to the page that shows them (Emissary `python/ambassador-diag`, `diagd.py`).
+const DIAGNOSTICS: &[&str] = &["enabled", "prefix", "rewrite", "service", "allow_non_local"];
+
 /// Settings that hold others.
 const PARTS: &[(&str, &[&str])] = &[
     ("buffer", Buffer::KEYS),
-    ("diagnostics", Probe::KEYS),
+    ("diagnostics", DIAGNOSTICS),
     ("grpc_stats", GrpcStats::KEYS),
     ("gzip", Gzip::KEYS),
     ("keepalive", KeepAlive::KEYS),

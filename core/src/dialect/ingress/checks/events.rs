@@ -30,8 +30,12 @@ fn finding(checked: &Checked<'_, '_>, event: &Event, at: Option<Origin>) -> Opti
         Reason::SecretNotFound => secret(checked, at),
         _ => sentence(&event.message),
     };
-    Some(checked.finding(code, message, at))
+    let finding = checked.finding(code, message, at);
+    Some(if *code == codes::MISSING_GATEWAY_PART { finding.help(OF_GATEWAY) } else { finding })
 }
+
+/// Where parts are that somebody else installs.
+const OF_GATEWAY: &str = "parts that are on the gateway already are known by its document: `--existing-gateway FILE`";
 
 fn code(event: &Event) -> Option<&'static Code> {
     Some(match (event.reason, event.kind) {

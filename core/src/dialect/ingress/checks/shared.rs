@@ -11,8 +11,10 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let mut findings = Vec::new();
     for held in source.cluster.all(Kind::ProhibitedTarget) {
         if !source.environment.shared {
-            let message = "the target is not read: APPGW_ENABLE_SHARED_APPGW is not `true`, and AGIC replaces the whole gateway";
-            findings.push(checked.finding(&codes::TARGETS_NOT_READ, message, held.root().origin()));
+            let message =
+                "without APPGW_ENABLE_SHARED_APPGW=true among the variables of its pod AGIC does not read the target, and replaces the whole gateway";
+            let help = "if the pod has it, say so: `--env APPGW_ENABLE_SHARED_APPGW=true`; variables are not read from ConfigMaps";
+            findings.push(checked.finding(&codes::TARGETS_NOT_READ, message, held.root().origin()).help(help));
         }
         let paths = held.root().at("spec.paths").items();
         for path in paths.filter(|path| !(path.str().starts_with('/') && path.str().ends_with("/*"))) {
