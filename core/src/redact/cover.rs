@@ -527,7 +527,7 @@ impl<'a> Cover<'a> {
             return self.hide(span.value, form);
         }
         if may_hold_text(value) {
-            self.embedded(span.value, value);
+            self.embedded(id, span.value, value);
         }
     }
 
@@ -544,10 +544,12 @@ impl<'a> Cover<'a> {
         !hidden.is_empty()
     }
 
-    /// A text in the text.
-    fn embedded(&mut self, place: TextRange, content: &str) {
+    /// A text in the text. A line of it that lost its indentation may be a comment behind it.
+    fn embedded(&mut self, id: NodeId, place: TextRange, content: &str) {
         let inner = embedded(content, self.depth);
         if !inner.is_empty() {
+            let next = self.spans().get(NodeId(id.0 + 1)).map_or(self.text.len() as u32, |next| next.whole().start);
+            self.comments(TextRange::new(place.end, next.max(place.end)));
             for found in places_in(self.text, place, content, inner) {
                 self.hide(found, if found == place { Form::Text(content.into()) } else { Form::Inside });
             }

@@ -111,6 +111,13 @@ pub(super) const SLIPS: &[Form] = &[
             v.plain()
         )
     }),
+    ("a line that slipped out of a text", |v| {
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: s\n  annotatio\nns:\n    getambassador.io/config: |\n      ---\n      apiVersion: v1\n      kind: Secret\n      name: s\n      data:\n        tls.key: {}\n# {}\nspec: {{ports: [{{port: 80}}]}}\n",
+            v.packed(),
+            v.plain()
+        )
+    }),
     ("a file of users that became a text of one line", |v| {
         format!(
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n  users,:|\n    a:$apr1$xxxxxxxx${}\n\n    b:{{SHA}}{}\n",
