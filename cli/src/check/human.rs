@@ -7,11 +7,11 @@ use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origi
 use chancery_core::compilation::Compilation;
 use chancery_core::diagnostic::Severity;
 use chancery_core::explain::{EditView, Finding, Positions, Span};
-use chancery_core::text::TextRange;
+use chancery_core::text::{TextRange, series};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Places this near stand in one excerpt.
+/// Places that are at most this many lines apart share an excerpt.
 const NEAR_LINES: u32 = 8;
 /// Edits of one fix that are shown.
 const SHOWN_EDITS: usize = 3;
@@ -25,10 +25,7 @@ pub fn report(findings: &[Finding], hidden: &[Finding], compilation: &Compilatio
         out.push_str("\n\n");
     }
     if !quiet {
-        summary(&mut out, findings, compilation, style);
-        if !hidden.is_empty() {
-            let _ = writeln!(out, "{} left out by `--at-least` or `--namespace`", counted(hidden, style));
-        }
+        summary(&mut out, findings, hidden, compilation, style);
     }
     out
 }
@@ -47,17 +44,18 @@ fn counted(findings: &[Finding], style: &Style) -> String {
     if notices > 0 {
         parts.push(style.cyan(count(notices, "notice")));
     }
-    match parts.as_slice() {
-        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
-        parts => parts.join(""),
-    }
+    series(&parts)
 }
 
-fn summary(out: &mut String, findings: &[Finding], compilation: &Compilation, style: &Style) {
+fn summary(out: &mut String, findings: &[Finding], hidden: &[Finding], compilation: &Compilation, style: &Style) {
     let files: BTreeSet<_> = findings.iter().filter_map(|finding| finding.span.as_ref()).map(|span| span.source).collect();
     let read = format!("{} in {}", count(compilation.objects.len(), "resource"), count(compilation.inputs.inputs.len(), "file"));
     if findings.is_empty() {
-        let _ = writeln!(out, "{} ({read})", style.green("Nothing found"));
+        let result = match hidden {
+            [] => style.green("Nothing found"),
+            _ => format!("All findings are left out by `--at-least` or `--namespace`: {}", counted(hidden, style)),
+        };
+        let _ = writeln!(out, "{result} ({read})");
         return;
     }
     let found = counted(findings, style);
@@ -67,6 +65,9 @@ fn summary(out: &mut String, findings: &[Finding], compilation: &Compilation, st
     codes.dedup();
     if let Some(code) = codes.first() {
         let _ = writeln!(out, "{}", style.dim(format!("`chancery codes {code}` explains the code")));
+    }
+    if !hidden.is_empty() {
+        let _ = writeln!(out, "{} left out by `--at-least` or `--namespace`", counted(hidden, style));
     }
 }
 

@@ -123,6 +123,7 @@ pub fn of_requests(requests: &Requests, style: &Style) -> String {
     let mut out = String::new();
     if requests.is_empty() {
         let tried = match requests.compared {
+            0 if !requests.limits.is_empty() => String::new(),
             0 => "Nothing that decides about requests differs, so none was tried.".into(),
             1 => "1 request was tried.".into(),
             tried => format!("{tried} requests were tried."),
@@ -146,6 +147,7 @@ pub fn of_requests(requests: &Requests, style: &Style) -> String {
 /// What is said where no request was found that changes: no more than was looked at.
 pub fn unchanged(requests: &Requests) -> &'static str {
     match (requests.complete, requests.limits.is_empty()) {
+        (_, false) if requests.compared == 0 => "No request was tried.",
         (true, true) => "No request changes.",
         (true, false) => "No request was found that changes, and some were not decided.",
         (false, _) => "No request that was tried changes, and not all were tried.",
@@ -157,9 +159,13 @@ pub fn kinds(requests: &Requests) -> String {
     format!("in {}", count(requests.changes.len(), "way"))
 }
 
-/// How many requests went through both sides.
-pub fn tried(requests: &Requests) -> String {
-    if requests.compared == 0 { "nothing that decides about them differs".into() } else { format!("{} tried", count(requests.compared, "request")) }
+/// How many requests went through both sides, where there is something to say of it.
+pub fn tried(requests: &Requests) -> Option<String> {
+    match requests.compared {
+        0 if requests.limits.is_empty() => Some("nothing that decides about them differs".into()),
+        0 => None,
+        compared => Some(format!("{} tried", count(compared, "request"))),
+    }
 }
 
 fn of_request(out: &mut String, change: &RequestChange, style: &Style) {

@@ -15,7 +15,7 @@ use chancery_core::explain::Positions;
 use chancery_core::ir::SecretReference;
 use chancery_core::ir::appgw::{Gateway as AppGateway, wire::Wire as _};
 use chancery_core::resource::ObjectId;
-use chancery_core::text::{Limits, Node, Str, parse};
+use chancery_core::text::{Limits, Node, Str, parse, series};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -204,7 +204,7 @@ pub fn running(name: &str, text: &str) -> Result<Loaded, Unusable> {
         return Err(format!("{name} has no listener, route or cluster, so that everything would look removed").into());
     }
     if !read.missing.is_empty() {
-        let missing = read.missing.join(" and ");
+        let missing = series(&read.missing);
         return Err(format!("{name} is no whole dump: it has no {missing}; ask for /config_dump without `resource` and `mask`").into());
     }
     Ok(Loaded::Running(Box::new(read)))

@@ -90,7 +90,8 @@ fn value(of: Option<&String>) -> String {
 pub fn of_requests(requests: &Requests) -> String {
     let mut out = String::new();
     if requests.is_empty() {
-        let _ = writeln!(out, "### {} ({})\n", unchanged(requests).trim_end_matches('.'), tried(requests));
+        let tried = tried(requests).map(|tried| format!(" ({tried})")).unwrap_or_default();
+        let _ = writeln!(out, "### {}{tried}\n", unchanged(requests).trim_end_matches('.'));
     } else {
         let _ = writeln!(out, "### Requests that change: {}\n\n| requests | what | before | after |\n|---|---|---|---|", kinds(requests));
         for change in requests.changes.iter().take(MOST) {

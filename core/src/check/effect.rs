@@ -24,6 +24,15 @@ const REFERRED: &[&str] =
 /// Registrations of Consul's services. One that no proxy uses is in order beside others that are in use, and still said.
 const REGISTRATIONS: &[&str] = &["service", "catalog"];
 
+/// What is known of the whole input.
+struct Input<'a> {
+    side: SideRef<'a>,
+    /// Whether nothing in it has an effect.
+    nothing: bool,
+    /// Whether it is a part of a configuration, whose listener is elsewhere.
+    is_part: bool,
+}
+
 /// Resources without effect that are in neither the findings of the stages nor in `found`.
 pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> {
     // That something is assumed says nothing about its effect, nor does a value.
@@ -55,16 +64,9 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     let ids: HashSet<ObjectId> = without_effect.iter().map(|row| row.object).collect();
     let referrers: HashMap<ObjectId, ObjectId> =
         references(side).into_iter().filter_map(|of| Some((of.to.ok()?, of.from))).filter(|(_, from)| ids.contains(from)).collect();
-    // That a listener is missing is said, and it may be elsewhere.
     let is_part = side.diagnostics().chain(found).any(|finding| finding.code == &codes::NO_LISTENER && finding.severity == Severity::Notice);
-    let told = silent.into_iter().map(|(row, object)| {
-        let mut finding = finding(side, row, object, cause(object, &referrers, side), nothing);
-        if is_part && row.why == Some(Why::NeverReferenced.name()) && !REFERRED.contains(&&*object.key.kind) {
-            finding.severity = Severity::Notice;
-        }
-        finding
-    });
-    told.collect()
+    let input = Input { side, nothing, is_part };
+    silent.into_iter().map(|(row, object)| input.finding(row, object, cause(object, &referrers, side))).collect()
 }
 
 /// What refers to an object and has no effect itself, unless it refers in a circle: then nothing in it is the cause.
@@ -80,28 +82,33 @@ fn cause<'a>(of: &Object, referrers: &HashMap<ObjectId, ObjectId>, side: SideRef
     referrers.get(&of.id).and_then(|from| side.objects().get(*from))
 }
 
-fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, referrer: Option<&Object>, nothing: bool) -> Diagnostic {
-    let name = ResourceRef::from(&object.key);
-    let why = match (row.state, &row.by, &row.detail) {
-        (State::SHADOWED, Some(by), _) => format!("{by} replaces it"),
-        (_, _, Some(detail)) => detail.to_string(),
-        _ => "the controller does not use it".into(),
-    };
-    let mut finding = Diagnostic::new(&codes::NO_EFFECT, format!("{name} has no effect: {why}"), at_name(object)).about(object.key.clone());
-    let is_for_another = [Why::OtherController, Why::UnknownKind].iter().any(|why| row.why == Some(why.name()));
-    // What refers to it has no effect either: that is where to look.
-    let follows = referrer.filter(|_| row.why == Some(Why::NeverReferenced.name()));
-    let is_spare = REGISTRATIONS.contains(&&*object.key.kind) && row.why == Some(Why::NeverReferenced.name());
-    if ((is_for_another || is_spare) && !nothing) || follows.is_some() {
-        finding.severity = Severity::Notice;
-    }
-    let help = match follows {
-        Some(referrer) => Some(format!("it has an effect once {} has one", ResourceRef::from(&referrer.key))),
-        None => help(side, row, object),
-    };
-    match help {
-        Some(help) => finding.help(help),
-        None => finding,
+impl Input<'_> {
+    fn finding(&self, row: &LedgerRow, object: &Object, referrer: Option<&Object>) -> Diagnostic {
+        let name = ResourceRef::from(&object.key);
+        let why = match (row.state, &row.by, &row.detail) {
+            (State::SHADOWED, Some(by), _) => format!("{by} replaces it"),
+            (_, _, Some(detail)) => detail.to_string(),
+            _ => "the controller does not use it".into(),
+        };
+        let mut finding = Diagnostic::new(&codes::NO_EFFECT, format!("{name} has no effect: {why}"), at_name(object)).about(object.key.clone());
+        let is_for_another = [Why::OtherController, Why::UnknownKind].iter().any(|why| row.why == Some(why.name()));
+        let is_unused = row.why == Some(Why::NeverReferenced.name());
+        // What refers to it has no effect either: that is where to look.
+        let follows = referrer.filter(|_| is_unused);
+        let is_spare = is_unused && REGISTRATIONS.contains(&&*object.key.kind);
+        // Where a listener is missing, that is reported, and the listener may be in the cluster.
+        let waits = self.is_part && is_unused && !REFERRED.contains(&&*object.key.kind);
+        if (is_for_another || is_spare) && !self.nothing || waits || follows.is_some() {
+            finding.severity = Severity::Notice;
+        }
+        let help = match follows {
+            Some(referrer) => Some(format!("it has an effect once {} has one", ResourceRef::from(&referrer.key))),
+            None => help(self.side, row, object),
+        };
+        match help {
+            Some(help) => finding.help(help),
+            None => finding,
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::whole::Whole;
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
-use crate::resource::{BESIDE_CONSUL, Object, nearest};
+use crate::resource::{Object, nearest};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -62,7 +62,8 @@ const GROUPS: &[Group] = &[
 ];
 
 pub(super) fn check(whole: &mut Whole<'_>) {
-    let listed = (whole.side.dialect().listing)();
+    let dialect = whole.side.dialect();
+    let listed = (dialect.listing)();
     for object in whole.side.objects().iter().filter(|object| !object.broken && object.parent.is_none()) {
         // Documents of other tools have no version, and a list has any kind's name. What a stage reported needs no further report.
         let kind = object.key.kind.as_str();
@@ -75,8 +76,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             None => {
                 // Of its own groups, a dialect lists all kinds.
                 let own: Vec<&str> = listed.iter().filter(|listed| listed.own && listed.group == group).map(|listed| listed.name).collect();
-                let is_of_others = own.is_empty() || (group == "consul.hashicorp.com" && BESIDE_CONSUL.contains(&kind));
-                if is_of_others { None } else { unknown(object, &own, true) }
+                if own.is_empty() || dialect.of_others.contains(&kind) { None } else { unknown(object, &own, true) }
             }
         };
         if let Some(finding) = finding {

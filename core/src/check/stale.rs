@@ -102,7 +102,7 @@ fn foreign(whole: &mut Whole<'_>, object: &Object) {
     let is_first = whole.side.compilation.sides().next().is_some_and(|first| core::ptr::eq(first.side, whole.side.side));
     for entry in annotations.into_iter().flatten() {
         let Some((_, whose)) = CONTROLLERS.iter().find(|(prefix, _)| entry.key.starts_with(prefix)) else { continue };
-        // What another side reads is in order, and one that nobody reads is said once.
+        // An annotation that another dialect reads is right, and one that no dialect reads is reported once.
         let mut sides = whole.side.compilation.sides();
         if sides.any(|side| is_own(side.dialect(), &entry.key)) || !is_first {
             continue;

@@ -41,6 +41,8 @@ pub struct Dialect {
     pub kinds: fn() -> Vec<KnownKind>,
     /// The kinds that it reads, its own first, for lists.
     pub listing: fn() -> Vec<ListedKind>,
+    /// Kinds of its own API groups that other programs read.
+    pub of_others: &'static [&'static str],
     /// Whether it reads an object of this kind.
     pub reads: fn(&ResourceKey) -> bool,
     /// What its objects ask for that other objects must bring; what the input does not hold may be assumed to exist.

@@ -4,7 +4,7 @@
 
 use super::{Diagnostic, Place, codes};
 use crate::resource::{REDACTED, nearest};
-use crate::text::quoted;
+use crate::text::{quoted, series};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -58,7 +58,10 @@ impl Known {
         let words = self.values.words();
         let finding = match self.values {
             Values::Form(_, name) => finding.help(format!("write {name}")),
-            Values::Words(_) | Values::AnyCase(_) => finding.help(format!("it knows {}", list(words))),
+            Values::Words(_) | Values::AnyCase(_) => {
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                finding.help(format!("it knows {}", series(&words)))
+            }
         };
         Some(match meant(text, words) {
             Some(meant) => finding.fix(format!("write `{meant}`"), place, quoted(meant)),
@@ -67,19 +70,42 @@ impl Known {
     }
 }
 
-/// The word that was certainly meant: one that is spelled nearly so, or the only one that the text holds, as `TLSv1.2` holds `1.2`.
+/// The word that was certainly meant: the only version that the text holds, as `TLSv1.2` holds `1.2`, or a word that is spelled nearly so. What goes
+/// on after a word may be another word: `https` is not `http`.
 fn meant(text: &str, words: &[&'static str]) -> Option<&'static str> {
-    let held: Vec<&'static str> = words.iter().copied().filter(|word| word.len() > 2 && text.contains(word)).collect();
+    let is_version = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
+    let held: Vec<&'static str> = words.iter().copied().filter(|word| is_version(word) && text.contains(word)).collect();
     match held[..] {
         [only] => Some(only),
-        _ => nearest(text, words.iter().copied()).and_then(|near| words.iter().copied().find(|word| *word == near)),
+        _ => {
+            let near = nearest(text, words.iter().copied())?;
+            let goes_on = text.starts_with(near) || near.starts_with(text);
+            words.iter().copied().find(|word| *word == near && !goes_on)
+        }
     }
 }
 
-fn list(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    match &quoted[..] {
-        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
-        all => all.join(""),
+#[cfg(test)]
+mod tests {
+    use super::meant;
+
+    #[test]
+    fn only_what_was_certainly_meant_is_a_fix() {
+        let protocols = ["tcp", "http", "http2", "grpc"];
+        assert_eq!(meant("htpp", &protocols), Some("http"));
+        assert_eq!(meant("HTTP", &protocols), Some("http"));
+        for other in ["https", "http3", "grpcs", "grp", "tls"] {
+            assert_eq!(meant(other, &protocols), None, "{other}");
+        }
+        assert_eq!(meant("'not-true'", &["true", "false"]), None);
+        assert_eq!(meant("strictest", &["strict", "permissive"]), None);
+    }
+
+    #[test]
+    fn a_version_is_known_in_whatever_is_around_it() {
+        let versions = ["auto", "1.2", "1.3"];
+        assert_eq!(meant("TLSv1.2", &versions), Some("1.2"));
+        assert_eq!(meant("TLS_1.3", &versions), Some("1.3"));
+        assert_eq!(meant("1.2,1.3", &versions), None);
     }
 }

@@ -3,21 +3,6 @@
 use crate::text::Str;
 use core::fmt;
 
-/// Kinds of the group `consul.hashicorp.com` that are no config entries: programs in the cluster read them (consul-k8s
-/// `control-plane/api/v1alpha1`).
-pub(crate) const BESIDE_CONSUL: [&str; 10] = [
-    "GatewayClassConfig",
-    "GatewayPolicy",
-    "MeshService",
-    "PeeringAcceptor",
-    "PeeringDialer",
-    "Registration",
-    "RouteAuthFilter",
-    "RouteExtProc",
-    "RouteRetryFilter",
-    "RouteTimeoutFilter",
-];
-
 /// What Kubernetes calls an object: group, kind, namespace and name. Two versions of one object have one key.
 ///
 /// ```

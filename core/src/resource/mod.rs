@@ -8,7 +8,7 @@ mod origin;
 mod provided;
 mod secret;
 
-pub(crate) use key::{BESIDE_CONSUL, edit_distance};
+pub(crate) use key::edit_distance;
 pub use key::{ResourceKey, nearest};
 pub use object::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 pub use origin::{Also, Origin, Rule, Sourced};

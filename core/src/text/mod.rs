@@ -39,6 +39,8 @@ mod place;
 
 mod quote;
 
+mod series;
+
 mod problem_words;
 
 mod repair;
@@ -55,6 +57,7 @@ pub(crate) use hcl::{WRONG_QUOTES, is_hcl};
 pub use limits::Limits;
 pub use line_index::{LineIndex, Position};
 pub use range::TextRange;
+pub use series::series;
 pub use split::{Chunk, split};
 pub use tree::{Entry, Node, NodeId, Object, Str, Value};
 #[doc(hidden)]

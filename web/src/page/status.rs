@@ -5,6 +5,7 @@
 use crate::engine::Progress;
 use crate::state::App;
 use crate::view::View;
+use chancery_core::text::series;
 use chancery_web::languages;
 use chancery_web::protocol::Compiled;
 use leptos::prelude::*;
@@ -50,11 +51,7 @@ fn dialect_options(app: App) -> impl IntoView {
 
 /// What was understood of the input: `Contour`, or `Emissary and Contour`.
 fn read_as(compiled: &Compiled) -> String {
-    match &compiled.read_as[..] {
-        [] => compiled.dialect.clone(),
-        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
-        [one, ..] => one.clone(),
-    }
+    if compiled.read_as.is_empty() { compiled.dialect.clone() } else { series(&compiled.read_as) }
 }
 
 /// One line on what came, with the ways back.

@@ -13,7 +13,7 @@ use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
 use crate::envoy_config::{EnvoyConfig, Placed, managers_of};
 use crate::order::{Gather as _, Order as _};
-use crate::simulate::{Request, Simulation, Table, bound, chain_of, is_tls};
+use crate::simulate::{Request, Simulation, Table, bound, chain_of, is_own, is_tls};
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -59,6 +59,9 @@ fn pairs<'a>(work: &mut Work<'_, 'a>) -> Vec<ListenerPair<'a>> {
     let [before, after] = work.sides;
     let [own_old, own_new] = work.options.own_listeners;
     let (old, new) = (all_bound(before.config, own_old, work), all_bound(after.config, own_new, work));
+    if old.iter().chain(&new).all(|(listener, _)| is_own(&listener.message)) && before.config.clusters != after.config.clusters {
+        work.cut("Neither side has a listener for users' requests, so none could be tried.");
+    }
     match work.options.pairing {
         ListenerPairing::SamePort => by_port(&old, &new),
         ListenerPairing::SameRole => by_role(&old, &new, work),

@@ -367,6 +367,19 @@ fn a_new_host_is_reported_with_its_destination() {
 }
 
 #[test]
+fn without_a_listener_on_either_side_nothing_is_claimed_of_requests() {
+    let of = |address: &str| EnvoyConfig {
+        listeners: Vec::new(),
+        clusters: Placed::list([cluster("c", address)], "/static_resources/clusters"),
+        ..config(Vec::new())
+    };
+    let found = compared(&of("10.0.0.1"), &of("10.0.0.2"));
+    assert!(!found.complete && found.compared == 0, "{found:?}");
+    assert_eq!(found.limits, ["Neither side has a listener for users' requests, so none could be tried."]);
+    assert!(compared(&of("10.0.0.1"), &of("10.0.0.1")).complete);
+}
+
+#[test]
 fn no_listener_no_chain_and_a_closed_connection_are_different_ends() {
     let plain = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)]))]));
     // A chain that only TLS comes to: in plain text nothing is taken, and no request is taken by a chain.

@@ -45,6 +45,7 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |_| fetch::read_options(),
     kinds: kinds::known,
     listing,
+    of_others: &[],
     reads,
     wanted: |objects, options| wanted::wanted(objects, &Options::of(options).ambassador_namespace),
     options: options::SPECS,

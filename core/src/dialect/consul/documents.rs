@@ -7,7 +7,7 @@ use super::entry::Kind;
 use super::material;
 use crate::diagnostic::Findings;
 use crate::read::{DocumentCache, Identify, ReadOptions, Shape, read};
-use crate::resource::{BESIDE_CONSUL, Inputs, Object, ObjectId, Objects, REDACTED, ResourceKey};
+use crate::resource::{Inputs, Object, ObjectId, Objects, REDACTED, ResourceKey};
 use crate::text::{Node, NodeId, Str, Value};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -78,11 +78,26 @@ fn text_at(root: &Node, path: &[&str]) -> Str {
     found.and_then(Node::as_str).map(Str::new).unwrap_or_default()
 }
 
+/// Kinds of the group `consul.hashicorp.com` that are no config entries: programs in the cluster read them (consul-k8s
+/// `control-plane/api/v1alpha1`).
+pub(crate) const OF_OTHERS: &[&str] = &[
+    "GatewayClassConfig",
+    "GatewayPolicy",
+    "MeshService",
+    "PeeringAcceptor",
+    "PeeringDialer",
+    "Registration",
+    "RouteAuthFilter",
+    "RouteExtProc",
+    "RouteRetryFilter",
+    "RouteTimeoutFilter",
+];
+
 /// What a document is, and its name.
 pub(crate) fn what(root: &Node) -> (What, Str) {
     if let Some(group) = group(root) {
         let kind = text_at(root, &["kind"]);
-        let is_other = group != GROUP || BESIDE_CONSUL.contains(&&*kind);
+        let is_other = group != GROUP || OF_OTHERS.contains(&&*kind);
         let what = if is_other { What::Foreign } else { What::Entry(Kind::of_resource(&kind).ok_or(kind)) };
         return (what, text_at(root, &["metadata", "name"]));
     }

@@ -62,6 +62,7 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |_| documents::read_options(),
     kinds: Vec::new,
     listing,
+    of_others: documents::OF_OTHERS,
     reads: |key| {
         key.group == documents::GROUP
             || Kind::named(&key.kind).is_some()

@@ -85,9 +85,8 @@ impl Reading<'_> {
             self.findings.report(finding.about(self.object.key.clone()));
         }
         // What the agent writes when an entry is read may be written back (Consul `agent/structs/config_entry_oss.go`, `validateUnusedKeys`).
-        let is_taken = |fault: &Fault| matches!(&*fault.text, "CreateIndex" | "ModifyIndex") && !is_resource(self.object);
-        let unknown: Vec<Fault> = unknown.into_iter().filter(|fault| !is_taken(fault)).collect();
-        for fault in unknown {
+        let is_taken = |name: &str| matches!(name, "CreateIndex" | "ModifyIndex") && !is_resource(self.object);
+        for fault in unknown.iter().filter(|fault| !is_taken(&fault.text)) {
             let message = format!("there is no field `{}`: the whole entry is refused", fault.text);
             self.unknown_field(&codes::UNKNOWN_ENTRY_FIELD, message, fault.node, fault.meant);
         }

@@ -64,6 +64,7 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |options| read_options(&Options::of(options)),
     kinds: kinds::known,
     listing: kinds::listing,
+    of_others: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some(),
     wanted: |objects, _| wanted::wanted(objects),
     options: options::SPECS,

@@ -77,6 +77,7 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |_| ReadOptions::default(),
     kinds: kinds::known,
     listing: kinds::listing,
+    of_others: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some(),
     wanted: |objects, options| wanted::wanted(objects, &Options::of(options)),
     options: options::SPECS,

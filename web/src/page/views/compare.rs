@@ -91,10 +91,12 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
     let Comparison { with, resources, envoy, requests, notes } = found;
     let against = if with.is_empty() { String::new() } else { format!(" Compared with {with}.") };
     let changes = requests.as_ref().map(|requests| requests.changes.len());
+    let untried = requests.as_ref().is_some_and(|requests| requests.compared == 0 && !requests.limits.is_empty());
     let (good, told) = match (changes, resources.is_empty(), envoy.is_empty()) {
         (_, true, true) if notes.is_empty() => (true, "Nothing differs.".to_string()),
         (_, true, true) => (true, "Nothing that was compared differs.".into()),
         (_, false, true) => (true, "Resources differ, but the gateway's configuration is the same.".into()),
+        (Some(0), ..) if untried => (false, "The gateway's configuration changes; no request was tried.".into()),
         (Some(0), ..) => (true, "The gateway's configuration changes; no request that was tried does.".into()),
         (Some(1), ..) => (false, "One thing changes for requests.".into()),
         (Some(ways), ..) => (false, format!("{ways} things change for requests.")),
@@ -126,7 +128,7 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
 fn ChangedRequests(app: App, requests: Requests) -> impl IntoView {
     let Requests { changes, compared, limits } = requests;
     let tried = match compared {
-        0 => "nothing that decides about them differs".to_string(),
+        0 if limits.is_empty() => "nothing that decides about them differs".to_string(),
         1 => "1 request tried".into(),
         count => format!("{count} requests tried"),
     };

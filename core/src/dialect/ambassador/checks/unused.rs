@@ -79,18 +79,18 @@ const MODULES: [&str; 3] = ["ambassador", "tls", "authentication"];
 /// Settings that Emissary takes besides those that we read; they do nothing.
 const IDLE: [&str; 4] = ["auth_enabled", "prune_unreachable_routes", "regex_type", "statsd"];
 
-/// What `diagnostics` holds. Who may see them from elsewhere is up to the page that shows them (Emissary `python/ambassador-diag`, `diagd.py`).
-const DIAGNOSTICS: &[&str] = &["enabled", "prefix", "rewrite", "service", "allow_non_local"];
+/// Who may see the diagnostics from elsewhere, which is up to the page that shows them (Emissary `python/ambassador-diag`, `diagd.py`).
+const OF_THE_PAGE: &[&str] = &["allow_non_local"];
 
-/// Settings that hold others.
-const PARTS: &[(&str, &[&str])] = &[
-    ("buffer", Buffer::KEYS),
-    ("diagnostics", DIAGNOSTICS),
-    ("grpc_stats", GrpcStats::KEYS),
-    ("gzip", Gzip::KEYS),
-    ("keepalive", KeepAlive::KEYS),
-    ("liveness_probe", Probe::KEYS),
-    ("readiness_probe", Probe::KEYS),
+/// Settings that hold others: which they hold, and which of these are not for Envoy.
+const PARTS: &[(&str, &[&str], &[&str])] = &[
+    ("buffer", Buffer::KEYS, &[]),
+    ("diagnostics", Probe::KEYS, OF_THE_PAGE),
+    ("grpc_stats", GrpcStats::KEYS, &[]),
+    ("gzip", Gzip::KEYS, &[]),
+    ("keepalive", KeepAlive::KEYS, &[]),
+    ("liveness_probe", Probe::KEYS, &[]),
+    ("readiness_probe", Probe::KEYS, &[]),
 ];
 
 /// Modules that nobody reads, and settings that the one which counts does not have.
@@ -102,11 +102,10 @@ pub fn modules(side: SideRef<'_>) -> Vec<Diagnostic> {
         } else if *object.key.name == *MODULES[0]
             && let Some(config) = field(object, "config")
         {
-            let known: Vec<&str> = AmbassadorModule::KEYS.iter().chain(&IDLE).copied().collect();
-            unknown(object, config, "", &known, &mut found);
-            for (name, keys) in PARTS {
+            unknown(object, config, "", [AmbassadorModule::KEYS, &IDLE], &mut found);
+            for (name, keys, idle) in PARTS {
                 if let Some(part) = config.get(name) {
-                    unknown(object, part, name, keys, &mut found);
+                    unknown(object, part, name, [keys, idle], &mut found);
                 }
             }
         }
@@ -124,7 +123,8 @@ fn unread(object: &Object) -> Diagnostic {
 }
 
 /// Settings of an object of settings that it does not have.
-fn unknown(object: &Object, settings: &Node, of: &str, known: &[&str], found: &mut Vec<Diagnostic>) {
+fn unknown(object: &Object, settings: &Node, of: &str, known: [&[&str]; 2], found: &mut Vec<Diagnostic>) {
+    let known: Vec<&str> = known.concat();
     for entry in settings.as_object().into_iter().flatten().filter(|entry| !known.contains(&&*entry.key)) {
         let whose: String = if of.is_empty() { "the Module".into() } else { format!("`{of}` of the Module") };
         let message = format!("{whose} has no setting `{}`; Emissary does not read it", entry.key);
