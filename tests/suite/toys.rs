@@ -27,6 +27,7 @@ static TOY: Dialect = Dialect {
     read_options: |_| ReadOptions::default(),
     kinds: Vec::new,
     listing: Vec::new,
+    of_others: &[],
     reads: |key| key.group == "doors.example.com" && key.kind == "Door",
     wanted: |_, _| Vec::new(),
     options: &[OptionSpec {
