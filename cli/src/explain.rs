@@ -28,7 +28,11 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
         let path = if matches!(line.file.as_str(), "stdin" | input::STDIN) { "-" } else { &line.file };
         paths.push(PathBuf::from(path));
     }
-    let (mut compiler, compilation) = input::compile(&paths, deployment)?;
+    let given = input::given(&paths, deployment)?;
+    let (mut compiler, compilation) = match args.view {
+        In::Gateway(_) => given.compile()?,
+        In::Answer(_) => given.compile_with_statuses()?,
+    };
     let documents: Vec<_> = match args.view {
         In::Gateway(view) => documents(&compilation, |gateway: GatewayRef<'_>| Viewed::new(gateway.ir, view, compiler.emitted.of(gateway))).collect(),
         In::Answer(output) => answered(&compilation, output).collect(),

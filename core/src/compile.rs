@@ -17,7 +17,7 @@ pub use detect::{Detection, detect, is_claimed, recognise};
 use detect::{ClaimMemory, detect_with};
 
 use crate::backend::envoy::v3::Emitted;
-use crate::compilation::{Answers, Compilation, Dialect, Draft, GatewayId, GatewayRef, Ledger, Options, Side, Task, as_written};
+use crate::compilation::{Answers, Compilation, Dialect, Draft, GatewayId, GatewayRef, Ledger, Options, Purpose, Side, Task, as_written};
 use crate::diagnostic::{Diagnostic, Findings, codes};
 use crate::executor::{Executor, Sequential};
 use crate::read::{self, DocumentCache, ReadOptions};
@@ -53,6 +53,7 @@ pub struct Compiler {
     /// Whether it compiles more than once.
     remembers: bool,
     documents_only: bool,
+    statuses: bool,
     documents: DocumentCache,
     claims: ClaimMemory,
     /// By the name of the dialect, and what it is given.
@@ -99,6 +100,7 @@ impl Compiler {
             executor: &Sequential,
             remembers: true,
             documents_only: false,
+            statuses: true,
             documents: DocumentCache::new(),
             claims: ClaimMemory::default(),
             memories: BTreeMap::new(),
@@ -127,6 +129,13 @@ impl Compiler {
     #[must_use]
     pub fn for_documents(self) -> Self {
         Self { documents_only: true, remembers: false, ..self }
+    }
+
+    /// Compiles without the statuses that controllers write, for hosts that do not show them. Where objects are assumed to exist, a controller has to be
+    /// asked again for its statuses, since it writes them without these. All else is the same.
+    #[must_use]
+    pub fn without_statuses(self) -> Self {
+        Self { statuses: false, ..self }
     }
 
     /// What runs its work.
@@ -166,15 +175,20 @@ impl Compiler {
     /// What a dialect's controller makes of the objects. What it writes into the cluster is what it would write without objects that are assumed.
     fn side(&mut self, objects: &mut Objects, found: &[Diagnostic], options: &Options, dialect: &'static Dialect, alone: bool) -> Side {
         let documents_only = self.documents_only && alone && objects.assumed().next().is_none();
-        let mut side = self.side_of(objects, found, options, dialect, ObjectSet::WithAssumed, documents_only);
+        let purpose = if documents_only { Purpose::Documents } else { Purpose::All };
+        let mut side = self.side_of(objects, found, options, dialect, ObjectSet::WithAssumed, purpose);
         // A dialect may assume something of its controller, too.
         if objects.assumed().next().is_some() || side.diagnostics.iter().any(|finding| *finding.code == codes::ASSUMED_OBJECT) {
             side.diagnostics.retain(|finding| !finding.place.object().is_some_and(|object| objects.is_assumed(object)));
             if self.documents_only {
                 side.answers = Answers::default();
-            } else if side.answers.statuses.is_some() {
-                side.answers = self.side_of(&mut objects.written(), found, &as_written(options), dialect, ObjectSet::AsWritten, false).answers;
+            } else if self.statuses && side.answers.statuses.is_some() || side.answers.created.is_some() {
+                let written = &mut objects.written();
+                side.answers = self.side_of(written, found, &as_written(options), dialect, ObjectSet::AsWritten, Purpose::Answers).answers;
             }
+        }
+        if !self.statuses {
+            side.answers.statuses = None;
         }
         side
     }
@@ -186,14 +200,14 @@ impl Compiler {
         options: &Options,
         dialect: &'static Dialect,
         given: ObjectSet,
-        documents_only: bool,
+        purpose: Purpose,
     ) -> Side {
         let memory = self.memories.entry((dialect.name, given)).or_insert_with(dialect.memory);
         // Stages may look at what was found before them, and add to it.
         let mut diagnostics: Findings = found.iter().cloned().collect();
         let mut ledger = Ledger::new(objects);
         let (executor, remembers) = (self.executor, self.remembers);
-        let task = Task { objects, options, executor, memory: &mut **memory, remembers, documents_only, ledger: &mut ledger, sink: &mut diagnostics };
+        let task = Task { objects, options, executor, memory: &mut **memory, remembers, purpose, ledger: &mut ledger, sink: &mut diagnostics };
         let Draft { stages, answers, gateways } = (dialect.compile)(task);
         let diagnostics = diagnostics.into_iter().skip(found.len()).collect();
         Side { dialect, options: options.clone(), stages, ledger, answers, gateways, diagnostics }

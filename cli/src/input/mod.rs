@@ -28,7 +28,11 @@ use reader::Reader;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Reads and compiles.
+fn compiler() -> Compiler {
+    Compiler::new(dialect::ALL).with_executor(&Threads).without_memory()
+}
+
+/// Reads and compiles, without the statuses that controllers write.
 pub fn compile(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, Compilation), Unusable> {
     given(paths, deployment)?.compile()
 }
@@ -38,7 +42,7 @@ pub fn compile(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, 
 /// `documents_only`: nothing but the documents of proxies is looked at, see [`Compiler::for_documents`].
 pub fn compile_even_empty(paths: &[PathBuf], deployment: &Deployment, documents_only: bool) -> Result<(Compiler, Compilation), Unusable> {
     let named = !paths.is_empty() && paths.iter().all(|path| path.is_file());
-    let compiler = Compiler::new(dialect::ALL).with_executor(&Threads).without_memory();
+    let compiler = compiler();
     let compiler = if documents_only { compiler.for_documents() } else { compiler };
     if !named || deployment.allow_empty {
         return given(paths, deployment)?.compile_by(compiler);
@@ -66,9 +70,14 @@ pub struct LoadedInput {
 }
 
 impl LoadedInput {
-    /// Compiles. Bytes that are not UTF-8 become findings; only the gateway that was asked for is left, if one was.
+    /// Compiles, without statuses. Bytes that are not UTF-8 become findings; only the gateway that was asked for is left, if one was.
     pub fn compile(&self) -> Result<(Compiler, Compilation), Unusable> {
-        self.compile_by(Compiler::new(dialect::ALL).with_executor(&Threads).without_memory())
+        self.compile_by(compiler().without_statuses())
+    }
+
+    /// The same with the statuses that controllers write.
+    pub fn compile_with_statuses(&self) -> Result<(Compiler, Compilation), Unusable> {
+        self.compile_by(compiler())
     }
 
     fn compile_by(&self, mut compiler: Compiler) -> Result<(Compiler, Compilation), Unusable> {

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what differs.
 
-use super::{Gateway, Ledger, SideRef, Task};
+use super::{Gateway, Ledger, Purpose, SideRef, Task};
 use crate::diagnostic::Findings;
 use crate::executor::Sequential;
 use crate::resource::ObjectId;
@@ -30,7 +30,7 @@ impl SideRef<'_> {
             executor: &Sequential,
             memory: &mut *memory,
             remembers: false,
-            documents_only: false,
+            purpose: Purpose::All,
             ledger: &mut ledger,
             sink: &mut sink,
         };

@@ -164,9 +164,20 @@ pub struct Output {
     pub traced: Option<fn(SideRef<'_>) -> Option<Tree>>,
 }
 
+/// What is looked at of a draft. A dialect may leave out the rest, or drop it early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Everything.
+    All,
+    /// The documents of the proxies.
+    Documents,
+    /// What the controller answers besides: statuses, and objects that it creates.
+    Answers,
+}
+
 /// What a dialect compiles.
 pub struct Task<'a> {
-    /// The objects of the input. A dialect may drop those that it has read where it is asked for documents only.
+    /// The objects of the input. A dialect may drop those that it has read where only documents are looked at.
     pub objects: &'a mut Objects,
     /// How the controller runs.
     pub options: &'a Options,
@@ -176,8 +187,8 @@ pub struct Task<'a> {
     pub memory: &'a mut (dyn Any + Send),
     /// Whether a later compile can use the memory. Where none will come, a dialect drops early what only the memory needs.
     pub remembers: bool,
-    /// Whether nobody looks at anything but the documents. A dialect then drops early what only views look at.
-    pub documents_only: bool,
+    /// What is looked at of the draft.
+    pub purpose: Purpose,
     /// What becomes of every object, to be filled in.
     pub ledger: &'a mut Ledger,
     /// Where findings go.

@@ -19,7 +19,7 @@ mod stages;
 mod words;
 
 pub use answers::{Answers, Created, Life, OwnConfiguration, Refused, Serving, SettingChange, StatusOf, Takes};
-pub use dialect::{Ahead, AnnotationDoc, Claim, Dialect, Draft, Hints, KnownAnnotations, KnownDefault, Language, Output, Task};
+pub use dialect::{Ahead, AnnotationDoc, Claim, Dialect, Draft, Hints, KnownAnnotations, KnownDefault, Language, Output, Purpose, Task};
 pub use ledger::{Ledger, LedgerEntry, State, Why};
 pub use missing::{Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, ReferencedObject, as_written, for_people};
 pub use options::{OptionError, OptionKind, OptionSpec, OptionValue, Options};

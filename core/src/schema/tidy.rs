@@ -92,8 +92,9 @@ fn tidy_object(
     if edits.is_empty() && absent == 0 {
         return None;
     }
+    let gone = edits.iter().filter(|(_, value)| value.is_none()).count();
+    let mut tidied = Object::with_capacity(object.len() - gone + absent.count_ones() as usize);
     let mut edits = edits.into_iter().peekable();
-    let mut tidied = Object::new();
     for (at, entry) in object.iter().enumerate() {
         match edits.next_if(|(edited, _)| *edited == at) {
             None => {

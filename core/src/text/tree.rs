@@ -179,6 +179,11 @@ impl Object {
         Self { entries: Vec::new(), index: None }
     }
 
+    /// An object without entries, with memory for so many.
+    pub fn with_capacity(entries: usize) -> Self {
+        Self { entries: Vec::with_capacity(entries), index: None }
+    }
+
     /// How many entries it has.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -299,6 +304,7 @@ impl<K: Into<Str>> FromIterator<(K, Node)> for Object {
         for (key, value) in pairs {
             object.insert(key, value);
         }
+        object.shrink_to_fit();
         object
     }
 }

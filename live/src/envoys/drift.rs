@@ -53,7 +53,7 @@ pub fn three_way(of: &DriftSource, gateway: Option<&str>, dump: &str) -> Result<
     let running = Running::read(dump).map_err(|why| format!("what the Envoy says of itself {why}"))?;
     let (name, snapshot) = chosen(&of.served, gateway)?;
     let served = Running::read(&text_of(snapshot)).map_err(|why| format!("what is served {why}"))?;
-    let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads).without_memory();
+    let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads).without_memory().without_statuses();
     let compilation = compiler.compile(&source_of(&of.build), &of.options);
     let source = compilation.gateways().find(|known| name_of(*known) == *name);
     let source = source.ok_or_else(|| format!("the source has no gateway {name} that runs: what is served is what it had before"))?;

@@ -57,7 +57,7 @@ fn mended(compilation: &Compilation, side: SideRef<'_>, of: &ResourceRef, fix: &
     let input = inputs.inputs.get_mut(fix.first.span.source.0 as usize)?;
     input.text = fix.apply(&input.text)?.into();
     let name = side.dialect().name;
-    let compilation = Compiler::new(again.dialects).compile(&inputs, again.options);
+    let compilation = Compiler::new(again.dialects).without_memory().without_statuses().compile(&inputs, again.options);
     let side = compilation.sides().find(|side| side.dialect().name == name)?;
     let id = id_of(side, of)?;
     // What the API server refuses now is not mended.

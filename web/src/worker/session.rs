@@ -72,7 +72,7 @@ impl Session {
     pub fn new(dialects: &'static [&'static Dialect]) -> Self {
         Self {
             dialects,
-            compiler: Compiler::new(dialects),
+            compiler: Compiler::new(dialects).without_statuses(),
             compilation: Compilation::default(),
             shown: (0, 0),
             options: Options::default(),

@@ -21,7 +21,7 @@ pub use config::Config;
 pub use options::Options;
 pub use stages::Stages;
 
-use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Language, Outcome, Task};
+use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Language, Outcome, Purpose, Task};
 use crate::order::Gather as _;
 use crate::resource::{ObjectId, ResourceKey};
 use crate::schema::ListedKind;
@@ -79,7 +79,7 @@ pub struct Memory {
 
 /// From objects to the one gateway that Emissary runs.
 fn compile(task: Task<'_>) -> Draft {
-    let Task { objects, options, executor, memory, remembers, documents_only, ledger, sink } = task;
+    let Task { objects, options, executor, memory, remembers, purpose, ledger, sink } = task;
     let mut fresh = Memory::default();
     let memory = memory.downcast_mut::<Memory>().unwrap_or(&mut fresh);
     let options = &Options::of(options);
@@ -87,6 +87,7 @@ fn compile(task: Task<'_>) -> Draft {
     if !remembers {
         memory.fetch = fetch::Memory::default();
     }
+    let documents_only = purpose == Purpose::Documents;
     if documents_only {
         // What was found so far has its place in them, and what no output may have is known by them.
         let named: BTreeSet<ObjectId> = sink.iter().filter_map(|finding| finding.place.object()).gathered();

@@ -28,7 +28,7 @@ mod wanted;
 pub use memory::Memory;
 pub use options::{Controller, Options};
 
-use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Language, Ledger, Outcome, Task};
+use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Language, Ledger, Outcome, Purpose, Task};
 use crate::diagnostic::Findings;
 use crate::ir::Ir;
 use crate::read::ReadOptions;
@@ -98,7 +98,7 @@ pub fn read_options(options: &Options) -> ReadOptions {
 
 /// From objects to gateways.
 fn compile(task: Task<'_>) -> Draft {
-    let Task { objects, options, executor, memory, ledger, sink, .. } = task;
+    let Task { objects, options, executor, memory, remembers, purpose, ledger, sink } = task;
     let objects = &*objects;
     let mut fresh = Memory::default();
     let memory = memory.downcast_mut::<Memory>().unwrap_or(&mut fresh);
@@ -106,10 +106,13 @@ fn compile(task: Task<'_>) -> Draft {
     let options = &*assumed::options(objects, &given, sink);
     let file = settings::file_name(options);
     let cluster = Cluster::apply(objects, file.as_ref(), options.skip_validation, executor, &mut memory.cluster, ledger, sink);
+    if !remembers {
+        memory.cluster = cluster::Memory::default();
+    }
     let mut answers = Answers { refused: cluster.refused.clone(), ..Answers::default() };
     let gateways = match options.controller.unwrap_or_default() {
-        Controller::Serve => Vec::from([serve(objects, &cluster, options, memory, &mut answers, ledger, sink)]),
-        Controller::GatewayProvisioner => provision(&cluster, options, memory, &mut answers, ledger, sink),
+        Controller::Serve => Vec::from([serve(objects, &cluster, options, (memory, purpose), &mut answers, ledger, sink)]),
+        Controller::GatewayProvisioner => provision(&cluster, options, (memory, purpose), &mut answers, ledger, sink),
     };
     Draft { stages: Arc::new(Stages::new(&cluster)), answers, gateways }
 }
@@ -124,7 +127,7 @@ fn serve(
     objects: &Objects,
     cluster: &Cluster<'_>,
     options: &Options,
-    memory: &mut Memory,
+    (memory, purpose): (&mut Memory, Purpose),
     answers: &mut Answers,
     ledger: &mut Ledger,
     sink: &mut Findings,
@@ -137,7 +140,7 @@ fn serve(
     answers.life = Some(settings::life::life(cluster, options, settings.as_ref()));
     let outcome = match settings {
         Ok(settings) => {
-            let (ir, statuses) = run(cluster, &settings, memory.gateway(&installed(options)), ledger, sink);
+            let (ir, statuses) = run(cluster, &settings, (memory.gateway(&installed(options)), purpose), ledger, sink);
             answers.statuses = Some(statuses.list());
             Outcome::Runs(Arc::new(ir))
         }
@@ -153,7 +156,7 @@ fn serve(
 fn provision(
     cluster: &Cluster<'_>,
     options: &Options,
-    memory: &mut Memory,
+    (memory, purpose): (&mut Memory, Purpose),
     answers: &mut Answers,
     ledger: &mut Ledger,
     sink: &mut Findings,
@@ -169,7 +172,7 @@ fn provision(
         let served = outcome.and_then(|provisioned| {
             let settings = Settings::provisioned(provisioned, &mut found)?;
             settings.start(cluster, &mut found)?;
-            Ok(run(cluster, &settings, memory.gateway(&id), &mut own, &mut found).0)
+            Ok(run(cluster, &settings, (memory.gateway(&id), purpose), &mut own, &mut found).0)
         });
         let outcome = match served {
             Ok(ir) => {
@@ -189,12 +192,21 @@ fn provision(
 }
 
 /// What a Contour with these settings makes of the cluster, and the statuses that it writes.
-fn run(cluster: &Cluster<'_>, settings: &Settings, memory: &mut GatewayMemory, ledger: &mut Ledger, sink: &mut Findings) -> (Ir, status::Statuses) {
+fn run(
+    cluster: &Cluster<'_>,
+    settings: &Settings,
+    (memory, purpose): (&mut GatewayMemory, Purpose),
+    ledger: &mut Ledger,
+    sink: &mut Findings,
+) -> (Ir, status::Statuses) {
     let source = Source::new(cluster, settings, ledger);
     duty::tell(&source, ledger);
     memory.prepare(&source);
     let processed = processor::process(&source, &mut memory.processor);
     processed.findings(sink);
-    let ir = lower::lower(&processed.graph, &source, settings, &mut memory.lower, sink);
+    let ir = match purpose {
+        Purpose::Answers => Ir::default(),
+        _ => lower::lower(&processed.graph, &source, settings, &mut memory.lower, sink),
+    };
     (ir, processed.statuses)
 }
