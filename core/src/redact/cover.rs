@@ -504,11 +504,6 @@ impl<'a> Cover<'a> {
             || parent == "sops"
             || self.key(grand) == "sops"
             || by_line;
-        // A slip may have made a comment of its value.
-        if by_key && written.is_empty() {
-            let line = self.text.get(span.key.end as usize..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
-            self.comments(TextRange::new(span.key.end, span.key.end + line as u32));
-        }
         let is_value =
             || (of_header || below_header) && !is_field_of_header(key) || is_line || self.follows_bare_key(id, span) || self.follows_flag(id, span);
         if written.is_empty() && !key.is_empty() && is_value() {

@@ -111,12 +111,6 @@ pub(super) const SLIPS: &[Form] = &[
             v.plain()
         )
     }),
-    ("a value that became a comment", |v| {
-        format!(
-            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, namespace: default}}\nspec:\n  hostname: '*'\n  prefix: /m/\n  service: m\n  add_request_headers:\n    x-token: #value: {}}}\n",
-            v.plain()
-        )
-    }),
     ("a line that slipped out of a text", |v| {
         format!(
             "apiVersion: v1\nkind: Service\nmetadata:\n  name: s\n  annotatio\nns:\n    getambassador.io/config: |\n      ---\n      apiVersion: v1\n      kind: Secret\n      name: s\n      data:\n        tls.key: {}\n# {}\nspec: {{ports: [{{port: 80}}]}}\n",
