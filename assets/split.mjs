@@ -2,18 +2,16 @@
 // bytes depend on what is put where: a function that is not there is loaded, whichever it is.
 // Of a worker, usual work is done to see what runs: the first part has what many inputs take to be edited, looked at and tried, `more` what comparing
 // and handing on take besides, `seldom` what few inputs take, `rest` all else. Of the page, `host` has what only runs where there is a program around it.
-// Run by the build: `node assets/split.mjs NAME FOLDER LINKED`; the folder has the program with its names and its script, and gets the parts. The last is
-// the program as the linker wrote it.
-// What must not be here: what usual work is (`usual.mjs`), and what the constants of a program are (`constants.mjs`).
+// Run by the build: `node assets/split.mjs NAME FOLDER`; the folder has the program with its names and its script, and gets the parts.
+// What must not be here: what usual work is (`usual.mjs`).
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import binaryen from "./editor/node_modules/binaryen/index.js";
-import { withConstants } from "./constants.mjs";
 import { usual } from "./usual.mjs";
 
-const [name, folder, linked] = process.argv.slice(2);
+const [name, folder] = process.argv.slice(2);
 const program = join(folder, `${name}_bg.wasm`);
 const bytes = await readFile(program);
 const { none, i32 } = binaryen;
@@ -35,8 +33,8 @@ const read = () => binaryen.readBinary(bytes);
 const list = (count, at) => Array.from({ length: count }, (_, index) => at(index));
 const functions = (module) => list(module.getNumFunctions(), (at) => binaryen.getFunctionInfo(module.getFunctionByIndex(at)));
 const UNUSED = "remove-unused-module-elements";
-// Data are put into parts at the end. Engines do not look at how a place in memory is said to be aligned, and what is alike packs better.
-const LAST = ["remove-memory-init", UNUSED, "dealign", "strip-debug", "strip-producers"];
+// Engines do not look at how a place in memory is said to be aligned, and what is alike packs better.
+const LAST = [UNUSED, "dealign", "strip-debug", "strip-producers"];
 
 // The functions that run for the first examples or for many inputs, without comparing and handing on and with both, and those that run at all. Each notes
 // in a global of its own that it was called.
@@ -160,21 +158,17 @@ const other = (part, away, slots) => {
   module.addTable(table(part), slots.size, slots.size);
   module.addTableImport(table(part), FIRST, share("Table", table(part)));
   module.addActiveElementSegment(table(part), part, [...slots.keys()], module.i32.const(0));
-  module.runPasses([UNUSED]);
+  module.runPasses(["remove-memory-init", UNUSED]);
   const imported = new Set(functions(module).filter(({ base }) => base).map(({ name }) => name));
   for (const one of shared.values()) one.wanted ||= imported.has(one.name);
   return module;
 };
 
-// A part that is put together, and the numbers in its functions: some of them are places of constants.
-const finished = (module) => {
+const put = async (module, file) => {
   module.runPasses(LAST);
-  if (!module.validate()) throw new Error(`a part of ${name} is no valid program`);
-  const numbers = new Set();
-  for (const [, constant, offset] of module.emitText().matchAll(/i32\.const (-?\d+)|offset=(\d+)/g)) numbers.add(Number(constant ?? offset));
-  const binary = Buffer.from(module.emitBinary());
+  if (!module.validate()) throw new Error(`${file} is no valid program`);
+  await writeFile(file, module.emitBinary());
   module.dispose();
-  return { binary, numbers };
 };
 
 const whole = read();
@@ -194,7 +188,5 @@ const named = new Set(functions(draft).map(({ name }) => name));
 draft.dispose();
 const slots = new Map([...parts].map(([part, away]) => [part, slotsOf(away, named)]));
 
-const made = [finished(exported(first(parts, slots))), ...[...parts].map(([part, away]) => finished(other(part, away, slots.get(part))))];
-const files = [program, ...[...parts.keys()].map((part) => join(folder, `${name}_${part}.wasm`))];
-const filled = withConstants(await readFile(linked), bytes, made);
-await Promise.all(files.map((file, at) => writeFile(file, filled[at])));
+for (const [part, away] of parts) await put(other(part, away, slots.get(part)), join(folder, `${name}_${part}.wasm`));
+await put(exported(first(parts, slots)), program);

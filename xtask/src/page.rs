@@ -26,7 +26,7 @@ const FEATURES: [&str; 6] = ["bulk-memory", "sign-ext", "nontrapping-float-to-in
 
 /// How wasm-opt makes a program small, in this order.
 const SMALL: [&str; 6] = [
-    // Zeros between constants pack to nothing; segments without them do not.
+    // Constants stay one segment: the zeros in it pack to less than the places of many segments.
     "--skip-pass=memory-packing",
     // Nothing lies in the first kilobyte, where the stack would end.
     "--low-memory-unused",
@@ -202,26 +202,22 @@ impl Part {
 fn compile(name: &str, feature: Option<&str>, whom: For) -> Result<(), String> {
     match whom {
         // One by one: together, each would have what the libraries of the other switch on in those that they share.
-        For::People => {
-            let mut build = programs("rustc", "web");
-            build.args(["--bin", name]).args(feature.iter().flat_map(|feature| ["--features", feature]));
-            call(build.args(["--", "-C", "link-arg=--emit-relocs"]))
-        }
+        For::People => call(programs("web").args(["--bin", name]).args(feature.iter().flat_map(|feature| ["--features", feature]))),
         // Together, so that what they share is built once.
-        For::Look => call(programs("build", "web-fast").args(["--bins", "--all-features"])),
+        For::Look => call(programs("web-fast").args(["--bins", "--all-features"])),
         For::Tests => call(with_clippy(&mut programs_of_tests())),
     }
 }
 
-fn programs(command: &str, profile: &str) -> Command {
+fn programs(profile: &str) -> Command {
     let mut build = cargo();
-    build.args([command, "--quiet", "--package", "chancery-web", "--target", TARGET, "--profile", profile]);
+    build.args(["build", "--quiet", "--package", "chancery-web", "--target", TARGET, "--profile", profile]);
     build
 }
 
 /// The build of all programs of `web/` as tests have them.
 pub fn programs_of_tests() -> Command {
-    let mut build = programs("build", "web-test");
+    let mut build = programs("web-test");
     build.args(["--bins", "--all-features"]);
     build
 }
@@ -280,13 +276,8 @@ fn optimised(name: &str) -> Result<Vec<PathBuf>, String> {
         return Ok(made);
     }
     let rough = target().join("page/rough").join(name);
+    bound(name, &built("web", name), &rough)?;
     let [wasm, small] = ["bg", "small"].map(|which| rough.join(format!("{name}_{which}.wasm")));
-    let alone = rough.join(format!("{name}.wasm"));
-    let linked = built("web", name);
-    fs::create_dir_all(&rough)
-        .and_then(|()| fs::write(&alone, without_links(&fs::read(&linked)?)))
-        .map_err(|error| format!("{}: {error}", alone.display()))?;
-    bound(name, &alone, &rough)?;
     let features = FEATURES.map(|feature| format!("--enable-{feature}"));
     // Debian's of 2022 breaks tables of references.
     let optimiser = root().join("assets/editor/node_modules/binaryen/bin/wasm-opt");
@@ -297,7 +288,7 @@ fn optimised(name: &str) -> Result<Vec<PathBuf>, String> {
     if name == ALL {
         with_no_parts(name, &rough)?;
     } else {
-        call(program("node").arg(root().join("assets/split.mjs")).arg(name).arg(&rough).arg(&linked))?;
+        call(program("node").arg(root().join("assets/split.mjs")).arg(name).arg(&rough))?;
     }
     let keep = || -> io::Result<()> {
         fs::create_dir_all(&folder)?;
@@ -307,34 +298,11 @@ fn optimised(name: &str) -> Result<Vec<PathBuf>, String> {
     Ok(made)
 }
 
-/// A program without the sections in which the linker says what refers to what: no other tool knows them.
-fn without_links(program: &[u8]) -> Vec<u8> {
-    let (magic, mut rest) = program.split_at(EMPTY.len().min(program.len()));
-    let mut out = magic.to_vec();
-    let number = |bytes: &[u8]| {
-        let length = bytes.iter().take_while(|byte| **byte & 0x80 != 0).count() + 1;
-        let value = bytes.iter().take(length).rev().fold(0_usize, |value, byte| value << 7 | usize::from(byte & 0x7f));
-        (value, length)
-    };
-    while let Some(behind) = rest.get(1..) {
-        let (length, head) = number(behind);
-        let (section, next) = rest.split_at((1 + head + length).min(rest.len()));
-        let body = section.get(1 + head..).unwrap_or_default();
-        let (named, at) = number(body);
-        let name = body.get(at..at + named).unwrap_or_default();
-        if section[0] != 0 || !(name == b"linking" || name.starts_with(b"reloc.")) {
-            out.extend_from_slice(section);
-        }
-        rest = next;
-    }
-    out
-}
-
 /// A hash of all that a small program is made from.
 fn made_from(name: &str) -> io::Result<u64> {
     let mut hasher = DefaultHasher::new();
     (fs::read(built("web", name))?, FEATURES, SMALL, WHOLE).hash(&mut hasher);
-    let scripts = ["split.mjs", "constants.mjs", "usual.mjs"].map(|script| root().join("assets").join(script));
+    let scripts = ["split.mjs", "usual.mjs"].map(|script| root().join("assets").join(script));
     let dialect = name.trim_start_matches("chancery-worker-");
     let mut usual = scripts.to_vec();
     for folder in [root().join("assets/examples").join(dialect), root().join("tests/fixtures").join(dialect)].iter().filter(|folder| folder.is_dir())
