@@ -1,7 +1,7 @@
 //! Which dialects are found in what.
 
 use super::{Compiler, detect};
-use crate::compilation::Options;
+use crate::compilation::{Options, for_people};
 use crate::dialect;
 use crate::resource::{Input, Inputs};
 use alloc::format;
@@ -144,4 +144,22 @@ fn what_an_api_server_gives_is_taken_as_it_is() {
     assert!(!refused(&inputs), "an API server has taken it");
     inputs.stored = Arc::default();
     assert!(refused(&inputs), "a memory does not take the one for the other");
+}
+
+#[test]
+fn without_statuses_all_else_is_the_same() {
+    let proxy = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: a, namespace: d}\nspec: {virtualhost: {fqdn: a.example.com}, routes: [{services: [{name: s, port: 80}]}]}\n";
+    let route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r, namespace: d}\nspec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{name: s, port: 80}]}]}\n";
+    let mut options = for_people(Options::default());
+    options.dialect = Some("contour".into());
+    for text in [proxy, route] {
+        let inputs = Inputs::one("a.yaml", text);
+        let [with, without] =
+            [Compiler::new(dialect::ALL), Compiler::new(dialect::ALL).without_statuses()].map(|mut compiler| compiler.compile(&inputs, &options));
+        assert!(with.objects.assumed().next().is_some(), "something is assumed");
+        let [one, other] = [&with, &without].map(|compilation| compilation.sides().next().expect("a side"));
+        assert!(one.side.answers.statuses.is_some() && other.side.answers.statuses.is_none());
+        assert!(one.gateways().map(|gateway| gateway.ir).eq(other.gateways().map(|gateway| gateway.ir)), "what Envoy gets");
+        assert!(with.all_diagnostics().eq(without.all_diagnostics()), "what is found");
+    }
 }

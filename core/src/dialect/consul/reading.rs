@@ -84,9 +84,7 @@ impl Reading<'_> {
             let finding = Diagnostic::new(&shared::WRONG_TYPE, fault.text, Place::value(self.id, fault.node));
             self.findings.report(finding.about(self.object.key.clone()));
         }
-        // What the agent writes when an entry is read may be written back (Consul `agent/structs/config_entry_oss.go`, `validateUnusedKeys`).
-        let is_taken = |name: &str| matches!(name, "CreateIndex" | "ModifyIndex") && !is_resource(self.object);
-        for fault in unknown.iter().filter(|fault| !is_taken(&fault.text)) {
+        for fault in unknown {
             let message = format!("there is no field `{}`: the whole entry is refused", fault.text);
             self.unknown_field(&codes::UNKNOWN_ENTRY_FIELD, message, fault.node, fault.meant);
         }
@@ -155,6 +153,8 @@ impl Reading<'_> {
         let written = if is_resource(object) { Cow::Owned(self.admit(&root, kind)?) } else { Cow::Borrowed(&*root) };
         let read = decode(&written, kind.shape(), self.id, Manner::Entry);
         let mut unknown = read.unknown;
+        // What the agent writes when an entry is read may be written back (Consul `agent/structs/config_entry_oss.go`, `validateUnusedKeys`).
+        unknown.retain(|fault| is_resource(object) || !matches!(&*fault.text, "CreateIndex" | "ModifyIndex"));
         // What an agent stores it has taken.
         let stored = is_stored(object);
         if stored {

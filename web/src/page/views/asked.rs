@@ -110,7 +110,7 @@ fn Consequences(app: App) -> impl IntoView {
             let (count, since) = (changes.len(), if app.compare.pinned.with(Option::is_some) { "the pinned state" } else { "it was opened" });
             let tried = if compared == 1 { "1 request".to_string() } else { format!("{compared} requests") };
             let rest = match count.saturating_sub(MOST) {
-                _ if count == 0 && compared == 0 && !limits.is_empty() => limits.join(" "),
+                _ if count == 0 && compared == 0 && !limits.is_empty() => format!("No request was tried. {}", limits.join(" ")),
                 _ if count == 0 => format!("No change for requests since {since}: {tried} tried."),
                 0 => format!("; {tried} tried since {since}"),
                 more => format!("; and {more} more of {tried} tried"),
