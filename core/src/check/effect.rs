@@ -24,6 +24,9 @@ const REFERRED: &[&str] =
 /// Registrations of Consul's services. One that no proxy uses is in order beside others that are in use, and still said.
 const REGISTRATIONS: &[&str] = &["service", "catalog"];
 
+/// Why what is meant for others has no effect.
+const FOR_ANOTHER: [Why; 2] = [Why::OtherController, Why::UnknownKind];
+
 /// Resources without effect that are in neither the findings of the stages nor in `found`.
 pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> {
     // That something is assumed says nothing about its effect, nor does a value.
@@ -36,15 +39,17 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     let idle: Vec<(&LedgerRow, &Object)> = without_effect.iter().filter_map(|row| Some((row, side.objects().get(row.object)?))).collect();
     // What cannot be read has a finding of its own, unless it is a file in another object.
     let counts = |object: &Object| !PASSIVE.contains(&&*object.key.kind) && (!object.broken || object.parent.is_some());
-    // Where nothing at all has an effect, even what is meant for others is worth a warning.
     let count = |all: &mut dyn Iterator<Item = &Object>| all.filter(|object| counts(object)).count();
     let nothing = count(&mut idle.iter().map(|(_, object)| *object)) == count(&mut side.objects().iter());
+    // What is meant for others is worth a warning where there is nothing else.
+    let is_for_another = |row: &LedgerRow| FOR_ANOTHER.iter().any(|why| row.why == Some(why.name()));
+    let only_others = nothing && idle.iter().filter(|(_, object)| counts(object)).all(|(row, _)| is_for_another(row));
     let others: Vec<_> = side.compilation.sides().filter(|other| other.dialect() != side.dialect()).collect();
     let is_of_another = |row: &LedgerRow, object: &Object| {
         let reads = |other: &SideRef<'_>| other.dialect().reads(&object.key);
         let leaves = |other: &SideRef<'_>| matches!(other.side.ledger.get(object.id), State::Ignored(Why::OtherController | Why::NotWatched, _));
         let takes = |other: &SideRef<'_>| reads(other) && !leaves(other);
-        row.why == Some(Why::UnknownKind.name()) && others.iter().any(reads)
+        [Why::UnknownKind, Why::NotCovered].iter().any(|why| row.why == Some(why.name())) && others.iter().any(reads)
             || row.why == Some(Why::OtherController.name()) && others.iter().any(takes)
     };
     let silent = idle.into_iter().filter(|(row, object)| counts(object) && !known.contains(&object.key) && !is_of_another(row, object));
@@ -55,11 +60,11 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     let ids: HashSet<ObjectId> = without_effect.iter().map(|row| row.object).collect();
     let referrers: HashMap<ObjectId, ObjectId> =
         references(side).into_iter().filter_map(|of| Some((of.to.ok()?, of.from))).filter(|(_, from)| ids.contains(from)).collect();
-    // That a listener is missing is said, and it may be elsewhere.
+    // That a listener is missing is said, and it may be elsewhere. Where nothing has an effect, so may everything.
     let is_part = side.diagnostics().chain(found).any(|finding| finding.code == &codes::NO_LISTENER && finding.severity == Severity::Notice);
     let told = silent.into_iter().map(|(row, object)| {
-        let mut finding = finding(side, row, object, cause(object, &referrers, side), nothing);
-        if is_part && row.why == Some(Why::NeverReferenced.name()) && !REFERRED.contains(&&*object.key.kind) {
+        let mut finding = finding(side, row, object, cause(object, &referrers, side), (nothing, only_others));
+        if row.why == Some(Why::NeverReferenced.name()) && (nothing || is_part && !REFERRED.contains(&&*object.key.kind)) {
             finding.severity = Severity::Notice;
         }
         finding
@@ -80,24 +85,31 @@ fn cause<'a>(of: &Object, referrers: &HashMap<ObjectId, ObjectId>, side: SideRef
     referrers.get(&of.id).and_then(|from| side.objects().get(*from))
 }
 
-fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, referrer: Option<&Object>, nothing: bool) -> Diagnostic {
+fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, referrer: Option<&Object>, (nothing, only_others): (bool, bool)) -> Diagnostic {
+    // Others read it, and then it has an effect.
+    if row.why == Some(Why::UnknownKind.name()) && !only_others && object.parent.is_none() {
+        let message = format!("{} is not read by {}", object.key.kind, side.dialect().controller);
+        return Diagnostic::new(&codes::UNKNOWN_KIND, message, at_name(object)).about(object.key.clone());
+    }
     let name = ResourceRef::from(&object.key);
     let why = match (row.state, &row.by, &row.detail) {
         (State::SHADOWED, Some(by), _) => format!("{by} replaces it"),
         (_, _, Some(detail)) => detail.to_string(),
         _ => "the controller does not use it".into(),
     };
-    let mut finding = Diagnostic::new(&codes::NO_EFFECT, format!("{name} has no effect: {why}"), at_name(object)).about(object.key.clone());
-    let is_for_another = [Why::OtherController, Why::UnknownKind].iter().any(|why| row.why == Some(why.name()));
+    let is_left = row.why == Some(Why::NotCovered.name());
+    let message = if is_left { format!("Chancery does not read {name}: {why}") } else { format!("{name} has no effect: {why}") };
+    let mut finding = Diagnostic::new(&codes::NO_EFFECT, message, at_name(object)).about(object.key.clone());
+    let is_for_another = FOR_ANOTHER.iter().any(|why| row.why == Some(why.name()));
     // What refers to it has no effect either: that is where to look.
     let follows = referrer.filter(|_| row.why == Some(Why::NeverReferenced.name()));
     let is_spare = REGISTRATIONS.contains(&&*object.key.kind) && row.why == Some(Why::NeverReferenced.name());
-    if ((is_for_another || is_spare) && !nothing) || follows.is_some() {
+    if (is_for_another && !only_others) || (is_spare && !nothing) || follows.is_some() || is_left {
         finding.severity = Severity::Notice;
     }
     let help = match follows {
         Some(referrer) => Some(format!("it has an effect once {} has one", ResourceRef::from(&referrer.key))),
-        None => help(side, row, object),
+        None => help(side, row, object, nothing),
     };
     match help {
         Some(help) => finding.help(help),
@@ -106,7 +118,7 @@ fn finding(side: SideRef<'_>, row: &LedgerRow, object: &Object, referrer: Option
 }
 
 /// What to do about it.
-fn help(side: SideRef<'_>, row: &LedgerRow, object: &Object) -> Option<String> {
+fn help(side: SideRef<'_>, row: &LedgerRow, object: &Object, nothing: bool) -> Option<String> {
     let is_of_gateway_api = *object.key.group == *"gateway.networking.k8s.io";
     let controller = side.dialect().controller;
     let is = |why: Why| row.why == Some(why.name());
@@ -114,7 +126,7 @@ fn help(side: SideRef<'_>, row: &LedgerRow, object: &Object) -> Option<String> {
         Some(format!("if another controller reads it, leave it; otherwise give it the class or the id of this {controller}"))
     } else if is(Why::NotWatched) {
         Some(format!("move it to where {controller} looks, or let {controller} look there"))
-    } else if is(Why::NeverReferenced) && REFERRED.contains(&&*row.resource.kind) {
+    } else if is(Why::NeverReferenced) && REFERRED.contains(&&*row.resource.kind) && !nothing {
         Some("refer to it from a resource that is in use, or delete it".into())
     } else if is(Why::NeverReferenced) && !is_of_gateway_api {
         Some("what it applies to may be elsewhere: give the rest of the configuration as well, to see what it does".into())

@@ -84,11 +84,11 @@ impl Reading<'_> {
             let finding = Diagnostic::new(&shared::WRONG_TYPE, fault.text, Place::value(self.id, fault.node));
             self.findings.report(finding.about(self.object.key.clone()));
         }
-        // What the agent writes when an entry is read may be written back (Consul `agent/structs/config_entry_oss.go`, `validateUnusedKeys`).
-        let is_taken = |fault: &Fault| matches!(&*fault.text, "CreateIndex" | "ModifyIndex") && !is_resource(self.object);
-        let unknown: Vec<Fault> = unknown.into_iter().filter(|fault| !is_taken(fault)).collect();
         for fault in unknown {
-            let message = format!("there is no field `{}`: the whole entry is refused", fault.text);
+            let message = match admission::edition(&fault.text) {
+                Some(edition) => format!("`{}` needs {edition}: the community edition refuses the whole entry", fault.text),
+                None => format!("there is no field `{}`: the whole entry is refused", fault.text),
+            };
             self.unknown_field(&codes::UNKNOWN_ENTRY_FIELD, message, fault.node, fault.meant);
         }
     }
@@ -136,10 +136,12 @@ impl Reading<'_> {
         }
         let admitted = admission::admit(root, kind);
         for dropped in admitted.dropped {
-            let message = if dropped.of_others {
-                format!("there is no field `{}` in the version of Consul that Chancery follows: it has no effect on what is served", dropped.path)
-            } else {
-                format!("there is no field `{}`: Kubernetes drops it", dropped.path)
+            let message = match admission::edition(&dropped.path) {
+                Some(edition) => format!("`{}` needs {edition}: it has no effect on what Chancery shows", dropped.path),
+                None if dropped.of_others => {
+                    format!("there is no field `{}` in Consul 1.16, which Chancery follows: it has no effect on what Chancery shows", dropped.path)
+                }
+                None => format!("there is no field `{}`: Kubernetes drops it", dropped.path),
             };
             self.unknown_field(&shared::UNKNOWN_FIELD, message, dropped.node, dropped.meant.as_deref());
         }
@@ -156,6 +158,8 @@ impl Reading<'_> {
         let written = if is_resource(object) { Cow::Owned(self.admit(&root, kind)?) } else { Cow::Borrowed(&*root) };
         let read = decode(&written, kind.shape(), self.id, Manner::Entry);
         let mut unknown = read.unknown;
+        // What the agent writes when an entry is read may be written back (Consul `agent/structs/config_entry_oss.go`, `validateUnusedKeys`).
+        unknown.retain(|fault| is_resource(object) || !matches!(&*fault.text, "CreateIndex" | "ModifyIndex"));
         // What an agent stores it has taken.
         let stored = is_stored(object);
         if stored {

@@ -111,7 +111,15 @@ impl Model<'_> {
         }
         if self.contexts.iter().any(TlsContext::has_hosts) && self.context_names.values().any(|id| self.contexts[id.0].has_hosts()) {
             let message = "No Hosts defined, but TLSContexts exist that terminate TLS. The TLSContexts are being ignored.";
-            self.posts.overall(Post::new(&codes::NO_HOSTS, message, None));
+            let is_written = self.resources("hosts").next().is_some();
+            if is_written {
+                self.posts.overall(Post::new(&codes::NO_HOSTS, message, None));
+            }
+            // Where the input has none, they may be elsewhere.
+            for context in self.contexts.iter().filter(|context| context.has_hosts() && !is_written) {
+                let message = "no Host is in the input, so that the TLSContext is ignored: certificates are used through Hosts";
+                self.posts.notice(&context.identity, Post::new(&codes::NO_HOSTS, message, None).help("add the Hosts to the input"));
+            }
         }
         const FALLBACK: &str = "fallback-self-signed-cert";
         let namespace = self.options.ambassador_namespace.clone();
