@@ -4,6 +4,7 @@ mod app_gateway;
 mod bad_input;
 mod differential;
 mod drift;
+mod elsewhere;
 mod envoy;
 mod examples;
 mod fidelity;

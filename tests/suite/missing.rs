@@ -15,11 +15,11 @@ fn with(options: &Options, missing: &'static str) -> Options {
     options.clone().with("missing", OptionValue::Text(missing.into()))
 }
 
-fn compiled(text: &str, words: &str) -> Work {
+pub(crate) fn compiled(text: &str, words: &str) -> Work {
     Work::new(&inputs([("input.yaml", text)]), &chancery_tests::work::options(&format!("dialect=contour {words}")).expect("options"))
 }
 
-const FRAGMENT: &str = "\
+pub(crate) const FRAGMENT: &str = "\
 apiVersion: projectcontour.io/v1
 kind: HTTPProxy
 metadata: {name: shop, namespace: shop}
@@ -34,7 +34,7 @@ spec:
     - {name: cart, port: 8080}
 ";
 
-fn assumed(work: &Work) -> Vec<String> {
+pub(crate) fn assumed(work: &Work) -> Vec<String> {
     let findings = work.findings().into_iter();
     findings.filter(|finding| finding.code.starts_with("assumed-") && finding.code != "assumed-dialect").map(|finding| finding.message).collect()
 }
@@ -243,11 +243,11 @@ metadata: {name: shop}
 spec: {hostname: shop.example.com, tlsSecret: {name: shop-tls}}
 ";
 
-fn messages(work: &Work) -> Vec<String> {
+pub(crate) fn messages(work: &Work) -> Vec<String> {
     work.findings().into_iter().map(|finding| finding.message).collect()
 }
 
-fn of(dialect: &str, text: &str, words: &str) -> Work {
+pub(crate) fn of(dialect: &str, text: &str, words: &str) -> Work {
     Work::new(&inputs([("input.yaml", text)]), &chancery_tests::work::options(&format!("dialect={dialect} {words}")).expect("options"))
 }
 

@@ -4,10 +4,11 @@
 
 use super::whole::Whole;
 use crate::compilation::Claim;
-use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::resource::{Object, nearest};
+use crate::diagnostic::{Diagnostic, Place, Severity, codes};
+use crate::resource::{Object, ResourceKey, nearest};
 use alloc::format;
 use alloc::vec::Vec;
+use hashbrown::HashSet;
 
 /// The annotation that names a class, from before Ingresses had a field for it.
 const ANNOTATION: &str = "kubernetes.io/ingress.class";
@@ -24,6 +25,9 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     let claimed = claims.filter_map(|claim| if let Claim::IngressClass(class) = claim { Some(*class) } else { None });
     let known: Vec<&str> = defined.iter().copied().chain(claimed).collect();
     let served = side.served();
+    // That one is not the controller's own may be said already.
+    let told = side.diagnostics().filter(|finding| finding.code == &codes::CLASS_NOT_OURS);
+    let told: HashSet<&ResourceKey> = told.filter_map(|finding| finding.resource.as_ref()).collect();
     for object in ingresses {
         if served.contains(&object.id) || whole.wrong.contains(&object.id) {
             continue;
@@ -32,12 +36,19 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             continue;
         };
         let Some(name) = class.as_str().filter(|name| !name.is_empty() && !known.contains(name)) else { continue };
+        let near = nearest(name, known.iter().copied());
+        if near.is_none() && told.contains(&object.key) {
+            continue;
+        }
         let message = format!("there is no IngressClass `{name}` in the input, and none of its gateways serves the Ingress");
-        let help = match nearest(name, known.iter().copied()) {
+        let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => "add the IngressClass, or leave the Ingress to the controller whose class that is".into(),
         };
-        let finding = Diagnostic::new(&codes::DANGLING_REFERENCE, message, Place::value(object.id, class.id)).about(object.key.clone());
+        let mut finding = Diagnostic::new(&codes::DANGLING_REFERENCE, message, Place::value(object.id, class.id)).about(object.key.clone());
+        if near.is_none() {
+            finding.severity = Severity::Notice;
+        }
         whole.report(finding.help(help));
     }
 }

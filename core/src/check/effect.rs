@@ -24,11 +24,20 @@ const REFERRED: &[&str] =
 /// Registrations of Consul's services. One that no proxy uses is in order beside others that are in use, and still said.
 const REGISTRATIONS: &[&str] = &["service", "catalog"];
 
+/// Why what is meant for others has no effect.
+const FOR_ANOTHER: [Why; 2] = [Why::OtherController, Why::UnknownKind];
+
+fn is_for_another(row: &LedgerRow) -> bool {
+    FOR_ANOTHER.iter().any(|why| row.why == Some(why.name()))
+}
+
 /// What is known of the whole input.
 struct Input<'a> {
     side: SideRef<'a>,
     /// Whether nothing in it has an effect.
     nothing: bool,
+    /// Whether all in it is meant for others.
+    only_others: bool,
     /// Whether it is a part of a configuration, whose listener is elsewhere.
     is_part: bool,
 }
@@ -45,15 +54,16 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     let idle: Vec<(&LedgerRow, &Object)> = without_effect.iter().filter_map(|row| Some((row, side.objects().get(row.object)?))).collect();
     // What cannot be read has a finding of its own, unless it is a file in another object.
     let counts = |object: &Object| !PASSIVE.contains(&&*object.key.kind) && (!object.broken || object.parent.is_some());
-    // Where nothing at all has an effect, even what is meant for others is worth a warning.
     let count = |all: &mut dyn Iterator<Item = &Object>| all.filter(|object| counts(object)).count();
     let nothing = count(&mut idle.iter().map(|(_, object)| *object)) == count(&mut side.objects().iter());
+    // What is meant for others is worth a warning where there is nothing else.
+    let only_others = nothing && idle.iter().filter(|(_, object)| counts(object)).all(|(row, _)| is_for_another(row));
     let others: Vec<_> = side.compilation.sides().filter(|other| other.dialect() != side.dialect()).collect();
     let is_of_another = |row: &LedgerRow, object: &Object| {
         let reads = |other: &SideRef<'_>| other.dialect().reads(&object.key);
         let leaves = |other: &SideRef<'_>| matches!(other.side.ledger.get(object.id), State::Ignored(Why::OtherController | Why::NotWatched, _));
         let takes = |other: &SideRef<'_>| reads(other) && !leaves(other);
-        row.why == Some(Why::UnknownKind.name()) && others.iter().any(reads)
+        [Why::UnknownKind, Why::NotCovered].iter().any(|why| row.why == Some(why.name())) && others.iter().any(reads)
             || row.why == Some(Why::OtherController.name()) && others.iter().any(takes)
     };
     let silent = idle.into_iter().filter(|(row, object)| counts(object) && !known.contains(&object.key) && !is_of_another(row, object));
@@ -65,7 +75,7 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     let referrers: HashMap<ObjectId, ObjectId> =
         references(side).into_iter().filter_map(|of| Some((of.to.ok()?, of.from))).filter(|(_, from)| ids.contains(from)).collect();
     let is_part = side.diagnostics().chain(found).any(|finding| finding.code == &codes::NO_LISTENER && finding.severity == Severity::Notice);
-    let input = Input { side, nothing, is_part };
+    let input = Input { side, nothing, only_others, is_part };
     silent.into_iter().map(|(row, object)| input.finding(row, object, cause(object, &referrers, side))).collect()
 }
 
@@ -84,48 +94,54 @@ fn cause<'a>(of: &Object, referrers: &HashMap<ObjectId, ObjectId>, side: SideRef
 
 impl Input<'_> {
     fn finding(&self, row: &LedgerRow, object: &Object, referrer: Option<&Object>) -> Diagnostic {
+        // Others read it, and then it has an effect.
+        if row.why == Some(Why::UnknownKind.name()) && !self.only_others && object.parent.is_none() {
+            let message = format!("{} is not read by {}", object.key.kind, self.side.dialect().controller);
+            return Diagnostic::new(&codes::UNKNOWN_KIND, message, at_name(object)).about(object.key.clone());
+        }
         let name = ResourceRef::from(&object.key);
         let why = match (row.state, &row.by, &row.detail) {
             (State::SHADOWED, Some(by), _) => format!("{by} replaces it"),
             (_, _, Some(detail)) => detail.to_string(),
             _ => "the controller does not use it".into(),
         };
-        let mut finding = Diagnostic::new(&codes::NO_EFFECT, format!("{name} has no effect: {why}"), at_name(object)).about(object.key.clone());
-        let is_for_another = [Why::OtherController, Why::UnknownKind].iter().any(|why| row.why == Some(why.name()));
+        let is_left = row.why == Some(Why::NotCovered.name());
+        let message = if is_left { format!("Chancery does not read {name}: {why}") } else { format!("{name} has no effect: {why}") };
+        let mut finding = Diagnostic::new(&codes::NO_EFFECT, message, at_name(object)).about(object.key.clone());
         let is_unused = row.why == Some(Why::NeverReferenced.name());
         // What refers to it has no effect either: that is where to look.
         let follows = referrer.filter(|_| is_unused);
         let is_spare = is_unused && REGISTRATIONS.contains(&&*object.key.kind);
         // Where a listener is missing, that is reported, and the listener may be in the cluster.
         let waits = self.is_part && is_unused && !REFERRED.contains(&&*object.key.kind);
-        if (is_for_another || is_spare) && !self.nothing || waits || follows.is_some() {
+        if is_for_another(row) && !self.only_others || (is_spare || is_left) && !self.nothing || waits || follows.is_some() {
             finding.severity = Severity::Notice;
         }
         let help = match follows {
             Some(referrer) => Some(format!("it has an effect once {} has one", ResourceRef::from(&referrer.key))),
-            None => help(self.side, row, object),
+            None => self.help(row, object),
         };
         match help {
             Some(help) => finding.help(help),
             None => finding,
         }
     }
-}
 
-/// What to do about it.
-fn help(side: SideRef<'_>, row: &LedgerRow, object: &Object) -> Option<String> {
-    let is_of_gateway_api = *object.key.group == *"gateway.networking.k8s.io";
-    let controller = side.dialect().controller;
-    let is = |why: Why| row.why == Some(why.name());
-    if is(Why::OtherController) {
-        Some(format!("if another controller reads it, leave it; otherwise give it the class or the id of this {controller}"))
-    } else if is(Why::NotWatched) {
-        Some(format!("move it to where {controller} looks, or let {controller} look there"))
-    } else if is(Why::NeverReferenced) && REFERRED.contains(&&*row.resource.kind) {
-        Some("refer to it from a resource that is in use, or delete it".into())
-    } else if is(Why::NeverReferenced) && !is_of_gateway_api {
-        Some("what it applies to may be elsewhere: give the rest of the configuration as well, to see what it does".into())
-    } else {
-        None
+    /// What to do about it.
+    fn help(&self, row: &LedgerRow, object: &Object) -> Option<String> {
+        let is_of_gateway_api = *object.key.group == *"gateway.networking.k8s.io";
+        let controller = self.side.dialect().controller;
+        let is = |why: Why| row.why == Some(why.name());
+        if is(Why::OtherController) {
+            Some(format!("if another controller reads it, leave it; otherwise give it the class or the id of this {controller}"))
+        } else if is(Why::NotWatched) {
+            Some(format!("move it to where {controller} looks, or let {controller} look there"))
+        } else if is(Why::NeverReferenced) && REFERRED.contains(&&*row.resource.kind) && !self.nothing {
+            Some("refer to it from a resource that is in use, or delete it".into())
+        } else if is(Why::NeverReferenced) && !is_of_gateway_api {
+            Some("what it applies to may be elsewhere: give the rest of the configuration as well, to see what it does".into())
+        } else {
+            None
+        }
     }
 }

@@ -3,11 +3,12 @@
 //! What must not be here: which fields refer (dialects), and what is wrong with what is there.
 
 use super::whole::Whole;
-use crate::compilation::{Compilation, State};
+use crate::compilation::{Compilation, State, Why};
 use crate::diagnostic::{Diagnostic, Place, Related, Severity, codes};
 use crate::explain::relation::{Absence, Reference, references};
 use crate::resource::{Object, ObjectId, nearest};
 use crate::text::Str;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -16,18 +17,21 @@ use hashbrown::{HashMap, HashSet};
 pub(super) fn check(whole: &mut Whole<'_>) {
     let side = whole.side;
     let references = whole.references.clone();
-    let missing: Vec<_> = references.iter().filter(|reference| reference.to.is_err() && !side.objects().is_assumed(reference.from)).collect();
+    let is_read = |from: ObjectId| !side.objects().is_assumed(from) && !matches!(side.side.ledger.get(from), State::Ignored(Why::NotCovered, _));
+    let missing: Vec<_> = references.iter().filter(|reference| reference.to.is_err() && is_read(reference.from)).collect();
     if missing.is_empty() {
         return;
     }
     let reported: HashSet<(ObjectId, u32)> = side.diagnostics().filter_map(|finding| place(&finding.place)).collect();
     let mut by_name: HashMap<(&Str, Option<&Str>), &Object> = HashMap::new();
     let mut names: HashMap<(&Str, Option<&Str>), Vec<&str>> = HashMap::new();
+    let mut namespaces: BTreeSet<&str> = BTreeSet::new();
     // Where Services of a name are.
     let mut elsewhere: HashMap<&Str, Vec<&Object>> = HashMap::new();
     for object in side.objects().iter().filter(|object| !object.broken) {
         by_name.entry((&object.key.name, object.key.namespace.as_ref())).or_insert(object);
         names.entry((&object.key.kind, object.key.namespace.as_ref())).or_default().push(&object.key.name);
+        namespaces.extend(object.key.namespace.as_deref());
         if *object.key.kind == *"Service" {
             elsewhere.entry(&object.key.name).or_default().push(object);
         }
@@ -44,6 +48,9 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let other = other.filter(|object| is_likely(&object.key.kind, &key.kind, absence));
         let elsewhere = elsewhere.get(&key.name).filter(|_| *key.kind == *"Service" && key.namespace.is_some() && other.is_none());
         let elsewhere = elsewhere.and_then(|all| all.first()).filter(|object| object.key.namespace.is_some());
+        // What looks like a namespace may be the end of a name of DNS.
+        let is_namespace = |name: &str| namespaces.contains(name) || nearest(name, namespaces.iter().copied()).is_some();
+        let elsewhere = elsewhere.filter(|_| !absence.assumed || key.namespace.as_deref().is_some_and(is_namespace));
         let is_fine = absence.assumed && !is_misspelt && other.is_none() && elsewhere.is_none();
         if is_fine || is_reported || is_address(&key.name) {
             continue;

@@ -172,11 +172,11 @@ fn begins_with_variable(text: &str) -> bool {
     name.len() > 1 && name.starts_with(|c: char| c.is_ascii_uppercase()) && !name.contains(|c: char| c.is_ascii_lowercase())
 }
 
-/// The word within the quotes that a word processor makes of ordinary ones. Sentences may well have them.
+/// What is within the quotes that a word processor makes of ordinary ones, where they are around the whole. Sentences may well have them inside.
 fn in_curly_quotes(text: &str) -> Option<&str> {
-    let inner = text.strip_prefix(['\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}'])?;
-    let inner = inner.strip_suffix(['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'])?;
-    (!inner.contains(char::is_whitespace)).then_some(inner)
+    const QUOTES: [char; 5] = ['\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}'];
+    let inner = text.strip_prefix(QUOTES)?.strip_suffix(QUOTES)?;
+    (!inner.contains(QUOTES) && !inner.contains('\n')).then_some(inner)
 }
 
 /// Whether a text is words in angle brackets.

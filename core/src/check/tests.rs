@@ -3,7 +3,7 @@
 use super::check;
 use crate::compilation::{Dialect, OptionValue, Options, for_people};
 use crate::compile::{EmittedByGateway, compile};
-use crate::diagnostic::{Level, Policy, Severity};
+use crate::diagnostic::{Diagnostic, Level, Policy, Severity};
 use crate::dialect;
 use crate::executor::Sequential;
 use crate::resource::Inputs;
@@ -395,7 +395,9 @@ fn what_a_shell_would_replace_is_a_placeholder() {
 fn the_quotes_of_a_word_processor_are_part_of_the_text() {
     assert_eq!(of_text("\u{201c}shop\u{201d}"), [("suspicious-text", Some("\"shop\"".into()))]);
     assert_eq!(of_text("\u{2018}shop\u{2019}"), [("suspicious-text", Some("\"shop\"".into()))]);
+    assert_eq!(of_text("\u{201c}shop in town\u{201d}"), [("suspicious-text", Some("\"shop in town\"".into()))]);
     assert_eq!(of_text("shop\u{2019}s"), []);
+    assert_eq!(of_text("\u{201c}shop\u{201d} or \u{201c}store\u{201d}"), []);
 }
 
 #[test]
@@ -466,4 +468,42 @@ spec: {ports: [{port: 80}]}
         compilation.all_diagnostics().filter(is_it).count()
     };
     assert_eq!((about_ingress("redirect-without-tls"), about_ingress("no-effect")), (1, 0));
+}
+
+#[test]
+fn the_end_of_a_name_of_dns_is_no_namespace() {
+    let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: shop, namespace: default}\nspec: {ports: [{port: 80}]}\n";
+    let of = |host: &str| found(&format!("{}{service}", mapping("''").replace("service: shop", &format!("service: {host}"))), Policy::default());
+    let dangling = ("dangling-reference", Severity::Warning);
+    assert!(!of("shop.org").contains(&dangling), "{:?}", of("shop.org"));
+    assert!(of("shop.defualt").contains(&dangling), "{:?}", of("shop.defualt"));
+}
+
+#[test]
+fn a_certificate_for_hosts_that_are_elsewhere_is_no_error() {
+    let context = "---\napiVersion: getambassador.io/v3alpha1\nkind: TLSContext\nmetadata: {name: t}\nspec: {hosts: [a.example.com], secret: a}\n";
+    let options = for_people(Options::default().in_dialect("ambassador"));
+    let mut compilation = compile(&Inputs::one("tls.yaml", context), &options, dialect::ALL);
+    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+    let codes: Vec<_> = compilation.all_diagnostics().map(|finding| (finding.code.name, finding.severity)).collect();
+    assert!(codes.contains(&("no-hosts", Severity::Warning)) && codes.iter().all(|(_, severity)| *severity != Severity::Error), "{codes:?}");
+    let whole = options.with("missing", OptionValue::Text("error".into()));
+    let errors = compile(&Inputs::one("tls.yaml", context), &whole, dialect::ALL);
+    let says = |finding: &Diagnostic| finding.code.name == "no-hosts" && finding.severity == Severity::Error;
+    assert!(errors.all_diagnostics().any(says), "Emissary says so of a whole cluster");
+}
+
+#[test]
+fn an_ingress_of_another_class_is_no_slip_unless_the_class_is_nearly_known() {
+    let of = |class: &str| {
+        let text = format!(
+            "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p}}\nspec: {{virtualhost: {{fqdn: a.example.com}}, routes: [{{services: [{{name: web, port: 80}}]}}]}}\n---\n\
+             apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: i}}\nspec: {{ingressClassName: {class}, defaultBackend: {{service: {{name: web, port: {{number: 80}}}}}}}}\n"
+        );
+        let mut compilation = compile(&Inputs::one("i.yaml", text), &for_people(Options::default()), dialect::ALL);
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+        compilation.all_diagnostics().filter(|finding| finding.code.name == "dangling-reference").map(|finding| finding.severity).collect::<Vec<_>>()
+    };
+    assert_eq!(of("nginx"), [Severity::Notice]);
+    assert_eq!(of("contuor"), [Severity::Warning]);
 }

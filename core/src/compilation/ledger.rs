@@ -42,6 +42,8 @@ pub enum Why {
     NotWatched,
     /// The controller does not know the kind.
     UnknownKind,
+    /// Another program reads it, in whose place Chancery does not stand.
+    NotCovered,
     /// Nothing in use refers to it.
     NeverReferenced,
     /// There is nothing in it that the controller would use.
@@ -97,6 +99,7 @@ impl Why {
             Why::OtherController => "other-controller",
             Why::NotWatched => "not-watched",
             Why::UnknownKind => "unknown-kind",
+            Why::NotCovered => "not-covered",
             Why::NeverReferenced => "never-referenced",
             Why::NothingInIt => "nothing-in-it",
         }

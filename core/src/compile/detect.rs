@@ -454,7 +454,9 @@ fn is_class(text: &str, class: &str) -> bool {
             }
             Some((before(text, at).rsplit('\n').next().unwrap_or_default(), text.get(at + name.len()..end).unwrap_or_default()))
         })
-        .any(|(before, value)| !before.contains('#') && value.trim_matches([' ', '"', '\'', '}', '\r']) == class)
+        .any(|(before, value)| {
+            !before.contains('#') && value.split([',', '}']).next().is_some_and(|value| value.trim_matches([' ', '"', '\'', '\r']) == class)
+        })
     })
 }
 

@@ -43,8 +43,21 @@ fn shared_kinds_do_not_add_a_second_dialect() {
 fn an_ingress_goes_by_its_class() {
     assert_eq!(of(&["kind: Ingress\nspec:\n  ingressClassName: contour\n"]), "contour");
     assert_eq!(of(&["annotations:\n  kubernetes.io/ingress.class: \"contour\"\n"]), "contour");
+    assert_eq!(of(&["annotations: {kubernetes.io/ingress.class: contour, a: b}\n"]), "contour");
     assert_eq!(of(&["spec:\n  ingressClassName: ambassador\n"]), "ambassador");
     assert_eq!(of(&["kind: Ingress\n"]), "ambassador");
+}
+
+#[test]
+fn a_class_goes_by_its_controller() {
+    let class = |controller: &str| of(&[&format!("apiVersion: networking.k8s.io/v1\nkind: IngressClass\nspec: {{controller: {controller}}}\n")]);
+    assert_eq!(class("azure/application-gateway"), "ingress");
+    assert_eq!(class("projectcontour.io/ingress-controller"), "contour");
+    assert_eq!(class("getambassador.io/ingress-controller"), "ambassador");
+    assert_eq!(of(&["kind: GatewayClass\nspec:\n  controllerName: projectcontour.io/gateway-controller\n"]), "contour");
+    let both = "apiVersion: getambassador.io/v2\n---\nspec:\n  controller: \"azure/application-gateway\"\n";
+    assert_eq!(of(&[both]), "ambassador, ingress");
+    assert_eq!(of(&["kind: ConfigMap\ndata:\n  contour.yaml: |\n    tls: {}\n"]), "contour");
 }
 
 #[test]

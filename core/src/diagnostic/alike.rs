@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what is found.
 
-use super::{Diagnostic, Place};
+use super::{Diagnostic, Place, Severity};
 use crate::resource::{ObjectId, ResourceKey};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -20,31 +20,49 @@ const NAMED: usize = 3;
 #[derive(PartialEq, Eq, Hash)]
 struct Sentence {
     code: &'static str,
+    /// Of a notice it says nothing what it is about.
     resource: Option<ResourceKey>,
     before: String,
     after: String,
+    help: Option<String>,
 }
 
-/// Findings of which many are alike, with one in the place of those: of one code, about one resource, and in the same words but for the first name
-/// that they quote. It stands where the first of them stands, and names the next.
+/// Findings of which many are alike, with one in the place of those: of one code, about one resource unless they are notices, and in the same words
+/// but for the first name that they quote. It stands where the first of them stands, and names the next.
 pub(crate) fn join_alike(all: Vec<Diagnostic>) -> Vec<Diagnostic> {
     if all.len() <= MOST {
         return all;
     }
     let mut groups: HashMap<Sentence, BTreeSet<(At, usize)>> = HashMap::new();
-    for (at, finding) in all.iter().enumerate().filter(|(_, finding)| finding.help.is_none() && finding.fix.is_none() && finding.related.is_empty()) {
+    for (at, finding) in all.iter().enumerate().filter(|(_, finding)| finding.fix.is_none() && finding.related.is_empty()) {
         let Some((before, _, after)) = in_parts(&finding.message) else { continue };
         let (before, after) = (before.to_string(), after.to_string());
-        let sentence = Sentence { code: finding.code.name, resource: finding.resource.clone(), before, after };
+        let resource = finding.resource.clone().filter(|_| finding.severity != Severity::Notice);
+        let sentence = Sentence { code: finding.code.name, resource, before, after, help: finding.help.clone() };
         groups.entry(sentence).or_default().insert((place(finding), at));
     }
     let mut out: Vec<Option<Diagnostic>> = all.into_iter().map(Some).collect();
     for alike in groups.into_values().filter(|alike| alike.len() > MOST) {
         let mut taken = alike.into_iter().filter_map(|(_, at)| Some((at, out.get_mut(at)?.take()?))).collect::<Vec<_>>().into_iter();
         let Some((at, mut first)) = taken.next() else { continue };
-        let more = taken.len() - NAMED;
-        let names: Vec<String> = taken.take(NAMED).filter_map(|(_, other)| Some(format!("`{}`", in_parts(&other.message)?.1))).collect();
-        first.message = format!("{}; the same holds for {} and {more} more", first.message, names.join(", "));
+        let own = in_parts(&first.message).map(|parts| parts.1).unwrap_or_default();
+        let mut names: Vec<String> = Vec::new();
+        let mut count = 0;
+        let mut seen = BTreeSet::from([own.to_string()]);
+        for (_, other) in taken {
+            let Some((_, name, _)) = in_parts(&other.message).filter(|(_, name, _)| seen.insert((*name).into())) else { continue };
+            count += 1;
+            if names.len() < NAMED {
+                names.push(format!("`{name}`"));
+            }
+        }
+        let more = match count - names.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        if !names.is_empty() {
+            first.message = format!("{}; the same holds for {}{more}", first.message, names.join(", "));
+        }
         out[at] = Some(first);
     }
     out.into_iter().flatten().collect()
@@ -96,5 +114,19 @@ mod tests {
         assert_eq!(join_alike(few.clone()), few);
         let different = (0..20).map(|at| finding(at, format!("{at} is too much")));
         assert_eq!(join_alike(different.collect()).len(), 20, "sentences without names are not alike");
+    }
+
+    #[test]
+    fn notices_are_joined_whatever_they_are_about_and_name_each_name_once() {
+        let of = |at: u32, severity: Severity| {
+            let key = ResourceKey::new("", "Service", "default", format!("r{at}"));
+            let mut finding = finding(at, format!("`s{}` is open", at % 3)).about(key).help("close it");
+            finding.severity = severity;
+            finding
+        };
+        let joined = join_alike((0..30).map(|at| of(at, Severity::Notice)).collect());
+        let [one] = &joined[..] else { panic!("{joined:?}") };
+        assert_eq!((one.message.as_str(), one.help.as_deref()), ("`s0` is open; the same holds for `s1`, `s2`", Some("close it")));
+        assert_eq!(join_alike((0..30).map(|at| of(at, Severity::Warning)).collect()).len(), 30);
     }
 }

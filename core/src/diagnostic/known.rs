@@ -25,22 +25,27 @@ pub enum Values {
     Words(&'static [&'static str]),
     /// These words, in any case.
     AnyCase(&'static [&'static str]),
+    /// These words, with commas between them.
+    Several(&'static [&'static str]),
     /// Whatever is of this form, which has a name.
     Form(fn(&str) -> bool, &'static str),
 }
 
 impl Values {
-    fn has(self, text: &str) -> bool {
-        match self {
+    /// What of a text is not known.
+    fn unknown(self, text: &str) -> Option<&str> {
+        let is_known = match self {
             Self::Words(words) => words.contains(&text),
             Self::AnyCase(words) => words.iter().any(|word| word.eq_ignore_ascii_case(text)),
+            Self::Several(words) => return text.split(',').map(str::trim).find(|word| !words.contains(word)),
             Self::Form(is_known, _) => is_known(text),
-        }
+        };
+        (!is_known).then_some(text)
     }
 
     fn words(self) -> &'static [&'static str] {
         match self {
-            Self::Words(words) | Self::AnyCase(words) => words,
+            Self::Words(words) | Self::AnyCase(words) | Self::Several(words) => words,
             Self::Form(..) => &[],
         }
     }
@@ -50,21 +55,26 @@ impl Known {
     /// The finding for a value that the controller does not know. An empty one is not written, and what a template leaves is not yet a value.
     pub fn judge(&self, controller: &str, text: &str, place: Place) -> Option<Diagnostic> {
         let is_left = ["${", "$(", "{{"].iter().any(|open| text.contains(open));
-        if text.is_empty() || text == REDACTED || is_left || self.values.has(text) {
+        if text.is_empty() || text == REDACTED || is_left {
             return None;
         }
-        let message = format!("{controller} does not know `{text}` here, and {}", self.otherwise);
+        let unknown = self.values.unknown(text)?;
+        let message = format!("{controller} does not know `{unknown}` here, and {}", self.otherwise);
         let finding = Diagnostic::new(&codes::UNKNOWN_VALUE, message, place.clone());
         let words = self.values.words();
         let finding = match self.values {
             Values::Form(_, name) => finding.help(format!("write {name}")),
-            Values::Words(_) | Values::AnyCase(_) => {
+            Values::Words(_) | Values::AnyCase(_) | Values::Several(_) => {
                 let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
                 finding.help(format!("it knows {}", series(&words)))
             }
         };
-        Some(match meant(text, words) {
-            Some(meant) => finding.fix(format!("write `{meant}`"), place, quoted(meant)),
+        Some(match meant(unknown, words) {
+            Some(meant) if unknown == text => finding.fix(format!("write `{meant}`"), place, quoted(meant)),
+            Some(meant) => {
+                let words: Vec<&str> = text.split(',').map(|word| if word.trim() == unknown { meant } else { word }).collect();
+                finding.fix(format!("write `{meant}`"), place, quoted(&words.join(",")))
+            }
             None => finding,
         })
     }

@@ -122,13 +122,13 @@ fn what_consul_and_its_cluster_programs_take_is_no_error() {
 
 #[test]
 fn what_applies_to_things_elsewhere_is_not_to_be_deleted() {
-    let deny = "apiVersion: consul.hashicorp.com/v1alpha1\nkind: ServiceIntentions\nmetadata: {name: deny}\nspec: {destination: {name: '*'}, sources: [{name: '*', action: deny}]}\n";
+    let class = "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: agic}\nspec: {controller: azure/application-gateway}\n";
     let mapping = |name: &str| {
         format!(
             "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\nspec: {{hostname: '*', prefix: /{name}/, service: web}}\n"
         )
     };
-    for (text, severity) in [(deny.into(), Severity::Warning), (format!("{}{}", mapping("a"), mapping("b")), Severity::Notice)] {
+    for (text, severity) in [(class.into(), Severity::Warning), (format!("{}{}", mapping("a"), mapping("b")), Severity::Notice)] {
         let all = found("a.yaml", &text);
         let finding = all.iter().find(|finding| finding.code == &codes::NO_EFFECT).expect("a finding");
         assert_eq!(finding.severity, severity);

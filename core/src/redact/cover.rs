@@ -272,11 +272,14 @@ impl<'a> Cover<'a> {
         let is_word = |text: &str| !text.is_empty() && text.len() <= 63 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
         let is_version = |text: &str| text.len() <= 80 && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'/' | b'-'));
         let is_name = |text: &str| text.len() <= 253 && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-'));
+        // A slip in a name does not make it a secret.
+        let is_written_name =
+            |text: &str| text.len() <= 253 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
         let own: [Own<'_>; 5] = [
             (&["kind"], &is_word),
             (&["apiVersion"], &is_version),
             (&["type"], &is_secret_type),
-            (&["metadata", "name"], &is_name),
+            (&["metadata", "name"], &is_written_name),
             (&["metadata", "namespace"], &is_name),
         ];
         let said = own.into_iter().filter_map(|(path, is)| root.at(path).filter(|node| node.as_str().is_some_and(is)));

@@ -16,6 +16,17 @@ fn shape_and_keys_of_a_secret_stay() {
 }
 
 #[test]
+fn a_name_with_a_slip_is_a_name_and_nothing_else_is() {
+    let secret =
+        |name: &str, label: &str| masked(&["apiVersion: v1\nkind: Secret\nmetadata: {name: ", name, ", labels: {a: ", label, "}}\n"].concat());
+    assert!(secret("Shop_TLS", "x").contains("{name: Shop_TLS, "), "{}", secret("Shop_TLS", "x"));
+    assert!(!secret("shop", "Shop_TLS").contains("Shop_TLS"));
+    for other in ["'hunter2 hunter2'", "hunter2+hunter2==", "hunter2/hunter2"] {
+        assert!(!secret(other, "x").contains("hunter2"), "{other}");
+    }
+}
+
+#[test]
 fn what_only_names_a_secret_stays() {
     let texts = [
         "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: g}\nspec:\n  listeners:\n  - tls:\n      certificateRefs:\n      - kind: Secret\n        name: shop-tls\n",

@@ -34,7 +34,13 @@ use alloc::vec::Vec;
 pub const LANGUAGE: Language = Language {
     name: "ambassador",
     controller: "Emissary",
-    claims: &[Claim::Version("getambassador.io/"), Claim::Version("ambassador/v"), Claim::Annotation("getambassador.io/")],
+    claims: &[
+        Claim::Version("getambassador.io/"),
+        Claim::Version("ambassador/v"),
+        Claim::Annotation("getambassador.io/"),
+        Claim::IngressClass("ambassador"),
+        Claim::Field("controller", "getambassador.io/"),
+    ],
 };
 
 /// Ambassador as a dialect.

@@ -49,6 +49,17 @@ const OF_OTHERS: &[&str] = &[
     "validateClusters",
 ];
 
+/// The edition of Consul that has the field at a path, where the community's has not.
+pub(crate) fn edition(path: &str) -> Option<&'static str> {
+    let field = path.rsplit('.').next()?.to_ascii_lowercase();
+    Some(match &*field {
+        "namespace" | "sourcenamespace" => "Consul Enterprise, 1.7 or later",
+        "partition" => "Consul Enterprise, 1.11 or later",
+        "samenessgroup" => "Consul Enterprise, 1.16 or later",
+        _ => return None,
+    })
+}
+
 /// A resource as it is stored.
 pub(crate) struct Admitted {
     /// The config entry that it describes, by Consul's own fields.

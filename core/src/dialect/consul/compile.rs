@@ -15,6 +15,7 @@ use super::xds::{self, Context, Failure};
 use super::{Options, bootstrap, documents, names, not_in_api, registration, service};
 use crate::compilation::{Answers, Draft, Gateway, GatewayId, Ledger, Outcome, SideRef, State as LedgerState, Task, Why};
 use crate::diagnostic::{Findings, Place, Severity};
+use crate::dialect::gateway_api;
 use crate::executor::{self, Executor};
 use crate::ir::{EnvoyDelivery, Ir, Tree, Verbatim};
 use crate::order::Gather as _;
@@ -156,6 +157,10 @@ fn write_down(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
         }
         let becomes = match refused.get(&object.id) {
             Some(why) => LedgerState::Invalid(why.clone()),
+            // What consul-k8s reads makes entries of its own.
+            None if what == What::Foreign && (object.key.group.ends_with(documents::GROUP) || *object.key.group == *gateway_api::GROUP) => {
+                LedgerState::Ignored(Why::NotCovered, Str::new_static("programs beside Consul do"))
+            }
             None if what == What::Foreign => LedgerState::Ignored(Why::UnknownKind, Str::new_static("Consul does not read this kind")),
             None => LedgerState::Loaded,
         };

@@ -85,7 +85,10 @@ impl Reading<'_> {
             self.findings.report(finding.about(self.object.key.clone()));
         }
         for fault in unknown {
-            let message = format!("there is no field `{}`: the whole entry is refused", fault.text);
+            let message = match admission::edition(&fault.text) {
+                Some(edition) => format!("`{}` needs {edition}: the community edition refuses the whole entry", fault.text),
+                None => format!("there is no field `{}`: the whole entry is refused", fault.text),
+            };
             self.unknown_field(&codes::UNKNOWN_ENTRY_FIELD, message, fault.node, fault.meant);
         }
     }
@@ -133,10 +136,12 @@ impl Reading<'_> {
         }
         let admitted = admission::admit(root, kind);
         for dropped in admitted.dropped {
-            let message = if dropped.of_others {
-                format!("there is no field `{}` in the version of Consul that Chancery follows: it has no effect on what is served", dropped.path)
-            } else {
-                format!("there is no field `{}`: Kubernetes drops it", dropped.path)
+            let message = match admission::edition(&dropped.path) {
+                Some(edition) => format!("`{}` needs {edition}: it has no effect on what Chancery shows", dropped.path),
+                None if dropped.of_others => {
+                    format!("there is no field `{}` in Consul 1.16, which Chancery follows: it has no effect on what Chancery shows", dropped.path)
+                }
+                None => format!("there is no field `{}`: Kubernetes drops it", dropped.path),
             };
             self.unknown_field(&shared::UNKNOWN_FIELD, message, dropped.node, dropped.meant.as_deref());
         }

@@ -17,9 +17,9 @@ use crate::compilation::ReferencedObject;
 use crate::dialect::kubernetes::status::{list, number, object, text};
 use crate::dialect::kubernetes::wanted::{CERTIFICATE, address_of};
 use crate::ir::Tree;
-use crate::order::Order as _;
-use crate::resource::{Object, ObjectId, Objects};
-use crate::text::{Node, NodeId, Str};
+use crate::order::{Gather as _, Order as _};
+use crate::resource::{Object, ObjectId, Objects, nearest};
+use crate::text::{Node, NodeId, Str, Value};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -29,7 +29,10 @@ use alloc::vec::Vec;
 type Kinds = &'static [(&'static str, &'static str)];
 
 const SERVICES: Kinds = &[("", "service"), ("", "catalog")];
-const PROTOCOLS: Kinds = &[("", "service-defaults"), ("", "proxy-defaults"), (GROUP, "ServiceDefaults"), (GROUP, "ProxyDefaults")];
+/// Where there is no service-defaults, proxy-defaults say the protocol.
+const PROTOCOLS: Kinds = &[("", "proxy-defaults"), (GROUP, "ProxyDefaults")];
+const RESOLVERS: Kinds = &[("", "service-resolver"), (GROUP, "ServiceResolver")];
+const MESHES: Kinds = &[("", "mesh"), (GROUP, "Mesh")];
 const CERTIFICATES: Kinds = &[("", "inline-certificate")];
 const PROVIDERS: Kinds = &[("", "jwt-provider"), (GROUP, "JWTProvider")];
 const GATEWAYS: Kinds = &[("", "api-gateway")];
@@ -159,9 +162,16 @@ impl Asking {
         }
         let is_chain = |kind: Kind| matches!(kind, Kind::ServiceRouter | Kind::ServiceSplitter | Kind::ServiceResolver);
         let called: Vec<&Entry> = named().filter(|entry| is_chain(entry.kind)).collect();
-        let Some(first) = called.first() else { return };
         let names: BTreeSet<&Str> = called.iter().map(|entry| &entry.name).collect();
         let client = if named().any(|entry| entry.name == "client") { "assumed-client" } else { "client" };
+        let Some(first) = called.first() else {
+            let holds_for_all = |kind: Kind| matches!(kind, Kind::ProxyDefaults | Kind::Mesh | Kind::ServiceIntentions);
+            if let Some(first) = entries.iter().find(|entry| holds_for_all(entry.kind)).filter(|_| self.out.is_empty()) {
+                let notice = format!("nothing is registered in the input; a service `{client}` is assumed that shows what holds for all");
+                self.local(first, client, Vec::new(), notice);
+            }
+            return;
+        };
         let upstreams = names.iter().take(MOST_UPSTREAMS).zip(FIRST_UPSTREAM..);
         let upstreams = upstreams.map(|(name, port)| object(Vec::from([("destination_name", text(name)), ("local_bind_port", number(port))])));
         let notice = format!("nothing is registered in the input; a service `{client}` is assumed that calls the services with chains");
@@ -204,6 +214,11 @@ impl Asking {
                 sources.filter(|source| !elsewhere(source)).for_each(|source| self.reach(from, source.get("Name")));
                 self.providers(from, tree);
             }
+            Kind::ServiceDefaults | Kind::ProxyDefaults => {
+                let upstreams = tree.at(&["UpstreamConfig", "Overrides"]).items().iter();
+                upstreams.filter(|upstream| !elsewhere(upstream)).for_each(|upstream| self.reach(from, upstream.get("Name")));
+                self.mesh(from, tree.get("MutualTLSMode"));
+            }
             Kind::IngressGateway => {
                 let listeners = tree.get("Listeners").items().iter();
                 listeners.flat_map(|listener| listener.get("Services").items()).for_each(|service| self.reach(from, service.get("Name")));
@@ -237,6 +252,7 @@ impl Asking {
             let datacenters: Vec<Str> = target.get("Datacenters").items().iter().map(Tree::str).collect();
             let datacenters = if datacenters.is_empty() { Vec::from([target.get("Datacenter").str()]) } else { datacenters };
             datacenters.iter().for_each(|datacenter| self.service(entry.object, named, datacenter, &named.str()));
+            self.subset(entry.object, &named.str(), target.get("ServiceSubset"));
         }
         if matches!(entry.kind, Kind::ServiceRouter | Kind::ServiceSplitter) {
             // What no route takes goes to the service itself.
@@ -254,6 +270,26 @@ impl Asking {
             let name = if section.is_empty() { protocol } else { section };
             let listener = object(Vec::from([("Name", text(name)), ("Port", number(8080)), ("Protocol", text(protocol))]));
             self.named(entry.object, parent.get("Name"), Kind::ApiGateway, GATEWAYS, Vec::from([("Listeners", list(Vec::from([listener])))]));
+        }
+    }
+
+    /// The entry that lets a mode of TLS be set.
+    fn mesh(&mut self, from: ObjectId, mode: &Tree) {
+        if mode.is("permissive") {
+            let notice = "no mesh entry is in the input; it is assumed to allow permissive mutual TLS";
+            let document = object(Vec::from([("Kind", text("mesh")), ("AllowEnablingPermissiveMutualTLS", Node::synthesised(Value::Bool(true)))]));
+            self.add((from, node(mode)), "mesh", "", MESHES, document, Some(notice.into()));
+        }
+    }
+
+    /// The resolver that has a subset.
+    fn subset(&mut self, from: ObjectId, name: &Str, subset: &Tree) {
+        if says(subset) && !self.subsets.contains_key(name) {
+            let kind = Kind::ServiceResolver.name();
+            let notice = format!("no {kind} `{name}` is in the input; it is assumed to have the subsets that are asked for");
+            let subsets = object(Vec::from([(subset.text(), object(Vec::new()))]));
+            let document = object(Vec::from([("Kind", text(kind)), ("Name", text(name)), ("Subsets", subsets)]));
+            self.add((from, node(subset)), kind, name, RESOLVERS, document, Some(notice));
         }
     }
 
@@ -306,6 +342,7 @@ impl Asking {
         }
         // Gateways first: their protocol is the narrower one.
         open.order_by_key(|(_, protocol, _)| *protocol == "http");
+        let defaults: BTreeSet<&str> = entries.iter().filter(|entry| entry.kind == Kind::ServiceDefaults).map(|entry| entry.name.as_str()).gathered();
         let mut done = BTreeSet::new();
         let mut next = alloc::collections::VecDeque::from(open);
         while let Some((name, protocol, at)) = next.pop_front() {
@@ -316,8 +353,13 @@ impl Asking {
                 let targets = entry.targets().into_iter().map(|target| target.get("Service")).filter(|service| says(service));
                 next.extend(targets.map(|service| (service.str(), protocol.clone(), (entry.object, node(service)))));
             }
+            // What is written counts, even without a protocol.
+            let is_misspelt = || defaults.len() <= MOST_NEAR && nearest(&name, defaults.iter().copied()).is_some();
+            if defaults.contains(name.as_str()) || is_misspelt() {
+                continue;
+            }
             let kind = Kind::ServiceDefaults.name();
-            let notice = format!("no {kind} `{name}` is in the input; it is assumed to speak {protocol}");
+            let notice = format!("no {kind} `{name}` is in the input; it is assumed to set the protocol {protocol}");
             let document = object(Vec::from([("Kind", text(kind)), ("Name", text(&name)), ("Protocol", text(&protocol))]));
             self.add(at, kind, &name, PROTOCOLS, document, Some(notice));
         }
@@ -327,6 +369,9 @@ impl Asking {
 /// The port at which an assumed client has its first upstream, and how many it has at most.
 const FIRST_UPSTREAM: i64 = 9191;
 const MOST_UPSTREAMS: usize = 1000;
+
+/// Among more names none is looked for that is nearly another.
+const MOST_NEAR: usize = 256;
 
 /// Where an assumed gateway of the agent listens.
 const ANYWHERE: &str = "0.0.0.0";

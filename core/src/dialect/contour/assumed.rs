@@ -7,9 +7,10 @@ use super::options::{Controller, Options};
 use super::provision::CONTROLLER;
 use super::settings::{CONFIG_MAP, Flags};
 use crate::diagnostic::{Diagnostic, Findings, codes};
+use crate::dialect::gateway_api::whose::Owners;
 use crate::dialect::kubernetes::at_name;
 use crate::resource::{Object, Objects};
-use crate::text::{Node, Str};
+use crate::text::Node;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
@@ -29,10 +30,18 @@ pub(super) fn options<'o>(objects: &Objects, given: &'o Options, sink: &mut Find
     }
     let gateways = gateways(objects);
     let is_served = |object: &Object| ["HTTPProxy", "Ingress"].contains(&object.key.kind.as_str());
-    if let ([first, _, ..], true, false) = (&gateways[..], given.arguments.is_empty(), objects.iter().any(is_served)) {
-        let message = "no configuration of Contour is in the input, and there are several Gateways; each is assumed to be served by a Contour of its \
-                       own, as the Gateway provisioner makes it";
-        sink.report(notice(first, message.into()));
+    let names_deployment = |class: &Object| class.root.at(&["spec", "parametersRef", "kind"]).and_then(Node::as_str) == Some("ContourDeployment");
+    let why = match &gateways[..] {
+        [_, ..] if of_kind(objects, Kind::GatewayClass).any(names_deployment) => "a GatewayClass names a ContourDeployment",
+        [_, _, ..] if !objects.iter().any(is_served) => "there are several Gateways",
+        _ => return Cow::Borrowed(given),
+    };
+    if let (Some(first), true) = (gateways.first(), given.arguments.is_empty()) {
+        let message = format!(
+            "no configuration of Contour is in the input, and {why}; each Gateway is assumed to be served by a Contour of its own, as the Gateway \
+             provisioner makes it"
+        );
+        sink.report(notice(first, message));
         return Cow::Owned(Options { controller: Some(Controller::GatewayProvisioner), ..given.clone() });
     }
     Cow::Borrowed(given)
@@ -76,16 +85,10 @@ fn configuration<'o>(objects: &'o Objects, namespace: &str) -> Option<(&'o Objec
     }
 }
 
-/// The Gateways whose class is Contour's, or is not in the input.
+/// The Gateways that are not known to be another controller's.
 fn gateways(objects: &Objects) -> Vec<&Object> {
-    let classes: Vec<(&Str, Option<&str>)> = of_kind(objects, Kind::GatewayClass)
-        .map(|class| (&class.key.name, class.root.at(&["spec", "controllerName"]).and_then(Node::as_str)))
-        .collect();
-    let is_ours = |gateway: &&Object| {
-        let class = gateway.root.at(&["spec", "gatewayClassName"]).and_then(Node::as_str);
-        classes.iter().find(|(name, _)| Some(name.as_str()) == class).is_none_or(|(_, controller)| *controller == Some(CONTROLLER))
-    };
-    of_kind(objects, Kind::Gateway).filter(is_ours).collect()
+    let owners = Owners::of(objects.all(), CONTROLLER);
+    of_kind(objects, Kind::Gateway).filter(|gateway| owners.other(gateway).is_none()).collect()
 }
 
 fn of_kind(objects: &Objects, kind: Kind) -> impl Iterator<Item = &Object> {

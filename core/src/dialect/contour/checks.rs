@@ -10,6 +10,7 @@ mod unused;
 pub use known::values;
 pub use unused::fields;
 
+use super::duty;
 use super::lower::OWN_LISTENERS;
 use crate::compilation::{SideRef, State, Why};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
@@ -32,14 +33,24 @@ pub fn nothing_served(side: SideRef<'_>) -> Vec<Diagnostic> {
     }
     let is_ours = |object: &&Object| {
         let state = side.side.ledger.get(object.id);
-        !object.broken && !object.assumed && !matches!(state, State::Ignored(Why::OtherController | Why::NotWatched, _))
+        !object.broken && !object.assumed && !matches!(state, State::Ignored(Why::OtherController | Why::NotWatched | Why::NotCovered, _))
     };
     let first = |kind: &&str| side.objects().iter().filter(is_ours).find(|object| object.key.kind == **kind);
     let Some(first) = ASKING.iter().find_map(first) else { return Vec::new() };
     let message = "Envoy opens no port for requests: Contour opens one only for routes, HTTPProxies and Ingresses that it serves";
     let mut finding = Diagnostic::new(&codes::NO_LISTENER, message, at_name(first)).about(first.key.clone());
-    finding.severity = Severity::Warning;
-    Vec::from([finding.help("see the other findings, and `chancery ledger`, for why it serves none")])
+    // A Gateway alone is in order: the rest may be elsewhere.
+    let asks = |of: &Object| ASKING[1..].contains(&&*of.key.kind) && !matches!(side.side.ledger.get(of.id), State::Ignored(Why::NotCovered, _));
+    let is_alone = first.key.kind == "Gateway" && !side.objects().iter().any(asks);
+    let says_more = side.diagnostics().any(|finding| finding.severity != Severity::Notice);
+    finding.severity = if is_alone && !says_more { Severity::Notice } else { Severity::Warning };
+    let is_detached = matches!(side.side.ledger.get(first.id), State::Ignored(_, why) if *why == duty::NO_PARENT);
+    Vec::from([finding.help(match (is_alone, says_more) {
+        _ if is_detached => "name the Gateway at which the route is served in `parentRefs`",
+        (true, false) => "give the rest of the configuration as well, to see what it does",
+        (_, true) => "see the other findings, and `chancery ledger`, for why it serves none",
+        (false, false) => "`chancery ledger` says why it serves none",
+    })])
 }
 
 /// Routes of an HTTPProxy whose conditions are those of a later one, which takes all their requests.

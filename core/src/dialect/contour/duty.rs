@@ -2,11 +2,13 @@
 //!
 //! What must not be here: what is made of them.
 
-use super::cluster::Admitted;
+use super::cluster::{Admitted, Cluster};
 use super::kinds::Kind;
+use super::provision::CONTROLLER;
 use super::source::Source;
 use crate::compilation::{Ledger, State, Why};
 use crate::dialect::gateway_api::attachment;
+use crate::dialect::gateway_api::whose::Owners;
 use alloc::format;
 use alloc::string::String;
 
@@ -22,20 +24,43 @@ const KINDS: [(Kind, &str); 8] = [
     (Kind::ReferenceGrant, "referencegrants"),
 ];
 
+/// Those that are served at a Gateway.
+const ROUTES: [Kind; 4] = [Kind::HttpRoute, Kind::GrpcRoute, Kind::TlsRoute, Kind::TcpRoute];
+
+/// What is said of a route that is served at none.
+pub const NO_PARENT: &str = "it names no Gateway in `parentRefs`";
+
 /// Tells the ledger of everything that is somebody else's.
 pub fn tell(source: &Source<'_>, ledger: &mut Ledger) {
+    let owners = owners(source.cluster, CONTROLLER);
     for (kind, feature) in KINDS {
         for object in source.cluster.all(kind) {
-            if let Some((why, words)) = not_ours(source, kind, feature, object) {
+            if let Some((why, words)) = not_ours(source, kind, feature, object, &owners) {
                 ledger.set(object.object.id, State::Ignored(why, words.into()));
             }
         }
     }
 }
 
-fn not_ours(source: &Source<'_>, kind: Kind, feature: &str, object: &Admitted<'_>) -> Option<(Why, String)> {
+/// Whose the classes, Gateways and routes of a cluster are.
+pub fn owners<'a>(cluster: &'a Cluster<'_>, controller: &'a str) -> Owners<'a> {
+    Owners::of([Kind::GatewayClass, Kind::Gateway].into_iter().flat_map(|kind| cluster.all(kind)).map(|admitted| admitted.object), controller)
+}
+
+/// That an object is another controller's.
+pub fn not_covered(owner: String) -> (Why, String) {
+    (Why::NotCovered, format!("it is for {owner}"))
+}
+
+fn not_ours(source: &Source<'_>, kind: Kind, feature: &str, object: &Admitted<'_>, owners: &Owners<'_>) -> Option<(Why, String)> {
     let configured = source.settings.at("gateway.gatewayRef");
+    if ROUTES.contains(&kind) && !object.spec().field("parentRefs").has_items() {
+        return Some((Why::NeverReferenced, NO_PARENT.into()));
+    }
     if !configured.exists() {
+        if let Some(owner) = owners.other(object.object) {
+            return Some(not_covered(owner));
+        }
         return Some((Why::NeverReferenced, "Contour's configuration names no Gateway in `gateway.gatewayRef`".into()));
     }
     if source.is_disabled(feature) {
@@ -48,12 +73,14 @@ fn not_ours(source: &Source<'_>, kind: Kind, feature: &str, object: &Admitted<'_
     let gateway = format!("{namespace}/{name}");
     match kind {
         Kind::Gateway if format!("{}/{}", object.namespace(), object.name()) != gateway => {
-            Some((Why::OtherController, format!("Contour's configuration names another Gateway, `{gateway}`")))
+            let named = || (Why::OtherController, format!("Contour's configuration names another Gateway, `{gateway}`"));
+            Some(owners.other(object.object).map_or_else(named, not_covered))
         }
-        Kind::HttpRoute | Kind::GrpcRoute | Kind::TlsRoute | Kind::TcpRoute => {
+        _ if ROUTES.contains(&kind) => {
             let spec = object.spec();
             let ours = spec.field("parentRefs").items().any(|parent| attachment::is_to_gateway(parent, namespace, name));
-            (!ours).then(|| (Why::OtherController, format!("none of its `parentRefs` is the Gateway `{gateway}`")))
+            let named = || (Why::OtherController, format!("none of its `parentRefs` is the Gateway `{gateway}`"));
+            (!ours).then(|| owners.other(object.object).map_or_else(named, not_covered))
         }
         _ => None,
     }

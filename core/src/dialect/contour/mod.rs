@@ -51,6 +51,9 @@ pub const LANGUAGE: Language = Language {
     claims: &[
         Claim::Version("projectcontour.io/"),
         Claim::IngressClass("contour"),
+        Claim::Field("controller", "projectcontour.io/"),
+        Claim::Field("controllerName", "projectcontour.io/"),
+        Claim::Field("contour.yaml", ""),
         Claim::SharedAnnotation("projectcontour.io/"),
         Claim::SharedVersion("gateway.networking.k8s.io/"),
     ],
@@ -133,6 +136,7 @@ fn serve(
     sink: &mut Findings,
 ) -> Gateway {
     let settings = Settings::load(cluster, options, ledger, sink).and_then(|settings| {
+        let settings = settings.assuming(options.assumes);
         answers.configuration = Some(settings.configuration());
         settings.start(cluster, sink)?;
         Ok(if settings.is_configured() { settings } else { settings.with_gateway(assumed::gateway(objects, options, sink)) })
@@ -170,7 +174,7 @@ fn provision(
     let serve_one = |ProvisionedGateway { id, owner, outcome }| {
         let mut own = ledger.clone();
         let served = outcome.and_then(|provisioned| {
-            let settings = Settings::provisioned(provisioned, &mut found)?;
+            let settings = Settings::provisioned(provisioned, &mut found)?.assuming(options.assumes);
             settings.start(cluster, &mut found)?;
             Ok(run(cluster, &settings, (memory.gateway(&id), purpose), &mut own, &mut found).0)
         });

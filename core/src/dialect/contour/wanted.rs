@@ -2,9 +2,12 @@
 //!
 //! What must not be here: whether anything is assumed.
 
+use super::provision::CONTROLLER;
 use super::relations::{FIELDS, certificate_namespace};
 use crate::compilation::ReferencedObject;
 use crate::dialect::gateway_api;
+use crate::dialect::gateway_api::wanted::Needed;
+use crate::dialect::gateway_api::whose::Owners;
 use crate::dialect::kubernetes::status::{list, number, object, text};
 use crate::dialect::kubernetes::wanted::{FieldReference, asked, endpoints, named, of_kubernetes, wanted as all_of};
 use crate::order::Gather as _;
@@ -13,27 +16,41 @@ use crate::text::Node;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 
 /// The placeholder name of permissions, which no field refers to by name.
 const PERMISSION: &str = "assumed";
 
 /// What the objects ask for.
 pub fn wanted(objects: &Objects) -> Vec<ReferencedObject> {
-    let mut asked = asked(objects.all(), &[FIELDS, gateway_api::relations::FIELDS]);
+    let owners = Owners::of(objects.all(), CONTROLLER);
+    let mut asked = asked(objects.all().filter(|object| owners.other(object).is_none()), &[FIELDS, gateway_api::relations::FIELDS]);
     asked.iter_mut().filter(|one| one.relation == "secret").for_each(|one| {
         let written = one.holder.get("secretName").and_then(Node::as_str).unwrap_or_default();
         if let Some(namespace) = certificate_namespace(one.by, written) {
             one.key.namespace = Some(namespace);
         }
     });
+    let listeners = OnceCell::new();
     let mut all = all_of(&asked, &objects.keys(), |key, asked| {
-        let gateway = || gateway_api::wanted::of_gateway_api(key, asked, super::provision::CONTROLLER);
-        of_kubernetes(key, asked).or_else(gateway).or_else(|| extension_service(key))
+        let gateway = || gateway_api::wanted::of_gateway_api(key, asked, CONTROLLER, listeners.get_or_init(|| needed(objects)));
+        of_kubernetes(key, asked).or_else(gateway).or_else(|| extension_service(key)).or_else(|| proxy(key, asked))
     });
     all.extend(endpoints(&asked, objects));
     all.extend(gateway_api::wanted::namespaces(&asked, objects));
     all.extend(permissions(&asked, objects));
     all
+}
+
+/// The listeners that a Gateway must have for what Contour serves at it besides routes.
+fn needed(objects: &Objects) -> Vec<Needed> {
+    let specs = || {
+        objects.iter().filter(|object| !object.broken && ["HTTPProxy", "Ingress"].contains(&&*object.key.kind)).filter_map(|of| of.root.get("spec"))
+    };
+    let is_secure = |spec: &Node| spec.get("tls").or_else(|| spec.at(&["virtualhost", "tls"])).is_some();
+    let http: Option<Needed> = specs().next().map(|_| ("http", &["HTTP"][..], 80));
+    let https: Option<Needed> = specs().any(is_secure).then_some(("https", &["projectcontour.io/https", "HTTPS", "TLS"], 443));
+    http.into_iter().chain(https).collect()
 }
 
 /// An ExtensionService in front of a Service of its own name.
@@ -43,6 +60,15 @@ fn extension_service(key: &ResourceKey) -> Option<Node> {
     }
     let service = object(alloc::vec![("name", text(&key.name)), ("port", number(80))]);
     Some(named(key, "v1alpha1", alloc::vec![("spec", object(alloc::vec![("services", list(alloc::vec![service]))]))]))
+}
+
+/// An HTTPProxy that answers all requests. One for connections must forward them.
+fn proxy(key: &ResourceKey, asked: &[&FieldReference<'_>]) -> Option<Node> {
+    if key.kind != "HTTPProxy" || asked.iter().any(|one| one.by.root.at(&["spec", "tcpproxy"]).is_some()) {
+        return None;
+    }
+    let answer = object(alloc::vec![("directResponsePolicy", object(alloc::vec![("statusCode", number(503))]))]);
+    Some(named(key, "v1", alloc::vec![("spec", object(alloc::vec![("routes", list(alloc::vec![answer]))]))]))
 }
 
 /// Permissions to use objects of other namespaces, where the objects are not in the input.

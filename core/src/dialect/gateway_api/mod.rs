@@ -15,6 +15,7 @@ pub mod order;
 pub mod relations;
 pub mod status;
 pub mod wanted;
+pub mod whose;
 
 /// The group of all its kinds.
 pub const GROUP: &str = "gateway.networking.k8s.io";

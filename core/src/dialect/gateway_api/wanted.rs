@@ -12,12 +12,21 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// A Gateway that lets all in who ask for it, or a GatewayClass of this controller.
-pub fn of_gateway_api(key: &ResourceKey, asked: &[&FieldReference<'_>], controller: &str) -> Option<Node> {
+/// A listener that a Gateway must have: its name, the protocols any of which will do, and its port.
+pub type Needed = (&'static str, &'static [&'static str], i64);
+
+/// A Gateway that lets all in who ask for it and has these listeners besides, or a GatewayClass of this controller.
+pub fn of_gateway_api(key: &ResourceKey, asked: &[&FieldReference<'_>], controller: &str, needed: &[Needed]) -> Option<Node> {
     match (key.group.as_str(), key.kind.as_str()) {
         (super::GROUP, "GatewayClass") => Some(named(key, "v1", alloc::vec![("spec", object(alloc::vec![("controllerName", text(controller))]))])),
         (super::GROUP, "Gateway") => {
-            let listeners: BTreeMap<Str, Node> = asked.iter().map(|one| listener(key, one)).gathered();
+            let mut listeners: BTreeMap<Str, Node> = asked.iter().map(|one| listener(key, one)).gathered();
+            for (name, protocols, port) in needed {
+                let listens = |listener: &Node| listener.get("protocol").and_then(Node::as_str).is_some_and(|protocol| protocols.contains(&protocol));
+                if let Some(protocol) = protocols.first().filter(|_| !listeners.values().any(listens)) {
+                    listeners.insert((*name).into(), listening(key, name, protocol, *port));
+                }
+            }
             let class = ("gatewayClassName", text("assumed"));
             Some(named(key, "v1", alloc::vec![("spec", object(alloc::vec![class, ("listeners", list(listeners.into_values().collect()))]))]))
         }
@@ -79,13 +88,17 @@ fn listener(gateway: &ResourceKey, asked: &FieldReference<'_>) -> (Str, Node) {
         _ => ("http", "HTTP", 80),
     };
     let name = section.unwrap_or(usual);
+    (name.into(), listening(gateway, name, protocol, port.unwrap_or(usual_port)))
+}
+
+/// A listener that lets all in.
+fn listening(gateway: &ResourceKey, name: &str, protocol: &str, port: i64) -> Node {
     let tls = match protocol {
         "TLS" => Some(object(alloc::vec![("mode", text("Passthrough"))])),
         "HTTPS" => Some(object(alloc::vec![("certificateRefs", list(alloc::vec![object(alloc::vec![("name", text(&gateway.name))])]))])),
         _ => None,
     };
     let everywhere = object(alloc::vec![("namespaces", object(alloc::vec![("from", text("All"))]))]);
-    let fields =
-        Vec::from([("name", text(name)), ("port", number(port.unwrap_or(usual_port))), ("protocol", text(protocol)), ("allowedRoutes", everywhere)]);
-    (name.into(), object(fields.into_iter().chain(tls.map(|tls| ("tls", tls))).collect()))
+    let fields = [("name", text(name)), ("port", number(port)), ("protocol", text(protocol)), ("allowedRoutes", everywhere)];
+    object(fields.into_iter().chain(tls.map(|tls| ("tls", tls))).collect())
 }

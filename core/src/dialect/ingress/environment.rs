@@ -77,6 +77,8 @@ pub struct Environment {
     pub multi_cluster: bool,
     /// Every Ingress uses the private address.
     pub private_ip: bool,
+    /// The gateway is not known, and is assumed to have the parts that Ingresses name.
+    pub assumes_parts: bool,
     /// Why the controller does not start.
     pub failure: Option<Fault>,
 }
@@ -124,6 +126,7 @@ impl Environment {
             namespaces: namespaces(variables.text("KUBERNETES_WATCHNAMESPACE")),
             multi_cluster: variables.bool("MULTI_CLUSTER_MODE"),
             private_ip: variables.bool("USE_PRIVATE_IP"),
+            assumes_parts: options.assumes_parts,
             failure: validate(&variables).err(),
         };
         if !variables.text("INGRESS_CLASS").is_empty() {

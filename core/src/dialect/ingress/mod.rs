@@ -6,6 +6,7 @@
 
 mod accounts;
 pub mod annotations;
+mod assumed;
 pub mod brownfield;
 pub mod build;
 pub mod certificate;
@@ -66,6 +67,7 @@ pub const LANGUAGE: Language = Language {
         Claim::Annotation("appgw.ingress.kubernetes.io/"),
         Claim::IngressClass("azure-application-gateway"),
         Claim::IngressClass("azure/application-gateway"),
+        Claim::Field("controller", "azure/application-gateway"),
     ],
 };
 
@@ -113,6 +115,7 @@ pub fn compile(
     ledger: &mut Ledger,
     sink: &mut Findings,
 ) -> (Stages, Environment) {
+    let options = &*assumed::options(objects, options, sink);
     let given = options.existing_gateway.as_ref().map(|text| present(text, &mut memory.gateway, sink));
     let environment = environment(options, given.as_ref());
     let names = Names::new(&environment);
@@ -129,6 +132,7 @@ pub fn compile(
 /// How far each object gets on its way into the gateway. It is found out when somebody asks.
 pub fn passages(objects: &Objects, options: &Options) -> Vec<Passage> {
     let sink = &mut Findings::default();
+    let options = &*assumed::options(objects, options, sink);
     let given = options.existing_gateway.as_ref().map(|text| present(text, &mut None, sink));
     let environment = environment(options, given.as_ref());
     let cluster = Cluster::apply(objects, &Sequential, &mut cluster::Memory::default(), &mut Ledger::new(objects), sink);

@@ -2,7 +2,7 @@
 //!
 //! Nothing here is read from the process: hosts pass everything in.
 
-use crate::compilation::{self, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
+use crate::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, OptionKind, OptionSpec};
 use crate::order::Gather as _;
 use crate::text::{Limits, Str, parse};
 use alloc::collections::BTreeMap;
@@ -22,6 +22,10 @@ pub struct Options {
     pub update_error: Option<Str>,
     /// The cluster is older than 1.19: Ingresses are those of `extensions/v1beta1`.
     pub old_ingress_api: bool,
+    /// What nothing says of how the controller is started is assumed.
+    pub assumes_start: bool,
+    /// The gateway is assumed to have the parts that Ingresses name, as far as its text is not given.
+    pub assumes_parts: bool,
 }
 
 /// The option that holds the gateway as it is.
@@ -82,6 +86,8 @@ impl Options {
             get_error: options.text(GET_ERROR).cloned(),
             update_error: options.text(UPDATE_ERROR).cloned(),
             old_ingress_api: options.flag(OLD_INGRESS_API),
+            assumes_start: Assumptions::of(options).assumes_controller(),
+            assumes_parts: Assumptions::of(options).of_others() != Missing::Error && options.text(EXISTING_GATEWAY).is_none(),
         }
     }
 }

@@ -31,7 +31,7 @@ pub fn is_read(side: SideRef<'_>, object: &Object) -> bool {
     let state = side.side.ledger.get(object.id);
     !object.broken
         && !object.assumed
-        && !matches!(state, State::Invalid(..) | State::Ignored(Why::OtherController | Why::NotWatched | Why::UnknownKind, _))
+        && !matches!(state, State::Invalid(..) | State::Ignored(Why::OtherController | Why::NotWatched | Why::UnknownKind | Why::NotCovered, _))
 }
 
 /// The nodes at a path; `*` stands for every member.

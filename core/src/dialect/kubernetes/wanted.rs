@@ -102,6 +102,7 @@ const KINDS: &[&[(&str, &str)]] = &[
     &[("gateway.networking.k8s.io", "GatewayClass")],
     &[("gateway.networking.k8s.io", "ReferenceGrant")],
     &[("projectcontour.io", "ExtensionService")],
+    &[("projectcontour.io", "HTTPProxy")],
     &[("projectcontour.io", "TLSCertificateDelegation")],
 ];
 

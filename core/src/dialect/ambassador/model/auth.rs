@@ -188,7 +188,7 @@ impl Model<'_> {
             let service = auth.services.values().next().map_or("", |entry| entry.service.value.as_str());
             let message = format!("{service}: unvalidated circuit breaker");
             let post = Post::new(&codes::INVALID_CIRCUIT_BREAKERS, message, own.origin);
-            self.posts.error(&identity, post.help("they are applied all the same; only the name of the cluster does not show them"));
+            self.posts.error(&identity, post.help("Emissary shows this error in its diagnostics, and applies them all the same"));
         }
         auth.cluster = cluster;
         self.auth = Some(auth);

@@ -9,6 +9,7 @@ use super::mapping::INTERNAL_MAPPING;
 use super::posts::{Identity, Post};
 use super::tls::{ContextId, TlsContext, is_tls_version};
 use super::{Model, spec_of};
+use crate::compilation::Missing;
 use crate::diagnostic::{Reported, codes};
 use crate::dialect::ambassador::config::{Labels, Presence};
 use crate::dialect::ambassador::spec::{self, TlsConfig};
@@ -110,8 +111,16 @@ impl Model<'_> {
             return;
         }
         if self.contexts.iter().any(TlsContext::has_hosts) && self.context_names.values().any(|id| self.contexts[id.0].has_hosts()) {
-            let message = "No Hosts defined, but TLSContexts exist that terminate TLS. The TLSContexts are being ignored.";
-            self.posts.overall(Post::new(&codes::NO_HOSTS, message, None));
+            // Where the input has none, they may be elsewhere.
+            if self.options.missing.of_others() == Missing::Error || self.resources("hosts").next().is_some() {
+                let message = "No Hosts defined, but TLSContexts exist that terminate TLS. The TLSContexts are being ignored.";
+                self.posts.overall(Post::new(&codes::NO_HOSTS, message, None));
+            } else {
+                for context in self.contexts.iter().filter(|context| context.has_hosts()) {
+                    let message = "no Host is in the input, so the TLSContext is ignored: certificates are used through Hosts";
+                    self.posts.warning(&context.identity, Post::new(&codes::NO_HOSTS, message, None).help("add the Hosts to the input"));
+                }
+            }
         }
         const FALLBACK: &str = "fallback-self-signed-cert";
         let namespace = self.options.ambassador_namespace.clone();

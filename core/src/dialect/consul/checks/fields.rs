@@ -1,11 +1,11 @@
 //! Keys and fields: those of another edition, in another case, and settings of proxies that nobody reads.
 
 use super::Mesh;
+use crate::dialect::consul::admission::edition;
 use crate::dialect::consul::codes;
 use crate::dialect::consul::documents::{self, What, group};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::schema::{Struct, Type};
-use crate::dialect::consul::validate::says;
 use crate::ir::Tree;
 use crate::resource::{ObjectId, nearest};
 use crate::text::{Node, Value};
@@ -146,9 +146,8 @@ fn enterprise(mesh: &mut Mesh<'_>, node: &Node, object: ObjectId, depth: usize) 
                     continue;
                 }
                 let value = entry.value.as_str().unwrap_or_default();
-                let elsewhere = is(&["Namespace", "Partition", "SourceNamespace"]) && !matches!(value, "" | "default");
-                if elsewhere || (is(&["SamenessGroup"]) && says(&Tree::from(value))) {
-                    let message = format!("`{}: {value}` needs Consul Enterprise", entry.key);
+                if let Some(edition) = edition(&entry.key).filter(|_| !matches!(value, "" | "default")) {
+                    let message = format!("`{}: {value}` needs {edition}", entry.key);
                     mesh.report_key(&codes::ENTERPRISE_FIELD, message, (object, entry.value.id), None);
                 }
                 enterprise(mesh, &entry.value, object, depth + 1);

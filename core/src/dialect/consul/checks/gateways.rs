@@ -11,7 +11,8 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 
-const KINDS: [Kind; 3] = [Kind::IngressGateway, Kind::TerminatingGateway, Kind::ApiGateway];
+/// Kinds of entries that are for a gateway.
+pub(super) const KINDS: [Kind; 3] = [Kind::IngressGateway, Kind::TerminatingGateway, Kind::ApiGateway];
 
 pub(super) fn check(mesh: &mut Mesh<'_>) {
     let state = mesh.state;

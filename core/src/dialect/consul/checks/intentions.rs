@@ -62,9 +62,10 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
         sources.iter().any(|other| other.get("Name").is("*") && other != source)
     });
     if says_action && allows == default && !wider {
-        let word = if allows { "allowed" } else { "denied" };
-        let message = format!("this is {word} without the intention, by the default policy");
-        mesh.report(&codes::REDUNDANT_INTENTION, message, source.get("Action"), Some(entry.object));
+        let word = if allows { "open" } else { "closed" };
+        let message = format!("`{}` is {word} without this intention, by the default policy", entry.name);
+        let help = allows.then(|| "if the agents deny by default, say so: `--default-policy deny`".into());
+        mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Action"), Some(entry.object), help);
     }
 }
 

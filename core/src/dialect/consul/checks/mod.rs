@@ -11,14 +11,15 @@ mod proxies;
 mod tests;
 mod values;
 
+use super::codes;
 use super::entry::{Entry, Kind};
 use super::instance::{Health, Instance};
 use super::registration::is_gateway;
 use super::stages::Stages;
 use super::state::State;
 use super::views::stages;
-use crate::compilation::SideRef;
-use crate::diagnostic::{Code, Diagnostic, Place, join_alike};
+use crate::compilation::{Assumptions, Missing, SideRef};
+use crate::diagnostic::{Code, Diagnostic, Place, Severity, join_alike};
 use crate::ir::Tree;
 use crate::order::Gather as _;
 use crate::resource::{ObjectId, Objects, nearest};
@@ -28,6 +29,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use hashbrown::HashSet;
 
 /// All checks.
 pub(super) const ALL: &[fn(SideRef<'_>) -> Vec<Diagnostic>] = &[check];
@@ -38,6 +40,18 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     for check in [fields::check, values::check, proxies::check, intentions::check, chains::check, gateways::check] {
         check(&mut mesh);
     }
+    // Of what the input holds none, the rest may be elsewhere.
+    let has = |kind: &str| mesh.state.instances.iter().any(|instance| instance.kind == kind);
+    let is_part = Assumptions::of(&of.side.options).of_others() != Missing::Error;
+    let (entries, gateways) = (gateways::KINDS.iter().any(|kind| mesh.entries(*kind).next().is_some()), has("mesh-gateway"));
+    let absent = [(&codes::GATEWAY_WITHOUT_ENTRY, entries), (&codes::MESH_GATEWAY_MISSING, gateways)];
+    for finding in mesh.found.iter_mut().filter(|finding| is_part && absent.iter().any(|(code, held)| !held && finding.code == *code)) {
+        finding.severity = Severity::Notice;
+    }
+    // A field that is refused is that.
+    let at = |finding: &Diagnostic| if let Place::Node { object, node, .. } = finding.place { Some((object, node.0)) } else { None };
+    let told: HashSet<_> = of.diagnostics().filter_map(at).collect();
+    mesh.found.retain(|finding| finding.code != &codes::ENTERPRISE_FIELD || at(finding).is_none_or(|at| !told.contains(&at)));
     join_alike(mesh.found)
 }
 

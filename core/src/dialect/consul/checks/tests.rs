@@ -111,3 +111,35 @@ fn values_that_consul_stores_and_does_not_know_are_said() {
         assert_eq!(unknown(&format!("{{Kind: service-defaults, Name: web, {known}}}")), [""; 0], "{known}");
     }
 }
+
+#[test]
+fn what_enterprise_alone_has_is_said_once() {
+    let entry = "{Kind: service-intentions, Name: web, Sources: [{Name: api, Namespace: team, Action: allow}]}";
+    let refused = "`Sources[0].Namespace` needs Consul Enterprise, 1.7 or later: the community edition refuses the whole entry";
+    assert_eq!(found("unknown-entry-field", &[entry]), [refused]);
+    assert_eq!(found("enterprise-field", &[entry]), [""; 0]);
+    let resource =
+        "{apiVersion: consul.hashicorp.com/v1alpha1, kind: ServiceDefaults, metadata: {name: web}, spec: {protocol: http, partition: east}}";
+    assert_eq!(
+        found("unknown-field", &[resource]),
+        ["`spec.partition` needs Consul Enterprise, 1.11 or later: it has no effect on what Chancery shows"]
+    );
+}
+
+#[test]
+fn many_intentions_that_say_what_holds_anyway_are_one_notice() {
+    let of = |count: usize| -> Vec<String> {
+        let entries: Vec<String> =
+            (0..count).map(|at| format!("{{Kind: service-intentions, Name: s{at}, Sources: [{{Name: web, Action: allow}}]}}")).collect();
+        found("redundant-intention", &entries.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    assert_eq!(of(1), ["`s0` is open without this intention, by the default policy"]);
+    assert_eq!(of(20), ["`s0` is open without this intention, by the default policy; the same holds for `s1`, `s2`, `s3` and 16 more"]);
+}
+
+#[test]
+fn what_an_agent_writes_of_an_entry_may_be_written_back() {
+    let entry = "{Kind: service-defaults, Name: web, Protocol: htpp, CreateIndex: 15, ModifyIndex: 35}";
+    assert_eq!(found("unknown-entry-field", &[entry]), [""; 0]);
+    assert_eq!(found("unknown-value", &[entry]).len(), 1, "the entry is read");
+}

@@ -76,6 +76,91 @@ fn annotations_that_contour_cannot_read_are_said() {
 }
 
 #[test]
+fn words_of_retries_are_judged_one_by_one() {
+    let ingress = |on: &str| {
+        let text = format!(
+            "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: shop, namespace: default, annotations: {{projectcontour.io/retry-on: \"{on}\"}}}}\n\
+             spec: {{defaultBackend: {{service: {{name: web, port: {{number: 80}}}}}}}}\n"
+        );
+        let found = found(&text);
+        found.iter().map(|of| (of.message.to_string(), of.fix.as_ref().map(|fix| fix.edits[0].replacement.to_string()))).collect::<Vec<_>>()
+    };
+    assert_eq!(ingress("5xx, reset"), []);
+    let [(message, fix)] = &ingress("5xx,gatway-error")[..] else { panic!("one finding") };
+    assert!(message.starts_with("Contour does not know `gatway-error` here"), "{message}");
+    assert_eq!(fix.as_deref(), Some("\"5xx,gateway-error\""));
+}
+
+#[test]
+fn protocols_of_ports_that_are_not_there_are_said() {
+    let service = |annotation: &str, app: &str| -> Vec<String> {
+        let text = format!(
+            "apiVersion: v1\nkind: Service\nmetadata: {{name: api, namespace: default, annotations: {{projectcontour.io/upstream-protocol.h2c: \"{annotation}\"}}}}\n\
+             spec: {{ports: [{{name: grpc, port: 90, targetPort: 9090, appProtocol: {app}}}]}}\n"
+        );
+        found(&text).iter().map(|finding| finding.message.to_string()).collect()
+    };
+    assert_eq!(service("grpc, 90", "http"), NOTHING);
+    assert_eq!(service("9090", "http"), ["the Service has no port `9090`, so nothing comes of it"]);
+    assert_eq!(service("90", "h2c"), ["Contour does not know `h2c` here, and takes the port for plain HTTP"]);
+    for known in ["https", "kubernetes.io/ws", "mysql"] {
+        assert_eq!(service("90", known), NOTHING, "{known}");
+    }
+}
+
+/// Codes, severities and help of all that is found.
+fn told(text: &str) -> Vec<(&'static str, Severity, String)> {
+    let mut compilation = compile(&Inputs::one("contour.yaml", text), &for_people(Options::default()), dialect::ALL);
+    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+    let all = compilation.all_diagnostics().filter(|finding| !finding.code.name.starts_with("assumed"));
+    all.map(|finding| (finding.code.name, finding.severity, finding.help.clone().unwrap_or_default().to_string())).collect()
+}
+
+const GATEWAY: &str = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: g}\n\
+                       spec: {gatewayClassName: CLASS, listeners: [{name: http, protocol: HTTP, port: 80}]}\n";
+
+#[test]
+fn a_gateway_alone_is_in_order() {
+    let routes = "give the rest of the configuration as well, to see what it does".to_string();
+    assert_eq!(told(&GATEWAY.replace("CLASS", "example")), [("no-listener", Severity::Notice, routes)]);
+}
+
+#[test]
+fn a_proxy_without_any_root_may_be_included_from_elsewhere() {
+    let proxy =
+        |name: &str, spec: &str| format!("---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: {name}}}\nspec: {spec}\n");
+    let routes = "routes: [{services: [{name: web, port: 80}]}]";
+    let child = proxy("child", &format!("{{{routes}}}"));
+    assert!(told(&child).iter().any(|(code, severity, _)| (*code, *severity) == ("orphaned-proxy", Severity::Warning)), "{:?}", told(&child));
+    assert!(told(&child).iter().all(|(_, severity, _)| *severity != Severity::Error), "{:?}", told(&child));
+    let beside = format!("{child}{}", proxy("root", &format!("{{virtualhost: {{fqdn: a.example.com}}, {routes}}}")));
+    assert!(told(&beside).iter().any(|(code, severity, _)| (*code, *severity) == ("orphaned-proxy", Severity::Error)), "{:?}", told(&beside));
+}
+
+#[test]
+fn a_route_without_rules_conflicts_with_nothing() {
+    let route = "apiVersion: gateway.networking.k8s.io/v1\nkind: GRPCRoute\nmetadata: {name: r}\nspec: {parentRefs: [{name: g}]}\n";
+    let found = told(route);
+    let error = found.iter().find(|(_, severity, _)| *severity == Severity::Error);
+    let (code, _, help) = error.expect("Contour refuses it");
+    assert!(*code == "invalid-route" && help.contains("without `rules`"), "{found:?}");
+}
+
+#[test]
+fn what_is_for_another_controller_is_not_judged() {
+    let route = |rest: &str| {
+        format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: r}}\nspec: {{parentRefs: [{{name: g}}], rules: [{{{rest}}}]}}\n"
+        )
+    };
+    let mesh = route("backendRefs: [{group: consul.hashicorp.com, kind: MeshService, name: s}]");
+    let left = ("no-effect", Severity::Warning, String::new());
+    assert_eq!(told(&mesh), core::slice::from_ref(&left));
+    let theirs = format!("{}---\n{}", GATEWAY.replace("CLASS", "consul"), route("backendRefs: [{name: s, port: 80}]"));
+    assert_eq!(told(&theirs), [left.clone(), left]);
+}
+
+#[test]
 fn passthrough_needs_tcpproxy() {
     let tls = |rest: &str| of_proxy(&format!("{{virtualhost: {{fqdn: shop.example.com, tls: {{passthrough: true}}}}, {rest}}}"));
     let expected = ["unserved: nobody answers over TLS: `passthrough` hands connections to `tcpproxy`, and there is none"];

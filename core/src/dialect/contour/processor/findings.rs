@@ -14,22 +14,27 @@ use alloc::vec::Vec;
 impl Processing<'_> {
     /// Everything that is wrong, by object.
     pub fn findings(&self, sink: &mut Findings) {
+        // Where there is no root at all, the roots may be elsewhere.
+        let has_roots = !self.source.settings.assumes || self.source.proxies.iter().any(|proxy| proxy.spec().field("virtualhost").exists());
         for (name, condition) in self.proxies.iter() {
             if let Some(proxy) = self.source.proxies.get(name) {
-                self.tell(&proxy.object.key, condition, sink);
+                self.tell(&proxy.object.key, condition, has_roots, sink);
             }
         }
         for (key, condition) in &self.found {
-            self.tell(key, condition, sink);
+            self.tell(key, condition, has_roots, sink);
         }
         for finding in &self.logged {
             sink.report(finding.clone());
         }
     }
 
-    fn tell(&self, key: &ResourceKey, condition: &DetailedCondition, sink: &mut Findings) {
+    fn tell(&self, key: &ResourceKey, condition: &DetailedCondition, has_roots: bool, sink: &mut Findings) {
         for error in &condition.errors {
-            let finding = Diagnostic::new(code(error), message(error), Place::origin(Some(error.origin))).about(key.clone());
+            let mut finding = Diagnostic::new(code(error), message(error), Place::origin(Some(error.origin))).about(key.clone());
+            if error.kind == "Orphaned" && !has_roots || self.rests_on_assumption(error) {
+                finding.severity = Severity::Warning;
+            }
             let finding = match help(error) {
                 Some(help) => finding.help(help),
                 None => finding,
@@ -45,6 +50,16 @@ impl Processing<'_> {
             finding.severity = Severity::Warning;
             sink.report(finding.about(key.clone()));
         }
+    }
+
+    /// Whether it is wrong because of a configuration of Contour that is not in the input.
+    fn rests_on_assumption(&self, error: &SubCondition) -> bool {
+        let settings = self.source.settings;
+        let of_gateway = settings.assumes_gateway && error.message.ends_with(" listener configured");
+        let of_settings = settings.assumes
+            && (settings.assumes_gateway || !settings.is_configured())
+            && ["are not currently enabled", "is not configured in Contour configuration file"].iter().any(|words| error.message.contains(words));
+        of_gateway || of_settings
     }
 
     /// A Service of nearly that name.
@@ -89,6 +104,7 @@ fn code(error: &SubCondition) -> &'static Code {
 fn gateway_code(error: &SubCondition) -> &'static Code {
     match (error.kind, error.reason) {
         (_, "RefNotPermitted") => &codes::REFERENCE_NOT_PERMITTED,
+        (_, "RuleMatchConflict") if error.because.is_none() => &codes::INVALID_ROUTE,
         (_, "RuleMatchConflict" | "RuleMatchPartiallyConflict") => &codes::ROUTE_CONFLICT,
         (_, "NoMatchingParent" | "NotAllowedByListeners" | "NoMatchingListenerHostname") => &codes::UNATTACHED_ROUTE,
         (_, "BackendNotFound") => &codes::UNRESOLVED_SERVICE,
@@ -114,8 +130,10 @@ fn help(error: &SubCondition) -> Option<&'static str> {
         (_, "ServiceUnresolvedReference") if error.message.contains("ExternalName") => {
             "set `enableExternalNameService` in Contour's configuration, if it is safe for you"
         }
+        _ if error.message.ends_with(" listener configured") => "Contour serves an HTTPProxy at its Gateway: let that have such a listener",
         (_, "ServiceUnresolvedReference") => "the service must be in the same namespace, with that port",
         (_, "RefNotPermitted") => "a ReferenceGrant in that namespace must name this kind and this namespace",
+        (_, "RuleMatchConflict") if error.because.is_none() => "Contour says so of a route without `rules`; nothing conflicts. Write a rule",
         (_, "RuleMatchConflict" | "RuleMatchPartiallyConflict") => "the older route wins, then the one whose name comes first",
         (_, "NotAllowedByListeners") => "`allowedRoutes` of the listener must let in this kind and this namespace",
         ("IncludeError", "IncludeNotFound") => "requests that its conditions take are answered with 502",

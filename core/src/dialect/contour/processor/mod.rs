@@ -19,7 +19,7 @@ mod jwt;
 mod listener;
 mod memory;
 mod route;
-mod service;
+pub(super) mod service;
 mod tcp;
 
 pub use gateway::ports;

@@ -115,7 +115,7 @@ pub(super) fn app_protocol<'s>(service: &'s Admitted<'_>, name: &str, number: u1
 }
 
 /// What Contour calls an `appProtocol`; `None` where it does not know it.
-pub(super) fn known_protocol(app_protocol: &str) -> Option<&'static str> {
+pub(in crate::dialect::contour) fn known_protocol(app_protocol: &str) -> Option<&'static str> {
     match app_protocol {
         "kubernetes.io/h2c" => Some("h2c"),
         "https" => Some("tls"),
@@ -125,7 +125,7 @@ pub(super) fn known_protocol(app_protocol: &str) -> Option<&'static str> {
 }
 
 /// The protocols that annotations name ports for.
-const PROTOCOLS: [(&str, &str); 3] = [
+pub(in crate::dialect::contour) const PROTOCOLS: [(&str, &str); 3] = [
     ("tls", "projectcontour.io/upstream-protocol.tls"),
     ("h2c", "projectcontour.io/upstream-protocol.h2c"),
     ("h2", "projectcontour.io/upstream-protocol.h2"),

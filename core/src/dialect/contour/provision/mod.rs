@@ -8,6 +8,7 @@ mod manifest;
 mod values;
 
 use super::cluster::{Admitted, Cluster};
+use super::duty;
 use super::kinds::Kind;
 use super::options::Options;
 use super::settings::Flags;
@@ -79,9 +80,11 @@ pub fn provision(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger) 
     };
     let controller = flags.get("gateway-controller-name").map_or(CONTROLLER, Str::as_str);
     let ours = |class: &Admitted<'_>| class.spec().field("controllerName").str() == controller;
+    let owners = duty::owners(cluster, controller);
     for class in cluster.all(Kind::GatewayClass) {
         if !ours(class) {
-            ledger.set(class.object.id, State::Ignored(Why::OtherController, "it names another controller".into()));
+            let (why, words) = duty::not_covered(format!("`{}`", class.spec().field("controllerName").str()));
+            ledger.set(class.object.id, State::Ignored(why, words.into()));
             continue;
         }
         let parameters = class::parameters(class, cluster);
@@ -97,7 +100,8 @@ pub fn provision(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger) 
         let parameters = class.map(|class| class::parameters(class, cluster));
         let Some(Ok(parameters)) = parameters else {
             let detail = if class.is_some() { "its GatewayClass is not accepted" } else { "it has no GatewayClass of the provisioner" };
-            ledger.set(gateway.object.id, State::Ignored(Why::OtherController, detail.into()));
+            let (why, words) = owners.other(gateway.object).map_or_else(|| (Why::OtherController, detail.into()), duty::not_covered);
+            ledger.set(gateway.object.id, State::Ignored(why, words.into()));
             continue;
         };
         let wanted = GatewayWithClass { gateway, parameters: parameters.map_or(Cursor::nothing(), Admitted::spec), flags: &flags };

@@ -51,6 +51,10 @@ pub struct Settings {
     pub watch_namespaces: Vec<Str>,
     /// `--disable-feature`: resources that are not watched, such as `extensionservices`.
     pub disabled_features: Vec<Str>,
+    /// Whether what the input does not hold may be elsewhere.
+    pub assumes: bool,
+    /// Whether nothing says that the Gateway which counts is Contour's.
+    pub assumes_gateway: bool,
 }
 
 /// The name of the file that flags lead to: the key of the ConfigMap under which it is looked for.
@@ -87,12 +91,26 @@ impl Settings {
             return Err(findings::failed(sink, "serve", error, node.map(|node| (object, node.id))));
         }
         let disabled_features = flags.all("disable-feature").to_vec();
-        Ok(Self { root, spec, object, watch_namespaces: flags.namespaces("watch-namespaces"), disabled_features })
+        Ok(Self {
+            root,
+            spec,
+            object,
+            watch_namespaces: flags.namespaces("watch-namespaces"),
+            disabled_features,
+            assumes: false,
+            assumes_gateway: false,
+        })
     }
 
     /// Whether an object of the input configures Contour, or a Gateway is named.
     pub fn is_configured(&self) -> bool {
         self.object != ObjectId::BUILT_IN || self.at("gateway.gatewayRef").exists()
+    }
+
+    /// The same, where what the input does not hold may be elsewhere.
+    #[must_use]
+    pub fn assuming(self, assumes: bool) -> Self {
+        Self { assumes, ..self }
     }
 
     /// The same with this Gateway as Contour's.
@@ -102,6 +120,7 @@ impl Settings {
             let namespace = gateway.key.namespace.as_deref().unwrap_or("default");
             let reference = object(alloc::vec![("name", text(&gateway.key.name)), ("namespace", text(namespace))]);
             root.insert("gateway", object(alloc::vec![("gatewayRef", reference)]));
+            self.assumes_gateway = true;
         }
         self
     }
@@ -124,7 +143,7 @@ impl Settings {
         if let Err(Fault { error, node }) = validate::spec(&root) {
             return Err(findings::failed(sink, "serve", error, node.map(|node| (object, node.id))));
         }
-        Ok(Self { root, spec: None, object, watch_namespaces, disabled_features })
+        Ok(Self { root, spec: None, object, watch_namespaces, disabled_features, assumes: false, assumes_gateway: false })
     }
 }
 

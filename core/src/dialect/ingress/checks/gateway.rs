@@ -3,12 +3,34 @@
 //! What must not be here: what is in the document.
 
 use super::Run;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, codes as shared};
+use crate::dialect::ingress::annotations::{Annotation, SSL_CERTIFICATE, SSL_PROFILE, TRUSTED_ROOTS};
 use crate::dialect::ingress::codes;
 use alloc::format;
 
+/// Annotations that name parts of the gateway, each with what it names.
+const PARTS: [(&Annotation, &str); 3] =
+    [(&SSL_CERTIFICATE, "certificate"), (&SSL_PROFILE, "TLS profile"), (&TRUSTED_ROOTS, "trusted root certificates")];
+
+/// What is assumed of a gateway that is not given.
+fn assumed(checked: &mut Run<'_, '_, '_>) {
+    let processed = checked.processed;
+    if !checked.options.assumes_parts {
+        return;
+    }
+    for ingress in &processed.ingresses {
+        for (annotation, what) in PARTS {
+            let Some(name) = ingress.annotations.text(annotation) else { continue };
+            let message = format!("the gateway's document is not given; it is assumed to have the {what} `{}`", name.value);
+            let finding = checked.finding(&shared::ASSUMED_OBJECT, message, name.origin);
+            checked.tell(finding);
+        }
+    }
+}
+
 /// The parts that AGIC adds refer to the gateway that the variables name.
 pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
+    assumed(checked);
     // Those are reported already.
     if checked.source.environment.failure.is_some() || checked.sink.iter().any(|finding| *finding.code == codes::UNREADABLE_GATEWAY) {
         return;

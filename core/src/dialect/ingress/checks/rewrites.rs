@@ -1,7 +1,7 @@
 //! Rewrites that are not there, or do something else.
 
 use super::{Checked, Run};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::ingress::annotations as a;
 use crate::dialect::ingress::codes;
 use crate::dialect::ingress::kinds::Kind;
@@ -36,7 +36,12 @@ fn missing(checked: &Checked<'_, '_>, ingress: &Ingress) -> Option<Diagnostic> {
                 let namespace = &ingress.namespace;
                 format!("there is no AzureApplicationGatewayRewrite `{}` in `{namespace}`, and Azure refuses a reference to its set", custom.value)
             };
-            (!is_there).then(|| checked.finding(&codes::MISSING_REWRITE, message(), custom.origin))
+            let mut finding = checked.finding(&codes::MISSING_REWRITE, message(), custom.origin);
+            // Where the input has none at all, it may be elsewhere.
+            if checked.options.assumes_start && checked.source.cluster.all(Kind::Rewrite).next().is_none() {
+                finding.severity = Severity::Notice;
+            }
+            (!is_there).then_some(finding)
         }
         (None, None) => None,
     }
