@@ -405,11 +405,8 @@ impl<'a> Cover<'a> {
         let range = self.span(root.id).value;
         let named = self.objects_of_credentials(root.id, range);
         let before = self.hidden.len();
-        for id in (root.id.0..self.spans().len() as u32).map(NodeId) {
+        for id in self.nodes(root.id, range) {
             let span = self.span(id);
-            if span.value.start >= range.end && id != root.id {
-                break;
-            }
             if holds_tokens(self.key(id)) {
                 self.comments(span.value);
             }
@@ -425,14 +422,18 @@ impl<'a> Cover<'a> {
         }
     }
 
+    /// A node and all that begin in a range behind it, with the last one, whose value may be missing.
+    fn nodes(&self, root: NodeId, within: TextRange) -> impl Iterator<Item = NodeId> + use<'a> {
+        let spans = self.spans();
+        let is_within = move |id: &NodeId| *id == root || spans.get(*id).is_some_and(|span| span.whole().start < within.end);
+        (root.0..spans.len() as u32).map(NodeId).take_while(is_within)
+    }
+
     /// Objects below a node whose `value`, or `secret`, is a credential by what stands beside it.
     fn objects_of_credentials(&self, root: NodeId, within: TextRange) -> BTreeSet<NodeId> {
         let mut named = BTreeSet::new();
-        for id in (root.0..self.spans().len() as u32).map(NodeId) {
+        for id in self.nodes(root, within) {
             let span = self.span(id);
-            if span.value.start >= within.end && id != root {
-                break;
-            }
             let key = self.key(id);
             let value = span.value.slice(self.text);
             let is_odd = || is_odd_field_of_header(key) && self.is_in_headers(span.parent, names_headers);
@@ -511,6 +512,11 @@ impl<'a> Cover<'a> {
             || (of_header || below_header) && !is_field_of_header(key) || is_line || self.follows_bare_key(id, span) || self.follows_flag(id, span);
         if written.is_empty() && !key.is_empty() && is_value() {
             return self.hide(span.key, Form::Leaf);
+        }
+        // A value that has a `#` before it is a comment.
+        if by_key && matches!(written, "" | "~" | "null" | "\"\"" | "''") {
+            let line = self.text.get(span.value.end as usize..).and_then(|rest| rest.split('\n').next()).map_or(0, str::len);
+            self.comments(TextRange::new(span.value.end, span.value.end + line as u32));
         }
         if let Some(rest) = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest)) {
             let start = span.key.start + span.key.slice(self.text).find(rest).unwrap_or_default() as u32;

@@ -70,6 +70,13 @@ pub(super) const SLIPS: &[Form] = &[
             v.plain()
         )
     }),
+    ("a header's value that became a comment", |v| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, namespace: default}}\nspec:\n  hostname: '*'\n  prefix: /m/\n  service: m\n  add_request_headers:\n    x-api-key: #{}\n    x-b: {{value: b}}\n    x-token: #value: {}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
     ("a comment that became an item", |v| {
         format!(
             "apiVersion: v1\nkind: List\nitems:\n- {}\n- apiVersion: v1\n  kind: Secret\n  metadata: {{name: s}}\n  data:\n    tls.key:*{} # {}\n",
