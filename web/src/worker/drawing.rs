@@ -32,8 +32,13 @@ pub fn written_story(whole: &Graph) -> Graph {
     altitude(whole, &GraphFocus { written_only: true, ..GraphFocus::default() })
 }
 
+/// Whether the story of what was written is asked for.
+pub fn is_written_story(focus: &GraphFocus) -> bool {
+    focus.written_only && !focus.machine
+}
+
 /// The altitude that is asked for: the story, or each part of Envoy's configuration.
-fn altitude(whole: &Graph, focus: &GraphFocus) -> Graph {
+pub fn altitude(whole: &Graph, focus: &GraphFocus) -> Graph {
     if !focus.machine {
         return story(whole, !focus.written_only);
     }
@@ -42,9 +47,8 @@ fn altitude(whole: &Graph, focus: &GraphFocus) -> Graph {
     graph
 }
 
-/// The part of the graph that is asked for, how many nodes are folded in it, and all kinds of the whole.
-fn focused(whole: &Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, usize)>) {
-    let mut graph = altitude(whole, focus);
+/// The part of a graph that is asked for, how many nodes are folded in it, and all kinds of the whole.
+fn focused(mut graph: Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, usize)>) {
     let mut kinds: Vec<(String, usize)> = Vec::new();
     for node in &graph.nodes {
         let kind = kind_of(node);
@@ -74,9 +78,9 @@ fn focused(whole: &Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, usi
     (graph, folded, kinds)
 }
 
-/// The graph, and where its boxes go.
-pub fn draw(whole: &Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>) -> Drawing {
-    let (graph, folded, kinds) = focused(whole, focus);
+/// The graph of an altitude, and where its boxes go.
+pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>) -> Drawing {
+    let (graph, folded, kinds) = focused(graph, focus);
     let options = PictureOptions { before: std::mem::take(tops), narrow: focus.narrow, room: focus.room, ..PictureOptions::default() };
     let picture = picture(&graph, &options);
     *tops = picture.frames.iter().map(|frame| (frame.id.clone(), frame.y)).gathered();
@@ -146,16 +150,16 @@ fn makers(graph: &Graph) -> HashMap<&str, Span> {
 
 /// The first node that is called so, also where it is folded into another.
 #[inline(never)]
-pub fn seek(whole: &Graph, focus: &GraphFocus, text: &str) -> Option<String> {
-    let (graph, ..) = focused(whole, &GraphFocus { fold: Some(false), ..focus.clone() });
+pub fn seek(graph: Graph, focus: &GraphFocus, text: &str) -> Option<String> {
+    let (graph, ..) = focused(graph, &GraphFocus { fold: Some(false), ..focus.clone() });
     let text = text.to_lowercase();
     graph.nodes.into_iter().find(|node| node.label.to_lowercase().contains(&text)).map(|node| node.id)
 }
 
 /// The picture as a file: as it is shown, with boxes in the order that they have on the page.
 #[inline(never)]
-pub fn picture_of(whole: &Graph, focus: &GraphFocus, before: BTreeMap<String, i32>) -> String {
-    let (graph, ..) = focused(whole, focus);
+pub fn picture_of(graph: Graph, focus: &GraphFocus, before: BTreeMap<String, i32>) -> String {
+    let (graph, ..) = focused(graph, focus);
     svg(&picture(&graph, &PictureOptions { before, narrow: focus.narrow, room: focus.room, ..PictureOptions::default() }))
 }
 

@@ -3,7 +3,7 @@
 //! What must not be here: how a document becomes rows (`tree`), what belongs to a selection (`thread`), and how other answers are put.
 
 use crate::languages::{inputs, is_found, needed};
-use crate::protocol::{Answer, Compiled, Doc, Named, Other, Part, Question, Rows, Spot, Target, Thread, Way, Work, WrittenRequest};
+use crate::protocol::{Answer, Compiled, Doc, GraphFocus, Named, Other, Part, Question, Rows, Spot, Target, Thread, Way, Work, WrittenRequest};
 use crate::worker::app_gateway;
 use crate::worker::common::{Told, in_its_order, options, told, turns};
 use crate::worker::compare::{Changes, Loaded, Proxies};
@@ -34,6 +34,9 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Of more objects than this, what only other questions need is made again for them and not kept: a worker's memory never shrinks.
+const KEPT_OBJECTS: usize = 8_000;
 
 /// The worker's memory.
 pub struct Session {
@@ -164,7 +167,16 @@ impl Session {
         })
     }
 
+    /// Whether views of the compile take much memory.
+    fn is_large(&self) -> bool {
+        self.compilation.objects.len() > KEPT_OBJECTS
+    }
+
     fn dispatch(&mut self, question: Question) -> String {
+        let is_about_requests = matches!(question, Question::Try(_) | Question::Suggest(_) | Question::Judge(_) | Question::RoutesFor { .. });
+        if self.is_large() && !is_about_requests {
+            self.configs = Configs::default();
+        }
         match question {
             Question::Hello => fine(&()),
             Question::Compile(work) => said(&self.compile(&work)),
@@ -231,15 +243,17 @@ impl Session {
     fn about_graph(&mut self, question: Question) -> String {
         match question {
             Question::Graph(focus) => {
-                self.whole_graph();
-                let drawing = self.graph.as_ref().map(|graph| drawing::draw(graph, &focus, &mut self.tops));
-                fine(&drawing)
+                let graph = self.altitude(&focus);
+                fine(&drawing::draw(graph, &focus, &mut self.tops))
             }
             Question::Picture(focus) => {
-                let tops = self.tops.clone();
-                fine(&drawing::picture_of(self.whole_graph(), &focus, tops))
+                let graph = self.altitude(&focus);
+                fine(&drawing::picture_of(graph, &focus, self.tops.clone()))
             }
-            Question::Seek { text, focus } => fine(&drawing::seek(self.whole_graph(), &focus, &text)),
+            Question::Seek { text, focus } => {
+                let graph = self.altitude(&focus);
+                fine(&drawing::seek(graph, &focus, &text))
+            }
             _ => refused("this question is not about the graph"),
         }
     }
@@ -328,6 +342,9 @@ impl Session {
     fn story(&mut self) -> &explain::Graph {
         if self.story.is_none() {
             self.story = Some(drawing::written_story(self.whole_graph()));
+            if self.is_large() {
+                self.graph = None;
+            }
         }
         self.story.get_or_insert_default()
     }
@@ -471,6 +488,11 @@ impl Session {
         self.graph.insert(graph)
     }
 
+    /// The graph at the altitude that is asked for.
+    fn altitude(&mut self, focus: &GraphFocus) -> explain::Graph {
+        if drawing::is_written_story(focus) { self.story().clone() } else { drawing::altitude(self.whole_graph(), focus) }
+    }
+
     /// A document, made when it is first asked for.
     pub fn tree(&mut self, doc: Doc) -> &mut Tree {
         let Self { compiler, compilation, trees, before, shown, .. } = self;
@@ -530,8 +552,8 @@ impl Session {
                 thread.envoy = pointers;
             }
         }
-        self.whole_graph();
         self.story();
+        self.whole_graph();
         if let (Some(graph), Some(told)) = (&self.graph, &self.story) {
             (thread.nodes, thread.groups) = drawing::lit(graph, told, &self.compilation, &core);
         }
