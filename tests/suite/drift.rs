@@ -230,11 +230,12 @@ fn edits(source: &EnvoyConfig, chance: &mut Chance) -> Vec<(String, EnvoyConfig)
     let timeout = Some(pb::Duration { seconds: 4321, nanos: 0 });
     let (listener, cluster) = (chance.below(source.listeners.len()), chance.below(source.clusters.len()));
     edit("cluster: changed", &mut |of| {
-        of.clusters.get_mut(cluster)?.message.connect_timeout = timeout;
+        of.clusters.all_mut().get_mut(cluster)?.message.connect_timeout = timeout;
         Some(())
     });
     edit("cluster: changed", &mut |of| {
-        let endpoints = of.clusters.iter_mut().rev().find_map(|of| of.message.load_assignment.as_mut().filter(|of| !of.endpoints.is_empty()))?;
+        let endpoints =
+            of.clusters.all_mut().iter_mut().rev().find_map(|of| of.message.load_assignment.as_mut().filter(|of| !of.endpoints.is_empty()))?;
         let endpoint = endpoints.endpoints.first_mut()?.lb_endpoints.first_mut()?;
         match endpoint.host_identifier.as_mut()? {
             pb::endpoint::lb_endpoint::HostIdentifier::Endpoint(of) => of.hostname = "edited.example.org".into(),

@@ -4,6 +4,7 @@
 //! hold `Options: WORDS` as fixtures have them.
 
 use chancery_core::compilation::Options;
+use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::resource::Inputs;
 use chancery_tests::work::{Work, inputs, options};
 use std::collections::BTreeSet;
@@ -61,5 +62,21 @@ fn examples_do_what_they_say() {
         // Emissary has a port for its readiness, whatever the input.
         let always = usize::from(example.name.starts_with("ambassador/"));
         assert!(listeners > always, "{} gives Envoy something to listen to", example.name);
+    }
+}
+
+#[test]
+fn clusters_that_are_made_on_demand_are_the_same() {
+    for example in examples() {
+        let work = Work::new(&example.inputs, &example.options);
+        for gateway in work.compilation.gateways() {
+            let (lazy, all) = (EnvoyConfig::on_demand(gateway.ir), EnvoyConfig::of(gateway.ir));
+            let names: Vec<&str> = all.clusters.iter().map(|cluster| cluster.message.name.as_str()).collect();
+            assert_eq!(lazy.clusters.names().collect::<Vec<_>>(), names, "{}", example.name);
+            let Some(last) = names.last() else { continue };
+            assert_eq!(lazy.cluster(last), all.cluster(last), "{}", example.name);
+            assert_eq!(lazy.clone().clusters.all_mut(), &all.clusters.iter().cloned().collect::<Vec<_>>(), "{}", example.name);
+            assert!(lazy == all, "{}", example.name);
+        }
     }
 }

@@ -20,7 +20,7 @@ use pb::tls::{SdsSecretConfig, common_tls_context::ValidationContextType};
 pub(super) fn by_name(source: &EnvoyConfig, envoy: &mut EnvoyConfig) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let clusters: BTreeMap<&str, &Cluster> = source.clusters.iter().map(|of| (of.message.name.as_str(), &of.message)).gathered();
-    for Placed { message: theirs, .. } in &mut envoy.clusters {
+    for Placed { message: theirs, .. } in envoy.clusters.all_mut() {
         let Some(ours) = clusters.get(theirs.name.as_str()) else { continue };
         let matched = ours.transport_socket_matches.iter().zip(&mut theirs.transport_socket_matches);
         let matched = matched.filter_map(|(ours, theirs)| Some((ours.transport_socket.as_ref()?, theirs.transport_socket.as_mut()?)));
@@ -95,7 +95,7 @@ mod tests {
         let tls = UpstreamTlsContext { common_tls_context: Some(context), ..Default::default() };
         let socket = TransportSocket { name: "tls".into(), config_type: Some(ConfigType::TypedConfig(Any::pack(tls))) };
         let cluster = Cluster { name: "api".into(), transport_socket: Some(socket), ..Default::default() };
-        EnvoyConfig { clusters: vec![Placed::new(cluster, "/clusters/0")], ..Default::default() }
+        EnvoyConfig { clusters: vec![Placed::new(cluster, "/clusters/0")].into(), ..Default::default() }
     }
 
     fn text(text: &str) -> Option<DataSource> {

@@ -32,16 +32,17 @@ pub(super) fn both(before: &EnvoyConfig, after: &EnvoyConfig) -> ([EnvoyConfig; 
     let names: [BTreeSet<String>; 2] = [0, 1].map(|side| both[side].clusters.iter().map(|of| of.message.name.clone()).collect());
     for side in &mut both {
         let is_everywhere = |name: &String| names.iter().all(|names| names.contains(name));
-        side.clusters.retain(|of| !servers.contains(&of.message.name) || is_everywhere(&of.message.name));
+        side.clusters.all_mut().retain(|of| !servers.contains(&of.message.name) || is_everywhere(&of.message.name));
     }
     (both, uncompared)
 }
 
 /// Leaves the endpoints of clusters out that one side tells, and the other only asks for. The names of those clusters.
 fn without_unknown_endpoints([before, after]: &mut [EnvoyConfig; 2]) -> Vec<String> {
-    let mut others: BTreeMap<String, &mut Cluster> = after.clusters.iter_mut().map(|of| (of.message.name.clone(), &mut of.message)).gathered();
+    let mut others: BTreeMap<String, &mut Cluster> =
+        after.clusters.all_mut().iter_mut().map(|of| (of.message.name.clone(), &mut of.message)).gathered();
     let mut names = Vec::new();
-    for Placed { message: one, .. } in &mut before.clusters {
+    for Placed { message: one, .. } in before.clusters.all_mut() {
         let Some(other) = others.get_mut(one.name.as_str()) else { continue };
         if one.eds_cluster_config.is_some() == other.eds_cluster_config.is_some() {
             continue;
@@ -77,7 +78,7 @@ fn settled(config: &EnvoyConfig, knows_endpoints: bool, servers: &mut BTreeSet<S
     }
     let endpoints: BTreeMap<&str, &ClusterLoadAssignment> =
         config.endpoints.iter().rev().map(|of| (of.message.cluster_name.as_str(), &of.message)).gathered();
-    for of in &mut out.clusters {
+    for of in out.clusters.all_mut() {
         cluster(&mut of.message, &endpoints, knows_endpoints, &secrets, &mut taken);
     }
     let Resolved { secrets, tables, .. } = taken;

@@ -6,8 +6,10 @@
 //!
 //! What must not be here: what a message means, and reading of files.
 
+mod clusters;
 mod running;
 
+pub use clusters::Clusters;
 pub use running::{Accepted, Refused, Running};
 
 use crate::backend::envoy::{self, v3, v3::pb};
@@ -16,6 +18,7 @@ use crate::order::Gather as _;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use pb::hcm::HttpConnectionManager;
 
@@ -30,7 +33,7 @@ pub struct EnvoyConfig {
     /// Tables of routes that connection managers ask for by name (RDS). Others stand in their connection managers.
     pub routes: Vec<Placed<pb::route::RouteConfiguration>>,
     /// CDS and the bootstrap's own.
-    pub clusters: Vec<Placed<pb::cluster::Cluster>>,
+    pub clusters: Clusters,
     /// Endpoints that clusters ask for by name (EDS). Others stand in their clusters.
     pub endpoints: Vec<Placed<pb::endpoint::ClusterLoadAssignment>>,
     /// SDS. Key material may be in them: nothing that is shown may come from here unasked.
@@ -93,7 +96,7 @@ impl EnvoyConfig {
         Self {
             listeners: Placed::list(resources.listeners, "/static_resources/listeners"),
             routes: Vec::new(),
-            clusters: Placed::list(resources.clusters, CLUSTERS),
+            clusters: Placed::list(resources.clusters, CLUSTERS).into(),
             endpoints: Vec::new(),
             secrets: Placed::list(resources.secrets, "/static_resources/secrets"),
             runtime,
@@ -116,6 +119,17 @@ impl EnvoyConfig {
     pub fn standing_alone(ir: &Ir, options: &envoy::Options<'_>) -> Self {
         let mut clusters: Vec<Placed<pb::cluster::Cluster>> = Vec::with_capacity(ir.clusters.len() + 4);
         let bootstrap = v3::bootstrap_apart(ir, options, &mut |cluster| {
+            let pointer = format!("{CLUSTERS}/{}", clusters.len());
+            clusters.push(Placed::new(cluster, pointer));
+        });
+        Self { clusters: clusters.into(), ..Self::of_bootstrap(bootstrap) }
+    }
+
+    /// What a gateway gets, as [`EnvoyConfig::of`] has it, where each message of a cluster is made when it is first asked for.
+    #[must_use]
+    pub fn on_demand(ir: &Arc<Ir>) -> Self {
+        let mut clusters = Clusters::on_demand(ir);
+        let bootstrap = v3::bootstrap_around(ir, &envoy::Options::default(), &mut |cluster| {
             let pointer = format!("{CLUSTERS}/{}", clusters.len());
             clusters.push(Placed::new(cluster, pointer));
         });
@@ -149,13 +163,13 @@ impl EnvoyConfig {
     /// A cluster by its name.
     #[must_use]
     pub fn cluster(&self, name: &str) -> Option<&Placed<pb::cluster::Cluster>> {
-        self.clusters.iter().find(|cluster| cluster.message.name == name)
+        self.clusters.get(self.clusters.names().position(|of| of == name)?)
     }
 
     /// Names of the clusters.
     #[must_use]
     pub fn cluster_names(&self) -> BTreeSet<&str> {
-        self.clusters.iter().map(|cluster| cluster.message.name.as_str()).gathered()
+        self.clusters.names().gathered()
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! What must not be here: comparing, and asking a running Envoy.
 
-use super::{EnvoyConfig, Placed};
+use super::{Clusters, EnvoyConfig, Placed};
 use crate::backend::envoy::v3::pb::{self, Any, admin, bootstrap::Bootstrap};
 use crate::order::Order as _;
 use crate::redact::{HeldBack, credentials_of};
@@ -143,7 +143,7 @@ impl Running {
                 self.config.settings = None;
                 let list = |name: &str| format!("{pointer}/bootstrap/static_resources/{name}");
                 place(&mut self.config.listeners, &list("listeners"));
-                place(&mut self.config.clusters, &list("clusters"));
+                place(self.config.clusters.all_mut(), &list("clusters"));
                 place(&mut self.config.secrets, &list("secrets"));
             } else if let Some(found) = unpack::<admin::ListenersConfigDump>(&part) {
                 self.listeners(found, &pointer);
@@ -202,7 +202,7 @@ impl Running {
     }
 
     fn clusters(&mut self, dump: admin::ClustersConfigDump, pointer: &str) {
-        self.config.clusters.clear();
+        self.config.clusters = Clusters::default();
         let one = |of: Option<Any>, pointer: String| of.and_then(|of| unpack(&of)).map(|message| Placed::new(message, pointer));
         for (at, of) in dump.static_clusters.into_iter().enumerate() {
             self.config.clusters.extend(one(of.cluster, format!("{pointer}/static_clusters/{at}/cluster")));

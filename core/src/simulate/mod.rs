@@ -95,7 +95,8 @@ pub struct Gateway<'a> {
     /// By the address of the message.
     tables: HashMap<usize, Table<'a>>,
     by_name: HashMap<&'a str, usize>,
-    clusters: HashMap<&'a str, &'a Placed<pb::cluster::Cluster>>,
+    /// Their places in the configuration's list.
+    clusters: HashMap<&'a str, usize>,
     /// Endpoints that clusters ask for by name.
     endpoints: HashMap<&'a str, &'a pb::endpoint::ClusterLoadAssignment>,
 }
@@ -124,8 +125,8 @@ impl<'a> Gateway<'a> {
             by_name.entry(table.message.name.as_str()).or_insert_with(|| address(&table.message));
         }
         let (mut clusters, mut endpoints) = (HashMap::default(), HashMap::default());
-        for cluster in &config.clusters {
-            clusters.entry(cluster.message.name.as_str()).or_insert(cluster);
+        for (at, name) in config.clusters.names().enumerate() {
+            clusters.entry(name).or_insert(at);
         }
         for of in &config.endpoints {
             endpoints.entry(of.message.cluster_name.as_str()).or_insert(&of.message);
@@ -162,7 +163,7 @@ impl<'a> Gateway<'a> {
     }
 
     pub(crate) fn cluster(&self, name: &str) -> Option<&'a Placed<pb::cluster::Cluster>> {
-        self.clusters.get(name).copied()
+        self.config.clusters.get(*self.clusters.get(name)?)
     }
 
     /// The endpoints of a cluster as far as they are known.

@@ -1,4 +1,4 @@
-//! What Envoys get, as messages: each is made once, when it is first needed. With tens of thousands of clusters it takes more memory than all else.
+//! What Envoys get, as messages: each is made once, when it is first needed, and so is each of its clusters, of which there may be tens of thousands.
 //!
 //! What must not be here: what is done with it.
 
@@ -16,7 +16,7 @@ impl Configs {
         if let Some((_, known)) = self.0.iter().find(|(of, _)| Arc::ptr_eq(of, ir)) {
             return known.clone();
         }
-        let config = Arc::new(EnvoyConfig::of(ir));
+        let config = Arc::new(EnvoyConfig::on_demand(ir));
         self.0.push((ir.clone(), config.clone()));
         config
     }

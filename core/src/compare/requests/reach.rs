@@ -5,7 +5,7 @@
 use super::Reaches;
 use super::residue::{Residue, residue};
 use crate::backend::envoy::v3::pb;
-use crate::envoy_config::Placed;
+use crate::envoy_config::{Clusters, Placed};
 use crate::order::{Gather as _, Order as _};
 use crate::simulate::{Gateway, aggregated, endpoint_address, is_unhealthy};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -100,10 +100,10 @@ pub(super) fn settings(gateways: [&Gateway<'_>; 2], names: [&str; 2]) -> Vec<(Re
 }
 
 /// Names under which the sides have other things.
-pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a [Placed<Cluster>]; 2]) -> BTreeSet<&'a str> {
+pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a Clusters; 2]) -> BTreeSet<&'a str> {
     let [old, new] = sides;
     let mut out = BTreeSet::new();
-    for placed in old {
+    for placed in old.iter() {
         let cluster = &placed.message;
         match after.cluster(&cluster.name).map(|placed| &placed.message) {
             Some(other) if cluster == other && aggregated(cluster).is_none() && before.endpoints(cluster) == after.endpoints(other) => {}
@@ -113,7 +113,7 @@ pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a
             _ => drop(out.insert(cluster.name.as_str())),
         }
     }
-    out.extend(new.iter().map(|placed| placed.message.name.as_str()).filter(|name| before.cluster(name).is_none()));
+    out.extend(new.names().filter(|name| before.cluster(name).is_none()));
     out
 }
 

@@ -54,7 +54,7 @@ fn config(hosts: Vec<VirtualHost>) -> EnvoyConfig {
     let table = RouteConfiguration { virtual_hosts: hosts, ..RouteConfiguration::default() };
     EnvoyConfig {
         listeners: Placed::list([listener(8080, table)], "/static_resources/listeners"),
-        clusters: Placed::list(["one", "two", "three"].map(|name| cluster(name, name)), "/static_resources/clusters"),
+        clusters: Placed::list(["one", "two", "three"].map(|name| cluster(name, name)), "/static_resources/clusters").into(),
         ..EnvoyConfig::default()
     }
 }
@@ -282,7 +282,7 @@ fn requests_that_change_alike_are_reported_together() {
 fn a_cluster_under_another_name_is_the_same() {
     let side = |name: &str, address: &str| {
         let mut config = config(Vec::from([host("a.org", Vec::from([route("/", name, 3)]))]));
-        config.clusters = Placed::list([cluster(name, address)], "/static_resources/clusters");
+        config.clusters = Placed::list([cluster(name, address)], "/static_resources/clusters").into();
         config
     };
     let found = compared(&side("one", "x"), &side("two", "x"));
@@ -292,7 +292,7 @@ fn a_cluster_under_another_name_is_the_same() {
     assert_eq!((change.differences[0].before.as_deref(), change.differences[0].after.as_deref()), (Some("x:80"), Some("y:80")));
     // Settings of what is reached count too.
     let mut slow = side("one", "x");
-    slow.clusters[0].message.connect_timeout = Some(pb::Duration { seconds: 7, nanos: 0 });
+    slow.clusters.all_mut()[0].message.connect_timeout = Some(pb::Duration { seconds: 7, nanos: 0 });
     let found = compared(&side("one", "x"), &slow);
     assert_eq!(found.changes[0].differences[0].what, "cluster.connect_timeout");
 }
@@ -370,7 +370,7 @@ fn a_new_host_is_reported_with_its_destination() {
 fn without_a_listener_on_either_side_nothing_is_claimed_of_requests() {
     let of = |address: &str| EnvoyConfig {
         listeners: Vec::new(),
-        clusters: Placed::list([cluster("c", address)], "/static_resources/clusters"),
+        clusters: Placed::list([cluster("c", address)], "/static_resources/clusters").into(),
         ..config(Vec::new())
     };
     let found = compared(&of("10.0.0.1"), &of("10.0.0.2"));
@@ -408,7 +408,7 @@ fn what_changes_of_a_cluster_within_a_cluster_is_a_change() {
         };
         let last = pb::cluster::Cluster { connect_timeout: Some(pb::Duration { seconds, nanos: 0 }), ..cluster("three", "three") };
         let clusters = [cluster("two", "two"), last, aggregate];
-        EnvoyConfig { clusters: Placed::list(clusters, "/static_resources/clusters"), ..config }
+        EnvoyConfig { clusters: Placed::list(clusters, "/static_resources/clusters").into(), ..config }
     };
     let side = |seconds| with_failover(config(Vec::from([host("*", Vec::from([route("/", "all", 1)]))])), seconds);
     assert!(compared(&side(1), &side(1)).is_empty());

@@ -22,7 +22,7 @@ pub fn graph_of(config: &EnvoyConfig) -> Graph {
     for listener in &config.listeners {
         builder.listener(&listener.message);
     }
-    for cluster in &config.clusters {
+    for cluster in config.clusters.iter() {
         builder.cluster(&cluster.message);
     }
     builder.graph

@@ -28,9 +28,21 @@ pub fn bootstrap(ir: &Ir, options: &Options<'_>) -> pb::bootstrap::Bootstrap {
 
 /// The same with its clusters apart, one after the other. There may be tens of thousands, each of which takes kilobytes.
 pub fn bootstrap_apart(ir: &Ir, options: &Options<'_>, each: &mut dyn FnMut(pb::cluster::Cluster)) -> pb::bootstrap::Bootstrap {
+    (0..ir.clusters.len()).filter_map(|at| cluster_at(ir, at, options)).for_each(&mut *each);
+    bootstrap_around(ir, options, each)
+}
+
+/// One of the IR's clusters, as the bootstrap has it.
+#[must_use]
+pub fn cluster_at(ir: &Ir, at: usize, options: &Options<'_>) -> Option<pb::cluster::Cluster> {
+    let cx = &Context::new(ir, &Options { document: Document::Bootstrap, ..*options });
+    Some(cluster::cluster(ir.clusters.get(at)?, cx, &mut Trace::off()))
+}
+
+/// The bootstrap without its clusters; `each` gets those that the IR's clusters have behind them.
+pub fn bootstrap_around(ir: &Ir, options: &Options<'_>, each: &mut dyn FnMut(pb::cluster::Cluster)) -> pb::bootstrap::Bootstrap {
     let cx = &Context::new(ir, &Options { document: Document::Bootstrap, ..*options });
     let t = &mut Trace::off();
-    ir.clusters.iter().for_each(|of| each(cluster::cluster(of, cx, t)));
     start::own_clusters(ir).into_iter().for_each(|of| each(cluster::cluster(of, cx, t)));
     verbatim::clusters(&ir.delivery.verbatim, cx).iter().for_each(|of| each(verbatim::message(of)));
     start::server_cluster(ir, cx, t).into_iter().for_each(each);
