@@ -42,7 +42,7 @@ pub enum Why {
     NotWatched,
     /// The controller does not know the kind.
     UnknownKind,
-    /// Another program reads it, in whose place Chancery does not stand.
+    /// Another program reads it, which Chancery does not simulate.
     NotCovered,
     /// Nothing in use refers to it.
     NeverReferenced,

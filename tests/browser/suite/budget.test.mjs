@@ -18,6 +18,8 @@ const mappings = (count) =>
 const MOST = { ambassador: 1_380_000, consul: 1_390_000, contour: 1_450_000, ingress: 1_200_000 };
 // With what is loaded in the background, for use without a network.
 const MOST_IN_ALL = 2_010_000;
+// Megabytes of a tab with 5 MB of YAML; 600 is the goal.
+const MOST_MEMORY = { Mappings: 600, HTTPProxies: 600 };
 const LATER = /^format\.js$|^codes\.txt$|_(seldom|more|rest|host)\.wasm$/;
 
 describe("bytes", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and is not small" }, () => {
@@ -73,23 +75,71 @@ const taken = async () => {
   return Math.max(...(await Promise.all(sizes)));
 };
 
+// The same once it grows no more: the page asks for some views when nobody waits for an answer.
+const settled = async () => {
+  let [most, since] = [0, Date.now()];
+  while (Date.now() - since < 2500) {
+    await new Promise((done) => setTimeout(done, 250));
+    const now = await taken();
+    if (now > most * 1.01) [most, since] = [now, Date.now()];
+  }
+  return most;
+};
+
+const LISTENER = `---
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http, namespace: shop}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+`;
+const PROXY = (at) => `---
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata:
+  name: p${at}
+  namespace: shop
+spec:
+  virtualhost: {fqdn: s${at}.example.com}
+  routes:
+  - conditions: [{prefix: /a}]
+    services: [{name: s${at}, port: 80}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: s${at}, namespace: shop}
+spec: {ports: [{port: 80}]}
+`;
+// As many as 5 MB hold.
+const proxies = () => Array.from({ length: Math.ceil(5_000_000 / PROXY(10_000).length) }, (_, at) => PROXY(at)).join("");
+const LARGE = {
+  Mappings: () => LISTENER + mappings(Math.ceil((5_000_000 * 1000) / mappings(1000).length)),
+  HTTPProxies: proxies,
+};
+
 describe("memory", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and is not small" }, () => {
-  test("a tab takes at most 150 MB with the example, and 600 MB with 5 MB of YAML", async () => {
-    const { page, close } = await site.visit();
-    const few = await taken();
-    const count = Math.ceil((5_000_000 * 1000) / mappings(1000).length);
-    await load(page, { "many.yaml": mappings(count) });
-    await page.locator(".status", { hasText: `${count} resources` }).waitFor();
-    let many = 0;
-    for (const view of ["routes", "findings", "try", "graph"]) {
-      await show(page, view);
-      many = Math.max(many, await taken());
-    }
-    console.log(`${few.toFixed(0)} MB with the example (goal 150), ${many.toFixed(0)} MB with 5 MB of YAML (goal 600)`);
-    assert.ok(few <= 150, `${few} MB with the example`);
-    assert.ok(many <= 600, `${many} MB with 5 MB of YAML`);
+  test("a tab takes at most 150 MB with the example", async () => {
+    const { close } = await site.visit();
+    const few = await settled();
+    console.log(`${few.toFixed(0)} MB with the example (goal 150)`);
+    assert.ok(few <= 150, `${few} MB`);
     await close();
   });
+
+  for (const [name, text] of Object.entries(LARGE)) {
+    test(`a tab takes at most ${MOST_MEMORY[name]} MB with 5 MB of ${name}`, async () => {
+      const { page, close } = await site.visit();
+      await load(page, { "many.yaml": text() });
+      await page.locator(".status", { hasText: /\d{5} resources/ }).waitFor();
+      let most = await settled();
+      for (const view of ["routes", "findings", "try", "graph"]) {
+        await show(page, view);
+        most = Math.max(most, await settled());
+      }
+      console.log(`${most.toFixed(0)} MB with 5 MB of ${name} (goal 600)`);
+      assert.ok(most <= MOST_MEMORY[name], `${most} MB`);
+      await close();
+    });
+  }
 });
 
 describe("budgets", () => {

@@ -167,7 +167,7 @@ impl Asking {
         let Some(first) = called.first() else {
             let holds_for_all = |kind: Kind| matches!(kind, Kind::ProxyDefaults | Kind::Mesh | Kind::ServiceIntentions);
             if let Some(first) = entries.iter().find(|entry| holds_for_all(entry.kind)).filter(|_| self.out.is_empty()) {
-                let notice = format!("nothing is registered in the input; a service `{client}` is assumed that shows what holds for all");
+                let notice = format!("nothing is registered in the input; a service `{client}` is assumed, to show what applies to all services");
                 self.local(first, client, Vec::new(), notice);
             }
             return;

@@ -7,7 +7,7 @@ use super::options::{Controller, Options};
 use super::provision::CONTROLLER;
 use super::settings::{CONFIG_MAP, Flags};
 use crate::diagnostic::{Diagnostic, Findings, codes};
-use crate::dialect::gateway_api::whose::Owners;
+use crate::dialect::gateway_api::owners::Owners;
 use crate::dialect::kubernetes::at_name;
 use crate::resource::{Object, Objects};
 use crate::text::Node;

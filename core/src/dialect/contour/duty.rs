@@ -8,7 +8,7 @@ use super::provision::CONTROLLER;
 use super::source::Source;
 use crate::compilation::{Ledger, State, Why};
 use crate::dialect::gateway_api::attachment;
-use crate::dialect::gateway_api::whose::Owners;
+use crate::dialect::gateway_api::owners::Owners;
 use alloc::format;
 use alloc::string::String;
 
@@ -27,7 +27,7 @@ const KINDS: [(Kind, &str); 8] = [
 /// Those that are served at a Gateway.
 const ROUTES: [Kind; 4] = [Kind::HttpRoute, Kind::GrpcRoute, Kind::TlsRoute, Kind::TcpRoute];
 
-/// What is said of a route that is served at none.
+/// Why a route without a Gateway is not served.
 pub const NO_PARENT: &str = "it names no Gateway in `parentRefs`";
 
 /// Tells the ledger of everything that is somebody else's.
@@ -42,7 +42,7 @@ pub fn tell(source: &Source<'_>, ledger: &mut Ledger) {
     }
 }
 
-/// Whose the classes, Gateways and routes of a cluster are.
+/// Which controllers the classes, Gateways and routes of a cluster belong to.
 pub fn owners<'a>(cluster: &'a Cluster<'_>, controller: &'a str) -> Owners<'a> {
     Owners::of([Kind::GatewayClass, Kind::Gateway].into_iter().flat_map(|kind| cluster.all(kind)).map(|admitted| admitted.object), controller)
 }

@@ -12,10 +12,10 @@ pub mod conflicts;
 pub mod grant;
 pub mod hostname;
 pub mod order;
+pub mod owners;
 pub mod relations;
 pub mod status;
 pub mod wanted;
-pub mod whose;
 
 /// The group of all its kinds.
 pub const GROUP: &str = "gateway.networking.k8s.io";

@@ -40,7 +40,7 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     for check in [fields::check, values::check, proxies::check, intentions::check, chains::check, gateways::check] {
         check(&mut mesh);
     }
-    // Of what the input holds none, the rest may be elsewhere.
+    // Where the input has no such entry at all, it may be elsewhere.
     let has = |kind: &str| mesh.state.instances.iter().any(|instance| instance.kind == kind);
     let is_part = Assumptions::of(&of.side.options).of_others() != Missing::Error;
     let (entries, gateways) = (gateways::KINDS.iter().any(|kind| mesh.entries(*kind).next().is_some()), has("mesh-gateway"));
@@ -48,7 +48,7 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     for finding in mesh.found.iter_mut().filter(|finding| is_part && absent.iter().any(|(code, held)| !held && finding.code == *code)) {
         finding.severity = Severity::Notice;
     }
-    // A field that is refused is that.
+    // A field that is refused already needs no second finding.
     let at = |finding: &Diagnostic| if let Place::Node { object, node, .. } = finding.place { Some((object, node.0)) } else { None };
     let told: HashSet<_> = of.diagnostics().filter_map(at).collect();
     mesh.found.retain(|finding| finding.code != &codes::ENTERPRISE_FIELD || at(finding).is_none_or(|at| !told.contains(&at)));

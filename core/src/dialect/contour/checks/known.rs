@@ -106,7 +106,7 @@ fn ports(service: &Object) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for node in annotations {
         for word in node.as_str().unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty() && !is_one(word)) {
-            let message = format!("the Service has no port `{word}`, so nothing comes of it");
+            let message = format!("the Service has no port `{word}`, so the annotation does nothing for it");
             let finding = Diagnostic::new(&codes::UNKNOWN_VALUE, message, Place::value(service.id, node.id)).about(service.key.clone());
             found.push(finding.help("name its ports by their names or numbers, not by `targetPort`"));
         }

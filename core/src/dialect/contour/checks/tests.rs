@@ -101,7 +101,7 @@ fn protocols_of_ports_that_are_not_there_are_said() {
         found(&text).iter().map(|finding| finding.message.to_string()).collect()
     };
     assert_eq!(service("grpc, 90", "http"), NOTHING);
-    assert_eq!(service("9090", "http"), ["the Service has no port `9090`, so nothing comes of it"]);
+    assert_eq!(service("9090", "http"), ["the Service has no port `9090`, so the annotation does nothing for it"]);
     assert_eq!(service("90", "h2c"), ["Contour does not know `h2c` here, and takes the port for plain HTTP"]);
     for known in ["https", "kubernetes.io/ws", "mysql"] {
         assert_eq!(service("90", known), NOTHING, "{known}");

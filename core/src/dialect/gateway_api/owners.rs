@@ -1,4 +1,4 @@
-//! Whose a Gateway or a route is, where the input says that it is another controller's.
+//! Which controller a Gateway or a route belongs to, where the input says that it is another one's.
 //!
 //! What must not be here: what a controller does about it.
 
@@ -36,7 +36,7 @@ impl<'o> Owners<'o> {
         Self { controller, classes, gateways }
     }
 
-    /// The other controller whose the object is: its name, or a word by which it is known.
+    /// The other controller that the object belongs to: its name, or a word by which it is known.
     pub fn other(&self, object: &Object) -> Option<String> {
         match &*object.key.kind {
             _ if *object.key.group != *GROUP => None,
@@ -54,8 +54,8 @@ impl<'o> Owners<'o> {
         }
     }
 
-    /// A route is whose all its Gateways are. Where none of them is there, it is whose kinds its backends and filters are of. A mesh takes routes of
-    /// Services.
+    /// A route belongs to another controller if all its Gateways do. Where none of them is in the input, the kinds of its backends and filters decide.
+    /// Routes of Services belong to a mesh.
     fn of_route<'r>(&self, route: &'r Object) -> Option<String> {
         let here = route.key.namespace.as_deref().unwrap_or_default();
         let parents = route.root.at(&["spec", "parentRefs"]).and_then(Node::as_array).map_or(&[][..], Vec::as_slice);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_is_whose_all_its_gateways_are() {
+    fn a_route_belongs_to_another_controller_if_all_its_gateways_do() {
         let class =
             "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: theirs}\nspec: {controllerName: example.com/c}\n---\n";
         let (theirs, ours) = (format!("{class}{}", gateway("a", "theirs")), gateway("b", "ours"));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_without_its_gateway_is_whose_its_backends_are() {
+    fn the_backends_of_a_route_without_its_gateway_say_whose_it_is() {
         let route = |group: &str| {
             format!(
                 "{ROUTE}spec: {{parentRefs: [{{name: a}}], rules: [{{backendRefs: [{{name: s}}, {{group: {group}, kind: MeshService, name: s}}]}}]}}\n"
