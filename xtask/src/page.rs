@@ -26,7 +26,7 @@ const FEATURES: [&str; 6] = ["bulk-memory", "sign-ext", "nontrapping-float-to-in
 
 /// How wasm-opt makes a program small, in this order.
 const SMALL: [&str; 6] = [
-    // Constants stay one segment: the zeros in it pack to less than the places of many segments.
+    // Constants stay in one segment. Many segments need an address each, and brotli packs the zeros between constants to less.
     "--skip-pass=memory-packing",
     // Nothing lies in the first kilobyte, where the stack would end.
     "--low-memory-unused",

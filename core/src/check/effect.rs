@@ -24,11 +24,9 @@ const REFERRED: &[&str] =
 /// Registrations of Consul's services. One that no proxy uses is in order beside others that are in use, and still said.
 const REGISTRATIONS: &[&str] = &["service", "catalog"];
 
-/// Why what is meant for others has no effect.
-const FOR_ANOTHER: [Why; 2] = [Why::OtherController, Why::UnknownKind];
-
+/// Whether a resource has no effect because it is meant for another controller.
 fn is_for_another(row: &LedgerRow) -> bool {
-    FOR_ANOTHER.iter().any(|why| row.why == Some(why.name()))
+    [Why::OtherController, Why::UnknownKind].iter().any(|why| row.why == Some(why.name()))
 }
 
 /// What is known of the whole input.

@@ -106,7 +106,8 @@ fn write_inline(out: &mut String, value: &Value, indent: usize) {
 }
 
 fn write_key(out: &mut String, key: &str) {
-    if is_plain(key) && key != "<<" && key.len() <= 128 {
+    // A document that begins with a key like `a="` would be read as HCL.
+    if is_plain(key) && key != "<<" && key.len() <= 128 && !super::hcl::is_hcl(key) {
         out.push_str(key);
     } else {
         write_quoted(out, key);

@@ -140,6 +140,17 @@ fn a_text_that_looks_like_hcl_reads_back() {
     }
 }
 
+#[test]
+fn a_key_that_looks_like_hcl_reads_back() {
+    for key in ["A=\"", "a=b", "a{", "a \"b\" {"] {
+        let mut object = Object::new();
+        object.insert(key, Node::synthesised(Value::String("\"".into())));
+        let node = Node::synthesised(Value::Object(object));
+        let document = read(&to_yaml(&node));
+        assert_eq!((document.problems.len(), document.root), (0, Some(node)), "{key}");
+    }
+}
+
 proptest! {
     #[test]
     fn every_tree_reads_back(tree in any_tree()) {

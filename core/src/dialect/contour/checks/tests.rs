@@ -89,6 +89,8 @@ fn words_of_retries_are_judged_one_by_one() {
     let [(message, fix)] = &ingress("5xx,gatway-error")[..] else { panic!("one finding") };
     assert!(message.starts_with("Contour does not know `gatway-error` here"), "{message}");
     assert_eq!(fix.as_deref(), Some("\"5xx,gateway-error\""));
+    let [(_, fix)] = &ingress("gateway-error,ateway-error")[..] else { panic!("one finding") };
+    assert_eq!(fix.as_deref(), Some("\"gateway-error,gateway-error\""), "the word itself is replaced, not another that holds it");
 }
 
 #[test]
