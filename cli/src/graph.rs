@@ -25,7 +25,7 @@ pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
     let mut graph = whole(&given)?;
     let mut from = Vec::new();
     for asked in &args.from {
-        from.extend(named(&graph, asked)?.into_iter().map(|node| node.id.clone()));
+        from.extend(named(&graph, asked)?.into_iter().map(|node| node.id.to_string()));
     }
     let mut kinds = args.kind.clone();
     if let Some(unknown) = kinds.iter().find(|kind| !graph.nodes.iter().any(|node| node.is_a(kind))) {

@@ -4,7 +4,8 @@
 
 use super::order::common_ends;
 use crate::explain::OriginView;
-use crate::text::{Limits, Node, Value, parse, to_json};
+use crate::envoy_config::tree_of;
+use crate::text::{Node, Value, to_json};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -50,9 +51,7 @@ pub(super) type Without = &'static [(&'static str, &'static str)];
 
 /// A message as a tree, what is sensitive in it hidden.
 pub(super) fn tree(message: &dyn AnyMessage, without: Without) -> Node {
-    let text = json::to_string_with(message, &json::Style::COMPACT.redact().without(without));
-    let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
-    parse(&text, &limits).root.unwrap_or_else(|| Node::synthesised(Value::Null))
+    tree_of(message, &json::Style::COMPACT.redact().without(without))
 }
 
 /// A value in few words.

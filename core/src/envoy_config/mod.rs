@@ -6,9 +6,11 @@
 //!
 //! What must not be here: what a message means, and reading of files.
 
+mod by_pointer;
 mod clusters;
 mod running;
 
+pub use by_pointer::{ByPointer, tree_of};
 pub use clusters::Clusters;
 pub use running::{Accepted, Refused, Running};
 

@@ -161,7 +161,7 @@ pub fn way_of_app_gateway(report: &AppGatewayReport, story: &Graph) -> Vec<Strin
         node.lane.is_some() && edges.any(|edge| rules.contains(&edge.to.as_str()))
     };
     let passed = story.nodes.iter().filter(|node| is_rule(node) || serves(node) || leads_there(node));
-    passed.map(|node| node.id.clone()).collect()
+    passed.map(|node| node.id.to_string()).collect()
 }
 
 fn named_parts(journey: &Journey) -> Vec<(&'static str, String)> {

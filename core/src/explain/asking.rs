@@ -2,39 +2,40 @@
 //!
 //! What must not be here: whether another route takes it before; trying it tells.
 
-use super::{RouteRow, get};
+use super::RouteRow;
+use crate::envoy_config::{ByPointer, EnvoyConfig, tree_of};
 use crate::re2::language::{Language, TextShape, texts};
 use crate::simulate::WrittenRequest;
 use crate::text::Node;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use chancery_envoy_api::json;
 
 /// At most this many states of an expression are gone through for a text that it matches.
 const MOST_STATES: usize = 10_000;
 
-/// A request that a route takes: the route at `pointer`, or else the first one that somebody wrote and that forwards. `root` is Envoy's bootstrap.
+/// A request that a route takes: the route at `pointer`, or else the first one that somebody wrote and that forwards. `config` is what Envoy gets.
 /// `None` where no route takes HTTP.
 #[must_use]
-pub fn asking(rows: &[RouteRow], pointer: Option<&str>, root: &Node) -> Option<WrittenRequest> {
+pub fn asking(rows: &[RouteRow], pointer: Option<&str>, config: &EnvoyConfig) -> Option<WrittenRequest> {
+    let parts = &ByPointer::of(config);
     let several = rows.iter().any(|row| rows.first().is_some_and(|first| first.address != row.address));
     if let Some(pointer) = pointer {
-        return request_for(rows.iter().find(|row| row.pointer == pointer)?, several, root);
+        return request_for(rows.iter().find(|row| row.pointer == pointer)?, several, parts);
     }
     // What listens at one address alone gets nothing that does not name its port.
     let at_one = |row: &RouteRow| several && !["0.0.0.0:", ":::", "[::]:"].iter().any(|any| row.address.starts_with(any));
-    let written = || rows.iter().filter(|row| !row.made_by.is_empty()).filter_map(|row| Some((row, request_for(row, at_one(row), root)?)));
+    let written = || rows.iter().filter(|row| !row.made_by.is_empty()).filter_map(|row| Some((row, request_for(row, at_one(row), parts)?)));
     // One without headers is what people would try first.
     let plain = written().find(|(row, request)| row.action == "forward" && request.headers.is_empty());
     plain.or_else(|| written().next()).map(|(_, request)| request)
 }
 
 /// A request for a route; nothing where it takes no HTTP.
-fn request_for(row: &RouteRow, several: bool, root: &Node) -> Option<WrittenRequest> {
-    let matcher = get(root, &row.pointer)?.get("match")?;
-    let chain = row.pointer.split_once("/filters/").and_then(|(chain, _)| get(root, chain));
-    let of_chain =
-        chain.and_then(|chain| chain.at(&["filter_chain_match", "server_names"])).and_then(Node::as_array).and_then(|names| names.first()?.as_str());
+fn request_for(row: &RouteRow, several: bool, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
+    let matcher = &tree_of(parts.route(&row.pointer)?.r#match.as_ref()?, &json::Style::COMPACT);
+    let of_chain = parts.chain(&row.pointer).and_then(|chain| chain.filter_chain_match.as_ref()?.server_names.first()).map(String::as_str);
     let domain = row.domains.iter().map(|domain| domain.as_str()).find(|domain| !domain.ends_with(".*")).unwrap_or("*");
     let host = if domain == "*" { of_chain.unwrap_or("example.com") } else { domain };
     let scheme = if row.chain.starts_with("TLS") { "https" } else { "http" };

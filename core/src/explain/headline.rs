@@ -3,15 +3,17 @@
 //! What must not be here: the steps on the way.
 
 use super::graph::{TRANSPORT, id_of};
-use super::{Graph, GraphNode, NodeKind, RouteReport, get};
+use super::{Graph, GraphNode, NodeKind, RouteReport};
+use crate::backend::envoy::v3::pb;
+use crate::envoy_config::{ByPointer, EnvoyConfig};
 use crate::order::{Gather as _, Order as _};
 use crate::simulate::{Ending, Outcome, Request, Simulation, percent};
-use crate::text::Node;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use hashbrown::HashMap;
+use pb::matcher::string_matcher::MatchPattern;
 
 /// Places in the columns of a story.
 const HOST: u8 = 1;
@@ -19,9 +21,10 @@ const RULE: u8 = 2;
 const SERVICE: u8 = 3;
 
 /// Where the requests that are like this one go: clusters by name, each with its share in percent, the largest first. Routes that take a fraction of
-/// the requests come before the one that takes the rest. `root` is Envoy's bootstrap.
+/// the requests come before the one that takes the rest. `config` is what Envoy gets.
 #[must_use]
-pub fn shares(simulation: &Simulation, root: &Node) -> Vec<(String, f64)> {
+pub fn shares(simulation: &Simulation, config: &EnvoyConfig) -> Vec<(String, f64)> {
+    let parts = ByPointer::of(config);
     let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.as_str());
     let (mut left, mut out) = (100.0, Vec::<(String, f64)>::new());
     let mut add = |name: String, share: f64| match out.iter_mut().find(|(known, _)| *known == name) {
@@ -31,8 +34,8 @@ pub fn shares(simulation: &Simulation, root: &Node) -> Vec<(String, f64)> {
     for tried in simulation.tried.iter().filter(|tried| !tried.matched) {
         let by_share = tried.failed.as_ref().is_some_and(|failed| failed.matcher == "runtime_fraction");
         let (Some(host), true) = (host, by_share) else { continue };
-        let Some(route) = get(root, &format!("{host}/routes/{}", tried.index)) else { continue };
-        if let (Some(cluster), Some(takes)) = (route.at(&["route", "cluster"]).and_then(Node::as_str), fraction(route)) {
+        let Some(route) = parts.route(&format!("{host}/routes/{}", tried.index)) else { continue };
+        if let (Some(cluster), Some(takes)) = (cluster_of(route), fraction(route)) {
             let share = left * takes;
             left -= share;
             add(cluster.to_string(), share);
@@ -45,21 +48,33 @@ pub fn shares(simulation: &Simulation, root: &Node) -> Vec<(String, f64)> {
     out
 }
 
+/// The cluster that a route sends to, where it is one alone.
+fn cluster_of(route: &pb::route::Route) -> Option<&str> {
+    use pb::route::{route::Action, route_action::ClusterSpecifier};
+    match route.action.as_ref()? {
+        Action::Route(to) => match to.cluster_specifier.as_ref()? {
+            ClusterSpecifier::Cluster(name) => Some(name),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The fraction of requests that a route takes, from 0 to 1.
-fn fraction(route: &Node) -> Option<f64> {
-    let of = route.at(&["match", "runtime_fraction", "default_value"])?;
-    let numerator = of.get("numerator").and_then(Node::as_f64).unwrap_or_default();
-    let denominator = match of.get("denominator").and_then(Node::as_str) {
-        Some("TEN_THOUSAND") => 10_000.0,
-        Some("MILLION") => 1_000_000.0,
-        _ => 100.0,
+fn fraction(route: &pb::route::Route) -> Option<f64> {
+    use pb::kind::fractional_percent::DenominatorType;
+    let of = route.r#match.as_ref()?.runtime_fraction.as_ref()?.default_value.as_ref()?;
+    let denominator = match of.denominator() {
+        DenominatorType::Hundred => 100.0,
+        DenominatorType::TenThousand => 10_000.0,
+        DenominatorType::Million => 1_000_000.0,
     };
-    Some((numerator / denominator).clamp(0.0, 1.0))
+    Some((f64::from(of.numerator) / denominator).clamp(0.0, 1.0))
 }
 
 /// The line. `story` names clusters as the user does.
 #[must_use]
-pub fn headline(report: &RouteReport, request: &Request, root: &Node, story: &Graph) -> String {
+pub fn headline(report: &RouteReport, request: &Request, config: &EnvoyConfig, story: &Graph) -> String {
     let simulation = &report.simulation;
     if request.tls && matches!(simulation.outcome, Outcome::Reset | Outcome::NoFilterChain) {
         return no_tls(simulation);
@@ -67,7 +82,7 @@ pub fn headline(report: &RouteReport, request: &Request, root: &Node, story: &Gr
     if simulation.outcome != Outcome::Forward {
         return Ending::of(simulation).told();
     }
-    let all = shares(simulation, root);
+    let all = shares(simulation, config);
     let one = |(cluster, share): &(String, f64)| {
         let name = service_name(story, cluster);
         if all.len() > 1 { format!("{} % {name}", percent(*share)) } else { name }
@@ -134,24 +149,24 @@ fn clusters_of(node: &GraphNode) -> impl Iterator<Item = &str> {
 
 /// The nodes of a story that the request passes, by their ids.
 #[must_use]
-pub fn way(report: &RouteReport, root: &Node, story: &Graph) -> Vec<String> {
+pub fn way(report: &RouteReport, config: &EnvoyConfig, story: &Graph) -> Vec<String> {
     let simulation = &report.simulation;
     let made = |of: &str| {
         let origins = report.origins.iter().filter(|origin| origin.of == of).filter_map(|origin| origin.origin.resource.clone());
         origins.map(|resource| id_of(&resource)).gathered::<BTreeSet<_>>()
     };
-    let clusters = shares(simulation, root);
+    let clusters = shares(simulation, config);
     let route = simulation.route.as_ref().map(|route| route.path.clone()).unwrap_or_default();
     let path = route.rsplit(' ').next().unwrap_or_default().to_string();
     let (listener, host, rule) = (made("listener"), made("virtual_host"), made("route"));
     let is = |node: &GraphNode, of: &BTreeSet<String>| {
-        node.resource.as_ref().is_some_and(|resource| of.contains(&id_of(resource))) || node.stands_for.iter().any(|id| of.contains(id))
+        node.resource.as_ref().is_some_and(|resource| of.contains(&id_of(resource))) || node.stands_for.iter().any(|id| of.contains(id.as_str()))
     };
     // Rules of one resource may have the same path, and differ in what else they ask for.
     let of_path = |node: &GraphNode| {
         node.kind == NodeKind::Route && is(node, &rule) && node.label.lines().next().is_some_and(|of| of.trim_end_matches('*').ends_with(&path))
     };
-    let asked = asked_by(simulation, root);
+    let asked = asked_by(simulation, config);
     let asks_it = |node: &GraphNode| node.rule.as_ref().is_some_and(|rule| is_same(&rule.conditions, &asked));
     let is_told_apart = story.nodes.iter().any(|node| node.lane == Some(RULE) && of_path(node) && asks_it(node));
     let passes = |node: &&GraphNode| match node.lane {
@@ -161,21 +176,34 @@ pub fn way(report: &RouteReport, root: &Node, story: &Graph) -> Vec<String> {
         Some(_) => is(node, &listener) || simulation.listener.as_ref().is_some_and(|name| node.id.ends_with(&format!("listener:{name}"))),
         None => false,
     };
-    story.nodes.iter().filter(passes).map(|node| node.id.clone()).collect()
+    story.nodes.iter().filter(passes).map(|node| node.id.to_string()).collect()
 }
 
 /// What the route that a request takes asks for besides host, path and transport: names, each with the value that it must be.
-fn asked_by<'n>(simulation: &Simulation, root: &'n Node) -> Vec<(String, Option<&'n str>)> {
+fn asked_by<'c>(simulation: &Simulation, config: &'c EnvoyConfig) -> Vec<(String, Option<&'c str>)> {
+    use pb::route::{header_matcher::HeaderMatchSpecifier, query_parameter_matcher::QueryParameterMatchSpecifier};
     let host = simulation.places.iter().find(|place| place.of == "virtual_host");
-    let route = host.zip(simulation.route.as_ref()).and_then(|(host, route)| get(root, &format!("{}/routes/{}", host.pointer, route.index)));
-    let items = |field: &str| route.and_then(|route| route.at(&["match", field])).and_then(Node::as_array).into_iter().flatten();
-    let name = |of: &'n Node| of.get("name").and_then(Node::as_str).unwrap_or_default();
-    let exact = |of: &'n Node| of.at(&["string_match", "exact"]).and_then(Node::as_str);
-    let headers = items("headers").filter(|of| !matches!(name(of), TRANSPORT | ":authority"));
-    let headers = headers.map(|of| (name(of).trim_start_matches(':').to_string(), exact(of)));
-    let queries = items("query_parameters").map(|of| (format!("?{}", name(of)), exact(of)));
-    let grpc = route.and_then(|route| route.at(&["match", "grpc"])).map(|_| ("gRPC".to_string(), None));
-    headers.chain(queries).chain(grpc).collect()
+    let route = host.zip(simulation.route.as_ref()).map(|(host, route)| format!("{}/routes/{}", host.pointer, route.index));
+    let Some(asks) = route.and_then(|pointer| ByPointer::of(config).route(&pointer)?.r#match.as_ref()) else { return Vec::new() };
+    let exact = |of: &'c pb::matcher::StringMatcher| match of.match_pattern.as_ref()? {
+        MatchPattern::Exact(text) => Some(text.as_str()),
+        _ => None,
+    };
+    let headers = asks.headers.iter().filter(|of| !matches!(of.name.as_str(), TRANSPORT | ":authority")).map(|of| {
+        let value = match of.header_match_specifier.as_ref() {
+            Some(HeaderMatchSpecifier::StringMatch(text)) => exact(text),
+            _ => None,
+        };
+        (of.name.trim_start_matches(':').to_string(), value)
+    });
+    let queries = asks.query_parameters.iter().map(|of| {
+        let value = match of.query_parameter_match_specifier.as_ref() {
+            Some(QueryParameterMatchSpecifier::StringMatch(text)) => exact(text),
+            _ => None,
+        };
+        (format!("?{}", of.name), value)
+    });
+    headers.chain(queries).chain(asks.grpc.as_ref().map(|_| ("gRPC".to_string(), None))).collect()
 }
 
 /// Whether the conditions of a rule, in words, are these.

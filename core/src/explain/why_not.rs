@@ -5,7 +5,7 @@
 use super::finding::{EditView, FixView};
 use super::route::{RouteReport, TracedGateway};
 use super::{
-    Finding, OriginView, Positions, ResourceRef, RouteRow, Span, Viewed, asking, asking_app_gateway, findings, ledger_of, route_app_gateway, routes,
+    Finding, OriginView, Positions, ResourceRef, RouteRow, Span, asking, asking_app_gateway, findings, ledger_of, route_app_gateway, routes,
     routes_of_app_gateway,
 };
 use crate::backend::envoy::{self, v3::Emitted};
@@ -13,7 +13,7 @@ use crate::compilation::{Ahead, AppGatewayRef, Compilation, GatewayRef, SideRef}
 use crate::envoy_config::EnvoyConfig;
 use crate::resource::{Object, ObjectId};
 use crate::simulate::{Outcome, WrittenRequest};
-use crate::text::{Node, Str, TextRange};
+use crate::text::{Str, TextRange};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -111,7 +111,6 @@ fn cases(gateway: GatewayRef<'_>, positions: &Positions<'_>, of: &ResourceRef, o
     }
     let (config, emitted) = (EnvoyConfig::of(gateway.ir), &mut Emitted::default());
     let map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), emitted);
-    let viewed = Viewed::new(gateway.ir, super::View::Envoy, emitted);
     let ground = TracedGateway { side: gateway.of(), positions, config: &config, map: &map };
     for row in own {
         let rule = name_of(row);
@@ -119,7 +118,7 @@ fn cases(gateway: GatewayRef<'_>, positions: &Positions<'_>, of: &ResourceRef, o
         if known.is_some_and(|at| out.get(at).is_some_and(|case| case.reached)) || (known.is_none() && out.len() >= MOST) {
             continue;
         }
-        let case = case(&ground, &rows, row, &viewed.root, gateway.id.as_str());
+        let case = case(&ground, &rows, row, gateway.id.as_str());
         match known.and_then(|at| out.get_mut(at)) {
             // The same rule at another port, or of the other scheme: one that is reached is enough.
             Some(known) if case.reached => *known = case,
@@ -167,9 +166,9 @@ fn name_of(row: &RouteRow) -> String {
     format!("{}{of}{with}", row.path)
 }
 
-fn case(ground: &TracedGateway<'_>, rows: &[RouteRow], row: &RouteRow, root: &Node, gateway: &str) -> Case {
+fn case(ground: &TracedGateway<'_>, rows: &[RouteRow], row: &RouteRow, gateway: &str) -> Case {
     let mut case = Case { rule: name_of(row), pointer: row.pointer.clone(), gateway: gateway.into(), ..Case::default() };
-    let Some(first) = asking(rows, Some(&row.pointer), root) else {
+    let Some(first) = asking(rows, Some(&row.pointer), ground.config) else {
         case.told.push("It takes no HTTP request.".into());
         return case;
     };

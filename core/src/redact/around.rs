@@ -60,10 +60,13 @@ impl Cover<'_> {
         id
     }
 
-    /// Whether a key without a value follows another without one that names a credential: a slip parted the two, as in `{x-token:,VALUE}`.
+    /// Whether a key without a value follows another without one that names a credential: a slip parted the two, as in `{x-token:,VALUE}`, or in
+    /// `x-token = ""VALUE""`.
     pub(super) fn follows_bare_key(&self, id: NodeId, span: &NodeSpan) -> bool {
         let Some(before) = id.0.checked_sub(1).map(NodeId).filter(|_| !self.key(id).is_empty()) else { return false };
-        let (is_beside, is_bare) = (self.span(before).parent == span.parent, self.span(before).value.slice(self.text).is_empty());
+        let value = self.span(before).value;
+        let is_quoted = || value.slice(self.text) == "\"\"" && value.end == span.key.start;
+        let (is_beside, is_bare) = (self.span(before).parent == span.parent, value.is_empty() || is_quoted());
         let name = bare_key(self.key(before));
         is_beside && is_bare && (is_sensitive_key(name) || names_headers(self.key(span.parent)) && is_sensitive_header(name))
     }

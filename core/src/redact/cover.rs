@@ -510,7 +510,7 @@ impl<'a> Cover<'a> {
             || by_line;
         let is_value =
             || (of_header || below_header) && !is_field_of_header(key) || is_line || self.follows_bare_key(id, span) || self.follows_flag(id, span);
-        if written.is_empty() && !key.is_empty() && is_value() {
+        if matches!(written, "" | "\"\"") && !key.is_empty() && is_value() {
             return self.hide(span.key, Form::Leaf);
         }
         // A value that has a `#` before it is a comment.

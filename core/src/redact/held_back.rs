@@ -42,6 +42,10 @@ impl HeldBack {
                     return;
                 }
                 parts.insert(part.to_string());
+                if part.contains('%') {
+                    // As Envoy has it in a header.
+                    parts.insert(part.replace('%', "%%"));
+                }
                 let in_markup = markup::escaped(part);
                 if in_markup != part {
                     parts.insert(in_markup);

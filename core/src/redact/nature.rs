@@ -248,12 +248,13 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                 }
                 kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));
                 // Of a header that a slip took the name from, its value is the key.
-                let is_alone = matches!(value.value, Value::Null);
+                let is_empty = value.as_str() == Some("");
+                let is_alone = matches!(value.value, Value::Null) || is_empty && !is_plain_key(key);
                 let is_line = at.near_headers && is_line_of_header(key);
                 let is_value = is_alone && (at.broken && at.in_headers || of_header && !is_field_of_header(key) || is_line || follows_name)
                     || is_alone && at.in_tokens && !is_field_of_header(key);
                 let ends_with_flag = || value.as_array().and_then(|items| last_text(items.last()?)).is_some_and(is_sensitive_flag);
-                follows_name = is_alone && is_sensitive_key(bare_key(key)) || ends_with_flag();
+                follows_name = (is_alone || is_empty) && is_sensitive_key(bare_key(key)) || ends_with_flag();
                 // A comma may have parted the name itself.
                 let is_rest = alone_before.take().is_some_and(|before| at.near_headers && is_sensitive_header(&format!("{before}{key}")));
                 alone_before = is_alone.then(|| Str::new(key));

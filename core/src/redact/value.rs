@@ -140,10 +140,7 @@ fn has_user(value: &str) -> bool {
     if value.split_once("://").is_some_and(|(_, rest)| is_split_user(rest)) {
         return true;
     }
-    // A slip may have put the begin of a fragment there.
-    let has_password =
-        |rest: &str| authority(rest).rsplit_once('@').is_some_and(|(user, _)| user.split_once(':').is_some_and(|(_, password)| !password.is_empty()));
-    if value.split("://").skip(1).any(has_password) {
+    if value.split("://").skip(1).any(|rest| password_of(rest).is_some()) {
         return true;
     }
     if value.split_whitespace().any(is_account) {
@@ -186,6 +183,14 @@ fn authority(behind_scheme: &str) -> &str {
     };
     let end = behind_scheme.char_indices().find(|found| ends(*found)).map_or(behind_scheme.len(), |(at, _)| at);
     behind_scheme.get(..end).unwrap_or_default()
+}
+
+/// The password before the host of a URL. A slip may have put another mark in the place of the colon before it.
+fn password_of(behind_scheme: &str) -> Option<&str> {
+    let (user, _) = authority(behind_scheme).rsplit_once('@')?;
+    let parts = |c: char| matches!(c, ':' | '#' | ';' | ',' | '|' | '*' | '&' | '!' | '=' | '`');
+    let (_, password) = user.split_once(':').or_else(|| user.split_once(parts))?;
+    (!password.is_empty()).then_some(password)
 }
 
 /// Whether a blank stands where the colon between a user and a password belongs, as in `user password@host`.
@@ -280,8 +285,7 @@ pub(super) fn parts(value: &str, mut take: impl FnMut(&str)) {
                 take(word.trim());
             }
             // Names that are made of a URL have other characters replaced.
-            if let Some(password) = line.split_once("://").and_then(|(_, rest)| authority(rest).rsplit_once('@')?.0.split_once(':')).map(|(_, it)| it)
-            {
+            if let Some(password) = line.split_once("://").and_then(|(_, rest)| password_of(rest)) {
                 take(password);
                 take(&password.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
             }

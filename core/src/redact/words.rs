@@ -200,9 +200,10 @@ pub(super) fn is_line_of_header(key: &str) -> bool {
 /// Whether a part of a command ends with a flag whose value, the next part, is a credential.
 pub(super) fn is_sensitive_flag(part: &str) -> bool {
     let word = part.split_whitespace().next_back().unwrap_or_default();
-    // A slip may have put something before it.
-    let flag = word.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '-');
-    flag.starts_with('-') && is_sensitive_key(flag.trim_start_matches('-'))
+    // A slip may have put something before it, or joined it to the word before.
+    let is_joined = |(at, _): &(usize, &str)| word[..*at].ends_with(|c: char| !c.is_alphanumeric());
+    let flag = word.rmatch_indices('-').find(|found| found.0 == 0 || is_joined(found)).map(|(at, mark)| &word[at + mark.len()..]);
+    flag.is_some_and(is_sensitive_key)
 }
 
 /// Whether the values of a header are credentials by its name.

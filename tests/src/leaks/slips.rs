@@ -147,4 +147,22 @@ pub(super) const SLIPS: &[Form] = &[
             v.plain()
         )
     }),
+    ("a fragment for the colon in the user of a URL", |v| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, annotations: {{url: 'https://user#{}@example.com/'}}}}\nspec: {{hostname: '*', prefix: /m/, service: m}}\n",
+            v.plain()
+        )
+    }),
+    ("a flag that is joined to the word before it", |v| {
+        format!("service:\n  name: web\n  checks: [{{name: c, args: [/bin/check#--password, \"{}\", --token, \"{}\"], interval: 1s}}]\n", v.plain(), v.plain())
+    }),
+    ("a sign behind the scheme of a header", |v| {
+        format!(
+            "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p, namespace: default}}\nspec:\n  virtualhost: {{fqdn: a.example.com}}\n  routes:\n  - services: [{{name: s, port: 80}}]\n    requestHeadersPolicy: {{set: [{{name: Authorization, value: Bearer% {}}}]}}\n---\napiVersion: v1\nkind: Service\nmetadata: {{name: s, namespace: default}}\nspec: {{ports: [{{port: 80}}]}}\n",
+            v.plain()
+        )
+    }),
+    ("quotation marks that are doubled", |v| {
+        format!("Kind = \"inline-certificate\"\nName = \"cert\"\nPrivatKey = \"\"{}\"\"\n", v.packed())
+    }),
 ];

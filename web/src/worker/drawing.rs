@@ -153,7 +153,7 @@ fn makers(graph: &Graph) -> HashMap<&str, Span> {
 pub fn seek(graph: Graph, focus: &GraphFocus, text: &str) -> Option<String> {
     let (graph, ..) = focused(graph, &GraphFocus { fold: Some(false), ..focus.clone() });
     let text = text.to_lowercase();
-    graph.nodes.into_iter().find(|node| node.label.to_lowercase().contains(&text)).map(|node| node.id)
+    graph.nodes.into_iter().find(|node| node.label.to_lowercase().contains(&text)).map(|node| node.id.to_string())
 }
 
 /// The picture as a file: as it is shown, with boxes in the order that they have on the page.
@@ -177,9 +177,9 @@ pub fn lit(graph: &Graph, told: &Graph, compilation: &Compilation, thread: &Thre
     let nodes = graph.nodes.iter().filter(|node| lit.contains(node.id.as_str()));
     // Its own resources come first.
     let (first, others): (Vec<&GraphNode>, Vec<&GraphNode>) = nodes.partition(|node| own.contains(node.id.as_str()));
-    let of_whole = first.into_iter().chain(others).map(|node| (node.id.clone(), node.folded_into()));
+    let of_whole = first.into_iter().chain(others).map(|node| (node.id.to_string(), node.folded_into()));
     // A story stands for the same in fewer boxes.
     let is_lit = |node: &&GraphNode| node.stands_for.iter().any(|id| lit.contains(id.as_str()));
-    let of_story = told.nodes.iter().filter(is_lit).map(|node| (node.id.clone(), node.folded_into()));
+    let of_story = told.nodes.iter().filter(is_lit).map(|node| (node.id.to_string(), node.folded_into()));
     of_whole.chain(of_story).unzip()
 }

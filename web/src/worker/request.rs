@@ -8,7 +8,6 @@ use chancery_core::backend::envoy::v3::Emitted;
 use chancery_core::compilation::GatewayRef;
 use chancery_core::explain::{self, Graph, HostThere, RouteReport, TracedGateway};
 use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, RouteShare, percent};
-use chancery_core::text::Node;
 
 /// At most this many hosts are named where none takes the request.
 const MOST_HOSTS: usize = 8;
@@ -20,15 +19,15 @@ const MOST_TRIED: usize = 200;
 const MOST_SPANS: usize = 3;
 
 /// The way of a request, through the gateway that is shown and on through others that listen where it goes.
-pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, root: &Node, story: &Graph, written: &WrittenRequest) -> Result<Way, String> {
+pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, story: &Graph, written: &WrittenRequest) -> Result<Way, String> {
     let request = written.read()?;
     // Where there is one gateway, there is nowhere to go on to.
     let report = match gateway.of().gateways().nth(1) {
         Some(_) => explain::follow(gateway, ground.positions, &request, &mut Emitted::default()),
         None => ground.route(&request),
     };
-    let headline = explain::headline(&report, &request, root, story);
-    let nodes = explain::way(&report, root, story);
+    let headline = explain::headline(&report, &request, ground.config, story);
+    let nodes = explain::way(&report, ground.config, story);
     let ending = Ending::of(&report.simulation);
     let good = matches!(ending.outcome, Outcome::Forward | Outcome::Redirect);
     let steps = Walk::steps(&report, &ending);

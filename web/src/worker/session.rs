@@ -15,14 +15,14 @@ use crate::worker::routes;
 use crate::worker::share;
 use crate::worker::thread;
 use crate::worker::tree::{Folding, Tree};
-use chancery_core::backend::OutputMap;
+use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::check::check;
 use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, Options, SideRef};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{
-    self, Completions, Positions, RequestTests, ResourceRef, RouteRow, TracedGateway, View, Viewed, asking, asking_app_gateway, completions,
+    self, Completions, Positions, RequestTests, ResourceRef, RouteRow, Thread as CoreThread, TracedGateway, View, Viewed, asking, asking_app_gateway, completions,
     count_clusters, count_routes, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
 };
 use chancery_core::ir::Cluster;
@@ -59,6 +59,8 @@ pub struct Session {
     /// What was compared with last.
     other: Option<Loaded>,
     trees: BTreeMap<Doc, Tree>,
+    /// Which objects made what Envoy gets, where it is not there as a tree.
+    map: Option<Arc<OutputMap>>,
     /// How documents of the compile before were folded: what is folded in them stays so.
     before: BTreeMap<Doc, Folding>,
     selected: Option<Target>,
@@ -84,6 +86,7 @@ impl Session {
             proxies: None,
             other: None,
             trees: BTreeMap::new(),
+            map: None,
             before: BTreeMap::new(),
             selected: None,
             graph: None,
@@ -270,7 +273,7 @@ impl Session {
                 let rows = self.routes();
                 fine(&match self.app_gateway() {
                     Some(_) => asking_app_gateway(&rows, pointer.as_deref()),
-                    None => asking(&rows, pointer.as_deref(), self.tree(Doc::Envoy).root()),
+                    None => asking(&rows, pointer.as_deref(), &self.envoy_config()),
                 })
             }
             Question::Judge(saved) => fine(&self.judge(&saved)),
@@ -321,19 +324,17 @@ impl Session {
         if let (Some(gateway), Some(story)) = (self.app_gateway(), &self.story) {
             return app_gateway::way(gateway, &self.positions(), story, written);
         }
-        self.tree(Doc::Envoy);
-        let config = &self.envoy_config();
-        let (Some(tree), Some(gateway), Some(story)) = (self.trees.get(&Doc::Envoy), self.gateway(), &self.story) else {
+        let (config, map) = (&self.envoy_config(), &self.map(Doc::Envoy));
+        let (Some(gateway), Some(story)) = (self.gateway(), &self.story) else {
             return Ok(Way::default());
         };
-        let ground = TracedGateway { side: gateway.of(), positions: &self.positions(), config, map: tree.map() };
-        request::way(gateway, &ground, tree.root(), story, written)
+        let ground = TracedGateway { side: gateway.of(), positions: &self.positions(), config, map };
+        request::way(gateway, &ground, story, written)
     }
 
     /// Why requests do not reach what is at a place.
     fn why_not(&mut self, target: &Target) -> Option<Reach> {
-        self.tree(Doc::Envoy);
-        let resources = thread::core_thread(target, &self.compilation, &self.trees).resources(&self.compilation);
+        let resources = self.core_thread(target).resources(&self.compilation);
         let again = reach::Again { dialects: self.dialects, options: &self.options };
         reach::reach(&self.compilation, self.side()?, &resources, &again)
     }
@@ -410,8 +411,11 @@ impl Session {
 
     /// What a line makes of Envoy's configuration.
     fn makes(&mut self, spot: Spot) -> Vec<String> {
-        self.tree(Doc::Envoy);
-        let core = thread::core_thread(&Target::Line { file: spot.file, line: spot.line }, &self.compilation, &self.trees);
+        let core = self.core_thread(&Target::Line { file: spot.file, line: spot.line });
+        // Nobody waits for a document of hundreds of megabytes to read a hint.
+        if !self.is_large() {
+            self.tree(Doc::Envoy);
+        }
         self.trees.get(&Doc::Envoy).map(|tree| thread::makes(&core, &self.compilation, tree)).unwrap_or_default()
     }
 
@@ -420,6 +424,7 @@ impl Session {
     fn let_go(&mut self) {
         self.compilation = Compilation::default();
         self.before.extend(core::mem::take(&mut self.trees).into_iter().map(|(doc, tree)| (doc, tree.folding())));
+        self.map = None;
         self.graph = None;
         self.story = None;
         self.configs = Configs::default();
@@ -512,7 +517,7 @@ impl Session {
                 (Doc::Ir, None) => None,
             };
             let (root, map) = document.unwrap_or_else(|| (Node::synthesised(Value::Object(Object::new())), OutputMap::default()));
-            let tree = Tree::new(root, map);
+            let tree = Tree::new(root, Arc::new(map));
             match before.remove(&doc) {
                 Some(before) => tree.like(&before),
                 None => tree,
@@ -520,14 +525,43 @@ impl Session {
         })
     }
 
+    /// Which objects made a document. What Envoy gets need not be there as a tree for that.
+    fn map(&mut self, doc: Doc) -> Arc<OutputMap> {
+        if let Some(tree) = self.trees.get(&doc) {
+            return tree.map().clone();
+        }
+        let Self { compiler, compilation, shown, .. } = self;
+        let gateway = gateway_at(compilation, *shown).filter(|_| doc == Doc::Envoy);
+        let Some(gateway) = gateway else { return self.tree(doc).map().clone() };
+        let make = || Arc::new(envoy::v3::output_map(gateway.ir, &envoy::Options::default(), compiler.emitted.of(gateway)));
+        self.map.get_or_insert_with(make).clone()
+    }
+
+    /// The thread of a target. Of a large input the IR, which nobody may have opened, does not tell what a line makes.
+    fn core_thread(&mut self, target: &Target) -> CoreThread {
+        match target {
+            Target::Line { file, line } => {
+                let docs = [Doc::Envoy, Doc::Ir].into_iter().filter(|doc| *doc == Doc::Envoy || !self.is_large() || self.trees.contains_key(doc));
+                let maps: Vec<_> = docs.collect::<Vec<_>>().into_iter().map(|doc| self.map(doc)).collect();
+                let source = self.positions().source(file);
+                let maps: Vec<&OutputMap> = maps.iter().map(|map| &**map).collect();
+                source.and_then(|source| CoreThread::of_line(&self.compilation, source, *line, &maps)).unwrap_or_default()
+            }
+            Target::Place { doc, pointer } => CoreThread::of_place(&self.map(*doc), pointer),
+            Target::Row { doc, node } => {
+                self.trees.get(doc).map(|tree| CoreThread::of_place(tree.map(), &tree.pointer(*node))).unwrap_or_default()
+            }
+        }
+    }
+
     fn rows(&mut self, doc: Doc, from: u32, count: u32) -> Rows {
         let is_new = !self.trees.contains_key(&doc);
         self.tree(doc);
         // What was selected before it was there.
-        if let Some(target) = self.selected.as_ref().filter(|_| is_new) {
-            let core = thread::core_thread(target, &self.compilation, &self.trees);
+        if let Some(target) = self.selected.clone().filter(|_| is_new) {
+            let core = self.core_thread(&target);
             if let Some(tree) = self.trees.get_mut(&doc) {
-                let _ = tree.light(&thread::places(target, &core, &self.compilation, doc, tree));
+                let _ = tree.light(&thread::places(&target, &core, &self.compilation, doc, Some(tree), tree.map()));
             }
         }
         match self.trees.get(&doc) {
@@ -538,24 +572,29 @@ impl Session {
 
     fn thread(&mut self) -> Thread {
         let Some(target) = self.selected.clone() else { return Thread::default() };
-        self.tree(Doc::Envoy);
-        self.tree(Doc::Ir);
-        let core = thread::core_thread(&target, &self.compilation, &self.trees);
+        // A place is named by what its document has there.
+        let named = if let Target::Place { doc, .. } = &target { Some(*doc) } else { None };
+        for doc in [Doc::Envoy, Doc::Ir].into_iter().filter(|doc| !self.is_large() || named == Some(*doc)).collect::<Vec<_>>() {
+            self.tree(doc);
+        }
+        let core = self.core_thread(&target);
+        let map = self.map(Doc::Envoy);
         let mut thread = self.side().map(|side| thread::told(&target, &core, side, &self.trees)).unwrap_or_default();
         let mut rows = Vec::new();
         for (doc, tree) in &mut self.trees {
-            let pointers = thread::places(&target, &core, &self.compilation, *doc, tree);
+            let pointers = thread::places(&target, &core, &self.compilation, *doc, Some(tree), tree.map());
             if let Some(row) = tree.light(&pointers) {
                 rows.push((*doc, row));
             }
-            if *doc == Doc::Envoy {
-                thread.envoy = pointers;
-            }
         }
+        thread.envoy = thread::places(&target, &core, &self.compilation, Doc::Envoy, self.trees.get(&Doc::Envoy), &map);
         self.story();
         self.whole_graph();
         if let (Some(graph), Some(told)) = (&self.graph, &self.story) {
             (thread.nodes, thread.groups) = drawing::lit(graph, told, &self.compilation, &core);
+        }
+        if self.is_large() {
+            self.graph = None;
         }
         thread.rows = rows;
         thread

@@ -5,6 +5,7 @@
 use crate::protocol::{Doc, ResourceRef, Span, Target, Thread};
 use crate::worker::common::span;
 use crate::worker::tree::Tree;
+use chancery_core::backend::OutputMap;
 use chancery_core::compilation::{Compilation, SideRef};
 use chancery_core::explain::{OriginView, Thread as CoreThread, describe, get};
 use chancery_core::text::to_json;
@@ -12,20 +13,6 @@ use std::collections::BTreeMap;
 
 /// Documents by which there are.
 pub type Trees = BTreeMap<Doc, Tree>;
-
-/// The thread of a target, as the core has it.
-pub fn core_thread(target: &Target, compilation: &Compilation, trees: &Trees) -> CoreThread {
-    match target {
-        Target::Line { file, line } => {
-            let positions = compilation.positions();
-            let maps: Vec<_> = [Doc::Envoy, Doc::Ir].iter().filter_map(|doc| Some(trees.get(doc)?.map())).collect();
-            let source = positions.source(file);
-            source.and_then(|source| CoreThread::of_line(compilation, source, *line, &maps)).unwrap_or_default()
-        }
-        Target::Place { doc, pointer } => trees.get(doc).map(|tree| CoreThread::of_place(tree.map(), pointer)).unwrap_or_default(),
-        Target::Row { doc, node } => trees.get(doc).map(|tree| CoreThread::of_place(tree.map(), &tree.pointer(*node))).unwrap_or_default(),
-    }
-}
 
 /// The place in its own document that was selected.
 fn own_place(target: &Target, doc: Doc, tree: &Tree) -> Option<String> {
@@ -36,9 +23,13 @@ fn own_place(target: &Target, doc: Doc, tree: &Tree) -> Option<String> {
     }
 }
 
-/// The places of a document that belong to a target: the one that was chosen in it, or all of its thread.
-pub fn places(target: &Target, core: &CoreThread, compilation: &Compilation, doc: Doc, tree: &Tree) -> Vec<String> {
-    own_place(target, doc, tree).map_or_else(|| core.places(compilation, tree.map()), |own| Vec::from([own]))
+/// The places of a document that belong to a target: the one that was chosen in it, or all of its thread. The document need not be there as a tree.
+pub fn places(target: &Target, core: &CoreThread, compilation: &Compilation, doc: Doc, tree: Option<&Tree>, map: &OutputMap) -> Vec<String> {
+    let own = match (target, tree) {
+        (Target::Place { doc: its, pointer }, None) if *its == doc => Some(pointer.clone()),
+        (_, tree) => tree.and_then(|tree| own_place(target, doc, tree)),
+    };
+    own.map_or_else(|| core.places(compilation, map), |own| Vec::from([own]))
 }
 
 /// All but the rows.

@@ -11,6 +11,7 @@ use chancery_core::order::Gather as _;
 use chancery_core::resource::{Origin, Rule};
 use chancery_core::text::{Node, Value, to_json, to_yaml};
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 /// Rows that are open to begin with, by depth.
 const OPEN_TO: u16 = 3;
@@ -21,7 +22,7 @@ const MOST_CHARACTERS: usize = 400;
 /// A document, its rows, and what is folded.
 pub struct Tree {
     root: Node,
-    map: OutputMap,
+    map: Arc<OutputMap>,
     items: Vec<Item>,
     /// Rows that were opened or closed against the habit.
     changed: HashSet<u32>,
@@ -54,7 +55,7 @@ struct Item {
 
 impl Tree {
     /// Of a document and what made it.
-    pub fn new(root: Node, map: OutputMap) -> Self {
+    pub fn new(root: Node, map: Arc<OutputMap>) -> Self {
         let mut tree =
             Self { root, map, items: Vec::new(), changed: HashSet::new(), habit: None, form: Form::Tree, visible: Vec::new(), lit: Vec::new() };
         let mut items = Vec::new();
@@ -91,7 +92,7 @@ impl Tree {
     }
 
     /// Where each origin went.
-    pub fn map(&self) -> &OutputMap {
+    pub fn map(&self) -> &Arc<OutputMap> {
         &self.map
     }
 

@@ -85,8 +85,8 @@ impl Builder<'_> {
         let label = action.iter().fold(leads.path.clone(), |path, action| format!("{path}\n{action}"));
         let at = self.node(&id, NodeKind::Route, || label);
         let pool = part(&properties.pools, leads.pool).filter(|_| action.is_none());
-        let shares = pool.map(|pool| (pool.name.to_string(), 100)).into_iter().collect();
-        self.rule(at, Rule { path: leads.path.clone(), conditions: leads.conditions.clone(), action, takes: 100, shares, ..Rule::default() });
+        let shares = pool.map(|pool| (pool.name.as_str().into(), 100)).into_iter().collect();
+        self.rule(at, Rule { path: leads.path.as_str().into(), conditions: leads.conditions.clone(), action, takes: 100, shares, ..Rule::default() });
         self.edge(host, at, Relation::Forwards, "", None);
         self.made(leads.origin.as_slice(), at);
         let to = pool.and_then(|pool| self.find(&self.scoped(format!("cluster:{}", pool.name))));

@@ -89,7 +89,7 @@ pub(super) struct Builder<'a> {
     positions: &'a Positions<'a>,
     graph: Graph,
     ids: HashMap<ObjectId, usize>,
-    known: HashMap<String, usize>,
+    known: HashMap<Str, usize>,
     /// How many nodes wanted the same id.
     taken: HashMap<String, u32>,
     drawn: HashSet<(usize, usize, Relation)>,
@@ -112,8 +112,8 @@ impl Builder<'_> {
         if let Some(at) = self.known.get(id) {
             return *at;
         }
-        let at = self.graph.nodes.len();
-        self.known.insert(id.to_string(), at);
+        let (at, id) = (self.graph.nodes.len(), Str::from(id));
+        self.known.insert(id.clone(), at);
         let gateway = self.scope.clone().filter(|_| kind.is_envoy());
         self.graph.nodes.push(GraphNode { gateway, ..GraphNode::new(id, kind, label()) });
         at
@@ -136,14 +136,14 @@ impl Builder<'_> {
 
     /// An id that no node has yet.
     pub fn free(&mut self, id: String) -> String {
-        if !self.known.contains_key(&id) {
+        if !self.known.contains_key(id.as_str()) {
             return id;
         }
         let number = self.taken.entry(id.clone()).or_insert(1);
         loop {
             *number += 1;
             let other = format!("{id}#{number}");
-            if !self.known.contains_key(&other) {
+            if !self.known.contains_key(other.as_str()) {
                 return other;
             }
         }

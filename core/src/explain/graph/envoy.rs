@@ -98,7 +98,7 @@ impl Builder<'_> {
             None => format!("route:{path}"),
         };
         let id = self.free(self.scoped(id));
-        let rule = rule_of(route, path.clone());
+        let rule = rule_of(route, path.as_str().into());
         let at = self.node(&id, NodeKind::Route, || route_label(route, path));
         self.rule(at, rule);
         self.made(&route.origins, at);
@@ -207,11 +207,11 @@ fn route_label(route: &Route, path: String) -> String {
 pub(in crate::explain) const TRANSPORT: &str = "x-forwarded-proto";
 
 /// The route as a rule of a story.
-fn rule_of(route: &Route, path: String) -> Rule {
+fn rule_of(route: &Route, path: Str) -> Rule {
     let mut rule = Rule { path, takes: 100, ..Rule::default() };
     for header in route.matcher.headers.iter().map(|header| &header.value) {
         match &*header.name {
-            TRANSPORT => rule.transport = matched("", &header.value, header.invert),
+            TRANSPORT => rule.transport = matched("", &header.value, header.invert).into(),
             ":authority" => {}
             name => rule.conditions.push(matched(name.strip_prefix(':').unwrap_or(name), &header.value, header.invert)),
         }
@@ -226,11 +226,11 @@ fn rule_of(route: &Route, path: String) -> Rule {
     match &route.action {
         RouteAction::Forward(forward) => {
             rule.shares = match &forward.clusters {
-                UpstreamClusters::One(name) => Vec::from([(name.value.to_string(), 100)]),
+                UpstreamClusters::One(name) => Vec::from([(name.value.clone(), 100)]),
                 UpstreamClusters::Weighted(all) => {
                     let total = all.iter().map(|cluster| u64::from(cluster.weight.value)).sum::<u64>().max(1);
                     let share = |weight: u32| u32::try_from((u64::from(weight) * 100 + total / 2) / total).unwrap_or(100);
-                    all.iter().map(|cluster| (cluster.name.value.to_string(), share(cluster.weight.value))).collect()
+                    all.iter().map(|cluster| (cluster.name.value.clone(), share(cluster.weight.value))).collect()
                 }
             };
         }

@@ -51,7 +51,7 @@ impl Focus {
     pub fn apply(&self, graph: &mut Graph) {
         let mut keep = vec![true; graph.nodes.len()];
         if !self.from.is_empty() {
-            let starts: Vec<usize> = (0..graph.nodes.len()).filter(|at| self.from.contains(&graph.nodes[*at].id)).collect();
+            let starts: Vec<usize> = (0..graph.nodes.len()).filter(|at| self.from.iter().any(|id| *id == graph.nodes[*at].id)).collect();
             let near = Near::of(graph);
             let (ahead, behind) = (near.walk(&starts, self.depth, true, false), near.walk(&starts, self.depth, false, true));
             keep.iter_mut().zip(ahead.into_iter().zip(behind)).for_each(|(keep, (ahead, behind))| *keep = ahead || behind);

@@ -62,7 +62,7 @@ impl Graph {
         let mut sizes: BTreeMap<Group, (usize, usize)> = BTreeMap::new();
         let stays = |node: &GraphNode, wrong: &mut usize| {
             *wrong += usize::from(node.is_wrong());
-            (node.is_wrong() && *wrong <= WRONG) || open.contains(&node.id)
+            (node.is_wrong() && *wrong <= WRONG) || open.iter().any(|id| *id == node.id)
         };
         for node in &self.nodes {
             let (size, wrong) = sizes.entry(group(node)).or_default();
@@ -71,7 +71,7 @@ impl Graph {
         sizes.retain(|group, _| !open.contains(&id(group)));
         let mut wrong: BTreeMap<Group, usize> = BTreeMap::new();
         let mut groups: BTreeMap<Group, usize> = BTreeMap::new();
-        let mut renamed: HashMap<String, String> = HashMap::new();
+        let mut renamed: HashMap<Str, Str> = HashMap::new();
         let mut nodes: Vec<GraphNode> = Vec::new();
         let mut joined = 0;
         for node in mem::take(&mut self.nodes) {
@@ -128,8 +128,8 @@ fn label((kind, of, namespace, idle): &Group, count: u32) -> String {
 }
 
 /// Edges between what is left, each once.
-fn edges(edges: Vec<Edge>, renamed: &HashMap<String, String>) -> Vec<Edge> {
-    let mut seen: HashSet<(String, String, Relation)> = HashSet::new();
+fn edges(edges: Vec<Edge>, renamed: &HashMap<Str, Str>) -> Vec<Edge> {
+    let mut seen: HashSet<(Str, Str, Relation)> = HashSet::new();
     let mut out: Vec<Edge> = Vec::new();
     for mut edge in edges {
         let (from, to) = (renamed.get(&edge.from), renamed.get(&edge.to));

@@ -99,7 +99,7 @@ impl NodeKind {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct GraphNode {
     /// Unique in the graph, and the same for the same input.
-    pub id: String,
+    pub id: Str,
     /// What it is.
     pub kind: NodeKind,
     /// What to write on it: a name, and on further lines what says more.
@@ -128,7 +128,7 @@ pub struct GraphNode {
     pub lane: Option<u8>,
     /// In a story, the ids of the nodes that it stands for.
     #[serde(skip)]
-    pub stands_for: Vec<String>,
+    pub stands_for: Vec<Str>,
     /// Where it stands.
     #[serde(flatten)]
     pub span: Option<Span>,
@@ -136,7 +136,7 @@ pub struct GraphNode {
 
 impl GraphNode {
     /// A node of which nothing more is known.
-    pub(crate) fn new(id: impl Into<String>, kind: NodeKind, label: String) -> Self {
+    pub(crate) fn new(id: impl Into<Str>, kind: NodeKind, label: String) -> Self {
         Self {
             id: id.into(),
             kind,
@@ -196,9 +196,9 @@ impl Relation {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Edge {
     /// A node's id.
-    pub from: String,
+    pub from: Str,
     /// A node's id.
-    pub to: String,
+    pub to: Str,
     /// What it says.
     pub relation: Relation,
     /// What for: `service`, `secret`...
@@ -218,7 +218,7 @@ pub struct Graph {
     /// By the node that they start from.
     pub edges: Vec<Edge>,
     /// Resources that refer to one another in a circle, each by its id, in the order of the references.
-    pub cycles: Vec<Vec<String>>,
+    pub cycles: Vec<Vec<Str>>,
     /// What nodes call the gateways that are Application Gateways; all others are Envoys.
     #[serde(skip)]
     pub app_gateways: Vec<Option<Str>>,

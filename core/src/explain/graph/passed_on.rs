@@ -189,11 +189,11 @@ fn rule_of(route: &Tree, path: String) -> Rule {
     let conditions = named.chain(query).map(|name| name.to_string()).collect();
     let clusters = clusters_of(route.get("route"));
     let total = clusters.iter().map(|(_, weight)| *weight).sum::<i64>().max(1);
-    let shares = clusters.iter().map(|(name, weight)| (name.to_string(), u32::try_from((weight * 100 + total / 2) / total).unwrap_or(100)));
+    let shares = clusters.iter().map(|(name, weight)| (Str::from(name.as_str()), u32::try_from((weight * 100 + total / 2) / total).unwrap_or(100)));
     let action = if route.find("redirect").is_some() {
         Some(String::from("redirects"))
     } else {
         route.find("direct_response").map(|answer| format!("answers {}", answer.get("status").int()))
     };
-    Rule { path, takes: 100, conditions, shares: shares.collect(), action, ..Rule::default() }
+    Rule { path: path.into(), takes: 100, conditions, shares: shares.collect(), action, ..Rule::default() }
 }

@@ -13,23 +13,24 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use crate::text::Str;
 use hashbrown::HashMap;
 
 /// What a route of Envoy's asks of a request, and where it sends it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rule {
     /// The path, as `/cart/*`.
-    pub path: String,
+    pub path: Str,
     /// What else must match, in words. What only tells http from https, and the host, is not among them.
     pub conditions: Vec<String>,
     /// What happens instead of forwarding, in words.
     pub action: Option<String>,
     /// Which transport it is for, where it matters: the twins of a rule differ in it.
-    pub transport: String,
+    pub transport: Str,
     /// Of the requests that come to it, the share that it takes, in percent.
     pub takes: u32,
     /// Clusters by name, each with its share in percent.
-    pub shares: Vec<(String, u32)>,
+    pub shares: Vec<(Str, u32)>,
 }
 
 /// Places of the columns.
@@ -56,13 +57,13 @@ pub fn story(whole: &Graph, built_in: bool) -> Graph {
 struct Gathered {
     routes: Vec<usize>,
     makers: Vec<usize>,
-    path: String,
+    path: Str,
     conditions: Vec<String>,
     actions: Vec<String>,
     /// Services, each with its share in percent.
     targets: Vec<(usize, u32)>,
     /// What is left of the requests of each twin.
-    left: BTreeMap<(usize, String), u32>,
+    left: BTreeMap<(usize, Str), u32>,
 }
 
 struct Teller<'a> {
@@ -81,7 +82,7 @@ struct Teller<'a> {
     /// What each node stands for besides itself.
     members: Vec<BTreeSet<usize>>,
     rules: Vec<Gathered>,
-    known: HashMap<(String, String, Vec<String>), usize>,
+    known: HashMap<(String, Str, Vec<String>), usize>,
     /// Rules of each resource.
     rules_of: Vec<Vec<usize>>,
     /// Lines between nodes of the whole graph; rules come after these, by their numbers.
@@ -374,7 +375,7 @@ impl<'a> Teller<'a> {
             out.nodes.push(node);
         }
         out.nodes.extend(self.rules.iter().map(|rule| self.rule_node(rule)));
-        let ids: BTreeSet<String> = out.nodes.iter().map(|node| node.id.clone()).gathered();
+        let ids: BTreeSet<Str> = out.nodes.iter().map(|node| node.id.clone()).gathered();
         let by: HashMap<(&str, &str), &Edge> = self.whole.edges.iter().map(|edge| ((edge.from.as_str(), edge.to.as_str()), edge)).collect();
         let id =
             |at: usize| at.checked_sub(count).and_then(|number| self.rules.get(number)).map_or(at, |rule| rule.routes.first().copied().unwrap_or(at));

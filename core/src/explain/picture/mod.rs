@@ -190,7 +190,7 @@ fn place(graph: &Graph, frames: &[Frame], threads: &[Thread], options: &PictureO
         height: frame.height,
         column: column(node, frame.supporting),
         band: u8::from(frame.supporting),
-        before: options.before.get(&node.id).copied(),
+        before: options.before.get(node.id.as_str()).copied(),
     };
     let items: Vec<Item> = graph.nodes.iter().zip(frames).map(item).collect();
     let links: Vec<Link> = threads.iter().map(|thread| Link { from: thread.from, to: thread.to }).collect();

@@ -52,7 +52,7 @@ pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool, limit: Op
     let small = if compact { 0 } else { [&caption, &reason, &note].into_iter().map(|text| measure(text, CAPTION)).max().unwrap_or_default() };
     let text = measure(&title, TITLE).max(small);
     Frame {
-        id: node.id.clone(),
+        id: node.id.to_string(),
         kind: node.kind,
         caption,
         title,
