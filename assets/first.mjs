@@ -11,7 +11,7 @@ const dist = resolve(process.argv[2]);
 const engine = async (name) => {
   const { default: init, answer } = await import(pathToFileURL(join(dist, `chancery-worker-${name}.js`)));
   await init({ module_or_path: await readFile(join(dist, `chancery-worker-${name}_bg.wasm`)) });
-  return answer;
+  return (question) => new TextDecoder().decode(answer(new TextEncoder().encode(question)));
 };
 const engines = [await engine("ambassador"), await engine("all")];
 

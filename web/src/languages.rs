@@ -36,7 +36,7 @@ pub fn worker(needed: &[impl AsRef<str>]) -> Option<&'static str> {
 
 /// Files as the core takes them.
 pub fn inputs(files: &[SourceFile]) -> Inputs {
-    files.iter().map(|file| Input { name: file.name.as_str().into(), text: file.text.as_str().into() }).collect::<Vec<_>>().into()
+    files.iter().map(|file| Input { name: file.name.as_str().into(), text: file.text.clone() }).collect::<Vec<_>>().into()
 }
 
 /// The languages that files are written in.

@@ -18,14 +18,15 @@ pub use share::{Kept, Opened, Shared, Sharing};
 pub use window::{Call, EnvoyAt};
 
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A file of the editor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
     /// Its name.
     pub name: String,
-    /// Its text.
-    pub text: String,
+    /// Its text. Copies share it: it may be of many megabytes.
+    pub text: Arc<str>,
 }
 
 /// What the page may ask.
@@ -483,8 +484,6 @@ pub struct Which {
 /// A route in its place, as `chancery_core::explain::RouteRow` tells it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RouteRow {
-    /// What distinguishes it from the routes of all gateways.
-    pub key: String,
     /// What its gateway is called, where there are several.
     pub of: Option<String>,
     /// Its gateway, unless it is the one that is shown.
@@ -517,6 +516,12 @@ pub struct RouteRow {
     pub made_by: Vec<ResourceRef>,
     /// The order of a route before it that takes all its requests.
     pub shadowed_by: Option<u32>,
+}
+
+/// What distinguishes a route, by its pointer, from the routes of all gateways. The gateway that is shown has no name.
+#[must_use]
+pub fn key_of_route(gateway: Option<&Which>, pointer: &str) -> String {
+    gateway.map_or_else(|| pointer.into(), |of| format!("{} {} {pointer}", of.dialect, of.id))
 }
 
 /// What became of a resource, as `chancery_core::explain::LedgerRow` tells it.

@@ -52,10 +52,10 @@ macro_rules! worker {
                 static SESSION: RefCell<Session> = RefCell::new(Session::new(DIALECTS));
             }
 
-            /// Answers a question, both as JSON.
+            /// Answers a question, both as JSON in bytes: a text would be copied once more on either side, and stay until the browser tidies up.
             #[wasm_bindgen]
-            pub fn answer(question: &str) -> String {
-                SESSION.with(|session| session.borrow_mut().answer(question))
+            pub fn answer(question: Vec<u8>) -> Vec<u8> {
+                SESSION.with(|session| session.borrow_mut().answer(question)).into_bytes()
             }
         }
 

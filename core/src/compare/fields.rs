@@ -3,8 +3,8 @@
 //! What must not be here: which messages are compared.
 
 use super::order::common_ends;
-use crate::explain::OriginView;
 use crate::envoy_config::tree_of;
+use crate::explain::OriginView;
 use crate::text::{Node, Value, to_json};
 use alloc::format;
 use alloc::string::{String, ToString};

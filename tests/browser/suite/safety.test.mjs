@@ -52,7 +52,7 @@ describe("safety", () => {
       window.Worker = class extends EventTarget {
         postMessage([number, question]) {
           // It is there, and works on what it is given for ever.
-          if (question === '"hello"') setTimeout(() => this.dispatchEvent(new MessageEvent("message", { data: [number, '{"fine":null}'] })));
+          if (new TextDecoder().decode(question) === '"hello"') setTimeout(() => this.dispatchEvent(new MessageEvent("message", { data: [number, new TextEncoder().encode('{"fine":null}')] })));
         }
         terminate() {
           window.ended += 1;

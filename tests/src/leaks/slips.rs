@@ -154,7 +154,11 @@ pub(super) const SLIPS: &[Form] = &[
         )
     }),
     ("a flag that is joined to the word before it", |v| {
-        format!("service:\n  name: web\n  checks: [{{name: c, args: [/bin/check#--password, \"{}\", --token, \"{}\"], interval: 1s}}]\n", v.plain(), v.plain())
+        format!(
+            "service:\n  name: web\n  checks: [{{name: c, args: [/bin/check#--password, \"{}\", --token, \"{}\"], interval: 1s}}]\n",
+            v.plain(),
+            v.plain()
+        )
     }),
     ("a sign behind the scheme of a header", |v| {
         format!(
@@ -162,7 +166,5 @@ pub(super) const SLIPS: &[Form] = &[
             v.plain()
         )
     }),
-    ("quotation marks that are doubled", |v| {
-        format!("Kind = \"inline-certificate\"\nName = \"cert\"\nPrivatKey = \"\"{}\"\"\n", v.packed())
-    }),
+    ("quotation marks that are doubled", |v| format!("Kind = \"inline-certificate\"\nName = \"cert\"\nPrivatKey = \"\"{}\"\"\n", v.packed())),
 ];

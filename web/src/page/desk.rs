@@ -8,6 +8,7 @@ use chancery_core::order::Gather;
 use chancery_web::protocol::{SourceFile, Work};
 use leptos::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The work. Copies are the same.
 #[derive(Clone, Copy)]
@@ -30,7 +31,7 @@ pub struct Desk {
 
 /// The file of a page that holds nothing.
 fn empty() -> Vec<SourceFile> {
-    vec![SourceFile { name: "gateway.yaml".into(), text: String::new() }]
+    vec![SourceFile { name: "gateway.yaml".into(), text: "".into() }]
 }
 
 impl Desk {
@@ -113,14 +114,14 @@ impl Desk {
     pub fn edited(self, name: &str, text: String) {
         self.files.update(|files| {
             if let Some(file) = files.iter_mut().find(|file| file.name == name) {
-                file.text = text;
+                file.text = text.into();
             }
         });
     }
 
     /// The text of a file.
     pub fn text(self, name: &str) -> Option<String> {
-        self.files.with_untracked(|files| files.iter().find(|file| file.name == name).map(|file| file.text.clone()))
+        self.files.with_untracked(|files| files.iter().find(|file| file.name == name).map(|file| file.text.to_string()))
     }
 
     /// The name of the file that is shown.
@@ -129,13 +130,13 @@ impl Desk {
     }
 
     /// Takes all texts out, by name, to be put back.
-    pub fn take(self) -> BTreeMap<String, String> {
+    pub fn take(self) -> BTreeMap<String, Arc<str>> {
         let files = self.files.try_update_untracked(std::mem::take).unwrap_or_default();
         files.into_iter().map(|file| (file.name, file.text)).gathered()
     }
 
     /// Puts texts back, of which those named are others, new or gone. The file that was shown stays, and so does the cursor.
-    pub fn put_back(self, files: BTreeMap<String, String>, shown: Option<String>, changed: &BTreeSet<String>) {
+    pub fn put_back(self, files: BTreeMap<String, Arc<str>>, shown: Option<String>, changed: &BTreeSet<String>) {
         let files: Vec<SourceFile> = files.into_iter().map(|(name, text)| SourceFile { name, text }).collect();
         if changed.is_empty() {
             self.files.update_untracked(|there| *there = files);

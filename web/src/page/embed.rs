@@ -111,8 +111,8 @@ fn report_changes(app: App, given: StoredValue<Vec<SourceFile>>) {
     }
     let list = files.iter().map(|file| {
         let entry = Object::new();
-        for (name, text) in [("name", &file.name), ("text", &file.text)] {
-            let _ = Reflect::set(&entry, &name.into(), &text.as_str().into());
+        for (name, text) in [("name", file.name.as_str()), ("text", &*file.text)] {
+            let _ = Reflect::set(&entry, &name.into(), &text.into());
         }
         entry
     });

@@ -53,7 +53,7 @@ fn sort(text: &str) -> Sort {
 pub fn dropped(app: App, data: &web_sys::DataTransfer) {
     let text = data.get_data("text").unwrap_or_default();
     if data.files().is_some_and(|files| files.length() == 0) && !text.trim().is_empty() {
-        return take(app, vec![SourceFile { name: "dropped.yaml".into(), text }], Vec::new());
+        return take(app, vec![SourceFile { name: "dropped.yaml".into(), text: text.into() }], Vec::new());
     }
     read(app, bridge::read_dropped(data, MOST_BYTES));
 }
@@ -77,14 +77,13 @@ fn read(app: App, promise: js_sys::Promise) {
 }
 
 /// Resources come into tabs; a snapshot takes the place of everything; what a running Envoy has is compared with.
-fn take(app: App, mut files: Vec<SourceFile>, unread: Vec<String>) {
-    if let [one] = &mut files[..] {
-        let text = std::mem::take(&mut one.text);
-        match sort(&text) {
-            Sort::Shared => return app.open(text),
-            Sort::Envoy => return app.compare_with(text),
-            Sort::Curl => return app.try_curl(text),
-            Sort::Resources | Sort::Other => one.text = text,
+fn take(app: App, files: Vec<SourceFile>, unread: Vec<String>) {
+    if let [one] = &files[..] {
+        match sort(&one.text) {
+            Sort::Shared => return app.open(one.text.to_string()),
+            Sort::Envoy => return app.compare_with(one.text.to_string()),
+            Sort::Curl => return app.try_curl(one.text.to_string()),
+            Sort::Resources | Sort::Other => {}
         }
     }
     app.bring(files, unread);

@@ -6,7 +6,7 @@ use chancery_web::languages;
 use chancery_web::protocol::{Answer, Question, Work};
 use futures::channel::oneshot;
 use gloo_events::EventListener;
-use js_sys::Array;
+use js_sys::{Array, Uint8Array};
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,6 +14,12 @@ use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{MessageEvent, Worker};
+
+#[wasm_bindgen(raw_module = "./parts.js")]
+extern "C" {
+    /// Gives the memory of bytes back, which have been read.
+    fn emptied(bytes: &Uint8Array);
+}
 
 #[wasm_bindgen(raw_module = "./start.js")]
 extern "C" {
@@ -27,7 +33,7 @@ extern "C" {
     fn first_answers() -> js_sys::Promise;
 }
 
-type Waiting = oneshot::Sender<String>;
+type Waiting = oneshot::Sender<Vec<u8>>;
 
 /// A worker, and what listens to it as long as it is kept.
 struct Running {
@@ -49,7 +55,7 @@ struct Link {
     /// Who wants to know when that happens.
     when_lost: Option<Rc<dyn Fn()>>,
     /// What is asked about work before there is any: it is sent after that.
-    held: Vec<Array>,
+    held: Vec<(u32, Uint8Array)>,
     /// Questions of a first visit, each with its answer, until the worker is there.
     first: Vec<(serde_json::Value, String)>,
     next: u32,
@@ -77,14 +83,16 @@ fn start(called: &str) -> Running {
             return lose();
         }
         let pair = Array::from(&event.data());
-        let (Some(number), Some(text)) = (pair.get(0).as_f64(), pair.get(1).as_string()) else { return };
+        let (Some(number), Ok(bytes)) = (pair.get(0).as_f64(), pair.get(1).dyn_into::<Uint8Array>()) else { return };
+        let answer = bytes.to_vec();
+        emptied(&bytes);
         let waiting = LINK.with_borrow_mut(|link| {
             link.is_there = true;
             link.first.clear();
             link.waiting.remove(&(number as u32))
         });
         if let Some(waiting) = waiting {
-            let _ = waiting.send(text);
+            let _ = waiting.send(answer);
         }
     });
     let failed = EventListener::new(&worker, "error", |_| {
@@ -139,7 +147,7 @@ pub fn require_for(work: &Work) {
 /// Until the worker is loaded: what it is asked before waits.
 pub async fn loaded() {
     if !LINK.with_borrow(|link| link.is_there && link.worker.is_some()) {
-        let _ = ask_raw(&Question::Hello).await;
+        let _ = ask::<()>(Question::Hello).await;
     }
 }
 
@@ -169,23 +177,24 @@ pub fn ask_first<T: DeserializeOwned>(question: &Question) -> Option<T> {
 
 /// Asks, and waits for the answer.
 pub async fn ask<T: DeserializeOwned>(question: Question) -> Result<T, Silence> {
-    let text = ask_raw(&question).await?;
-    match serde_json::from_str::<Answer<T>>(&text) {
+    let answer = send(question)?.await.map_err(|_| Silence::Ended)?;
+    match serde_json::from_slice::<Answer<T>>(&answer) {
         Ok(Answer::Fine(answer)) => Ok(answer),
         Ok(Answer::Refused(why)) => Err(Silence::Refused(why)),
         Err(error) => Err(Silence::Refused(error.to_string())),
     }
 }
 
-async fn ask_raw(question: &Question) -> Result<String, Silence> {
-    let json = serde_json::to_string(question).map_err(|error| Silence::Refused(error.to_string()))?;
-    // What is compiled is asked of the worker itself.
-    if !matches!(question, Question::Compile(_))
-        && let Some(answer) = first_answer(&json)
-    {
-        return Ok(answer);
-    }
+/// Hands a question on to the worker. Nothing of it is kept while the worker works.
+fn send(question: Question) -> Result<oneshot::Receiver<Vec<u8>>, Silence> {
+    let json = serde_json::to_string(&question).map_err(|error| Silence::Refused(error.to_string()))?;
     let (send, receive) = oneshot::channel();
+    // What is compiled is asked of the worker itself.
+    let is_compile = matches!(question, Question::Compile(_));
+    if !is_compile && let Some(answer) = first_answer(&json) {
+        let _ = send.send(answer.into_bytes());
+        return Ok(receive);
+    }
     LINK.with_borrow_mut(|link| {
         link.next += 1;
         let number = link.next;
@@ -198,20 +207,26 @@ async fn ask_raw(question: &Question) -> Result<String, Silence> {
             link.has_work = false;
             link.worker = Some(start(link.called));
         }
-        let message = Array::of2(&number.into(), &json.as_str().into());
+        let bytes = Uint8Array::from(json.as_bytes());
         link.waiting.insert(number, send);
-        link.has_work |= matches!(question, Question::Compile(_));
+        link.has_work |= is_compile;
         if !link.has_work && !question.needs_no_work() {
-            return link.held.push(message);
+            return link.held.push((number, bytes));
         }
         if let Some(Running { worker, .. }) = &link.worker {
-            let _ = worker.post_message(&message);
+            post(worker, number, &bytes);
             if link.has_work {
-                link.held.drain(..).for_each(|held| drop(worker.post_message(&held)));
+                link.held.drain(..).for_each(|(number, held)| post(worker, number, &held));
             }
         }
     });
-    receive.await.map_err(|_| Silence::Ended)
+    Ok(receive)
+}
+
+/// Posts a question. Its bytes are the worker's then.
+fn post(worker: &Worker, number: u32, bytes: &Uint8Array) {
+    // Who waits is notified when the worker ends.
+    let _ = worker.post_message_with_transfer(&Array::of2(&number.into(), bytes), &Array::of1(&bytes.buffer()));
 }
 
 /// Ends the worker: who waits is notified, and the next question starts another.

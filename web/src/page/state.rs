@@ -243,7 +243,7 @@ impl App {
 
     /// Adds an empty file.
     pub fn add_file(self) {
-        self.desk.add(vec![SourceFile { name: "more.yaml".into(), text: String::new() }]);
+        self.desk.add(vec![SourceFile { name: "more.yaml".into(), text: "".into() }]);
         self.engine.compile();
     }
 

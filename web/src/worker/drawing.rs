@@ -102,7 +102,7 @@ pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>) 
         faint: frame.assumed || frame.faint,
         errors: frame.errors,
         warnings: frame.warnings,
-        span: node.span.as_ref().map(span).or_else(|| makers.get(node.id.as_str()).cloned()),
+        span: node.span.as_deref().map(span).or_else(|| makers.get(node.id.as_str()).cloned()),
     };
     let lines = picture.threads.iter().map(|thread| Line {
         from: thread.from,

@@ -2,12 +2,13 @@
 //!
 //! What must not be here: the routes themselves.
 
-use crate::protocol::Which;
+use crate::protocol::{Which, key_of_route};
 use crate::worker::configs::Configs;
-use chancery_core::compilation::{Compilation, GatewayId, NamedGateway};
-use chancery_core::explain::{Graph, RouteRow, ServiceNames, routes, routes_of_app_gateway, row_of_app_gateway_takes};
+use chancery_core::compilation::{Compilation, NamedGateway};
+use chancery_core::explain::{Graph, RouteRow, ServiceNames, count_routes, routes, routes_of_app_gateway, row_of_app_gateway_takes};
 use chancery_core::simulate::Gateway;
-use serde::Serialize;
+use serde::ser::SerializeSeq as _;
+use serde::{Serialize, Serializer};
 use std::collections::{HashMap, HashSet};
 
 /// The condition by which twins differ.
@@ -15,62 +16,80 @@ const TRANSPORT: &str = "x-forwarded-proto is";
 
 /// A row of the page, with the gateway that it is of.
 #[derive(Serialize)]
-pub struct Listed {
+struct Listed<'a> {
     #[serde(flatten)]
     row: RouteRow,
-    /// What distinguishes it from all others.
-    key: String,
     /// What its gateway is called, where there are several.
-    of: Option<String>,
+    of: Option<&'a str>,
     /// Its gateway, unless it is the one that is shown.
-    gateway: Option<Which>,
+    gateway: Option<&'a Which>,
 }
 
-fn key(dialect: &str, id: &GatewayId, pointer: &str) -> String {
-    format!("{dialect} {} {pointer}", id.as_str())
+/// The rows of all gateways, in the order of the gateways. Each is made when it is written: there may be tens of thousands.
+pub struct Listing<'a> {
+    pub compilation: &'a Compilation,
+    /// The gateway that is shown: its side and its place there.
+    pub shown: (usize, usize),
+    /// Names clusters as the user does.
+    pub story: &'a Graph,
 }
 
-/// The rows of all gateways, in the order of the gateways. `story` names clusters as the user does.
-pub fn all(compilation: &Compilation, shown: (usize, usize), story: &Graph) -> Vec<Listed> {
-    let (mut out, names) = (Vec::new(), ServiceNames::of(story));
+impl Serialize for Listing<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let names = &ServiceNames::of(self.story);
+        let mut list = serializer.serialize_seq(None)?;
+        for (side_at, side) in self.compilation.sides().enumerate() {
+            for (at, gateway) in side.side.gateways.iter().enumerate() {
+                let id = &gateway.id;
+                let of = NamedGateway { of: side, id }.label();
+                let which = (self.shown != (side_at, at)).then(|| Which { dialect: side.dialect().name.into(), id: id.to_string() });
+                let mut put = |row: RouteRow| list.serialize_element(&Listed { row, of: of.as_deref(), gateway: which.as_ref() });
+                match side.gateways().find(|of| of.id == id) {
+                    Some(gateway) => Rules::new(routes(gateway), names).try_for_each(put)?,
+                    None => {
+                        let rows = side.app_gateways().find(|of| of.named.id == id).map(routes_of_app_gateway).unwrap_or_default();
+                        in_words(rows, names).try_for_each(&mut put)?;
+                    }
+                }
+            }
+        }
+        list.end()
+    }
+}
+
+impl Listing<'_> {
+    /// About how many bytes it takes, written.
+    pub fn bytes(&self) -> usize {
+        self.compilation.gateways().map(count_routes).sum::<usize>() * BYTES_OF_ROW
+    }
+}
+
+/// What a route takes when it is written, in bytes, twins counted.
+const BYTES_OF_ROW: usize = 280;
+
+/// The keys of the rows whose path takes a request.
+pub fn taking(compilation: &Compilation, configs: &mut Configs, shown: (usize, usize), host: Option<&str>, path: &str) -> Vec<String> {
+    let mut out = Vec::new();
     for (side_at, side) in compilation.sides().enumerate() {
         for (at, gateway) in side.side.gateways.iter().enumerate() {
-            let (dialect, id) = (side.dialect().name, &gateway.id);
-            let envoy = side.gateways().find(|of| of.id == id);
-            let rows = match envoy {
-                Some(gateway) => listed(routes(gateway), &names),
-                None => side.app_gateways().find(|of| of.named.id == id).map(|of| in_words(routes_of_app_gateway(of), &names)).unwrap_or_default(),
+            let id = &gateway.id;
+            let pointers: Vec<String> = match side.gateways().find(|of| of.id == id) {
+                Some(of) => Gateway::new(&configs.of(of.ir)).routes_for(host, path),
+                None => {
+                    let rows = side.app_gateways().find(|of| of.named.id == id).map(routes_of_app_gateway).unwrap_or_default();
+                    rows.into_iter().filter(|row| row_of_app_gateway_takes(row, host, path)).map(|row| row.pointer).collect()
+                }
             };
-            let of = NamedGateway { of: side, id }.label();
-            let which = || Which { dialect: dialect.into(), id: id.to_string() };
-            out.extend(rows.into_iter().map(|row| Listed {
-                key: key(dialect, id, &row.pointer),
-                of: of.clone(),
-                gateway: (shown != (side_at, at)).then(which),
-                row,
-            }));
+            let which = (shown != (side_at, at)).then(|| Which { dialect: side.dialect().name.into(), id: id.to_string() });
+            out.extend(pointers.into_iter().map(|pointer| key_of_route(which.as_ref(), &pointer)));
         }
     }
     out
 }
 
-/// The keys of the rows whose path takes a request.
-pub fn taking(compilation: &Compilation, configs: &mut Configs, host: Option<&str>, path: &str) -> Vec<String> {
-    let of_envoys = compilation.gateways().flat_map(|of| {
-        let config = configs.of(of.ir);
-        let pointers = Gateway::new(&config).routes_for(host, path).into_iter();
-        pointers.map(|pointer| key(of.side.dialect.name, of.id, &pointer)).collect::<Vec<_>>()
-    });
-    let of_others = compilation.app_gateways().flat_map(|of| {
-        let rows = routes_of_app_gateway(of).into_iter().filter(|row| row_of_app_gateway_takes(row, host, path));
-        rows.map(|row| key(of.named.of.dialect().name, of.named.id, &row.pointer)).collect::<Vec<_>>()
-    });
-    of_envoys.chain(of_others).collect()
-}
-
 /// The rows of an Application Gateway: its Services by name, and its listeners, whose own names are hashes, by protocol and port.
-fn in_words(rows: Vec<RouteRow>, names: &ServiceNames<'_>) -> Vec<RouteRow> {
-    let words = |row: RouteRow| {
+fn in_words<'n>(rows: Vec<RouteRow>, names: &'n ServiceNames<'_>) -> impl Iterator<Item = RouteRow> + 'n {
+    rows.into_iter().map(|row| {
         let service = row.upstreams.first().map(|pool| (names.name(pool), pool));
         let told = match service {
             Some((service, pool)) if service != pool.as_str() => format!("to {service}, at {}", row.told),
@@ -78,35 +97,53 @@ fn in_words(rows: Vec<RouteRow>, names: &ServiceNames<'_>) -> Vec<RouteRow> {
         };
         let port = row.address.trim_start_matches(':');
         RouteRow { told, listener: row.chain.to_uppercase().into(), address: format!("port {port}"), chain: String::new(), ..row }
-    };
-    rows.into_iter().map(words).collect()
+    })
 }
 
-/// The rows of an Envoy.
-fn listed(rows: Vec<RouteRow>, names: &ServiceNames<'_>) -> Vec<RouteRow> {
-    let mut out: Vec<RouteRow> = Vec::new();
-    // By where their virtual host is: the number of the last rule, and the number of each route.
-    let mut numbers: HashMap<String, (u32, HashMap<u32, u32>)> = HashMap::new();
-    for mut row in rows {
-        // The heading names the host.
-        let hosts: Vec<String> = row.domains.iter().map(|domain| format!(":authority is {domain}")).collect();
-        row.conditions.retain(|condition| !hosts.contains(condition));
-        let host = row.pointer.rsplit_once("/routes/").map_or_else(|| row.pointer.clone(), |(host, _)| host.to_string());
-        let (last, known) = numbers.entry(host.clone()).or_default();
-        if let Some(before) = out.last_mut().filter(|before| before.pointer.starts_with(&format!("{host}/routes/")) && are_twins(before, &row)) {
-            before.conditions.retain(|condition| !condition.starts_with(TRANSPORT));
-            known.insert(row.order, before.order);
-            continue;
-        }
-        let number = if row.made_by.is_empty() { 0 } else { *last + 1 };
-        *last = (*last).max(number);
-        known.insert(row.order, number);
-        let shadowed_by = row.shadowed_by.map(|by| known.get(&by).copied().unwrap_or_default());
-        let mut row = RouteRow { order: number, shadowed_by, ..row };
-        row.told = by_service(&row, names);
-        out.push(row);
+/// The rules of an Envoy: its routes, of which twins are one.
+struct Rules<'n, 's> {
+    rows: std::vec::IntoIter<RouteRow>,
+    /// The last rule, whose twin may follow.
+    last: Option<RouteRow>,
+    /// By where their virtual host is: the number of the last rule, and the number of each route.
+    numbers: HashMap<String, (u32, HashMap<u32, u32>)>,
+    names: &'n ServiceNames<'s>,
+}
+
+impl<'n, 's> Rules<'n, 's> {
+    fn new(rows: Vec<RouteRow>, names: &'n ServiceNames<'s>) -> Self {
+        Self { rows: rows.into_iter(), last: None, numbers: HashMap::new(), names }
     }
-    out
+}
+
+impl Iterator for Rules<'_, '_> {
+    type Item = RouteRow;
+
+    fn next(&mut self) -> Option<RouteRow> {
+        loop {
+            let Some(mut row) = self.rows.next() else { return self.last.take() };
+            // The heading names the host.
+            let hosts: Vec<String> = row.domains.iter().map(|domain| format!(":authority is {domain}")).collect();
+            row.conditions.retain(|condition| !hosts.contains(condition));
+            let host = row.pointer.rsplit_once("/routes/").map_or(row.pointer.as_str(), |(host, _)| host);
+            let is_beside = |before: &&mut RouteRow| before.pointer.strip_prefix(host).is_some_and(|rest| rest.starts_with("/routes/"));
+            let (last, known) = self.numbers.entry(host.into()).or_default();
+            if let Some(before) = self.last.as_mut().filter(is_beside).filter(|before| are_twins(before, &row)) {
+                before.conditions.retain(|condition| !condition.starts_with(TRANSPORT));
+                known.insert(row.order, before.order);
+                continue;
+            }
+            let number = if row.made_by.is_empty() { 0 } else { *last + 1 };
+            *last = (*last).max(number);
+            known.insert(row.order, number);
+            let shadowed_by = row.shadowed_by.map(|by| known.get(&by).copied().unwrap_or_default());
+            let mut row = RouteRow { order: number, shadowed_by, ..row };
+            row.told = by_service(&row, self.names);
+            if let Some(done) = self.last.replace(row) {
+                return Some(done);
+            }
+        }
+    }
 }
 
 /// What a route does, with Services for clusters: each part of the sentence ends with one.

@@ -22,8 +22,8 @@ use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{
-    self, Completions, Positions, RequestTests, ResourceRef, RouteRow, Thread as CoreThread, TracedGateway, View, Viewed, asking, asking_app_gateway, completions,
-    count_clusters, count_routes, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
+    self, Completions, Positions, RequestTests, ResourceRef, RouteRow, Thread as CoreThread, TracedGateway, View, Viewed, asking, asking_app_gateway,
+    completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
 };
 use chancery_core::ir::Cluster;
 use chancery_core::redact::HeldBack;
@@ -101,6 +101,16 @@ fn fine<T: Serialize>(answer: &T) -> String {
     serde_json::to_string(&Answer::Fine(answer)).unwrap_or_else(|error| refused(&error.to_string()))
 }
 
+/// The same, written into a text that has room for so many bytes from the beginning: one that grows by doubling takes three times as much while it
+/// does.
+fn fine_in<T: Serialize>(bytes: usize, answer: &T) -> String {
+    let mut out = Vec::with_capacity(bytes);
+    match serde_json::to_writer(&mut out, &Answer::Fine(answer)) {
+        Ok(()) => String::from_utf8(out).unwrap_or_default(),
+        Err(error) => refused(&error.to_string()),
+    }
+}
+
 fn refused(why: &str) -> String {
     serde_json::to_string(&Answer::<()>::Refused(why.into())).unwrap_or_default()
 }
@@ -143,9 +153,11 @@ fn shown(compilation: &Compilation, dialect: Option<&str>, gateway: Option<&str>
 }
 
 impl Session {
-    /// Answers a question.
-    pub fn answer(&mut self, question: &str) -> String {
-        match serde_json::from_str(question) {
+    /// Answers a question, which is JSON.
+    pub fn answer(&mut self, question: Vec<u8>) -> String {
+        let read = serde_json::from_slice(&question);
+        drop(question);
+        match read {
             Ok(question) => {
                 // A link has what a person wants in it, and what is opened is theirs.
                 let is_own = matches!(question, Question::Share(_) | Question::Keep(_) | Question::Open(_));
@@ -202,9 +214,10 @@ impl Session {
             }
             Question::Routes => {
                 self.story();
-                fine(&self.story.as_ref().map(|story| routes::all(&self.compilation, self.shown, story)).unwrap_or_default())
+                let listing = self.story.as_ref().map(|story| routes::Listing { compilation: &self.compilation, shown: self.shown, story });
+                listing.map_or_else(|| fine(&[(); 0]), |listing| fine_in(listing.bytes(), &listing))
             }
-            Question::RoutesFor { host, path } => fine(&routes::taking(&self.compilation, &mut self.configs, host.as_deref(), &path)),
+            Question::RoutesFor { host, path } => fine(&routes::taking(&self.compilation, &mut self.configs, self.shown, host.as_deref(), &path)),
             Question::Parts => fine(&self.parts()),
             Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
             Question::Hover(spot) => fine(&self.hover(spot)),
@@ -548,9 +561,7 @@ impl Session {
                 source.and_then(|source| CoreThread::of_line(&self.compilation, source, *line, &maps)).unwrap_or_default()
             }
             Target::Place { doc, pointer } => CoreThread::of_place(&self.map(*doc), pointer),
-            Target::Row { doc, node } => {
-                self.trees.get(doc).map(|tree| CoreThread::of_place(tree.map(), &tree.pointer(*node))).unwrap_or_default()
-            }
+            Target::Row { doc, node } => self.trees.get(doc).map(|tree| CoreThread::of_place(tree.map(), &tree.pointer(*node))).unwrap_or_default(),
         }
     }
 

@@ -25,7 +25,7 @@ const SMALL: usize = 100_000;
 /// Files without what may be secret in them.
 fn hidden(files: &[SourceFile]) -> Vec<SourceFile> {
     let texts = with_stand_ins(&inputs(files)).inputs;
-    texts.into_iter().map(|input| SourceFile { name: input.name.to_string(), text: input.text.to_string() }).collect()
+    texts.into_iter().map(|input| SourceFile { name: input.name.to_string(), text: input.text }).collect()
 }
 
 /// The same, where there is little to do.
@@ -48,7 +48,7 @@ pub fn opened(text: &str) -> Result<Opened, String> {
         _ if Snapshot::is_one(text) => Snapshot::read(text).map_err(|why| format!("The file {why}"))?,
         _ => return Err("There is no snapshot in the link".into()),
     };
-    let files = snapshot.inputs().inputs.into_iter().map(|input| SourceFile { name: input.name.to_string(), text: input.text.to_string() });
+    let files = snapshot.inputs().inputs.into_iter().map(|input| SourceFile { name: input.name.to_string(), text: input.text });
     let options = serde_json::to_value(&snapshot.options).ok();
     let dialect = snapshot.options.dialect.as_ref().map(ToString::to_string);
     Ok(Opened {

@@ -41,7 +41,7 @@ use hashbrown::{HashMap, HashSet};
 /// assert!(graph.edges.iter().any(|edge| edge.from == "Mapping/quote/default" && edge.to == cluster.id));
 /// ```
 pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
-    // Most of what there will be: lists that grow by doubling take three times as much while they do.
+    // Most of what there will be.
     let parts = compilation.gateways().map(|gateway| count_routes(gateway) + 2 * count_clusters(gateway)).sum::<usize>();
     let many = compilation.objects.len() + parts;
     let mut builder = Builder {
@@ -115,6 +115,10 @@ impl Builder<'_> {
         let (at, id) = (self.graph.nodes.len(), Str::from(id));
         self.known.insert(id.clone(), at);
         let gateway = self.scope.clone().filter(|_| kind.is_envoy());
+        // A list that grows by doubling takes three times as much while it does.
+        if at == self.graph.nodes.capacity() {
+            self.graph.nodes.reserve_exact(at / 8 + 8);
+        }
         self.graph.nodes.push(GraphNode { gateway, ..GraphNode::new(id, kind, label()) });
         at
     }
@@ -213,7 +217,7 @@ impl Builder<'_> {
             let at = self.node(&id, NodeKind::Resource, || row.resource.to_string());
             self.ids.insert(row.object, at);
             if let Some(node) = self.graph.nodes.get_mut(at) {
-                (node.resource, node.state, node.span) = (Some(row.resource), Some(row.state), row.span);
+                (node.resource, node.state, node.span) = (Some(row.resource.into()), Some(row.state), row.span.map(Box::new));
             }
         }
         for object in self.compilation.objects.iter() {
@@ -268,7 +272,7 @@ impl Builder<'_> {
                     let resource = ResourceRef::from(&reference.key);
                     let at = self.missing(&format!("missing:{}", id_of(&resource)), resource.to_string(), reason.into_owned());
                     if let Some(node) = self.graph.nodes.get_mut(at) {
-                        node.resource = Some(resource);
+                        node.resource = Some(resource.into());
                         node.state = assumed.then_some("assumed");
                     }
                     // What is made of an assumed object is made of its ghost.
@@ -296,7 +300,7 @@ impl Builder<'_> {
                 Str::from(format!("{namespace}/{}", owner.name))
             });
             if let Some(node) = self.graph.nodes.get_mut(at) {
-                (node.resource, node.gateway) = (Some(resource), gateway);
+                (node.resource, node.gateway) = (Some(resource.into()), gateway);
             }
             self.edge(owner, at, Relation::Owns, "owner", None);
         }

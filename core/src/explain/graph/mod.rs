@@ -108,7 +108,7 @@ pub struct GraphNode {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway: Option<Str>,
     /// The resource, of input objects, what is missing and what is created.
-    pub resource: Option<ResourceRef>,
+    pub resource: Option<Box<ResourceRef>>,
     /// What became of it (`emitted`...), of input objects.
     pub state: Option<&'static str>,
     /// Why it is not there.
@@ -131,7 +131,7 @@ pub struct GraphNode {
     pub stands_for: Vec<Str>,
     /// Where it stands.
     #[serde(flatten)]
-    pub span: Option<Span>,
+    pub span: Option<Box<Span>>,
 }
 
 impl GraphNode {

@@ -7,13 +7,13 @@
 
 use super::{Edge, Graph, GraphNode, NodeKind, Relation};
 use crate::order::Gather as _;
+use crate::text::Str;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-use crate::text::Str;
 use hashbrown::HashMap;
 
 /// What a route of Envoy's asks of a request, and where it sends it.
@@ -376,7 +376,8 @@ impl<'a> Teller<'a> {
         }
         out.nodes.extend(self.rules.iter().map(|rule| self.rule_node(rule)));
         let ids: BTreeSet<Str> = out.nodes.iter().map(|node| node.id.clone()).gathered();
-        let by: HashMap<(&str, &str), &Edge> = self.whole.edges.iter().map(|edge| ((edge.from.as_str(), edge.to.as_str()), edge)).collect();
+        let by = self.whole.edges.iter().filter(|edge| !edge.label.is_empty() || edge.at.is_some());
+        let by: HashMap<(&str, &str), &Edge> = by.map(|edge| ((edge.from.as_str(), edge.to.as_str()), edge)).collect();
         let id =
             |at: usize| at.checked_sub(count).and_then(|number| self.rules.get(number)).map_or(at, |rule| rule.routes.first().copied().unwrap_or(at));
         for ((from, to), (relation, share)) in &self.lines {

@@ -5,6 +5,7 @@
 use chancery_core::order::Gather;
 use chancery_web::protocol::SourceFile;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// The most changes that are kept.
 const MOST: usize = 200;
@@ -12,7 +13,7 @@ const MOST: usize = 200;
 const MOST_BYTES: usize = 32 << 20;
 
 /// What undoes a change: texts by name, `None` where there was none.
-pub type Undo = BTreeMap<String, Option<String>>;
+pub type Undo = BTreeMap<String, Option<Arc<str>>>;
 
 /// What was.
 #[derive(Default)]
@@ -25,7 +26,7 @@ pub struct History {
 impl History {
     /// Keeps what undoes a change, and gives it a number.
     pub fn keep(&mut self, undo: Undo) -> u32 {
-        let bytes = undo.values().flatten().map(String::len).sum();
+        let bytes = undo.values().flatten().map(|text| text.len()).sum();
         self.last += 1;
         self.bytes += bytes;
         self.undos.push_back((self.last, undo, bytes));
@@ -39,7 +40,7 @@ impl History {
     /// The files before the change of this number, if it is still kept.
     pub fn before(&self, number: u32, now: &[SourceFile]) -> Option<Vec<SourceFile>> {
         self.undos.iter().find(|(kept, ..)| *kept == number)?;
-        let mut files: BTreeMap<&str, &str> = now.iter().map(|file| (file.name.as_str(), file.text.as_str())).gathered();
+        let mut files: BTreeMap<&str, &str> = now.iter().map(|file| (file.name.as_str(), &*file.text)).gathered();
         for (_, undo, _) in self.undos.iter().rev().take_while(|(kept, ..)| *kept >= number) {
             for (name, text) in undo {
                 match text {

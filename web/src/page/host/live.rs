@@ -19,6 +19,7 @@ use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The most that the timeline keeps.
 const MOST_HAPPENED: usize = 300;
@@ -30,7 +31,7 @@ const PAUSE: u32 = 250;
 /// A file as the program knows it.
 #[derive(Clone, Default)]
 struct Base {
-    text: String,
+    text: Arc<str>,
     hidden: bool,
 }
 
@@ -312,8 +313,9 @@ impl Live {
         }
     }
 
-    fn put(self, text: Text, known: &mut BTreeMap<String, Base>, now: &mut BTreeMap<String, String>, undo: &mut Undo) {
+    fn put(self, text: Text, known: &mut BTreeMap<String, Base>, now: &mut BTreeMap<String, Arc<str>>, undo: &mut Undo) {
         let Text { name, text, hidden } = text;
+        let text: Arc<str> = text.into();
         let base = known.insert(name.clone(), Base { text: text.clone(), hidden });
         let shown = now.get(&name);
         // A file that is shown and was gone is what the person wrote: a program that writes in place leaves it empty for a moment.
@@ -331,7 +333,7 @@ impl Live {
         }
     }
 
-    fn gone(self, name: &str, known: &mut BTreeMap<String, Base>, now: &mut BTreeMap<String, String>, undo: &mut Undo) {
+    fn gone(self, name: &str, known: &mut BTreeMap<String, Base>, now: &mut BTreeMap<String, Arc<str>>, undo: &mut Undo) {
         let Some(base) = known.remove(name) else { return };
         let Some(shown) = now.get(name) else { return };
         if *shown != base.text {
@@ -356,7 +358,7 @@ impl Live {
         if !self.is_on_untracked() {
             return;
         }
-        let is_base = self.bases.with_value(|bases| bases.get(name).is_some_and(|base| base.text == text));
+        let is_base = self.bases.with_value(|bases| bases.get(name).is_some_and(|base| *base.text == *text));
         let standing = self.changed.with_untracked(|changed| changed.get(name).copied());
         match (is_base, standing) {
             (true, Some(_)) => self.mark(name, None),
@@ -380,7 +382,7 @@ impl Live {
                 return;
             }
             let shown = self.desk.text(&name);
-            let text = self.bases.with_value(|bases| shown.filter(|text| bases.get(&name).is_none_or(|base| base.text != *text)));
+            let text = self.bases.with_value(|bases| shown.filter(|text| bases.get(&name).is_none_or(|base| *base.text != **text)));
             if self.is_hidden(&name) && text.is_some() {
                 return self.screen.say("Values in this file are hidden, so Envoys keep what the file has");
             }
@@ -421,7 +423,7 @@ impl Live {
             return self.screen.say("Values in this file are hidden here, so it is not written: edit it where it lies");
         }
         spawn_local(async move {
-            let what = Call::Save { name: name.clone(), text: text.clone(), was: was.text };
+            let what = Call::Save { name: name.clone(), text: text.clone(), was: was.text.to_string() };
             match call::<Saved>(&what).await {
                 Ok(Saved { conflict: true }) => {
                     self.mark(&name, Some(Standing::Conflict));
@@ -431,7 +433,7 @@ impl Live {
                     ));
                 }
                 Ok(Saved { conflict: false }) => {
-                    self.bases.update_value(|bases| drop(bases.insert(name.clone(), Base { text, hidden: false })));
+                    self.bases.update_value(|bases| drop(bases.insert(name.clone(), Base { text: text.into(), hidden: false })));
                     self.mark(&name, None);
                     // A draft that was due is none any more.
                     self.hand_on(&name);

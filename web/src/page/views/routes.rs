@@ -6,7 +6,7 @@ use super::tree::open_place;
 use super::{output, why_not};
 use crate::link::ask;
 use crate::state::App;
-use chancery_web::protocol::{Doc, Question, RouteRow, Target};
+use chancery_web::protocol::{Doc, Question, RouteRow, Target, key_of_route};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::collections::HashSet;
@@ -49,7 +49,7 @@ fn sections(rows: &[RouteRow], wanted: &RouteFilter, built_in: bool) -> (Vec<Sec
     let fits = |row: &&RouteRow| {
         let fits = match wanted {
             RouteFilter::Words(words) => words.is_empty() || has(row, words),
-            RouteFilter::Taking(places) => places.contains(&row.key),
+            RouteFilter::Taking(places) => places.contains(&key_of_route(row.gateway.as_ref(), &row.pointer)),
         };
         fits && (built_in || !row.made_by.is_empty())
     };
