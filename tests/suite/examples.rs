@@ -3,6 +3,9 @@
 //! The first comment lines of an example may hold `Findings: CODE, CODE`: exactly those codes are found; without it nothing is. They may
 //! hold `Options: WORDS` as fixtures have them.
 
+use chancery_core::backend::OutputMap;
+use chancery_core::backend::envoy::{self, v3::output_map};
+use chancery_core::compare::{RequestOptions, Side, SideSource, compare_envoy, requests};
 use chancery_core::compilation::Options;
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::resource::Inputs;
@@ -79,4 +82,37 @@ fn clusters_that_are_made_on_demand_are_the_same() {
             assert!(lazy == all, "{}", example.name);
         }
     }
+}
+
+/// Without each document of each example in turn: clusters that both sides share are not made, and nothing else is found because of that.
+#[test]
+fn a_comparison_finds_the_same_whether_clusters_are_made_on_demand_or_not() {
+    let mut shared = 0;
+    for example in examples() {
+        let file = example.inputs.inputs.first().expect("a file");
+        let documents: Vec<&str> = file.text.split("\n---\n").collect();
+        for without in 0..documents.len().min(6) {
+            let left: Vec<&str> = documents.iter().enumerate().filter(|(at, _)| *at != without).map(|(_, text)| *text).collect();
+            let mut work = Work::new(&example.inputs, &example.options);
+            let edited = work.compiler.compile(&inputs([(&*file.name, left.join("\n---\n").as_str())]), &example.options);
+            let positions = [work.compilation.positions(), edited.positions()];
+            for (before, after) in work.compilation.gateways().zip(edited.gateways()) {
+                let maps: [OutputMap; 2] =
+                    [before, after].map(|gateway| output_map(gateway.ir, &envoy::Options::default(), work.compiler.emitted.of(gateway)));
+                let told = |configs: [EnvoyConfig; 2]| {
+                    let source = |at: usize, gateway| Some(SideSource { gateway, positions: &positions[at], map: &maps[at] });
+                    let sides = [Side { config: &configs[0], source: source(0, before) }, Side { config: &configs[1], source: source(1, after) }];
+                    (compare_envoy(&sides[0], &sides[1]), requests(&sides[0], &sides[1], &RequestOptions::default()))
+                };
+                let lazy = [before, after].map(|gateway| EnvoyConfig::on_demand(gateway.ir));
+                for name in lazy[0].clusters.shared_with(&lazy[1].clusters) {
+                    assert_eq!(lazy[0].cluster(name).map(|of| &of.message), lazy[1].cluster(name).map(|of| &of.message), "{}", example.name);
+                    shared += 1;
+                }
+                let lazy = told([before, after].map(|gateway| EnvoyConfig::on_demand(gateway.ir)));
+                assert_eq!(lazy, told([before, after].map(|gateway| EnvoyConfig::of(gateway.ir))), "{} without document {without}", example.name);
+            }
+        }
+    }
+    assert!(shared > 50, "{shared} clusters are shared");
 }

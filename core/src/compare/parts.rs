@@ -245,9 +245,11 @@ impl Equal {
         let old: BTreeMap<&str, _> = a.listeners.iter().map(|of| (of.message.name.as_str(), &of.message)).gathered();
         let listeners = b.listeners.iter().filter(|of| old.get(of.message.name.as_str()).is_some_and(|old| **old == of.message));
         let listeners = listeners.map(|of| of.message.name.clone()).collect();
-        let old: BTreeMap<&str, _> = a.clusters.iter().map(|of| (of.message.name.as_str(), &of.message)).gathered();
-        let clusters = b.clusters.iter().filter(|of| old.get(of.message.name.as_str()).is_some_and(|old| **old == of.message));
-        Self { listeners, clusters: clusters.map(|of| of.message.name.clone()).collect() }
+        let shared = b.clusters.shared_with(&a.clusters);
+        let old: BTreeMap<&str, _> = a.clusters.without(&shared).map(|of| (of.message.name.as_str(), &of.message)).gathered();
+        let same = b.clusters.without(&shared).filter(|of| old.get(of.message.name.as_str()).is_some_and(|old| **old == of.message));
+        let same = same.map(|of| of.message.name.as_str());
+        Self { listeners, clusters: same.chain(shared.iter().copied()).map(ToString::to_string).collect() }
     }
 }
 
@@ -269,7 +271,7 @@ fn parts<'a>(config: &'a EnvoyConfig, equal: &Equal) -> Vec<Part<'a>> {
     for table in &config.routes {
         route_table(&table.message.name, table.pointer.clone(), &table.message, &mut out);
     }
-    for cluster in config.clusters.iter().filter(|of| !equal.clusters.contains(&of.message.name)) {
+    for cluster in config.clusters.without(&equal.clusters.iter().map(String::as_str).collect()) {
         out.push(part("cluster", "", &cluster.message.name, cluster.pointer.clone(), &cluster.message));
     }
     for endpoints in &config.endpoints {

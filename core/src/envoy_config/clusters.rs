@@ -5,11 +5,12 @@
 
 use super::{CLUSTERS, Placed};
 use crate::backend::envoy::{self, v3, v3::pb::cluster::Cluster};
-use crate::ir::Ir;
+use crate::ir::{self, Ir};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use hashbrown::{HashMap, HashSet};
 use once_cell::race::OnceBox;
 
 /// Clusters in the order of their document, each with its place.
@@ -58,6 +59,25 @@ impl Clusters {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let first = self.ir.iter().flat_map(|ir| &ir.clusters).map(|cluster| cluster.name.value.as_str());
         first.chain(self.others.iter().map(|cluster| cluster.message.name.as_str()))
+    }
+
+    /// The names of those that others have as well, made of the same cluster of the IR: they are the same, and no message is made to know it. What
+    /// is on one side only, or was made twice, is not among them.
+    #[must_use]
+    pub fn shared_with<'c>(&'c self, others: &Self) -> HashSet<&'c str> {
+        let (Some(ir), Some(other)) = (&self.ir, &others.ir) else { return HashSet::new() };
+        if !v3::agree_about_clusters(ir, other) {
+            return HashSet::new();
+        }
+        let known: HashMap<&str, &Arc<ir::Cluster>> = other.clusters.iter().map(|cluster| (cluster.name.value.as_str(), cluster)).collect();
+        let shared = ir.clusters.iter().filter(|cluster| known.get(cluster.name.value.as_str()).is_some_and(|other| Arc::ptr_eq(cluster, other)));
+        shared.map(|cluster| cluster.name.value.as_str()).collect()
+    }
+
+    /// Those that are not called so.
+    pub fn without<'c>(&'c self, names: &HashSet<&str>) -> impl Iterator<Item = &'c Placed<Cluster>> {
+        let left: Vec<usize> = self.names().enumerate().filter(|(_, name)| !names.contains(name)).map(|(at, _)| at).collect();
+        left.into_iter().filter_map(|at| self.get(at))
     }
 
     /// All of them, to be changed: each message is made.

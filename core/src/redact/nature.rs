@@ -249,7 +249,8 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                 kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));
                 // Of a header that a slip took the name from, its value is the key.
                 let is_empty = value.as_str() == Some("");
-                let is_alone = matches!(value.value, Value::Null) || is_empty && !is_plain_key(key);
+                let is_odd = || !is_plain_key(key) || is_mixed(key);
+                let is_alone = matches!(value.value, Value::Null) || is_empty && is_odd();
                 let is_line = at.near_headers && is_line_of_header(key);
                 let is_value = is_alone && (at.broken && at.in_headers || of_header && !is_field_of_header(key) || is_line || follows_name)
                     || is_alone && at.in_tokens && !is_field_of_header(key);
@@ -313,6 +314,12 @@ fn behind_lost_anchor(text: &str) -> Option<&str> {
     let (_, behind) = text.split_once('&')?;
     let (name, value) = behind.split_once(' ')?;
     (is_name(name) && !name.is_empty()).then_some(value)
+}
+
+/// Whether a word looks as base64 does that has no digit in it: a third of its letters are large. Names in CamelCase have fewer.
+fn is_mixed(word: &str) -> bool {
+    let large = word.bytes().filter(u8::is_ascii_uppercase).count();
+    word.len() >= 16 && large * 3 >= word.len() && large < word.len() && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// What of a key below a sensitive one is its value, which a slip made a key.

@@ -5,13 +5,14 @@
 use super::Reaches;
 use super::residue::{Residue, residue};
 use crate::backend::envoy::v3::pb;
-use crate::envoy_config::{Clusters, Placed};
+use crate::envoy_config::{EnvoyConfig, Placed};
 use crate::order::{Gather as _, Order as _};
 use crate::simulate::{Gateway, aggregated, endpoint_address, is_unhealthy};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use hashbrown::HashSet;
 use pb::cluster::Cluster;
 use pb::cluster::cluster::{ClusterDiscoveryType, DiscoveryType};
 use pb::route::{Route, route::Action, route_action::ClusterSpecifier};
@@ -100,10 +101,13 @@ pub(super) fn settings(gateways: [&Gateway<'_>; 2], names: [&str; 2]) -> Vec<(Re
 }
 
 /// Names under which the sides have other things.
-pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a Clusters; 2]) -> BTreeSet<&'a str> {
-    let [old, new] = sides;
+pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a EnvoyConfig; 2]) -> BTreeSet<&'a str> {
+    let [old, new] = sides.map(|side| &side.clusters);
     let mut out = BTreeSet::new();
-    for placed in old.iter() {
+    // Clusters of an IR lead to no others; what they have besides are endpoints that are told apart from them.
+    let alone = sides.iter().all(|side| side.endpoints.is_empty());
+    let shared = if alone { old.shared_with(new) } else { HashSet::new() };
+    for placed in old.without(&shared) {
         let cluster = &placed.message;
         match after.cluster(&cluster.name).map(|placed| &placed.message) {
             Some(other) if cluster == other && aggregated(cluster).is_none() && before.endpoints(cluster) == after.endpoints(other) => {}

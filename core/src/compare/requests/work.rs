@@ -49,7 +49,7 @@ impl Both {
 impl<'w, 'a> Work<'w, 'a> {
     pub(super) fn new(sides: [Side<'a>; 2], gateways: &'w [Gateway<'a>; 2], options: &RequestOptions<'w>) -> Self {
         let [before, after] = gateways;
-        let changed = reach::changed(before, after, [&sides[0].config.clusters, &sides[1].config.clusters]);
+        let changed = reach::changed(before, after, [sides[0].config, sides[1].config]);
         Self {
             sides,
             gateways,

@@ -39,6 +39,13 @@ pub fn cluster_at(ir: &Ir, at: usize, options: &Options<'_>) -> Option<pb::clust
     Some(cluster::cluster(ir.clusters.get(at)?, cx, &mut Trace::off()))
 }
 
+/// Whether two IRs make the same message of a cluster that they share.
+#[must_use]
+pub fn agree_about_clusters(a: &Ir, b: &Ir) -> bool {
+    let server = |ir: &Ir| ir.delivery.bootstrap.xds_cluster.as_ref().map(|server| server.name.clone());
+    a.delivery.spelling == b.delivery.spelling && a.delivery.config_source == b.delivery.config_source && server(a) == server(b)
+}
+
 /// The bootstrap without its clusters; `each` gets those that the IR's clusters have behind them.
 pub fn bootstrap_around(ir: &Ir, options: &Options<'_>, each: &mut dyn FnMut(pb::cluster::Cluster)) -> pb::bootstrap::Bootstrap {
     let cx = &Context::new(ir, &Options { document: Document::Bootstrap, ..*options });
