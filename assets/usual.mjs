@@ -86,7 +86,7 @@ const handsOn = (ask, work, saved) => {
 export const usual = async (dialect, fresh, isAll, asked) => {
   for (const [text, isFirst] of await inputs(dialect)) {
     const answer = await fresh();
-    const ask = (question) => JSON.parse(answer(JSON.stringify(question))).fine;
+    const ask = (question) => JSON.parse(new TextDecoder().decode(answer(new TextEncoder().encode(JSON.stringify(question))))).fine;
     const work = (text) => ({ files: [{ name: "input.yaml", text }], dialect, chosen: false, options: null });
     ask({ compile: work(text) });
     looks(ask, text);
