@@ -160,16 +160,16 @@ pub async fn take_first() {
 }
 
 /// The answer to a question of a first visit, while it stands in for the worker's.
-fn first_answer(question: &[u8]) -> Option<String> {
+fn first_answer(question: &str) -> Option<String> {
     LINK.with_borrow(|link| {
-        let question = (!link.first.is_empty()).then(|| serde_json::from_slice::<serde_json::Value>(question).ok())??;
+        let question = (!link.first.is_empty()).then(|| serde_json::from_str::<serde_json::Value>(question).ok())??;
         link.first.iter().find(|(known, _)| *known == question).map(|(_, answer)| answer.clone())
     })
 }
 
 /// What stands in for the worker's answer, if anything does.
 pub fn ask_first<T: DeserializeOwned>(question: &Question) -> Option<T> {
-    match serde_json::from_str(&first_answer(&serde_json::to_vec(question).ok()?)?) {
+    match serde_json::from_str(&first_answer(&serde_json::to_string(question).ok()?)?) {
         Ok(Answer::Fine(answer)) => Some(answer),
         Ok(Answer::Refused(_)) | Err(_) => None,
     }
@@ -178,7 +178,8 @@ pub fn ask_first<T: DeserializeOwned>(question: &Question) -> Option<T> {
 /// Asks, and waits for the answer.
 pub async fn ask<T: DeserializeOwned>(question: Question) -> Result<T, Silence> {
     let answer = send(question)?.await.map_err(|_| Silence::Ended)?;
-    match serde_json::from_slice::<Answer<T>>(&answer) {
+    // Reading bytes would be one more instance of each type's reader.
+    match serde_json::from_str::<Answer<T>>(&String::from_utf8(answer).unwrap_or_default()) {
         Ok(Answer::Fine(answer)) => Ok(answer),
         Ok(Answer::Refused(why)) => Err(Silence::Refused(why)),
         Err(error) => Err(Silence::Refused(error.to_string())),
@@ -199,6 +200,7 @@ fn room(question: &Question) -> usize {
 fn send(question: Question) -> Result<oneshot::Receiver<Vec<u8>>, Silence> {
     let mut json = Vec::with_capacity(room(&question));
     serde_json::to_writer(&mut json, &question).map_err(|error| Silence::Refused(error.to_string()))?;
+    let json = String::from_utf8(json).unwrap_or_default();
     let (send, receive) = oneshot::channel();
     // What is compiled is asked of the worker itself.
     let is_compile = matches!(question, Question::Compile(_));
@@ -218,7 +220,7 @@ fn send(question: Question) -> Result<oneshot::Receiver<Vec<u8>>, Silence> {
             link.has_work = false;
             link.worker = Some(start(link.called));
         }
-        let bytes = Uint8Array::from(&json[..]);
+        let bytes = Uint8Array::from(json.as_bytes());
         link.waiting.insert(number, send);
         link.has_work |= is_compile;
         if !link.has_work && !question.needs_no_work() {

@@ -155,7 +155,8 @@ fn shown(compilation: &Compilation, dialect: Option<&str>, gateway: Option<&str>
 impl Session {
     /// Answers a question, which is JSON.
     pub fn answer(&mut self, question: Vec<u8>) -> String {
-        let read = serde_json::from_slice(&question);
+        let question = String::from_utf8(question).unwrap_or_default();
+        let read = serde_json::from_str(&question);
         drop(question);
         match read {
             Ok(question) => {
