@@ -237,6 +237,8 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
             let of_pair = object.contains_key("password");
             // A slip may have parted a name from its value: the next key is the value.
             let mut follows_name = false;
+            // The same, where the name has an empty text.
+            let mut follows_empty = false;
             let mut alone_before: Option<Str> = None;
             let of_client = object.iter().any(|entry| names_client(&entry.key));
             // Nothing around it makes more of a usual key than there is in it.
@@ -248,14 +250,17 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                 }
                 kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));
                 // Of a header that a slip took the name from, its value is the key.
+                let is_alone = matches!(value.value, Value::Null);
                 let is_empty = value.as_str() == Some("");
-                let is_odd = || !is_plain_key(key) || is_mixed(key);
-                let is_alone = matches!(value.value, Value::Null) || is_empty && is_odd();
+                // Of a value whose quotation marks were doubled, `""VALUE""` in HCL.
+                let is_between_quotes = is_empty && follows_empty && (!is_plain_key(key) || is_mixed(key));
                 let is_line = at.near_headers && is_line_of_header(key);
                 let is_value = is_alone && (at.broken && at.in_headers || of_header && !is_field_of_header(key) || is_line || follows_name)
-                    || is_alone && at.in_tokens && !is_field_of_header(key);
+                    || is_alone && at.in_tokens && !is_field_of_header(key)
+                    || is_between_quotes;
                 let ends_with_flag = || value.as_array().and_then(|items| last_text(items.last()?)).is_some_and(is_sensitive_flag);
-                follows_name = (is_alone || is_empty) && is_sensitive_key(bare_key(key)) || ends_with_flag();
+                follows_name = is_alone && is_sensitive_key(bare_key(key)) || ends_with_flag();
+                follows_empty = is_empty && is_sensitive_key(bare_key(key));
                 // A comma may have parted the name itself.
                 let is_rest = alone_before.take().is_some_and(|before| at.near_headers && is_sensitive_header(&format!("{before}{key}")));
                 alone_before = is_alone.then(|| Str::new(key));

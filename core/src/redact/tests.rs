@@ -105,3 +105,12 @@ fn what_a_secret_takes_from_another_object_by_alias_stays_where_it_is_a_name() {
     let both = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {name: shop, labels: &l {a: &a hunter, b: hunter2hunter2}}\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: shop, labels: *l}\n  stringData: {a: *a}\n";
     assert_eq!(masked(both), both.replace("hunter2hunter2", "**************").replace("hunter", "******"));
 }
+
+#[test]
+fn a_key_behind_an_empty_password_stays() {
+    for text in ["password: \"\"\nenabled:\n", "password: \"\"\nCertificate: \"\"\n", "{password: \"\", hostname: \"\"}\n"] {
+        let mut root = crate::text::parse(text, &crate::text::Limits::default()).root.expect("a tree");
+        let kept = super::keep_back_within(&mut root, false);
+        assert_eq!(kept.credentials, [] as [&str; 0], "{text}");
+    }
+}

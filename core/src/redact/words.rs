@@ -202,8 +202,8 @@ pub(super) fn is_sensitive_flag(part: &str) -> bool {
     let word = part.split_whitespace().next_back().unwrap_or_default();
     // A slip may have put something before it, or joined it to the word before.
     let is_joined = |(at, _): &(usize, &str)| word[..*at].ends_with(|c: char| !c.is_alphanumeric());
-    let flag = word.rmatch_indices('-').find(|found| found.0 == 0 || is_joined(found)).map(|(at, mark)| &word[at + mark.len()..]);
-    flag.is_some_and(is_sensitive_key)
+    let begins = word.match_indices('-').filter(|found| found.0 == 0 || is_joined(found));
+    begins.map(|(at, _)| word[at..].trim_start_matches('-')).any(is_sensitive_key)
 }
 
 /// Whether the values of a header are credentials by its name.
@@ -374,7 +374,7 @@ pub(super) fn is_plain_key(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{USUAL, distance, holds_tokens, is_near, is_sensitive_key, names_headers, split_key, squeezed};
+    use super::{USUAL, distance, holds_tokens, is_near, is_sensitive_flag, is_sensitive_key, names_headers, split_key, squeezed};
     use crate::redact::cover::hidden_in_key;
     use crate::redact::value::is_credential;
 
@@ -385,6 +385,16 @@ mod tests {
             let says = is_sensitive_key(key) || names_headers(key) || holds_tokens(key) || squeezed(key) == "clientid" || is_credential(key);
             let is_line = split_key(key).1.is_some() || !hidden_in_key(key).is_empty() || key.contains('&');
             assert!(!near && !says && !is_line, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_flag_is_found_with_a_slip_in_it_and_a_word_with_dashes_is_none() {
+        for part in ["--password", "-token", "&-token", "--api--key", "/bin/check#--password", "check --token", "---token!"] {
+            assert!(is_sensitive_flag(part), "{part}");
+        }
+        for part in ["/bin/check-token", "password", "--port", "a-b", "-", ""] {
+            assert!(!is_sensitive_flag(part), "{part}");
         }
     }
 
