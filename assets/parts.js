@@ -23,7 +23,7 @@ const fetched = (address) => {
   return Uint8Array.from(request.responseText, (letter) => letter.charCodeAt(0));
 };
 
-// Gives the memory of bytes back at once, which have been read: the browser would do so when it tidies up.
+// Frees the memory of bytes that have been read. Without this, it is freed when the browser collects garbage.
 export const emptied = (bytes) => void bytes.buffer.transfer?.(0);
 
 // Lets a program load its parts. What of them is needed from the beginning can be fetched before.

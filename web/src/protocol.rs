@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub struct SourceFile {
     /// Its name.
     pub name: String,
-    /// Its text. Copies share it: it may be of many megabytes.
+    /// Its text, which may have many megabytes. All copies of the file share it.
     pub text: Arc<str>,
 }
 

@@ -7,8 +7,7 @@ use super::fields::{Without, differences, tree};
 use super::order::{common_ends, rising};
 use super::{Change, ChangeKind, FieldChange, Side, renames};
 use crate::backend::envoy::v3::pb;
-use crate::envoy_config::EnvoyConfig;
-use crate::envoy_config::managers_of;
+use crate::envoy_config::{EnvoyConfig, chains_of, managers_of};
 use crate::order::{Gather as _, Order as _};
 use crate::text::{Value, to_json};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -17,6 +16,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_envoy_api::any::AnyMessage;
 use chancery_envoy_api::json;
+use hashbrown::HashSet;
 use pb::hcm::http_connection_manager::RouteSpecifier;
 
 /// What a part is without: the parts that lie in it. Whether a table is asked for or stands in its connection manager makes no difference;
@@ -234,44 +234,42 @@ fn reordered(pairs: &[(usize, usize)], old: &[Part<'_>]) -> Vec<(usize, usize)> 
 }
 
 /// What is the same on both sides, by name.
-struct Equal {
-    listeners: BTreeSet<String>,
-    clusters: BTreeSet<String>,
+struct Equal<'c> {
+    listeners: HashSet<&'c str>,
+    clusters: HashSet<&'c str>,
 }
 
-impl Equal {
-    fn of(a: &EnvoyConfig, b: &EnvoyConfig) -> Self {
+impl<'c> Equal<'c> {
+    fn of(a: &EnvoyConfig, b: &'c EnvoyConfig) -> Self {
         // Listeners that ask for tables by name are the same only if the tables are; those are compared by themselves.
         let old: BTreeMap<&str, _> = a.listeners.iter().map(|of| (of.message.name.as_str(), &of.message)).gathered();
         let listeners = b.listeners.iter().filter(|of| old.get(of.message.name.as_str()).is_some_and(|old| **old == of.message));
-        let listeners = listeners.map(|of| of.message.name.clone()).collect();
-        let shared = b.clusters.shared_with(&a.clusters);
-        let old: BTreeMap<&str, _> = a.clusters.without(&shared).map(|of| (of.message.name.as_str(), &of.message)).gathered();
-        let same = b.clusters.without(&shared).filter(|of| old.get(of.message.name.as_str()).is_some_and(|old| **old == of.message));
-        let same = same.map(|of| of.message.name.as_str());
-        Self { listeners, clusters: same.chain(shared.iter().copied()).map(ToString::to_string).collect() }
+        let listeners = listeners.map(|of| of.message.name.as_str()).collect();
+        let mut clusters = b.clusters.shared_with(&a.clusters);
+        let old: BTreeMap<&str, _> = a.clusters.without(&clusters).map(|of| (of.message.name.as_str(), &of.message)).gathered();
+        let same = b.clusters.without(&clusters).filter(|of| old.get(of.message.name.as_str()).is_some_and(|old| **old == of.message));
+        clusters.extend(same.map(|of| of.message.name.as_str()).collect::<Vec<_>>());
+        Self { listeners, clusters }
     }
 }
 
-fn parts<'a>(config: &'a EnvoyConfig, equal: &Equal) -> Vec<Part<'a>> {
+fn parts<'a>(config: &'a EnvoyConfig, equal: &Equal<'_>) -> Vec<Part<'a>> {
     let mut out = Vec::new();
     if let Some(settings) = &config.settings {
         out.push(part("bootstrap", "", "settings", settings.pointer.clone(), &settings.message));
     }
-    for listener in config.listeners.iter().filter(|of| !equal.listeners.contains(&of.message.name)) {
+    for listener in config.listeners.iter().filter(|of| !equal.listeners.contains(of.message.name.as_str())) {
         let message = &listener.message;
         let name = message.name.clone();
         out.push(part("listener", "", &name, listener.pointer.clone(), message));
-        let chains = message.filter_chains.iter().enumerate().map(|(at, chain)| (format!("{}/filter_chains/{at}", listener.pointer), chain));
-        let last = message.default_filter_chain.iter().map(|chain| (format!("{}/default_filter_chain", listener.pointer), chain));
-        for (at, (pointer, chain)) in chains.chain(last).enumerate() {
+        for (at, (pointer, chain)) in chains_of(listener).enumerate() {
             filter_chain(&name, at, pointer, chain, &mut out);
         }
     }
     for table in &config.routes {
         route_table(&table.message.name, table.pointer.clone(), &table.message, &mut out);
     }
-    for cluster in config.clusters.without(&equal.clusters.iter().map(String::as_str).collect()) {
+    for cluster in config.clusters.without(&equal.clusters) {
         out.push(part("cluster", "", &cluster.message.name, cluster.pointer.clone(), &cluster.message));
     }
     for endpoints in &config.endpoints {

@@ -2,12 +2,11 @@
 //!
 //! What must not be here: what they mean.
 
-use super::EnvoyConfig;
+use super::{EnvoyConfig, chains_of};
 use crate::backend::envoy::v3::pb;
 use crate::order::Gather as _;
 use crate::text::{Limits, Node, Value, parse};
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::String;
 use chancery_envoy_api::any::AnyMessage;
 use chancery_envoy_api::json::{self, Style};
@@ -25,12 +24,7 @@ impl<'c> ByPointer<'c> {
     /// Makes it.
     #[must_use]
     pub fn of(config: &'c EnvoyConfig) -> Self {
-        let chains = config.listeners.iter().flat_map(|listener| {
-            let all = listener.message.filter_chains.iter().enumerate();
-            let all = all.map(|(at, chain)| (format!("{}/filter_chains/{at}", listener.pointer), chain));
-            all.chain(listener.message.default_filter_chain.iter().map(|chain| (format!("{}/default_filter_chain", listener.pointer), chain)))
-        });
-        Self { chains: chains.gathered(), tables: config.route_tables().into_iter().gathered() }
+        Self { chains: config.listeners.iter().flat_map(chains_of).gathered(), tables: config.route_tables().into_iter().gathered() }
     }
 
     /// The filter chain at a pointer, or the one that has what is at the pointer.

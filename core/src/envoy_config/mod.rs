@@ -140,14 +140,8 @@ impl EnvoyConfig {
 
     /// All connection managers with the pointers at which they stand, listener by listener.
     pub fn connection_managers(&self) -> impl Iterator<Item = (String, &HttpConnectionManager)> {
-        self.listeners.iter().flat_map(|listener| {
-            let chains = listener.message.filter_chains.iter().enumerate();
-            let chains = chains.map(|(at, chain)| (format!("{}/filter_chains/{at}", listener.pointer), chain));
-            let last = listener.message.default_filter_chain.iter().map(|chain| (format!("{}/default_filter_chain", listener.pointer), chain));
-            chains
-                .chain(last)
-                .flat_map(|(pointer, chain)| managers_of(chain).map(move |(at, found)| (format!("{pointer}/filters/{at}/typed_config"), found)))
-        })
+        let chains = self.listeners.iter().flat_map(chains_of);
+        chains.flat_map(|(pointer, chain)| managers_of(chain).map(move |(at, found)| (format!("{pointer}/filters/{at}/typed_config"), found)))
     }
 
     /// All tables of routes, each once, with the pointers at which they stand: those that are asked for by name, then those in
@@ -182,6 +176,14 @@ pub(crate) fn servers_of(api: &pb::base::ApiConfigSource) -> impl Iterator<Item 
         _ => None,
     });
     api.cluster_names.iter().cloned().chain(by_grpc)
+}
+
+/// The filter chains of a listener with the pointers at which they stand; the default one is the last.
+pub(crate) fn chains_of(listener: &Placed<pb::listener::Listener>) -> impl Iterator<Item = (String, &pb::listener::FilterChain)> {
+    let chains = listener.message.filter_chains.iter().enumerate();
+    let chains = chains.map(|(at, chain)| (format!("{}/filter_chains/{at}", listener.pointer), chain));
+    let last = listener.message.default_filter_chain.iter().map(|chain| (format!("{}/default_filter_chain", listener.pointer), chain));
+    chains.chain(last)
 }
 
 /// The connection managers of a filter chain, with their indexes among its filters.

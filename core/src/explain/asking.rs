@@ -3,7 +3,7 @@
 //! What must not be here: whether another route takes it before; trying it tells.
 
 use super::RouteRow;
-use crate::envoy_config::{ByPointer, EnvoyConfig, tree_of};
+use crate::envoy_config::{ByPointer, tree_of};
 use crate::re2::language::{Language, TextShape, texts};
 use crate::simulate::WrittenRequest;
 use crate::text::Node;
@@ -15,11 +15,10 @@ use chancery_envoy_api::json;
 /// At most this many states of an expression are gone through for a text that it matches.
 const MOST_STATES: usize = 10_000;
 
-/// A request that a route takes: the route at `pointer`, or else the first one that somebody wrote and that forwards. `config` is what Envoy gets.
+/// A request that a route takes: the route at `pointer`, or else the first one that somebody wrote and that forwards. `parts` are those of what Envoy gets.
 /// `None` where no route takes HTTP.
 #[must_use]
-pub fn asking(rows: &[RouteRow], pointer: Option<&str>, config: &EnvoyConfig) -> Option<WrittenRequest> {
-    let parts = &ByPointer::of(config);
+pub fn asking(rows: &[RouteRow], pointer: Option<&str>, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
     let several = rows.iter().any(|row| rows.first().is_some_and(|first| first.address != row.address));
     if let Some(pointer) = pointer {
         return request_for(rows.iter().find(|row| row.pointer == pointer)?, several, parts);

@@ -5,7 +5,7 @@
 use super::graph::{TRANSPORT, id_of};
 use super::{Graph, GraphNode, NodeKind, RouteReport};
 use crate::backend::envoy::v3::pb;
-use crate::envoy_config::{ByPointer, EnvoyConfig};
+use crate::envoy_config::ByPointer;
 use crate::order::{Gather as _, Order as _};
 use crate::simulate::{Ending, Outcome, Request, Simulation, percent};
 use alloc::collections::BTreeSet;
@@ -21,10 +21,9 @@ const RULE: u8 = 2;
 const SERVICE: u8 = 3;
 
 /// Where the requests that are like this one go: clusters by name, each with its share in percent, the largest first. Routes that take a fraction of
-/// the requests come before the one that takes the rest. `config` is what Envoy gets.
+/// the requests come before the one that takes the rest. `parts` are those of what Envoy gets.
 #[must_use]
-pub fn shares(simulation: &Simulation, config: &EnvoyConfig) -> Vec<(String, f64)> {
-    let parts = ByPointer::of(config);
+pub fn shares(simulation: &Simulation, parts: &ByPointer<'_>) -> Vec<(String, f64)> {
     let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.as_str());
     let (mut left, mut out) = (100.0, Vec::<(String, f64)>::new());
     let mut add = |name: String, share: f64| match out.iter_mut().find(|(known, _)| *known == name) {
@@ -74,7 +73,7 @@ fn fraction(route: &pb::route::Route) -> Option<f64> {
 
 /// The line. `story` names clusters as the user does.
 #[must_use]
-pub fn headline(report: &RouteReport, request: &Request, config: &EnvoyConfig, story: &Graph) -> String {
+pub fn headline(report: &RouteReport, request: &Request, parts: &ByPointer<'_>, story: &Graph) -> String {
     let simulation = &report.simulation;
     if request.tls && matches!(simulation.outcome, Outcome::Reset | Outcome::NoFilterChain) {
         return no_tls(simulation);
@@ -82,7 +81,7 @@ pub fn headline(report: &RouteReport, request: &Request, config: &EnvoyConfig, s
     if simulation.outcome != Outcome::Forward {
         return Ending::of(simulation).told();
     }
-    let all = shares(simulation, config);
+    let all = shares(simulation, parts);
     let one = |(cluster, share): &(String, f64)| {
         let name = service_name(story, cluster);
         if all.len() > 1 { format!("{} % {name}", percent(*share)) } else { name }
@@ -149,13 +148,13 @@ fn clusters_of(node: &GraphNode) -> impl Iterator<Item = &str> {
 
 /// The nodes of a story that the request passes, by their ids.
 #[must_use]
-pub fn way(report: &RouteReport, config: &EnvoyConfig, story: &Graph) -> Vec<String> {
+pub fn way(report: &RouteReport, parts: &ByPointer<'_>, story: &Graph) -> Vec<String> {
     let simulation = &report.simulation;
     let made = |of: &str| {
         let origins = report.origins.iter().filter(|origin| origin.of == of).filter_map(|origin| origin.origin.resource.clone());
         origins.map(|resource| id_of(&resource)).gathered::<BTreeSet<_>>()
     };
-    let clusters = shares(simulation, config);
+    let clusters = shares(simulation, parts);
     let route = simulation.route.as_ref().map(|route| route.path.clone()).unwrap_or_default();
     let path = route.rsplit(' ').next().unwrap_or_default().to_string();
     let (listener, host, rule) = (made("listener"), made("virtual_host"), made("route"));
@@ -166,7 +165,7 @@ pub fn way(report: &RouteReport, config: &EnvoyConfig, story: &Graph) -> Vec<Str
     let of_path = |node: &GraphNode| {
         node.kind == NodeKind::Route && is(node, &rule) && node.label.lines().next().is_some_and(|of| of.trim_end_matches('*').ends_with(&path))
     };
-    let asked = asked_by(simulation, config);
+    let asked = asked_by(simulation, parts);
     let asks_it = |node: &GraphNode| node.rule.as_ref().is_some_and(|rule| is_same(&rule.conditions, &asked));
     let is_told_apart = story.nodes.iter().any(|node| node.lane == Some(RULE) && of_path(node) && asks_it(node));
     let passes = |node: &&GraphNode| match node.lane {
@@ -180,11 +179,11 @@ pub fn way(report: &RouteReport, config: &EnvoyConfig, story: &Graph) -> Vec<Str
 }
 
 /// What the route that a request takes asks for besides host, path and transport: names, each with the value that it must be.
-fn asked_by<'c>(simulation: &Simulation, config: &'c EnvoyConfig) -> Vec<(String, Option<&'c str>)> {
+fn asked_by<'c>(simulation: &Simulation, parts: &ByPointer<'c>) -> Vec<(String, Option<&'c str>)> {
     use pb::route::{header_matcher::HeaderMatchSpecifier, query_parameter_matcher::QueryParameterMatchSpecifier};
     let host = simulation.places.iter().find(|place| place.of == "virtual_host");
     let route = host.zip(simulation.route.as_ref()).map(|(host, route)| format!("{}/routes/{}", host.pointer, route.index));
-    let Some(asks) = route.and_then(|pointer| ByPointer::of(config).route(&pointer)?.r#match.as_ref()) else { return Vec::new() };
+    let Some(asks) = route.and_then(|pointer| parts.route(&pointer)?.r#match.as_ref()) else { return Vec::new() };
     let exact = |of: &'c pb::matcher::StringMatcher| match of.match_pattern.as_ref()? {
         MatchPattern::Exact(text) => Some(text.as_str()),
         _ => None,

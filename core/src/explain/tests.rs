@@ -4,7 +4,7 @@ use super::*;
 use crate::compilation::{Compilation, GatewayRef, Options};
 use crate::compile::Compiler;
 use crate::dialect;
-use crate::envoy_config::EnvoyConfig;
+use crate::envoy_config::{ByPointer, EnvoyConfig};
 use crate::resource::{Input, Inputs, SourceId};
 use crate::simulate::Request;
 use crate::text::{Node, TextRange, to_json};
@@ -394,11 +394,12 @@ spec:
     let told = story(&graph(&compilation, &compilation.positions()), false);
     let gateway = only(&compilation);
     let config = EnvoyConfig::of(gateway.ir);
+    let parts = ByPointer::of(&config);
     let mut lit = |header: Option<&str>| {
         let mut request = Request::new("GET", "http://shop.example.com/").expect("a URL");
         header.into_iter().for_each(|value| request.add_header("x-canary", value));
         let report = route(gateway, &compilation.positions(), &request, compiler.emitted.of(gateway));
-        let rules = told.nodes.iter().filter(|node| node.lane == Some(2) && way(&report, &config, &told).iter().any(|id| *id == node.id));
+        let rules = told.nodes.iter().filter(|node| node.lane == Some(2) && way(&report, &parts, &told).iter().any(|id| *id == node.id));
         rules.filter_map(|node| Some(node.rule.as_ref()?.conditions.join(", "))).collect::<Vec<_>>()
     };
     assert_eq!(lit(None), [""]);

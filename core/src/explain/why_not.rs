@@ -10,7 +10,7 @@ use super::{
 };
 use crate::backend::envoy::{self, v3::Emitted};
 use crate::compilation::{Ahead, AppGatewayRef, Compilation, GatewayRef, SideRef};
-use crate::envoy_config::EnvoyConfig;
+use crate::envoy_config::{ByPointer, EnvoyConfig};
 use crate::resource::{Object, ObjectId};
 use crate::simulate::{Outcome, WrittenRequest};
 use crate::text::{Str, TextRange};
@@ -112,13 +112,14 @@ fn cases(gateway: GatewayRef<'_>, positions: &Positions<'_>, of: &ResourceRef, o
     let (config, emitted) = (EnvoyConfig::of(gateway.ir), &mut Emitted::default());
     let map = envoy::v3::output_map(gateway.ir, &envoy::Options::default(), emitted);
     let ground = TracedGateway { side: gateway.of(), positions, config: &config, map: &map };
+    let parts = ByPointer::of(&config);
     for row in own {
         let rule = name_of(row);
         let known = out.iter().position(|case| case.rule == rule);
         if known.is_some_and(|at| out.get(at).is_some_and(|case| case.reached)) || (known.is_none() && out.len() >= MOST) {
             continue;
         }
-        let case = case(&ground, &rows, row, gateway.id.as_str());
+        let case = case(&ground, &rows, row, &parts, gateway.id.as_str());
         match known.and_then(|at| out.get_mut(at)) {
             // The same rule at another port, or of the other scheme: one that is reached is enough.
             Some(known) if case.reached => *known = case,
@@ -166,9 +167,9 @@ fn name_of(row: &RouteRow) -> String {
     format!("{}{of}{with}", row.path)
 }
 
-fn case(ground: &TracedGateway<'_>, rows: &[RouteRow], row: &RouteRow, gateway: &str) -> Case {
+fn case(ground: &TracedGateway<'_>, rows: &[RouteRow], row: &RouteRow, parts: &ByPointer<'_>, gateway: &str) -> Case {
     let mut case = Case { rule: name_of(row), pointer: row.pointer.clone(), gateway: gateway.into(), ..Case::default() };
-    let Some(first) = asking(rows, Some(&row.pointer), ground.config) else {
+    let Some(first) = asking(rows, Some(&row.pointer), parts) else {
         case.told.push("It takes no HTTP request.".into());
         return case;
     };

@@ -17,7 +17,7 @@ use web_sys::{MessageEvent, Worker};
 
 #[wasm_bindgen(raw_module = "./parts.js")]
 extern "C" {
-    /// Gives the memory of bytes back, which have been read.
+    /// Frees the memory of bytes that have been read.
     fn emptied(bytes: &Uint8Array);
 }
 

@@ -6,6 +6,7 @@ use crate::protocol::{Hop, Reason, Sent, Span, Step, Tried, Wanting, Way, Writte
 use crate::worker::common::span;
 use chancery_core::backend::envoy::v3::Emitted;
 use chancery_core::compilation::GatewayRef;
+use chancery_core::envoy_config::ByPointer;
 use chancery_core::explain::{self, Graph, HostThere, RouteReport, TracedGateway};
 use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, RouteShare, percent};
 
@@ -26,8 +27,9 @@ pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, story: &Graph, w
         Some(_) => explain::follow(gateway, ground.positions, &request, &mut Emitted::default()),
         None => ground.route(&request),
     };
-    let headline = explain::headline(&report, &request, ground.config, story);
-    let nodes = explain::way(&report, ground.config, story);
+    let parts = ByPointer::of(ground.config);
+    let headline = explain::headline(&report, &request, &parts, story);
+    let nodes = explain::way(&report, &parts, story);
     let ending = Ending::of(&report.simulation);
     let good = matches!(ending.outcome, Outcome::Forward | Outcome::Redirect);
     let steps = Walk::steps(&report, &ending);

@@ -4,7 +4,7 @@
 
 use crate::protocol::{Which, key_of_route};
 use crate::worker::configs::Configs;
-use chancery_core::compilation::{Compilation, NamedGateway};
+use chancery_core::compilation::{Compilation, GatewayId, NamedGateway, SideRef};
 use chancery_core::explain::{Graph, RouteRow, ServiceNames, count_routes, routes, routes_of_app_gateway, row_of_app_gateway_takes};
 use chancery_core::simulate::Gateway;
 use serde::ser::SerializeSeq as _;
@@ -34,6 +34,11 @@ pub struct Listing<'a> {
     pub story: &'a Graph,
 }
 
+/// A gateway by its names, if it is another than the one that is shown.
+fn which(side: SideRef<'_>, id: &GatewayId, is_other: bool) -> Option<Which> {
+    is_other.then(|| Which { dialect: side.dialect().name.into(), id: id.to_string() })
+}
+
 impl Serialize for Listing<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let names = &ServiceNames::of(self.story);
@@ -42,7 +47,7 @@ impl Serialize for Listing<'_> {
             for (at, gateway) in side.side.gateways.iter().enumerate() {
                 let id = &gateway.id;
                 let of = NamedGateway { of: side, id }.label();
-                let which = (self.shown != (side_at, at)).then(|| Which { dialect: side.dialect().name.into(), id: id.to_string() });
+                let which = which(side, id, self.shown != (side_at, at));
                 let mut put = |row: RouteRow| list.serialize_element(&Listed { row, of: of.as_deref(), gateway: which.as_ref() });
                 match side.gateways().find(|of| of.id == id) {
                     Some(gateway) => Rules::new(routes(gateway), names).try_for_each(put)?,
@@ -80,7 +85,7 @@ pub fn taking(compilation: &Compilation, configs: &mut Configs, shown: (usize, u
                     rows.into_iter().filter(|row| row_of_app_gateway_takes(row, host, path)).map(|row| row.pointer).collect()
                 }
             };
-            let which = (shown != (side_at, at)).then(|| Which { dialect: side.dialect().name.into(), id: id.to_string() });
+            let which = which(side, id, shown != (side_at, at));
             out.extend(pointers.into_iter().map(|pointer| key_of_route(which.as_ref(), &pointer)));
         }
     }

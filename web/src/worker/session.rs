@@ -20,7 +20,7 @@ use chancery_core::check::check;
 use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, Options, SideRef};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
-use chancery_core::envoy_config::EnvoyConfig;
+use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
 use chancery_core::explain::{
     self, Completions, Positions, RequestTests, ResourceRef, RouteRow, Thread as CoreThread, TracedGateway, View, Viewed, asking, asking_app_gateway,
     completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
@@ -98,11 +98,11 @@ impl Session {
 }
 
 fn fine<T: Serialize>(answer: &T) -> String {
-    serde_json::to_string(&Answer::Fine(answer)).unwrap_or_else(|error| refused(&error.to_string()))
+    fine_in(128, answer)
 }
 
-/// The same, written into a text that has room for so many bytes from the beginning: one that grows by doubling takes three times as much while it
-/// does.
+/// The same, written into a text that has room for so many bytes from the beginning. A text that grows by doubling takes three times as much while
+/// it grows.
 fn fine_in<T: Serialize>(bytes: usize, answer: &T) -> String {
     let mut out = Vec::with_capacity(bytes);
     match serde_json::to_writer(&mut out, &Answer::Fine(answer)) {
@@ -215,8 +215,8 @@ impl Session {
             }
             Question::Routes => {
                 self.story();
-                let listing = self.story.as_ref().map(|story| routes::Listing { compilation: &self.compilation, shown: self.shown, story });
-                listing.map_or_else(|| fine(&[(); 0]), |listing| fine_in(listing.bytes(), &listing))
+                let listing = routes::Listing { compilation: &self.compilation, shown: self.shown, story: self.story.get_or_insert_default() };
+                fine_in(listing.bytes(), &listing)
             }
             Question::RoutesFor { host, path } => fine(&routes::taking(&self.compilation, &mut self.configs, self.shown, host.as_deref(), &path)),
             Question::Parts => fine(&self.parts()),
@@ -287,7 +287,7 @@ impl Session {
                 let rows = self.routes();
                 fine(&match self.app_gateway() {
                     Some(_) => asking_app_gateway(&rows, pointer.as_deref()),
-                    None => asking(&rows, pointer.as_deref(), &self.envoy_config()),
+                    None => asking(&rows, pointer.as_deref(), &ByPointer::of(&self.envoy_config())),
                 })
             }
             Question::Judge(saved) => fine(&self.judge(&saved)),
@@ -427,9 +427,11 @@ impl Session {
     fn makes(&mut self, spot: Spot) -> Vec<String> {
         let core = self.core_thread(&Target::Line { file: spot.file, line: spot.line });
         // Nobody waits for a document of hundreds of megabytes to read a hint.
-        if !self.is_large() {
-            self.tree(Doc::Envoy);
+        if self.is_large() && !self.trees.contains_key(&Doc::Envoy) {
+            let map = self.map(Doc::Envoy);
+            return thread::counts(&core, &self.compilation, &map).into_iter().collect();
         }
+        self.tree(Doc::Envoy);
         self.trees.get(&Doc::Envoy).map(|tree| thread::makes(&core, &self.compilation, tree)).unwrap_or_default()
     }
 
@@ -555,8 +557,10 @@ impl Session {
     fn core_thread(&mut self, target: &Target) -> CoreThread {
         match target {
             Target::Line { file, line } => {
-                let docs = [Doc::Envoy, Doc::Ir].into_iter().filter(|doc| *doc == Doc::Envoy || !self.is_large() || self.trees.contains_key(doc));
-                let maps: Vec<_> = docs.collect::<Vec<_>>().into_iter().map(|doc| self.map(doc)).collect();
+                let mut maps = vec![self.map(Doc::Envoy)];
+                if !self.is_large() || self.trees.contains_key(&Doc::Ir) {
+                    maps.push(self.map(Doc::Ir));
+                }
                 let source = self.positions().source(file);
                 let maps: Vec<&OutputMap> = maps.iter().map(|map| &**map).collect();
                 source.and_then(|source| CoreThread::of_line(&self.compilation, source, *line, &maps)).unwrap_or_default()
@@ -585,9 +589,12 @@ impl Session {
     fn thread(&mut self) -> Thread {
         let Some(target) = self.selected.clone() else { return Thread::default() };
         // A place is named by what its document has there.
-        let named = if let Target::Place { doc, .. } = &target { Some(*doc) } else { None };
-        for doc in [Doc::Envoy, Doc::Ir].into_iter().filter(|doc| !self.is_large() || named == Some(*doc)).collect::<Vec<_>>() {
-            self.tree(doc);
+        if let Target::Place { doc, .. } = &target {
+            self.tree(*doc);
+        }
+        if !self.is_large() {
+            self.tree(Doc::Envoy);
+            self.tree(Doc::Ir);
         }
         let core = self.core_thread(&target);
         let map = self.map(Doc::Envoy);

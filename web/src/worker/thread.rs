@@ -104,3 +104,15 @@ pub fn makes(of: &CoreThread, compilation: &Compilation, tree: &Tree) -> Vec<Str
     }
     out
 }
+
+/// How many places the fields of a line make, where what Envoy gets is not there as a tree to name them.
+pub fn counts(of: &CoreThread, compilation: &Compilation, map: &OutputMap) -> Option<String> {
+    if of.fields(compilation).is_empty() {
+        return None;
+    }
+    match of.places(compilation, map).len() {
+        0 => None,
+        1 => Some("1 place (the Envoy view shows it)".into()),
+        places => Some(format!("{places} places (the Envoy view shows them)")),
+    }
+}

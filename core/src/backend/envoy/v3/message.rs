@@ -39,11 +39,11 @@ pub fn cluster_at(ir: &Ir, at: usize, options: &Options<'_>) -> Option<pb::clust
     Some(cluster::cluster(ir.clusters.get(at)?, cx, &mut Trace::off()))
 }
 
-/// Whether two IRs make the same message of a cluster that they share.
+/// Whether the bootstraps of two IRs have the same message of a cluster that the IRs share, without key material.
 #[must_use]
 pub fn agree_about_clusters(a: &Ir, b: &Ir) -> bool {
-    let server = |ir: &Ir| ir.delivery.bootstrap.xds_cluster.as_ref().map(|server| server.name.clone());
-    a.delivery.spelling == b.delivery.spelling && a.delivery.config_source == b.delivery.config_source && server(a) == server(b)
+    let options = Options { document: Document::Bootstrap, ..Options::default() };
+    Context::new(a, &options).agrees_about_clusters(&Context::new(b, &options))
 }
 
 /// The bootstrap without its clusters; `each` gets those that the IR's clusters have behind them.

@@ -93,6 +93,14 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Whether a cluster becomes the same message with another context. Key material, which only a host has, is left out.
+    fn agrees_about_clusters(&self, other: &Self) -> bool {
+        let Self { spelling, source, tracer: _, secrets, in_bootstrap, stands_alone, server, rds: _ } = self;
+        let no_secrets = secrets.is_none() && other.secrets.is_none();
+        let same_delivery = *spelling == other.spelling && *source == other.source && *server == other.server;
+        no_secrets && same_delivery && *in_bootstrap == other.in_bootstrap && *stands_alone == other.stands_alone
+    }
+
     /// Whether what this resource holds is to stand inline.
     fn gives(&self, held: &secret::SecretContent<'_>) -> bool {
         self.secrets.is_some_and(|secrets| held.references().all(|reference| secrets(reference).is_some()))
