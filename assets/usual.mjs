@@ -99,6 +99,8 @@ export const usual = async (dialect, fresh, isAll, asked) => {
         ask({ graph: FOCUS });
         const request = ask({ suggest: null });
         if (request) ask({ try: request });
+        // The line of the cursor is selected again, before anybody looks at a document of the new compile.
+        ask({ select: { line: { file: "input.yaml", line: at } } });
         // What an edit does is compared with the work before, where that was asked for once.
         if (isAll) ask({ compare: { work: work(text) } });
         ask("ledger");

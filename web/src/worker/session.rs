@@ -105,7 +105,14 @@ fn fine<T: Serialize>(answer: &T) -> String {
 /// it grows.
 fn fine_in<T: Serialize>(bytes: usize, answer: &T) -> String {
     let mut out = Vec::with_capacity(bytes);
-    match serde_json::to_writer(&mut out, &Answer::Fine(answer)) {
+    let written = serde_json::to_writer(&mut out, &Answer::Fine(answer));
+    answered(out, written)
+}
+
+/// What was written, or why it could not be. Apart from `fine_in`, so that it is there once and not for each type of answer.
+#[inline(never)]
+fn answered(out: Vec<u8>, written: serde_json::Result<()>) -> String {
+    match written {
         Ok(()) => String::from_utf8(out).unwrap_or_default(),
         Err(error) => refused(&error.to_string()),
     }
