@@ -59,12 +59,14 @@ const looks = (ask, text) => {
 };
 
 const requests = (ask) => {
-  const routes = ask("routes") ?? [];
+  const filter = { text: "", as_words: false, built_in: true };
+  const routes = ask({ routes: filter })?.rows ?? [];
+  for (const text of ["cart", "shop.example.com/cart"]) ask({ routes: { ...filter, text } });
   const asked = [null, ...routes.slice(0, 8).map(({ pointer }) => pointer)].map((pointer) => ask({ suggest: pointer })).filter(Boolean);
   const saved = [];
   for (const request of asked) {
     const way = ask({ try: request });
-    ask({ routes_for: { host: null, path: "/" } });
+    ask({ routes: { ...filter, text: "/" } });
     if (way) saved.push({ request, expected: way.ending });
   }
   ask({ judge: saved });

@@ -61,7 +61,7 @@ fn main() {
     let folder = env::temp_dir().join(format!("chancery-bench-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let mut rows = String::from(
-        "| resources | input | JSON | `chancery compile` | one core | memory | `chancery check` | memory | all checks | one of them edited | as an object | WebAssembly |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        "| resources | input | JSON | libyaml | `chancery compile` | one core | memory | `chancery check` | memory | all checks | one of them edited | as an object | WebAssembly |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     const ALL: [(usize, Kind); 8] = [
         (1_000, MAPPINGS),
@@ -84,17 +84,18 @@ fn main() {
         let one_core = best(|| run(Command::new(&program).arg("compile").arg(&input).arg("--out").arg(&output).env("RAYON_NUM_THREADS", "1")));
         let check = best(|| run(Command::new(&program).args(["check", "--quiet"]).arg(&input)));
         let written = fs::metadata(&output).map_or(0, |it| it.len());
-        let (scratch, edited) = edit(&documents, of.edit, RUNS, as_one_text);
-        let (scratch_of_objects, edited_object) = edit(&documents, of.edit, RUNS, as_objects);
+        let (scratch, edited) = edit(&documents, of.edit, RUNS, &AS_TEXT);
+        let (scratch_of_objects, edited_object) = edit(&documents, of.edit, RUNS, &AS_OBJECTS);
         let checks = checks(&text);
         let wasm = web(&module, &input, &folder, of.options, (200_000 / count).clamp(RUNS, 4 * RUNS));
         let times =
             |scratch: Duration, edited: Duration| format!("{} ({}\u{d7})", shown(edited), (scratch.as_secs_f64() / edited.as_secs_f64()).round());
         let _ = writeln!(
             rows,
-            "| {count} {kind} | {} | {} | {} | {} | {} | {} | {} | {} ({:.1}\u{d7}) | {} | {} | {} |",
+            "| {count} {kind} | {} | {} | {} | {} | {} | {} | {} | {} | {} ({:.1}\u{d7}) | {} | {} | {} |",
             size(text.len() as u64),
             size(written),
+            libyaml(&input).map_or("not measured".into(), shown),
             shown(compile.wall),
             shown(one_core.wall),
             size(compile.memory),
@@ -211,6 +212,19 @@ fn peak(status: &Path) -> u64 {
     line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or_default() * 1024
 }
 
+/// How documents are given to a compiler.
+struct Given {
+    /// Of all documents, of which those of a range changed, and of what was given before.
+    inputs: fn(&[String], Range<usize>, &Inputs) -> Inputs,
+    compiler: fn() -> Compiler,
+}
+
+/// As the page does it: it shows no statuses.
+const AS_TEXT: Given = Given { inputs: as_one_text, compiler: || Compiler::new(dialect::ALL).without_statuses() };
+
+/// As a live controller does it.
+const AS_OBJECTS: Given = Given { inputs: as_objects, compiler: || Compiler::new(dialect::ALL) };
+
 /// Documents as one input, as a file holds them.
 fn as_one_text(documents: &[String], _: Range<usize>, _: &Inputs) -> Inputs {
     inputs([("input.yaml", documents.concat().as_str())])
@@ -231,7 +245,7 @@ fn as_objects(documents: &[String], changed: Range<usize>, before: &Inputs) -> I
 }
 
 /// Inputs to JSON in one process: from scratch, and again after one resource in the middle was edited.
-fn edit(documents: &[String], line: &str, rounds: usize, given: fn(&[String], Range<usize>, &Inputs) -> Inputs) -> (Duration, Duration) {
+fn edit(documents: &[String], line: &str, rounds: usize, given: &Given) -> (Duration, Duration) {
     let options = Options::default();
     // Of Application Gateways, a host keeps what it wrote.
     let work = |compiler: &mut Compiler, written: &mut appgw::Emitted, inputs: &Inputs| {
@@ -246,9 +260,9 @@ fn edit(documents: &[String], line: &str, rounds: usize, given: fn(&[String], Ra
         assert!(length > 0, "something is written");
         took
     };
-    let before = given(documents, 0..documents.len(), &Inputs::default());
-    let scratch = (0..RUNS).map(|_| work(&mut Compiler::new(dialect::ALL), &mut appgw::Emitted::default(), &before)).min().unwrap_or_default();
-    let (mut compiler, mut written) = (Compiler::new(dialect::ALL), appgw::Emitted::default());
+    let before = (given.inputs)(documents, 0..documents.len(), &Inputs::default());
+    let scratch = (0..RUNS).map(|_| work(&mut (given.compiler)(), &mut appgw::Emitted::default(), &before)).min().unwrap_or_default();
+    let (mut compiler, mut written) = ((given.compiler)(), appgw::Emitted::default());
     work(&mut compiler, &mut written, &before);
     let mut edited = Duration::MAX;
     for round in 0..rounds {
@@ -256,7 +270,7 @@ fn edit(documents: &[String], line: &str, rounds: usize, given: fn(&[String], Ra
         // Behind what others depend on.
         let at = documents.len() * 3 / 4 + round;
         documents[at].push_str(line);
-        edited = edited.min(work(&mut compiler, &mut written, &given(&documents, at..at + 1, &before)));
+        edited = edited.min(work(&mut compiler, &mut written, &(given.inputs)(&documents, at..at + 1, &before)));
         work(&mut compiler, &mut written, &before);
     }
     (scratch, edited)
@@ -266,7 +280,7 @@ fn edit(documents: &[String], line: &str, rounds: usize, given: fn(&[String], Ra
 fn edits(kind: &str, count: usize, rounds: usize) {
     let of = [MAPPINGS, PROXIES, INGRESSES].into_iter().find(|of| of.name == kind).expect("Mappings, HTTPProxies or Ingresses");
     let documents = (of.documents)(count, 7);
-    for (name, given) in [("one text", as_one_text as fn(&[String], Range<usize>, &Inputs) -> Inputs), ("objects", as_objects)] {
+    for (name, given) in [("one text", &AS_TEXT), ("objects", &AS_OBJECTS)] {
         let (scratch, edited) = edit(&documents, of.edit, rounds, given);
         println!("{name}: {} from scratch, {} edited, {:.1}\u{d7}", shown(scratch), shown(edited), scratch.as_secs_f64() / edited.as_secs_f64());
     }
@@ -343,6 +357,13 @@ fn boxes(count: usize) -> Duration {
         took
     };
     (0..RUNS).map(|_| round()).min().unwrap_or_default()
+}
+
+/// What libyaml alone takes to read an input, where there is Python with PyYAML.
+fn libyaml(input: &Path) -> Option<Duration> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/libyaml.py");
+    let output = Command::new("python3").arg(script).arg(input).arg(RUNS.to_string()).output().ok()?;
+    String::from_utf8_lossy(&output.stdout).trim().parse().ok().map(Duration::from_secs_f64)
 }
 
 /// Text to JSON in WebAssembly, in Node; the first runs are of code that the engine has not optimised yet.

@@ -82,15 +82,8 @@ pub enum Question {
     Select(Target),
     /// Nothing is selected any more.
     Release,
-    /// The routes; answered by a list of [`RouteRow`].
-    Routes,
-    /// The routes that take a path, whatever else they look at; answered by their keys.
-    RoutesFor {
-        /// Of the virtual host that it chooses; without, of all.
-        host: Option<String>,
-        /// From its slash on.
-        path: String,
-    },
+    /// The routes that a filter finds; answered by [`RouteList`].
+    Routes(RouteFilter),
     /// Routes and clusters by their names; answered by a list of [`Part`].
     Parts,
     /// The graph; answered by [`Drawing`].
@@ -518,10 +511,36 @@ pub struct RouteRow {
     pub shadowed_by: Option<u32>,
 }
 
-/// What distinguishes a route, by its pointer, from the routes of all gateways. The gateway that is shown has no name.
-#[must_use]
-pub fn key_of_route(gateway: Option<&Which>, pointer: &str) -> String {
-    gateway.map_or_else(|| pointer.into(), |of| format!("{} {} {pointer}", of.dialect, of.id))
+/// Which routes are looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RouteFilter {
+    /// A request, as `shop.example.com/cart/1`, or words; where it is empty, all routes fit.
+    pub text: String,
+    /// Whether what looks like a request is words as well.
+    pub as_words: bool,
+    /// Whether routes that the controller adds by itself are wanted.
+    pub built_in: bool,
+}
+
+/// The routes that a filter finds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RouteList<Row = RouteRow> {
+    /// The first of them, in the order in which each gateway tries them.
+    pub rows: Vec<Row>,
+    /// How many others it finds.
+    pub more: usize,
+    /// How many routes there are, whatever the filter is.
+    pub all: usize,
+    /// How many of these the controller adds by itself.
+    pub built_in: usize,
+    /// The request that the text was read as: its host, if it has one, and its path.
+    pub request: Option<String>,
+}
+
+impl<Row> Default for RouteList<Row> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), more: 0, all: 0, built_in: 0, request: None }
+    }
 }
 
 /// What became of a resource, as `chancery_core::explain::LedgerRow` tells it.

@@ -123,6 +123,24 @@ describe("one selection through all views", () => {
     await close();
   });
 
+  test("of many routes the first are listed, and the filter finds the others", async () => {
+    const { page, close } = await visit();
+    const mapping = (at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}, namespace: shop}\nspec: {hostname: "*", prefix: /m${at}/, service: m${at}}\n`;
+    await load(page, { "shop.yaml": `apiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: http, namespace: shop}\nspec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}\n${Array.from({ length: 430 }, (_, at) => mapping(at)).join("")}` });
+    await page.locator(".status", { hasText: "431 resources" }).waitFor();
+    await show(page, "routes");
+    await page.locator("text=30 more routes: type into the filter to find them.").waitFor();
+    const listed = await page.locator("tr.route .path").allTextContents();
+    assert.equal(listed.length, 400);
+    const [other] = Array.from({ length: 430 }, (_, at) => `prefix /m${at}/`).filter((path) => !listed.includes(path));
+    await page.fill('[aria-label="Filter routes"]', other.slice("prefix ".length));
+    await page.waitForFunction(() => document.querySelectorAll("tr.route").length === 1);
+    assert.deepEqual(await page.locator("tr.route .path").allTextContents(), [other]);
+    await page.getByRole("button", { name: /built in/ }).click();
+    await page.waitForFunction(() => document.querySelectorAll("tr.route").length > 1);
+    await close();
+  });
+
   test("a field of the configuration as loaded leads to its line", async () => {
     const { page, close } = await visit();
     await page.click("#tab-ir");

@@ -2,36 +2,56 @@
 //!
 //! What must not be here: the routes themselves.
 
-use crate::protocol::{Which, key_of_route};
+use crate::protocol::{RouteFilter, RouteList, Which};
 use crate::worker::configs::Configs;
 use chancery_core::compilation::{Compilation, GatewayId, NamedGateway, SideRef};
-use chancery_core::explain::{Graph, RouteRow, ServiceNames, count_routes, routes, routes_of_app_gateway, row_of_app_gateway_takes};
+use chancery_core::explain::{Graph, RouteRow, ServiceNames, routes, routes_of_app_gateway, row_of_app_gateway_takes};
 use chancery_core::simulate::Gateway;
-use serde::ser::SerializeSeq as _;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
 /// The condition by which twins differ.
 const TRANSPORT: &str = "x-forwarded-proto is";
 
+/// So many routes are listed at most; a filter finds the others.
+const MOST: usize = 400;
+
 /// A row of the page, with the gateway that it is of.
 #[derive(Serialize)]
-struct Listed<'a> {
+pub struct Listed {
     #[serde(flatten)]
     row: RouteRow,
     /// What its gateway is called, where there are several.
-    of: Option<&'a str>,
+    of: Option<String>,
     /// Its gateway, unless it is the one that is shown.
-    gateway: Option<&'a Which>,
+    gateway: Option<Which>,
 }
 
-/// The rows of all gateways, in the order of the gateways. Each is made when it is written: there may be tens of thousands.
-pub struct Listing<'a> {
+/// What finds the routes of all gateways.
+pub struct Finder<'a> {
     pub compilation: &'a Compilation,
+    pub configs: &'a mut Configs,
     /// The gateway that is shown: its side and its place there.
     pub shown: (usize, usize),
     /// Names clusters as the user does.
     pub story: &'a Graph,
+}
+
+/// The request that a filter is about: its host, if it has one, and its path.
+pub fn request_of(filter: &RouteFilter) -> Option<(Option<&str>, &str)> {
+    let text = filter.text.trim();
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let slash = rest.find('/').filter(|_| !filter.as_words && !text.contains(char::is_whitespace))?;
+    let (host, path) = rest.split_at(slash);
+    Some((Some(host).filter(|host| !host.is_empty()), path))
+}
+
+/// Whether a row says these words, which are in small letters.
+fn says(row: &RouteRow, words: &str) -> bool {
+    let texts = [&row.path, &row.told].into_iter().chain(&row.conditions).map(String::as_str);
+    let texts = texts.chain(row.domains.iter().map(|domain| domain.as_str()));
+    let text = texts.map(String::from).chain(row.made_by.iter().map(ToString::to_string)).collect::<Vec<_>>().join(" ");
+    text.to_lowercase().contains(words)
 }
 
 /// A gateway by its names, if it is another than the one that is shown.
@@ -39,57 +59,51 @@ fn which(side: SideRef<'_>, id: &GatewayId, is_other: bool) -> Option<Which> {
     is_other.then(|| Which { dialect: side.dialect().name.into(), id: id.to_string() })
 }
 
-impl Serialize for Listing<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Finder<'_> {
+    /// The routes that a filter finds, in the order of the gateways.
+    pub fn find(self, filter: &RouteFilter) -> RouteList<Listed> {
+        let request = request_of(filter);
+        let words = filter.text.trim().to_lowercase();
         let names = &ServiceNames::of(self.story);
-        let mut list = serializer.serialize_seq(None)?;
+        let asked = request.map(|(host, path)| format!("{}{path}", host.unwrap_or_default()));
+        let mut found = RouteList { request: asked, ..RouteList::default() };
         for (side_at, side) in self.compilation.sides().enumerate() {
             for (at, gateway) in side.side.gateways.iter().enumerate() {
                 let id = &gateway.id;
                 let of = NamedGateway { of: side, id }.label();
                 let which = which(side, id, self.shown != (side_at, at));
-                let mut put = |row: RouteRow| list.serialize_element(&Listed { row, of: of.as_deref(), gateway: which.as_ref() });
-                match side.gateways().find(|of| of.id == id) {
-                    Some(gateway) => Rules::new(routes(gateway), names).try_for_each(put)?,
+                // Rows whose path takes the request, whatever else they look at, by their pointers.
+                let mut taking: HashSet<String> = HashSet::new();
+                let rows: Box<dyn Iterator<Item = RouteRow>> = match side.gateways().find(|of| of.id == id) {
+                    Some(gateway) => {
+                        if let Some((host, path)) = request {
+                            taking.extend(Gateway::new(&self.configs.of(gateway.ir)).routes_for(host, path));
+                        }
+                        Box::new(Rules::new(routes(gateway), names))
+                    }
                     None => {
                         let rows = side.app_gateways().find(|of| of.named.id == id).map(routes_of_app_gateway).unwrap_or_default();
-                        in_words(rows, names).try_for_each(&mut put)?;
+                        if let Some((host, path)) = request {
+                            taking.extend(rows.iter().filter(|row| row_of_app_gateway_takes(row, host, path)).map(|row| row.pointer.clone()));
+                        }
+                        Box::new(in_words(rows, names))
+                    }
+                };
+                for row in rows {
+                    let is_built_in = row.made_by.is_empty();
+                    found.all += 1;
+                    found.built_in += usize::from(is_built_in);
+                    let fits = if request.is_some() { taking.contains(&row.pointer) } else { words.is_empty() || says(&row, &words) };
+                    match fits && (filter.built_in || !is_built_in) {
+                        true if found.rows.len() < MOST => found.rows.push(Listed { row, of: of.clone(), gateway: which.clone() }),
+                        true => found.more += 1,
+                        false => {}
                     }
                 }
             }
         }
-        list.end()
+        found
     }
-}
-
-impl Listing<'_> {
-    /// About how many bytes it takes, written.
-    pub fn bytes(&self) -> usize {
-        self.compilation.gateways().map(count_routes).sum::<usize>() * BYTES_OF_ROW
-    }
-}
-
-/// What a route takes when it is written, in bytes, twins counted.
-const BYTES_OF_ROW: usize = 280;
-
-/// The keys of the rows whose path takes a request.
-pub fn taking(compilation: &Compilation, configs: &mut Configs, shown: (usize, usize), host: Option<&str>, path: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    for (side_at, side) in compilation.sides().enumerate() {
-        for (at, gateway) in side.side.gateways.iter().enumerate() {
-            let id = &gateway.id;
-            let pointers: Vec<String> = match side.gateways().find(|of| of.id == id) {
-                Some(of) => Gateway::new(&configs.of(of.ir)).routes_for(host, path),
-                None => {
-                    let rows = side.app_gateways().find(|of| of.named.id == id).map(routes_of_app_gateway).unwrap_or_default();
-                    rows.into_iter().filter(|row| row_of_app_gateway_takes(row, host, path)).map(|row| row.pointer).collect()
-                }
-            };
-            let which = which(side, id, shown != (side_at, at));
-            out.extend(pointers.into_iter().map(|pointer| key_of_route(which.as_ref(), &pointer)));
-        }
-    }
-    out
 }
 
 /// The rows of an Application Gateway: its Services by name, and its listeners, whose own names are hashes, by protocol and port.

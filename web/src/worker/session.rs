@@ -98,18 +98,12 @@ impl Session {
 }
 
 fn fine<T: Serialize>(answer: &T) -> String {
-    fine_in(128, answer)
-}
-
-/// The same, written into a text that has room for so many bytes from the beginning. A text that grows by doubling takes three times as much while
-/// it grows.
-fn fine_in<T: Serialize>(bytes: usize, answer: &T) -> String {
-    let mut out = Vec::with_capacity(bytes);
+    let mut out = Vec::with_capacity(128);
     let written = serde_json::to_writer(&mut out, &Answer::Fine(answer));
     answered(out, written)
 }
 
-/// What was written, or why it could not be. Apart from `fine_in`, so that it is there once and not for each type of answer.
+/// What was written, or why it could not be. Apart from `fine`, so that it is there once and not for each type of answer.
 #[inline(never)]
 fn answered(out: Vec<u8>, written: serde_json::Result<()>) -> String {
     match written {
@@ -196,7 +190,11 @@ impl Session {
     }
 
     fn dispatch(&mut self, question: Question) -> String {
-        let is_about_requests = matches!(question, Question::Try(_) | Question::Suggest(_) | Question::Judge(_) | Question::RoutesFor { .. });
+        let is_about_requests = match &question {
+            Question::Try(_) | Question::Suggest(_) | Question::Judge(_) => true,
+            Question::Routes(filter) => routes::request_of(filter).is_some(),
+            _ => false,
+        };
         if self.is_large() && !is_about_requests {
             self.configs = Configs::default();
         }
@@ -220,12 +218,11 @@ impl Session {
                 });
                 fine(&Thread::default())
             }
-            Question::Routes => {
+            Question::Routes(filter) => {
                 self.story();
-                let listing = routes::Listing { compilation: &self.compilation, shown: self.shown, story: self.story.get_or_insert_default() };
-                fine_in(listing.bytes(), &listing)
+                let Self { compilation, configs, shown, story, .. } = self;
+                fine(&routes::Finder { compilation, configs, shown: *shown, story: story.get_or_insert_default() }.find(&filter))
             }
-            Question::RoutesFor { host, path } => fine(&routes::taking(&self.compilation, &mut self.configs, self.shown, host.as_deref(), &path)),
             Question::Parts => fine(&self.parts()),
             Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
             Question::Hover(spot) => fine(&self.hover(spot)),

@@ -2,11 +2,13 @@
 //!
 //! What must not be here: what one resource's own rules find while it is processed; checks that every dialect needs (`crate::check`).
 
+mod annotations;
 mod known;
 #[cfg(test)]
 mod tests;
 mod unused;
 
+pub use annotations::annotations;
 pub use known::values;
 pub use unused::fields;
 

@@ -82,6 +82,7 @@ pub static DIALECT: Dialect = Dialect {
         checks::no_endpoints,
         checks::values,
         checks::fields,
+        checks::annotations,
         crate::dialect::gateway_api::checks::references,
         crate::dialect::gateway_api::conflicts::same_matches,
     ],

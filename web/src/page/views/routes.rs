@@ -6,59 +6,16 @@ use super::tree::open_place;
 use super::{output, why_not};
 use crate::link::ask;
 use crate::state::App;
-use chancery_web::protocol::{Doc, Question, RouteRow, Target, key_of_route};
+use chancery_web::protocol::{Doc, Question, RouteFilter, RouteList, RouteRow, Target};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use std::collections::HashSet;
-
-/// Rows that are drawn at most; a filter finds the others.
-const MOST: usize = 400;
 
 /// Routes under one heading.
 type Section = (String, String, Vec<RouteRow>);
 
-/// Which routes are looked for.
-#[derive(Clone, PartialEq)]
-enum RouteFilter {
-    /// Those that have this in their words.
-    Words(String),
-    /// Those that take a path: by where they stand.
-    Taking(HashSet<String>),
-}
-
-/// A host, if there is one, and a path, as people write them; nothing for what is no request.
-fn request_of(text: &str) -> Option<(Option<String>, String)> {
-    let text = text.trim();
-    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let (host, _) = rest.split_once('/').filter(|_| !text.contains(char::is_whitespace))?;
-    Some((Some(host.to_string()).filter(|host| !host.is_empty()), rest[host.len()..].to_string()))
-}
-
-fn sections(rows: &[RouteRow], wanted: &RouteFilter, built_in: bool) -> (Vec<Section>, usize) {
-    let has = |row: &RouteRow, words: &str| {
-        let text = format!(
-            "{} {} {} {} {}",
-            row.path,
-            row.told,
-            row.domains.join(" "),
-            row.conditions.join(" "),
-            row.made_by.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
-        );
-        text.to_lowercase().contains(&words.to_lowercase())
-    };
-    let fits = |row: &&RouteRow| {
-        let fits = match wanted {
-            RouteFilter::Words(words) => words.is_empty() || has(row, words),
-            RouteFilter::Taking(places) => places.contains(&key_of_route(row.gateway.as_ref(), &row.pointer)),
-        };
-        fits && (built_in || !row.made_by.is_empty())
-    };
-    let (mut out, mut hidden) = (Vec::<Section>::new(), 0);
-    for (at, row) in rows.iter().filter(fits).enumerate() {
-        if at >= MOST {
-            hidden += 1;
-            continue;
-        }
+fn sections(rows: &[RouteRow]) -> Vec<Section> {
+    let mut out = Vec::<Section>::new();
+    for row in rows {
         let of = row.of.as_ref().map(|of| format!("{of} · ")).unwrap_or_default();
         let outer = format!("{of}{} · {}", row.listener, row.address);
         let inner = [row.domains.join(", "), row.chain.clone()].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ");
@@ -67,80 +24,62 @@ fn sections(rows: &[RouteRow], wanted: &RouteFilter, built_in: bool) -> (Vec<Sec
             _ => out.push((outer, inner, vec![row.clone()])),
         }
     }
-    (out, hidden)
+    out
 }
 
-/// The routes that are shown, and the filter. Copies are the same.
+/// The filter, and the routes that it finds. Copies are the same.
 #[derive(Clone, Copy)]
 struct Filter {
-    rows: RwSignal<Vec<RouteRow>>,
-    text: RwSignal<String>,
-    /// Whether what looks like a request is to be found as text.
-    as_words: RwSignal<bool>,
     wanted: RwSignal<RouteFilter>,
-    built_in: RwSignal<bool>,
-    request: Memo<Option<(Option<String>, String)>>,
+    found: RwSignal<RouteList>,
+    /// Whether the worker is looking.
+    asks: StoredValue<bool>,
 }
 
 impl Filter {
     fn new(app: App) -> Self {
-        let (text, as_words) = (RwSignal::new(String::new()), RwSignal::new(false));
-        let filter = Self {
-            rows: RwSignal::new(Vec::new()),
-            text,
-            as_words,
-            wanted: RwSignal::new(RouteFilter::Words(String::new())),
-            built_in: RwSignal::new(false),
-            request: Memo::new(move |_| text.with(|text| request_of(text)).filter(|_| !as_words.get())),
-        };
-        filter.follow(app);
+        let filter = Self { wanted: RwSignal::default(), found: RwSignal::default(), asks: StoredValue::new(false) };
+        Effect::new(move |_| {
+            app.engine.generation.track();
+            filter.wanted.track();
+            if filter.asks.get_value() {
+                return;
+            }
+            filter.asks.set_value(true);
+            spawn_local(async move {
+                filter.ask(app).await;
+                let _ = filter.asks.try_set_value(false);
+            });
+        });
         filter
     }
 
-    /// Follows compiles, and asks which routes take a request that is typed.
-    fn follow(self, app: App) {
-        let Self { rows, text, wanted, request, .. } = self;
-        Effect::new(move |_| {
-            app.engine.generation.track();
-            spawn_local(async move {
-                if let Ok(answer) = ask::<Vec<RouteRow>>(Question::Routes).await {
-                    let _ = rows.try_set(answer);
-                }
-            });
-        });
-        Effect::new(move |_| {
-            app.engine.generation.track();
-            let asked = request.get();
-            let Some((host, path)) = asked.clone() else { return wanted.set(RouteFilter::Words(text.get())) };
-            spawn_local(async move {
-                if let Ok(places) = ask::<HashSet<String>>(Question::RoutesFor { host, path }).await
-                    && request.try_get_untracked() == Some(asked)
-                {
-                    wanted.set(RouteFilter::Taking(places));
-                }
-            });
-        });
+    /// Asks until the answer is about what is wanted by then: while somebody types, not each letter is asked for.
+    async fn ask(self, app: App) {
+        let now = || Some((app.engine.generation.try_get_untracked()?, self.wanted.try_get_untracked()?));
+        while let Some(asked) = now() {
+            let Ok(found) = ask::<RouteList>(Question::Routes(asked.1.clone())).await else { return };
+            if now().is_none_or(|now| now == asked) {
+                let _ = self.found.try_set(found);
+                return;
+            }
+        }
     }
 
-    fn type_text(self, text: String) {
-        self.text.set(text);
-        self.as_words.set(false);
-    }
-
-    /// How many routes the controller adds by itself.
-    fn built_in_count(self) -> usize {
-        self.rows.with(|rows| rows.iter().filter(|row| row.made_by.is_empty()).count())
+    fn write(self, text: String) {
+        self.wanted.update(|wanted| (wanted.text, wanted.as_words) = (text, false));
     }
 
     /// Why there is nothing to show.
     fn nothing(self, app: App) -> &'static str {
-        match (self.rows.with(Vec::is_empty), self.built_in_count() > 0) {
+        let RouteList { all, built_in, .. } = self.found.get();
+        match all {
             _ if app.engine.generation.get() == 0 => "The first compile is under way.",
-            (true, _) => "Envoy has no route: nothing in the editor makes one.",
-            (false, true) if self.text.with(String::is_empty) => {
+            0 => "Envoy has no route: nothing in the editor makes one.",
+            _ if built_in == all && self.wanted.with(|wanted| wanted.text.is_empty()) => {
                 "Envoy has only routes that the controller adds by itself. The button above shows them."
             }
-            (false, _) => "No route fits the filter.",
+            _ => "No route fits the filter.",
         }
     }
 }
@@ -149,28 +88,26 @@ impl Filter {
 #[component]
 pub fn RoutesView(app: App) -> impl IntoView {
     let filter = Filter::new(app);
-    let shown = Memo::new(move |_| filter.rows.with(|rows| filter.wanted.with(|wanted| sections(rows, wanted, filter.built_in.get()))));
     let body = move || {
-        let (sections, hidden) = shown.get();
-        if sections.is_empty() {
+        let RouteList { rows, more, .. } = filter.found.get();
+        if rows.is_empty() {
             return view! { <p class="empty">{filter.nothing(app)}</p> }.into_any();
         }
-        let more = (hidden > 0).then(|| view! { <p class="empty">{format!("{hidden} more routes: type into the filter to find them.")}</p> });
-        view! { <div>{tables(app, sections)} {more}</div> }.into_any()
+        let more = (more > 0).then(|| view! { <p class="empty">{format!("{more} more routes: type into the filter to find them.")}</p> });
+        view! { <div>{tables(app, sections(&rows))} {more}</div> }.into_any()
     };
     let built_in = move || {
-        let count = filter.built_in_count();
-        let toggle = move |_| filter.built_in.update(|shown| *shown = !*shown);
+        let count = filter.found.with(|found| found.built_in);
+        let toggle = move |_| filter.wanted.update(|wanted| wanted.built_in = !wanted.built_in);
         (count > 0).then(|| view! {
-            <button class="quiet" aria-pressed=move || filter.built_in.get().to_string() title="Routes that the controller adds by itself" on:click=toggle>{format!("{count} built in")}</button>
+            <button class="quiet" aria-pressed=move || filter.wanted.with(|wanted| wanted.built_in).to_string() title="Routes that the controller adds by itself" on:click=toggle>{format!("{count} built in")}</button>
         })
     };
     let asked = move || {
-        filter.request.get().map(|(host, path)| {
-            let asked = format!("{}{path}", host.unwrap_or_default());
+        filter.found.with(|found| found.request.clone()).map(|asked| {
             view! {
                 <p class="asked">"The routes whose path takes " <code>{asked}</code> "; the first of a host whose other conditions hold gets it. "
-                <button class="link" on:click=move |_| filter.as_words.set(true)>"Find it as text"</button></p>
+                <button class="link" on:click=move |_| filter.wanted.update(|wanted| wanted.as_words = true)>"Find it as text"</button></p>
             }
         })
     };
@@ -178,7 +115,7 @@ pub fn RoutesView(app: App) -> impl IntoView {
         <div class="bar">
             <input
                 class="field grow" type="search" placeholder="A request, as shop.example.com/cart/1, or a word" aria-label="Filter routes"
-                prop:value=move || filter.text.get() on:input=move |event| filter.type_text(event_target_value(&event))
+                prop:value=move || filter.wanted.with(|wanted| wanted.text.clone()) on:input=move |event| filter.write(event_target_value(&event))
             />
             {built_in}
         </div>

@@ -70,7 +70,11 @@ fn annotations_that_contour_cannot_read_are_said() {
     };
     assert_eq!(ingress("ingress.kubernetes.io/force-ssl-redirect: 'yes'"), ["Contour does not know `yes` here, and does not redirect to HTTPS"]);
     assert_eq!(ingress("projectcontour.io/response-timeout: '30'"), ["Contour does not know `30` here, and takes Envoy's own timeout, 15 seconds"]);
-    for known in ["projectcontour.io/response-timeout: infinity", "projectcontour.io/num-retries: '-1'", "kubernetes.io/ingress.allow-http: 'true'"] {
+    for known in [
+        "projectcontour.io/response-timeout: infinity",
+        "projectcontour.io/retry-on: 5xx, projectcontour.io/num-retries: '-1'",
+        "kubernetes.io/ingress.allow-http: 'true'",
+    ] {
         assert_eq!(ingress(known), NOTHING, "{known}");
     }
 }
@@ -200,4 +204,42 @@ fn fields_that_ask_for_others_say_so() {
     let tls = "virtualhost: {fqdn: shop.example.com, tls: {passthrough: true}}";
     let expected = ["field-without-effect: `mirror` changes nothing in `tcpproxy`: Contour reads it for routes alone"];
     assert_eq!(of_proxy(&format!("{{{tls}, tcpproxy: {{services: [{{name: web, port: 443, mirror: true}}]}}}}")), expected);
+}
+
+/// Messages and helps of what is found of an Ingress with the path `/ws` and these annotations.
+fn of_ingress(annotations: &str, rest: &str) -> Vec<String> {
+    let text = format!(
+        "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: shop, namespace: default, annotations: {{{annotations}}}}}\n\
+         spec: {{{rest}rules: [{{http: {{paths: [{{path: /ws, pathType: Prefix, backend: {{service: {{name: web, port: {{number: 80}}}}}}}}]}}}}]}}\n"
+    );
+    found(&text).iter().map(|finding| format!("{}; {}", finding.message, finding.help.as_deref().unwrap_or_default())).collect()
+}
+
+#[test]
+fn websocket_routes_name_paths_of_the_ingress() {
+    let of = |routes: &str| of_ingress(&format!("projectcontour.io/websocket-routes: '{routes}'"), "");
+    let idle = |route: &str, help: &str| format!("`{route}` in `websocket-routes` changes nothing: no path of the Ingress is written so; {help}");
+    assert_eq!(of("/ws"), NOTHING);
+    assert_eq!(of("/ws, /sw"), [idle("/sw", "did you mean `/ws`?")]);
+    assert_eq!(of("/socket"), [idle("/socket", "add a path `/socket` to the rules, or name one that they have")]);
+    let root = of_ingress("projectcontour.io/websocket-routes: /", "defaultBackend: {service: {name: web, port: {number: 80}}}, ");
+    assert_eq!(root, NOTHING, "the default backend is at /");
+}
+
+#[test]
+fn annotations_that_ask_for_others_say_so() {
+    let of = |annotations: &str| {
+        of_ingress(annotations, "").into_iter().map(|told| told.split("; ").next().unwrap_or_default().into()).collect::<Vec<String>>()
+    };
+    for name in ["num-retries: '3'", "per-try-timeout: 1s"] {
+        let field = name.split(':').next().unwrap_or_default();
+        assert_eq!(of(&format!("projectcontour.io/{name}")), [format!("`{field}` changes nothing: without `retry-on` Envoy does not retry")]);
+        assert_eq!(of(&format!("projectcontour.io/retry-on: 5xx, projectcontour.io/{name}")), NOTHING);
+    }
+    let both = "projectcontour.io/response-timeout: 3s, projectcontour.io/request-timeout: 4s";
+    assert_eq!(of(both), ["`request-timeout` changes nothing beside `response-timeout`: it is the older name of the same timeout"]);
+    assert_eq!(
+        of("projectcontour.io/tls-minimum-protocol-version: '1.3'"),
+        ["`tls-minimum-protocol-version` changes nothing: the Ingress has no `tls`"]
+    );
 }
