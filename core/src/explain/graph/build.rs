@@ -307,7 +307,9 @@ impl Builder<'_> {
     }
 
     fn finish(self) -> Graph {
-        let Self { mut graph, mut edges, .. } = self;
+        let Self { mut graph, mut edges, known, taken, drawn, ids, .. } = self;
+        // Of a large input these take as much as the edges, which are made beside them.
+        drop((known, taken, drawn, ids));
         edges.order_by_key(|edge| (edge.from, edge.relation, edge.to));
         let refers: Vec<(usize, usize)> = edges.iter().filter(|edge| edge.relation == Relation::Refers).map(|edge| (edge.from, edge.to)).collect();
         let id = |at: usize| graph.nodes.get(at).map(|node| node.id.clone()).unwrap_or_default();

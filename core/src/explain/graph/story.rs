@@ -62,8 +62,8 @@ struct Gathered {
     actions: Vec<String>,
     /// Services, each with its share in percent.
     targets: Vec<(usize, u32)>,
-    /// What is left of the requests of each twin.
-    left: BTreeMap<(usize, Str), u32>,
+    /// What is left of the requests of each twin: of a virtual host and a transport.
+    left: Vec<(usize, Str, u32)>,
 }
 
 struct Teller<'a> {
@@ -211,7 +211,7 @@ impl<'a> Teller<'a> {
                 conditions: rule.conditions.clone(),
                 actions: Vec::new(),
                 targets: Vec::new(),
-                left: BTreeMap::new(),
+                left: Vec::new(),
             });
             self.rules.len() - 1
         });
@@ -219,7 +219,11 @@ impl<'a> Teller<'a> {
             rule.shares.iter().flat_map(|(cluster, share)| self.targets(route, cluster).into_iter().map(|to| (to, *share))).collect();
         let makers = self.makers[route].clone();
         let gathered = &mut self.rules[number];
-        let left = gathered.left.entry((host, rule.transport.clone())).or_insert(100);
+        let twin = gathered.left.iter().position(|(of, transport, _)| *of == host && *transport == rule.transport).unwrap_or(gathered.left.len());
+        if twin == gathered.left.len() {
+            gathered.left.push((host, rule.transport.clone(), 100));
+        }
+        let left = &mut gathered.left[twin].2;
         let taken = *left * rule.takes / 100;
         *left -= taken;
         for (to, share) in targets {
@@ -353,8 +357,10 @@ impl<'a> Teller<'a> {
         self.whole.nodes[at].resource.as_ref().map(|of| of.kind.to_string())
     }
 
-    fn finish(self) -> Graph {
+    fn finish(mut self) -> Graph {
         let count = self.whole.nodes.len();
+        // They are gathered; of a large input this takes as much as the rules.
+        self.known = HashMap::new();
         let mut out = Graph::default();
         out.nodes.reserve_exact(self.rules.len() + (0..count).filter(|at| self.kept[*at] && !self.is_absorbed(*at)).count());
         out.edges.reserve_exact(self.lines.len());
