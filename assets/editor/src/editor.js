@@ -300,28 +300,32 @@ export class Editor {
   }
 }
 
-// Reads files as JSON: `files` with their texts, and `unread`, the names of the others with the reasons. YAML and JSON alone, in archives as well;
-// `listed` holds pairs of a file and its path.
+// Reads files: answers with their names and `unread`, the names of the others with the reasons, as JSON, and then with the bytes of each. YAML and
+// JSON alone, in archives as well; `listed` holds pairs of a file and its path.
 async function readAll(listed, most) {
-  const [files, unread] = [[], []];
+  const [names, all, unread] = [[], [], []];
+  const take = (name, bytes) => {
+    names.push(name);
+    all.push(bytes);
+  };
   let left = most;
   for (const [file, path] of listed) {
     try {
       if (file.size > left) unread.push(`${path} (too large)`);
       else if (/\.zip$/i.test(path)) {
         const { archive } = await import("./format.js");
-        files.push(...(await archive(new Uint8Array(await file.arrayBuffer()), left)));
+        for (const [name, bytes] of await archive(new Uint8Array(await file.arrayBuffer()), left)) take(name, bytes);
       } else if (/\.(ya?ml|json|har|txt)$/i.test(path) || !/\.\w+$/.test(path)) {
         left -= file.size;
-        const content = await file.text();
-        if (content.includes("\0")) unread.push(`${path} (not text)`);
-        else files.push({ name: path, text: content });
+        const bytes = new Uint8Array(await file.arrayBuffer());
+        if (bytes.includes(0)) unread.push(`${path} (not text)`);
+        else take(path, bytes);
       } else unread.push(`${path} (neither YAML nor JSON)`);
     } catch {
       unread.push(`${path} (the browser cannot read it)`);
     }
   }
-  return JSON.stringify({ files, unread });
+  return [JSON.stringify({ names, unread }), ...all];
 }
 
 // Files that were dropped, in folders as well.
@@ -354,7 +358,7 @@ export function choose(folder, most) {
       const listed = [...input.files].map((file) => [file, file.webkitRelativePath || file.name]);
       done(readAll(listed.filter(([, path]) => !path.split("/").some((part) => part.startsWith("."))), most));
     });
-    input.addEventListener("cancel", () => done(""));
+    input.addEventListener("cancel", () => done([]));
     input.click();
   });
 }

@@ -2,7 +2,7 @@
 //
 // What must not be here: the editor.
 
-import { strFromU8, unzip } from "fflate";
+import { unzip } from "fflate";
 import { parseAllDocuments } from "yaml";
 
 // The text with two spaces a level, documents as they stand. What cannot be read stays as it is.
@@ -14,7 +14,7 @@ export function format(content) {
   return written.map((one, at) => (at > 0 && !one.startsWith("---") ? `---\n${one}` : one)).join("");
 }
 
-// Files of an archive that are YAML or JSON, at most `most` bytes of them.
+// Files of an archive that are YAML or JSON, at most `most` bytes of them: pairs of a name and its bytes.
 export function archive(bytes, most) {
   return new Promise((resolve, reject) => {
     let total = 0;
@@ -25,7 +25,7 @@ export function archive(bytes, most) {
     };
     unzip(bytes, { filter }, (error, files) => {
       if (error) reject(error);
-      else resolve(Object.entries(files).map(([name, data]) => ({ name, text: strFromU8(data) })));
+      else resolve(Object.entries(files));
     });
   });
 }

@@ -8,6 +8,7 @@ use crate::dialect::kubernetes::at_name;
 use crate::explain::relation::references;
 use crate::explain::{LedgerRow, ResourceRef, rows_without_effect};
 use crate::resource::{Object, ObjectId, ResourceKey};
+use crate::text::series;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -138,6 +139,10 @@ impl Input<'_> {
             Some("refer to it from a resource that is in use, or delete it".into())
         } else if is(Why::NeverReferenced) && !is_of_gateway_api {
             Some("what it applies to may be elsewhere: give the rest of the configuration as well, to see what it does".into())
+        } else if is(Why::UnknownKind) {
+            let listing = (self.side.dialect().listing)();
+            let known: Vec<&str> = listing.iter().filter(|kind| *object.key.group == *kind.group).map(|kind| kind.name).collect();
+            (!known.is_empty()).then(|| format!("of `{}`, {controller} reads {}", object.key.group, series(&known)))
         } else {
             None
         }

@@ -11,23 +11,33 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_envoy_api::json;
+use core::borrow::Borrow;
 
 /// At most this many states of an expression are gone through for a text that it matches.
 const MOST_STATES: usize = 10_000;
 
 /// A request that a route takes: the route at `pointer`, or else the first one that somebody wrote and that forwards. `parts` are those of what Envoy gets.
-/// `None` where no route takes HTTP.
+/// `None` where no route takes HTTP. `rows` gives all routes, each time anew.
 #[must_use]
-pub fn asking(rows: &[RouteRow], pointer: Option<&str>, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
-    let several = rows.iter().any(|row| rows.first().is_some_and(|first| first.address != row.address));
+pub fn asking<Row: Borrow<RouteRow>, Rows: Iterator<Item = Row>>(
+    rows: impl Fn() -> Rows,
+    pointer: Option<&str>,
+    parts: &ByPointer<'_>,
+) -> Option<WrittenRequest> {
+    let mut others = rows();
+    let first = others.next()?;
+    let several = others.any(|row| row.borrow().address != first.borrow().address);
     if let Some(pointer) = pointer {
-        return request_for(rows.iter().find(|row| row.pointer == pointer)?, several, parts);
+        return request_for(rows().find(|row| row.borrow().pointer == pointer)?.borrow(), several, parts);
     }
     // What listens at one address alone gets nothing that does not name its port.
     let at_one = |row: &RouteRow| several && !["0.0.0.0:", ":::", "[::]:"].iter().any(|any| row.address.starts_with(any));
-    let written = || rows.iter().filter(|row| !row.made_by.is_empty()).filter_map(|row| Some((row, request_for(row, at_one(row), parts)?)));
+    let written = || {
+        let written = rows().filter(|row| !row.borrow().made_by.is_empty());
+        written.filter_map(|row| request_for(row.borrow(), at_one(row.borrow()), parts).map(|request| (row, request)))
+    };
     // One without headers is what people would try first.
-    let plain = written().find(|(row, request)| row.action == "forward" && request.headers.is_empty());
+    let plain = written().find(|(row, request)| row.borrow().action == "forward" && request.headers.is_empty());
     plain.or_else(|| written().next()).map(|(_, request)| request)
 }
 

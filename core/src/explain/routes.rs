@@ -13,6 +13,7 @@ use crate::ir::{
 use crate::resource::{Origin, Sourced};
 use crate::simulate::percent;
 use crate::text::Str;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -54,7 +55,7 @@ pub struct RouteRow {
     pub shadowed_by: Option<u32>,
 }
 
-/// All routes, as Envoy goes through them.
+/// All routes, as Envoy goes through them. Each is made when it is asked for.
 ///
 /// ```
 /// use chancery_core::compilation::Options;
@@ -78,47 +79,54 @@ pub struct RouteRow {
 /// let compilation = compiler.compile(&inputs, &Options::default());
 /// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
 ///
-/// let rows = routes(gateway);
-/// assert!(rows.iter().any(|row| row.action == "forward" && row.made_by.iter().any(|by| by.name == "quote")));
+/// assert!(routes(gateway).any(|row| row.action == "forward" && row.made_by.iter().any(|by| by.name == "quote")));
 /// ```
-pub fn routes(gateway: GatewayRef<'_>) -> Vec<RouteRow> {
-    let mut rows = Vec::new();
-    for (listener_at, listener) in gateway.ir.listeners.iter().enumerate() {
-        for (chain_at, chain) in listener.chains.iter().enumerate() {
-            for (filter_at, filter) in chain.filters.iter().enumerate() {
-                let pointer = format!("/static_resources/listeners/{listener_at}/filter_chains/{chain_at}/filters/{filter_at}");
-                match filter {
-                    NetworkFilter::Http(manager) => {
-                        for (host_at, host) in manager.routes.virtual_hosts.iter().enumerate() {
-                            let mut before = Before::default();
-                            for (route_at, route) in host.routes.iter().enumerate() {
-                                let pointer = format!("{pointer}/typed_config/route_config/virtual_hosts/{host_at}/routes/{route_at}");
-                                let domains = host.domains.iter().map(|domain| domain.value.clone()).collect();
-                                let mut row = row(pointer, listener, chain, domains);
-                                row.order = route_at as u32 + 1;
-                                fill(&mut row, route, gateway);
-                                row.shadowed_by = before.shadows(&route.matcher, &host.routes);
-                                before.add(route_at, &route.matcher);
-                                rows.push(row);
-                            }
-                        }
-                    }
-                    NetworkFilter::Tcp(proxy) => {
-                        let mut row = row(pointer, listener, chain, Vec::new());
-                        row.order = 1;
-                        row.action = "tcp";
-                        row.path = "any connection".into();
-                        row.upstreams = proxy.clusters.iter().map(|cluster| cluster.name.value.clone()).collect();
-                        row.told = "forwards bytes".into();
-                        row.made_by = makers(&chain.origins, gateway);
-                        rows.push(row);
-                    }
-                }
-            }
+pub fn routes(gateway: GatewayRef<'_>) -> impl Iterator<Item = RouteRow> + '_ {
+    let listeners = gateway.ir.listeners.iter().enumerate();
+    let chains = listeners.flat_map(|(at, listener)| {
+        let place = format!("/static_resources/listeners/{at}/filter_chains");
+        listener.chains.iter().enumerate().map(move |(at, chain)| (listener, chain, format!("{place}/{at}/filters")))
+    });
+    let own = chains.flat_map(move |(listener, chain, place)| {
+        let filters = chain.filters.iter().enumerate();
+        filters.flat_map(move |(at, filter)| rows_of_filter(gateway, (listener, chain), filter, format!("{place}/{at}")))
+    });
+    own.chain(passed_on::routes(gateway))
+}
+
+/// The routes of a filter at a pointer, made one by one: there may be tens of thousands.
+fn rows_of_filter<'a>(
+    gateway: GatewayRef<'a>,
+    (listener, chain): (&'a Listener, &'a FilterChain),
+    filter: &'a NetworkFilter,
+    pointer: String,
+) -> Box<dyn Iterator<Item = RouteRow> + 'a> {
+    let manager = match filter {
+        NetworkFilter::Http(manager) => manager,
+        NetworkFilter::Tcp(proxy) => {
+            let mut row = row(pointer, listener, chain, Vec::new());
+            row.order = 1;
+            row.action = "tcp";
+            row.path = "any connection".into();
+            row.upstreams = proxy.clusters.iter().map(|cluster| cluster.name.value.clone()).collect();
+            row.told = "forwards bytes".into();
+            row.made_by = makers(&chain.origins, gateway);
+            return Box::new(core::iter::once(row));
         }
-    }
-    rows.extend(passed_on::routes(gateway));
-    rows
+    };
+    Box::new(manager.routes.virtual_hosts.iter().enumerate().flat_map(move |(host_at, host)| {
+        let pointer = format!("{pointer}/typed_config/route_config/virtual_hosts/{host_at}/routes");
+        let mut before = Before::default();
+        host.routes.iter().enumerate().map(move |(at, route)| {
+            let domains = host.domains.iter().map(|domain| domain.value.clone()).collect();
+            let mut row = row(format!("{pointer}/{at}"), listener, chain, domains);
+            row.order = at as u32 + 1;
+            fill(&mut row, route, gateway);
+            row.shadowed_by = before.shadows(&route.matcher, &host.routes);
+            before.add(at, &route.matcher);
+            row
+        })
+    }))
 }
 
 /// How many routes there are.

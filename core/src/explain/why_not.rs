@@ -104,7 +104,7 @@ fn sentence(of: &str) -> String {
 
 /// The rules that a resource makes in a gateway, each with a request.
 fn cases(gateway: GatewayRef<'_>, positions: &Positions<'_>, of: &ResourceRef, out: &mut Vec<Case>) {
-    let rows = routes(gateway);
+    let rows: Vec<RouteRow> = routes(gateway).collect();
     let own: Vec<&RouteRow> = rows.iter().filter(|row| row.action != "tcp" && row.made_by.contains(of)).collect();
     if own.is_empty() {
         return;
@@ -169,7 +169,7 @@ fn name_of(row: &RouteRow) -> String {
 
 fn case(ground: &TracedGateway<'_>, rows: &[RouteRow], row: &RouteRow, parts: &ByPointer<'_>, gateway: &str) -> Case {
     let mut case = Case { rule: name_of(row), pointer: row.pointer.clone(), gateway: gateway.into(), ..Case::default() };
-    let Some(first) = asking(rows, Some(&row.pointer), parts) else {
+    let Some(first) = asking(|| rows.iter(), Some(&row.pointer), parts) else {
         case.told.push("It takes no HTTP request.".into());
         return case;
     };

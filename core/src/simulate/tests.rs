@@ -150,8 +150,7 @@ fn routes_are_found_by_the_host_and_path_that_they_take() {
     let compilation = compile(&Inputs::one("gateway.yaml", GATEWAY), &Options::default(), dialect::ALL);
     let config = EnvoyConfig::of(compilation.gateways().next().expect("a gateway").ir);
     let gateway = Gateway::new(&config);
-    let written: Vec<_> =
-        crate::explain::routes(compilation.gateways().next().expect("a gateway")).into_iter().filter(|row| !row.made_by.is_empty()).collect();
+    let written: Vec<_> = crate::explain::routes(compilation.gateways().next().expect("a gateway")).filter(|row| !row.made_by.is_empty()).collect();
     let found = |host: Option<&str>, path: &str| {
         let places = gateway.routes_for(host, path);
         let rows = places.iter().filter_map(|place| written.iter().find(|row| row.pointer == *place));

@@ -95,7 +95,7 @@ pub fn ledger(shared: &Shared, _: &Asked) -> Answer {
 }
 
 pub fn routes(shared: &Shared, _: &Asked) -> Answer {
-    of_each(&*build(shared)?, |gateway| Ok(json!({ "routes": value(&explain::routes(gateway))? })))
+    of_each(&*build(shared)?, |gateway| Ok(json!({ "routes": value(&explain::routes(gateway).collect::<Vec<_>>())? })))
 }
 
 pub fn graph(shared: &Shared, _: &Asked) -> Answer {

@@ -39,7 +39,7 @@ extern "C" {
     #[wasm_bindgen(method)]
     fn follow(this: &Editor, text: &str);
 
-    /// Files that were dropped or chosen, as JSON: those that were read, and the names of the others.
+    /// Files that were dropped or chosen: a list of JSON, with their names and those of the others, and of the bytes of each.
     #[wasm_bindgen(js_name = readDropped)]
     pub fn read_dropped(data: &web_sys::DataTransfer, most: f64) -> js_sys::Promise;
     /// Lets the person choose files, or a folder; answers like `read_dropped`.

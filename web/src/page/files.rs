@@ -3,21 +3,31 @@
 //! What must not be here: what is in them.
 
 use crate::bridge;
+use crate::link;
 use crate::state::App;
 use chancery_web::protocol::SourceFile;
+use js_sys::{Array, Uint8Array};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde::Deserialize;
+use std::sync::Arc;
+use wasm_bindgen::JsCast as _;
 use wasm_bindgen_futures::JsFuture;
 
 /// At most this many bytes are read at once.
 const MOST_BYTES: f64 = 64e6;
 
-/// Files, as JavaScript read them.
+/// Files, as JavaScript read them: their bytes come beside this.
 #[derive(Deserialize)]
 struct Read {
-    files: Vec<SourceFile>,
+    names: Vec<String>,
     unread: Vec<String>,
+}
+
+/// The text of a file. What is not UTF-8 in it is replaced.
+fn text_of(bytes: &[u8]) -> Arc<str> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    String::from_utf8_lossy(bytes).into()
 }
 
 /// What a text is.
@@ -66,8 +76,11 @@ pub fn choose(app: App, folder: bool) {
 
 fn read(app: App, promise: js_sys::Promise) {
     spawn_local(async move {
-        let read = JsFuture::from(promise).await.ok().and_then(|value| value.as_string());
-        let Some(Read { files, unread }) = read.and_then(|json| serde_json::from_str(&json).ok()) else { return };
+        let Ok(read) = JsFuture::from(promise).await.map(|list| Array::from(&list)) else { return };
+        let Some(Read { names, unread }) = read.get(0).as_string().and_then(|json| serde_json::from_str(&json).ok()) else { return };
+        let bytes: Vec<Uint8Array> = read.iter().skip(1).filter_map(|bytes| bytes.dyn_into().ok()).collect();
+        let files = names.into_iter().zip(&bytes).map(|(name, bytes)| SourceFile { name, text: text_of(&bytes.to_vec()) }).collect::<Vec<_>>();
+        bytes.iter().for_each(link::emptied);
         match (files.is_empty(), unread.is_empty()) {
             (false, _) => take(app, files, unread),
             (true, false) => app.screen.say(format!("Nothing could be read: {}", unread.join(", "))),

@@ -18,7 +18,7 @@ use web_sys::{MessageEvent, Worker};
 #[wasm_bindgen(raw_module = "./parts.js")]
 extern "C" {
     /// Frees the memory of bytes that have been read.
-    fn emptied(bytes: &Uint8Array);
+    pub fn emptied(bytes: &Uint8Array);
 }
 
 #[wasm_bindgen(raw_module = "./start.js")]

@@ -121,7 +121,7 @@ fn in_words<'n>(rows: Vec<RouteRow>, names: &'n ServiceNames<'_>) -> impl Iterat
 
 /// The rules of an Envoy: its routes, of which twins are one.
 struct Rules<'n, 's> {
-    rows: std::vec::IntoIter<RouteRow>,
+    rows: Box<dyn Iterator<Item = RouteRow> + 'n>,
     /// The last rule, whose twin may follow.
     last: Option<RouteRow>,
     /// By where their virtual host is: the number of the last rule, and the number of each route.
@@ -130,8 +130,8 @@ struct Rules<'n, 's> {
 }
 
 impl<'n, 's> Rules<'n, 's> {
-    fn new(rows: Vec<RouteRow>, names: &'n ServiceNames<'s>) -> Self {
-        Self { rows: rows.into_iter(), last: None, numbers: HashMap::new(), names }
+    fn new(rows: impl Iterator<Item = RouteRow> + 'n, names: &'n ServiceNames<'s>) -> Self {
+        Self { rows: Box::new(rows), last: None, numbers: HashMap::new(), names }
     }
 }
 

@@ -287,13 +287,13 @@ impl Session {
                 true => said(&WrittenRequest::from_curl(&text).map(Some)),
                 false => fine(&None::<WrittenRequest>),
             },
-            Question::Suggest(pointer) => {
-                let rows = self.routes();
-                fine(&match self.app_gateway() {
-                    Some(_) => asking_app_gateway(&rows, pointer.as_deref()),
-                    None => asking(&rows, pointer.as_deref(), &ByPointer::of(&self.envoy_config())),
-                })
-            }
+            Question::Suggest(pointer) => fine(&match self.app_gateway() {
+                Some(gateway) => asking_app_gateway(&routes_of_app_gateway(gateway), pointer.as_deref()),
+                None => {
+                    let config = self.envoy_config();
+                    asking(|| self.routes(), pointer.as_deref(), &ByPointer::of(&config))
+                }
+            }),
             Question::Judge(saved) => fine(&self.judge(&saved)),
             Question::Tests(saved) => fine(&RequestTests::write(&saved)),
             _ => refused("this question is not about a request"),
@@ -316,7 +316,7 @@ impl Session {
 
     /// Routes and clusters by their names.
     fn parts(&self) -> Vec<Part> {
-        let written = self.routes().into_iter().filter(|row| !row.made_by.is_empty());
+        let written = self.routes().filter(|row| !row.made_by.is_empty());
         let route = |row: RouteRow| {
             let detail = format!("route of {} at {}", row.domains.join(", "), row.address);
             Part { sort: "route".into(), label: row.path, detail, pointer: row.pointer }
@@ -411,9 +411,10 @@ impl Session {
         self.side().map(SideRef::dialect).into_iter().collect()
     }
 
-    fn routes(&self) -> Vec<RouteRow> {
-        let of_envoy = self.gateway().map(route_rows);
-        of_envoy.or_else(|| self.app_gateway().map(routes_of_app_gateway)).unwrap_or_default()
+    /// The routes of the gateway that is shown, each made when it is asked for.
+    fn routes(&self) -> impl Iterator<Item = RouteRow> {
+        let of_envoy = self.gateway().into_iter().flat_map(route_rows);
+        of_envoy.chain(self.app_gateway().into_iter().flat_map(routes_of_app_gateway))
     }
 
     fn positions(&self) -> Positions<'_> {

@@ -153,6 +153,15 @@ fn a_route_without_rules_conflicts_with_nothing() {
 }
 
 #[test]
+fn a_kind_that_contour_does_not_read_is_told_with_those_of_its_group_that_it_reads() {
+    let route = "apiVersion: gateway.networking.k8s.io/v1alpha2\nkind: UDPRoute\nmetadata: {name: r}\nspec: {parentRefs: [{name: g}]}\n";
+    let found = told(route);
+    let [(code, severity, help)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((*code, *severity), ("no-effect", Severity::Warning));
+    assert!(help.starts_with("of `gateway.networking.k8s.io`, Contour reads ") && help.contains("HTTPRoute"), "{help}");
+}
+
+#[test]
 fn what_is_for_another_controller_is_not_judged() {
     let route = |rest: &str| {
         format!(
