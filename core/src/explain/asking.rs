@@ -2,7 +2,7 @@
 //!
 //! What must not be here: whether another route takes it before; trying it tells.
 
-use super::RouteRow;
+use super::{RouteRow, RouteRows};
 use crate::envoy_config::{ByPointer, tree_of};
 use crate::re2::language::{Language, TextShape, texts};
 use crate::simulate::WrittenRequest;
@@ -11,7 +11,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_envoy_api::json;
-use core::borrow::Borrow;
 
 /// At most this many states of an expression are gone through for a text that it matches.
 const MOST_STATES: usize = 10_000;
@@ -19,25 +18,21 @@ const MOST_STATES: usize = 10_000;
 /// A request that a route takes: the route at `pointer`, or else the first one that somebody wrote and that forwards. `parts` are those of what Envoy gets.
 /// `None` where no route takes HTTP. `rows` gives all routes, each time anew.
 #[must_use]
-pub fn asking<Row: Borrow<RouteRow>, Rows: Iterator<Item = Row>>(
-    rows: impl Fn() -> Rows,
-    pointer: Option<&str>,
-    parts: &ByPointer<'_>,
-) -> Option<WrittenRequest> {
+pub fn asking<'a>(rows: &dyn Fn() -> RouteRows<'a>, pointer: Option<&str>, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
     let mut others = rows();
     let first = others.next()?;
-    let several = others.any(|row| row.borrow().address != first.borrow().address);
+    let several = others.any(|row| row.address != first.address);
     if let Some(pointer) = pointer {
-        return request_for(rows().find(|row| row.borrow().pointer == pointer)?.borrow(), several, parts);
+        return request_for(&rows().find(|row| row.pointer == pointer)?, several, parts);
     }
     // What listens at one address alone gets nothing that does not name its port.
     let at_one = |row: &RouteRow| several && !["0.0.0.0:", ":::", "[::]:"].iter().any(|any| row.address.starts_with(any));
     let written = || {
-        let written = rows().filter(|row| !row.borrow().made_by.is_empty());
-        written.filter_map(|row| request_for(row.borrow(), at_one(row.borrow()), parts).map(|request| (row, request)))
+        let written = rows().filter(|row| !row.made_by.is_empty());
+        written.filter_map(|row| request_for(&row, at_one(&row), parts).map(|request| (row, request)))
     };
     // One without headers is what people would try first.
-    let plain = written().find(|(row, request)| row.borrow().action == "forward" && request.headers.is_empty());
+    let plain = written().find(|(row, request)| row.action == "forward" && request.headers.is_empty());
     plain.or_else(|| written().next()).map(|(_, request)| request)
 }
 

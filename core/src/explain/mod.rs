@@ -52,7 +52,7 @@ pub use pointer::{describe, get, name_of, resolve};
 pub use refused::refused_by_envoy;
 pub use request_test::{Mismatch, RequestTest, RequestTests};
 pub use route::{Hop, OriginOf, RouteReport, TracedGateway, report, route, route_unknown};
-pub use routes::{RouteRow, count_clusters, count_routes, routes};
+pub use routes::{RouteRow, RouteRows, count_clusters, count_routes, routes};
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION, with_stand_ins};
 pub use thread::Thread;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};

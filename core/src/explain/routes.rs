@@ -55,6 +55,9 @@ pub struct RouteRow {
     pub shadowed_by: Option<u32>,
 }
 
+/// Routes one after the other. Who goes through them is there once, whatever they are made of.
+pub type RouteRows<'a> = Box<dyn Iterator<Item = RouteRow> + 'a>;
+
 /// All routes, as Envoy goes through them. Each is made when it is asked for.
 ///
 /// ```
@@ -81,7 +84,7 @@ pub struct RouteRow {
 ///
 /// assert!(routes(gateway).any(|row| row.action == "forward" && row.made_by.iter().any(|by| by.name == "quote")));
 /// ```
-pub fn routes(gateway: GatewayRef<'_>) -> impl Iterator<Item = RouteRow> + '_ {
+pub fn routes(gateway: GatewayRef<'_>) -> RouteRows<'_> {
     let listeners = gateway.ir.listeners.iter().enumerate();
     let chains = listeners.flat_map(|(at, listener)| {
         let place = format!("/static_resources/listeners/{at}/filter_chains");
@@ -91,7 +94,7 @@ pub fn routes(gateway: GatewayRef<'_>) -> impl Iterator<Item = RouteRow> + '_ {
         let filters = chain.filters.iter().enumerate();
         filters.flat_map(move |(at, filter)| rows_of_filter(gateway, (listener, chain), filter, format!("{place}/{at}")))
     });
-    own.chain(passed_on::routes(gateway))
+    Box::new(own.chain(passed_on::routes(gateway)))
 }
 
 /// The routes of a filter at a pointer, made one by one: there may be tens of thousands.
@@ -100,7 +103,7 @@ fn rows_of_filter<'a>(
     (listener, chain): (&'a Listener, &'a FilterChain),
     filter: &'a NetworkFilter,
     pointer: String,
-) -> Box<dyn Iterator<Item = RouteRow> + 'a> {
+) -> RouteRows<'a> {
     let manager = match filter {
         NetworkFilter::Http(manager) => manager,
         NetworkFilter::Tcp(proxy) => {

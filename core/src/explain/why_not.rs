@@ -14,6 +14,7 @@ use crate::envoy_config::{ByPointer, EnvoyConfig};
 use crate::resource::{Object, ObjectId};
 use crate::simulate::{Outcome, WrittenRequest};
 use crate::text::{Str, TextRange};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -169,7 +170,7 @@ fn name_of(row: &RouteRow) -> String {
 
 fn case(ground: &TracedGateway<'_>, rows: &[RouteRow], row: &RouteRow, parts: &ByPointer<'_>, gateway: &str) -> Case {
     let mut case = Case { rule: name_of(row), pointer: row.pointer.clone(), gateway: gateway.into(), ..Case::default() };
-    let Some(first) = asking(|| rows.iter(), Some(&row.pointer), parts) else {
+    let Some(first) = asking(&|| Box::new(rows.iter().cloned()), Some(&row.pointer), parts) else {
         case.told.push("It takes no HTTP request.".into());
         return case;
     };

@@ -533,6 +533,9 @@ impl<'a> Cover<'a> {
                 true => Form::Text(value.into()),
                 false => Form::Leaf,
             };
+            if let Some(joined) = word_behind_quoted(self.text, span.value) {
+                self.hide(joined, Form::Loose);
+            }
             return self.hide(span.value, form);
         }
         if may_hold_text(value) {
@@ -666,4 +669,14 @@ fn inner_secrets<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
         }
         _ => {}
     }
+}
+
+/// The word that follows a value in quotes, in the line of the value: no language has a key there, so a slip joined the two. It may have been a
+/// comment of the value.
+fn word_behind_quoted(text: &str, value: TextRange) -> Option<TextRange> {
+    let rest = text.get(value.end as usize..).filter(|_| value.slice(text).ends_with('"'))?;
+    let word = rest.trim_start_matches([' ', '\t']);
+    let start = value.end + (rest.len() - word.len()) as u32;
+    let length = word.find(|c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']' | '#' | ':' | '=')).unwrap_or(word.len());
+    word.starts_with(char::is_alphanumeric).then(|| TextRange::new(start, start + length as u32))
 }

@@ -166,5 +166,13 @@ pub(super) const SLIPS: &[Form] = &[
             v.plain()
         )
     }),
+    ("a comment that lost its sign and its line break", |v| {
+        format!(
+            "Kind = \"inline-certificate\"\nName = \"cert\"\nPrivateKey = \"{}\"  {}Meta {{\n  token = \"{}\"\n}}\n",
+            v.key().join("\\n"),
+            v.plain(),
+            v.plain()
+        )
+    }),
     ("quotation marks that are doubled", |v| format!("Kind = \"inline-certificate\"\nName = \"cert\"\nPrivatKey = \"\"{}\"\"\n", v.packed())),
 ];

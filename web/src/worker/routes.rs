@@ -5,7 +5,7 @@
 use crate::protocol::{RouteFilter, RouteList, Which};
 use crate::worker::configs::Configs;
 use chancery_core::compilation::{Compilation, GatewayId, NamedGateway, SideRef};
-use chancery_core::explain::{Graph, RouteRow, ServiceNames, routes, routes_of_app_gateway, row_of_app_gateway_takes};
+use chancery_core::explain::{Graph, RouteRow, RouteRows, ServiceNames, routes, routes_of_app_gateway, row_of_app_gateway_takes};
 use chancery_core::simulate::Gateway;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -121,7 +121,7 @@ fn in_words<'n>(rows: Vec<RouteRow>, names: &'n ServiceNames<'_>) -> impl Iterat
 
 /// The rules of an Envoy: its routes, of which twins are one.
 struct Rules<'n, 's> {
-    rows: Box<dyn Iterator<Item = RouteRow> + 'n>,
+    rows: RouteRows<'n>,
     /// The last rule, whose twin may follow.
     last: Option<RouteRow>,
     /// By where their virtual host is: the number of the last rule, and the number of each route.
@@ -130,8 +130,8 @@ struct Rules<'n, 's> {
 }
 
 impl<'n, 's> Rules<'n, 's> {
-    fn new(rows: impl Iterator<Item = RouteRow> + 'n, names: &'n ServiceNames<'s>) -> Self {
-        Self { rows: Box::new(rows), last: None, numbers: HashMap::new(), names }
+    fn new(rows: RouteRows<'n>, names: &'n ServiceNames<'s>) -> Self {
+        Self { rows, last: None, numbers: HashMap::new(), names }
     }
 }
 

@@ -22,8 +22,8 @@ use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
 use chancery_core::explain::{
-    self, Completions, Positions, RequestTests, ResourceRef, RouteRow, Thread as CoreThread, TracedGateway, View, Viewed, asking, asking_app_gateway,
-    completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
+    self, Completions, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, Thread as CoreThread, TracedGateway, View, Viewed, asking,
+    asking_app_gateway, completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
 };
 use chancery_core::ir::Cluster;
 use chancery_core::redact::HeldBack;
@@ -291,7 +291,7 @@ impl Session {
                 Some(gateway) => asking_app_gateway(&routes_of_app_gateway(gateway), pointer.as_deref()),
                 None => {
                     let config = self.envoy_config();
-                    asking(|| self.routes(), pointer.as_deref(), &ByPointer::of(&config))
+                    asking(&|| self.routes(), pointer.as_deref(), &ByPointer::of(&config))
                 }
             }),
             Question::Judge(saved) => fine(&self.judge(&saved)),
@@ -412,9 +412,9 @@ impl Session {
     }
 
     /// The routes of the gateway that is shown, each made when it is asked for.
-    fn routes(&self) -> impl Iterator<Item = RouteRow> {
-        let of_envoy = self.gateway().into_iter().flat_map(route_rows);
-        of_envoy.chain(self.app_gateway().into_iter().flat_map(routes_of_app_gateway))
+    fn routes(&self) -> RouteRows<'_> {
+        let of_app_gateway = || self.app_gateway().map(routes_of_app_gateway).unwrap_or_default();
+        self.gateway().map_or_else(|| Box::new(of_app_gateway().into_iter()) as RouteRows<'_>, route_rows)
     }
 
     fn positions(&self) -> Positions<'_> {
