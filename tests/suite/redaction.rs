@@ -176,7 +176,7 @@ fn outputs(text: &str, dialect: &'static Dialect) -> Vec<(&'static str, String)>
     let mut documents = Vec::new();
     for gateway in compilation.gateways() {
         outputs.push(("ir", to_json(&dump_with_origins(gateway, &positions), false)));
-        outputs.push(("routes", json!(routes(gateway).collect::<Vec<_>>())));
+        outputs.push(("routes", json!(&routes(gateway).collect::<Vec<_>>())));
         documents.push((gateway.named(), Viewed::new(gateway.ir, View::Envoy, &mut Emitted::new())));
     }
     let lines = LineIndex::new(text);
