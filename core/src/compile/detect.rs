@@ -435,9 +435,14 @@ fn begins_version(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
     })
 }
 
-/// Whether a text that is at these places begins a key: an annotation.
+/// Whether a text that is at these places begins a key, on a line of its own or in braces: an annotation.
 fn begins_key(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
-    places.any(|at| ends_line(before(text, at).trim_end_matches([' ', '-', '{', '"', '\''])))
+    let is_in_braces = |at: usize| {
+        let key = text.get(at..).unwrap_or_default().trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '-' | '_'));
+        let before = before(text, at).trim_end_matches(['"', '\'']).trim_end_matches(' ');
+        before.ends_with(['{', ',']) && key.trim_start_matches(['"', '\'']).starts_with(':')
+    };
+    places.any(|at| ends_line(before(text, at).trim_end_matches([' ', '-', '{', '"', '\''])) || is_in_braces(at))
 }
 
 /// Whether an Ingress is of a class.

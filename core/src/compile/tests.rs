@@ -23,6 +23,9 @@ fn the_dialect_is_found_from_the_kinds() {
     assert_eq!(of(&[r#"{"kind": "HTTPProxy", "apiVersion": "projectcontour.io/v1"}"#]), "contour");
     assert_eq!(of(&["metadata:\n  annotations:\n    getambassador.io/config: |\n      ---\n"]), "ambassador");
     assert_eq!(of(&["metadata:\n  annotations:\n    projectcontour.io/websocket-routes: /ws\n"]), "contour");
+    assert_eq!(of(&["metadata: {name: web, annotations: {projectcontour.io/ingress.class: contour}}\n"]), "contour");
+    assert_eq!(of(&[r#"{"metadata": {"annotations": {"a": "b", "projectcontour.io/ingress.class": "contour"}}}"#]), "contour");
+    assert_eq!(of(&["metadata: {name: web, labels: {a: 'one, projectcontour.io/v1'}}\n"]), "ambassador", "no key");
 }
 
 #[test]

@@ -43,7 +43,8 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions, s
     let quotes = Quotes::new(text);
     let findings = problem::findings(&document, text, &quotes, Some(&options.limits));
     let root = document.root.take();
-    let secret = broken && (options.shape == Shape::Kubernetes || options.identify.is_some()) && redact::may_be_secret(text);
+    let is_doubtful = broken || redact::says_kind_twice(&document, text);
+    let secret = is_doubtful && (options.shape == Shape::Kubernetes || options.identify.is_some()) && redact::may_be_secret(text);
     let document = Arc::new(document);
     let marks = Marks::of(text);
     let (beside, objects) = (BTreeSet::new(), Vec::new());

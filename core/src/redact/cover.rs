@@ -9,6 +9,7 @@ use super::anchors::{Aliases, has_anchor};
 use super::hidden::Hidden;
 use super::lines;
 use super::opaque;
+use super::says_kind_twice;
 use super::stand_in::Form;
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret, standing_of_items};
 use super::value::{decode, has_packed, is_credential, is_packed, symmetric_keys};
@@ -69,7 +70,7 @@ pub(super) fn cover(text: &str, offset: u32, beside: Beside, depth: u32) -> Cove
         cover.comments_at_end();
     }
     let mut hidden = cover.hidden;
-    if unread {
+    if unread || says_kind_twice(&document, text) {
         is_secret |= beside.before || beside.next || lines::is_secret(text);
         hidden.extend(lines::hidden(text, is_secret));
     }
@@ -526,6 +527,10 @@ impl<'a> Cover<'a> {
         if written.starts_with('*') {
             return;
         }
+        // Of a text that holds an object only the credential is hidden, where nothing else of it looks like one.
+        if !by_key && holds_text(value) && is_credential(value) && is_all_within(value, &embedded(value, self.depth)) {
+            return self.embedded(id, span.value, value);
+        }
         if by_key && !says_where(value) || is_credential(value) || packs_credentials(value) {
             let is_packed = || decode(value).is_some() && !symmetric_keys(value).is_empty();
             let form = match self.strings.contains_key(&id) {
@@ -679,4 +684,18 @@ fn word_behind_quoted(text: &str, value: TextRange) -> Option<TextRange> {
     let start = value.end + (rest.len() - word.len()) as u32;
     let length = word.find(|c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']' | '#' | ':' | '=')).unwrap_or(word.len());
     word.starts_with(char::is_alphanumeric).then(|| TextRange::new(start, start + length as u32))
+}
+
+/// Whether a text holds no credential but in these parts of it, which are in order.
+pub(super) fn is_all_within(text: &str, parts: &[TextRange]) -> bool {
+    let mut rest = String::with_capacity(text.len());
+    let mut at = 0;
+    for part in parts {
+        rest.push_str(text.get(at..part.start as usize).unwrap_or_default());
+        // What is around it belongs together no longer.
+        rest.push('\n');
+        at = at.max(part.end as usize);
+    }
+    rest.push_str(text.get(at..).unwrap_or_default());
+    !parts.is_empty() && !is_credential(&rest) && !packs_credentials(&rest)
 }

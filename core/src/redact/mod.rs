@@ -33,6 +33,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+use crate::text::{Document, ProblemKind, TextRange};
 pub use anchors::Aliases;
 pub use held_back::HeldBack;
 use lines::is_secret as lines_say_secret;
@@ -42,6 +43,12 @@ pub use opaque::opaque_words;
 pub use quotes::Quotes;
 pub use stand_in::blank_panic;
 pub use veil::Veil;
+
+/// Whether a document says twice what it is. The tree has the last of the two, and the first may have been meant.
+pub fn says_kind_twice(document: &Document, text: &str) -> bool {
+    let is_kind = |range: TextRange| range.slice(text).trim_matches(['"', '\'']).eq_ignore_ascii_case("kind");
+    document.problems.iter().any(|problem| problem.kind == ProblemKind::DuplicateKey && is_kind(problem.range))
+}
 
 /// Whether a text that cannot be parsed may be a Secret.
 pub fn may_be_secret(text: &str) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: text and its places.
 
-use super::cover::{hidden_in_key, hidden_within, holds_text, may_hold_text, packs_credentials};
+use super::cover::{hidden_in_key, hidden_within, holds_text, is_all_within, may_hold_text, packs_credentials};
 use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret, standing_of_items};
 use super::value::{is_credential, is_packed, symmetric_keys};
@@ -201,8 +201,14 @@ impl Where {
 fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
     match &mut node.value {
         Value::String(value) if is_credential(value) || packs_credentials(value) => {
-            kept.credentials.extend(symmetric_keys(value).into_iter().map(Str::from));
-            kept.credentials.push(value.clone());
+            let within = if holds_text(value) { hidden_within(value, at.broken) } else { Vec::new() };
+            if is_all_within(value, &within) {
+                let parts = within.iter().map(|range| range.slice(value).trim_matches(['"', '\'']));
+                kept.credentials.extend(parts.map(Str::new));
+            } else {
+                kept.credentials.extend(symmetric_keys(value).into_iter().map(Str::from));
+                kept.credentials.push(value.clone());
+            }
         }
         Value::String(value) => {
             kept.credentials.extend(behind_lost_anchor(value).filter(|_| at.broken).map(Str::new));
@@ -284,7 +290,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     || at.near_headers && at.sets_headers && credential_of(value).is_some_and(|value| is_cookie(name, &value))
                     || of_client && name == "secret"
                     || (of_header || at.in_sensitive) && is_value_of_header(bare_key(name))
-                    || of_header && at.near_headers && is_match_of_header(bare_key(name))
+                    || of_header && (at.near_headers || at.is_header) && is_match_of_header(bare_key(name))
                     || of_pair && name == "data";
                 if by_key && let Value::Array(items) = &value.value {
                     texts_of(items, &mut kept.credentials);

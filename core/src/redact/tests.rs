@@ -114,3 +114,11 @@ fn a_key_behind_an_empty_password_stays() {
         assert_eq!(kept.credentials, [] as [&str; 0], "{text}");
     }
 }
+
+#[test]
+fn of_a_text_with_an_object_only_the_credential_is_kept_back() {
+    let text = "metadata:\n  annotations:\n    getambassador.io/config: |\n      ---\n      kind: Mapping\n      service: web:80\n      add_request_headers: {authorization: {value: \"Bearer Zm9vYmFyMTIz\"}}\n";
+    let mut root = crate::text::parse(text, &crate::text::Limits::default()).root.expect("a tree");
+    let kept = super::keep_back_within(&mut root, false);
+    assert_eq!(kept.credentials, ["Bearer Zm9vYmFyMTIz"]);
+}

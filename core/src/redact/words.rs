@@ -163,7 +163,10 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
         return false;
     }
     let of_word = |word: &str| key.len() > word.len() && key.ends_with(word);
-    if [".key", "-token", "_token", ".token", "-Token", "_pwd", "_PWD", "_AUTH", "_pass", "-pass", ".pass", "_PASS"].into_iter().any(of_word) {
+    if [".key", "-token", "_token", ".token", "/token", "-Token", "_pwd", "_PWD", "_AUTH", "_pass", "-pass", ".pass", "_PASS"]
+        .into_iter()
+        .any(of_word)
+    {
         return true;
     }
     let key = squeezed(key);

@@ -166,6 +166,29 @@ pub(super) const SLIPS: &[Form] = &[
             v.plain()
         )
     }),
+    ("values that headers and parameters in a list are compared with", |v| {
+        format!(
+            "apiVersion: consul.hashicorp.com/v1alpha1\nkind: ServiceRouter\nmetadata: {{name: web}}\nspec:\n  routes:\n  - match: {{http: {{header: [{{name: x-api-key, exact: {}}}], queryParam: [{{name: token, exact: {}}}]}}}}\n    destination: {{service: admin}}\n",
+            v.plain(),
+            v.plain()
+        )
+    }),
+    ("an annotation whose last word is token", |v| {
+        format!(
+            "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: web\n  annotations: {{example.com/token: {}}}\nspec:\n  defaultBackend: {{service: {{name: web, port: {{number: 80}}}}}}\n",
+            v.plain()
+        )
+    }),
+    ("a kind that is written twice", |v| {
+        format!("apiVersion: v1\nkind: Secret\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{foo: {}}}\n", v.plain())
+    }),
+    ("an annotation with an object and a token", |v| {
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: s\n  annotations:\n    getambassador.io/config: |\n      ---\n      apiVersion: getambassador.io/v3alpha1\n      kind: Mapping\n      name: m\n      prefix: /m/\n      service: s\n      add_request_headers: {{authorization: {{value: \"Bearer {}\"}}, x-token: {}}}\nspec: {{ports: [{{port: 80}}]}}\n",
+            v.packed(),
+            v.plain()
+        )
+    }),
     ("a comment that lost its sign and its line break", |v| {
         format!(
             "Kind = \"inline-certificate\"\nName = \"cert\"\nPrivateKey = \"{}\"  {}Meta {{\n  token = \"{}\"\n}}\n",
