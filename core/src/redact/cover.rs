@@ -6,20 +6,21 @@
 //! What must not be here: what takes the place of what is hidden (`stand_in`), and who asks (`veil`).
 
 use super::anchors::{Aliases, has_anchor};
+use super::embedded::{embedded, hidden_in_key, holds_text, is_all_within, may_hold_text, packs_credentials};
 use super::hidden::Hidden;
 use super::lines;
 use super::opaque;
 use super::says_kind_twice;
 use super::stand_in::Form;
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret, standing_of_items};
-use super::value::{decode, has_packed, is_credential, is_packed, symmetric_keys};
+use super::value::{decode, has_packed, is_credential, symmetric_keys};
 use super::words::{
     bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header,
     is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_header, is_sensitive_key, is_value_of_header, may_be_token, names_client,
     names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::order::{Gather as _, Order as _};
-use crate::text::{Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
+use crate::text::{Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -31,15 +32,6 @@ pub(super) struct Covered {
     /// Whether all of it may be a Secret.
     pub is_secret: bool,
 }
-
-/// How deep texts in texts are looked into.
-pub(super) const EMBEDDED: u32 = 2;
-
-/// Shorter texts hold no other text.
-const SHORTEST_EMBEDDED: usize = 20;
-
-/// Shorter texts give no word a value.
-const SHORTEST_LINE: usize = 8;
 
 /// A path, and whether a text may stand there.
 type Own<'a> = (&'a [&'a str], &'a dyn Fn(&str) -> bool);
@@ -574,77 +566,10 @@ impl<'a> Cover<'a> {
     }
 }
 
-/// Whether a value is a text in base64 that gives a value to a word which names a credential.
-pub(super) fn packs_credentials(value: &str) -> bool {
-    let text = is_packed(value).then(|| decode(value).and_then(|bytes| String::from_utf8(bytes).ok())).flatten();
-    text.is_some_and(|text| says_sensitive(&text) && !lines::given(&text).is_empty())
-}
-
 /// Whether a text can be the value of a label, and does not look as the values of Secrets do.
 fn is_label(text: &str) -> bool {
     let can_be_one = text.len() <= 63 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
     can_be_one && !is_credential(text) && opaque::words(text).next().is_none()
-}
-
-/// What is hidden in a key of several words, which may be a line that lost its colon or its end.
-pub(super) fn hidden_in_key(key: &str) -> Vec<TextRange> {
-    if !key.contains([' ', '"', '{']) || !says_sensitive(key) && !has_packed(key) {
-        return Vec::new();
-    }
-    lines::hidden(key, false).into_iter().map(|hidden| hidden.range).collect()
-}
-
-/// Whether the value of something may be a text of its own, or a line that gives a value to a word.
-pub(super) fn may_hold_text(value: &str) -> bool {
-    (value.contains([':', '=', '<', ' ']) || value.contains(lines::SLIPS) || value.contains("--") || value.starts_with('-'))
-        && value.len() >= SHORTEST_LINE
-        && says_sensitive(value)
-        || holds_text(value)
-}
-
-/// Whether the value of something may be a text of its own.
-pub(super) fn holds_text(value: &str) -> bool {
-    value.len() >= SHORTEST_EMBEDDED && value.contains(':') && (value.contains(['\n', '{']) || value.trim_start().starts_with('['))
-}
-
-/// What is hidden in such a text, or in one that may be some lines of a broken text.
-pub(super) fn hidden_within(content: &str, broken: bool) -> Vec<TextRange> {
-    let mut hidden = embedded(content, EMBEDDED);
-    if broken && hidden.is_empty() {
-        hidden.extend(lines::hidden(content, false).into_iter().map(|hidden| hidden.range));
-    }
-    hidden
-}
-
-/// What is hidden in a text that is the value of something. Objects are looked into; of any other text its lines tell.
-fn embedded(content: &str, depth: u32) -> Vec<TextRange> {
-    let mut hidden = Vec::new();
-    let Some(depth) = depth.checked_sub(1) else { return hidden };
-    let mut after_secret = false;
-    for chunk in split(content) {
-        let text = chunk.range.slice(content);
-        // What a slip cut off of a Secret says nothing of itself.
-        if after_secret && !lines::says_kind(text) {
-            hidden.extend(lines::hidden(text, true).into_iter().map(|hidden| hidden.range.shifted(chunk.range.start)));
-            continue;
-        }
-        let document = parse(text, &Limits::default());
-        let may_be_secret = lines::is_secret(text) || lines::packs_secret(text);
-        after_secret = may_be_secret;
-        // What can be read of a broken text may be in other places than was meant.
-        if may_be_secret && (document.root.is_none() || !document.problems.is_empty()) {
-            hidden.extend(lines::hidden(text, true).into_iter().map(|hidden| hidden.range.shifted(chunk.range.start)));
-        }
-        if document.root.is_none() && may_be_secret {
-            continue;
-        }
-        if document.root.as_ref().is_some_and(|root| root.as_object().is_some()) || may_be_secret {
-            hidden.extend(cover(text, chunk.range.start, Beside::default(), depth).hidden.into_iter().map(|hidden| hidden.range));
-        } else {
-            hidden.extend(lines::given(text).into_iter().map(|range| range.shifted(chunk.range.start)));
-        }
-    }
-    hidden
 }
 
 fn gather<'a>(node: &'a Node, strings: &mut BTreeMap<NodeId, &'a Str>) {
@@ -684,18 +609,4 @@ fn word_behind_quoted(text: &str, value: TextRange) -> Option<TextRange> {
     let start = value.end + (rest.len() - word.len()) as u32;
     let length = word.find(|c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']' | '#' | ':' | '=')).unwrap_or(word.len());
     word.starts_with(char::is_alphanumeric).then(|| TextRange::new(start, start + length as u32))
-}
-
-/// Whether a text holds no credential but in these parts of it, which are in order.
-pub(super) fn is_all_within(text: &str, parts: &[TextRange]) -> bool {
-    let mut rest = String::with_capacity(text.len());
-    let mut at = 0;
-    for part in parts {
-        rest.push_str(text.get(at..part.start as usize).unwrap_or_default());
-        // What is around it belongs together no longer.
-        rest.push('\n');
-        at = at.max(part.end as usize);
-    }
-    rest.push_str(text.get(at..).unwrap_or_default());
-    !parts.is_empty() && !is_credential(&rest) && !packs_credentials(&rest)
 }

@@ -15,6 +15,7 @@
 mod anchors;
 mod around;
 mod cover;
+mod embedded;
 mod held_back;
 mod hidden;
 mod lines;

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: text and its places.
 
-use super::cover::{hidden_in_key, hidden_within, holds_text, is_all_within, may_hold_text, packs_credentials};
+use super::embedded::{hidden_in_key, hidden_within, holds_text, is_all_within, may_hold_text, packs_credentials};
 use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret, standing_of_items};
 use super::value::{is_credential, is_packed, symmetric_keys};

@@ -4,7 +4,8 @@
 //!
 //! What must not be here: what is hidden in a document, and what takes its place.
 
-use super::cover::{Beside, Covered, EMBEDDED, cover};
+use super::cover::{Beside, Covered, cover};
+use super::embedded::EMBEDDED;
 use super::hidden::Hidden;
 use super::lines;
 use super::message::without_hidden;

@@ -378,7 +378,7 @@ pub(super) fn is_plain_key(key: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{USUAL, distance, holds_tokens, is_near, is_sensitive_flag, is_sensitive_key, names_headers, split_key, squeezed};
-    use crate::redact::cover::hidden_in_key;
+    use crate::redact::embedded::hidden_in_key;
     use crate::redact::value::is_credential;
 
     #[test]
