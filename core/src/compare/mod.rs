@@ -28,7 +28,7 @@ pub use uncompared::Uncompared;
 use crate::backend::OutputMap;
 use crate::compilation::{self, GatewayRef, SideRef, Takes};
 use crate::envoy_config::EnvoyConfig;
-use crate::explain::{OriginView, Positions};
+use crate::explain::{OriginView, Positions, ResourceRef};
 use crate::text::{Node, to_json};
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -222,6 +222,13 @@ pub fn compare_settings(before: &compilation::Side, after: &compilation::Side) -
 impl<'a> SideSource<'a> {
     fn written(&self) -> Written<'a> {
         Written { of: self.gateway.of(), positions: self.positions }
+    }
+
+    /// The resource that a route was written in; `None` for a route that the controller adds by itself.
+    fn owner(&self, route: &str) -> Option<ResourceRef> {
+        let made = self.map.get(route).or_else(|| self.map.get(&alloc::format!("{route}/match")))?;
+        let views = made.iter().map(|origin| OriginView::of(*origin, self.gateway.of(), self.positions));
+        views.filter(|view| view.span.is_some()).find_map(|view| view.resource)
     }
 
     /// What made a place in the bootstrap.

@@ -56,7 +56,8 @@ pub fn route_app_gateway(of: AppGatewayRef<'_>, positions: &Positions<'_>, reque
     let (path, query) = request.path.split_once('?').map_or((request.path.as_str(), None), |(path, query)| (path, Some(query)));
     let host = request.authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
     let host = host.map_or(request.authority.as_str(), |(host, _)| host);
-    let port = request.port.map_or(if request.tls { 443 } else { 80 }, i64::from);
+    // Nothing translates ports before an Application Gateway: it listens at the port of the URL.
+    let port = request.port.or(request.url_port).map_or(if request.tls { 443 } else { 80 }, i64::from);
     let asked = Asked { frontend: FrontendType::Public, port, host, path, query };
     let mut journey = try_request(of.parts, &asked);
     let rewritten = rewritten(of.parts, &journey, &asked, request);

@@ -492,7 +492,7 @@ impl<'a> Cover<'a> {
             || sets_headers(parent) && is_cookie(name, value)
             || below_header
             || self.is_below_headers(id) && self.is_rest_of_header(id, span)
-            || name == "key" && is_qualifier(parent)
+            || name == "key" && (is_qualifier(parent) || parent.is_empty() && is_qualifier(self.key(self.named_above(above))))
             || key.is_empty() && parent == "key" && is_qualifier(self.key(grand))
             || (is_value_of_header(name) || matches!(name, "inline_string" | "inline_bytes"))
                 && (of_header || sets_headers(self.key(grand)) && is_cookie(parent, value) || self.is_below_sensitive(id))

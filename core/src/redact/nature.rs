@@ -178,6 +178,8 @@ struct Where {
     in_sensitive: bool,
     /// Below a key that holds tokens and policies.
     in_access: bool,
+    /// Below the first of two words that name a credential: `key` is the second.
+    in_qualifier: bool,
 }
 
 impl Where {
@@ -193,6 +195,7 @@ impl Where {
             in_tokens: slipped || holds_tokens(key),
             in_sensitive: by_key || self.in_sensitive,
             in_access: holds_access(key),
+            in_qualifier: is_qualifier(key),
         }
     }
 }
@@ -281,7 +284,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     || is_sensitive_key(key)
                     || rest.is_some() && is_sensitive_key(name)
                     || key == "secret" && value.as_object().is_some()
-                    || is_qualifier(key) && value.as_object().is_some_and(|object| object.contains_key("key"))
+                    || name == "key" && at.in_qualifier
                     || at.in_tokens
                     || at.in_access && value.as_str().is_some_and(may_be_token)
                     || is_line
@@ -303,7 +306,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     Some(credential) => kept.credentials.push(credential),
                     None => {
                         // A slip in the key may have put the value into an object.
-                        let slipped = by_key && (key.ends_with(['"', '\'']) || is_qualifier(key) || at.in_headers && is_sensitive_header(name));
+                        let slipped = by_key && (key.ends_with(['"', '\'']) || at.in_headers && is_sensitive_header(name));
                         look_into(value, kept, at.below(key, slipped, by_key));
                     }
                 }

@@ -173,9 +173,9 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
     SENSITIVE_WHOLE.contains(&key.as_str()) || key.len() > 7 && is_near(&key, "privatekey", 2) || SENSITIVE.iter().any(|word| key.ends_with(word))
 }
 
-/// Whether a key is the first of two words that name a credential, as in `private key`.
+/// Whether a key is the first of two words that name a credential, as in `private key` and `tls: {key: ...}`.
 pub(super) fn is_qualifier(key: &str) -> bool {
-    ["private", "api", "access", "secret", "signing", "encryption", "pass"].iter().any(|word| key.eq_ignore_ascii_case(word))
+    ["private", "api", "access", "secret", "signing", "encryption", "pass", "tls", "ssl"].iter().any(|word| key.eq_ignore_ascii_case(word))
 }
 
 /// Whether the values below a key are credentials, whatever their own keys are, as those of Consul's `acl { tokens { ... } }`.

@@ -108,6 +108,7 @@ impl Work<'_, '_> {
         let places = [0, 1].map(|at| self.sides[at].facts.place(&journeys[at]));
         let ports = [0, 1].map(|at| spot.place.is_open[at].then(|| u32::try_from(spot.port).unwrap_or_default()));
         let place = RequestPlace {
+            scheme: None,
             hosts: spot.named.map(ToString::to_string).into_iter().collect(),
             path: Some(written.to_string()),
             conditions: (spot.frontend == FrontendType::Private).then(|| "to the private address".to_string()).into_iter().collect(),

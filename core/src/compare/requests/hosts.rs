@@ -11,7 +11,7 @@ use super::conditions::{self, Choice, Dimension};
 use super::difference::Scene;
 use super::frames::{self, Frame};
 use super::paths::{Pattern, paths};
-use super::place::{self, any_port, witness};
+use super::place::{self, any_port, scheme_of, witness};
 use super::reach;
 use super::report::RequestPlace;
 use super::work::{Both, Work};
@@ -133,22 +133,50 @@ fn comes_elsewhere(simulation: &Simulation, scene: &Scene<'_>, side: usize) -> b
     }
 }
 
-/// A request for each route of a table, as far as they go: what each of its virtual hosts takes.
-pub(super) fn witnesses(table: &Table<'_>, like: &Both, most: usize) -> Vec<Both> {
+/// Requests for one route of a table.
+pub(super) struct RouteWitness {
+    /// The route: a JSON pointer.
+    pub(super) pointer: String,
+    /// Which requests it takes, in words.
+    pub(super) place: RequestPlace,
+    /// Requests that it may take: the first that it does take is its witness.
+    pub(super) requests: Vec<Both>,
+}
+
+/// For one route, at most this many requests are tried.
+const MOST_OF_ROUTE: usize = 64;
+
+/// Requests for each route of a table, as far as they go: what each of its virtual hosts takes.
+pub(super) fn witnesses(work: &mut Work<'_, '_>, table: &Table<'_>, like: &Both, most: usize) -> Vec<RouteWitness> {
     let mut out = Vec::new();
-    for host in &table.config.virtual_hosts {
-        let Some(domain) = host.domains.first() else { continue };
-        let mut both = like.clone();
-        both.request.authority = witness(domain, any_port(like.ports));
-        for of in host.routes.iter().filter_map(|route| route.r#match.as_ref()) {
-            let mut one = both.clone();
-            if let Some(own) = conditions::domains(of).first() {
-                one.request.authority = witness(own, any_port(like.ports));
-            }
-            if let Some(path) = Pattern::of(of).example() {
-                one.request.path = path;
-            }
-            out.push(one);
+    for (index, host) in table.config.virtual_hosts.iter().enumerate() {
+        for (at, of) in host.routes.iter().enumerate().filter_map(|(at, route)| Some((at, route.r#match.as_ref()?))) {
+            let own = conditions::domains(of);
+            let hosts = if own.is_empty() { host.domains.clone() } else { own };
+            let Some(domain) = hosts.first() else { continue };
+            let mut both = like.clone();
+            both.request.authority = witness(domain, any_port(like.ports));
+            let path = Pattern::of(of).example().unwrap_or_else(|| "/".to_owned());
+            let choices = conditions::choices(&[of], work).into_iter().take(MOST_OF_ROUTE);
+            let requests = choices.map(|choice| Both { request: request(&both, &path, &choice).request, ports: both.ports }).collect();
+            let [port_before, port_after] = like.ports;
+            let is_scheme = |words: &String| words.starts_with("header x-forwarded-proto http");
+            let (path, mut conditions) = (Some(Pattern::of(of).words()), conditions::words(of));
+            conditions.retain(|words| !is_scheme(words));
+            out.push(RouteWitness {
+                pointer: format!("{}/virtual_hosts/{index}/routes/{at}", table.pointer),
+                place: RequestPlace {
+                    scheme: Some(scheme_of(&like.request)),
+                    hosts,
+                    path,
+                    conditions,
+                    port_before,
+                    port_after,
+                    before: None,
+                    after: None,
+                },
+                requests,
+            });
             if out.len() >= most {
                 return out;
             }

@@ -7,7 +7,7 @@ use super::behaviour;
 use super::difference::{Relevance, Scene, pointer};
 use super::frames::{self, Frame, chains};
 use super::hosts::{self, PlacedHost};
-use super::place::{self, UNKNOWN_HOST, any_port, witness};
+use super::place::{self, UNKNOWN_HOST, any_port, scheme_of, witness};
 use super::report::RequestPlace;
 use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
@@ -231,15 +231,17 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
     for link in links(pair, work) {
         let request = blank(&link).request;
         let [old, new] = [0, 1].map(|side| end(work, side, pair[side], &request).map(|(index, _)| index));
-        by_chains.entry((link.tls, old, new)).or_default().push(link);
+        // TLS first: a listener that has it is there for it.
+        by_chains.entry((!link.tls, old, new)).or_default().push(link);
     }
     let mut framed = BTreeSet::new();
+    let mut owners = BTreeSet::new();
     for links in by_chains.into_values() {
         let Some(link) = links.first() else { continue };
         let request = blank(link).request;
         let ends = [end(work, 0, pair[0], &request), end(work, 1, pair[1], &request)].map(|end| end.map(|(_, end)| end));
         let [Some(old), Some(new)] = &ends else {
-            one_sided(work, pair, &ends, &links, &blank);
+            one_sided(work, pair, &ends, &links, &blank, &mut owners);
             continue;
         };
         let alike = || {
@@ -252,7 +254,7 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
             continue;
         }
         if is_tls(old.chain) != is_tls(new.chain) || old.table.is_none() || new.table.is_none() {
-            one_sided(work, pair, &ends, &links, &blank);
+            one_sided(work, pair, &ends, &links, &blank, &mut owners);
         }
         if is_tls(old.chain) != link.tls && is_tls(new.chain) != link.tls && old.table.is_some() && new.table.is_some() {
             // Both close the connection.
@@ -262,7 +264,7 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
             settings(work, [old, new], &links, &blank(link));
         }
         if let (Some(old), Some(new)) = (old.table, new.table) {
-            tables(work, [old, new], &links, &blank);
+            tables(work, pair, [old, new], &links, &blank);
         }
     }
 }
@@ -274,45 +276,99 @@ fn tables_are_the_same(work: &Work<'_, '_>) -> bool {
     old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.message == new.message)
 }
 
-/// At most this many requests are tried to find the one that says most about a connection that only one side takes.
+/// Lets the handshake name the host of a request, where the same filter chains take it then.
+fn name_host<'a>(work: &Work<'_, 'a>, pair: &ListenerPair<'a>, both: &mut Both) {
+    let host = crate::simulate::host_of(&both.request.authority).to_owned();
+    if both.request.sni.as_ref().is_none_or(|name| *name == host) || host.parse::<IpAddr>().is_ok() {
+        return;
+    }
+    let chains = |request: &Request| [0, 1].map(|side| end(work, side, pair[side], request).map(|(index, _)| index));
+    let named = Request { sni: Some(host), ..both.request.clone() };
+    if chains(&named) == chains(&both.request) {
+        both.request = named;
+    }
+}
+
+/// At most this many routes are tried of a connection that only one side takes.
 const MOST_WITNESSES: usize = 200;
 
-/// Connections that end otherwise on one side: there is no listener, no filter chain takes them, they are closed, or not read as HTTP. They are reported
-/// as a whole, by the request that tells the most.
-fn one_sided<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>, ends: &[Option<End<'_, 'a>>; 2], links: &[Link], blank: &dyn Fn(&Link) -> Both) {
-    let names: Vec<String> = links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != UNKNOWN_HOST).collect();
+/// At most this many resources have a change of their own, of a connection that only one side takes.
+const MOST_OWN_CHANGES: usize = 20;
+
+/// Connections that end otherwise on one side: there is no listener, no filter chain takes them, they are closed, or not read as HTTP. What becomes of
+/// the routes that somebody wrote is reported for each of their resources (`owners` are those so far), and all else as a whole, by the request that tells
+/// the most.
+fn one_sided<'a>(
+    work: &mut Work<'_, 'a>,
+    pair: &ListenerPair<'a>,
+    ends: &[Option<End<'_, 'a>>; 2],
+    links: &[Link],
+    blank: &dyn Fn(&Link) -> Both,
+    owners: &mut BTreeSet<String>,
+) {
+    let has = pair.map(|bound| bound.is_some());
     let mut tried = 0;
     let mut best: Option<(Relevance, Both, [Simulation; 2])> = None;
-    for link in links {
-        let mut requests = Vec::from([blank(link)]);
-        for table in ends.iter().flatten().filter_map(|end| end.table) {
-            requests.extend(hosts::witnesses(table, &blank(link), MOST_WITNESSES));
+    let report = |work: &mut Work<'_, 'a>, place: RequestPlace, both: &Both, simulations: &[Simulation; 2], owner: &str| {
+        let mut met = behaviour::compare(work, &Scene::default(), simulations);
+        for of in met.iter_mut().filter(|of| of.what == "outcome") {
+            of.alike = Some(format!("pair {has:?} {:?} {owner}", [&simulations[0], &simulations[1]].map(|of| of.outcome)));
         }
-        for both in requests {
+        let [before, after] = [&simulations[0], &simulations[1]].map(pointer);
+        work.add(met, RequestPlace { before, after, ..place }, both, simulations);
+    };
+    for link in links {
+        let blank = blank(link);
+        let mut routes = Vec::new();
+        for table in ends.iter().flatten().filter_map(|end| end.table) {
+            routes.extend(hosts::witnesses(work, table, &blank, MOST_WITNESSES));
+        }
+        routes.iter_mut().flat_map(|route| &mut route.requests).for_each(|both| name_host(work, pair, both));
+        let requests = routes.iter().map(|route| (Some(route), route.requests.as_slice()));
+        for (route, requests) in [(None, core::slice::from_ref(&blank))].into_iter().chain(requests) {
             tried += 1;
             if tried > MOST_WITNESSES || !work.may_go_on() {
                 break;
             }
-            let simulations = work.simulate(&both);
-            let relevance = work.relevance(&simulations);
-            let differs = !behaviour::compare(work, &Scene::default(), &simulations).is_empty();
-            if differs && best.as_ref().is_none_or(|(known, ..)| *known < relevance) {
-                best = Some((relevance, both, simulations));
+            let takes = |simulation: &Simulation| route.is_some_and(|route| simulation.places.iter().any(|place| place.pointer == route.pointer));
+            let mut simulated = requests.iter().map(|both| (both, work.simulate(both)));
+            let Some(first) = simulated.next() else { continue };
+            let (both, simulations) = match first.1.iter().any(takes) {
+                true => first,
+                false => simulated.find(|(_, simulations)| simulations.iter().any(takes)).unwrap_or(first),
+            };
+            if behaviour::compare(work, &Scene::default(), &simulations).is_empty() {
+                continue;
+            }
+            match (route.filter(|_| simulations.iter().any(takes)), work.written_for(&simulations)) {
+                (Some(route), Some(owner)) => {
+                    let is_own = owners.contains(&owner) || owners.len() < MOST_OWN_CHANGES;
+                    report(work, route.place.clone(), both, &simulations, if is_own { &owner } else { "others" });
+                    owners.insert(owner);
+                }
+                // Another route's witness.
+                (_, Some(_)) if !owners.is_empty() => {}
+                _ => {
+                    let relevance = work.relevance(&simulations);
+                    if best.as_ref().is_none_or(|(known, ..)| *known < relevance) {
+                        best = Some((relevance, both.clone(), simulations));
+                    }
+                }
             }
         }
     }
     let Some((_, both, simulations)) = best else { return };
-    let mut met = behaviour::compare(work, &Scene::default(), &simulations);
-    for of in met.iter_mut().filter(|of| of.what == "outcome") {
-        let has = pair.map(|bound| bound.is_some());
-        of.alike = Some(format!("pair {has:?} {:?}", [&simulations[0], &simulations[1]].map(|of| of.outcome)));
-    }
-    let [before, after] = [&simulations[0], &simulations[1]].map(pointer);
     let [port_before, port_after] = both.ports;
     // Without a listener, the names do not matter.
-    let hosts = if pair.iter().all(Option::is_some) { names } else { Vec::new() };
-    let place = RequestPlace { hosts, path: None, conditions: Vec::new(), port_before, port_after, before, after };
-    work.add(met, place, &both, &simulations);
+    let names = || links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != UNKNOWN_HOST).collect();
+    let hosts = if has == [true; 2] { names() } else { Vec::new() };
+    // What else comes over the same connections, where some of it was reported.
+    let conditions = if owners.is_empty() { Vec::new() } else { Vec::from(["other than above".to_owned()]) };
+    let speaks_tls =
+        links.first().is_some_and(|link| link.tls) || has != [true; 2] && pair.iter().flatten().any(|(of, _)| chains(&of.message).any(is_tls));
+    let scheme = speaks_tls.then(|| scheme_of(&both.request));
+    let place = RequestPlace { scheme, hosts, path: None, conditions, port_before, port_after, before: None, after: None };
+    report(work, place, &both, &simulations, "");
 }
 
 /// Settings of filter chains, connection managers and tables.
@@ -337,7 +393,7 @@ fn settings<'a>(work: &mut Work<'_, 'a>, ends: [&End<'_, 'a>; 2], links: &[Link]
 }
 
 /// The hosts that two tables tell apart.
-fn tables<'a>(work: &mut Work<'_, 'a>, tables: [&Table<'a>; 2], links: &[Link], blank: &dyn Fn(&Link) -> Both) {
+fn tables<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>, tables: [&Table<'a>; 2], links: &[Link], blank: &dyn Fn(&Link) -> Both) {
     let Some(any) = links.first() else { return };
     let mut by_hosts: BTreeMap<[Option<usize>; 2], (Vec<String>, Both)> = BTreeMap::new();
     let domains: BTreeSet<&str> =
@@ -356,6 +412,7 @@ fn tables<'a>(work: &mut Work<'_, 'a>, tables: [&Table<'a>; 2], links: &[Link], 
             both.request.sni = None;
         }
         both.request.authority.clone_from(&name);
+        name_host(work, pair, &mut both);
         let found = tables.map(|table| table.host(&table.looked_for(&name)).map(|found| found.index));
         let entry = by_hosts.entry(found).or_insert_with(|| (Vec::new(), both));
         entry.0.push(domain.to_string());

@@ -7,7 +7,7 @@ use super::difference::{Scene, pointer};
 use super::paths::Pattern;
 use super::report::RequestPlace;
 use super::work::Both;
-use crate::simulate::Simulation;
+use crate::simulate::{Request, Simulation};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -26,6 +26,7 @@ pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domai
     let narrower = narrower.filter(|_| scene.hosts.iter().all(Option::is_some) || domains.iter().any(|domain| domain == "*"));
     let [before, after] = [&simulations[0], &simulations[1]].map(pointer);
     RequestPlace {
+        scheme: None,
         hosts: narrower.map(conditions::domains).filter(|own| !own.is_empty()).unwrap_or_else(|| domains.to_vec()),
         path: Some(narrower.map_or_else(|| "/*".to_owned(), |of| Pattern::of(of).words())),
         conditions: narrower.map(conditions::words).unwrap_or_default(),
@@ -40,6 +41,7 @@ pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domai
 pub(super) fn of_all(both: &Both, pointers: &[String; 2]) -> RequestPlace {
     let [before, after] = pointers.clone();
     RequestPlace {
+        scheme: None,
         hosts: Vec::new(),
         path: None,
         conditions: Vec::new(),
@@ -48,6 +50,11 @@ pub(super) fn of_all(both: &Both, pointers: &[String; 2]) -> RequestPlace {
         before: Some(before),
         after: Some(after),
     }
+}
+
+/// The scheme of a request's URL.
+pub(super) fn scheme_of(request: &Request) -> String {
+    if request.tls { "https" } else { "http" }.to_owned()
 }
 
 /// The port of either side, if there is one.

@@ -3,6 +3,7 @@
 //! What must not be here: finding them.
 
 use super::difference::Relevance;
+use super::place::scheme_of;
 use crate::explain::OriginView;
 use crate::order::Order as _;
 use crate::simulate::{ClusterShare, Outcome, Request, RouteRef, Simulation};
@@ -132,6 +133,9 @@ pub struct Answer {
 /// Requests of one place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct RequestPlace {
+    /// The scheme of their URLs, where only that of one changes: `https`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheme: Option<String>,
     /// Hosts, as domains of virtual hosts; none where every host is meant.
     pub hosts: Vec<String>,
     /// Paths: `/api/*`, `/exact`, `~ REGEX`; none where every path is meant.
@@ -155,14 +159,19 @@ impl RequestPlace {
     /// The requests in words.
     #[must_use]
     pub fn words(&self) -> String {
+        let scheme = self.scheme.as_ref().map(|scheme| format!("{scheme}://")).unwrap_or_default();
         let hosts = match self.hosts.as_slice() {
             [] => String::new(),
-            [one] => one.clone(),
-            [first, second] => format!("{{{first},{second}}}"),
-            [first, rest @ ..] => format!("{{{first} and {} more}}", rest.len()),
+            [one] => format!("{scheme}{one}"),
+            [first, second] => format!("{scheme}{{{first},{second}}}"),
+            [first, rest @ ..] => format!("{scheme}{{{first} and {} more}}", rest.len()),
         };
         let mut out = match (&self.path, hosts.is_empty()) {
-            (None, true) => self.port_before.or(self.port_after).map_or_else(|| "all".to_owned(), |port| format!("all on port {port}")),
+            (None, true) => {
+                let scheme = self.scheme.as_ref().map(|scheme| format!(" {scheme}")).unwrap_or_default();
+                let port = self.port_before.or(self.port_after).map(|port| format!(" on port {port}")).unwrap_or_default();
+                format!("all{scheme}{port}")
+            }
             (None, false) => hosts,
             (Some(path), _) if path.starts_with('~') => format!("{hosts} {path}"),
             (Some(path), _) => format!("{hosts}{path}"),
@@ -257,8 +266,7 @@ impl Witness {
     /// A request, and the ports that it comes in at on both sides.
     pub(in crate::compare) fn of(request: &Request, ports: [Option<u32>; 2]) -> Self {
         let [port_before, port_after] = ports;
-        let scheme = if request.tls { "https" } else { "http" };
-        let url = format!("{scheme}://{}{}", request.authority, request.path);
+        let url = format!("{}://{}{}", scheme_of(request), request.authority, request.path);
         let headers: Vec<(String, String)> = request.headers.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Self {
             curl: curl(request, &url, &headers, port_after.or(port_before)),

@@ -141,8 +141,8 @@ impl<'w, 'a> Work<'w, 'a> {
         [1, 0].into_iter().find_map(|side| {
             let simulation = simulations.get(side)?;
             let place = simulation.places.iter().find(|place| place.of == "route")?;
-            let all = origins(self.sides.get(side)?, &place.pointer);
-            all.into_iter().find_map(|of| of.span.as_ref().and(of.resource.as_ref()).map(|of| alloc::format!("{of:?}")))
+            let owner = self.sides.get(side)?.source.as_ref()?.owner(&place.pointer)?;
+            Some(alloc::format!("{owner:?}"))
         })
     }
 
