@@ -262,7 +262,12 @@ impl Teller<'_> {
 
     fn tried(&mut self) {
         let simulation = &self.report.simulation;
-        let Some((last, before)) = simulation.tried.split_last() else { return };
+        // The last is the one that takes it, unless none does.
+        let (last, before) = match simulation.tried.split_last() {
+            None => return,
+            Some((last, before)) if last.failed.is_none() => (Some(last), before),
+            Some(_) => (None, simulation.tried.as_slice()),
+        };
         let of = simulation.host.as_ref().map_or(0, |host| host.routes);
         let _ = writeln!(self.out, "\n{} {}", self.style.green("→"), plain(&format!("routes: {} of {of} tried", simulation.tried.len())));
         // What fails by its path alone is the rule, and tells least.
@@ -281,7 +286,9 @@ impl Teller<'_> {
             self.dim(&format!("{} before it did not match; --all shows them", count(hidden, if shown.is_empty() { "route" } else { "more route" })));
         }
         self.all_tried(&shown);
-        self.one_tried(last, 0);
+        if let Some(last) = last {
+            self.one_tried(last, 0);
+        }
         let shadowed = &simulation.shadowed;
         if !shadowed.is_empty() {
             let most = if self.all { usize::MAX } else { 5 };

@@ -7,9 +7,9 @@
 //!
 //! What must not be here: what the comparison says of a change.
 
-use crate::{envoy as corpus, examples};
-use chancery_core::backend::envoy::v3::pb;
-use chancery_core::compare::{RequestOptions, Requests, Side, requests};
+use crate::{envoy as corpus, examples, missing};
+use chancery_core::backend::envoy::{self, v3, v3::pb};
+use chancery_core::compare::{RequestOptions, Requests, Side, SideSource, requests};
 use chancery_core::compilation::Options;
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::resource::Inputs;
@@ -239,5 +239,69 @@ fn no_edit_of_the_corpus_that_changes_requests_is_denied() {
             try_one(&name, &text_of(&inputs), &options, 2, &mut tally);
         }
         settle(&dialect, &tally);
+    }
+}
+
+const SHOP: &str = "\
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: shop}
+spec: {hostname: shop.example.com, requestPolicy: {insecure: {action: Route}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: web}
+spec: {hostname: shop.example.com, prefix: /, service: web}
+";
+
+/// A listener with TLS, a host and a route for it: the whole host, or a wildcard that takes it.
+fn pay(host: &str, condition: &str) -> String {
+    format!(
+        "---
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {{name: https}}
+spec: {{port: 8443, protocol: HTTPS, securityModel: XFP, hostBinding: {{namespace: {{from: ALL}}}}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {{name: pay}}
+spec: {{hostname: {host}, tlsSecret: {{name: pay-tls}}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {{name: pay}}
+spec: {{hostname: pay.example.com, prefix: /pay/, service: pay{condition}}}
+"
+    )
+}
+
+#[test]
+fn a_new_listener_is_reported_by_what_somebody_wrote_for_it() {
+    for (host, condition) in [("pay.example.com", ""), ("'*.example.com'", ""), ("pay.example.com", ", headers: {x-tenant: a}")] {
+        let [before, after] =
+            [SHOP.to_string(), format!("{SHOP}{}", pay(host, condition))].map(|text| missing::of("ambassador", &text, "missing=auto"));
+        let configs = [&before, &after].map(|work| EnvoyConfig::of(work.compilation.gateways().next().expect("a gateway").ir));
+        let maps = [&before, &after].map(|work| {
+            let gateway = work.compilation.gateways().next().expect("a gateway");
+            v3::output_map(gateway.ir, &envoy::Options::default(), &mut v3::Emitted::default())
+        });
+        let positions = [before.compilation.positions(), after.compilation.positions()];
+        let gateways = [&before, &after].map(|work| work.compilation.gateways().next().expect("a gateway"));
+        let side =
+            |at: usize| Side { config: &configs[at], source: Some(SideSource { gateway: gateways[at], positions: &positions[at], map: &maps[at] }) };
+        let found = requests(&side(0), &side(1), &RequestOptions::default());
+        let first = &found.changes[0];
+        assert!(first.requests.starts_with("https://pay.example.com/pay/*"), "{host}: {first:#?}");
+        assert_eq!((first.before.told.as_str(), first.after.told.as_str()), ("finds no listener", "goes to pay:80"));
+        assert_eq!(first.witness.sni.as_deref(), Some("pay.example.com"), "a client names the host that it asks for");
+        // What the controller adds by itself comes last.
+        let built_in = found.changes.iter().position(|change| change.after.told.contains("8877"));
+        assert!(built_in.is_none_or(|at| at >= found.changes.len() - 2), "{:#?}", found.changes);
     }
 }

@@ -371,6 +371,17 @@ const SERVICE: &str =
     "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: UPSTREAM, local_bind_port: 9001}]}}}}\n";
 
 #[test]
+fn a_service_with_subsets_and_intentions_runs_here_with_a_sidecar() {
+    let resolver = "Kind: service-resolver\nName: web\nDefaultSubset: v1\nSubsets: {v1: {Filter: Service.Meta.version == v1}, v2: {Filter: Service.Meta.version == v2}}\n";
+    let intentions = "---\nKind: service-intentions\nName: web\nSources: [{Name: api, Action: deny}]\n";
+    let mut work = of("consul", &format!("{resolver}{intentions}"), "missing=auto");
+    let gateways: Vec<String> = work.compilation.gateways().map(|gateway| gateway.id.to_string()).collect();
+    assert_eq!(gateways, ["client-sidecar-proxy", "web-sidecar-proxy"]);
+    let envoy = work.text(chancery_core::backend::envoy::Document::Resources);
+    assert!(envoy.contains("envoy.filters.network.rbac") || envoy.contains("envoy.filters.http.rbac"), "{envoy}");
+}
+
+#[test]
 fn one_service_alone_gets_its_upstreams_and_a_misspelt_one_is_missing() {
     let alone = of("consul", &SERVICE.replace("UPSTREAM", "api"), "missing=auto");
     assert_eq!(assumed(&alone).len(), 1, "{:#?}", messages(&alone));

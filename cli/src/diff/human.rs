@@ -130,7 +130,10 @@ pub fn of_requests(requests: &Requests, style: &Style) -> String {
         };
         let _ = writeln!(out, "{} {}", style.bold(unchanged(requests)), style.dim(tried));
     } else {
-        let tried = format!("{} tried", count(requests.compared, "request"));
+        let tried = match requests.compared {
+            0 => "by what settings say; no request was tried".into(),
+            tried => format!("{} tried", count(tried, "request")),
+        };
         let _ = writeln!(out, "{}  {}, {}", style.bold("Requests that change"), style.dim(kinds(requests)), style.dim(tried));
         requests.changes.iter().take(MOST_WAYS).for_each(|change| of_request(&mut out, change, style));
         if requests.changes.len() > MOST_WAYS {

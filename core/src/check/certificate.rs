@@ -4,7 +4,7 @@
 
 use super::whole::Whole;
 use crate::diagnostic::{Code, Diagnostic, Place, codes, time};
-use crate::dialect::kubernetes::der::{self, PublicKey};
+use crate::dialect::kubernetes::der;
 use crate::dialect::kubernetes::pem;
 use crate::ir::{CertificateSource, Holder, SecretReference};
 use crate::order::Gather as _;
@@ -19,7 +19,7 @@ use hashbrown::HashMap;
 /// A certificate that ends in fewer days is reported: those that are renewed by themselves are renewed earlier.
 const SOON: i64 = 14;
 
-/// The fewest bits of an RSA key that Envoy's TLS takes.
+/// The fewest bits of an RSA key that Envoy takes for a certificate of its own (`source/common/tls/context_impl.cc`).
 const FEWEST_BITS: usize = 2048;
 
 /// What one reference leads to.
@@ -59,6 +59,12 @@ pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
     }
     for (reference, found) in &read {
         let place = holders.place(reference);
+        // Of its own certificates Envoy measures the key, and of those that sign others it does not.
+        let own = found.chain.first().filter(|_| pairs.contains_key(reference));
+        if let Some((bits, name)) = own.and_then(|own| Some((own.key.as_ref()?.rsa_bits()?, called(own)))).filter(|(bits, _)| *bits < FEWEST_BITS) {
+            let message = format!("{name} has an RSA key of {bits} bits, and Envoy refuses keys of fewer than {FEWEST_BITS} bits");
+            whole.report(finding(&codes::WEAK_CERTIFICATE_KEY, &place, holders.find(reference), message));
+        }
         one(whole, found, &place, holders.find(reference), at);
     }
     for (chain, keys) in &pairs {
@@ -147,10 +153,6 @@ fn one(whole: &mut Whole<'_>, read: &Read, place: &Place, holder: Option<&Object
     }
     for certificate in &read.chain {
         let name = called(certificate);
-        if let Some(bits) = certificate.key.as_ref().and_then(PublicKey::rsa_bits).filter(|bits| *bits < FEWEST_BITS) {
-            let message = format!("{name} has an RSA key of {bits} bits, and Envoy refuses keys of fewer than {FEWEST_BITS} bits");
-            whole.report(finding(&codes::WEAK_CERTIFICATE_KEY, place, holder, message));
-        }
         let Some(at) = at else { continue };
         match (certificate.not_before, certificate.not_after) {
             (_, Some(end)) if end < at => {

@@ -40,7 +40,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         if near.is_none() && told.contains(&object.key) {
             continue;
         }
-        let message = format!("there is no IngressClass `{name}` in the input, and none of its gateways serves the Ingress");
+        let message = format!("there is no IngressClass `{name}` in the input, and no gateway serves the Ingress");
         let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => "add the IngressClass, or leave the Ingress to the controller whose class that is".into(),

@@ -41,6 +41,34 @@ struct Input<'a> {
     is_part: bool,
 }
 
+/// Whether an object would have an effect by itself, if it had any. What cannot be read has a finding of its own, unless it is a file in another object.
+fn counts(object: &Object) -> bool {
+    !PASSIVE.contains(&&*object.key.kind) && (!object.broken || object.parent.is_some())
+}
+
+/// Whether nothing in the input has an effect, and whether all of it is meant for others.
+fn is_idle<'r>(side: SideRef<'_>, idle: impl Iterator<Item = (&'r LedgerRow, &'r Object)> + Clone) -> (bool, bool) {
+    let own = idle.filter(|(_, object)| counts(object));
+    let nothing = own.clone().count() == side.objects().iter().filter(|object| counts(object)).count();
+    (nothing, nothing && own.clone().all(|(row, _)| is_for_another(row)))
+}
+
+/// That a resource is for another controller is worth a warning where there is nothing else: then nothing of the input has an effect.
+pub(super) fn raise_foreign_classes(side: SideRef<'_>, found: &mut [Diagnostic]) {
+    let is_of_class = |finding: &&mut Diagnostic| {
+        let code = finding.code;
+        (code == &codes::CLASS_NOT_OURS || code == &codes::DANGLING_REFERENCE) && finding.severity == Severity::Notice
+    };
+    let mut of_classes = found.iter_mut().filter(is_of_class).peekable();
+    if of_classes.peek().is_none() {
+        return;
+    }
+    let rows = rows_without_effect(side, &side.compilation.positions(), counts);
+    if is_idle(side, rows.iter().filter_map(|row| Some((row, side.objects().get(row.object)?)))).1 {
+        of_classes.for_each(|finding| finding.severity = Severity::Warning);
+    }
+}
+
 /// Resources without effect that are in neither the findings of the stages nor in `found`.
 pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> {
     // That something is assumed says nothing about its effect, nor does a value.
@@ -51,12 +79,7 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     let needs_finding = |object: &Object| !PASSIVE.contains(&&*object.key.kind);
     let without_effect = rows_without_effect(side, &side.compilation.positions(), needs_finding);
     let idle: Vec<(&LedgerRow, &Object)> = without_effect.iter().filter_map(|row| Some((row, side.objects().get(row.object)?))).collect();
-    // What cannot be read has a finding of its own, unless it is a file in another object.
-    let counts = |object: &Object| !PASSIVE.contains(&&*object.key.kind) && (!object.broken || object.parent.is_some());
-    let count = |all: &mut dyn Iterator<Item = &Object>| all.filter(|object| counts(object)).count();
-    let nothing = count(&mut idle.iter().map(|(_, object)| *object)) == count(&mut side.objects().iter());
-    // What is meant for others is worth a warning where there is nothing else.
-    let only_others = nothing && idle.iter().filter(|(_, object)| counts(object)).all(|(row, _)| is_for_another(row));
+    let (nothing, only_others) = is_idle(side, idle.iter().copied());
     let others: Vec<_> = side.compilation.sides().filter(|other| other.dialect() != side.dialect()).collect();
     let is_of_another = |row: &LedgerRow, object: &Object| {
         let reads = |other: &SideRef<'_>| other.dialect().reads(&object.key);

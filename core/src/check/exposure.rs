@@ -6,8 +6,8 @@
 use super::whole::{Whole, clusters_of, is_written, tables, written};
 use crate::diagnostic::{Place, codes};
 use crate::ir::{
-    ClusterDiscovery, Cors, EndpointAddress, FilterChain, Forward, NetworkFilter, PerFilter, Route, RouteAction, StringMatch, TlsParameters,
-    TlsVersion, VirtualHost,
+    ClusterDiscovery, Cors, EndpointAddress, FilterChain, Forward, NetworkFilter, PerFilter, Redirect, Route, RouteAction, StringMatch,
+    TlsParameters, TlsVersion, VirtualHost,
 };
 use crate::resource::{Origin, Sourced};
 use alloc::format;
@@ -69,11 +69,11 @@ fn upstreams(whole: &mut Whole<'_>) {
     }
 }
 
-fn is_secure(chain: &FilterChain) -> bool {
+pub(super) fn is_secure(chain: &FilterChain) -> bool {
     chain.tls.is_some() || chain.matcher.as_ref().is_some_and(|matcher| matches!(matcher.transport_protocol.as_deref(), Some("tls" | "quic")))
 }
 
-fn hosts(chain: &FilterChain) -> impl Iterator<Item = &VirtualHost> {
+pub(super) fn hosts(chain: &FilterChain) -> impl Iterator<Item = &VirtualHost> {
     chain.filters.iter().flat_map(|filter| match filter {
         NetworkFilter::Http(manager) => manager.routes.virtual_hosts.as_slice(),
         NetworkFilter::Tcp(_) => &[],
@@ -88,12 +88,24 @@ fn cleartext(whole: &mut Whole<'_>) {
     if secure.is_empty() {
         return;
     }
-    let mut open = Vec::new();
+    let (mut open, mut parts) = (Vec::new(), Vec::new());
     for host in chains().filter(|chain| !is_secure(chain)).flat_map(hosts) {
         let Some(domain) = host.domains.iter().find(|domain| secure.contains(&domain.value)) else { continue };
         if let Some(route) = host.routes.iter().find(|route| is_open(route)) {
             let at = written(&route.origins);
+            if host.routes.iter().any(|route| redirects(route)) {
+                parts.push((at, domain.value.clone()));
+                continue;
+            }
             open.push((host.origins.iter().copied().find(|origin| whole.object(Some(*origin)).is_some()).or(at), at, domain.value.clone()));
+        }
+    }
+    for (at, domain) in parts {
+        let message =
+            format!("`{domain}` is served over TLS, and requests for http:// that this route takes are not redirected to https://, as others are");
+        let finding = whole.finding(&codes::MISSING_REDIRECT, at, message);
+        if whole.object(at).is_some() {
+            whole.report(finding);
         }
     }
     for (at, route, domain) in open {
@@ -109,13 +121,23 @@ fn cleartext(whole: &mut Whole<'_>) {
     }
 }
 
-/// Whether a route forwards requests of a person's making that came in cleartext.
-fn is_open(route: &Route) -> bool {
-    let wants_tls = route.matcher.headers.iter().any(|header| {
+/// Whether a route takes only requests that came over TLS, as what is in front of the gateway says.
+pub(super) fn wants_tls(route: &Route) -> bool {
+    route.matcher.headers.iter().any(|header| {
         let header = &header.value;
         *header.name == *"x-forwarded-proto" && !header.invert && matches!(&header.value, StringMatch::Exact(value) if *value == *"https")
-    });
-    matches!(route.action, RouteAction::Forward(_)) && !wants_tls && written(&route.origins).is_some()
+    })
+}
+
+/// Whether a route forwards requests of a person's making that came in cleartext.
+fn is_open(route: &Route) -> bool {
+    matches!(route.action, RouteAction::Forward(_)) && !wants_tls(route) && written(&route.origins).is_some()
+}
+
+/// Whether a route of a person's making redirects to https.
+fn redirects(route: &Route) -> bool {
+    let is_https = |redirect: &Redirect| redirect.https.as_ref().is_some_and(|https| https.value);
+    matches!(&route.action, RouteAction::Redirect(redirect) if is_https(redirect)) && written(&route.origins).is_some()
 }
 
 fn versions(whole: &mut Whole<'_>) {

@@ -18,6 +18,7 @@ mod kind;
 mod listening;
 mod naming;
 mod port;
+mod redirect;
 mod reference;
 mod regex;
 mod rewriting;
@@ -71,6 +72,7 @@ const CHECKS: &[(Scope, Check)] = &[
     (Scope::Gateway, |whole, _| rewriting::check(whole)),
     (Scope::Gateway, |whole, _| timing::check(whole)),
     (Scope::Gateway, |whole, _| exposure::check(whole)),
+    (Scope::Gateway, |whole, _| redirect::check(whole)),
     (Scope::Gateway, |whole, policy| certificate::check(whole, policy.at)),
     (Scope::Side, |whole, _| stale::check(whole)),
     (Scope::Side, |whole, _| annotation::check(whole)),
@@ -109,7 +111,16 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
     }
     reference::nearest_names(compilation);
     reference::secrets_elsewhere(compilation);
-    compilation.sides.iter_mut().for_each(foreign::join);
+    for at in 0..compilation.sides.len() {
+        let mut found = compilation.sides.get_mut(at).map(|side| core::mem::take(&mut side.diagnostics)).unwrap_or_default();
+        if let Some(side) = compilation.sides().nth(at) {
+            effect::raise_foreign_classes(side, &mut found);
+        }
+        if let Some(side) = compilation.sides.get_mut(at) {
+            side.diagnostics = found;
+            foreign::join(side);
+        }
+    }
     settle::settle(compilation, policy);
 }
 

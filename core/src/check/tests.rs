@@ -507,3 +507,54 @@ fn an_ingress_of_another_class_is_no_slip_unless_the_class_is_nearly_known() {
     assert_eq!(of("nginx"), [Severity::Notice]);
     assert_eq!(of("contuor"), [Severity::Warning]);
 }
+
+/// Codes and severities of what is found of an input alone, compiled as for people.
+fn found_alone(text: &str) -> Vec<(&'static str, Severity)> {
+    let mut compilation = compile(&Inputs::one("alone.yaml", text), &for_people(Options::default()), dialect::ALL);
+    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+    compilation.all_diagnostics().map(|finding| (finding.code.name, finding.severity)).collect()
+}
+
+#[test]
+fn an_ingress_for_another_controller_is_a_warning_where_there_is_nothing_else() {
+    let ingress = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i}\nspec: {ingressClassName: nginx, defaultBackend: {service: {name: web, port: {number: 80}}}}\n";
+    let severity = |text: &str| found_alone(text).into_iter().find(|(code, _)| *code == "class-not-ours").map(|(_, severity)| severity);
+    assert_eq!(severity(ingress), Some(Severity::Warning));
+    assert_eq!(severity(&format!("{ingress}---{GATEWAY}{}", mapping("''"))), Some(Severity::Notice));
+}
+
+#[test]
+fn a_redirect_to_https_needs_a_listener_with_tls() {
+    let of = |model: &str, action: &str| {
+        let text = GATEWAY.replace("XFP", model).replace("Route", action);
+        found_alone(&format!("{text}{}", mapping("''"))).iter().any(|(code, _)| *code == "unserved-redirect")
+    };
+    assert!(of("INSECURE", "Redirect"));
+    assert!(!of("INSECURE", "Route"));
+    assert!(!of("XFP", "Redirect"), "what is in front of the gateway may end TLS");
+    let proxy = |tls: &str, rest: &str| {
+        let spec = format!("spec: {{virtualhost: {{fqdn: a.example.com{tls}}}, {rest}}}");
+        found_alone(&format!("apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p}}\n{spec}\n"))
+    };
+    let redirect = "routes: [{requestRedirectPolicy: {scheme: https}}]";
+    assert!(proxy("", redirect).contains(&("unserved-redirect", Severity::Warning)));
+    assert!(!proxy("", &redirect.replace("https", "https, hostname: b.example.com")).contains(&("unserved-redirect", Severity::Warning)));
+    let passed = "tcpproxy: {services: [{name: web, port: 443}]}";
+    assert!(!proxy(", tls: {passthrough: true}", passed).contains(&("unserved-redirect", Severity::Warning)));
+}
+
+#[test]
+fn a_route_in_cleartext_beside_redirects_is_reported_alone() {
+    let routes =
+        "routes: [{conditions: [{prefix: /ws}], permitInsecure: true, services: [{name: web, port: 80}]}, {services: [{name: web, port: 80}]}]";
+    let spec = format!("spec: {{virtualhost: {{fqdn: a.example.com, tls: {{secretName: t}}}}, {routes}}}");
+    let text = format!("apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p}}\n{spec}\n");
+    let mut compilation = compile(&Inputs::one("p.yaml", text.clone()), &for_people(Options::default()), dialect::ALL);
+    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+    let of_code = compilation.all_diagnostics().filter(|finding| finding.code.name == "missing-redirect");
+    let messages: Vec<&str> = of_code.map(|finding| finding.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        ["`a.example.com` is served over TLS, and requests for http:// that this route takes are not redirected to https://, as others are"]
+    );
+}

@@ -583,7 +583,7 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
     }
     if made.is_some_and(|made| !made.things.is_empty()) {
         let reason = (side.dialect().hints.why_unreached)(side, object).unwrap_or("nothing leads there");
-        return State::Ignored(Why::NeverReferenced, format!("{reason}; what it makes, others make too").into());
+        return State::Ignored(Why::NeverReferenced, format!("{reason}; Envoy gets the same without it").into());
     }
     if let Some(held) = held {
         return State::Emitted(Arc::new(Vec::from([held.into()])));

@@ -165,11 +165,11 @@ pub(super) fn reasons(report: &RouteReport, side: SideRef<'_>, positions: &Posit
 /// Keys under which resources say for which hosts they are.
 const KEYS: [&str; 5] = ["host", "hostname", "hostnames", "hosts", "fqdn"];
 
-/// Whether a resource names a host, itself or by a wildcard.
+/// Whether a resource names a host, itself or by a wildcard, which may be that of all.
 fn names(root: &Node, wanted: &str) -> bool {
     let is_it = |text: &str| {
         let text = text.to_ascii_lowercase();
-        text == wanted || text.strip_prefix('*').is_some_and(|end| end.starts_with('.') && wanted.ends_with(end))
+        text == wanted || text == "*" || text.strip_prefix('*').is_some_and(|end| end.starts_with('.') && wanted.ends_with(end))
     };
     let mut open: Vec<(&Node, bool)> = Vec::from([(root, false)]);
     while let Some((node, is_host)) = open.pop() {

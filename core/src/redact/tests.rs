@@ -125,7 +125,9 @@ fn of_a_text_with_an_object_only_the_credential_is_kept_back() {
 
 #[test]
 fn the_key_of_tls_settings_is_hidden_and_the_place_of_one_is_not() {
-    for text in ["tls: {key: SECRETMARKER, certificate: public}\n", "ingress:\n  tls:\n  - host: a\n    key: SECRETMARKER\n", "ssl:\n  key: SECRETMARKER\n"] {
+    for text in
+        ["tls: {key: SECRETMARKER, certificate: public}\n", "ingress:\n  tls:\n  - host: a\n    key: SECRETMARKER\n", "ssl:\n  key: SECRETMARKER\n"]
+    {
         assert_eq!(masked(text), text.replace("SECRETMARKER", "************"));
         let mut root = crate::text::parse(text, &crate::text::Limits::default()).root.expect("a tree");
         let kept = super::keep_back_within(&mut root, false);

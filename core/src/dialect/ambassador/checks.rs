@@ -9,10 +9,13 @@ mod unused;
 pub use unused::{fields, modules, values};
 
 use super::defaults::taken_by;
+use super::model::hostglob::globs_overlap;
 use crate::compilation::{Assumptions, Missing, SideRef, State};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::at_name;
-use crate::resource::{Object, ObjectId, Origin};
+use crate::dialect::kubernetes::known::is_read;
+use crate::order::Order as _;
+use crate::resource::{Object, ObjectId, Origin, nearest};
 use crate::text::{Node, Str, to_json};
 use alloc::format;
 use alloc::string::String;
@@ -96,6 +99,7 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
                     .related(at_name(twin), "this one counts")
                     .help("join them into one, or give them different hostnames")
             }
+            (None, Some(name)) if taker == "Host" => untaken(side, object, name),
             (None, Some(name)) => {
                 let message = format!("no {taker} takes it (its hostname is `{name}`), so no request gets there");
                 Diagnostic::new(&codes::UNSERVED, message, at_name(object))
@@ -105,6 +109,41 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
         found.push(finding.about(object.key.clone()));
     }
     found
+}
+
+/// A Mapping that no Host takes, with why the Hosts do not: their hostnames are others, or they choose Mappings by labels.
+fn untaken(side: SideRef<'_>, mapping: &Object, hostname: &str) -> Diagnostic {
+    let hosts = || side.objects().iter().filter(|object| *object.key.kind == *"Host" && is_read(side, object));
+    let is_fit = |host: &&Object| globs_overlap(self::hostname(host).unwrap_or("*"), hostname);
+    let chooses = |object: &Object| ["mappingSelector", "selector"].into_iter().find_map(|name| field(object, name)).map(|node| node.id);
+    let chooser = hosts().filter(is_fit).find_map(|host| Some((host, chooses(host)?)));
+    let message = match chooser {
+        Some((host, _)) => {
+            format!("Host `{}` has its hostname, but takes only Mappings with certain labels, so no request gets there", host.key.name)
+        }
+        None if hosts().any(|host| is_fit(&host)) => format!("no Host takes it (its hostname is `{hostname}`), so no request gets there"),
+        None => format!("no Host has its hostname `{hostname}`, so no request gets there"),
+    };
+    let finding = Diagnostic::new(&codes::UNSERVED, message, at_name(mapping));
+    if let Some((host, selector)) = chooser {
+        let place = Place::key(host.id, selector);
+        return finding
+            .related(place, "the labels that it asks for")
+            .help("give the Mapping these labels, or take `mappingSelector` away from the Host");
+    }
+    let mut names: Vec<&str> = hosts().map(|host| self::hostname(host).unwrap_or("*")).collect();
+    names.order();
+    names.dedup();
+    match names.len() {
+        0 => finding,
+        1..=5 => {
+            finding.help(format!("the Hosts that there are have the hostname{} `{}`", if names.len() == 1 { "" } else { "s" }, names.join("`, `")))
+        }
+        _ => match nearest(hostname, names.iter().copied()) {
+            Some(near) => finding.help(format!("did you mean the hostname `{near}`?")),
+            None => finding,
+        },
+    }
 }
 
 /// The fields of a Mapping by which it chooses requests.

@@ -44,7 +44,7 @@ pub fn why_idle(kind: &str) -> &'static str {
         "Mapping" => "no Host takes it, so no listener serves it",
         "TCPMapping" => "no listener serves it",
         "Host" => "no Listener takes it, or no Mapping belongs to it",
-        "Module" => "none of its settings shows in the output",
+        "Module" => "its settings change nothing in Envoy",
         "AuthService" | "RateLimitService" | "TracingService" => "only one of its kind counts, and nothing was made of this one",
         "Listener" => "it has nothing to serve",
         "Ingress" => "nothing was made of it",

@@ -127,10 +127,18 @@ impl Asking {
         let at = (from, node(named));
         let place = if datacenter == DATACENTER { String::new() } else { format!(" in the datacenter `{datacenter}`") };
         let notice = format!("the service `{name}`{place} is not in the input; it is assumed to have an instance with a sidecar");
-        let chosen: Vec<(Str, Vec<(String, String)>)> =
-            self.subsets.get(name).into_iter().flatten().map(|(subset, filter)| (subset.clone(), conditions(filter))).collect();
-        let chosen = if chosen.is_empty() { Vec::from([(Str::default(), Vec::new())]) } else { chosen };
-        for (number, (subset, conditions)) in chosen.iter().enumerate() {
+        self.instances(at, name, datacenter, 0, notice);
+    }
+
+    /// The subsets of a service with what their instances must have; one without a name where it has none.
+    fn chosen(&self, name: &Str) -> Vec<(Str, Vec<(String, String)>)> {
+        let chosen: Vec<_> = self.subsets.get(name).into_iter().flatten().map(|(subset, filter)| (subset.clone(), conditions(filter))).collect();
+        if chosen.is_empty() { Vec::from([(Str::default(), Vec::new())]) } else { chosen }
+    }
+
+    /// Instances with sidecars in the catalog: one for each subset from the one with this number on.
+    fn instances(&mut self, at: At, name: &Str, datacenter: &str, first: usize, notice: String) {
+        for (number, (subset, conditions)) in self.chosen(name).iter().enumerate().skip(first) {
             let id = if subset.is_empty() { String::from(name.as_str()) } else { format!("{name}-{subset}") };
             let proxy = format!("{id}-sidecar-proxy");
             let said = (number == 0).then(|| notice.clone());
@@ -153,12 +161,15 @@ impl Asking {
         }
         let named = || entries.iter().filter(|entry| !entry.name.is_empty() && entry.name != "*");
         for entry in named().filter(|entry| matches!(entry.kind, Kind::ServiceDefaults | Kind::ServiceIntentions)) {
-            let has_subsets = self.subsets.get(&entry.name).is_some_and(|subsets| !subsets.is_empty());
-            if has_subsets || !self.services.insert((entry.name.clone(), Str::new_static(DATACENTER))) {
+            // The service of the agent is the first subset's; what a subset asks of a node, the agent does not have.
+            let first = self.chosen(&entry.name).into_iter().next().map(|(_, conditions)| conditions).unwrap_or_default();
+            let is_of_node = first.iter().any(|(path, _)| path.starts_with("Node."));
+            if is_of_node || !self.services.insert((entry.name.clone(), Str::new_static(DATACENTER))) {
                 continue;
             }
             let notice = format!("the service `{}` is not in the input; it is assumed to run here with a sidecar", entry.name);
-            self.local(entry, &entry.name, Vec::new(), notice);
+            self.local(entry, &entry.name, Vec::new(), &first, notice);
+            self.instances((entry.object, node(entry.tree.get("Name"))), &entry.name, DATACENTER, 1, String::new());
         }
         let is_chain = |kind: Kind| matches!(kind, Kind::ServiceRouter | Kind::ServiceSplitter | Kind::ServiceResolver);
         let called: Vec<&Entry> = named().filter(|entry| is_chain(entry.kind)).collect();
@@ -168,21 +179,29 @@ impl Asking {
             let holds_for_all = |kind: Kind| matches!(kind, Kind::ProxyDefaults | Kind::Mesh | Kind::ServiceIntentions);
             if let Some(first) = entries.iter().find(|entry| holds_for_all(entry.kind)).filter(|_| self.out.is_empty()) {
                 let notice = format!("nothing is registered in the input; a service `{client}` is assumed, to show what applies to all services");
-                self.local(first, client, Vec::new(), notice);
+                self.local(first, client, Vec::new(), &[], notice);
             }
             return;
         };
         let upstreams = names.iter().take(MOST_UPSTREAMS).zip(FIRST_UPSTREAM..);
         let upstreams = upstreams.map(|(name, port)| object(Vec::from([("destination_name", text(name)), ("local_bind_port", number(port))])));
         let notice = format!("nothing is registered in the input; a service `{client}` is assumed that calls the services with chains");
-        self.local(first, client, upstreams.collect(), notice);
+        self.local(first, client, upstreams.collect(), &[], notice);
     }
 
-    /// A service of the agent with a sidecar.
-    fn local(&mut self, entry: &Entry, name: &str, upstreams: Vec<Node>, notice: String) {
+    /// A service of the agent with a sidecar, which has what a subset asks for.
+    fn local(&mut self, entry: &Entry, name: &str, upstreams: Vec<Node>, conditions: &[(String, String)], notice: String) {
         let proxy = object(Vec::from([("upstreams", list(upstreams))]));
         let sidecar = object(Vec::from([("sidecar_service", object(Vec::from([("proxy", proxy)])))]));
-        let service = object(Vec::from([("name", text(name)), ("port", number(8080)), ("connect", sidecar)]));
+        let mut fields = Vec::from([("name", text(name)), ("port", number(8080)), ("connect", sidecar)]);
+        let (meta, tags) = (meta_of(conditions, "Service.Meta."), tags_of(conditions));
+        if !meta.is_empty() {
+            fields.push(("meta", object(meta)));
+        }
+        if !tags.is_empty() {
+            fields.push(("tags", list(tags)));
+        }
+        let service = object(fields);
         let document = object(Vec::from([("service", service)]));
         self.add((entry.object, node(entry.tree.get("Name"))), "service", name, SERVICES, document, Some(notice));
     }
@@ -396,19 +415,24 @@ fn conditions(filter: &Expression) -> Vec<(String, String)> {
     }
 }
 
+/// What conditions ask of metadata: names with values.
+fn meta_of<'c>(conditions: &'c [(String, String)], prefix: &str) -> Vec<(&'c str, Node)> {
+    conditions.iter().filter_map(|(path, value)| Some((path.strip_prefix(prefix)?, text(value)))).collect()
+}
+
+/// The tags that conditions ask for.
+fn tags_of(conditions: &[(String, String)]) -> Vec<Node> {
+    conditions.iter().filter(|(path, _)| path == "Service.Tags").map(|(_, tag)| text(tag)).collect()
+}
+
 /// A registration in the catalog, on a node of its own. `before` is the service and the instance that it is the proxy of.
 fn instance(service: &str, id: &str, datacenter: &str, conditions: &[(String, String)], before: Option<(&str, &str)>) -> Node {
-    let of = |prefix: &str| -> Vec<(&str, Node)> {
-        let found = conditions.iter().filter_map(|(path, value)| Some((path.strip_prefix(prefix)?, text(value))));
-        found.collect()
-    };
-    let tags = conditions.iter().filter(|(path, _)| path == "Service.Tags").map(|(_, tag)| text(tag)).collect();
     let mut fields = Vec::from([
         ("ID", text(id)),
         ("Service", text(service)),
         ("Port", number(if before.is_some() { 20000 } else { 8080 })),
-        ("Meta", object(of("Service.Meta."))),
-        ("Tags", list(tags)),
+        ("Meta", object(meta_of(conditions, "Service.Meta."))),
+        ("Tags", list(tags_of(conditions))),
     ]);
     if let Some((name, of)) = before {
         fields.push(("Kind", text("connect-proxy")));
@@ -419,7 +443,7 @@ fn instance(service: &str, id: &str, datacenter: &str, conditions: &[(String, St
         ("Node", text(&format!("assumed-{datacenter}-{name}"))),
         ("Address", text(&address_of(&key("service", &Str::new(name))))),
         ("Datacenter", text(datacenter)),
-        ("NodeMeta", object(of("Node.Meta."))),
+        ("NodeMeta", object(meta_of(conditions, "Node.Meta."))),
         ("Service", object(fields)),
     ]))
 }

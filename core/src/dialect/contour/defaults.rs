@@ -23,7 +23,7 @@ pub const DEFAULTS: &[KnownDefault] = &[
 pub fn why_idle(kind: &str) -> &'static str {
     match kind {
         "HTTPProxy" | "Ingress" | "HTTPRoute" | "GRPCRoute" | "TLSRoute" | "TCPRoute" => "nothing was made of it",
-        "ContourConfiguration" => "no flag names it, or none of its settings shows in the output",
+        "ContourConfiguration" => "no flag of Contour names it, or its settings change nothing in Envoy",
         "ContourDeployment" => "only the Gateway provisioner reads it",
         "Gateway" => "no route that counts is attached to it, so Envoy opens no port for it",
         "Namespace" => "no selector asks for its labels",

@@ -132,7 +132,7 @@ fn idle(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, counted: boo
         true if !counted && !pipeline::is_enqueued_ingress(source, held) => {
             (Why::OtherController, Str::new_static("it does not have the class of this controller"))
         }
-        true => (Why::NothingInIt, Str::new_static("it was left out, or nothing was made of it")),
+        true => (Why::NothingInIt, Str::new_static("nothing was made of it")),
         false => (Why::NeverReferenced, Str::new_static("no Ingress that counts uses it")),
     }
 }

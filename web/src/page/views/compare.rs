@@ -128,6 +128,7 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
 fn ChangedRequests(app: App, requests: Requests) -> impl IntoView {
     let Requests { changes, compared, limits } = requests;
     let tried = match compared {
+        0 if !changes.is_empty() => "by what settings say; none was tried".to_string(),
         0 if limits.is_empty() => "nothing that decides about them differs".to_string(),
         1 => "1 request tried".into(),
         count => format!("{count} requests tried"),

@@ -89,3 +89,50 @@ fn a_module_that_nobody_reads_has_the_name_that_is_meant() {
     assert_eq!(finding.message, "Emissary reads no Module `ambasador`: the gateway's settings are in the one that is called `ambassador`");
     assert_eq!(finding.fix.as_ref().map(|fix| fix.edits[0].replacement.as_str()), Some("ambassador"));
 }
+
+#[test]
+fn settings_that_listeners_and_hosts_took_over_are_said_with_where_they_are_now() {
+    let of = |config: &str| {
+        let found = of_module("ambassador", config);
+        found.iter().map(|finding| (finding.code.name, finding.help.clone().unwrap_or_default())).collect::<Vec<_>>()
+    };
+    assert_eq!(of("{xff_num_trusted_hops: 3}"), [("field-without-effect", "write the number as `l7Depth` in the Listener".into())]);
+    assert_eq!(of("{service_port: 8080, use_proxy_proto: true, x_forwarded_proto_redirect: true, debug_mode: true}").len(), 4);
+    assert_eq!(of("{use_remote_address: false}"), []);
+    let port = messages("kind: Host\nmetadata: {name: h}\nspec: {hostname: '*', requestPolicy: {insecure: {action: Route, additionalPort: 8081}}}");
+    assert_eq!(port, ["`additionalPort` changes nothing: Emissary opens ports for Listeners alone"]);
+}
+
+#[test]
+fn labels_need_a_service_that_limits_rates() {
+    let labels = "hostname: '*', labels: {ambassador: [{g: [{generic_key: {value: k}}]}]}";
+    assert_eq!(of_mapping(labels), ["`labels` changes nothing: they are for a RateLimitService, and the input has none"]);
+    let service =
+        "kind: RateLimitService\nmetadata: {name: r}\nspec: {service: limits, protocol_version: v3}\n---\napiVersion: getambassador.io/v3alpha1\n";
+    assert_eq!(messages(&format!("{service}kind: Mapping\nmetadata: {{name: shop}}\nspec: {{prefix: /shop/, service: shop, {labels}}}")), NOTHING);
+}
+
+/// What is said of a Mapping that no Host takes, with the help.
+fn untaken(host: &str, mapping: &str) -> Vec<(String, String)> {
+    let host = format!(
+        "apiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {{name: h}}\nspec: {{requestPolicy: {{insecure: {{action: Route}}}}, {host}}}"
+    );
+    let mapping =
+        format!("---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m}}\nspec: {{prefix: /m/, service: m, {mapping}}}");
+    let inputs = Inputs::one("gateway.yaml", format!("{host}\n{mapping}{GATEWAY}"));
+    let mut compilation = compile(&inputs, &Options::of(&DIALECT), dialect::ALL);
+    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+    let about = |finding: &&Diagnostic| finding.code.name == "unserved" && finding.resource.as_ref().is_some_and(|key| *key.name == *"m");
+    compilation.all_diagnostics().filter(about).map(|finding| (finding.message.clone(), finding.help.clone().unwrap_or_default())).collect()
+}
+
+#[test]
+fn why_no_host_takes_a_mapping_is_said() {
+    let other = untaken("hostname: a.example.com", "hostname: b.example.com");
+    let message = "no Host has its hostname `b.example.com`, so no request gets there";
+    assert_eq!(other, [(message.into(), "the Hosts that there are have the hostname `a.example.com`".into())]);
+    let chosen = untaken("hostname: '*', mappingSelector: {matchLabels: {host: h}}", "hostname: '*'");
+    let message = "Host `h` has its hostname, but takes only Mappings with certain labels, so no request gets there";
+    assert_eq!(chosen, [(message.into(), "give the Mapping these labels, or take `mappingSelector` away from the Host".into())]);
+    assert_eq!(untaken("hostname: '*'", "hostname: b.example.com"), []);
+}

@@ -4,8 +4,8 @@
 //! not be here: what a schema drops, and what Emissary reports.
 
 use super::field;
-use crate::compilation::SideRef;
-use crate::diagnostic::{Diagnostic, Known, Place, Values, codes};
+use crate::compilation::{Assumptions, Missing, SideRef};
+use crate::diagnostic::{Diagnostic, Known, Place, Severity, Values, codes};
 use crate::dialect::ambassador::spec::decode::Unset;
 use crate::dialect::ambassador::spec::{AmbassadorModule, Buffer, GrpcStats, Gzip, KeepAlive, Probe};
 use crate::dialect::kubernetes::at_name;
@@ -34,44 +34,93 @@ pub fn values(side: SideRef<'_>) -> Vec<Diagnostic> {
     unknown_values(side, FIELDS)
 }
 
-/// Fields of Mappings without effect.
+/// Fields of Mappings and Hosts without effect.
 pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for object in side.objects().iter().filter(|object| *object.key.kind == *"Mapping" && is_read(side, object)) {
-        let is_set = |name: &str| field(object, name).is_some_and(|node| !node.is_null() && node.as_str() != Some(""));
-        let is_true = |name: &str| field(object, name).and_then(Node::as_bool) == Some(true);
-        let has_hostname = is_set("hostname") && object.api_version.ends_with("v3alpha1");
-        let mut report = |name: &str, why: &str, help: &str| {
-            let Some(node) = field(object, name).filter(|_| is_set(name)) else { return };
-            let finding = Diagnostic::new(&codes::FIELD_WITHOUT_EFFECT, format!("`{name}` changes nothing: {why}"), Place::key(object.id, node.id));
-            found.push(finding.about(object.key.clone()).help(help));
-        };
-        for name in ["envoy_override", "outlier_detection", "modules"] {
-            report(name, "Emissary does not use it any more", "take it away");
-        }
-        if has_hostname && field(object, "host").and_then(Node::as_str) != field(object, "hostname").and_then(Node::as_str) {
-            report("host", "`hostname` counts instead of it", "keep the one that is meant, as `hostname`");
-        }
-        if is_true("host_regex") && has_hostname {
-            report(
-                "host_regex",
-                "`hostname` is no regular expression, but may begin or end with `*`",
-                "write the expression in `host`, without `hostname`",
-            );
-        } else if is_true("host_regex") && !is_set("host") {
-            report("host_regex", "there is no `host`", "write the expression in `host`");
-        }
-        if is_true("method_regex") && !is_set("method") {
-            report("method_regex", "there is no `method`", "write the expression in `method`");
-        }
-        if !is_true("host_redirect") {
-            for name in ["path_redirect", "prefix_redirect", "regex_redirect", "redirect_response_code"] {
-                report(name, "requests are forwarded, not redirected", "add `host_redirect: true`, with the host to redirect to in `service`");
+    // A fragment may leave the RateLimitService to the cluster.
+    let is_whole = Assumptions::of(&side.side.options).of_others() == Missing::Error;
+    let has_limits = side.objects().iter().any(|object| *object.key.kind == *"RateLimitService" && !object.broken);
+    for object in side.objects().iter().filter(|object| is_read(side, object)) {
+        match &*object.key.kind {
+            "Mapping" => {
+                if let Some(node) = field(object, "labels").filter(|node| !has_limits && !node.is_null()) {
+                    let help = "add the RateLimitService that the cluster has, or take them away";
+                    let mut finding = without_effect(object, node, "labels", "they are for a RateLimitService, and the input has none", help);
+                    if !is_whole {
+                        finding.severity = Severity::Notice;
+                    }
+                    found.push(finding);
+                }
+                of_mapping(object, &mut found);
             }
+            "Host" => {
+                let insecure = field(object, "requestPolicy").and_then(|policy| policy.get("insecure"));
+                if let Some(node) = insecure.and_then(|insecure| insecure.get("additionalPort")).filter(|node| !node.is_null()) {
+                    let help = "write a Listener with that port";
+                    found.push(without_effect(object, node, "additionalPort", "Emissary opens ports for Listeners alone", help));
+                }
+            }
+            _ => {}
         }
     }
     found
 }
+
+/// A field that changes nothing.
+fn without_effect(object: &Object, node: &Node, name: &str, why: &str, help: &str) -> Diagnostic {
+    let message = format!("`{name}` changes nothing: {why}");
+    Diagnostic::new(&codes::FIELD_WITHOUT_EFFECT, message, Place::key(object.id, node.id)).about(object.key.clone()).help(help)
+}
+
+fn of_mapping(object: &Object, found: &mut Vec<Diagnostic>) {
+    let is_set = |name: &str| field(object, name).is_some_and(|node| !node.is_null() && node.as_str() != Some(""));
+    let is_true = |name: &str| field(object, name).and_then(Node::as_bool) == Some(true);
+    let has_hostname = is_set("hostname") && object.api_version.ends_with("v3alpha1");
+    let mut report = |name: &str, why: &str, help: &str| {
+        found.extend(field(object, name).filter(|_| is_set(name)).map(|node| without_effect(object, node, name, why, help)));
+    };
+    for name in ["envoy_override", "outlier_detection", "modules"] {
+        report(name, "Emissary does not use it any more", "take it away");
+    }
+    if has_hostname && field(object, "host").and_then(Node::as_str) != field(object, "hostname").and_then(Node::as_str) {
+        report("host", "`hostname` counts instead of it", "keep the one that is meant, as `hostname`");
+    }
+    if is_true("host_regex") && has_hostname {
+        report(
+            "host_regex",
+            "`hostname` is no regular expression, but may begin or end with `*`",
+            "write the expression in `host`, without `hostname`",
+        );
+    } else if is_true("host_regex") && !is_set("host") {
+        report("host_regex", "there is no `host`", "write the expression in `host`");
+    }
+    if is_true("method_regex") && !is_set("method") {
+        report("method_regex", "there is no `method`", "write the expression in `method`");
+    }
+    if !is_true("host_redirect") {
+        for name in ["path_redirect", "prefix_redirect", "regex_redirect", "redirect_response_code"] {
+            report(name, "requests are forwarded, not redirected", "add `host_redirect: true`, with the host to redirect to in `service`");
+        }
+    }
+}
+
+/// Settings of the Module that Emissary takes and does not use since it has Listeners: why, and what does it now.
+/// Emissary `python/ambassador/ir/irambassador.py` takes them; nothing asks for them.
+const MOVED: [(&str, &str, &str); 5] = [
+    ("service_port", "Listeners say which ports there are", "write the port in a Listener"),
+    (
+        "use_proxy_proto",
+        "Listeners say what they speak",
+        "write `protocolStack: [PROXY, HTTP, TCP]` in the Listener (with `TLS` before `TCP` for TLS)",
+    ),
+    ("xff_num_trusted_hops", "Listeners say how many proxies they trust", "write the number as `l7Depth` in the Listener"),
+    (
+        "x_forwarded_proto_redirect",
+        "Hosts say what becomes of insecure requests",
+        "write `requestPolicy: {insecure: {action: Redirect}}` in the Host",
+    ),
+    ("debug_mode", "Emissary does not use it", "take it away"),
+];
 
 /// The Modules that are read.
 const MODULES: [&str; 3] = ["ambassador", "tls", "authentication"];
@@ -103,6 +152,9 @@ pub fn modules(side: SideRef<'_>) -> Vec<Diagnostic> {
             && let Some(config) = field(object, "config")
         {
             unknown(object, config, "", [AmbassadorModule::KEYS, &IDLE], &mut found);
+            for (name, why, help) in MOVED {
+                found.extend(config.get(name).filter(|node| !node.is_null()).map(|node| without_effect(object, node, name, why, help)));
+            }
             for (name, keys, idle) in PARTS {
                 if let Some(part) = config.get(name) {
                     unknown(object, part, name, [keys, idle], &mut found);

@@ -178,8 +178,9 @@ fn what_is_for_another_controller_is_not_judged() {
 #[test]
 fn passthrough_needs_tcpproxy() {
     let tls = |rest: &str| of_proxy(&format!("{{virtualhost: {{fqdn: shop.example.com, tls: {{passthrough: true}}}}, {rest}}}"));
-    let expected = ["unserved: nobody answers over TLS: `passthrough` hands connections to `tcpproxy`, and there is none"];
-    assert_eq!(tls("routes: [{services: [{name: web, port: 80}]}]"), expected);
+    let expected = "unserved: nobody answers over TLS: `passthrough` hands connections to `tcpproxy`, and there is none";
+    let redirected = "unserved-redirect: requests for `shop.example.com` are redirected to https://, and no listener serves it over TLS";
+    assert_eq!(tls("routes: [{services: [{name: web, port: 80}]}]"), [expected, redirected]);
     assert_eq!(tls("tcpproxy: {services: [{name: web, port: 443}]}"), NOTHING);
 }
 

@@ -1,0 +1,57 @@
+//! Redirects to https of hosts that no listener serves over TLS: clients end at nothing, or go in a circle.
+//!
+//! What must not be here: hosts that are not redirected (`exposure`).
+
+use super::exposure::{hosts, is_secure, wants_tls};
+use super::whole::{Whole, written};
+use crate::diagnostic::codes;
+use crate::ir::{FilterChain, Redirect, RouteAction, VirtualHost};
+use alloc::format;
+use alloc::vec::Vec;
+use hashbrown::HashSet;
+
+/// Whether a redirect keeps the host and the port, and asks for TLS.
+fn is_upgrade(redirect: &Redirect) -> bool {
+    let is_https =
+        redirect.https.as_ref().is_some_and(|https| https.value) || redirect.scheme.as_ref().is_some_and(|scheme| *scheme.value == *"https");
+    is_https && redirect.host.is_none() && redirect.port.is_none()
+}
+
+/// Whether one domain of a virtual host takes the names of another.
+fn covers(domain: &str, name: &str) -> bool {
+    domain == "*" || domain == name || domain.strip_prefix('*').is_some_and(|end| name.ends_with(end))
+}
+
+pub(super) fn check(whole: &mut Whole<'_>) {
+    let chains = || whole.ir.listeners.iter().flat_map(|listener| &listener.chains);
+    let domains = |host: &VirtualHost| host.domains.iter().map(|domain| domain.value.clone()).collect::<Vec<_>>();
+    // What is passed through still encrypted has no virtual hosts.
+    let names =
+        |chain: &FilterChain| chain.matcher.iter().flat_map(|matcher| matcher.server_names.clone()).map(|name| name.value).collect::<Vec<_>>();
+    let mut secure: HashSet<_> = chains().filter(|chain| is_secure(chain)).flat_map(hosts).flat_map(domains).collect();
+    secure.extend(chains().flat_map(names));
+    let is_served = |host: &VirtualHost| host.domains.iter().any(|domain| secure.iter().any(|secure| covers(secure, &domain.value)));
+    let mut found = Vec::new();
+    for host in chains().filter(|chain| !is_secure(chain)).flat_map(hosts) {
+        // Where a route asks how the client came, something in front of the gateway may end TLS.
+        if is_served(host) || host.routes.iter().any(|route| wants_tls(route)) {
+            continue;
+        }
+        let upgrades = host.routes.iter().find_map(|route| match &route.action {
+            RouteAction::Redirect(redirect) if is_upgrade(redirect) => written(&route.origins),
+            _ => None,
+        });
+        if let (Some(at), Some(domain)) = (upgrades, host.domains.first()) {
+            found.push((at, domain.value.clone()));
+        }
+    }
+    for (at, domain) in found {
+        if whole.object(Some(at)).is_some_and(|object| object.assumed) {
+            continue;
+        }
+        let of = if *domain == *"*" { "every host".into() } else { format!("`{domain}`") };
+        let message = format!("requests for {of} are redirected to https://, and no listener serves it over TLS");
+        let finding = whole.finding(&codes::UNSERVED_REDIRECT, Some(at), message);
+        whole.report(finding.help("serve it over TLS, or take the redirect away; where TLS ends before the gateway, clients are sent in a circle"));
+    }
+}
