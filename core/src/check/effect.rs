@@ -53,19 +53,23 @@ fn is_idle<'r>(side: SideRef<'_>, idle: impl Iterator<Item = (&'r LedgerRow, &'r
     (nothing, nothing && own.clone().all(|(row, _)| is_for_another(row)))
 }
 
-/// That a resource is for another controller is worth a warning where there is nothing else: then nothing of the input has an effect.
-pub(super) fn raise_foreign_classes(side: SideRef<'_>, found: &mut [Diagnostic]) {
-    let is_of_class = |finding: &&mut Diagnostic| {
-        let code = finding.code;
-        (code == &codes::CLASS_NOT_OURS || code == &codes::DANGLING_REFERENCE) && finding.severity == Severity::Notice
+/// That a resource is for another controller is worth a warning where there is nothing else, neither in the input nor to report: then nothing of the
+/// input has an effect.
+pub(super) fn raise_foreign(side: SideRef<'_>, found: &mut [Diagnostic]) {
+    if found.iter().any(|finding| finding.severity != Severity::Notice) {
+        return;
+    }
+    let is_foreign = |finding: &&mut Diagnostic| {
+        const FOREIGN: [&Code; 3] = [&codes::CLASS_NOT_OURS, &codes::DANGLING_REFERENCE, &codes::UNKNOWN_KIND];
+        FOREIGN.contains(&finding.code) && finding.severity == Severity::Notice
     };
-    let mut of_classes = found.iter_mut().filter(is_of_class).peekable();
-    if of_classes.peek().is_none() {
+    let mut foreign = found.iter_mut().filter(is_foreign).peekable();
+    if foreign.peek().is_none() {
         return;
     }
     let rows = rows_without_effect(side, &side.compilation.positions(), counts);
     if is_idle(side, rows.iter().filter_map(|row| Some((row, side.objects().get(row.object)?)))).1 {
-        of_classes.for_each(|finding| finding.severity = Severity::Warning);
+        foreign.for_each(|finding| finding.severity = Severity::Warning);
     }
 }
 

@@ -114,7 +114,7 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
     for at in 0..compilation.sides.len() {
         let mut found = compilation.sides.get_mut(at).map(|side| core::mem::take(&mut side.diagnostics)).unwrap_or_default();
         if let Some(side) = compilation.sides().nth(at) {
-            effect::raise_foreign_classes(side, &mut found);
+            effect::raise_foreign(side, &mut found);
         }
         if let Some(side) = compilation.sides.get_mut(at) {
             side.diagnostics = found;

@@ -558,3 +558,13 @@ fn a_route_in_cleartext_beside_redirects_is_reported_alone() {
         ["`a.example.com` is served over TLS, and requests for http:// that this route takes are not redirected to https://, as others are"]
     );
 }
+
+#[test]
+fn what_no_controller_reads_is_a_warning_where_there_is_nothing_else() {
+    let foreign = "apiVersion: traefik.io/v1alpha1\nkind: IngressRoute\nmetadata: {name: i}\nspec: {}\n";
+    assert_eq!(found_alone(foreign), [("assumed-dialect", Severity::Notice), ("unknown-kind", Severity::Warning)]);
+    let beside = found_alone(&format!("{foreign}---{GATEWAY}{}", mapping("''")));
+    assert!(beside.contains(&("unknown-kind", Severity::Notice)) && !beside.iter().any(|(code, _)| *code == "assumed-dialect"), "{beside:?}");
+    let old = found_alone("apiVersion: contour.heptio.com/v1beta1\nkind: IngressRoute\nmetadata: {name: i}\nspec: {}\n");
+    assert_eq!(old, [("removed-version", Severity::Warning)], "it is Contour's");
+}

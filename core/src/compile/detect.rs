@@ -5,7 +5,7 @@
 use crate::compilation::{Claim, Dialect, Options};
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::read::{self, DocumentCache, ReadOptions};
-use crate::resource::{Inputs, Objects, ResourceKey, makes_secret, nearest};
+use crate::resource::{Inputs, Object, Objects, ResourceKey, makes_secret, nearest};
 use crate::text;
 use alloc::format;
 use alloc::sync::Arc;
@@ -37,6 +37,14 @@ impl Detection {
             ([], Some(dialect)) => (dialect, "because it comes first".into()),
             _ => return None,
         };
+        // What nobody reads is judged by somebody all the same.
+        let is_read = |object: &Object| dialects.iter().any(|dialect| dialect.reads(&object.key));
+        if self.found.is_empty() && objects.iter().any(|object| !object.key.kind.is_empty()) && !objects.iter().any(is_read) {
+            let names: Vec<&str> = dialects.iter().map(|dialect| dialect.controller).collect();
+            let message =
+                format!("none of the controllers that were asked reads any of the input; what is said of it is said of {}", dialect.controller);
+            return Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(format!("these were asked: {}", names.join(", "))));
+        }
         // What is Kubernetes' own first group means the same to all.
         let object = objects.iter().find(|object| !object.broken && !object.key.group.is_empty() && dialect.reads(&object.key))?;
         let message = format!("the input does not say which controller it is for; it is read as {}'s, {why}", dialect.controller);

@@ -50,6 +50,8 @@ pub const LANGUAGE: Language = Language {
     controller: "Contour",
     claims: &[
         Claim::Version("projectcontour.io/"),
+        // Its first group, of which it reads nothing any more.
+        Claim::Version("contour.heptio.com/"),
         Claim::IngressClass("contour"),
         Claim::Field("controller", "projectcontour.io/"),
         Claim::Field("controllerName", "projectcontour.io/"),

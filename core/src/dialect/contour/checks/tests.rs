@@ -253,3 +253,36 @@ fn annotations_that_ask_for_others_say_so() {
         ["`tls-minimum-protocol-version` changes nothing: the Ingress has no `tls`"]
     );
 }
+
+#[test]
+fn what_a_route_turns_off_must_be_on() {
+    let host = |settings: &str, route: &str| {
+        of_proxy(&format!("{{virtualhost: {{fqdn: shop.example.com{settings}}}, routes: [{{services: [{{name: web, port: 80}}], {route}}}]}}"))
+    };
+    let insecure = "field-without-effect: `permitInsecure` changes nothing: without `tls` of the virtual host nothing is redirected to https://";
+    assert_eq!(host("", "permitInsecure: true"), [insecure]);
+    assert_eq!(host("", "permitInsecure: false"), NOTHING);
+    let open = "field-without-effect: `authPolicy.disabled` changes nothing: no requests of the virtual host are authorized";
+    assert_eq!(host("", "authPolicy: {disabled: true}"), [open]);
+    let tokens = "field-without-effect: `jwtVerificationPolicy.disabled` changes nothing: the virtual host verifies no tokens";
+    assert_eq!(host("", "jwtVerificationPolicy: {disabled: true}"), [tokens]);
+    // Of a proxy that another includes, the host is elsewhere.
+    assert_eq!(
+        of_proxy("{routes: [{services: [{name: web, port: 80}], permitInsecure: true}]}")
+            .iter()
+            .filter(|told| told.contains("permitInsecure"))
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn a_route_that_answers_by_itself_uses_nothing_of_forwarding() {
+    let route = |answer: &str, field: &str| of_proxy(&format!("{{virtualhost: {{fqdn: shop.example.com}}, routes: [{{{answer}, {field}}}]}}"));
+    for answer in ["requestRedirectPolicy: {hostname: b.example.com}", "directResponsePolicy: {statusCode: 200}"] {
+        let name = answer.split(':').next().unwrap_or_default();
+        let told = format!("field-without-effect: `timeoutPolicy` changes nothing beside `{name}`: Contour uses it for requests that are forwarded");
+        assert_eq!(route(answer, "timeoutPolicy: {response: 5s}"), [told]);
+        assert_eq!(route(answer, "enableWebsockets: false"), NOTHING);
+    }
+}

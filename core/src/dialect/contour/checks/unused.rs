@@ -5,7 +5,7 @@
 use crate::compilation::SideRef;
 use crate::diagnostic::{Code, Diagnostic, Place, codes};
 use crate::dialect::kubernetes::known::{all_at, is_read};
-use crate::ir::Cluster;
+use crate::ir::{Cluster, HttpFilterKind, NetworkFilter};
 use crate::resource::{Object, ObjectId, Origin};
 use crate::text::{Node, NodeId};
 use alloc::format;
@@ -22,11 +22,16 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
         return found;
     }
     let clusters = clusters_of_services(side);
+    let filters = || side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+    let http = || filters().filter_map(|filter| if let NetworkFilter::Http(manager) = filter { Some(manager) } else { None });
+    let has = |is: fn(&HttpFilterKind) -> bool| http().flat_map(|manager| &manager.filters).any(|filter| is(&filter.kind));
+    let used = Used { authorization: has(|of| matches!(of, HttpFilterKind::ExtAuthz(_))), tokens: has(|of| matches!(of, HttpFilterKind::Jwt(_))) };
     let services = side.objects().iter().filter(|object| *object.key.kind == *"Service" && !object.assumed);
     let services: HashSet<(Option<&str>, &str)> = services.map(|service| (service.key.namespace.as_deref(), &*service.key.name)).collect();
     for object in proxies {
         let mut proxy = Proxy { object, services: &services, found: Vec::new() };
         proxy.passthrough();
+        proxy.without_host_settings(&used);
         for route in all_at(&object.root, &["spec", "routes", "*"]) {
             proxy.route(route);
             proxy.services(route, &clusters);
@@ -45,6 +50,12 @@ fn clusters_of_services(side: SideRef<'_>) -> HashMap<(ObjectId, NodeId), &Clust
     let all = side.irs().flat_map(|ir| &ir.clusters);
     let place = |origin: &Origin| (origin.object(), origin.node());
     all.flat_map(|cluster| cluster.origins.iter().map(move |origin| (place(origin), &**cluster))).collect()
+}
+
+/// Which filters a route may turn off that any host has.
+struct Used {
+    authorization: bool,
+    tokens: bool,
 }
 
 struct Proxy<'a> {
@@ -86,7 +97,58 @@ impl Proxy<'_> {
         }
     }
 
+    /// What routes turn off that their host does not have. What includes a proxy may have it, so only roots are looked at.
+    fn without_host_settings(&mut self, used: &Used) {
+        let root = &self.object.root;
+        let Some(host) = root.at(&["spec", "virtualhost"]) else { return };
+        for route in all_at(root, &["spec", "routes", "*"]) {
+            let is_true = |path: &[&str]| route.at(path).filter(|node| node.as_bool() == Some(true));
+            if let Some(node) = is_true(&["permitInsecure"]).filter(|_| host.get("tls").is_none()) {
+                let message = "`permitInsecure` changes nothing: without `tls` of the virtual host nothing is redirected to https://";
+                self.idle(message, node, "take it away, or give the virtual host `tls`");
+            }
+            if let Some(node) = is_true(&["authPolicy", "disabled"]).filter(|_| host.get("authorization").is_none() && !used.authorization) {
+                let message = "`authPolicy.disabled` changes nothing: no requests of the virtual host are authorized";
+                self.idle(message, node, "take it away, or give the virtual host `authorization`");
+            }
+            if let Some(node) = is_true(&["jwtVerificationPolicy", "disabled"]).filter(|_| host.get("jwtProviders").is_none() && !used.tokens) {
+                let message = "`jwtVerificationPolicy.disabled` changes nothing: the virtual host verifies no tokens";
+                self.idle(message, node, "take it away, or give the virtual host `jwtProviders`");
+            }
+        }
+    }
+
+    /// What a route has only for requests that it forwards, beside an answer of its own.
+    fn answers(&mut self, route: &Node) {
+        const FORWARDED: [&str; 10] = [
+            "timeoutPolicy",
+            "retryPolicy",
+            "enableWebsockets",
+            "loadBalancerPolicy",
+            "healthCheckPolicy",
+            "internalRedirectPolicy",
+            "cookieRewritePolicies",
+            "requestHeadersPolicy",
+            "responseHeadersPolicy",
+            "rateLimitPolicy",
+        ];
+        let is_set = |node: &&Node| !node.is_null() && node.as_bool() != Some(false);
+        let Some(answer) = ["requestRedirectPolicy", "directResponsePolicy"].into_iter().find(|name| route.get(name).filter(is_set).is_some()) else {
+            return;
+        };
+        for field in FORWARDED {
+            if let Some(node) = route.get(field).filter(is_set) {
+                self.idle(
+                    format!("`{field}` changes nothing beside `{answer}`: Contour uses it for requests that are forwarded"),
+                    node,
+                    "take it away",
+                );
+            }
+        }
+    }
+
     fn route(&mut self, route: &Node) {
+        self.answers(route);
         let services = all_at(route, &["services", "*"]);
         let is_mirror = |service: &Node| service.get("mirror").and_then(Node::as_bool) == Some(true);
         if let Some(first) = services.first().filter(|_| services.iter().all(|service| is_mirror(service)))
