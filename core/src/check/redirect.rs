@@ -6,6 +6,7 @@ use super::exposure::{hosts, is_secure, wants_tls};
 use super::whole::{Whole, written};
 use crate::diagnostic::codes;
 use crate::ir::{FilterChain, Redirect, RouteAction, VirtualHost};
+use crate::text::Str;
 use alloc::format;
 use alloc::vec::Vec;
 use hashbrown::HashSet;
@@ -17,9 +18,10 @@ fn is_upgrade(redirect: &Redirect) -> bool {
     is_https && redirect.host.is_none() && redirect.port.is_none()
 }
 
-/// Whether one domain of a virtual host takes the names of another.
-fn covers(domain: &str, name: &str) -> bool {
-    domain == "*" || domain == name || domain.strip_prefix('*').is_some_and(|end| name.ends_with(end))
+/// Whether domains of virtual hosts take a name, which may be a domain itself.
+fn covers(domains: &HashSet<Str>, name: &Str) -> bool {
+    let wider = |(at, _): (usize, char)| name.get(at..).map(|end| domains.contains(&Str::from(format!("*{end}")))).unwrap_or_default();
+    domains.contains("*") || domains.contains(name) || name.char_indices().filter(|(_, c)| *c == '.').any(wider)
 }
 
 pub(super) fn check(whole: &mut Whole<'_>) {
@@ -30,18 +32,16 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         |chain: &FilterChain| chain.matcher.iter().flat_map(|matcher| matcher.server_names.clone()).map(|name| name.value).collect::<Vec<_>>();
     let mut secure: HashSet<_> = chains().filter(|chain| is_secure(chain)).flat_map(hosts).flat_map(domains).collect();
     secure.extend(chains().flat_map(names));
-    let is_served = |host: &VirtualHost| host.domains.iter().any(|domain| secure.iter().any(|secure| covers(secure, &domain.value)));
+    let is_served = |host: &VirtualHost| host.domains.iter().any(|domain| covers(&secure, &domain.value));
     let mut found = Vec::new();
     for host in chains().filter(|chain| !is_secure(chain)).flat_map(hosts) {
-        // Where a route asks how the client came, something in front of the gateway may end TLS.
-        if is_served(host) || host.routes.iter().any(|route| wants_tls(route)) {
-            continue;
-        }
         let upgrades = host.routes.iter().find_map(|route| match &route.action {
             RouteAction::Redirect(redirect) if is_upgrade(redirect) => written(&route.origins),
             _ => None,
         });
-        if let (Some(at), Some(domain)) = (upgrades, host.domains.first()) {
+        let (Some(at), Some(domain)) = (upgrades, host.domains.first()) else { continue };
+        // Where a route asks how the client came, something in front of the gateway may end TLS.
+        if !is_served(host) && !host.routes.iter().any(|route| wants_tls(route)) {
             found.push((at, domain.value.clone()));
         }
     }

@@ -3,7 +3,7 @@
 //! What must not be here: rendering.
 
 use super::{Finding, LedgerRow, OriginView, Positions, ResourceRef, Viewed, describe, findings, get, ledger};
-use crate::backend::output_map::and_ancestors;
+use crate::backend::output_map::{MappedPlace, and_ancestors};
 use crate::compilation::{Compilation, NamedGateway};
 use crate::order::Gather as _;
 use crate::resource::{Object, ObjectId, Origin, SourceId};
@@ -114,18 +114,38 @@ pub fn explain_pointer(gateway: NamedGateway<'_>, positions: &Positions<'_>, vie
     let inside = if holds { viewed.map.descendants(pointer) } else { Vec::new() };
     let inside = inside.into_iter().filter(|made| made.pointer != pointer && get(&viewed.root, &made.pointer).is_some());
     let inside = inside.map(|made| view(made.pointer, made.origins)).collect();
+    let views = |of: &MappedPlace<'_>| OriginView::at(&of.pointer, get(&viewed.root, &of.pointer), of.origins, gateway.of, positions);
+    let mut origins = nearest.as_ref().map(views).unwrap_or_default();
+    // What names a cluster is made of all that the name is made of.
+    let name = value.and_then(|value| named_cluster(&viewed.root, pointer, value)).and_then(|name| viewed.map.lookup(&name));
+    for origin in name.iter().flat_map(views) {
+        if !origins.contains(&origin) {
+            origins.push(origin);
+        }
+    }
     Explanation {
         pointer: pointer.to_string(),
         place: describe(&viewed.root, pointer),
         value: value.cloned(),
-        origins: nearest
-            .as_ref()
-            .map(|nearest| OriginView::at(&nearest.pointer, get(&viewed.root, &nearest.pointer), nearest.origins, gateway.of, positions))
-            .unwrap_or_default(),
+        origins,
         from: nearest.map(|nearest| nearest.pointer),
         within,
         inside,
     }
+}
+
+/// The name of the cluster that a place names: where a route, a mirror or a filter leads, and the key by which a share of requests is set.
+fn named_cluster(root: &Node, pointer: &str, value: &Node) -> Option<String> {
+    let step = pointer.rsplit('/').next().unwrap_or_default();
+    let is_weighted = || step == "name" && pointer.contains("/weighted_clusters/clusters/");
+    if !matches!(step, "cluster" | "cluster_name" | "runtime_key") && !is_weighted() {
+        return None;
+    }
+    let name = value.as_str().map(|name| name.strip_prefix("routing.traffic_shift.").unwrap_or(name))?;
+    let lists = ["/static_resources/clusters", "/clusters"];
+    let (list, clusters) = lists.into_iter().find_map(|list| Some((list, get(root, list)?.as_array()?)))?;
+    let at = clusters.iter().position(|cluster| cluster.get("name").and_then(Node::as_str) == Some(name))?;
+    Some(alloc::format!("{list}/{at}/name")).filter(|place| place != pointer)
 }
 
 fn made(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, pointer: String, origins: &[Origin]) -> MadeView {

@@ -66,11 +66,33 @@ pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
             is_text_section(name) && (rest.is_some() || entry.value.as_object().is_some())
         });
     }
+    let is_registration = is_registration(object);
     object.iter().any(|entry| {
         let is_odd = is_sensitive_key(&entry.key) && entry.value.as_object().is_some();
         let is_named = is_section(&entry.key) || is_packed_loosely(&entry.key) || says_secret(&entry.key, &entry.value);
-        is_odd || is_named || holds_packed(&entry.value)
+        is_odd || is_named || if is_registration { holds_values(&entry.value) } else { holds_packed(&entry.value) }
     })
+}
+
+/// Whether an object registers services with Consul, which has no kind: what of it is a credential its keys say.
+fn is_registration(object: &Object) -> bool {
+    const OF_SERVICES: [&str; 7] = ["port", "connect", "proxy", "kind", "address", "tags", "checks"];
+    let registers = |node: &Node| {
+        let service = node.as_object();
+        service.is_some_and(|of| of.contains_key("name") && OF_SERVICES.iter().any(|key| of.contains_key(key)))
+    };
+    let are_services = |node: &Node| registers(node) || node.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(registers));
+    object.len() == 1 && object.iter().all(|entry| matches!(entry.key.as_str(), "service" | "services") && are_services(&entry.value))
+}
+
+/// Whether anything below looks as what is in a Secret does, whatever the keys say.
+fn holds_values(node: &Node) -> bool {
+    match &node.value {
+        Value::String(text) => has_packed(text) || is_credential(text),
+        Value::Array(items) => items.iter().any(holds_values),
+        Value::Object(object) => object.iter().any(|entry| entry.key.contains([' ', ':']) && has_packed(&entry.key) || holds_values(&entry.value)),
+        _ => false,
+    }
 }
 
 /// Whether something like `kind` says `Secret`, or something like `type`.

@@ -137,3 +137,16 @@ fn the_key_of_tls_settings_is_hidden_and_the_place_of_one_is_not() {
         assert_eq!(masked(text), text);
     }
 }
+
+#[test]
+fn of_a_registration_with_consul_only_the_token_is_hidden() {
+    let registrations = [
+        "service {\n  name = \"web\"\n  port = 8080\n  token = \"SECRETMARKER\"\n  tags = [\"v1\"]\n}\n",
+        "{\"services\":[{\"name\":\"web\",\"port\":8080,\"token\":\"SECRETMARKER\"}]}\n",
+    ];
+    for text in registrations {
+        assert_eq!(masked(text), text.replace("SECRETMARKER", "************"));
+    }
+    let other = "service: {token: SECRETMARKER, a: hunter2hunter2}\n";
+    assert!(!masked(other).contains("hunter2"), "it may be a Secret that lost its kind");
+}

@@ -81,6 +81,7 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
     if candidates.iter().any(|object| gets_copies(object)) {
         taken.extend(candidates.iter().filter(|object| *object.key.kind == *"Mapping" && !gets_copies(object)).map(|object| matchers(object)));
     }
+    let hosts: Vec<&Object> = side.objects().iter().filter(|object| *object.key.kind == *"Host" && is_read(side, object)).collect();
     for object in &candidates {
         if served.contains(&object.id) || with_problems.contains(&object.id) {
             continue;
@@ -99,7 +100,7 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
                     .related(at_name(twin), "this one counts")
                     .help("join them into one, or give them different hostnames")
             }
-            (None, Some(name)) if taker == "Host" => untaken(side, object, name),
+            (None, Some(name)) if taker == "Host" => untaken(&hosts, object, name),
             (None, Some(name)) => {
                 let message = format!("no {taker} takes it (its hostname is `{name}`), so no request gets there");
                 Diagnostic::new(&codes::UNSERVED, message, at_name(object))
@@ -111,38 +112,38 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
     found
 }
 
+/// Among more Hosts none is looked for that nearly takes a Mapping.
+const MOST_HOSTS: usize = 32;
+
 /// A Mapping that no Host takes, with why the Hosts do not: their hostnames are others, or they choose Mappings by labels.
-fn untaken(side: SideRef<'_>, mapping: &Object, hostname: &str) -> Diagnostic {
-    let hosts = || side.objects().iter().filter(|object| *object.key.kind == *"Host" && is_read(side, object));
-    let is_fit = |host: &&Object| globs_overlap(self::hostname(host).unwrap_or("*"), hostname);
-    let chooses = |object: &Object| ["mappingSelector", "selector"].into_iter().find_map(|name| field(object, name)).map(|node| node.id);
-    let chooser = hosts().filter(is_fit).find_map(|host| Some((host, chooses(host)?)));
-    let message = match chooser {
-        Some((host, _)) => {
-            format!("Host `{}` has its hostname, but takes only Mappings with certain labels, so no request gets there", host.key.name)
-        }
-        None if hosts().any(|host| is_fit(&host)) => format!("no Host takes it (its hostname is `{hostname}`), so no request gets there"),
-        None => format!("no Host has its hostname `{hostname}`, so no request gets there"),
-    };
-    let finding = Diagnostic::new(&codes::UNSERVED, message, at_name(mapping));
-    if let Some((host, selector)) = chooser {
-        let place = Place::key(host.id, selector);
-        return finding
-            .related(place, "the labels that it asks for")
+fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
+    if hosts.is_empty() || hosts.len() > MOST_HOSTS {
+        let message = format!("no Host takes it (its hostname is `{hostname}`), so no request gets there");
+        return Diagnostic::new(&codes::UNSERVED, message, at_name(mapping));
+    }
+    let name = |host: &&Object| self::hostname(host).unwrap_or("*");
+    let mut fit = hosts.iter().copied().filter(|host| globs_overlap(name(host), hostname)).peekable();
+    if fit.peek().is_some() {
+        let selector = |host: &'_ Object| ["mappingSelector", "selector"].into_iter().find_map(|name| field(host, name)).map(|node| node.id);
+        let Some((host, selector)) = fit.find_map(|host| Some((host, selector(host)?))) else {
+            let message = format!("no Host takes it (its hostname is `{hostname}`), so no request gets there");
+            return Diagnostic::new(&codes::UNSERVED, message, at_name(mapping));
+        };
+        let message = format!("Host `{}` has its hostname, but takes only Mappings with certain labels, so no request gets there", host.key.name);
+        return Diagnostic::new(&codes::UNSERVED, message, at_name(mapping))
+            .related(Place::key(host.id, selector), "the labels that it asks for")
             .help("give the Mapping these labels, or take `mappingSelector` away from the Host");
     }
-    let mut names: Vec<&str> = hosts().map(|host| self::hostname(host).unwrap_or("*")).collect();
+    let finding = Diagnostic::new(&codes::UNSERVED, format!("no Host has its hostname `{hostname}`, so no request gets there"), at_name(mapping));
+    let mut names: Vec<&str> = hosts.iter().map(name).collect();
     names.order();
     names.dedup();
-    match names.len() {
-        0 => finding,
-        1..=5 => {
+    match nearest(hostname, names.iter().copied()) {
+        Some(near) => finding.help(format!("did you mean the hostname `{near}`?")),
+        None if names.len() > 5 => finding,
+        None => {
             finding.help(format!("the Hosts that there are have the hostname{} `{}`", if names.len() == 1 { "" } else { "s" }, names.join("`, `")))
         }
-        _ => match nearest(hostname, names.iter().copied()) {
-            Some(near) => finding.help(format!("did you mean the hostname `{near}`?")),
-            None => finding,
-        },
     }
 }
 

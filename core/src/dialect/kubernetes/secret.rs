@@ -3,12 +3,15 @@
 //! Source of behaviour: `k8s.io/kubernetes/pkg/apis/core/validation` (ValidateSecret).
 
 use super::refused;
-use crate::diagnostic::{Findings, Reported, codes};
-use crate::resource::{Object, Objects, Secret};
-use crate::text::{Node, NodeId, Str, base64};
+use crate::diagnostic::{Findings, Place, Reported, codes};
+use crate::resource::{Object, Objects, Secret, nearest};
+use crate::text::{Entry, Node, NodeId, Str, base64};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
+
+/// The sections that hold a Secret's values.
+const SECTIONS: [&str; 2] = ["data", "stringData"];
 
 /// A Secret's `type`, `Opaque` where there is none.
 pub fn secret_type(object: &Object) -> Str {
@@ -81,10 +84,22 @@ pub fn check(object: &Object, sink: &mut Findings) -> Result<(), Reported> {
         _ => &[],
     };
     for key in required {
-        if !["data", "stringData"].iter().any(|field| root.at(&[field, key]).is_some()) {
+        if !SECTIONS.iter().any(|field| root.at(&[field, key]).is_some()) {
             let message = format!("a Secret of type {} needs the key `{key}`", secret_type(object));
             let node = root.get("data").or_else(|| root.get("type")).map_or(root.id, |node| node.id);
-            sink.report(refused(&codes::INVALID_SECRET, object, node, message));
+            let mut finding = refused(&codes::INVALID_SECRET, object, node, message);
+            // A section with a slip in its name holds it.
+            let meant = |entry: &Entry| nearest(&entry.key, SECTIONS).filter(|_| entry.value.get(key).is_some());
+            let misspelt = root.as_object().into_iter().flatten().find_map(|entry| Some((entry.value.id, meant(entry)?)));
+            if let Some((node, section)) = misspelt {
+                let place = Place::key(object.id, node);
+                finding = finding.help(format!("did you mean `{section}`?"));
+                if root.get(section).is_none() {
+                    finding = finding.fix(format!("rename to `{section}`"), place.clone(), section);
+                }
+                finding.place = place;
+            }
+            sink.report(finding);
         }
     }
     sink.since(before)

@@ -319,6 +319,8 @@ impl<'a> Teller<'a> {
 
     /// What refers to what, of all that is not in the way of a request.
     fn support(&mut self) {
+        // What follows asks for none of these; of a large input they take as much as the rules.
+        (self.makers, self.next, self.services, self.known) = Default::default();
         let count = self.whole.nodes.len();
         for number in 0..self.rules.len() {
             for (to, share) in self.rules[number].targets.clone() {
@@ -357,10 +359,8 @@ impl<'a> Teller<'a> {
         self.whole.nodes[at].resource.as_ref().map(|of| of.kind.to_string())
     }
 
-    fn finish(mut self) -> Graph {
+    fn finish(self) -> Graph {
         let count = self.whole.nodes.len();
-        // They are gathered; of a large input this takes as much as the rules.
-        self.known = HashMap::new();
         let mut out = Graph::default();
         out.nodes.reserve_exact(self.rules.len() + (0..count).filter(|at| self.kept[*at] && !self.is_absorbed(*at)).count());
         out.edges.reserve_exact(self.lines.len());
