@@ -121,10 +121,9 @@ fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
         let message = format!("no Host takes it (its hostname is `{hostname}`), so no request gets there");
         return Diagnostic::new(&codes::UNSERVED, message, at_name(mapping));
     }
-    let name = |host: &&Object| self::hostname(host).unwrap_or("*");
-    let mut fit = hosts.iter().copied().filter(|host| globs_overlap(name(host), hostname)).peekable();
+    let mut fit = hosts.iter().copied().filter(|host| globs_overlap(self::hostname(host).unwrap_or("*"), hostname)).peekable();
     if fit.peek().is_some() {
-        let selector = |host: &'_ Object| ["mappingSelector", "selector"].into_iter().find_map(|name| field(host, name)).map(|node| node.id);
+        let selector = |host: &Object| ["mappingSelector", "selector"].into_iter().find_map(|name| field(host, name)).map(|node| node.id);
         let Some((host, selector)) = fit.find_map(|host| Some((host, selector(host)?))) else {
             let message = format!("no Host takes it (its hostname is `{hostname}`), so no request gets there");
             return Diagnostic::new(&codes::UNSERVED, message, at_name(mapping));
@@ -135,7 +134,7 @@ fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
             .help("give the Mapping these labels, or take `mappingSelector` away from the Host");
     }
     let finding = Diagnostic::new(&codes::UNSERVED, format!("no Host has its hostname `{hostname}`, so no request gets there"), at_name(mapping));
-    let mut names: Vec<&str> = hosts.iter().map(name).collect();
+    let mut names: Vec<&str> = hosts.iter().map(|host| self::hostname(host).unwrap_or("*")).collect();
     names.order();
     names.dedup();
     match nearest(hostname, names.iter().copied()) {
