@@ -19,7 +19,7 @@ const mappings = (count) =>
 // ARCHITECTURE.md says where the bytes go. What is held is that it does not grow past this.
 const MOST = { ambassador: 1_380_000, consul: 1_390_000, contour: 1_450_000, ingress: 1_200_000 };
 // With what is loaded in the background, for use without a network.
-const MOST_IN_ALL = 2_010_000;
+const MOST_IN_ALL = 2_030_000;
 // Megabytes of a tab with 5 MB of YAML. 600 is the goal, and what is held is that it does not grow past this.
 const MOST_MEMORY = { Mappings: 620, HTTPProxies: 610 };
 const LATER = /^format\.js$|^codes\.txt$|_(seldom|more|rest|host)\.wasm$/;
