@@ -318,6 +318,9 @@ fn one_sided<'a>(
         work.add(met, RequestPlace { before, after, ..place }, both, simulations);
     };
     for link in links {
+        if tried > MOST_WITNESSES {
+            break;
+        }
         let blank = blank(link);
         let mut routes = Vec::new();
         for table in ends.iter().flatten().filter_map(|end| end.table) {
@@ -356,6 +359,9 @@ fn one_sided<'a>(
                 }
             }
         }
+    }
+    if tried > MOST_WITNESSES {
+        work.cut(format!("Of connections that only one side takes, the first {MOST_WITNESSES} routes were tried."));
     }
     let Some((_, both, simulations)) = best else { return };
     let [port_before, port_after] = both.ports;
