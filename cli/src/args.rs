@@ -205,7 +205,7 @@ pub struct CompileArgs {
     /// Indent; the default on a terminal.
     #[arg(long)]
     pub pretty: bool,
-    /// Write into this file.
+    /// Write into this file; `-` is standard output.
     #[arg(short = 'o', long = "out", value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "out_dir")]
     pub out: Option<PathBuf>,
     /// Write each kind into a file of its own in this folder.
@@ -516,7 +516,7 @@ Examples:
 pub struct SnapshotArgs {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Write into this file.
+    /// Write into this file; `-` is standard output.
     #[arg(short = 'o', long = "out", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
     /// Keep keys and other values of Secrets. Otherwise placeholders of the same form take their place.

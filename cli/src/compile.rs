@@ -4,7 +4,7 @@
 
 use crate::args::{CompileArgs, DataFormat, Deployment, Fields, Kind};
 use crate::authority::ThrowAway;
-use crate::output::{Sink, message, tell_all};
+use crate::output::{Sink, file_named, message, tell_all};
 use crate::style::{count, plain};
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{Rope, appgw, envoy};
@@ -39,7 +39,7 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
     if kinds.is_empty() {
         kinds.push(default_kind(&compilation));
     }
-    let on_terminal = args.out.is_none() && args.out_dir.is_none() && std::io::stdout().is_terminal();
+    let on_terminal = file_named(args.out.as_deref()).is_none() && args.out_dir.is_none() && std::io::stdout().is_terminal();
     let pretty = args.pretty || (on_terminal && !args.compact);
     if let Some(absent) = kinds.iter().find(|kind| !compilation.sides().any(|side| Writer { args, side, pretty, authority: &authority }.has(**kind)))
     {
@@ -100,7 +100,7 @@ fn files(writers: &[Writer<'_>], kinds: &[Kind], folder: &Path, compiler: &mut C
 /// Writes one document, to standard output or the file that is named.
 fn one_document(writers: &[Writer<'_>], kinds: &[Kind], compiler: &mut Compiler) -> Result<(), Unusable> {
     let Some(args) = writers.first().map(|writer| writer.args) else { return Ok(()) };
-    let mut sink = args.out.as_deref().map_or(Ok(Sink::Standard), Sink::file)?;
+    let mut sink = file_named(args.out.as_deref()).map_or(Ok(Sink::Standard), Sink::file)?;
     match (writers, args.format) {
         ([only], DataFormat::Yaml) => sink.write([to_yaml(&only.whole(kinds, compiler)?).as_str()]),
         (all, DataFormat::Yaml) => {

@@ -87,6 +87,11 @@ const BATCH: usize = 1024;
 /// As much text is looked through at a time for what is held back.
 const WINDOW: usize = 1 << 20;
 
+/// The file that `--out` names; `None` for standard output, which `-` means as well.
+pub fn file_named(out: Option<&Path>) -> Option<&Path> {
+    out.filter(|path| path.as_os_str() != "-")
+}
+
 impl Sink {
     /// A file, written again from the start.
     pub fn file(path: &Path) -> Result<Self, Unusable> {

@@ -3,7 +3,7 @@
 //! What must not be here: the format; that is `chancery_core::explain::Snapshot`.
 
 use crate::args::{CheckArgs, CheckFormat, Deployment, Inputs, OpenArgs, SnapshotArgs};
-use crate::output::{Sink, message, print, tell_all};
+use crate::output::{Sink, file_named, message, print, tell_all};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, check, input};
 use chancery_core::envoy_config::EnvoyConfig;
@@ -30,7 +30,7 @@ pub fn run(args: &SnapshotArgs, deployment: &Deployment) -> Outcome {
             link + "\n"
         }
     };
-    match &args.out {
+    match file_named(args.out.as_deref()) {
         Some(path) => Sink::file(path)?.write([text.as_str()])?,
         None => print(&text)?,
     }
