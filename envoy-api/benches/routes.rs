@@ -31,7 +31,7 @@ fn route(n: usize) -> Route {
             }),
             ..RouteMatch::default()
         }),
-        metadata: Some(Metadata { filter_metadata: [("chancery".to_owned(), stamp)].into(), ..Metadata::default() }),
+        metadata: Some(Box::new(Metadata { filter_metadata: [("chancery".to_owned(), stamp)].into(), ..Metadata::default() })),
         request_headers_to_add: vec![HeaderValueOption {
             header: Some(HeaderValue { key: "x-service".to_owned(), value: format!("service-{n}"), ..HeaderValue::default() }),
             append_action: HeaderAppendAction::OverwriteIfExistsOrAdd.into(),

@@ -78,8 +78,8 @@ pub struct VirtualHost {
     pub domains: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, repeated, tag = "3")]
     pub routes: ::prost::alloc::vec::Vec<Route>,
-    #[prost(message, optional, tag = "21")]
-    pub matcher: ::core::option::Option<super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    #[prost(message, optional, boxed, tag = "21")]
+    pub matcher: ::core::option::Option<::prost::alloc::boxed::Box<super::super::super::super::xds::r#type::matcher::v3::Matcher>>,
     #[prost(enumeration = "virtual_host::TlsRequirementType", tag = "4")]
     pub require_tls: i32,
     #[prost(message, repeated, tag = "5")]
@@ -94,8 +94,8 @@ pub struct VirtualHost {
     pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
     #[prost(string, repeated, tag = "11")]
     pub response_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    #[prost(message, optional, tag = "8")]
-    pub cors: ::core::option::Option<CorsPolicy>,
+    #[prost(message, optional, boxed, tag = "8")]
+    pub cors: ::core::option::Option<::prost::alloc::boxed::Box<CorsPolicy>>,
     #[prost(btree_map = "string, message", tag = "15")]
     pub typed_per_filter_config: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
     #[prost(bool, tag = "14")]
@@ -186,8 +186,8 @@ pub struct Route {
     pub name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "1")]
     pub r#match: ::core::option::Option<RouteMatch>,
-    #[prost(message, optional, tag = "4")]
-    pub metadata: ::core::option::Option<super::super::core::v3::Metadata>,
+    #[prost(message, optional, boxed, tag = "4")]
+    pub metadata: ::core::option::Option<::prost::alloc::boxed::Box<super::super::core::v3::Metadata>>,
     #[prost(message, optional, tag = "5")]
     pub decorator: ::core::option::Option<Decorator>,
     #[prost(btree_map = "string, message", tag = "13")]
@@ -200,8 +200,8 @@ pub struct Route {
     pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
     #[prost(string, repeated, tag = "11")]
     pub response_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    #[prost(message, optional, tag = "15")]
-    pub tracing: ::core::option::Option<Tracing>,
+    #[prost(message, optional, boxed, tag = "15")]
+    pub tracing: ::core::option::Option<::prost::alloc::boxed::Box<Tracing>>,
     #[prost(message, optional, tag = "16")]
     pub per_request_buffer_limit_bytes: ::core::option::Option<u32>,
     #[prost(string, tag = "19")]
@@ -220,9 +220,9 @@ pub mod route {
         #[prost(message, tag = "2")]
         Route(::prost::alloc::boxed::Box<super::RouteAction>),
         #[prost(message, tag = "3")]
-        Redirect(super::RedirectAction),
+        Redirect(::prost::alloc::boxed::Box<super::RedirectAction>),
         #[prost(message, tag = "7")]
-        DirectResponse(super::DirectResponseAction),
+        DirectResponse(::prost::alloc::boxed::Box<super::DirectResponseAction>),
         #[prost(message, tag = "17")]
         FilterAction(super::FilterAction),
         #[prost(message, tag = "18")]
@@ -474,14 +474,14 @@ impl ::prost::Name for CorsPolicy {
 pub struct RouteAction {
     #[prost(enumeration = "route_action::ClusterNotFoundResponseCode", tag = "20")]
     pub cluster_not_found_response_code: i32,
-    #[prost(message, optional, tag = "4")]
-    pub metadata_match: ::core::option::Option<super::super::core::v3::Metadata>,
+    #[prost(message, optional, boxed, tag = "4")]
+    pub metadata_match: ::core::option::Option<::prost::alloc::boxed::Box<super::super::core::v3::Metadata>>,
     #[prost(string, tag = "5")]
     pub prefix_rewrite: ::prost::alloc::string::String,
-    #[prost(message, optional, tag = "32")]
-    pub regex_rewrite: ::core::option::Option<super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute>,
-    #[prost(message, optional, tag = "41")]
-    pub path_rewrite_policy: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    #[prost(message, optional, boxed, tag = "32")]
+    pub regex_rewrite: ::core::option::Option<::prost::alloc::boxed::Box<super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute>>,
+    #[prost(message, optional, boxed, tag = "41")]
+    pub path_rewrite_policy: ::core::option::Option<::prost::alloc::boxed::Box<super::super::core::v3::TypedExtensionConfig>>,
     #[prost(string, tag = "45")]
     pub path_rewrite: ::prost::alloc::string::String,
     #[prost(bool, tag = "38")]
@@ -492,12 +492,12 @@ pub struct RouteAction {
     pub idle_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "42")]
     pub flush_timeout: ::core::option::Option<::prost_types::Duration>,
-    #[prost(message, optional, tag = "40")]
-    pub early_data_policy: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    #[prost(message, optional, boxed, tag = "40")]
+    pub early_data_policy: ::core::option::Option<::prost::alloc::boxed::Box<super::super::core::v3::TypedExtensionConfig>>,
     #[prost(message, optional, boxed, tag = "9")]
     pub retry_policy: ::core::option::Option<::prost::alloc::boxed::Box<RetryPolicy>>,
-    #[prost(message, optional, tag = "33")]
-    pub retry_policy_typed_config: ::core::option::Option<crate::Any>,
+    #[prost(message, optional, boxed, tag = "33")]
+    pub retry_policy_typed_config: ::core::option::Option<::prost::alloc::boxed::Box<crate::Any>>,
     #[prost(message, repeated, tag = "30")]
     pub request_mirror_policies: ::prost::alloc::vec::Vec<route_action::RequestMirrorPolicy>,
     #[prost(enumeration = "super::super::core::v3::RoutingPriority", tag = "11")]
@@ -516,16 +516,16 @@ pub struct RouteAction {
     pub grpc_timeout_offset: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, repeated, tag = "25")]
     pub upgrade_configs: ::prost::alloc::vec::Vec<route_action::UpgradeConfig>,
-    #[prost(message, optional, tag = "34")]
-    pub internal_redirect_policy: ::core::option::Option<InternalRedirectPolicy>,
+    #[prost(message, optional, boxed, tag = "34")]
+    pub internal_redirect_policy: ::core::option::Option<::prost::alloc::boxed::Box<InternalRedirectPolicy>>,
     #[prost(enumeration = "route_action::InternalRedirectAction", tag = "26")]
     pub internal_redirect_action: i32,
     #[prost(message, optional, tag = "31")]
     pub max_internal_redirects: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "27")]
     pub hedge_policy: ::core::option::Option<HedgePolicy>,
-    #[prost(message, optional, tag = "36")]
-    pub max_stream_duration: ::core::option::Option<route_action::MaxStreamDuration>,
+    #[prost(message, optional, boxed, tag = "36")]
+    pub max_stream_duration: ::core::option::Option<::prost::alloc::boxed::Box<route_action::MaxStreamDuration>>,
     #[prost(oneof = "route_action::ClusterSpecifier", tags = "1, 2, 3, 37, 39")]
     pub cluster_specifier: ::core::option::Option<route_action::ClusterSpecifier>,
     #[prost(oneof = "route_action::HostRewriteSpecifier", tags = "6, 7, 29, 35, 44")]
@@ -3775,10 +3775,10 @@ pub(crate) mod described {
                 d::put_member(&**x, v, &F37[2]);
             }
             if let Some(super::route::Action::Redirect(x)) = &self.action {
-                d::put_member(x, v, &F37[3]);
+                d::put_member(&**x, v, &F37[3]);
             }
             if let Some(super::route::Action::DirectResponse(x)) = &self.action {
-                d::put_member(x, v, &F37[4]);
+                d::put_member(&**x, v, &F37[4]);
             }
             if let Some(super::route::Action::FilterAction(x)) = &self.action {
                 d::put_member(x, v, &F37[5]);
@@ -3786,14 +3786,14 @@ pub(crate) mod described {
             if let Some(super::route::Action::NonForwardingAction(x)) = &self.action {
                 d::put_member(x, v, &F37[6]);
             }
-            d::Field::put(&self.metadata, v, &F37[7]);
+            d::put_boxed(&self.metadata, v, &F37[7]);
             d::Field::put(&self.decorator, v, &F37[8]);
             d::Field::put(&self.typed_per_filter_config, v, &F37[9]);
             d::Field::put(&self.request_headers_to_add, v, &F37[10]);
             d::Field::put(&self.request_headers_to_remove, v, &F37[11]);
             d::Field::put(&self.response_headers_to_add, v, &F37[12]);
             d::Field::put(&self.response_headers_to_remove, v, &F37[13]);
-            d::Field::put(&self.tracing, v, &F37[14]);
+            d::put_boxed(&self.tracing, v, &F37[14]);
             d::Field::put(&self.per_request_buffer_limit_bytes, v, &F37[15]);
             d::Field::put(&self.stat_prefix, v, &F37[16]);
             d::Field::put(&self.request_body_buffer_limit, v, &F37[17]);
@@ -3812,18 +3812,18 @@ pub(crate) mod described {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.r#match, r, f),
                 2 => r::member(r, f, |x| self.action = Some(super::route::Action::Route(r::new_box(x)))),
-                3 => r::member(r, f, |x| self.action = Some(super::route::Action::Redirect(x))),
-                4 => r::member(r, f, |x| self.action = Some(super::route::Action::DirectResponse(x))),
+                3 => r::member(r, f, |x| self.action = Some(super::route::Action::Redirect(r::new_box(x)))),
+                4 => r::member(r, f, |x| self.action = Some(super::route::Action::DirectResponse(r::new_box(x)))),
                 5 => r::member(r, f, |x| self.action = Some(super::route::Action::FilterAction(x))),
                 6 => r::member(r, f, |x| self.action = Some(super::route::Action::NonForwardingAction(x))),
-                7 => r::slot(&mut self.metadata, r, f),
+                7 => r::boxed(&mut self.metadata, r, f),
                 8 => r::slot(&mut self.decorator, r, f),
                 9 => r::slot(&mut self.typed_per_filter_config, r, f),
                 10 => r::slot(&mut self.request_headers_to_add, r, f),
                 11 => r::slot(&mut self.request_headers_to_remove, r, f),
                 12 => r::slot(&mut self.response_headers_to_add, r, f),
                 13 => r::slot(&mut self.response_headers_to_remove, r, f),
-                14 => r::slot(&mut self.tracing, r, f),
+                14 => r::boxed(&mut self.tracing, r, f),
                 15 => r::slot(&mut self.per_request_buffer_limit_bytes, r, f),
                 16 => r::slot(&mut self.stat_prefix, r, f),
                 17 => r::slot(&mut self.request_body_buffer_limit, r, f),
@@ -3955,10 +3955,10 @@ pub(crate) mod described {
                 d::put_member(x, v, &F38[4]);
             }
             d::Field::put(&self.cluster_not_found_response_code, v, &F38[5]);
-            d::Field::put(&self.metadata_match, v, &F38[6]);
+            d::put_boxed(&self.metadata_match, v, &F38[6]);
             d::Field::put(&self.prefix_rewrite, v, &F38[7]);
-            d::Field::put(&self.regex_rewrite, v, &F38[8]);
-            d::Field::put(&self.path_rewrite_policy, v, &F38[9]);
+            d::put_boxed(&self.regex_rewrite, v, &F38[8]);
+            d::put_boxed(&self.path_rewrite_policy, v, &F38[9]);
             d::Field::put(&self.path_rewrite, v, &F38[10]);
             if let Some(super::route_action::HostRewriteSpecifier::HostRewriteLiteral(x)) = &self.host_rewrite_specifier {
                 d::put_member(x, v, &F38[11]);
@@ -3979,9 +3979,9 @@ pub(crate) mod described {
             d::Field::put(&self.timeout, v, &F38[17]);
             d::Field::put(&self.idle_timeout, v, &F38[18]);
             d::Field::put(&self.flush_timeout, v, &F38[19]);
-            d::Field::put(&self.early_data_policy, v, &F38[20]);
+            d::put_boxed(&self.early_data_policy, v, &F38[20]);
             d::put_boxed(&self.retry_policy, v, &F38[21]);
-            d::Field::put(&self.retry_policy_typed_config, v, &F38[22]);
+            d::put_boxed(&self.retry_policy_typed_config, v, &F38[22]);
             d::Field::put(&self.request_mirror_policies, v, &F38[23]);
             d::Field::put(&self.priority, v, &F38[24]);
             d::Field::put(&self.rate_limits, v, &F38[25]);
@@ -3991,11 +3991,11 @@ pub(crate) mod described {
             d::Field::put(&self.max_grpc_timeout, v, &F38[29]);
             d::Field::put(&self.grpc_timeout_offset, v, &F38[30]);
             d::Field::put(&self.upgrade_configs, v, &F38[31]);
-            d::Field::put(&self.internal_redirect_policy, v, &F38[32]);
+            d::put_boxed(&self.internal_redirect_policy, v, &F38[32]);
             d::Field::put(&self.internal_redirect_action, v, &F38[33]);
             d::Field::put(&self.max_internal_redirects, v, &F38[34]);
             d::Field::put(&self.hedge_policy, v, &F38[35]);
-            d::Field::put(&self.max_stream_duration, v, &F38[36]);
+            d::put_boxed(&self.max_stream_duration, v, &F38[36]);
         }
     }
     impl ::core::fmt::Debug for super::RouteAction {
@@ -4013,10 +4013,10 @@ pub(crate) mod described {
                 3 => r::member(r, f, |x| self.cluster_specifier = Some(super::route_action::ClusterSpecifier::ClusterSpecifierPlugin(x))),
                 4 => r::member(r, f, |x| self.cluster_specifier = Some(super::route_action::ClusterSpecifier::InlineClusterSpecifierPlugin(x))),
                 5 => r::slot(&mut self.cluster_not_found_response_code, r, f),
-                6 => r::slot(&mut self.metadata_match, r, f),
+                6 => r::boxed(&mut self.metadata_match, r, f),
                 7 => r::slot(&mut self.prefix_rewrite, r, f),
-                8 => r::slot(&mut self.regex_rewrite, r, f),
-                9 => r::slot(&mut self.path_rewrite_policy, r, f),
+                8 => r::boxed(&mut self.regex_rewrite, r, f),
+                9 => r::boxed(&mut self.path_rewrite_policy, r, f),
                 10 => r::slot(&mut self.path_rewrite, r, f),
                 11 => r::member(r, f, |x| self.host_rewrite_specifier = Some(super::route_action::HostRewriteSpecifier::HostRewriteLiteral(x))),
                 12 => r::member(r, f, |x| self.host_rewrite_specifier = Some(super::route_action::HostRewriteSpecifier::AutoHostRewrite(x))),
@@ -4027,9 +4027,9 @@ pub(crate) mod described {
                 17 => r::slot(&mut self.timeout, r, f),
                 18 => r::slot(&mut self.idle_timeout, r, f),
                 19 => r::slot(&mut self.flush_timeout, r, f),
-                20 => r::slot(&mut self.early_data_policy, r, f),
+                20 => r::boxed(&mut self.early_data_policy, r, f),
                 21 => r::boxed(&mut self.retry_policy, r, f),
-                22 => r::slot(&mut self.retry_policy_typed_config, r, f),
+                22 => r::boxed(&mut self.retry_policy_typed_config, r, f),
                 23 => r::slot(&mut self.request_mirror_policies, r, f),
                 24 => r::slot(&mut self.priority, r, f),
                 25 => r::slot(&mut self.rate_limits, r, f),
@@ -4039,11 +4039,11 @@ pub(crate) mod described {
                 29 => r::slot(&mut self.max_grpc_timeout, r, f),
                 30 => r::slot(&mut self.grpc_timeout_offset, r, f),
                 31 => r::slot(&mut self.upgrade_configs, r, f),
-                32 => r::slot(&mut self.internal_redirect_policy, r, f),
+                32 => r::boxed(&mut self.internal_redirect_policy, r, f),
                 33 => r::slot(&mut self.internal_redirect_action, r, f),
                 34 => r::slot(&mut self.max_internal_redirects, r, f),
                 35 => r::slot(&mut self.hedge_policy, r, f),
-                36 => r::slot(&mut self.max_stream_duration, r, f),
+                36 => r::boxed(&mut self.max_stream_duration, r, f),
                 _ => Ok(()),
             }
         }
@@ -5203,7 +5203,7 @@ pub(crate) mod described {
             d::Field::put(&self.name, v, &F61[0]);
             d::Field::put(&self.domains, v, &F61[1]);
             d::Field::put(&self.routes, v, &F61[2]);
-            d::Field::put(&self.matcher, v, &F61[3]);
+            d::put_boxed(&self.matcher, v, &F61[3]);
             d::Field::put(&self.require_tls, v, &F61[4]);
             d::Field::put(&self.virtual_clusters, v, &F61[5]);
             d::Field::put(&self.rate_limits, v, &F61[6]);
@@ -5211,7 +5211,7 @@ pub(crate) mod described {
             d::Field::put(&self.request_headers_to_remove, v, &F61[8]);
             d::Field::put(&self.response_headers_to_add, v, &F61[9]);
             d::Field::put(&self.response_headers_to_remove, v, &F61[10]);
-            d::Field::put(&self.cors, v, &F61[11]);
+            d::put_boxed(&self.cors, v, &F61[11]);
             d::Field::put(&self.typed_per_filter_config, v, &F61[12]);
             d::Field::put(&self.include_request_attempt_count, v, &F61[13]);
             d::Field::put(&self.include_attempt_count_in_response, v, &F61[14]);
@@ -5238,7 +5238,7 @@ pub(crate) mod described {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.domains, r, f),
                 2 => r::slot(&mut self.routes, r, f),
-                3 => r::slot(&mut self.matcher, r, f),
+                3 => r::boxed(&mut self.matcher, r, f),
                 4 => r::slot(&mut self.require_tls, r, f),
                 5 => r::slot(&mut self.virtual_clusters, r, f),
                 6 => r::slot(&mut self.rate_limits, r, f),
@@ -5246,7 +5246,7 @@ pub(crate) mod described {
                 8 => r::slot(&mut self.request_headers_to_remove, r, f),
                 9 => r::slot(&mut self.response_headers_to_add, r, f),
                 10 => r::slot(&mut self.response_headers_to_remove, r, f),
-                11 => r::slot(&mut self.cors, r, f),
+                11 => r::boxed(&mut self.cors, r, f),
                 12 => r::slot(&mut self.typed_per_filter_config, r, f),
                 13 => r::slot(&mut self.include_request_attempt_count, r, f),
                 14 => r::slot(&mut self.include_attempt_count_in_response, r, f),

@@ -8,10 +8,23 @@ use syn::{Item, Type};
 use crate::closure::Closure;
 
 /// Fields that are put into a `Box`: big, often absent, and part of what a gateway has many of.
-const BOXED: [&str; 4] = [
+const BOXED: [&str; 17] = [
+    ".envoy.config.route.v3.Route.action.direct_response",
+    ".envoy.config.route.v3.Route.action.redirect",
     ".envoy.config.route.v3.Route.action.route",
+    ".envoy.config.route.v3.Route.metadata",
+    ".envoy.config.route.v3.Route.tracing",
     ".envoy.config.route.v3.RouteAction.cors",
+    ".envoy.config.route.v3.RouteAction.early_data_policy",
+    ".envoy.config.route.v3.RouteAction.internal_redirect_policy",
+    ".envoy.config.route.v3.RouteAction.max_stream_duration",
+    ".envoy.config.route.v3.RouteAction.metadata_match",
+    ".envoy.config.route.v3.RouteAction.path_rewrite_policy",
+    ".envoy.config.route.v3.RouteAction.regex_rewrite",
     ".envoy.config.route.v3.RouteAction.retry_policy",
+    ".envoy.config.route.v3.RouteAction.retry_policy_typed_config",
+    ".envoy.config.route.v3.VirtualHost.cors",
+    ".envoy.config.route.v3.VirtualHost.matcher",
     ".envoy.config.route.v3.VirtualHost.retry_policy",
 ];
 

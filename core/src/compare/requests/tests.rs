@@ -84,8 +84,8 @@ fn random_route(chance: &mut Chance) -> Route {
         ..RouteMatch::default()
     };
     let action = match chance.below(6) {
-        0 => Action::Redirect(pb::route::RedirectAction { host_redirect: chance.pick(&["x.org", "y.org"]).to_owned(), ..Default::default() }),
-        1 => Action::DirectResponse(pb::route::DirectResponseAction { status: [404, 403][chance.below(2)], ..Default::default() }),
+        0 => Action::Redirect(pb::route::RedirectAction { host_redirect: chance.pick(&["x.org", "y.org"]).to_owned(), ..Default::default() }.into()),
+        1 => Action::DirectResponse(pb::route::DirectResponseAction { status: [404, 403][chance.below(2)], ..Default::default() }.into()),
         _ => Action::Route(
             RouteAction {
                 cluster_specifier: Some(pb::route::route_action::ClusterSpecifier::Cluster(chance.pick(&["one", "two", "three"]).to_owned())),
@@ -358,7 +358,7 @@ fn shares_count_however_they_are_written() {
 fn a_new_host_is_reported_with_its_destination() {
     let old = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)]))]));
     let gone = pb::route::DirectResponseAction { status: 404, ..Default::default() };
-    let answers = Route { action: Some(Action::DirectResponse(gone)), ..route("/check/", "one", 3) };
+    let answers = Route { action: Some(Action::DirectResponse(gone.into())), ..route("/check/", "one", 3) };
     let new = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)])), host("b.org", Vec::from([answers, route("/pay/", "two", 3)]))]));
     let found = compared(&old, &new);
     let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
@@ -431,7 +431,7 @@ fn a_host_that_loses_its_virtual_host_is_not_taken_for_every_host() {
         }
         route
     };
-    let elsewhere = Route { action: Some(Action::Redirect(pb::route::RedirectAction::default())), ..of_host("/") };
+    let elsewhere = Route { action: Some(Action::Redirect(pb::route::RedirectAction::default().into())), ..of_host("/") };
     let old = config(Vec::from([host("a.org", Vec::from([route("/check/", "two", 3), elsewhere]))]));
     let new = config(Vec::from([host("*", Vec::from([route("/check/", "two", 3), of_host("/")]))]));
     let found = compared(&old, &new);

@@ -61,7 +61,7 @@ impl<'a> Scopes<'a> {
             Some(pb::route::route::Action::Route(action)) => action.cors.as_deref(),
             _ => None,
         });
-        let policies: Vec<_> = action.into_iter().chain(self.host.and_then(|host| host.cors.as_ref())).collect();
+        let policies: Vec<_> = action.into_iter().chain(self.host.and_then(|host| host.cors.as_deref())).collect();
         let first = policies.first()?;
         let enabled = first.enabled_specifier.as_ref().map(|pb::route::cors_policy::EnabledSpecifier::FilterEnabled(enabled)| enabled);
         let origins = policies.iter().map(|of| of.allow_origin_string_match.as_slice()).find(|all| !all.is_empty());

@@ -53,7 +53,7 @@ pub(super) fn route(route: &Route, cx: &Context<'_>, t: &mut Trace) -> pb::route
         response_headers_to_add: headers_to_add("response_headers_to_add", &route.response_headers, cx, t),
         response_headers_to_remove: headers_to_remove("response_headers_to_remove", &route.response_headers, t),
         typed_per_filter_config: per_route(route, cx, t),
-        metadata: metadata(&route.metadata),
+        metadata: metadata(&route.metadata).map(Box::new),
         ..Default::default()
     }
 }
@@ -61,8 +61,8 @@ pub(super) fn route(route: &Route, cx: &Context<'_>, t: &mut Trace) -> pb::route
 fn action(action: &RouteAction, cx: &Context<'_>, t: &mut Trace) -> Action {
     match action {
         RouteAction::Forward(to) => Action::Route(Box::new(t.at("route", |t| forward(to, cx, t)))),
-        RouteAction::Redirect(to) => Action::Redirect(t.at("redirect", |t| redirect(to, cx, t))),
-        RouteAction::Respond(response) => Action::DirectResponse(t.at("direct_response", |t| direct_response(response, t))),
+        RouteAction::Redirect(to) => Action::Redirect(Box::new(t.at("redirect", |t| redirect(to, cx, t)))),
+        RouteAction::Respond(response) => Action::DirectResponse(Box::new(t.at("direct_response", |t| direct_response(response, t)))),
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn forward(forward: &Forward, cx: &Context<'_>, t: &mut Trace) -> pb:
         retry_policy: t.within("retry_policy", &forward.retry, |retry, t| retry_policy(retry, t)).map(Box::new),
         request_mirror_policies: t.sourced_list("request_mirror_policies", &forward.mirrors, mirror),
         rate_limits: t.sourced_list("rate_limits", &forward.rate_limits, |of, t| rate_limit(of, cx, t)),
-        internal_redirect_policy: t.within("internal_redirect_policy", &forward.internal_redirect, |of, t| internal_redirect(of, t)),
+        internal_redirect_policy: t.within("internal_redirect_policy", &forward.internal_redirect, |of, t| Box::new(internal_redirect(of, t))),
         upgrade_configs: t
             .sourced_list("upgrade_configs", &forward.upgrades, |protocol, _| UpgradeConfig { upgrade_type: text(protocol), ..Default::default() }),
         ..Default::default()
@@ -38,7 +38,7 @@ pub(super) fn forward(forward: &Forward, cx: &Context<'_>, t: &mut Trace) -> pb:
     }
     match forward.path_rewrite.as_ref().map(|rewrite| &rewrite.value) {
         Some(PathRewrite::Prefix(prefix)) => action.prefix_rewrite = text(prefix),
-        Some(PathRewrite::Regex(rewrite)) => action.regex_rewrite = Some(regex_rewrite(rewrite, cx)),
+        Some(PathRewrite::Regex(rewrite)) => action.regex_rewrite = Some(Box::new(regex_rewrite(rewrite, cx))),
         None => {}
     }
     if let Some(rewrite) = &forward.path_rewrite {
