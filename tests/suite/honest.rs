@@ -9,7 +9,7 @@
 
 use crate::{envoy as corpus, examples, missing};
 use chancery_core::backend::envoy::{self, v3, v3::pb};
-use chancery_core::compare::{RequestOptions, Requests, Side, SideSource, requests};
+use chancery_core::compare::{RequestChange, RequestOptions, RequestPlace, Requests, Side, SideSource, requests};
 use chancery_core::compilation::Options;
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::resource::Inputs;
@@ -281,21 +281,22 @@ spec: {{hostname: pay.example.com, prefix: /pay/, service: pay{condition}}}
     )
 }
 
+/// How requests change from one text to another; what is not in them is assumed.
+fn compared_texts(dialect: &str, texts: [&str; 2]) -> Requests {
+    let [before, after] = texts.map(|text| missing::of(dialect, text, "missing=auto"));
+    let gateways = [&before, &after].map(|work| work.compilation.gateways().next().expect("a gateway"));
+    let configs = gateways.map(|gateway| EnvoyConfig::of(gateway.ir));
+    let maps = gateways.map(|gateway| v3::output_map(gateway.ir, &envoy::Options::default(), &mut v3::Emitted::default()));
+    let positions = [before.compilation.positions(), after.compilation.positions()];
+    let side =
+        |at: usize| Side { config: &configs[at], source: Some(SideSource { gateway: gateways[at], positions: &positions[at], map: &maps[at] }) };
+    requests(&side(0), &side(1), &RequestOptions::default())
+}
+
 #[test]
 fn a_new_listener_is_reported_by_what_somebody_wrote_for_it() {
     for (host, condition) in [("pay.example.com", ""), ("'*.example.com'", ""), ("pay.example.com", ", headers: {x-tenant: a}")] {
-        let [before, after] =
-            [SHOP.to_string(), format!("{SHOP}{}", pay(host, condition))].map(|text| missing::of("ambassador", &text, "missing=auto"));
-        let configs = [&before, &after].map(|work| EnvoyConfig::of(work.compilation.gateways().next().expect("a gateway").ir));
-        let maps = [&before, &after].map(|work| {
-            let gateway = work.compilation.gateways().next().expect("a gateway");
-            v3::output_map(gateway.ir, &envoy::Options::default(), &mut v3::Emitted::default())
-        });
-        let positions = [before.compilation.positions(), after.compilation.positions()];
-        let gateways = [&before, &after].map(|work| work.compilation.gateways().next().expect("a gateway"));
-        let side =
-            |at: usize| Side { config: &configs[at], source: Some(SideSource { gateway: gateways[at], positions: &positions[at], map: &maps[at] }) };
-        let found = requests(&side(0), &side(1), &RequestOptions::default());
+        let found = compared_texts("ambassador", [SHOP, &format!("{SHOP}{}", pay(host, condition))]);
         let first = &found.changes[0];
         assert!(first.requests.starts_with("https://pay.example.com/pay/*"), "{host}: {first:#?}");
         assert_eq!((first.before.told.as_str(), first.after.told.as_str()), ("finds no listener", "goes to pay:80"));
@@ -303,5 +304,45 @@ fn a_new_listener_is_reported_by_what_somebody_wrote_for_it() {
         // What the controller adds by itself comes last.
         let built_in = found.changes.iter().position(|change| change.after.told.contains("8877"));
         assert!(built_in.is_none_or(|at| at >= found.changes.len() - 2), "{:#?}", found.changes);
+    }
+}
+
+#[test]
+fn requests_that_change_alike_are_reported_with_all_places_that_they_go_to() {
+    let proxy = |tls: &str| {
+        format!(
+            "\
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {{name: shop, namespace: default}}
+spec:
+  virtualhost: {{fqdn: shop.example.com{tls}}}
+  routes:
+  - conditions: [{{prefix: /}}]
+    services: [{{name: shop, port: 80}}]
+  - conditions: [{{prefix: /cart}}]
+    services: [{{name: cart, port: 80}}]
+"
+        )
+    };
+    let [plain, encrypted] = [proxy(""), proxy(", tls: {secretName: cert}")];
+    for (texts, side) in [([plain.as_str(), encrypted.as_str()], 1), ([encrypted.as_str(), plain.as_str()], 0)] {
+        let found = compared_texts("contour", texts);
+        let words = |change: &RequestChange| {
+            let outcome = change.differences.iter().find(|of| of.what == "outcome").expect("the outcome");
+            [&outcome.before, &outcome.after].map(|words| words.clone().expect("words"))
+        };
+        let https = found.changes.iter().find(|change| change.requests.starts_with("https://")).expect("a change of https");
+        assert_eq!(https.places.len(), 2, "{https:#?}");
+        for service in ["default/shop", "default/cart"] {
+            assert!(words(https)[side].contains(service), "{https:#?}");
+            let reported = found.changes.iter().filter(|change| words(change)[side].contains(service)).count();
+            assert_eq!(reported, 1, "a route is reported once: {:#?}", found.changes);
+        }
+        for change in &found.changes {
+            let all: Vec<String> = change.places.iter().map(RequestPlace::words).collect();
+            let whole = all.iter().filter(|words| words.starts_with("all https")).collect::<Vec<_>>();
+            assert!(whole.iter().all(|words| words.ends_with("other than above")), "{all:?}");
+        }
     }
 }

@@ -226,13 +226,13 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
             frames::show(work, frame, place, &blank(&Link::default()));
         }
     }
-    // Connections by the chains that take them on both sides.
-    let mut by_chains: BTreeMap<(bool, Option<usize>, Option<usize>), Vec<Link>> = BTreeMap::new();
+    // Connections by the chains that take them on both sides; those that none takes are the last.
+    let mut by_chains: BTreeMap<(bool, bool, [Option<usize>; 2]), Vec<Link>> = BTreeMap::new();
     for link in links(pair, work) {
         let request = blank(&link).request;
-        let [old, new] = [0, 1].map(|side| end(work, side, pair[side], &request).map(|(index, _)| index));
+        let chains = [0, 1].map(|side| end(work, side, pair[side], &request).map(|(index, _)| index));
         // TLS first: a listener that has it is there for it.
-        by_chains.entry((!link.tls, old, new)).or_default().push(link);
+        by_chains.entry((!link.tls, chains == [None; 2], chains)).or_default().push(link);
     }
     let mut framed = BTreeSet::new();
     let mut owners = BTreeSet::new();
@@ -328,7 +328,7 @@ fn one_sided<'a>(
         }
         routes.iter_mut().flat_map(|route| &mut route.requests).for_each(|both| name_host(work, pair, both));
         let requests = routes.iter().map(|route| (Some(route), route.requests.as_slice()));
-        for (route, requests) in [(None, core::slice::from_ref(&blank))].into_iter().chain(requests) {
+        for (route, requests) in requests.chain([(None, core::slice::from_ref(&blank))]) {
             tried += 1;
             if tried > MOST_WITNESSES || !work.may_go_on() {
                 break;

@@ -200,6 +200,8 @@ pub(in crate::compare) fn words(places: &[RequestPlace], more: usize) -> String 
 pub(super) struct FoundChange {
     /// What it has in common with others of its group.
     pub(super) key: String,
+    /// Where the request goes on both sides, if it is forwarded and where it ends is what differs.
+    pub(super) reached: [Option<String>; 2],
     pub(super) place: RequestPlace,
     pub(super) weight: Weight,
 }
@@ -216,6 +218,33 @@ struct Group {
     change: RequestChange,
     weight: Weight,
     seen: BTreeSet<RequestPlace>,
+    /// Where all of them go on both sides.
+    reached: [BTreeSet<String>; 2],
+    /// Where the one goes that is told.
+    told: [Option<String>; 2],
+}
+
+/// At most this many places are named where other requests of a group go.
+const MOST_REACHED: usize = 3;
+
+impl Group {
+    /// The change, in which it is said where others go than the one that is told.
+    fn finish(mut self) -> RequestChange {
+        if let Some(outcome) = self.change.differences.iter_mut().find(|of| of.what == "outcome") {
+            for ((words, told), reached) in [&mut outcome.before, &mut outcome.after].into_iter().zip(&self.told).zip(&self.reached) {
+                let (Some(words), Some(told)) = (words, told) else { continue };
+                let others: Vec<&str> = reached.iter().filter(|of| *of != told).map(String::as_str).collect();
+                let (few, more) = others.split_at(others.len().min(MOST_REACHED));
+                match (few.is_empty(), more.len()) {
+                    (true, _) => {}
+                    (_, 0) => words.push_str(&format!("; others go to {}", few.join(", "))),
+                    (_, more) => words.push_str(&format!("; others go to {} and {more} more", few.join(", "))),
+                }
+            }
+        }
+        self.change.requests = words(&self.change.places, self.change.more_places);
+        self.change
+    }
 }
 
 /// Changes so far, by their keys.
@@ -228,23 +257,26 @@ pub(super) struct Groups {
 impl Groups {
     /// Adds to the group of a change, which `make` tells by a request. The request that tells the most of it stays.
     pub(super) fn add(&mut self, found: FoundChange, make: impl FnOnce() -> RequestChange) {
-        let FoundChange { key, place, weight } = found;
+        let FoundChange { key, reached, place, weight } = found;
         let group = match self.by_key.get(&key).copied().and_then(|at| self.changes.get_mut(at)) {
             Some(group) => {
                 if weight.relevance > group.weight.relevance {
                     let old = core::mem::replace(&mut group.change, make());
                     (group.change.places, group.change.more_places) = (old.places, old.more_places);
-                    group.weight = weight;
+                    (group.weight, group.told) = (weight, reached.clone());
                 }
                 group
             }
             None => {
                 self.by_key.insert(key, self.changes.len());
-                self.changes.push(Group { change: make(), weight, seen: BTreeSet::new() });
+                self.changes.push(Group { change: make(), weight, seen: BTreeSet::new(), reached: Default::default(), told: reached.clone() });
                 let Some(last) = self.changes.last_mut() else { return };
                 last
             }
         };
+        for (known, reached) in group.reached.iter_mut().zip(reached) {
+            known.extend(reached);
+        }
         if group.seen.insert(place.clone()) {
             let change = &mut group.change;
             if change.places.len() < MOST_PLACES { change.places.push(place) } else { change.more_places += 1 }
@@ -254,11 +286,7 @@ impl Groups {
     /// What is written by somebody and grave comes first; of the same weight, in the order of the configuration.
     pub(super) fn finish(mut self) -> Vec<RequestChange> {
         self.changes.order_by_key(|group| (!group.weight.relevance.is_written(), group.weight.changes, Reverse(group.weight.relevance)));
-        let mut changes: Vec<RequestChange> = self.changes.into_iter().map(|group| group.change).collect();
-        for change in &mut changes {
-            change.requests = words(&change.places, change.more_places);
-        }
-        changes
+        self.changes.into_iter().map(Group::finish).collect()
     }
 }
 

@@ -6,7 +6,7 @@ use super::difference::{self, FieldDifference, Relevance};
 use super::report::{Answer, Difference, FoundChange, Groups, RequestChange, RequestPlace, Requests, Weight, Witness, told};
 use super::{RequestOptions, Side, reach};
 use crate::explain::OriginView;
-use crate::simulate::{Gateway, Request, Simulation};
+use crate::simulate::{Gateway, Outcome, Request, Simulation};
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -120,7 +120,9 @@ impl<'w, 'a> Work<'w, 'a> {
         let (before, after) = (self.reached_by(0, &simulations[0]), self.reached_by(1, &simulations[1]));
         let [old, new] = self.sides;
         let [first, second] = simulations;
-        self.groups.add(FoundChange { key, place, weight }, || RequestChange {
+        let is_forwarded = |simulation: &Simulation| simulation.outcome == Outcome::Forward && met.iter().any(|of| of.what == "outcome");
+        let reached = [is_forwarded(first).then(|| before.clone()), is_forwarded(second).then(|| after.clone())];
+        self.groups.add(FoundChange { key, reached, place, weight }, || RequestChange {
             requests: String::new(),
             differences: met.into_iter().map(|met| difference(met, &old, &new)).collect(),
             witness: Witness::of(&both.request, both.ports),
