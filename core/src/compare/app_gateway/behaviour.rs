@@ -16,7 +16,20 @@ use alloc::vec::Vec;
 /// A fact: its value, and where it stands in the document.
 pub(super) struct Fact {
     pub(super) value: String,
+    /// The part that holds it, where its name says more than the value. Names by themselves make no difference.
+    pub(super) held_by: Option<String>,
     pub(super) pointer: Option<String>,
+}
+
+impl Fact {
+    /// In the words of a report.
+    pub(super) fn words(&self) -> String {
+        match &self.held_by {
+            Some(part) if self.value.is_empty() => part.clone(),
+            Some(part) => format!("{part} at {}", self.value),
+            None => self.value.clone(),
+        }
+    }
 }
 
 /// Facts by what they tell.
@@ -60,7 +73,7 @@ impl<'a> Facts<'a> {
         let mut out = Behaviour::new();
         let rule = self.place(journey);
         let mut say = |what: &str, value: String, pointer: Option<String>| {
-            out.insert(what.to_string(), Fact { value, pointer: pointer.or_else(|| rule.clone()) });
+            out.insert(what.to_string(), Fact { value, held_by: None, pointer: pointer.or_else(|| rule.clone()) });
         };
         match &journey.ending {
             Ending::Refused { code: None, .. } => say("outcome", "is not answered".into(), None),
@@ -75,11 +88,14 @@ impl<'a> Facts<'a> {
                 let mut addresses: Vec<&str> = addresses.iter().map(|address| address.as_str()).collect();
                 addresses.order();
                 let scheme = if *is_https { "https" } else { "http" };
-                let pool = self.pointer("backendAddressPools", pool).map(|pool| format!("{pool}/properties/backendAddresses/0/ipAddress"));
-                say("addresses", addresses.join(", "), pool);
+                let pointer = self.pointer("backendAddressPools", pool).map(|pool| format!("{pool}/properties/backendAddresses/0/ipAddress"));
+                say("addresses", addresses.join(", "), pointer);
                 say("backend", format!("{scheme}, port {port}"), None);
                 say("upstream host", host.as_ref().map_or_else(|| "that of the address".to_string(), ToString::to_string), None);
                 say("upstream path", path.to_string(), None);
+                if let Some(fact) = out.get_mut("addresses") {
+                    fact.held_by = Some(pool.to_string());
+                }
             }
         }
         if let Some(taken) = &journey.taken {
@@ -91,7 +107,7 @@ impl<'a> Facts<'a> {
             }
             if let Some(policy) = &taken.policy {
                 let name = policy.rsplit('/').next().unwrap_or_default().to_string();
-                out.insert("firewall policy".into(), Fact { value: name, pointer: rule.clone() });
+                out.insert("firewall policy".into(), Fact { value: name, held_by: None, pointer: rule.clone() });
             }
             if matches!(journey.ending, Ending::Forwarded { .. })
                 && let Some(settings) = self.settings(journey)
@@ -177,7 +193,7 @@ fn leaves(path: &str, pointer: &str, node: &Node, out: &mut Behaviour) {
             // Ids differ by the gateway that they are of.
             let value =
                 node.as_str().filter(|text| text.starts_with("/subscriptions/")).map_or_else(|| to_json(node, false), |id| last(id).to_string());
-            out.insert(path.to_string(), Fact { value, pointer: Some(pointer.to_string()) });
+            out.insert(path.to_string(), Fact { value, held_by: None, pointer: Some(pointer.to_string()) });
         }
     }
 }

@@ -6,7 +6,7 @@
 //! What must not be here: how a request is routed.
 
 use super::AppGatewaySide;
-use super::behaviour::{Behaviour, Facts};
+use super::behaviour::{Behaviour, Fact, Facts};
 use super::classes::{hosts, paths};
 use crate::backend::appgw::route::{Journey, Request as Asked, Router};
 use crate::compare::requests::{Answer, Difference, RequestChange, RequestPlace, Requests, Witness, gravity, words};
@@ -152,8 +152,10 @@ impl Work<'_, '_> {
             // Where it ends otherwise, the rest follows from that.
             .filter(|what| !is_other || what.as_str() == "outcome")
             .filter_map(|what| {
-                let [before, after] = [old, new].map(|of| of.get(what).map(|fact| fact.value.clone()));
-                (before != after).then(|| Difference { what: what.clone(), before, after, before_from: from(0, what), after_from: from(1, what) })
+                let [before, after] = [old, new].map(|of| of.get(what));
+                let differ = before.map(|fact| &fact.value) != after.map(|fact| &fact.value);
+                let [before, after] = [before, after].map(|of| of.map(Fact::words));
+                differ.then(|| Difference { what: what.clone(), before, after, before_from: from(0, what), after_from: from(1, what) })
             })
             .collect();
         out.order_by_key(|of| gravity(&of.what));

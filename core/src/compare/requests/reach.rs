@@ -43,6 +43,15 @@ fn reach_within(gateway: &Gateway<'_>, name: &str, named: Option<Reaches<'_>>, d
     if all.is_empty() { service(cluster).to_string() } else { all.join(", ") }
 }
 
+/// What people call what a cluster reaches, where its addresses do not tell it: what the dialect makes of its name, or the name under which endpoints
+/// are asked for.
+pub(super) fn label(gateway: &Gateway<'_>, name: &str, called: Option<fn(&str) -> Option<String>>) -> Option<String> {
+    called.and_then(|called| called(name)).or_else(|| {
+        let cluster = &gateway.cluster(name)?.message;
+        cluster.eds_cluster_config.as_ref().map(|eds| eds.service_name.clone()).filter(|name| !name.is_empty())
+    })
+}
+
 /// The name under which endpoints are asked for.
 fn service(cluster: &Cluster) -> &str {
     let asked = cluster.eds_cluster_config.as_ref().map(|eds| eds.service_name.as_str());

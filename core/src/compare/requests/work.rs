@@ -75,6 +75,21 @@ impl<'w, 'a> Work<'w, 'a> {
         told
     }
 
+    /// The same in the words of a report: with what people call it, where it is known by its addresses. Names by themselves make no difference, so
+    /// that nothing is compared by these words.
+    fn told_reach(&mut self, side: usize, name: &str) -> String {
+        let reached = self.reach(side, name);
+        let (Some(gateway), Some(of)) = (self.gateways.get(side), self.sides.get(side)) else { return reached };
+        if self.options.reaches.get(side).is_some_and(Option::is_some) {
+            return reached;
+        }
+        let called = of.source.as_ref().map(|source| source.gateway.of().dialect().called);
+        match reach::label(gateway, name, called) {
+            Some(label) if label != reached && label != name => alloc::format!("{label} at {reached}"),
+            _ => reached,
+        }
+    }
+
     /// Whether two names are of clusters that do the same.
     pub(super) fn same_cluster(&self, before: &str, after: &str) -> bool {
         let [old, new] = self.gateways;
@@ -117,7 +132,7 @@ impl<'w, 'a> Work<'w, 'a> {
         let key = difference::key(&met, place.path.is_none());
         let weight =
             Weight { changes: met.iter().map(|of| difference::gravity(&of.what)).min().unwrap_or_default(), relevance: self.relevance(simulations) };
-        let (before, after) = (self.reached_by(0, &simulations[0]), self.reached_by(1, &simulations[1]));
+        let (before, after) = (self.told_reached_by(0, &simulations[0]), self.told_reached_by(1, &simulations[1]));
         let [old, new] = self.sides;
         let [first, second] = simulations;
         let is_forwarded = |simulation: &Simulation| simulation.outcome == Outcome::Forward && met.iter().any(|of| of.what == "outcome");
@@ -152,6 +167,12 @@ impl<'w, 'a> Work<'w, 'a> {
     pub(super) fn reached_by(&mut self, side: usize, simulation: &Simulation) -> String {
         let shares: Vec<(String, f64)> = simulation.clusters.iter().map(|of| (of.name.clone(), of.percent)).collect();
         reach::shares(shares.into_iter().map(|(name, percent)| (self.reach(side, &name), percent)))
+    }
+
+    /// The same in the words of a report.
+    pub(super) fn told_reached_by(&mut self, side: usize, simulation: &Simulation) -> String {
+        let shares: Vec<(String, f64)> = simulation.clusters.iter().map(|of| (of.name.clone(), of.percent)).collect();
+        reach::shares(shares.into_iter().map(|(name, percent)| (self.told_reach(side, &name), percent)))
     }
 
     pub(super) fn finish(self) -> Requests {
