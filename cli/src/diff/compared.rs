@@ -141,7 +141,9 @@ impl Differences {
         let uncompared = self.uncompared().sentences().into_iter().map(|sentence| plain(&sentence).into_owned());
         let names: Vec<&str> = self.misfits.iter().map(String::as_str).collect();
         let misfits = (!names.is_empty()).then(|| format!("Not compared: what does not fit Envoy's messages ({}).", plain(&some(&names))));
-        unread.into_iter().chain(misfits).chain(uncompared).collect()
+        let has_certificates = self.gateways.iter().any(|of| of.make == Make::AppGateway) && self.resources.iter().any(|of| of.kind == "Secret");
+        let certificates = has_certificates.then(|| "Not compared: what the certificates of the Application Gateway hold.".to_string());
+        unread.into_iter().chain(misfits).chain(certificates).chain(uncompared).collect()
     }
 
     /// What to say where nothing differs: this sentence, if all was compared.

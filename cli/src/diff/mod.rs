@@ -15,6 +15,7 @@ use crate::style::{Style, count};
 use crate::{Outcome, Unusable, input};
 use chancery_core::diagnostic::Severity;
 use chancery_core::envoy_config::Running;
+use chancery_core::text::series;
 use compared::{Differences, GatewayDifference, GatewayState, Make, at_once, compare};
 use loaded::{Loaded, running};
 use serde_json::{Map, Value, json};
@@ -34,9 +35,11 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (before, after) = at_once(|| Loaded::read(&args.before, deployment, alone), read_after);
     let (before, after) = (before?, after?);
     let kinds: BTreeSet<_> = before.kinds().into_iter().chain(after.kinds()).collect();
+    // Of these the second input has none any longer: what is referred to is missing, and not assumed.
+    let gone: Vec<String> = kinds.difference(&after.kinds()).map(|(_, kind)| kind.to_string()).collect();
     let (before, after) = (before.holding(&kinds, alone)?, after.holding(&kinds, alone)?);
     warn_of_gaps(&[&before, &after]);
-    warn_of_errors(&before, &after);
+    warn_of_errors(&before, &after, &gone);
     let differences = compare(&before, &after, !args.no_requests)?;
     show(&differences, None, args.format, style)?;
     let counts = match args.exit_code {
@@ -58,13 +61,17 @@ fn warn_of_gaps(all: &[&Loaded]) {
 }
 
 /// Says on standard error that the second input has errors that the first has not: what is refused replaces nothing that is stored already.
-fn warn_of_errors(before: &Loaded, after: &Loaded) {
+fn warn_of_errors(before: &Loaded, after: &Loaded, gone: &[String]) {
     let errors = |of: &Loaded| of.compilation().map_or(0, |of| of.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count());
     let (before, after) = (errors(before), errors(after));
     if after > before {
         let more = if before == 0 { count(after, "error") } else { count(after - before, "more error") };
+        let (why, check) = match gone.is_empty() {
+            true => (String::new(), "chancery check"),
+            false => (format!(" (the first has {}, and the second has none)", series(gone)), "chancery check --missing error"),
+        };
         message(&format!(
-            "the second input has {more}; `chancery check` shows them. Where a resource is refused, a cluster keeps the one that it has"
+            "the second input has {more}{why}; look at it with `{check}`. Where a resource is refused, a cluster keeps the one that it has"
         ));
     }
 }

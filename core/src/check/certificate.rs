@@ -28,6 +28,10 @@ struct Read {
     chain: Vec<der::Certificate>,
     /// A block that is none.
     unreadable: bool,
+    /// Private keys.
+    keys: usize,
+    /// All blocks.
+    blocks: usize,
 }
 
 pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
@@ -86,9 +90,11 @@ fn references(source: Option<&Sourced<CertificateSource>>) -> &[SecretReference]
 }
 
 fn certificates(text: &[u8]) -> Read {
-    let mut read = Read { chain: Vec::new(), unreadable: false };
+    let mut read = Read { chain: Vec::new(), unreadable: false, keys: 0, blocks: 0 };
     let mut rest = text;
     while let Ok(Some(block)) = pem::next(&mut rest) {
+        read.blocks += 1;
+        read.keys += usize::from(block.kind.ends_with("PRIVATE KEY"));
         if block.kind.ends_with("CERTIFICATE") {
             match der::certificate(&block.bytes) {
                 Some(certificate) => read.chain.push(certificate),
@@ -151,6 +157,12 @@ fn one(whole: &mut Whole<'_>, read: &Read, place: &Place, holder: Option<&Object
         let message = "a block of the PEM says that it is a certificate, but it cannot be read as X.509".into();
         whole.report(finding(&codes::UNREADABLE_CERTIFICATE, place, holder, message).help("Envoy refuses it; look at it with `openssl x509 -text`"));
     }
+    if read.chain.is_empty() && !read.unreadable && read.blocks > 0 {
+        let what = if read.keys > 0 { "a private key" } else { "something else" };
+        let message = format!("the PEM has no certificate, but {what}");
+        let help = if read.keys > 0 { "Envoy refuses it; are the certificate and the key swapped?" } else { "Envoy refuses it" };
+        whole.report(finding(&codes::UNREADABLE_CERTIFICATE, place, holder, message).help(help));
+    }
     for certificate in &read.chain {
         let name = called(certificate);
         let Some(at) = at else { continue };
@@ -179,16 +191,24 @@ fn one(whole: &mut Whole<'_>, read: &Read, place: &Place, holder: Option<&Object
 
 /// Whether a key is the certificate's.
 fn pair(whole: &mut Whole<'_>, leaf: Option<&der::Certificate>, key: &SecretReference, holders: &Holders<'_>) {
-    let Some(shown) = leaf.and_then(|leaf| leaf.key.as_ref()) else { return };
     let Some(text) = whole.side.key_material(key) else { return };
     let mut rest = &*text;
-    let mut private = None;
+    let (mut private, mut blocks, mut keys) = (None, 0, 0);
     while let Ok(Some(block)) = pem::next(&mut rest) {
+        blocks += 1;
         if block.kind.ends_with("PRIVATE KEY") {
+            keys += 1;
             private = der::public_half(&block.bytes);
             break;
         }
     }
+    if blocks > 0 && keys == 0 {
+        let message = "the PEM has no private key".into();
+        let finding = finding(&codes::CERTIFICATE_KEY_MISMATCH, &holders.place(key), holders.find(key), message);
+        whole.report(finding.help("Envoy refuses the pair; put the key here that the certificate was signed for"));
+        return;
+    }
+    let Some(shown) = leaf.and_then(|leaf| leaf.key.as_ref()) else { return };
     if private.is_some_and(|private| private.differs(shown)) {
         let message = format!("the private key does not belong to {}", leaf.map(called).unwrap_or_default());
         let finding = finding(&codes::CERTIFICATE_KEY_MISMATCH, &holders.place(key), holders.find(key), message);

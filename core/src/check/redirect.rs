@@ -1,11 +1,11 @@
-//! Redirects to https of hosts that no listener serves over TLS: clients end at nothing, or go in a circle.
+//! Redirects to https that lead nowhere: of hosts that no listener serves over TLS, and of requests that came over TLS.
 //!
 //! What must not be here: hosts that are not redirected (`exposure`).
 
 use super::exposure::{hosts, is_secure, wants_tls};
 use super::whole::{Whole, written};
 use crate::diagnostic::codes;
-use crate::ir::{FilterChain, Redirect, RouteAction, VirtualHost};
+use crate::ir::{FilterChain, Redirect, Route, RouteAction, VirtualHost};
 use crate::text::Str;
 use alloc::format;
 use alloc::vec::Vec;
@@ -25,6 +25,37 @@ fn covers(domains: &HashSet<Str>, name: &Str) -> bool {
 }
 
 pub(super) fn check(whole: &mut Whole<'_>) {
+    loops(whole);
+    unserved(whole);
+}
+
+/// Whether a route looks at how the client came, as what is in front of the gateway says.
+fn asks_for_scheme(route: &Route) -> bool {
+    route.matcher.headers.iter().any(|header| *header.value.name == *"x-forwarded-proto")
+}
+
+/// Redirects to themselves.
+fn loops(whole: &mut Whole<'_>) {
+    let mut found = Vec::new();
+    for host in whole.ir.listeners.iter().flat_map(|listener| &listener.chains).filter(|chain| is_secure(chain)).flat_map(hosts) {
+        let looping = host.routes.iter().find_map(|route| match &route.action {
+            RouteAction::Redirect(redirect) if is_upgrade(redirect) && redirect.path.is_none() && !asks_for_scheme(route) => written(&route.origins),
+            _ => None,
+        });
+        if let (Some(at), Some(domain)) = (looping, host.domains.first()) {
+            found.push((at, domain.value.clone()));
+        }
+    }
+    for (at, domain) in found {
+        let of = if *domain == *"*" { "every host".into() } else { format!("`{domain}`") };
+        let finding = whole.finding(&codes::REDIRECT_LOOP, Some(at), format!("requests for {of} that come over TLS are redirected to themselves"));
+        whole.report(
+            finding.help("let only requests in cleartext be redirected; in Emissary the Listener of TLS needs `securityModel: XFP` or `SECURE`"),
+        );
+    }
+}
+
+fn unserved(whole: &mut Whole<'_>) {
     let chains = || whole.ir.listeners.iter().flat_map(|listener| &listener.chains);
     let domains = |host: &VirtualHost| host.domains.iter().map(|domain| domain.value.clone()).collect::<Vec<_>>();
     // What is passed through still encrypted has no virtual hosts.

@@ -532,6 +532,12 @@ fn a_redirect_to_https_needs_a_listener_with_tls() {
     assert!(of("INSECURE", "Redirect"));
     assert!(!of("INSECURE", "Route"));
     assert!(!of("XFP", "Redirect"), "what is in front of the gateway may end TLS");
+    let over_tls = |model: &str| {
+        let https = GATEWAY.replacen("XFP", model, 1).replace("protocol: HTTP,", "protocol: HTTPS,");
+        let text = format!("{}{}", https.replace("Route", "Redirect").replace("requestPolicy", "tlsSecret: {name: t}, requestPolicy"), mapping("''"));
+        found_alone(&text).iter().any(|(code, _)| *code == "redirect-loop")
+    };
+    assert!(over_tls("INSECURE") && !over_tls("SECURE") && !over_tls("XFP"));
     let proxy = |tls: &str, rest: &str| {
         let spec = format!("spec: {{virtualhost: {{fqdn: a.example.com{tls}}}, {rest}}}");
         found_alone(&format!("apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p}}\n{spec}\n"))

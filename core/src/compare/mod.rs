@@ -7,6 +7,7 @@
 //! What must not be here: reading and rendering.
 
 mod app_gateway;
+mod certificates;
 mod fields;
 mod issued;
 mod order;
@@ -187,7 +188,9 @@ pub fn compare_written(before: &Written<'_>, after: &Written<'_>) -> Vec<Change>
 #[must_use]
 pub fn compare_envoy(before: &Side<'_>, after: &Side<'_>) -> EnvoyChanges {
     if before.source.is_some() && after.source.is_some() {
-        return EnvoyChanges { changes: parts::compare(before, after), ..EnvoyChanges::default() };
+        let mut changes = parts::compare(before, after);
+        changes.extend(before.source.iter().zip(&after.source).flat_map(|(before, after)| certificates::compare(before, after)));
+        return EnvoyChanges { changes, ..EnvoyChanges::default() };
     }
     let ([mut old, mut new], endpoints) = settled::both(before.config, after.config);
     let issued = match (&before.source, &after.source) {

@@ -151,6 +151,7 @@ codes! {
     UNVERIFIED_UPSTREAM = "unverified-upstream", Notice, "TLS to an upstream whose certificate is not verified";
     MISSING_REDIRECT = "missing-redirect", Notice, "a host is served over TLS and also in cleartext";
     UNSERVED_REDIRECT = "unserved-redirect", Warning, "a redirect to https:// where nothing serves TLS";
+    REDIRECT_LOOP = "redirect-loop", Warning, "requests over TLS are redirected to themselves";
     OLD_TLS = "old-tls", Notice, "a TLS version that is no longer secure";
     TLS_VERSIONS_CROSSED = "tls-versions-crossed", Warning, "the lowest TLS version is above the highest";
     OPEN_CORS = "open-cors", Warning, "credentials are allowed for every origin";

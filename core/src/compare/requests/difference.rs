@@ -2,11 +2,14 @@
 //!
 //! What must not be here: finding it out.
 
+use super::paths::Pattern;
 use crate::backend::envoy::v3::pb;
 use crate::simulate::{Outcome, Simulation};
 use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use pb::route::{Route, VirtualHost};
 
 /// Something that differs for a request.
@@ -25,6 +28,8 @@ pub(super) struct FieldDifference {
 #[derive(Clone, Default)]
 pub(super) struct Scene<'a> {
     pub(super) hosts: [Option<(&'a VirtualHost, String)>; 2],
+    /// Their routes by what they want of paths.
+    pub(super) by_path: [BTreeMap<Pattern<'a>, Vec<usize>>; 2],
 }
 
 impl<'a> Scene<'a> {

@@ -51,7 +51,10 @@ const MOST_OF_ONE: usize = 64;
 
 /// Compares the requests that come to two virtual hosts. `domains` are the hosts of the requests in words, `both` is one to take others after.
 pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_, 'a>>; 2], domains: &[String], both: &Both) {
-    let scene = Scene { hosts: hosts.map(|host| host.and_then(|host| Some((host.table.config.virtual_hosts.get(host.index)?, host.pointer())))) };
+    let mut scene = Scene {
+        hosts: hosts.map(|host| host.and_then(|host| Some((host.table.config.virtual_hosts.get(host.index)?, host.pointer())))),
+        ..Scene::default()
+    };
     let empty: &[Route] = &[];
     let [old, new] = hosts.map(|host| host.map_or(empty, |host| host.routes()));
     let same = Same::of(old, new, &work.changed);
@@ -68,6 +71,11 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_,
     }
     if differ.is_empty() {
         return;
+    }
+    for (by_path, routes) in scene.by_path.iter_mut().zip([old, new]) {
+        for (at, of) in routes.iter().enumerate().filter_map(|(at, route)| Some((at, route.r#match.as_ref()?))) {
+            by_path.entry(Pattern::of(of)).or_default().push(at);
+        }
     }
     let mut tried: HashMap<Vec<ChosenRoutes>, usize> = HashMap::default();
     for path in paths(&all, &differ, work) {
@@ -160,9 +168,8 @@ pub(super) fn witnesses(work: &mut Work<'_, '_>, table: &Table<'_>, like: &Both,
             let choices = conditions::choices(&[of], work).into_iter().take(MOST_OF_ROUTE);
             let requests = choices.map(|choice| Both { request: request(&both, &path, &choice).request, ports: both.ports }).collect();
             let [port_before, port_after] = like.ports;
-            let is_scheme = |words: &String| words.starts_with("header x-forwarded-proto http");
             let (path, mut conditions) = (Some(Pattern::of(of).words()), conditions::words(of));
-            conditions.retain(|words| !is_scheme(words));
+            let _ = place::scheme_among(&mut conditions);
             out.push(RouteWitness {
                 pointer: format!("{}/virtual_hosts/{index}/routes/{at}", table.pointer),
                 place: RequestPlace {

@@ -7,6 +7,7 @@ use super::difference::{Scene, pointer};
 use super::paths::Pattern;
 use super::report::RequestPlace;
 use super::work::Both;
+use crate::backend::envoy::v3::pb::route::RouteMatch;
 use crate::simulate::{Request, Simulation};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -25,16 +26,54 @@ pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domai
     // All of a host that only one side has changes; of every other host, what has a route.
     let narrower = narrower.filter(|_| scene.hosts.iter().all(Option::is_some) || domains.iter().any(|domain| domain == "*"));
     let [before, after] = [&simulations[0], &simulations[1]].map(pointer);
+    let mut conditions = narrower.map(conditions::words).unwrap_or_default();
+    let scheme = scheme_among(&mut conditions);
+    conditions.extend(narrower.map(|narrower| others(scene, simulations, narrower)).unwrap_or_default());
     RequestPlace {
-        scheme: None,
+        scheme,
         hosts: narrower.map(conditions::domains).filter(|own| !own.is_empty()).unwrap_or_else(|| domains.to_vec()),
         path: Some(narrower.map_or_else(|| "/*".to_owned(), |of| Pattern::of(of).words())),
-        conditions: narrower.map(conditions::words).unwrap_or_default(),
+        conditions,
         port_before: both.ports[0],
         port_after: both.ports[1],
         before,
         after,
     }
+}
+
+/// Takes out of conditions what an `x-forwarded-proto` says of the scheme: Envoy writes it of the connection itself.
+pub(super) fn scheme_among(conditions: &mut Vec<String>) -> Option<String> {
+    let at = conditions.iter().position(|words| matches!(words.as_str(), "header x-forwarded-proto https" | "header x-forwarded-proto http"))?;
+    conditions.remove(at).rsplit(' ').next().map(ToOwned::to_owned)
+}
+
+/// At most this many routes are named whose requests are others.
+const MOST_OTHERS: usize = 2;
+
+/// The requests with the same path that a request does not stand for: those of routes with conditions of their own, which are tried before the one that
+/// takes it.
+fn others(scene: &Scene<'_>, simulations: &[Simulation; 2], narrower: &RouteMatch) -> Vec<String> {
+    let (own, domains) = (conditions::words(narrower), conditions::domains(narrower));
+    let mut out: Vec<String> = Vec::new();
+    for ((host, by_path), simulation) in scene.hosts.iter().zip(&scene.by_path).zip(simulations) {
+        let Some((host, _)) = host else { continue };
+        let end = simulation.route.as_ref().map_or(usize::MAX, |taken| taken.index);
+        let same_path = by_path.get(&Pattern::of(narrower)).into_iter().flatten().take_while(|at| **at < end);
+        for of in same_path.filter_map(|at| host.routes.get(*at)?.r#match.as_ref()) {
+            let mut more = conditions::words(of);
+            more.retain(|words| !own.contains(words));
+            let _ = scheme_among(&mut more);
+            let words = format!("other than {}", more.join(" and "));
+            if !more.is_empty() && conditions::domains(of) == domains && !out.contains(&words) {
+                out.push(words);
+            }
+        }
+    }
+    if let Some(rest) = out.len().checked_sub(MOST_OTHERS).filter(|rest| *rest > 0) {
+        out.truncate(MOST_OTHERS);
+        out.push(format!("other than {rest} more routes"));
+    }
+    out
 }
 
 /// Requests of a whole listener, filter chain, table or virtual host.

@@ -172,6 +172,25 @@ pub(super) fn all(ir: &Ir) -> BTreeMap<String, (SecretContent<'_>, Vec<Origin>)>
     all
 }
 
+/// All parts of Secrets and ConfigMaps that listeners and clusters are given, however they get them, with the origins of those that ask.
+pub fn references(ir: &Ir) -> BTreeMap<&SecretReference, Vec<Origin>> {
+    let downstream = ir.listeners.iter().flat_map(|listener| &listener.chains).filter_map(|chain| chain.tls.as_ref());
+    let upstream = ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters).filter_map(|cluster| cluster.tls.as_ref());
+    let certificates =
+        downstream.clone().flat_map(|tls| &tls.certificates).chain(upstream.clone().flat_map(|tls| &tls.certificates)).chain(&ir.certificates);
+    let validations = downstream.filter_map(|tls| tls.validation.as_ref()).chain(upstream.filter_map(|tls| tls.validation.as_ref()));
+    let certificates = certificates.flat_map(|of| [(of.chain.as_ref(), of.origin), (of.key.as_ref(), of.origin)]);
+    let validations = validations.flat_map(|of| [(of.trusted_ca.as_ref(), of.origin), (of.crl.as_ref(), of.origin)]);
+    let mut all: BTreeMap<&SecretReference, Vec<Origin>> = BTreeMap::new();
+    for (source, origin) in certificates.chain(validations) {
+        for reference in value(source).map(parts).unwrap_or_default() {
+            let origins = all.entry(reference).or_default();
+            origins.extend(origin.filter(|origin| !origins.contains(origin)));
+        }
+    }
+    all
+}
+
 /// Whether the host gives all that listeners and clusters ask for.
 pub(super) fn all_given(ir: &Ir, cx: &Context<'_>) -> bool {
     all(ir).values().all(|(held, _)| cx.gives(held))
