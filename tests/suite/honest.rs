@@ -346,3 +346,23 @@ spec:
         }
     }
 }
+
+#[test]
+fn requests_that_another_route_of_the_path_takes_are_excluded_in_words() {
+    let [before, after] =
+        ["", ", method: POST"].map(|more| SHOP.replace("prefix: /,", "prefix: /cart/,").replace("service: web", &format!("service: web{more}")));
+    for texts in [[&before, &after], [&after, &before]] {
+        let found = compared_texts("ambassador", texts.map(String::as_str));
+        let change = found.changes.iter().find(|change| change.requests.contains("/cart/*")).expect("a change");
+        assert!(change.requests.contains("/cart/*, other than method POST"), "{change:#?}");
+    }
+}
+
+#[test]
+fn the_scheme_is_a_part_of_the_url_and_no_header() {
+    let found = compared_texts("ambassador", [SHOP, &SHOP.replace("service: web", "service: other")]);
+    assert!(!found.changes.is_empty());
+    for change in &found.changes {
+        assert!(!change.requests.contains("x-forwarded-proto"), "{change:#?}");
+    }
+}

@@ -115,7 +115,7 @@ pub(super) fn nearest_names(compilation: &mut Compilation) {
     }
 }
 
-/// Where a Secret is not found, tells of one that is there and cannot be used, or of one of that name in another namespace.
+/// Where a Secret is not found, reports one that is there and cannot be used, one of that name in another namespace, or one of nearly that name.
 pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
     if !compilation.all_diagnostics().any(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
         return;
@@ -142,11 +142,18 @@ pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
                 };
                 (secret, "this Secret", help.to_string())
             }),
-            Err(_) => secrets.get(&reference.key.name).map(|secret| {
-                let namespace = secret.key.namespace.as_deref().unwrap_or_default();
-                let help = format!("one exists in the namespace {namespace}: add the namespace where the field allows it, or copy the Secret");
-                (*secret, "the Secret of another namespace", help)
-            }),
+            Err(_) => secrets.get(&reference.key.name).map_or_else(
+                || {
+                    let beside = secrets.values().filter(|secret| secret.key.namespace == reference.key.namespace);
+                    let near = nearest(&reference.key.name, beside.map(|secret| secret.key.name.as_str()))?;
+                    Some((*secrets.get(&Str::from(near))?, "this Secret", format!("did you mean `{near}`?")))
+                },
+                |secret| {
+                    let namespace = secret.key.namespace.as_deref().unwrap_or_default();
+                    let help = format!("one exists in the namespace {namespace}: add the namespace where the field allows it, or copy the Secret");
+                    Some((*secret, "the Secret of another namespace", help))
+                },
+            ),
         };
         if let Some((secret, what, help)) = said {
             found.insert(at, (crate::dialect::kubernetes::at_name(secret), what, help));
