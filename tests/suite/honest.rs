@@ -9,7 +9,7 @@
 
 use crate::{envoy as corpus, examples, missing};
 use chancery_core::backend::envoy::{self, v3, v3::pb};
-use chancery_core::compare::{RequestChange, RequestOptions, RequestPlace, Requests, Side, SideSource, requests};
+use chancery_core::compare::{RequestChange, RequestOptions, RequestPlace, Requests, Side, SideSource, compare_envoy, requests};
 use chancery_core::compilation::Options;
 use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::resource::Inputs;
@@ -281,8 +281,8 @@ spec: {{hostname: pay.example.com, prefix: /pay/, service: pay{condition}}}
     )
 }
 
-/// How requests change from one text to another; what is not in them is assumed.
-fn compared_texts(dialect: &str, texts: [&str; 2]) -> Requests {
+/// What differs between two texts; what is not in them is assumed.
+fn compared_texts<T>(dialect: &str, texts: [&str; 2], compare: impl Fn(&Side<'_>, &Side<'_>) -> T) -> T {
     let [before, after] = texts.map(|text| missing::of(dialect, text, "missing=auto"));
     let gateways = [&before, &after].map(|work| work.compilation.gateways().next().expect("a gateway"));
     let configs = gateways.map(|gateway| EnvoyConfig::of(gateway.ir));
@@ -290,13 +290,35 @@ fn compared_texts(dialect: &str, texts: [&str; 2]) -> Requests {
     let positions = [before.compilation.positions(), after.compilation.positions()];
     let side =
         |at: usize| Side { config: &configs[at], source: Some(SideSource { gateway: gateways[at], positions: &positions[at], map: &maps[at] }) };
-    requests(&side(0), &side(1), &RequestOptions::default())
+    compare(&side(0), &side(1))
+}
+
+/// How requests change from one text to another.
+fn requests_of(dialect: &str, texts: [&str; 2]) -> Requests {
+    compared_texts(dialect, texts, |before, after| requests(before, after, &RequestOptions::default()))
+}
+
+#[test]
+fn a_key_that_is_replaced_is_reported_and_not_shown() {
+    let secret = |key: &str| {
+        let host = pay("pay.example.com", "");
+        format!(
+            "{SHOP}{host}---\napiVersion: v1\nkind: Secret\nmetadata: {{name: pay-tls}}\ntype: kubernetes.io/tls\nstringData: {{tls.crt: public, tls.key: {key}}}\n"
+        )
+    };
+    let texts = ["hunter2", "hunter3"].map(secret);
+    let found = compared_texts("ambassador", [&texts[0], &texts[1]], compare_envoy).changes;
+    let [change] = &found[..] else { panic!("{found:#?}") };
+    assert_eq!((change.kind.as_str(), change.name.as_str()), ("secret", "default/pay-tls"));
+    assert!(change.fields.iter().map(|field| field.path.as_str()).eq(["tls.key"]) && !change.before.is_empty(), "{change:#?}");
+    assert!(!format!("{found:?}").contains("hunter"));
+    assert!(compared_texts("ambassador", [&texts[0], &texts[0]], compare_envoy).changes.is_empty());
 }
 
 #[test]
 fn a_new_listener_is_reported_by_what_somebody_wrote_for_it() {
     for (host, condition) in [("pay.example.com", ""), ("'*.example.com'", ""), ("pay.example.com", ", headers: {x-tenant: a}")] {
-        let found = compared_texts("ambassador", [SHOP, &format!("{SHOP}{}", pay(host, condition))]);
+        let found = requests_of("ambassador", [SHOP, &format!("{SHOP}{}", pay(host, condition))]);
         let first = &found.changes[0];
         assert!(first.requests.starts_with("https://pay.example.com/pay/*"), "{host}: {first:#?}");
         assert_eq!((first.before.told.as_str(), first.after.told.as_str()), ("finds no listener", "goes to pay:80"));
@@ -327,7 +349,7 @@ spec:
     };
     let [plain, encrypted] = [proxy(""), proxy(", tls: {secretName: cert}")];
     for (texts, side) in [([plain.as_str(), encrypted.as_str()], 1), ([encrypted.as_str(), plain.as_str()], 0)] {
-        let found = compared_texts("contour", texts);
+        let found = requests_of("contour", texts);
         let words = |change: &RequestChange| {
             let outcome = change.differences.iter().find(|of| of.what == "outcome").expect("the outcome");
             [&outcome.before, &outcome.after].map(|words| words.clone().expect("words"))
@@ -352,7 +374,7 @@ fn requests_that_another_route_of_the_path_takes_are_excluded_in_words() {
     let [before, after] =
         ["", ", method: POST"].map(|more| SHOP.replace("prefix: /,", "prefix: /cart/,").replace("service: web", &format!("service: web{more}")));
     for texts in [[&before, &after], [&after, &before]] {
-        let found = compared_texts("ambassador", texts.map(String::as_str));
+        let found = requests_of("ambassador", texts.map(String::as_str));
         let change = found.changes.iter().find(|change| change.requests.contains("/cart/*")).expect("a change");
         assert!(change.requests.contains("/cart/*, other than method POST"), "{change:#?}");
     }
@@ -360,7 +382,7 @@ fn requests_that_another_route_of_the_path_takes_are_excluded_in_words() {
 
 #[test]
 fn the_scheme_is_a_part_of_the_url_and_no_header() {
-    let found = compared_texts("ambassador", [SHOP, &SHOP.replace("service: web", "service: other")]);
+    let found = requests_of("ambassador", [SHOP, &SHOP.replace("service: web", "service: other")]);
     assert!(!found.changes.is_empty());
     for change in &found.changes {
         assert!(!change.requests.contains("x-forwarded-proto"), "{change:#?}");

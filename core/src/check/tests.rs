@@ -171,7 +171,7 @@ fn a_secret_in_another_namespace_is_named_where_one_is_missing() {
     assert!(help.starts_with("one exists in the namespace certs"), "{help}");
     assert!(matches!(&helps(text.into())[..], [(0, help)] if !help.contains("certs")));
     let misspelt = secret.replace("name: cert, namespace: certs", "name: cret, namespace: shop");
-    assert_eq!(helps(format!("{text}{misspelt}")), [(1, "did you mean `cret`?".to_owned())]);
+    assert_eq!(helps(format!("{text}{misspelt}")), [(1, "did you mean `cret`?".into())]);
 }
 
 #[test]
