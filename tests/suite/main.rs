@@ -17,6 +17,7 @@ mod order;
 mod provenance;
 mod redaction;
 mod replay;
+mod reported;
 mod side_by_side;
 mod silence;
 mod snapshot;
