@@ -38,8 +38,12 @@ fn asks_for_scheme(route: &Route) -> bool {
 fn loops(whole: &mut Whole<'_>) {
     let mut found = Vec::new();
     for host in whole.ir.listeners.iter().flat_map(|listener| &listener.chains).filter(|chain| is_secure(chain)).flat_map(hosts) {
+        // Where a route asks how the client came, only the others are redirected.
+        if host.routes.iter().any(|route| asks_for_scheme(route)) {
+            continue;
+        }
         let looping = host.routes.iter().find_map(|route| match &route.action {
-            RouteAction::Redirect(redirect) if is_upgrade(redirect) && redirect.path.is_none() && !asks_for_scheme(route) => written(&route.origins),
+            RouteAction::Redirect(redirect) if is_upgrade(redirect) && redirect.path.is_none() => written(&route.origins),
             _ => None,
         });
         if let (Some(at), Some(domain)) = (looping, host.domains.first()) {

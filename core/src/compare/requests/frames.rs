@@ -65,17 +65,20 @@ pub(super) fn show(work: &mut Work<'_, '_>, frame: Frame<'_>, place: RequestPlac
             pointers: [Some(format!("{}{}", pointers[0], of.pointer)), Some(format!("{}{}", pointers[1], of.pointer))],
         })
         .collect();
-    // Clusters that filters and mirrors use, under the same name, and which are others now.
-    let mut used = BTreeSet::new();
-    if !work.changed.is_empty() {
-        names_in(after, without, &mut |name| {
-            if work.changed.contains(name) {
-                used.insert(name.to_string());
-            }
-        });
-    }
-    for name in used {
-        let (first, second) = (work.reach(0, &name), work.reach(1, &name));
+    // Clusters that filters and mirrors of both sides use, under the same name, and which are others now.
+    let changed = |message: &dyn AnyMessage| {
+        let mut used = BTreeSet::new();
+        if !work.changed.is_empty() {
+            names_in(message, without, &mut |name| {
+                if work.changed.contains(name) {
+                    used.insert(name.to_string());
+                }
+            });
+        }
+        used
+    };
+    for name in changed(before).intersection(&changed(after)) {
+        let (first, second) = (work.reach(0, name), work.reach(1, name));
         met.push(FieldDifference {
             what: format!("{what}: cluster {name}"),
             before: Some(first),

@@ -253,7 +253,12 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
         if alike() {
             continue;
         }
-        if is_tls(old.chain) != is_tls(new.chain) || old.table.is_none() || new.table.is_none() {
+        if is_tls(old.chain) != is_tls(new.chain) {
+            // One closes the connection.
+            one_sided(work, pair, &ends, &links, &blank, &mut owners);
+            continue;
+        }
+        if old.table.is_none() || new.table.is_none() {
             one_sided(work, pair, &ends, &links, &blank, &mut owners);
         }
         if is_tls(old.chain) != link.tls && is_tls(new.chain) != link.tls && old.table.is_some() && new.table.is_some() {
@@ -350,7 +355,7 @@ fn one_sided<'a>(
                     owners.insert(owner);
                 }
                 // Another route's witness.
-                (_, Some(_)) if !owners.is_empty() => {}
+                (_, Some(_)) if route.is_some() || !owners.is_empty() => {}
                 _ => {
                     let relevance = work.relevance(&simulations);
                     if best.as_ref().is_none_or(|(known, ..)| *known < relevance) {
@@ -365,9 +370,10 @@ fn one_sided<'a>(
     }
     let Some((_, both, simulations)) = best else { return };
     let [port_before, port_after] = both.ports;
-    // Without a listener, the names do not matter.
-    let names = || links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != UNKNOWN_HOST).collect();
-    let hosts = if has == [true; 2] { names() } else { Vec::new() };
+    // Without a listener, the names do not matter, unless they lead to a filter chain of their own.
+    let known = |link: &Link| link.sni.clone().filter(|name| name != UNKNOWN_HOST);
+    let hosts =
+        if has == [true; 2] || links.iter().all(|link| known(link).is_some()) { links.iter().filter_map(known).collect() } else { Vec::new() };
     // What else comes over the same connections, where some of it was reported.
     let conditions = if owners.is_empty() { Vec::new() } else { Vec::from(["other than above".to_owned()]) };
     let speaks_tls =
