@@ -4,9 +4,7 @@
 
 use super::{Change, ChangeKind, FieldChange, SideSource};
 use crate::backend::envoy::v3;
-use crate::diagnostic::time;
-use crate::dialect::kubernetes::{der, pem};
-use crate::explain::OriginView;
+use crate::explain::{OriginView, certificate_words};
 use crate::ir::{Holder, SecretPart, SecretReference};
 use crate::order::Gather as _;
 use crate::resource::{Origin, REDACTED};
@@ -14,7 +12,6 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use sha1::{Digest as _, Sha1};
 
 /// A change for each Secret or ConfigMap.
 pub(super) fn compare(before: &SideSource<'_>, after: &SideSource<'_>) -> Vec<Change> {
@@ -47,27 +44,8 @@ pub(super) fn compare(before: &SideSource<'_>, after: &SideSource<'_>) -> Vec<Ch
     changes.into_values().collect()
 }
 
-/// So many bytes of a fingerprint tell two certificates apart.
-const FINGERPRINT: usize = 4;
-
 /// What may be told of a content: of certificates, for whom and until when they are.
 fn words(reference: &SecretReference, content: &[u8]) -> String {
-    if reference.part == SecretPart::PrivateKey {
-        return REDACTED.into();
-    }
-    let mut rest = content;
-    let mut all = Vec::new();
-    while let Ok(Some(block)) = pem::next(&mut rest) {
-        if block.kind.ends_with("CERTIFICATE") {
-            all.extend(der::certificate(&block.bytes).map(|certificate| (certificate, Sha1::digest(&block.bytes))));
-        }
-    }
-    let Some((first, fingerprint)) = all.first() else { return REDACTED.into() };
-    let fingerprint: Vec<String> = fingerprint.iter().take(FINGERPRINT).map(|byte| format!("{byte:02X}")).collect();
-    let names: Vec<&str> =
-        first.dns_names.iter().map(String::as_str).chain(first.common_name.as_deref()).filter(|name| !name.is_empty()).take(1).collect();
-    let for_whom = names.first().map(|name| format!(" for {name}")).unwrap_or_default();
-    let until = first.not_after.map(|end| format!(", until {}", time::date(end))).unwrap_or_default();
-    let more = if all.len() > 1 { format!(", and {} more", all.len() - 1) } else { String::new() };
-    format!("certificate{for_whom}{until}, SHA-1 {}...{more}", fingerprint.join(":"))
+    let of_certificates = if reference.part == SecretPart::PrivateKey { None } else { certificate_words(content) };
+    of_certificates.unwrap_or_else(|| REDACTED.into())
 }

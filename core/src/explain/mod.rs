@@ -9,6 +9,7 @@
 mod app_gateway;
 mod asking;
 mod assist;
+mod certificate;
 mod dump;
 mod finding;
 mod graph;
@@ -40,6 +41,7 @@ pub use app_gateway::{
 };
 pub use asking::asking;
 pub use assist::{Completion, Completions, Hover, completions, hover};
+pub use certificate::certificate_words;
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
 pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings, in_plain_words, not_utf8};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
