@@ -199,6 +199,9 @@ fn end<'t, 'a>(work: &Work<'t, 'a>, side: usize, bound: Option<Bound<'a>>, reque
     Some((index, End { pointer, chain, manager, table }))
 }
 
+/// Whether a connection is in cleartext, whether no filter chain takes it, and which do on both sides.
+type TakenBy = (bool, bool, [Option<usize>; 2]);
+
 fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
     let ports = pair.map(|bound| bound.map(|(_, port)| port));
     let blank = |link: &Link| Both {
@@ -227,7 +230,7 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
         }
     }
     // Connections by the chains that take them on both sides; those that none takes are the last.
-    let mut by_chains: BTreeMap<(bool, bool, [Option<usize>; 2]), Vec<Link>> = BTreeMap::new();
+    let mut by_chains: BTreeMap<TakenBy, Vec<Link>> = BTreeMap::new();
     for link in links(pair, work) {
         let request = blank(&link).request;
         let chains = [0, 1].map(|side| end(work, side, pair[side], &request).map(|(index, _)| index));
