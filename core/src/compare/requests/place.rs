@@ -49,6 +49,8 @@ pub(super) fn scheme_among(conditions: &mut Vec<String>) -> Option<String> {
 
 /// At most this many routes are named whose requests are others.
 const MOST_OTHERS: usize = 2;
+/// At most this many routes of a path are looked at on each side.
+const MOST_OF_PATH: usize = 100;
 
 /// The requests with the same path that a request does not stand for: those of routes with conditions of their own, which are tried before the one that
 /// takes it.
@@ -58,7 +60,7 @@ fn others(scene: &Scene<'_>, simulations: &[Simulation; 2], narrower: &RouteMatc
     for ((host, by_path), simulation) in scene.hosts.iter().zip(&scene.by_path).zip(simulations) {
         let Some((host, _)) = host else { continue };
         let end = simulation.route.as_ref().map_or(usize::MAX, |taken| taken.index);
-        let same_path = by_path.get(&Pattern::of(narrower)).into_iter().flatten().take_while(|at| **at < end);
+        let same_path = by_path.get(&Pattern::of(narrower)).into_iter().flatten().take_while(|at| **at < end).take(MOST_OF_PATH);
         for of in same_path.filter_map(|at| host.routes.get(*at)?.r#match.as_ref()) {
             let mut more = conditions::words(of);
             more.retain(|words| !own.contains(words));
@@ -69,9 +71,9 @@ fn others(scene: &Scene<'_>, simulations: &[Simulation; 2], narrower: &RouteMatc
             }
         }
     }
-    if let Some(rest) = out.len().checked_sub(MOST_OTHERS).filter(|rest| *rest > 0) {
+    if out.len() > MOST_OTHERS {
         out.truncate(MOST_OTHERS);
-        out.push(format!("other than {rest} more routes"));
+        out.push("other than what further routes take".to_owned());
     }
     out
 }
