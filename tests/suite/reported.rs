@@ -78,6 +78,9 @@ fn a_key_that_is_replaced_is_reported_and_not_shown() {
     assert!(change.fields.iter().map(|field| field.path.as_str()).eq(["tls.key"]) && !change.before.is_empty(), "{change:#?}");
     assert!(!format!("{found:?}").contains("hunter"));
     assert!(compared_texts("ambassador", [&texts[0], &texts[0]], compare_envoy).changes.is_empty());
+    let requests = requests_of("ambassador", [&texts[0], &texts[1]]);
+    assert!(!requests.complete && requests.limits.iter().any(|limit| limit.starts_with("Certificates or keys differ")), "{requests:#?}");
+    assert!(requests_of("ambassador", [&texts[0], &texts[0]]).complete);
 }
 
 #[test]

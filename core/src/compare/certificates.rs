@@ -14,7 +14,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// A change for each Secret or ConfigMap.
-pub(super) fn compare(before: &SideSource<'_>, after: &SideSource<'_>) -> Vec<Change> {
+pub(in crate::compare) fn compare(before: &SideSource<'_>, after: &SideSource<'_>) -> Vec<Change> {
     let [old, new] = [before, after].map(|side| v3::references(side.gateway.ir));
     let mut changes: BTreeMap<(Holder, String), Change> = BTreeMap::new();
     for (reference, asked_before) in &old {

@@ -316,7 +316,8 @@ fn one_sided<'a>(
 ) {
     let has = pair.map(|bound| bound.is_some());
     let mut tried = 0;
-    let mut best: Option<(Relevance, Both, [Simulation; 2])> = None;
+    // Of what nobody wrote, and of what somebody wrote though no route's own witness showed it.
+    let mut best: [Option<(Relevance, Both, [Simulation; 2])>; 2] = [None, None];
     let report = |work: &mut Work<'_, 'a>, place: RequestPlace, both: &Both, simulations: &[Simulation; 2], owner: &str| {
         let mut met = behaviour::compare(work, &Scene::default(), simulations);
         for of in met.iter_mut().filter(|of| of.what == "outcome") {
@@ -357,12 +358,11 @@ fn one_sided<'a>(
                     report(work, route.place.clone(), both, &simulations, if is_own { &owner } else { "others" });
                     owners.insert(owner);
                 }
-                // Another route's witness.
-                (_, Some(_)) if route.is_some() || !owners.is_empty() => {}
-                _ => {
+                (_, owner) => {
                     let relevance = work.relevance(&simulations);
+                    let best = &mut best[usize::from(owner.is_some())];
                     if best.as_ref().is_none_or(|(known, ..)| *known < relevance) {
-                        best = Some((relevance, both.clone(), simulations));
+                        *best = Some((relevance, both.clone(), simulations));
                     }
                 }
             }
@@ -371,7 +371,8 @@ fn one_sided<'a>(
     if tried > MOST_WITNESSES {
         work.cut(format!("Of connections that only one side takes, the first {MOST_WITNESSES} routes were tried."));
     }
-    let Some((_, both, simulations)) = best else { return };
+    let [unwritten, written] = best;
+    let Some((_, both, simulations)) = unwritten.or_else(|| written.filter(|_| owners.is_empty())) else { return };
     let [port_before, port_after] = both.ports;
     // Without a listener, the names do not matter, unless they lead to a filter chain of their own.
     let known = |link: &Link| link.sni.clone().filter(|name| name != UNKNOWN_HOST);
