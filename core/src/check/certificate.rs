@@ -28,27 +28,22 @@ struct Read {
     chain: Vec<der::Certificate>,
     /// A block that is none.
     unreadable: bool,
-    /// Private keys.
-    keys: usize,
-    /// All blocks.
-    blocks: usize,
+    /// Private keys, each with its public half where that is written.
+    keys: Vec<Option<der::PublicKey>>,
+    /// There is no block at all.
+    is_empty: bool,
 }
 
 pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
     let ir = whole.ir;
     let mut pairs: BTreeMap<&SecretReference, BTreeSet<&SecretReference>> = BTreeMap::new();
     let mut authorities: BTreeSet<&SecretReference> = BTreeSet::new();
-    let downstream = ir.listeners.iter().flat_map(|listener| &listener.chains).filter_map(|chain| chain.tls.as_ref());
-    let upstream = ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters).filter_map(|cluster| cluster.tls.as_ref());
-    let shown =
-        downstream.clone().flat_map(|tls| &tls.certificates).chain(upstream.clone().flat_map(|tls| &tls.certificates)).chain(&ir.certificates);
-    for certificate in shown {
+    for certificate in ir.shown_certificates() {
         for chain in references(certificate.chain.as_ref()) {
             pairs.entry(chain).or_default().extend(references(certificate.key.as_ref()));
         }
     }
-    let validations = downstream.filter_map(|tls| tls.validation.as_ref()).chain(upstream.filter_map(|tls| tls.validation.as_ref()));
-    authorities.extend(validations.flat_map(|validation| references(validation.trusted_ca.as_ref())));
+    authorities.extend(ir.validations().flat_map(|validation| references(validation.trusted_ca.as_ref())));
     if pairs.is_empty() && authorities.is_empty() {
         return;
     }
@@ -58,7 +53,7 @@ pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
         if !read.contains_key(reference)
             && let Some(found) = whole.side.key_material(reference)
         {
-            read.insert(reference, certificates(&found));
+            read.insert(reference, read_pem(&found));
         }
     }
     for (reference, found) in &read {
@@ -82,19 +77,17 @@ pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
 
 /// The Secrets and ConfigMaps that a source names.
 fn references(source: Option<&Sourced<CertificateSource>>) -> &[SecretReference] {
-    match source.map(|source| &source.value) {
-        Some(CertificateSource::Secret(reference)) => core::slice::from_ref(reference),
-        Some(CertificateSource::Several(all)) => all,
-        Some(CertificateSource::File(_)) | None => &[],
-    }
+    source.map(|source| source.value.references()).unwrap_or_default()
 }
 
-fn certificates(text: &[u8]) -> Read {
-    let mut read = Read { chain: Vec::new(), unreadable: false, keys: 0, blocks: 0 };
+fn read_pem(text: &[u8]) -> Read {
+    let mut read = Read { chain: Vec::new(), unreadable: false, keys: Vec::new(), is_empty: true };
     let mut rest = text;
     while let Ok(Some(block)) = pem::next(&mut rest) {
-        read.blocks += 1;
-        read.keys += usize::from(block.kind.ends_with("PRIVATE KEY"));
+        read.is_empty = false;
+        if block.kind.ends_with("PRIVATE KEY") {
+            read.keys.push(der::public_half(&block.bytes));
+        }
         if block.kind.ends_with("CERTIFICATE") {
             match der::certificate(&block.bytes) {
                 Some(certificate) => read.chain.push(certificate),
@@ -157,10 +150,12 @@ fn one(whole: &mut Whole<'_>, read: &Read, place: &Place, holder: Option<&Object
         let message = "a block of the PEM says that it is a certificate, but it cannot be read as X.509".into();
         whole.report(finding(&codes::UNREADABLE_CERTIFICATE, place, holder, message).help("Envoy refuses it; look at it with `openssl x509 -text`"));
     }
-    if read.chain.is_empty() && !read.unreadable && read.blocks > 0 {
-        let what = if read.keys > 0 { "a private key" } else { "something else" };
+    if read.chain.is_empty() && !read.unreadable && !read.is_empty {
+        let (what, help) = match read.keys.is_empty() {
+            true => ("something else", "Envoy refuses it"),
+            false => ("a private key", "Envoy refuses it; are the certificate and the key swapped?"),
+        };
         let message = format!("the PEM has no certificate, but {what}");
-        let help = if read.keys > 0 { "Envoy refuses it; are the certificate and the key swapped?" } else { "Envoy refuses it" };
         whole.report(finding(&codes::UNREADABLE_CERTIFICATE, place, holder, message).help(help));
     }
     for certificate in &read.chain {
@@ -192,24 +187,15 @@ fn one(whole: &mut Whole<'_>, read: &Read, place: &Place, holder: Option<&Object
 /// Whether a key is the certificate's.
 fn pair(whole: &mut Whole<'_>, leaf: Option<&der::Certificate>, key: &SecretReference, holders: &Holders<'_>) {
     let Some(text) = whole.side.key_material(key) else { return };
-    let mut rest = &*text;
-    let (mut private, mut blocks, mut keys) = (None, 0, 0);
-    while let Ok(Some(block)) = pem::next(&mut rest) {
-        blocks += 1;
-        if block.kind.ends_with("PRIVATE KEY") {
-            keys += 1;
-            private = der::public_half(&block.bytes);
-            break;
-        }
-    }
-    if blocks > 0 && keys == 0 {
+    let Read { keys, is_empty, .. } = read_pem(&text);
+    if !is_empty && keys.is_empty() {
         let message = "the PEM has no private key".into();
         let finding = finding(&codes::CERTIFICATE_KEY_MISMATCH, &holders.place(key), holders.find(key), message);
         whole.report(finding.help("Envoy refuses the pair; put the key here that the certificate was signed for"));
         return;
     }
     let Some(shown) = leaf.and_then(|leaf| leaf.key.as_ref()) else { return };
-    if private.is_some_and(|private| private.differs(shown)) {
+    if keys.first().is_some_and(|key| key.as_ref().is_some_and(|public| public.differs(shown))) {
         let message = format!("the private key does not belong to {}", leaf.map(called).unwrap_or_default());
         let finding = finding(&codes::CERTIFICATE_KEY_MISMATCH, &holders.place(key), holders.find(key), message);
         whole.report(

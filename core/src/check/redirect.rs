@@ -8,6 +8,7 @@ use crate::diagnostic::codes;
 use crate::ir::{FilterChain, Redirect, Route, RouteAction, VirtualHost};
 use crate::text::Str;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use hashbrown::HashSet;
 
@@ -27,6 +28,11 @@ fn covers(domains: &HashSet<Str>, name: &Str) -> bool {
 pub(super) fn check(whole: &mut Whole<'_>) {
     loops(whole);
     unserved(whole);
+}
+
+/// A domain in a sentence.
+fn in_words(domain: &Str) -> String {
+    if **domain == *"*" { "every host".into() } else { format!("`{domain}`") }
 }
 
 /// Whether a route looks at how the client came, as what is in front of the gateway says.
@@ -51,7 +57,7 @@ fn loops(whole: &mut Whole<'_>) {
         }
     }
     for (at, domain) in found {
-        let of = if *domain == *"*" { "every host".into() } else { format!("`{domain}`") };
+        let of = in_words(&domain);
         let finding = whole.finding(&codes::REDIRECT_LOOP, Some(at), format!("requests for {of} that come over TLS are redirected to themselves"));
         whole.report(
             finding.help("let only requests in cleartext be redirected; in Emissary the Listener of TLS needs `securityModel: XFP` or `SECURE`"),
@@ -84,7 +90,7 @@ fn unserved(whole: &mut Whole<'_>) {
         if whole.object(Some(at)).is_some_and(|object| object.assumed) {
             continue;
         }
-        let of = if *domain == *"*" { "every host".into() } else { format!("`{domain}`") };
+        let of = in_words(&domain);
         let message = format!("requests for {of} are redirected to https://, and no listener serves it over TLS");
         let finding = whole.finding(&codes::UNSERVED_REDIRECT, Some(at), message);
         whole.report(finding.help("serve it over TLS, or take the redirect away; where TLS ends before the gateway, clients are sent in a circle"));

@@ -3,7 +3,6 @@
 //! Keys are compared here and told nowhere. What must not be here: what else differs.
 
 use super::{Change, ChangeKind, FieldChange, SideSource};
-use crate::backend::envoy::v3;
 use crate::explain::{OriginView, certificate_words};
 use crate::ir::{Holder, SecretPart, SecretReference};
 use crate::order::Gather as _;
@@ -15,7 +14,7 @@ use alloc::vec::Vec;
 
 /// A change for each Secret or ConfigMap.
 pub(in crate::compare) fn compare(before: &SideSource<'_>, after: &SideSource<'_>) -> Vec<Change> {
-    let [old, new] = [before, after].map(|side| v3::references(side.gateway.ir));
+    let [old, new] = [before, after].map(|side| side.gateway.ir.secret_references());
     let mut changes: BTreeMap<(Holder, String), Change> = BTreeMap::new();
     for (reference, asked_before) in &old {
         let Some(asked_after) = new.get(reference) else { continue };

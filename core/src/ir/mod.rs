@@ -45,6 +45,8 @@ pub use verbatim::{Fields, Plain, Tree, Verbatim};
 
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -65,6 +67,42 @@ pub struct Ir {
     /// How Envoy gets it.
     #[serde(flatten)]
     pub delivery: EnvoyDelivery,
+}
+
+impl Ir {
+    fn downstream_tls(&self) -> impl Iterator<Item = &Sourced<DownstreamTls>> {
+        self.listeners.iter().flat_map(|listener| &listener.chains).filter_map(|chain| chain.tls.as_ref())
+    }
+
+    fn upstream_tls(&self) -> impl Iterator<Item = &Sourced<Box<UpstreamTls>>> {
+        self.clusters.iter().chain(&self.delivery.bootstrap.clusters).filter_map(|cluster| cluster.tls.as_ref())
+    }
+
+    /// The certificates that listeners and clusters show, and those that are served beside them.
+    pub fn shown_certificates(&self) -> impl Iterator<Item = &Sourced<Certificate>> {
+        let of_listeners = self.downstream_tls().flat_map(|tls| &tls.certificates);
+        of_listeners.chain(self.upstream_tls().flat_map(|tls| &tls.certificates)).chain(&self.certificates)
+    }
+
+    /// How listeners and clusters check the certificates of others.
+    pub fn validations(&self) -> impl Iterator<Item = &Sourced<ValidationContext>> {
+        let of_listeners = self.downstream_tls().filter_map(|tls| tls.validation.as_ref());
+        of_listeners.chain(self.upstream_tls().filter_map(|tls| tls.validation.as_ref()))
+    }
+
+    /// The parts of Secrets and ConfigMaps that all of these are made of, with the origins of those that ask for them.
+    pub fn secret_references(&self) -> BTreeMap<&SecretReference, Vec<Origin>> {
+        let certificates = self.shown_certificates().flat_map(|of| [(&of.chain, of.origin), (&of.key, of.origin)]);
+        let validations = self.validations().flat_map(|of| [(&of.trusted_ca, of.origin), (&of.crl, of.origin)]);
+        let mut all: BTreeMap<&SecretReference, Vec<Origin>> = BTreeMap::new();
+        for (source, origin) in certificates.chain(validations) {
+            for reference in source.iter().flat_map(|source| source.value.references()) {
+                let origins = all.entry(reference).or_default();
+                origins.extend(origin.filter(|origin| !origins.contains(origin)));
+            }
+        }
+        all
+    }
 }
 
 /// How an Envoy gets what it does: what it starts with, whom it asks, and which of two equivalent fields say it.

@@ -74,6 +74,17 @@ pub enum CertificateSource {
     File(Str),
 }
 
+impl CertificateSource {
+    /// The parts of Secrets and ConfigMaps that it is made of.
+    pub fn references(&self) -> &[SecretReference] {
+        match self {
+            CertificateSource::Secret(reference) => core::slice::from_ref(reference),
+            CertificateSource::Several(references) => references,
+            CertificateSource::File(_) => &[],
+        }
+    }
+}
+
 /// A certificate with its key.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Certificate {

@@ -26,7 +26,7 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
     let ends = [end(old), end(new)];
     let mut out = Vec::new();
     if ends[0] != ends[1] || ends[0] == End::Answered && old.status != new.status {
-        let (before, after) = (work.told_reached_by(0, old), work.told_reached_by(1, new));
+        let (before, after) = (work.reached_in_words(0, old), work.reached_in_words(1, new));
         let of = |simulation: &Simulation| format!("{} {}", simulation.outcome.name(), simulation.status.unwrap_or_default());
         out.push(FieldDifference {
             what: "outcome".to_owned(),
@@ -63,7 +63,7 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
     if ends[0] == End::Forwarded {
         let specifiers = [specifier(routes[0].as_ref()), specifier(routes[1].as_ref())];
         if work.reached_by(0, old) != work.reached_by(1, new) {
-            say("clusters", specifiers, Some(work.told_reached_by(0, old)), Some(work.told_reached_by(1, new)), None);
+            say("clusters", specifiers, Some(work.reached_in_words(0, old)), Some(work.reached_in_words(1, new)), None);
         }
         say("timeout", ["/route/timeout"; 2], old.timeout.clone(), new.timeout.clone(), None);
         let hosts = [old, new].map(|of| of.upstream.as_ref().map(|upstream| upstream.authority.clone()));

@@ -169,7 +169,7 @@ pub(super) fn witnesses(work: &mut Work<'_, '_>, table: &Table<'_>, like: &Both,
             let requests = choices.map(|choice| Both { request: request(&both, &path, &choice).request, ports: both.ports }).collect();
             let [port_before, port_after] = like.ports;
             let (path, mut conditions) = (Some(Pattern::of(of).words()), conditions::words(of));
-            let _ = place::scheme_among(&mut conditions);
+            place::take_scheme(&mut conditions);
             out.push(RouteWitness {
                 pointer: format!("{}/virtual_hosts/{index}/routes/{at}", table.pointer),
                 place: RequestPlace {

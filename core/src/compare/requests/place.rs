@@ -27,7 +27,7 @@ pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domai
     let narrower = narrower.filter(|_| scene.hosts.iter().all(Option::is_some) || domains.iter().any(|domain| domain == "*"));
     let [before, after] = [&simulations[0], &simulations[1]].map(pointer);
     let mut conditions = narrower.map(conditions::words).unwrap_or_default();
-    let scheme = scheme_among(&mut conditions);
+    let scheme = take_scheme(&mut conditions);
     conditions.extend(narrower.map(|narrower| others(scene, simulations, narrower)).unwrap_or_default());
     RequestPlace {
         scheme,
@@ -42,7 +42,7 @@ pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domai
 }
 
 /// Takes out of conditions what an `x-forwarded-proto` says of the scheme: Envoy writes it of the connection itself.
-pub(super) fn scheme_among(conditions: &mut Vec<String>) -> Option<String> {
+pub(super) fn take_scheme(conditions: &mut Vec<String>) -> Option<String> {
     let at = conditions.iter().position(|words| matches!(words.as_str(), "header x-forwarded-proto https" | "header x-forwarded-proto http"))?;
     conditions.remove(at).rsplit(' ').next().map(ToOwned::to_owned)
 }
@@ -64,7 +64,7 @@ fn others(scene: &Scene<'_>, simulations: &[Simulation; 2], narrower: &RouteMatc
         for of in same_path.filter_map(|at| host.routes.get(*at)?.r#match.as_ref()) {
             let mut more = conditions::words(of);
             more.retain(|words| !own.contains(words));
-            let _ = scheme_among(&mut more);
+            take_scheme(&mut more);
             let words = format!("other than {}", more.join(" and "));
             if !more.is_empty() && conditions::domains(of) == domains && !out.contains(&words) {
                 out.push(words);

@@ -220,20 +220,20 @@ struct Group {
     seen: BTreeSet<RequestPlace>,
     /// Where all of them go on both sides.
     reached: [BTreeSet<String>; 2],
-    /// Where the one goes that is told.
-    told: [Option<String>; 2],
+    /// Where the request goes that the report shows.
+    shown: [Option<String>; 2],
 }
 
 /// At most this many places are named where other requests of a group go.
 const MOST_REACHED: usize = 3;
 
 impl Group {
-    /// The change, in which it is said where others go than the one that is told.
+    /// The change, with where other requests go than the one that it shows.
     fn finish(mut self) -> RequestChange {
         if let Some(outcome) = self.change.differences.iter_mut().find(|of| of.what == "outcome") {
-            for ((words, told), reached) in [&mut outcome.before, &mut outcome.after].into_iter().zip(&self.told).zip(&self.reached) {
-                let (Some(words), Some(told)) = (words, told) else { continue };
-                let others: Vec<&str> = reached.iter().filter(|of| *of != told).map(String::as_str).collect();
+            for ((words, shown), reached) in [&mut outcome.before, &mut outcome.after].into_iter().zip(&self.shown).zip(&self.reached) {
+                let (Some(words), Some(shown)) = (words, shown) else { continue };
+                let others: Vec<&str> = reached.iter().filter(|of| *of != shown).map(String::as_str).collect();
                 let (few, more) = others.split_at(others.len().min(MOST_REACHED));
                 match (few.is_empty(), more.len()) {
                     (true, _) => {}
@@ -263,13 +263,13 @@ impl Groups {
                 if weight.relevance > group.weight.relevance {
                     let old = core::mem::replace(&mut group.change, make());
                     (group.change.places, group.change.more_places) = (old.places, old.more_places);
-                    (group.weight, group.told) = (weight, reached.clone());
+                    (group.weight, group.shown) = (weight, reached.clone());
                 }
                 group
             }
             None => {
                 self.by_key.insert(key, self.changes.len());
-                self.changes.push(Group { change: make(), weight, seen: BTreeSet::new(), reached: Default::default(), told: reached.clone() });
+                self.changes.push(Group { change: make(), weight, seen: BTreeSet::new(), reached: Default::default(), shown: reached.clone() });
                 let Some(last) = self.changes.last_mut() else { return };
                 last
             }

@@ -77,7 +77,7 @@ impl<'w, 'a> Work<'w, 'a> {
 
     /// The same in the words of a report: with what people call it, where it is known by its addresses. Names by themselves make no difference, so
     /// that nothing is compared by these words.
-    fn told_reach(&mut self, side: usize, name: &str) -> String {
+    fn reach_in_words(&mut self, side: usize, name: &str) -> String {
         let reached = self.reach(side, name);
         let (Some(gateway), Some(of)) = (self.gateways.get(side), self.sides.get(side)) else { return reached };
         if self.options.reaches.get(side).is_some_and(Option::is_some) {
@@ -132,7 +132,7 @@ impl<'w, 'a> Work<'w, 'a> {
         let key = difference::key(&met, place.path.is_none());
         let weight =
             Weight { changes: met.iter().map(|of| difference::gravity(&of.what)).min().unwrap_or_default(), relevance: self.relevance(simulations) };
-        let (before, after) = (self.told_reached_by(0, &simulations[0]), self.told_reached_by(1, &simulations[1]));
+        let (before, after) = (self.reached_in_words(0, &simulations[0]), self.reached_in_words(1, &simulations[1]));
         let [old, new] = self.sides;
         let [first, second] = simulations;
         let is_forwarded = |simulation: &Simulation| simulation.outcome == Outcome::Forward && met.iter().any(|of| of.what == "outcome");
@@ -165,14 +165,12 @@ impl<'w, 'a> Work<'w, 'a> {
 
     /// What a request reaches, with shares.
     pub(super) fn reached_by(&mut self, side: usize, simulation: &Simulation) -> String {
-        let shares: Vec<(String, f64)> = simulation.clusters.iter().map(|of| (of.name.clone(), of.percent)).collect();
-        reach::shares(shares.into_iter().map(|(name, percent)| (self.reach(side, &name), percent)))
+        reach::shares(simulation.clusters.iter().map(|of| (self.reach(side, &of.name), of.percent)))
     }
 
     /// The same in the words of a report.
-    pub(super) fn told_reached_by(&mut self, side: usize, simulation: &Simulation) -> String {
-        let shares: Vec<(String, f64)> = simulation.clusters.iter().map(|of| (of.name.clone(), of.percent)).collect();
-        reach::shares(shares.into_iter().map(|(name, percent)| (self.told_reach(side, &name), percent)))
+    pub(super) fn reached_in_words(&mut self, side: usize, simulation: &Simulation) -> String {
+        reach::shares(simulation.clusters.iter().map(|of| (self.reach_in_words(side, &of.name), of.percent)))
     }
 
     pub(super) fn finish(self) -> Requests {

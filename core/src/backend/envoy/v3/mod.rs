@@ -48,7 +48,6 @@ pub use encode::{Encoding, Served, Withheld, encode};
 pub use encoded::{Encoded, Fingerprint, Service};
 pub use memory::Emitted;
 pub use message::{Resources, agree_about_clusters, bootstrap, bootstrap_apart, bootstrap_around, cluster_at, resources, route_matcher};
-pub use secret::references;
 
 use super::{Document, Lookup, Options};
 use crate::ir::{ConfigSource, Ir, Spelling, Tracer};

@@ -25,17 +25,8 @@ fn value(source: Option<&Sourced<CertificateSource>>) -> Option<&CertificateSour
     source.map(|source| &source.value)
 }
 
-/// The parts of Secrets and ConfigMaps that a source names.
-pub(super) fn parts(source: &CertificateSource) -> &[SecretReference] {
-    match source {
-        CertificateSource::Secret(reference) => core::slice::from_ref(reference),
-        CertificateSource::Several(references) => references,
-        CertificateSource::File(_) => &[],
-    }
-}
-
 fn in_secret(source: Option<&CertificateSource>) -> Option<&SecretReference> {
-    source.and_then(|source| parts(source).first())
+    source.and_then(|source| source.references().first())
 }
 
 /// Whether something is served by SDS, and under which name if that is given.
@@ -68,7 +59,7 @@ impl<'a> SecretContent<'a> {
             SecretContent::Certificate { chain, key, .. } => (chain, key),
             SecretContent::Validation { authority, crl, .. } => (Some(authority), crl),
         };
-        first.into_iter().chain(second).flat_map(parts)
+        first.into_iter().chain(second).flat_map(CertificateSource::references)
     }
 
     /// The name of the resource.
@@ -100,7 +91,7 @@ impl<'a> SecretContent<'a> {
         use pb::tls::secret::Type;
         let content = |from: &CertificateSource| match from {
             CertificateSource::File(path) => file(path),
-            from => source(parts(from), secrets),
+            from => source(from.references(), secrets),
         };
         let held = match self {
             SecretContent::Certificate { chain, key, .. } => Type::TlsCertificate(pb::tls::TlsCertificate {
@@ -168,25 +159,6 @@ pub(super) fn all(ir: &Ir) -> BTreeMap<String, (SecretContent<'_>, Vec<Origin>)>
     for (held, origin) in found {
         let (_, origins) = all.entry(held.name()).or_insert((held, Vec::new()));
         origins.extend(origin.filter(|origin| !origins.contains(origin)));
-    }
-    all
-}
-
-/// All parts of Secrets and ConfigMaps that listeners and clusters are given, however they get them, with the origins of those that ask.
-pub fn references(ir: &Ir) -> BTreeMap<&SecretReference, Vec<Origin>> {
-    let downstream = ir.listeners.iter().flat_map(|listener| &listener.chains).filter_map(|chain| chain.tls.as_ref());
-    let upstream = ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters).filter_map(|cluster| cluster.tls.as_ref());
-    let certificates =
-        downstream.clone().flat_map(|tls| &tls.certificates).chain(upstream.clone().flat_map(|tls| &tls.certificates)).chain(&ir.certificates);
-    let validations = downstream.filter_map(|tls| tls.validation.as_ref()).chain(upstream.filter_map(|tls| tls.validation.as_ref()));
-    let certificates = certificates.flat_map(|of| [(of.chain.as_ref(), of.origin), (of.key.as_ref(), of.origin)]);
-    let validations = validations.flat_map(|of| [(of.trusted_ca.as_ref(), of.origin), (of.crl.as_ref(), of.origin)]);
-    let mut all: BTreeMap<&SecretReference, Vec<Origin>> = BTreeMap::new();
-    for (source, origin) in certificates.chain(validations) {
-        for reference in value(source).map(parts).unwrap_or_default() {
-            let origins = all.entry(reference).or_default();
-            origins.extend(origin.filter(|origin| !origins.contains(origin)));
-        }
     }
     all
 }

@@ -4,7 +4,7 @@
 //! stand inline instead.
 
 use super::base::{config_source, data, file, inline, own_stream, text, texts};
-use super::secret::{SecretContent, content, parts, placeholders};
+use super::secret::{SecretContent, content, placeholders};
 use super::{Context, pb};
 use crate::backend::output_map::Trace;
 use crate::ir::{
@@ -116,10 +116,10 @@ fn version(version: TlsVersion) -> i32 {
 fn source(source: &CertificateSource, delivery: &Delivery, cx: &Context<'_>) -> pb::base::DataSource {
     match source {
         CertificateSource::File(path) => file(path),
-        CertificateSource::Secret(_) | CertificateSource::Several(_) => match content(parts(source), cx.secrets) {
+        CertificateSource::Secret(_) | CertificateSource::Several(_) => match content(source.references(), cx.secrets) {
             Some(content) => data(content),
-            None if *delivery == Delivery::Inline => inline(&placeholders(parts(source))),
-            None => file(&placeholders(parts(source))),
+            None if *delivery == Delivery::Inline => inline(&placeholders(source.references())),
+            None => file(&placeholders(source.references())),
         },
     }
 }
