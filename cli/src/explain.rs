@@ -4,11 +4,13 @@
 
 use crate::args::{Deployment, ExplainArgs, Format, In};
 use crate::check::Excerpts;
+use crate::diff::{Without, without};
+use crate::input::LoadedInput;
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain, some};
 use crate::{Outcome, Unusable, input};
 use chancery_core::compilation::{Compilation, GatewayRef, NamedGateway, Output, SideRef};
-use chancery_core::explain::{Explanation, LineReport, MadeView, OriginView, Viewed, describe, explain_line, explain_pointer, resolve};
+use chancery_core::explain::{Explanation, LineReport, MadeView, OriginView, Viewed, describe, explain_line, explain_pointer, resolve, without_line};
 use chancery_core::resource::{Object, SourceId, nearest};
 use chancery_core::text::{Node, Value, to_json};
 use std::collections::BTreeMap;
@@ -40,7 +42,7 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
     // What a controller answers is of all of its gateways.
     let is_of_gateways = matches!(args.view, In::Gateway(_)) && compilation.has_several_gateways();
     if let Some(place) = place_of(line.as_ref(), &args.target, &compilation)? {
-        return place.explain(&documents, args.view, args.format, style);
+        return place.explain(&given, &documents, args.view, args.format, style);
     }
     let mut answers = Vec::new();
     let mut name = args.view.name();
@@ -114,7 +116,7 @@ fn place_of<'c>(line: Option<&LineOf>, target: &str, compilation: &'c Compilatio
 }
 
 impl PlaceOf<'_> {
-    fn explain(&self, documents: &[(NamedGateway<'_>, Viewed)], view: In, format: Format, style: &Style) -> Outcome {
+    fn explain(&self, given: &LoadedInput, documents: &[(NamedGateway<'_>, Viewed)], view: In, format: Format, style: &Style) -> Outcome {
         let positions = self.compilation.positions();
         let mut report = explain_line(self.compilation, &positions, documents, self.source, self.line, self.column)
             .ok_or_else(|| format!("{} has no line {}", positions.file(self.source), self.line))?;
@@ -122,9 +124,22 @@ impl PlaceOf<'_> {
             report.made.iter_mut().for_each(|made| made.gateway = None);
         }
         let document = documents.first().map_or(view.name(), |(_, viewed)| viewed.name);
+        // A line that no field has its value from may decide which fields there are.
+        let is_decided = report.whole && self.column.is_none() && matches!(view, In::Gateway(_));
+        let left = is_decided.then(|| without_line(self.compilation, self.source, self.line)).flatten();
+        let without = left.and_then(|left| without(given, self.source, left));
         match format {
-            Format::Human => print(&Explainer { document, root: None, excerpts: Excerpts::new(&positions, style), style }.line(&report))?,
-            Format::Json => print_json(&report)?,
+            Format::Human => {
+                let explainer = Explainer { document, root: None, excerpts: Excerpts::new(&positions, style), style };
+                print(&explainer.line(&report, without.as_ref()))?;
+            }
+            Format::Json => {
+                let mut data = json(&report)?;
+                if let Some(without) = &without {
+                    data["without"] = without.data()?;
+                }
+                print_json(&data)?;
+            }
         }
         Ok(0)
     }
@@ -381,7 +396,7 @@ impl Explainer<'_> {
         }
     }
 
-    fn line(&self, report: &LineReport) -> String {
+    fn line(&self, report: &LineReport, without: Option<&Without>) -> String {
         let mut out = String::new();
         let _ = writeln!(out, "{}", self.style.bold(format!("{}:{}", report.file, report.line)));
         let _ = writeln!(out, "  {} {}\n", self.style.dim("|"), self.style.cyan(plain(&report.text.replace('\t', "    "))));
@@ -392,11 +407,16 @@ impl Explainer<'_> {
         };
         let fields = report.fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
         let of = if fields.is_empty() { resource.to_string() } else { format!("{fields} of {resource}") };
+        if report.whole && !fields.is_empty() {
+            let _ = writeln!(out, "No field of the {} output has its value from {}.\n", self.document, plain(&of));
+            if let Some(without) = without {
+                let _ = writeln!(out, "{}", without.report(self.style));
+            }
+        }
         if report.made.is_empty() {
-            let verb = if report.fields.len() > 1 { "make" } else { "makes" };
-            let _ = writeln!(out, "{} {verb} nothing in the {} output.", plain(&of), self.document);
+            let _ = writeln!(out, "{} as a whole makes nothing in the {} output.", self.style.bold(plain(&resource.to_string())), self.document);
         } else if report.whole {
-            let _ = writeln!(out, "This line alone makes nothing. {} as a whole makes", self.style.bold(plain(&resource.to_string())));
+            let _ = writeln!(out, "{} as a whole makes", self.style.bold(plain(&resource.to_string())));
         } else {
             let verb = if report.fields.len() > 1 { "make" } else { "makes" };
             let _ = writeln!(out, "{} {verb}", self.style.bold(plain(&of)));

@@ -333,6 +333,17 @@ const BROKEN: &[Form] = &[
     ("a line of the block that looks like the end", |v| {
         format!("{HEAD}stringData:\n  a: |\n    {}\n---\n  b: {}\n  c: {}\n---\n{}\n", v.plain(), v.packed(), v.plain(), v.plain())
     }),
+    ("sections in a Mapping", |v| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, namespace: default}}\nspec: {{hostname: '*', prefix: /m/, service: m}}\nstringData:\n  kind: {}\n  tls.key: {} # {}\n  deep: [{{a: {}}}]\ndata: {{tls.crt: {}}}\nstringdata: {}\n",
+            v.plain(),
+            v.plain(),
+            v.plain(),
+            v.plain(),
+            v.packed(),
+            v.plain()
+        )
+    }),
     ("two objects in one", |v| {
         format!(
             "kind: Mapping\napiVersion: getambassador.io/v3alpha1\nmetadata: {{name: m}}\nspec: {{prefix: /}}\n{HEAD}data:\n  tls.key: {}\n",

@@ -55,6 +55,27 @@ pub fn compared(differences: &Differences, running: Option<&Running>, same: &'st
     out
 }
 
+/// What becomes of requests, and at most so many changed parts of each gateway.
+pub fn effects(differences: &Differences, most: usize, style: &Style) -> String {
+    let mut out = String::new();
+    for of in differences.gateways.iter().filter(|of| !of.is_empty()) {
+        if let Some(name) = &of.gateway {
+            let _ = writeln!(out, "{}", style.heading(plain(name)));
+        }
+        match of.state {
+            GatewayState::Added => drop(writeln!(out, "{} this gateway is new", style.green("+"))),
+            GatewayState::Removed => drop(writeln!(out, "{} this gateway is gone", style.red("-"))),
+            GatewayState::Compared => {
+                of.requests.iter().for_each(|requests| out.push_str(&of_requests(requests, style)));
+                out.push('\n');
+                some_changes(&mut out, of.make.title(), &of.envoy, most, style);
+            }
+        }
+    }
+    differences.limits().into_iter().for_each(|limit| _ = writeln!(out, "{limit}"));
+    out
+}
+
 /// Each gateway that changes, under its name; the others in one line.
 fn gateways(out: &mut String, all: &[GatewayDifference], style: &Style) {
     for of in all.iter().filter(|of| !of.is_empty()) {
@@ -90,13 +111,22 @@ fn kept(out: &mut String, all: &[KeptPart], style: &Style) {
 }
 
 fn changes(out: &mut String, title: &str, changes: &[Change], style: &Style) {
+    some_changes(out, title, changes, usize::MAX, style);
+}
+
+/// At most so many changes; how many more there are.
+fn some_changes(out: &mut String, title: &str, changes: &[Change], most: usize, style: &Style) {
     if changes.is_empty() {
         return;
     }
     let _ = writeln!(out, "{}  {}", style.bold(title), style.dim(summary(changes)));
-    for (change, others) in alike(changes) {
+    let alike = alike(changes);
+    for (change, others) in alike.iter().take(most) {
         one(out, change, style);
-        so_too(out, &others, style);
+        so_too(out, others, style);
+    }
+    if alike.len() > most {
+        let _ = writeln!(out, "  {}", style.dim(format!("... and {} more", alike.len() - most)));
     }
     out.push('\n');
 }

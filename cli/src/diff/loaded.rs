@@ -65,8 +65,8 @@ impl Compiled {
 }
 
 impl Loaded {
-    /// `stands_alone` where it is compared with what an Envoy tells of itself, which has endpoints and certificates.
-    fn compiled(given: input::LoadedInput, stands_alone: bool) -> Result<Self, Unusable> {
+    /// Compiled resources. `stands_alone` where it is compared with what an Envoy tells of itself, which has endpoints and certificates.
+    pub fn compiled(given: input::LoadedInput, stands_alone: bool) -> Result<Self, Unusable> {
         let (mut compiler, compilation) = given.compile()?;
         if compilation.objects.iter().all(|object| object.broken) && !compilation.objects.is_empty() {
             let name = compilation.inputs.inputs.first().map(|input| input.name.clone()).unwrap_or_default();

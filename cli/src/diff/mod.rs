@@ -8,6 +8,9 @@ pub mod human;
 mod live;
 mod loaded;
 mod report;
+mod without;
+
+pub use without::{Without, without};
 
 use crate::args::{Counts, Deployment, DiffArgs, DiffFormat, DriftArgs};
 use crate::output::{message, print, print_json};

@@ -6,7 +6,7 @@ use super::whole::Whole;
 use crate::diagnostic::{Code, Diagnostic, Place, codes, time};
 use crate::dialect::kubernetes::der;
 use crate::dialect::kubernetes::pem;
-use crate::ir::{CertificateSource, Holder, SecretReference};
+use crate::ir::{CertificateSource, Holder, SecretPart, SecretReference};
 use crate::order::Gather as _;
 use crate::resource::{Object, Origin, Sourced};
 use crate::text::Str;
@@ -15,6 +15,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
+
+/// What stands before the name of an `inline-certificate` of Consul in references.
+const INLINE_CERTIFICATE: &str = "inline-certificate:";
 
 /// A certificate that ends in fewer days is reported: those that are renewed by themselves are renewed earlier.
 const SOON: i64 = 14;
@@ -42,6 +45,11 @@ pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
         for chain in references(certificate.chain.as_ref()) {
             pairs.entry(chain).or_default().extend(references(certificate.key.as_ref()));
         }
+    }
+    let verbatim = ir.verbatim_references();
+    for (key, _) in verbatim.iter().filter(|(of, _)| of.part == SecretPart::PrivateKey && of.name.starts_with(INLINE_CERTIFICATE)) {
+        let chain = verbatim.iter().map(|(of, _)| of).find(|of| of.name == key.name && of.part == SecretPart::Certificate);
+        pairs.entry(chain.unwrap_or(key)).or_default().insert(key);
     }
     authorities.extend(ir.validations().flat_map(|validation| references(validation.trusted_ca.as_ref())));
     if pairs.is_empty() && authorities.is_empty() {
@@ -103,7 +111,9 @@ struct Holders<'a>(HashMap<(&'a str, &'a str, &'a str), &'a Object>);
 
 impl<'a> Holders<'a> {
     fn new(whole: &Whole<'a>) -> Self {
-        let holds = |object: &&Object| matches!(&*object.key.kind, "Secret" | "ConfigMap") && object.key.group.is_empty() && !object.broken;
+        let holds = |object: &&Object| {
+            matches!(&*object.key.kind, "Secret" | "ConfigMap" | "inline-certificate") && object.key.group.is_empty() && !object.broken
+        };
         let by_name = |object: &'a Object| {
             let namespace = object.key.namespace.as_deref().filter(|namespace| !namespace.is_empty()).unwrap_or("default");
             ((&*object.key.kind, namespace, &*object.key.name), object)
@@ -112,6 +122,9 @@ impl<'a> Holders<'a> {
     }
 
     fn find(&self, reference: &SecretReference) -> Option<&'a Object> {
+        if let Some(name) = reference.name.strip_prefix(INLINE_CERTIFICATE) {
+            return self.0.get(&("inline-certificate", "default", name)).copied();
+        }
         let kind = match reference.holder {
             Holder::Secret => "Secret",
             Holder::ConfigMap => "ConfigMap",
@@ -123,7 +136,9 @@ impl<'a> Holders<'a> {
     fn place(&self, reference: &SecretReference) -> Place {
         let Some(object) = self.find(reference) else { return Place::Whole };
         let key = reference.part.key();
-        let node = ["stringData", "data", "binaryData"].iter().find_map(|data| object.root.at(&[data, key]));
+        let own = if reference.part == SecretPart::PrivateKey { "PrivateKey" } else { "Certificate" };
+        let mut nodes = ["stringData", "data", "binaryData"].iter().map(|data| object.root.at(&[data, key])).chain([object.root.get(own)]);
+        let node = nodes.find_map(|node| node);
         Place::key(object.id, node.map_or(object.root.id, |node| node.id))
     }
 }

@@ -25,7 +25,11 @@ pub(in crate::compare) fn compare(before: &SideSource<'_>, after: &SideSource<'_
         let views = |side: &SideSource<'_>, origins: &[Origin]| -> Vec<OriginView> {
             origins.iter().map(|origin| OriginView::of(*origin, side.gateway.of(), side.positions)).filter(|view| view.resource.is_some()).gathered()
         };
-        let name = format!("{}/{}", reference.namespace, reference.name);
+        // Consul's have no namespace: `inline-certificate:shop`.
+        let name = match reference.namespace.as_str() {
+            "" => reference.name.replace(':', " "),
+            namespace => format!("{namespace}/{}", reference.name),
+        };
         let change = changes.entry((reference.holder, name.clone())).or_insert_with(|| Change {
             change: ChangeKind::Changed,
             kind: "secret".into(),
@@ -37,7 +41,12 @@ pub(in crate::compare) fn compare(before: &SideSource<'_>, after: &SideSource<'_
             after: views(after, asked_after),
         });
         let [was, is] = [was, is].map(|content| content.map(|content| words(reference, &content)));
-        let path = reference.part.key().to_string();
+        let path = match (reference.namespace.is_empty(), &reference.part) {
+            (false, part) => part.key(),
+            (true, SecretPart::PrivateKey) => "private_key",
+            (true, _) => "certificate",
+        };
+        let path = path.to_string();
         change.fields.push(FieldChange { path, before: was, after: is, before_from: None, after_from: None });
     }
     changes.into_values().collect()

@@ -34,6 +34,7 @@ mod trace;
 mod unserved;
 mod view;
 mod why_not;
+mod without;
 mod words;
 
 pub use app_gateway::{
@@ -61,6 +62,7 @@ pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer
 pub use unserved::{HostThere, UnservedResource};
 pub use view::{View, Viewed};
 pub use why_not::{Case, WhyNot, why_not};
+pub use without::{WithoutField, without_line};
 
 #[cfg(test)]
 mod tests;

@@ -439,3 +439,49 @@ fn a_share_is_written_beside_its_line() {
     assert!(at(0, 50) > 50, "the line comes from above");
     assert!(at(90, 50) < 50, "the line comes from below");
 }
+
+#[test]
+fn an_input_without_a_line_lacks_one_field_and_nothing_else() {
+    const TEXT: &str = "\
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: a, namespace: default} # a comment
+spec:
+  hostname: '*'
+  prefix: /a/
+  docs: {path: /docs,
+    timeout_ms: 3}
+  host_redirect: |
+    one
+
+    two
+  methods: [GET, POST]
+  add_request_headers:
+  - name: x
+    value: y
+  - name: z
+  - last
+  service: web:80";
+    let without = |line: u32| {
+        let compilation = compile(TEXT).1;
+        super::without_line(&compilation, SourceId(0), line).map(|found| (found.field, found.text))
+    };
+    let expected = [
+        (3, "metadata", "metadata: {name: a, namespace: default} # a comment\n"),
+        (5, "spec.hostname", "  hostname: '*'\n"),
+        (7, "spec.docs", "  docs: {path: /docs,\n    timeout_ms: 3}\n"),
+        (8, "spec.docs.timeout_ms", ",\n    timeout_ms: 3"),
+        (9, "spec.host_redirect", "  host_redirect: |\n    one\n\n    two\n"),
+        (13, "spec.methods", "  methods: [GET, POST]\n"),
+        (15, "spec.add_request_headers[0]", "  - name: x\n    value: y\n"),
+        (16, "spec.add_request_headers[0].value", "    value: y\n"),
+        (18, "spec.add_request_headers[2]", "  - last\n"),
+        (19, "spec.service", "  service: web:80"),
+    ];
+    for (line, field, gone) in expected {
+        assert_eq!(without(line), Some((field.into(), TEXT.replacen(gone, "", 1))), "line {line}");
+    }
+    for line in [10, 12, 99] {
+        assert_eq!(without(line), None, "nothing begins on line {line}");
+    }
+}

@@ -41,7 +41,7 @@ pub use tls::{
 };
 pub use value::{EndpointAddress, HeaderName, InvalidHeaderName, StatusCode};
 
-pub use verbatim::{Fields, Plain, Tree, Verbatim};
+pub use verbatim::{Fields, Plain, Tree, Verbatim, placeholder};
 
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
@@ -90,16 +90,29 @@ impl Ir {
         of_listeners.chain(self.upstream_tls().filter_map(|tls| tls.validation.as_ref()))
     }
 
-    /// The parts of Secrets and ConfigMaps that all of these are made of, with the origins of those that ask for them.
-    pub fn secret_references(&self) -> BTreeMap<&SecretReference, Vec<Origin>> {
+    /// What resources in the proxy's own words are made of, with where each is asked for. A certificate may stand in place, where its key does not.
+    pub fn verbatim_references(&self) -> Vec<(SecretReference, Option<Origin>)> {
+        let verbatim = &self.delivery.verbatim;
+        let with_certificate = |(reference, origin): (SecretReference, Option<Origin>)| {
+            let is_key = reference.part == SecretPart::PrivateKey;
+            let certificate = is_key.then(|| SecretReference { part: SecretPart::Certificate, ..reference.clone() });
+            certificate.into_iter().chain([reference]).map(move |reference| (reference, origin))
+        };
+        verbatim.listeners.iter().chain(&verbatim.clusters).flat_map(|of| of.references()).flat_map(with_certificate).collect()
+    }
+
+    /// What of Secrets, ConfigMaps and other holders of certificates all of these are made of, with the origins of those that ask for them.
+    pub fn secret_references(&self) -> BTreeMap<SecretReference, Vec<Origin>> {
         let certificates = self.shown_certificates().flat_map(|of| [(&of.chain, of.origin), (&of.key, of.origin)]);
         let validations = self.validations().flat_map(|of| [(&of.trusted_ca, of.origin), (&of.crl, of.origin)]);
-        let mut all: BTreeMap<&SecretReference, Vec<Origin>> = BTreeMap::new();
-        for (source, origin) in certificates.chain(validations) {
-            for reference in source.iter().flat_map(|source| source.value.references()) {
-                let origins = all.entry(reference).or_default();
-                origins.extend(origin.filter(|origin| !origins.contains(origin)));
-            }
+        let own = certificates.chain(validations).flat_map(|(source, origin)| {
+            let references = source.iter().flat_map(|source| source.value.references());
+            references.map(move |reference| (reference.clone(), origin))
+        });
+        let mut all: BTreeMap<SecretReference, Vec<Origin>> = BTreeMap::new();
+        for (reference, origin) in own.chain(self.verbatim_references()) {
+            let origins = all.entry(reference).or_default();
+            origins.extend(origin.filter(|origin| !origins.contains(origin)));
         }
         all
     }

@@ -3,6 +3,7 @@
 //! A dialect that writes Envoy's messages itself, or that lets its users do so, hands them over as [`Tree`]s. What must not be here: what
 //! a message means, and which there are.
 
+use super::{Holder, SecretPart, SecretReference};
 use crate::resource::{Origin, Sourced};
 use crate::text::{Node, Str, Value, write_json_scalar, write_quoted};
 use alloc::string::String;
@@ -62,7 +63,32 @@ impl Verbatim {
     }
 }
 
+/// What stands in angle brackets is a name for what is known only when the proxy runs, or kept out of every tree.
+pub fn placeholder(text: &str) -> Option<&str> {
+    text.strip_prefix('<')?.strip_suffix('>').filter(|name| !name.contains(['<', '>', '\n']))
+}
+
+impl SecretReference {
+    /// What a placeholder names: `leaf:web:cert`, `inline-certificate:shop:key`, `roots`.
+    pub fn of_placeholder(name: &str) -> Self {
+        let (name, part) = match (name.strip_suffix(":cert"), name.strip_suffix(":key")) {
+            (Some(name), _) => (name, SecretPart::Certificate),
+            (_, Some(name)) => (name, SecretPart::PrivateKey),
+            _ => (name, SecretPart::Certificate),
+        };
+        Self { holder: Holder::Secret, namespace: Str::default(), name: Str::new(name), part }
+    }
+}
+
 impl Tree {
+    /// What a host may give for the placeholders in it, each with where it is asked for.
+    pub fn references(&self) -> Vec<(SecretReference, Option<Origin>)> {
+        let held = self.get("inline_string");
+        let own = placeholder(held.text()).map(|name| (SecretReference::of_placeholder(name), held.origin.or(self.origin)));
+        let within = self.fields().iter().map(|(_, value)| value).chain(self.items());
+        own.into_iter().chain(within.flat_map(Tree::references)).collect()
+    }
+
     /// Nothing.
     pub const NULL: Tree = Tree { value: Plain::Null, origin: None };
 

@@ -12,7 +12,7 @@ use super::lines;
 use super::opaque;
 use super::says_kind_twice;
 use super::stand_in::Form;
-use super::standing::{Standing, is_secret_type, items_of, may_be_secret, standing_of_items};
+use super::standing::{Standing, is_secret_type, items_of, may_be_secret, standing_of_items, stray_sections};
 use super::value::{decode, has_packed, is_credential, symmetric_keys};
 use super::words::{
     bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header,
@@ -226,7 +226,11 @@ impl<'a> Cover<'a> {
 
     /// Everything in a range but its shape, its keys, and what says which Secret it is.
     fn secret(&mut self, root: &Node, range: TextRange) {
-        let names = self.names(root);
+        self.without_values(root, self.names(root), range);
+    }
+
+    /// Everything in a range but its shape, its keys, and the nodes that may be seen.
+    fn without_values(&mut self, root: &Node, names: BTreeSet<NodeId>, range: TextRange) {
         // Bytes that may be seen, and bytes that are covered otherwise.
         let mut settled = BTreeSet::new();
         let (mut leaves, mut aliases) = (Vec::new(), Vec::new());
@@ -388,13 +392,15 @@ impl<'a> Cover<'a> {
     fn part(&mut self, root: &Node) {
         let mut secrets = Vec::new();
         inner_secrets(root, &mut secrets);
-        if !secrets.is_empty() {
+        let stray: Vec<&Node> = stray_sections(root).collect();
+        if !secrets.is_empty() || !stray.is_empty() {
             self.comments(TextRange::new(0, self.text.len() as u32));
         }
         for secret in secrets {
             let range = self.span(secret.id).value;
             self.secret(secret, range);
         }
+        stray.into_iter().for_each(|section| self.without_values(section, BTreeSet::new(), self.span(section.id).value));
         let range = self.span(root.id).value;
         let named = self.objects_of_credentials(root.id, range);
         let before = self.hidden.len();

@@ -4,7 +4,7 @@
 
 use super::embedded::{hidden_in_key, hidden_within, holds_text, is_all_within, may_hold_text, packs_credentials};
 use super::mark::REDACTED;
-use super::standing::{Standing, may_be_secret, standing_of_items};
+use super::standing::{Standing, may_be_secret, standing_of_items, stray_sections};
 use super::value::{is_credential, is_packed, symmetric_keys};
 use super::words::{
     bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header,
@@ -12,6 +12,7 @@ use super::words::{
     may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -46,8 +47,29 @@ pub fn keep_back(root: &mut Node, known: bool, broken: bool) -> KeptBack {
         take_out(root, &mut kept.secrets);
     } else {
         look_into(root, &mut kept, Where { broken, ..Where::default() });
+        take_out_stray(root, &mut kept.credentials);
     }
     kept
+}
+
+/// Takes out of an object of a gateway the sections of a Secret that a slip put into it.
+fn take_out_stray(root: &mut Node, credentials: &mut Vec<Str>) {
+    let stray: BTreeSet<NodeId> = stray_sections(root).map(|section| section.id).collect();
+    let Value::Object(object) = &mut root.value else { return };
+    for (_, section) in object.iter_mut().filter(|(_, value)| stray.contains(&value.id)) {
+        all_texts_of(section, credentials);
+        erase(section);
+    }
+}
+
+/// The texts anywhere below a node, but those that say where a credential is.
+fn all_texts_of(node: &Node, found: &mut Vec<Str>) {
+    match &node.value {
+        Value::String(text) if !says_where(text) => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| all_texts_of(item, found)),
+        Value::Object(object) => object.iter().for_each(|entry| all_texts_of(&entry.value, found)),
+        _ => {}
+    }
 }
 
 /// The same for an object of which it is known, by something else than its `kind`, that it is no Secret.

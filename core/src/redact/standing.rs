@@ -42,6 +42,29 @@ pub(super) fn is_secret_type(text: &str) -> bool {
     text == "Opaque" || text.len() < 64 && known.iter().any(|known| text.starts_with(known))
 }
 
+/// The API groups of the gateways: their objects have a `spec`, which the compiler needs.
+const GATEWAY_GROUPS: &[&str] = &[
+    "getambassador.io/",
+    "projectcontour.io/",
+    "gateway.networking.k8s.io/",
+    "networking.k8s.io/",
+    "consul.hashicorp.com/",
+    "appgw.ingress.k8s.io/",
+];
+
+/// Whether an object is one of a gateway, by its `apiVersion` and its `spec`. A section of a Secret in it is a slip, and does not make it one.
+fn is_of_gateway(object: &Object) -> bool {
+    let group = object.get("apiVersion").and_then(Node::as_str).is_some_and(|text| GATEWAY_GROUPS.iter().any(|group| text.starts_with(group)));
+    let kind = object.get("kind").and_then(Node::as_str).is_some_and(|kind| !kind.is_empty() && !is_secret_kind(kind));
+    group && kind && object.get("spec").is_some_and(|spec| spec.as_object().is_some())
+}
+
+/// The sections of a Secret that a slip put into an object of a gateway.
+pub(super) fn stray_sections(root: &Node) -> impl Iterator<Item = &Node> {
+    let object = root.as_object().filter(|object| is_of_gateway(object));
+    object.into_iter().flatten().filter(|entry| is_section(&entry.key)).map(|entry| &entry.value)
+}
+
 /// Whether an object may be a Secret.
 pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
     // Consul's configuration entries write it with a capital.
@@ -52,6 +75,9 @@ pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
             return is_whole || object.iter().any(|entry| !OF_REFERENCES.contains(&entry.key.as_str()) || entry.value.as_object().is_some());
         }
         if !is_whole {
+            return false;
+        }
+        if is_of_gateway(object) {
             return false;
         }
         let type_of_secret = object.get("type").and_then(Node::as_str).is_some_and(is_secret_type);

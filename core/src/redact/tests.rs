@@ -40,6 +40,18 @@ fn what_only_names_a_secret_stays() {
 }
 
 #[test]
+fn of_a_gateways_object_only_the_section_of_a_secret_is_hidden() {
+    let text = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nspec: {prefix: /a/, service: web:80}\nstringData: {password: hunter2}\n";
+    assert_eq!(masked(text), text.replace("hunter2", "*******"));
+    let mut root = crate::text::parse(text, &crate::text::Limits::default()).root.expect("a tree");
+    let kept = super::keep_back(&mut root, false, false);
+    assert!(!kept.is_secret);
+    assert!(!kept.credentials.is_empty() && kept.credentials.iter().all(|value| value == "hunter2"), "{:?}", kept.credentials);
+    assert_eq!(root.at(&["spec", "prefix"]).and_then(|node| node.as_str()), Some("/a/"));
+    assert_eq!(root.at(&["stringData", "password"]).and_then(|node| node.as_str()), Some(super::REDACTED));
+}
+
+#[test]
 fn credentials_elsewhere_are_hidden_alone() {
     let text = "kind: Mapping\nspec:\n  prefix: /a/\n  add_request_headers:\n    Authorization: Bearer abcdefghijkl\n    x-other: shown\n";
     assert_eq!(masked(text), text.replace("Bearer abcdefghijkl", "****** ************"));

@@ -1,8 +1,10 @@
-//! Certificates that Consul makes while it runs: those of services, and those of its authority.
+//! Certificates by the names of their placeholders: those that Consul makes while it runs, of services and of its authority, and those of
+//! `inline-certificate` entries.
 //!
-//! A live source gives them as documents of the kinds `consul-leaf` and `consul-roots`. What must not be here: where Envoy gets them.
+//! A live source gives the former as documents of the kinds `consul-leaf` and `consul-roots`. What must not be here: where Envoy gets them.
 
 use super::documents::{self, What};
+use super::entry::Kind;
 use super::names::{self, PEER_TRUST_DOMAIN, TRUST_DOMAIN};
 use super::state::State;
 use crate::compilation::Issued;
@@ -11,6 +13,7 @@ use crate::resource::{ObjectId, Objects};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The kind of a document with the certificate of a service.
@@ -34,9 +37,25 @@ pub(super) fn documents(objects: &Objects) -> BTreeMap<Str, ObjectId> {
     found
 }
 
-/// What a live source gave for a reference.
-pub(super) fn held(objects: &Objects, known: &BTreeMap<Str, ObjectId>, reference: &SecretReference) -> Option<Vec<u8>> {
-    let found = known.get(&reference.name).and_then(|id| objects.get(*id))?;
+/// The name of an `inline-certificate` in references.
+pub(super) fn of_entry(name: &str) -> String {
+    format!("{INLINE_CERTIFICATE}{name}")
+}
+
+/// What stands before that name.
+const INLINE_CERTIFICATE: &str = "inline-certificate:";
+
+/// What an entry, or a live source, gave for a reference.
+pub(super) fn held(objects: &Objects, state: &State, reference: &SecretReference) -> Option<Vec<u8>> {
+    if let Some(name) = reference.name.strip_prefix(INLINE_CERTIFICATE) {
+        let entry = state.entries.get(&(Kind::InlineCertificate, Str::new(name)))?;
+        let held = match reference.part {
+            SecretPart::PrivateKey => entry.key.as_ref()?.expose(),
+            _ => entry.tree.find("Certificate")?.text(),
+        };
+        return Some(held.as_bytes().to_vec());
+    }
+    let found = state.certificates.get(&reference.name).and_then(|id| objects.get(*id))?;
     if reference.name == OWN_ROOTS {
         return Some(found.root.get("Certificates")?.as_str()?.as_bytes().to_vec());
     }

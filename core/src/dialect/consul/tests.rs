@@ -438,3 +438,38 @@ fn certificates_that_a_source_gives_are_served_by_name_and_a_key_is_in_no_tree()
     assert_eq!(secrets, ["roots"]);
     assert!(served.iter().all(|of| !text(&of.resource.value).contains("<leaf")));
 }
+
+/// A gateway that ends TLS with a certificate.
+fn with_certificate(certificate: &str, key: &str) -> String {
+    let block = |text: &str| text.lines().map(|line| format!("  {line}\n")).collect::<String>();
+    let entry = format!("Kind: inline-certificate\nName: shop\nCertificate: |\n{}PrivateKey: |\n{}", block(certificate), block(key));
+    let gateway = "Kind: api-gateway\nName: gw\nListeners:\n- Name: l\n  Port: 8443\n  Protocol: http\n  TLS: {Certificates: [{Kind: inline-certificate, Name: shop}]}\n";
+    let route = "Kind: http-route\nName: r\nParents: [{Kind: api-gateway, Name: gw}]\nRules: [{Services: [{Name: web}]}]\n";
+    [entry.as_str(), gateway, route, "Kind: service-defaults\nName: web\nProtocol: http\n", "service: {kind: api-gateway, name: gw}\n"].join("---\n")
+}
+
+const CERTIFICATE: &str = include_str!("../ingress/build/testing/tls.crt");
+const KEY: &str = include_str!("../ingress/build/testing/tls.key");
+
+#[test]
+fn the_key_of_an_inline_certificate_is_given_where_it_is_asked_for_and_is_in_no_tree() {
+    use crate::ir::SecretPart;
+    let compilation = run(&[&with_certificate(CERTIFICATE, KEY)]);
+    let gateway = compilation.gateways().next().expect("a gateway");
+    let references = gateway.ir.secret_references();
+    let key = references.keys().find(|of| of.part == SecretPart::PrivateKey && of.name == "inline-certificate:shop").expect("a reference");
+    assert_eq!(gateway.of().key_material(key).as_deref(), Some(KEY.as_bytes()));
+    let certificate = references.keys().find(|of| of.part == SecretPart::Certificate && of.name == key.name).expect("its certificate");
+    assert_eq!(gateway.of().key_material(certificate).as_deref(), Some(CERTIFICATE.as_bytes()));
+    assert!(!format!("{:?}", gateway.ir.delivery.verbatim).contains("PRIVATE KEY"));
+}
+
+#[test]
+fn a_key_that_is_not_the_certificates_is_refused_as_consul_does() {
+    let other = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgfdHx+yXC2qzp6cyN\nUtWkVKOJGmrdbd3w01V2qJdGLnyhRANCAATN3AWjU5wohgad9MuI7Me83CYf5gDd\nkvxuvWy2IRXL2m7Wejr7zsPq+wRpO6K4dtnoUgZJwk07XIc1+ddkVqqL\n-----END PRIVATE KEY-----\n";
+    let refused = |certificate: &str, key: &str| messages(&run(&[&with_certificate(certificate, key)])).first().cloned().unwrap_or_default();
+    assert_eq!(refused(CERTIFICATE, other), "tls: private key does not match public key");
+    assert_eq!(refused(KEY, KEY), "failed to parse certificate: x509: malformed certificate");
+    assert_eq!(refused(CERTIFICATE, CERTIFICATE), "tls: failed to find any PEM data in key input");
+    assert_eq!(refused("", KEY), "failed to parse certificate PEM");
+}

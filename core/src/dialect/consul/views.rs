@@ -45,7 +45,7 @@ impl compilation::Stages for Stages {
     }
 
     fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {
-        material::held(objects, &self.state.certificates, reference)
+        material::held(objects, &self.state, reference)
     }
 
     fn issued(&self, reference: &SecretReference) -> Option<Issued> {

@@ -95,7 +95,7 @@ pub fn encode(ir: &Arc<Ir>, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -
     // Secrets of the IR itself come from dialects that lower it anew each time.
     memory.whole = secret::all(ir).is_empty().then(|| {
         let own = &ir.delivery.verbatim;
-        let asked = own.listeners.iter().chain(&own.clusters).flat_map(|of| verbatim::references(of));
+        let asked = own.listeners.iter().chain(&own.clusters).flat_map(|of| of.references().into_iter().map(|(reference, _)| reference));
         let known = |reference: SecretReference| {
             let material = secrets.and_then(|lookup| lookup(&reference));
             (reference, material.map(|material| Fingerprint::of(&[&material])))

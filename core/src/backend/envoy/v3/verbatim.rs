@@ -4,7 +4,7 @@
 //! stand in a bootstrap, and a management server serves them by name. What must not be here: what a message means, and who wrote it.
 
 use super::{Context, Lookup};
-use crate::ir::{Holder, Plain, SecretPart, SecretReference, Tree, Verbatim};
+use crate::ir::{Plain, SecretReference, Tree, Verbatim, placeholder};
 use crate::order::Gather as _;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
@@ -113,7 +113,7 @@ fn given_or_named(of: &mut Tree, names: &mut Names, secrets: Option<Lookup<'_>>)
 
 /// Puts what the host gives where placeholders stand.
 fn fill(of: &mut Tree, secrets: Lookup<'_>) {
-    let given = of.find("inline_string").and_then(|text| placeholder(text.text())).and_then(|name| secrets(&reference(name)));
+    let given = of.find("inline_string").and_then(|text| placeholder(text.text())).and_then(|name| secrets(&SecretReference::of_placeholder(name)));
     if let Some(text) = given.and_then(|bytes| String::from_utf8(bytes).ok()) {
         let origin = of.get("inline_string").origin;
         of.set("inline_string", Tree::from(text).or_from(origin));
@@ -125,29 +125,11 @@ fn fill(of: &mut Tree, secrets: Lookup<'_>) {
     of.items_mut().iter_mut().for_each(|item| fill(item, secrets));
 }
 
-/// What a host may give for the placeholders of a resource.
-#[cfg(feature = "wire")]
-pub(super) fn references(of: &Tree) -> Vec<SecretReference> {
-    let own = placeholder(of.get("inline_string").text()).map(reference);
-    let within = of.fields().iter().map(|(_, value)| value).chain(of.items());
-    own.into_iter().chain(within.flat_map(references)).collect()
-}
-
 #[cfg(feature = "wire")]
 fn has_placeholder(of: &Tree) -> bool {
     placeholder(of.get("inline_string").text()).is_some()
         || of.fields().iter().any(|(_, value)| has_placeholder(value))
         || of.items().iter().any(has_placeholder)
-}
-
-/// What a placeholder names: `leaf:web:cert`, `leaf:web:key`, `roots`.
-fn reference(name: &str) -> SecretReference {
-    let (name, part) = match (name.strip_suffix(":cert"), name.strip_suffix(":key")) {
-        (Some(name), _) => (name, SecretPart::Certificate),
-        (_, Some(name)) => (name, SecretPart::PrivateKey),
-        _ => (name, SecretPart::Certificate),
-    };
-    SecretReference { holder: Holder::Secret, namespace: Str::default(), name: Str::new(name), part }
 }
 
 /// The names of certificates that have none of their own, and what is named.
@@ -215,11 +197,6 @@ fn name_certificates(of: &mut Tree, names: &mut Names) {
         fields.0.iter_mut().for_each(|(_, value)| name_certificates(value, names));
     }
     of.items_mut().iter_mut().for_each(|item| name_certificates(item, names));
-}
-
-/// What stands in angle brackets is a name for what is made when the proxy runs.
-fn placeholder(text: &str) -> Option<&str> {
-    text.strip_prefix('<')?.strip_suffix('>').filter(|name| !name.contains(['<', '>', '\n']))
 }
 
 fn certificates(of: &mut Tree, names: &mut Names) {

@@ -2,6 +2,8 @@
 
 use super::rule::{Verdict, lower, meta, refuse, says, tls};
 use crate::dialect::consul::go;
+use crate::dialect::kubernetes::der::{self, PublicKey};
+use crate::dialect::kubernetes::pem;
 use crate::ir::Tree;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -203,8 +205,42 @@ fn is_pem(text: &str) -> bool {
     !packed.is_empty() && packed.chars().all(|c| c.is_ascii_alphanumeric() || "+/=".contains(c))
 }
 
+/// What Consul checks of a certificate and its key (`agent/structs/config_entry_inline_certificate.go`). Of a key on a curve that does not say
+/// its public half nothing is known, and it is taken.
 pub(super) fn certificate(tree: &Tree, key: &str) -> Verdict {
     meta(tree)?;
     refuse(!is_pem(key), || "failed to parse private key PEM".into())?;
-    refuse(!is_pem(tree.get("Certificate").text()), || "failed to parse certificate PEM".into())
+    let key = block(key, |kind| kind.ends_with("PRIVATE KEY"));
+    let public = key.as_ref().and_then(|key| der::public_half(&key.bytes));
+    let is_short = |bits: usize| bits < FEWEST_BITS && key.as_ref().is_some_and(|key| key.kind == "RSA PRIVATE KEY");
+    refuse(public.as_ref().and_then(PublicKey::rsa_bits).is_some_and(is_short), || "key length must be at least 2048 bits".into())?;
+    let certificate = tree.get("Certificate").text();
+    refuse(!is_pem(certificate), || "failed to parse certificate PEM".into())?;
+    let shown = block(certificate, |_| true).and_then(|block| der::certificate(&block.bytes));
+    let Some(shown) = shown else { return refuse(true, || "failed to parse certificate: x509: malformed certificate".into()) };
+    refuse(key.is_none(), || "tls: failed to find any PEM data in key input".into())?;
+    if let (Some(own), Some(other)) = (&public, &shown.key) {
+        let is_same_type = matches!((own, other), (PublicKey::Rsa { .. }, PublicKey::Rsa { .. }) | (PublicKey::Point(_), PublicKey::Point(_)));
+        refuse(!is_same_type, || "tls: private key type does not match public key type".into())?;
+        refuse(own.differs(other), || "tls: private key does not match public key".into())?;
+    }
+    for host in [shown.common_name.as_deref().unwrap_or_default()].into_iter().chain(shown.dns_names.iter().map(String::as_str)) {
+        let is_name = !host.is_empty() && host.len() < 255 && host.trim_end_matches('.').split('.').all(|label| (1..=63).contains(&label.len()));
+        refuse(!is_name, || format!("host {} must be a valid DNS hostname", go::quote(host)))?;
+    }
+    Ok(())
+}
+
+/// The fewest bits of an RSA key.
+const FEWEST_BITS: usize = 2048;
+
+/// The first block of PEM of such a kind; what is none before it is passed over.
+fn block(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<pem::Block> {
+    let mut rest = text.as_bytes();
+    while let Ok(Some(block)) = pem::next(&mut rest) {
+        if is_meant(&block.kind) {
+            return Some(block);
+        }
+    }
+    None
 }

@@ -3,6 +3,7 @@
 use super::address::at_each;
 use super::synthesis::{Synthetic, synthetic};
 use crate::dialect::consul::entry::Kind;
+use crate::dialect::consul::material;
 use crate::dialect::consul::names::UpstreamId;
 use crate::dialect::consul::proxycfg::{ApiGateway, Ready};
 use crate::dialect::consul::validate::says;
@@ -13,7 +14,6 @@ use crate::dialect::consul::xds::parts::name::chain_name;
 use crate::dialect::consul::xds::parts::proto::{empty, list, message, one};
 use crate::dialect::consul::xds::parts::{cluster as tables, endpoint, route as routes, tls};
 use crate::ir::Tree;
-use crate::resource::REDACTED;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -206,8 +206,8 @@ fn with_certificates(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, opts
         let text = Tree::from(format!("{}{end}", certificate.text())).or_from(certificate.origin);
         let pair = message! {
             "certificate_chain": message! { "inline_string": text },
-            // The key itself never gets into an output.
-            "private_key": message! { "inline_string": REDACTED },
+            // The key itself is in no tree: the host gives it where it is asked for.
+            "private_key": message! { "inline_string": format!("<{}:key>", material::of_entry(&entry.name)) },
         };
         out.push(chain(&entry.name, own, message! { "tls_params": empty(), "tls_certificates": one(pair) }));
     }

@@ -1,0 +1,74 @@
+//! What an input makes without one of its lines, compared with what it makes with it.
+//!
+//! What must not be here: which text remains; that is `chancery_core::explain`'s.
+
+use super::compared::{Differences, compare};
+use super::human;
+use super::loaded::Loaded;
+use crate::Unusable;
+use crate::input::LoadedInput;
+use crate::style::{Style, plain};
+use chancery_core::compare::ChangeKind;
+use chancery_core::explain::WithoutField;
+use chancery_core::resource::SourceId;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// At most this many changed parts of each gateway are shown to people.
+const MOST: usize = 12;
+
+/// What the absence of a field changes.
+pub struct Without {
+    field: String,
+    found: Found,
+}
+
+enum Found {
+    /// What differs; without the field on the second side.
+    Differs(Box<Differences>),
+    /// No gateway runs any longer; why.
+    Nothing(Unusable),
+}
+
+/// Compiles an input with and without a field. `None` where the text without it says something else of other things too.
+pub fn without(given: &LoadedInput, source: SourceId, left: WithoutField) -> Option<Without> {
+    let mut changed = given.clone();
+    changed.inputs.inputs.get_mut(source.0 as usize)?.text = left.text.into();
+    let before = Loaded::compiled(given.clone(), false).ok()?;
+    let after = match Loaded::compiled(changed, false) {
+        Ok(after) => after,
+        Err(why) => return Some(Without { field: left.field, found: Found::Nothing(why) }),
+    };
+    let mut differences = compare(&before, &after, true).ok()?;
+    let is_alone = matches!(&differences.resources[..], [only] if only.change == ChangeKind::Changed);
+    differences.resources.clear();
+    is_alone.then(|| Without { field: left.field, found: Found::Differs(Box::new(differences)) })
+}
+
+impl Without {
+    /// For people.
+    pub fn report(&self, style: &Style) -> String {
+        let mut out = String::new();
+        let field = style.bold(plain(&format!("`{}`", self.field)));
+        match &self.found {
+            Found::Differs(of) if of.is_same_for_envoy() => {
+                let _ = writeln!(out, "Without {field}: {}", of.nothing("Envoy gets the same."));
+                of.limits().into_iter().for_each(|limit| _ = writeln!(out, "{limit}"));
+            }
+            Found::Differs(of) => {
+                let _ = writeln!(out, "Without {field} (- with it, + without it):\n");
+                out.push_str(&human::effects(of, MOST, style));
+            }
+            Found::Nothing(why) => drop(writeln!(out, "Without {field} {}", plain(&why.0))),
+        }
+        out
+    }
+
+    /// As data: the field, and what `diff` writes, or why there is no gateway.
+    pub fn data(&self) -> Result<Value, Unusable> {
+        Ok(match &self.found {
+            Found::Differs(of) => json!({ "field": self.field, "differences": super::data(of, None)? }),
+            Found::Nothing(why) => json!({ "field": self.field, "error": why.0 }),
+        })
+    }
+}
