@@ -156,3 +156,54 @@ fn the_scheme_is_a_part_of_the_url_and_no_header() {
         assert!(!change.requests.contains("x-forwarded-proto"), "{change:#?}");
     }
 }
+
+/// An HTTPProxy with these routes and these fields beside its name.
+fn proxy(virtualhost: &str, routes: &[&str]) -> String {
+    let routes: String = routes.iter().map(|route| format!("  - {route}\n")).collect();
+    format!(
+        "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: a}}\nspec:\n  virtualhost: {{fqdn: a.example.com{virtualhost}}}\n  routes:\n{routes}"
+    )
+}
+
+#[test]
+fn what_comes_after_a_filter_that_wants_a_token_is_compared_with_one() {
+    for provider in [
+        "{name: idp, default: true, remoteJWKS: {uri: 'https://idp.example.com/jwks'}}",
+        "{name: idp, default: true, forwardJWT: true, remoteJWKS: {uri: 'https://idp.example.com/jwks'}}",
+    ] {
+        let side = |service: &str| {
+            let host = format!(", tls: {{secretName: t}}, jwtProviders: [{provider}]");
+            proxy(&host, &[&format!("{{services: [{{name: {service}, port: 80}}]}}")])
+        };
+        let found = requests_of("contour", [&side("web"), &side("api")]);
+        let change = found.changes.iter().find(|change| change.requests.contains("with a valid token")).unwrap_or_else(|| panic!("{found:#?}"));
+        let clusters = change.differences.iter().find(|of| of.what == "clusters").expect("other clusters");
+        assert!(clusters.before.as_deref().is_some_and(|of| of.contains("web")) && clusters.after.as_deref().is_some_and(|of| of.contains("api")));
+        assert!(change.witness.curl.contains("authorization: Bearer $TOKEN"), "{}", change.witness.curl);
+        assert!(requests_of("contour", [&side("web"), &side("web")]).is_empty());
+    }
+}
+
+#[test]
+fn requests_that_narrower_routes_take_are_left_out_of_what_changes() {
+    let side = |path: &str| {
+        let api = format!("{{conditions: [{{prefix: {path}}}], services: [{{name: api, port: 80}}]}}");
+        proxy("", &[&api, "{services: [{name: web, port: 80}]}"])
+    };
+    let found = requests_of("contour", [&side("/api"), &side("/api/")]);
+    let [change] = &found.changes[..] else { panic!("{found:#?}") };
+    assert_eq!(change.requests, "a.example.com/api*, other than /api/*");
+    assert!(!change.witness.url.contains("/api/"), "{}", change.witness.url);
+}
+
+#[test]
+fn the_scheme_is_named_where_requests_of_one_alone_change() {
+    let side = |permits: bool| proxy(", tls: {secretName: t}", &[&format!("{{permitInsecure: {permits}, services: [{{name: web, port: 80}}]}}")]);
+    let found = requests_of("contour", [&side(true), &side(false)]);
+    let [change] = &found.changes[..] else { panic!("{found:#?}") };
+    assert_eq!(change.requests, "http://a.example.com/*");
+    let other = side(true).replace("name: web", "name: api");
+    let found = requests_of("contour", [&side(true), &other]);
+    let [change] = &found.changes[..] else { panic!("{found:#?}") };
+    assert_eq!(change.requests, "a.example.com/*", "both schemes change alike");
+}

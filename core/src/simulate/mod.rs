@@ -41,7 +41,7 @@ pub(crate) use pb::base::header_value_option::HeaderAppendAction as HeaderAction
 pub(crate) use request::host_of;
 pub use request::{Headers, Protocol, Request};
 pub use simulation::{
-    ClusterShare, ClusterView, Condition, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, RouteShare,
+    ClusterShare, ClusterView, Condition, Connection, Credential, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, RouteShare,
     RoutedRequest, Setting, Simulation, TriedChain, TriedRoute, Upstream,
 };
 pub(crate) use upstream::{aggregated, is_unhealthy};

@@ -235,7 +235,8 @@ impl<'a> Run<'_, 'a> {
         self.out.conditions.extend(walked.conditions);
         self.out.notes.extend(walked.notes);
         self.place_of_answer();
-        let Some(Answer { status, why, location, body, grpc_status, as_it_is }) = walked.answer else { return false };
+        let Some(Answer { status, why, location, body, grpc_status, as_it_is, lacks }) = walked.answer else { return false };
+        self.out.lacks = lacks;
         self.answers(status, why);
         if location.is_some() {
             self.out.outcome = Outcome::Redirect;

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: how it is found out.
 
+use super::Request;
 use super::percent;
 use alloc::format;
 use alloc::string::String;
@@ -64,9 +65,40 @@ pub struct Simulation {
     pub response_headers: Vec<HeaderChange>,
     /// What is not certain.
     pub notes: Vec<String>,
+    /// What the client would have to show, where Envoy answers because it did not.
+    #[serde(skip)]
+    pub lacks: Option<Credential>,
     /// Where in the configuration the parts of this answer are.
     #[serde(skip)]
     pub places: Vec<Place>,
+}
+
+/// What a client shows to be let in: a header, or a parameter of the query, with a placeholder for what is secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Credential {
+    /// The header or the parameter.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Whether it is a parameter.
+    pub in_query: bool,
+}
+
+impl Credential {
+    /// Shows it with a request.
+    pub fn add_to(&self, request: &mut Request) {
+        if self.in_query {
+            let mark = if request.path.contains('?') { '&' } else { '?' };
+            request.path.push_str(&format!("{mark}{}={}", self.name, self.value));
+        } else {
+            request.headers.add(&self.name, &self.value);
+        }
+    }
+
+    /// A header.
+    pub(super) fn header(name: &str, value: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into(), in_query: false }
+    }
 }
 
 /// How a request ends.

@@ -11,9 +11,10 @@ use super::place;
 use super::reach;
 use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
-use crate::simulate::{Outcome, Simulation, fraction};
+use crate::simulate::{Credential, Outcome, Simulation, fraction, percent};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use pb::route::Route;
@@ -59,8 +60,9 @@ pub(super) fn draws(routes: [&[Route]; 2], candidates: &[Vec<usize>; 2], work: &
     starts.iter().zip(ends).map(|(start, end)| Draw { seed: Some(*start), weight: (end - start) as f64 / whole as f64 }).collect()
 }
 
-/// Holds what becomes of a request on both sides against each other, over all draws, and adds what differs.
-pub(super) fn show<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[String], both: &Both, draws: &[Draw]) {
+/// Holds what becomes of a request on both sides against each other, over all draws, and adds what differs. What a filter of either side wants the
+/// client to show, where it answers because the request does not.
+pub(super) fn show<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[String], both: &Both, draws: &[Draw]) -> Option<Credential> {
     let all: Vec<(Both, [Simulation; 2])> = draws
         .iter()
         .map(|draw| {
@@ -71,14 +73,19 @@ pub(super) fn show<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[St
         .collect();
     if all.len() > 1 && all.iter().flat_map(|(_, simulations)| simulations).all(|of| of.outcome == Outcome::Forward) {
         together(work, scene, domains, &all, draws);
-        return;
+        return None;
     }
-    for (both, simulations) in &all {
+    for ((both, simulations), draw) in all.iter().zip(draws) {
         let met = behaviour::compare(work, scene, simulations);
         if !met.is_empty() {
-            work.add(met, place::of_request(scene, simulations, domains, both), both, simulations);
+            let mut place = place::of_request(scene, simulations, domains, both);
+            if draws.len() > 1 {
+                place.conditions.insert(0, format!("{} % of them", percent(draw.weight * 100.0)));
+            }
+            work.add(met, place, both, simulations);
         }
     }
+    all.into_iter().flat_map(|(_, simulations)| simulations).find_map(|simulation| simulation.lacks)
 }
 
 /// What all draws reach, and how each of that is reached.

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: finding it out.
 
+use super::SideSource;
 use super::paths::Pattern;
 use crate::backend::envoy::v3::pb;
 use crate::simulate::{Outcome, Simulation};
@@ -30,9 +31,20 @@ pub(super) struct Scene<'a> {
     pub(super) hosts: [Option<(&'a VirtualHost, String)>; 2],
     /// Their routes by what they want of paths.
     pub(super) by_path: [BTreeMap<Pattern<'a>, Vec<usize>>; 2],
+    /// What made both sides, where that is known.
+    pub(super) sources: [Option<SideSource<'a>>; 2],
+    /// Whether some listener of either side speaks TLS, so that the scheme of a request says where it comes in.
+    pub(super) has_tls: bool,
 }
 
 impl<'a> Scene<'a> {
+    /// Whether somebody wrote a route of a side, as far as that is known.
+    pub(super) fn is_written(&self, side: usize, index: usize) -> bool {
+        let host = self.hosts.get(side).and_then(Option::as_ref);
+        let (Some((_, pointer)), Some(Some(source))) = (host, self.sources.get(side)) else { return true };
+        source.owner(&format!("{pointer}/routes/{index}")).is_some()
+    }
+
     /// The route that took a request, where it is one of these virtual hosts'.
     pub(super) fn route(&self, side: usize, simulation: &Simulation) -> Option<(&'a Route, String)> {
         let (host, pointer) = self.hosts.get(side)?.as_ref()?;

@@ -49,10 +49,15 @@ const MOST_OF_PATH: usize = 3;
 /// Of a virtual host that only one side has, at most this many routes are tried.
 const MOST_OF_ONE: usize = 64;
 
+/// A request shows what filters want at most this many times: each filter may want something else.
+const MOST_CREDENTIALS: usize = 4;
+
 /// Compares the requests that come to two virtual hosts. `domains` are the hosts of the requests in words, `both` is one to take others after.
 pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_, 'a>>; 2], domains: &[String], both: &Both) {
     let mut scene = Scene {
         hosts: hosts.map(|host| host.and_then(|host| Some((host.table.config.virtual_hosts.get(host.index)?, host.pointer())))),
+        sources: work.sides.map(|side| side.source),
+        has_tls: work.has_tls,
         ..Scene::default()
     };
     let empty: &[Route] = &[];
@@ -117,7 +122,12 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_,
             if *times > MOST_OF_PATH || *paths > MOST_OF_TWO {
                 continue;
             }
-            chance::show(work, &scene, domains, &both, &draws);
+            // What comes after a filter that wants a token is seen with one.
+            let mut shown = both;
+            for _ in 0..MOST_CREDENTIALS {
+                let Some(credential) = chance::show(work, &scene, domains, &shown, &draws) else { break };
+                shown = shown.showing(credential);
+            }
         }
     }
 }
@@ -166,7 +176,7 @@ pub(super) fn witnesses(work: &mut Work<'_, '_>, table: &Table<'_>, like: &Both,
             both.request.authority = witness(domain, any_port(like.ports));
             let path = Pattern::of(of).example().unwrap_or_else(|| "/".to_owned());
             let choices = conditions::choices(&[of], work).into_iter().take(MOST_OF_ROUTE);
-            let requests = choices.map(|choice| Both { request: request(&both, &path, &choice).request, ports: both.ports }).collect();
+            let requests = choices.map(|choice| request(&both, &path, &choice)).collect();
             let [port_before, port_after] = like.ports;
             let (path, mut conditions) = (Some(Pattern::of(of).words()), conditions::words(of));
             place::take_scheme(&mut conditions);

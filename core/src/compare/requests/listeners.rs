@@ -217,6 +217,7 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
             ..Request::default()
         },
         ports,
+        credential: None,
     };
     if let [Some((old, _)), Some((new, _))] = pair {
         if frames::are_same_listeners(&old.message, &new.message) && work.changed.is_empty() && tables_are_the_same(work) {

@@ -31,7 +31,7 @@ pub use listeners::ListenerPairing;
 pub(in crate::compare) use report::words;
 pub use report::{Answer, Difference, RequestChange, RequestPlace, Requests, Witness};
 
-use super::{Side, certificates};
+use super::{Side, SideSource, certificates};
 use crate::backend::envoy::v3::pb;
 use crate::simulate::Gateway;
 use alloc::string::String;

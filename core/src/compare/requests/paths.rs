@@ -12,7 +12,7 @@ use crate::re2::RegexError;
 use crate::re2::engine::literal_prefix;
 use crate::re2::language::{Language, TextShape, texts};
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -39,6 +39,8 @@ enum Kind {
 
 /// Characters of paths, those first that people would write.
 const ALPHABET: &[u8] = b"xabcdefghijklmnopqrstuvwyz0123456789-_.~/ABCDEFGHIJKLMNOPQRSTUVWXYZ!$&'()*+,;=:@%";
+/// At most this many patterns of each kind are looked at that overlap with one.
+const MOST_OVERLAPPING: usize = 100;
 /// At most this many patterns that overlap are combined.
 const MOST_TOGETHER: usize = 12;
 /// At most this many paths are tried for one virtual host.
@@ -90,13 +92,64 @@ impl<'a> Pattern<'a> {
 
     /// As people write it: `/api/*`.
     pub(super) fn words(&self) -> String {
-        match self.kind {
+        let words = match self.kind {
             Kind::Exact => self.text.to_owned(),
             Kind::Prefix => format!("{}*", self.text),
             Kind::Segments => format!("{}[/*]", self.text),
             Kind::Regex => format!("~ {}", self.text),
             Kind::Any => "/*".to_owned(),
+        };
+        if self.any_case { format!("{words} (in any case)") } else { words }
+    }
+
+    /// Whether it takes every path.
+    pub(super) fn takes_all(&self) -> bool {
+        self.kind == Kind::Any || self.kind == Kind::Prefix && matches!(self.text, "" | "/") || self.kind == Kind::Segments && self.text.is_empty()
+    }
+
+    /// Of patterns in order, those that take some of the paths that this one takes, each with whether it takes them all. Of expressions that may, the
+    /// first few.
+    pub(super) fn overlapping<'m, V>(&self, all: &'m BTreeMap<Pattern<'a>, V>) -> Vec<(&'m Pattern<'a>, &'m V, bool)> {
+        let mut out: Vec<_> = all.get_key_value(self).map(|(pattern, of)| (pattern, of, true)).into_iter().collect();
+        let literal = |kind, text| Pattern { kind, text, any_case: false };
+        if self.is_literal() && self.kind != Kind::Any {
+            let shorter = self.text.char_indices().map(|(at, _)| at).filter(|at| *at > 0).filter_map(|at| self.text.get(..at));
+            let wider = shorter.chain([self.text]).flat_map(|text| [literal(Kind::Prefix, text), literal(Kind::Segments, text)]);
+            let wider = wider.filter(|wider| wider != self && wider.takes_all_of(self)).filter_map(|wider| all.get_key_value(&wider));
+            out.extend(wider.map(|(pattern, of)| (pattern, of, true)));
+            for kind in [Kind::Exact, Kind::Prefix, Kind::Segments] {
+                let inner = all.range(literal(kind, self.text)..).take_while(|(inner, _)| inner.kind == kind && inner.text.starts_with(self.text));
+                let inner = inner.filter(|(inner, _)| *inner != self && !inner.any_case && self.takes_all_of(inner) && !inner.takes_all_of(self));
+                out.extend(inner.map(|(pattern, of)| (pattern, of, false)).take(MOST_OVERLAPPING));
+            }
         }
+        let is_expression = |of: &Pattern<'_>| !of.is_literal() || !self.is_literal();
+        let expressions = all.iter().filter(|(of, _)| *of != self && is_expression(of) && of.kind != Kind::Any && of.may_overlap_in_any_case(self));
+        out.extend(expressions.take(MOST_OVERLAPPING).map(|(pattern, of)| (pattern, of, false)));
+        out.extend(all.iter().filter(|(of, _)| of.kind == Kind::Any && *of != self).map(|(pattern, of)| (pattern, of, true)));
+        out
+    }
+
+    /// Whether a literal takes every path that another literal takes.
+    fn takes_all_of(&self, other: &Self) -> bool {
+        match (self.kind, other.kind) {
+            (Kind::Exact, kind) => kind == Kind::Exact && self.text == other.text,
+            (Kind::Prefix, _) => other.text.starts_with(self.text),
+            (Kind::Segments, kind) => match other.text.strip_prefix(self.text) {
+                Some("") => kind != Kind::Prefix,
+                Some(rest) => rest.starts_with('/'),
+                None => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn may_overlap_in_any_case(&self, other: &Self) -> bool {
+        let (a, b) = match self.any_case || other.any_case {
+            true => (self.text.to_ascii_lowercase(), other.text.to_ascii_lowercase()),
+            false => (self.begin().to_owned(), other.begin().to_owned()),
+        };
+        a.starts_with(&b) || b.starts_with(&a)
     }
 
     /// A path that it takes, where it is known without a search.

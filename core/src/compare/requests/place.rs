@@ -23,11 +23,20 @@ pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domai
     };
     let matchers = [matcher(0), matcher(1)];
     let narrower = matchers.into_iter().flatten().max_by_key(|of| (Pattern::of(of).narrowness(), of.headers.len() + of.query_parameters.len()));
-    // All of a host that only one side has changes; of every other host, what has a route.
-    let narrower = narrower.filter(|_| scene.hosts.iter().all(Option::is_some) || domains.iter().any(|domain| domain == "*"));
+    // All of a host that only one side has changes that has a route; of every other host, what the narrower route takes.
+    let is_of_both = scene.hosts.iter().all(Option::is_some) || domains.iter().any(|domain| domain == "*");
+    let narrower = narrower.filter(|_| is_of_both);
     let [before, after] = [&simulations[0], &simulations[1]].map(pointer);
     let mut conditions = narrower.map(conditions::words).unwrap_or_default();
-    let scheme = take_scheme(&mut conditions);
+    let scheme = take_scheme(&mut conditions).or_else(|| scene.has_tls.then(|| scheme_of(&both.request)));
+    if !is_of_both && !takes_all_paths(scene) {
+        conditions.push("where there is a route".to_owned());
+    }
+    if both.credential.is_some() {
+        conditions.push("with a valid token or password".to_owned());
+    } else if simulations.iter().any(|simulation| simulation.lacks.is_some()) {
+        conditions.push("without a token or password".to_owned());
+    }
     conditions.extend(narrower.map(|narrower| others(scene, simulations, narrower)).unwrap_or_default());
     RequestPlace {
         scheme,
@@ -47,36 +56,62 @@ pub(super) fn take_scheme(conditions: &mut Vec<String>) -> Option<String> {
     conditions.remove(at).rsplit(' ').next().map(ToOwned::to_owned)
 }
 
+/// Whether a route of some host takes every path, whatever else the request has.
+fn takes_all_paths(scene: &Scene<'_>) -> bool {
+    scene.hosts.iter().flatten().flat_map(|(host, _)| &host.routes).filter_map(|route| route.r#match.as_ref()).any(|of| {
+        let mut more = conditions::words(of);
+        take_scheme(&mut more);
+        more.is_empty() && Pattern::of(of).takes_all()
+    })
+}
+
 /// At most this many routes are named whose requests are others.
 const MOST_OTHERS: usize = 2;
 /// At most this many routes of a path are looked at on each side.
 const MOST_OF_PATH: usize = 100;
 
-/// The requests with the same path that a request does not stand for: those of routes with conditions of their own, which are tried before the one that
-/// takes it.
+/// The requests among those of a route that a request does not stand for: other routes take them, which are tried before the one that takes it, as they
+/// want a narrower path or more besides. Routes that the controller adds by itself do not count.
 fn others(scene: &Scene<'_>, simulations: &[Simulation; 2], narrower: &RouteMatch) -> Vec<String> {
     let (own, domains) = (conditions::words(narrower), conditions::domains(narrower));
+    let pattern = Pattern::of(narrower);
     let mut out: Vec<String> = Vec::new();
-    for ((host, by_path), simulation) in scene.hosts.iter().zip(&scene.by_path).zip(simulations) {
+    for (side, ((host, by_path), simulation)) in scene.hosts.iter().zip(&scene.by_path).zip(simulations).enumerate() {
         let Some((host, _)) = host else { continue };
         let end = simulation.route.as_ref().map_or(usize::MAX, |taken| taken.index);
-        let same_path = by_path.get(&Pattern::of(narrower)).into_iter().flatten().take_while(|at| **at < end).take(MOST_OF_PATH);
-        for of in same_path.filter_map(|at| host.routes.get(*at)?.r#match.as_ref()) {
-            let mut more = conditions::words(of);
-            more.retain(|words| !own.contains(words));
-            take_scheme(&mut more);
-            let words = format!("other than {}", more.join(" and "));
-            if !more.is_empty() && conditions::domains(of) == domains && !out.contains(&words) {
-                out.push(words);
+        for (other, routes, takes_all) in pattern.overlapping(by_path) {
+            for at in routes.iter().take_while(|at| **at < end).take(MOST_OF_PATH) {
+                let Some(of) = host.routes.get(*at).and_then(|route| route.r#match.as_ref()) else { continue };
+                let mut more = conditions::words(of);
+                more.retain(|words| !own.contains(words));
+                take_scheme(&mut more);
+                let path = (!takes_all).then(|| other.words());
+                let words = match (path, more.is_empty()) {
+                    (None, true) => continue,
+                    (None, false) => more.join(" and "),
+                    (Some(path), true) => path,
+                    (Some(path), false) => format!("{path} with {}", more.join(" and ")),
+                };
+                let words = format!("{OTHER_THAN}{words}");
+                if conditions::domains(of) == domains && scene.is_written(side, *at) && !out.contains(&words) {
+                    out.push(words);
+                }
             }
         }
     }
+    // What a plain prefix leaves out need not be told in parts.
+    let plain: Vec<String> =
+        out.iter().filter(|words| !words.contains(" with ")).filter_map(|words| words.strip_suffix('*').map(ToOwned::to_owned)).collect();
+    out.retain(|words| !plain.iter().any(|prefix| words.starts_with(prefix) && words.len() > prefix.len() + 1));
     if out.len() > MOST_OTHERS {
         out.truncate(MOST_OTHERS);
-        out.push("other than what further routes take".to_owned());
+        out.push(format!("{OTHER_THAN}what further routes take"));
     }
     out
 }
+
+/// What a condition begins with that takes requests out.
+pub(super) const OTHER_THAN: &str = "other than ";
 
 /// Requests of a whole listener, filter chain, table or virtual host.
 pub(super) fn of_all(both: &Both, pointers: &[String; 2]) -> RequestPlace {

@@ -3,7 +3,7 @@
 //! What must not be here: finding them.
 
 use super::difference::Relevance;
-use super::place::scheme_of;
+use super::place::{OTHER_THAN, scheme_of};
 use crate::explain::OriginView;
 use crate::order::Order as _;
 use crate::simulate::{ClusterShare, Outcome, Request, RouteRef, Simulation};
@@ -242,8 +242,37 @@ impl Group {
                 }
             }
         }
+        merge(&mut self.change.places);
         self.change.requests = words(&self.change.places, self.change.more_places);
         self.change
+    }
+}
+
+/// Makes one place of two that differ by their scheme alone, and takes back what a place leaves out where another place has it.
+fn merge(places: &mut Vec<RequestPlace>) {
+    let mut merged: Vec<RequestPlace> = Vec::new();
+    for place in core::mem::take(places) {
+        let is_twin = |of: &&mut RequestPlace| {
+            of.scheme.is_some()
+                && of.scheme != place.scheme
+                && (&of.hosts, &of.path, &of.conditions) == (&place.hosts, &place.path, &place.conditions)
+        };
+        match merged.iter_mut().find(is_twin).filter(|_| place.scheme.is_some() && place.path.is_some()) {
+            Some(twin) => twin.scheme = None,
+            None => merged.push(place),
+        }
+    }
+    let has = |of: &RequestPlace, path: &str, all: &[RequestPlace]| {
+        let is_it = |other: &RequestPlace| {
+            let is_plain = other.conditions.iter().all(|words| words.starts_with(OTHER_THAN));
+            other.path.as_deref() == Some(path) && is_plain && other.hosts == of.hosts && (other.scheme.is_none() || other.scheme == of.scheme)
+        };
+        all.iter().any(is_it)
+    };
+    *places = merged.clone();
+    for place in places.iter_mut() {
+        let of = place.clone();
+        place.conditions.retain(|words| words.strip_prefix(OTHER_THAN).is_none_or(|path| !has(&of, path, &merged)));
     }
 }
 

@@ -271,7 +271,7 @@ fn requests_that_change_alike_are_reported_together() {
     };
     let found = compared(&side(3), &side(10));
     let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
-    assert_eq!(change.requests, "a.org/*; a.org/api/*; b.org/*; and 1 more");
+    assert_eq!(change.requests, "a.org/*, other than /other/*; a.org/api/*; b.org/*, other than /other/*; and 1 more");
     let told: Vec<_> = change.differences.iter().map(|of| (of.what.as_str(), of.before.as_deref(), of.after.as_deref())).collect();
     assert_eq!(told, [("timeout", Some("3s"), Some("10s"))]);
     assert_eq!(change.witness.curl, "curl --connect-to ::$GATEWAY:8080 http://a.org/");
@@ -362,7 +362,11 @@ fn a_new_host_is_reported_with_its_destination() {
     let new = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)])), host("b.org", Vec::from([answers, route("/pay/", "two", 3)]))]));
     let found = compared(&old, &new);
     let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
-    assert_eq!((change.requests.as_str(), change.after.told.as_str()), ("b.org/*", "goes to two:80"), "and not by what Envoy answers itself");
+    assert_eq!(
+        (change.requests.as_str(), change.after.told.as_str()),
+        ("b.org/*, where there is a route", "goes to two:80"),
+        "and not by what Envoy answers itself"
+    );
     assert_eq!(change.witness.url, "http://b.org/pay/");
 }
 

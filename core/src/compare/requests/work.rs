@@ -6,7 +6,7 @@ use super::difference::{self, FieldDifference, Relevance};
 use super::report::{Answer, Difference, FoundChange, Groups, RequestChange, RequestPlace, Requests, Weight, Witness, told};
 use super::{RequestOptions, Side, reach};
 use crate::explain::OriginView;
-use crate::simulate::{Gateway, Outcome, Request, Simulation};
+use crate::simulate::{Credential, Gateway, Outcome, Request, Simulation, is_tls};
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -27,6 +27,8 @@ pub(super) struct Work<'w, 'a> {
     pub(super) states: usize,
     pub(super) limits: BTreeSet<String>,
     pub(super) complete: bool,
+    /// Whether some listener of either side speaks TLS.
+    pub(super) has_tls: bool,
     groups: Groups,
     compared: usize,
     reached: [HashMap<String, String>; 2],
@@ -37,9 +39,19 @@ pub(super) struct Work<'w, 'a> {
 pub(super) struct Both {
     pub(super) request: Request,
     pub(super) ports: [Option<u32>; 2],
+    /// What it shows to be let in.
+    pub(super) credential: Option<Credential>,
 }
 
 impl Both {
+    /// The same with what its client shows to be let in.
+    pub(super) fn showing(&self, credential: Credential) -> Self {
+        let mut shown = self.clone();
+        credential.add_to(&mut shown.request);
+        shown.credential = Some(credential);
+        shown
+    }
+
     pub(super) fn on(&self, side: usize) -> Request {
         // A port without a listener is tried for a listener that is not there.
         Request { port: Some(self.ports.get(side).copied().flatten().unwrap_or(0)), ..self.request.clone() }
@@ -58,6 +70,7 @@ impl<'w, 'a> Work<'w, 'a> {
             states: MOST_STATES,
             limits: BTreeSet::new(),
             complete: true,
+            has_tls: sides.iter().flat_map(|side| &side.config.listeners).flat_map(|of| &of.message.filter_chains).any(is_tls),
             groups: Groups::default(),
             compared: 0,
             reached: [HashMap::default(), HashMap::default()],

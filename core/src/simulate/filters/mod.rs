@@ -19,7 +19,7 @@ pub(super) use scopes::Scopes;
 
 use super::manager::Prepared;
 use super::matcher::{Subject, header, parts};
-use super::simulation::{Condition, FilterStep};
+use super::simulation::{Condition, Credential, FilterStep};
 use super::table::Patterns;
 use super::{Gateway, Request};
 use crate::backend::envoy::v3::pb;
@@ -71,6 +71,8 @@ pub(super) struct Answer {
     pub(super) grpc_status: Option<u32>,
     /// Sent as it is, and not as gRPC clients would read it.
     pub(super) as_it_is: bool,
+    /// What the client did not show: with it, others decide.
+    pub(super) lacks: Option<Credential>,
 }
 
 /// The request as filters see it.

@@ -9,6 +9,7 @@ use super::{Answer, Stage, Verdict};
 use crate::backend::envoy::v3::pb;
 use crate::simulate::matcher::{check, takes};
 use crate::simulate::path::{split, without_query};
+use crate::simulate::simulation::Credential;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -51,11 +52,41 @@ pub(super) fn jwt(filter: &HttpFilter, of: &JwtAuthentication, stage: &Stage<'_,
     let Some(requirement) = requirement else { return Verdict::passes("requires no token here") };
     match holds(requirement, &of.providers, &[], stage) {
         Token::Fine => Verdict::passes("requires no token for this request"),
-        Token::Fails(why) => Verdict::answers(401, why),
+        Token::Fails(why) => lacking(why, first_provider(requirement).and_then(|name| of.providers.get(name)).map(credential)),
         Token::Decides(provider) => match of.providers.get(&provider).and_then(keys_of) {
             Some(cluster) => asked(filter, Some(cluster), &format!("has the key of the token of {provider}, and the token is valid"), Some(401)),
             None => Verdict::asks(filter, format!("the token of {provider} is valid"), Some(401)),
         },
+    }
+}
+
+/// An answer to a client that did not show who it is.
+fn lacking(why: impl Into<String>, lacks: Option<Credential>) -> Verdict {
+    Verdict::Answers(Answer { status: 401, why: why.into(), lacks, ..Answer::default() })
+}
+
+/// The provider that a requirement names first.
+fn first_provider(of: &JwtRequirement) -> Option<&str> {
+    match of.requires_type.as_ref()? {
+        RequiresType::ProviderName(name) => Some(name),
+        RequiresType::ProviderAndAudiences(of) => Some(&of.provider_name),
+        RequiresType::RequiresAny(list) => list.requirements.iter().find_map(first_provider),
+        RequiresType::RequiresAll(list) => list.requirements.iter().find_map(first_provider),
+        _ => None,
+    }
+}
+
+/// Where a provider looks first for a token.
+fn credential(of: &JwtProvider) -> Credential {
+    if let Some(header) = of.from_headers.first() {
+        return Credential::header(&header.name, format!("{}{ANY_TOKEN}", header.value_prefix));
+    }
+    if let Some(name) = of.from_params.first() {
+        return Credential { name: name.clone(), value: ANY_TOKEN.into(), in_query: true };
+    }
+    match of.from_cookies.first() {
+        Some(name) => Credential::header("cookie", format!("{name}={ANY_TOKEN}")),
+        None => Credential::header("authorization", format!("Bearer {ANY_TOKEN}")),
     }
 }
 
@@ -132,6 +163,9 @@ fn by_provider(name: &str, providers: &Providers, stage: &Stage<'_, '_>) -> Toke
 fn token<'t>(of: &JwtProvider, stage: &'t Stage<'_, '_>) -> Option<&'t str> {
     let after = |value: &'t str, prefix: &str| {
         let rest = value.find(prefix).and_then(|at| value.get(at + prefix.len()..))?;
+        if rest.trim_start().starts_with(ANY_TOKEN) {
+            return Some(ANY_TOKEN);
+        }
         Some(rest.trim_start().split(|c: char| !(c.is_ascii_alphanumeric() || "-_.+/=".contains(c))).next().unwrap_or_default())
     };
     let by_default = of.from_headers.is_empty() && of.from_params.is_empty() && of.from_cookies.is_empty();
@@ -152,8 +186,16 @@ fn cookie<'t>(name: &str, stage: &'t Stage<'_, '_>) -> Option<&'t str> {
     pairs.filter_map(|pair| pair.trim().split_once('=')).find(|(key, _)| *key == name).map(|(_, value)| value.trim_matches('"'))
 }
 
+/// Stands for a token that somebody has.
+const ANY_TOKEN: &str = "$TOKEN";
+/// Stands for a user's name and password, as they are sent.
+const ANY_PASSWORD: &str = "$CREDENTIALS";
+
 /// Three parts, of which the first two are JSON in base64.
 fn is_token(text: &str) -> bool {
+    if text == ANY_TOKEN {
+        return true;
+    }
     let parts: Vec<&str> = text.split('.').collect();
     let is_json = |part: &&str| URL_SAFE_NO_PAD.decode(part).is_ok_and(|bytes| bytes.starts_with(b"{"));
     parts.len() == 3 && parts.iter().take(2).all(is_json)
@@ -165,12 +207,18 @@ pub(super) fn basic(filter: &HttpFilter, of: &BasicAuth, stage: &Stage<'_, '_>) 
         return if of.allow_missing {
             Verdict::passes("allows requests without a password")
         } else {
-            Verdict::answers(401, "a user name and a password are required, and the request has none")
+            lacking(
+                "a user name and a password are required, and the request has none",
+                Some(Credential::header(&name, format!("Basic {ANY_PASSWORD}"))),
+            )
         };
     };
     let Some(given) = value.strip_prefix("Basic ") else {
         return Verdict::answers(401, format!("a user name and a password are required, and {name} has something else"));
     };
+    if given == ANY_PASSWORD {
+        return Verdict::asks(filter, "its user name and password are valid", Some(401));
+    }
     let padded = format!("{}{}", given, "=".repeat((4 - given.len() % 4) % 4));
     match STANDARD.decode(padded) {
         Ok(decoded) if decoded.contains(&b':') => Verdict::asks(filter, "its user name and password are valid", Some(401)),
@@ -207,7 +255,11 @@ pub(super) fn oauth2(filter: &HttpFilter, of: &OAuth2, stage: &Stage<'_, '_>) ->
     if any(&of.deny_redirect_matcher) {
         return Verdict::answers(401, "the client is not logged in, and the request matches deny_redirect_matcher");
     }
-    redirect(format!("{}?<...>", of.authorization_endpoint), "the client is not logged in")
+    let cookies = wanted.iter().map(|name| format!("{name}={ANY_TOKEN}")).collect::<Vec<_>>().join("; ");
+    match redirect(format!("{}?<...>", of.authorization_endpoint), "the client is not logged in") {
+        Verdict::Answers(answer) => Verdict::Answers(Answer { lacks: Some(Credential::header("cookie", cookies)), ..answer }),
+        other => other,
+    }
 }
 
 /// The client comes back with a code, which is changed for a token.
