@@ -5,7 +5,7 @@
 use super::exposure::{hosts, is_secure, wants_tls};
 use super::whole::{Whole, written};
 use crate::diagnostic::codes;
-use crate::ir::{FilterChain, Redirect, Route, RouteAction, VirtualHost};
+use crate::ir::{FilterChain, HttpConnectionManager, NetworkFilter, Redirect, Route, RouteAction, VirtualHost};
 use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
@@ -65,6 +65,22 @@ fn loops(whole: &mut Whole<'_>) {
     }
 }
 
+/// Whether a manager believes what is in front of it about how the client came: else Envoy overwrites `x-forwarded-proto`
+/// (`source/common/http/conn_manager_utility.cc`).
+fn believes_others(manager: &HttpConnectionManager) -> bool {
+    let is_off = manager.use_remote_address.as_ref().is_some_and(|of| !of.value);
+    is_off || manager.xff_num_trusted_hops.as_ref().is_some_and(|hops| hops.value > 0)
+}
+
+/// What is wrong with a virtual host that is served without TLS alone.
+enum Unserved {
+    /// It redirects to https.
+    Redirects,
+    /// All of its routes want TLS.
+    WantsTls,
+}
+
+/// Hosts that need TLS, and that nothing serves over it.
 fn unserved(whole: &mut Whole<'_>) {
     let chains = || whole.ir.listeners.iter().flat_map(|listener| &listener.chains);
     let domains = |host: &VirtualHost| host.domains.iter().map(|domain| domain.value.clone()).collect::<Vec<_>>();
@@ -74,25 +90,52 @@ fn unserved(whole: &mut Whole<'_>) {
     let mut secure: HashSet<_> = chains().filter(|chain| is_secure(chain)).flat_map(hosts).flat_map(domains).collect();
     secure.extend(chains().flat_map(names));
     let is_served = |host: &VirtualHost| host.domains.iter().any(|domain| covers(&secure, &domain.value));
+    let managers = chains().filter(|chain| !is_secure(chain)).flat_map(|chain| &chain.filters).filter_map(|filter| match filter {
+        NetworkFilter::Http(manager) => Some(manager),
+        NetworkFilter::Tcp(_) => None,
+    });
     let mut found = Vec::new();
-    for host in chains().filter(|chain| !is_secure(chain)).flat_map(hosts) {
+    for (manager, host) in managers.flat_map(|manager| manager.routes.virtual_hosts.iter().map(move |host| (manager, host))) {
+        // Where a route asks how the client came, and somebody may say it, something in front of the gateway may end TLS.
+        let asks = host.routes.iter().any(|route| wants_tls(route));
+        if is_served(host) || asks && believes_others(manager) {
+            continue;
+        }
         let upgrades = host.routes.iter().find_map(|route| match &route.action {
             RouteAction::Redirect(redirect) if is_upgrade(redirect) => written(&route.origins),
             _ => None,
         });
-        let (Some(at), Some(domain)) = (upgrades, host.domains.first()) else { continue };
-        // Where a route asks how the client came, something in front of the gateway may end TLS.
-        if !is_served(host) && !host.routes.iter().any(|route| wants_tls(route)) {
-            found.push((at, domain.value.clone()));
+        let mut own = host.routes.iter().filter_map(|route| Some((route, written(&route.origins)?))).peekable();
+        let first = own.peek().map(|(_, at)| *at).filter(|_| own.all(|(route, _)| wants_tls(route)));
+        let Some(domain) = host.domains.first() else { continue };
+        match (upgrades, first) {
+            (Some(at), _) => found.push((Unserved::Redirects, at, domain.value.clone(), asks)),
+            (None, Some(at)) => found.push((Unserved::WantsTls, at, domain.value.clone(), asks)),
+            (None, None) => {}
         }
     }
-    for (at, domain) in found {
+    for (what, at, domain, asks) in found {
         if whole.object(Some(at)).is_some_and(|object| object.assumed) {
             continue;
         }
         let of = in_words(&domain);
-        let message = format!("requests for {of} are redirected to https://, and no listener serves it over TLS");
-        let finding = whole.finding(&codes::UNSERVED_REDIRECT, Some(at), message);
-        whole.report(finding.help("serve it over TLS, or take the redirect away; where TLS ends before the gateway, clients are sent in a circle"));
+        let before = if asks {
+            "where TLS ends before the gateway, give the Listener an `l7Depth`: else Envoy overwrites the X-Forwarded-Proto that it gets"
+        } else {
+            "where TLS ends before the gateway, clients are sent in a circle"
+        };
+        let finding = match what {
+            Unserved::Redirects => {
+                let message = format!("requests for {of} are redirected to https://, and no listener serves it over TLS");
+                let finding = whole.finding(&codes::UNSERVED_REDIRECT, Some(at), message);
+                finding.help(format!("serve it over TLS, or take the redirect away; {before}"))
+            }
+            Unserved::WantsTls => {
+                let message = format!("the routes of {of} take only requests that come over TLS, and no listener serves it over TLS");
+                let finding = whole.finding(&codes::UNSERVED_HOST, Some(at), message);
+                finding.help(format!("serve it over TLS, or let requests in cleartext be routed; {before}"))
+            }
+        };
+        whole.report(finding);
     }
 }

@@ -12,10 +12,15 @@ use alloc::vec::Vec;
 const MOST_COMPILED_AGAIN: usize = 64;
 
 impl SideRef<'_> {
+    /// Whether the input is small enough to be compiled again without an object.
+    pub fn may_be_made_again(self) -> bool {
+        self.objects().len() <= MOST_COMPILED_AGAIN
+    }
+
     /// The gateways of the same input without an object and what its annotations hold. Nothing is assumed in its place. `None` where the input is too
     /// large to be compiled again.
     pub fn gateways_without(self, object: ObjectId) -> Option<Vec<Gateway>> {
-        if self.objects().len() > MOST_COMPILED_AGAIN {
+        if !self.may_be_made_again() {
             return None;
         }
         let mut objects = self.objects().clone();

@@ -179,6 +179,14 @@ fn is_same(before: &Gateway, before_served: Option<&str>, after: &Gateway) -> bo
 /// `looks_closer` chooses the objects for which the gateways may be made again without them; of others, one that is only looked up may be in the rows
 /// although gateways need it.
 pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>, looks_closer: impl Fn(&Object) -> bool) -> Vec<LedgerRow> {
+    if side.may_be_made_again() {
+        let (facts, mut again) = (Facts::collect(side), Again::new(side));
+        let rows = side
+            .objects()
+            .iter()
+            .map(|object| row(object, side, positions, &facts, || if looks_closer(object) { again.is_needed(object.id, &facts) } else { None }));
+        return rows.filter(|row| [State::IGNORED, State::SHADOWED, State::INVALID].contains(&row.state)).collect();
+    }
     let served = side.served();
     let mut facts = Facts::of_findings(side).with_made(Made::default(), side);
     let is_open = |object: &Object, facts: &Facts| {
@@ -345,6 +353,13 @@ impl Facts {
         !made.settings.is_empty() || made.things.iter().any(|thing| !is_shared(thing))
     }
 
+    /// Another object that makes one of the things that an object makes: the first in the text that has routes.
+    fn made_with(&self, object: &Object, made: &MadeByObject, side: SideRef<'_>) -> Option<ObjectId> {
+        let has_routes = |of: &MadeByObject| of.things.iter().any(|thing| thing.contains("route "));
+        let makes_same = |id: ObjectId| self.made.get(&id).is_some_and(|of| has_routes(of) && of.things.iter().any(|thing| made.things.contains(thing)));
+        side.objects().iter().map(|other| other.id).find(|id| *id != object.id && makes_same(*id))
+    }
+
     /// Whether nothing but the IR could say that an object has an effect.
     fn is_idle(&self, object: &Object, side: SideRef<'_>) -> bool {
         matches!(decide(object, side, self, || None), State::Ignored(..) | State::Invalid(_) | State::Shadowed(_))
@@ -508,6 +523,9 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
             let mut readers = by.into_iter().filter_map(name);
             row.by = readers.next();
             row.name(readers, others);
+            if row.by.is_none() {
+                row.detail = Some("its values are the defaults; Envoy gets the same without it".into());
+            }
         }
         State::Shadowed(by) => row.by = name(by),
         State::Ignored(why, detail) => {
@@ -555,6 +573,11 @@ fn looked_up(users: &BTreeMap<ObjectId, bool>, needed: Option<bool>, side: SideR
     State::Ignored(Why::NeverReferenced, format!("only {first}{more}").into())
 }
 
+/// Whether a thing is there to hold others.
+fn is_frame(thing: &Str) -> bool {
+    ["virtual host ", "filter chain ", "listener "].iter().any(|frame| thing.starts_with(frame))
+}
+
 /// What became of an object that was loaded. `needed` finds out whether gateways would do something else without it.
 fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce() -> Option<bool>) -> State {
     if let Some(by) = facts.shadowed.get(&object.id) {
@@ -564,6 +587,13 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
     if let Some(made) = made.filter(|made| facts.is_made(made)) {
         if let Some(joined) = facts.joined.get(&object.id).filter(|_| !made.things.is_empty()) {
             return State::Merged(joined.clone());
+        }
+        // Others may make the same hosts and chains, and so may the controller by itself.
+        if made.settings.is_empty() && made.things.iter().all(is_frame) && needed() == Some(false) {
+            return match facts.made_with(object, made, side) {
+                Some(other) => State::Shadowed(other),
+                None => State::Read(Vec::new()),
+            };
         }
         let settings = made.settings.iter().filter(|_| made.things.is_empty());
         return State::Emitted(Arc::new(made.things.iter().cloned().chain(settings.map(|thing| format!("settings of {thing}").into())).collect()));
