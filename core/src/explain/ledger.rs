@@ -356,7 +356,8 @@ impl Facts {
     /// Another object that makes one of the things that an object makes: the first in the text that has routes.
     fn made_with(&self, object: &Object, made: &MadeByObject, side: SideRef<'_>) -> Option<ObjectId> {
         let has_routes = |of: &MadeByObject| of.things.iter().any(|thing| thing.contains("route "));
-        let makes_same = |id: ObjectId| self.made.get(&id).is_some_and(|of| has_routes(of) && of.things.iter().any(|thing| made.things.contains(thing)));
+        let makes_same =
+            |id: ObjectId| self.made.get(&id).is_some_and(|of| has_routes(of) && of.things.iter().any(|thing| made.things.contains(thing)));
         side.objects().iter().map(|other| other.id).find(|id| *id != object.id && makes_same(*id))
     }
 

@@ -185,6 +185,28 @@ pub(crate) fn string_words(of: &StringMatcher) -> String {
     if of.ignore_case { format!("{words} in any case") } else { words }
 }
 
+/// What a header must be, in words.
+fn header_wants(of: &HeaderMatcher) -> String {
+    use pb::route::header_matcher::HeaderMatchSpecifier as Wants;
+    let wants = match &of.header_match_specifier {
+        Some(Wants::PresentMatch(false)) => "absent".to_owned(),
+        Some(Wants::PresentMatch(true)) | None => "present".to_owned(),
+        Some(Wants::ExactMatch(exact)) => format!("exact {exact}"),
+        Some(Wants::PrefixMatch(prefix)) => format!("prefix {prefix}"),
+        Some(Wants::SuffixMatch(suffix)) => format!("suffix {suffix}"),
+        Some(Wants::ContainsMatch(part)) => format!("contains {part}"),
+        Some(Wants::SafeRegexMatch(regex)) => format!("regex {}", regex.regex),
+        Some(Wants::RangeMatch(range)) => format!("a number from {} to below {}", range.start, range.end),
+        Some(Wants::StringMatch(matcher)) => string_words(matcher),
+    };
+    if of.invert_match { format!("not {wants}") } else { wants }
+}
+
+/// A header and what it must be, in words.
+pub(super) fn header_words(of: &HeaderMatcher) -> String {
+    format!("{} {}", of.name, header_wants(of))
+}
+
 /// Of several headers of a name, Envoy 1.40 asks for each by itself whether it matches, and one is enough.
 pub(super) fn header(of: &HeaderMatcher, subject: &Subject<'_>) -> Checked<()> {
     use pb::route::header_matcher::HeaderMatchSpecifier as Wants;
@@ -196,24 +218,18 @@ pub(super) fn header(of: &HeaderMatcher, subject: &Subject<'_>) -> Checked<()> {
     }
     let any = |test: &dyn Fn(&str) -> bool| values.iter().any(|value| test(value));
     let patterns = subject.patterns;
-    let (taken, wants) = match &of.header_match_specifier {
-        Some(Wants::PresentMatch(present)) => {
-            let taken = values.is_empty() != *present;
-            (taken, if *present { "present".to_owned() } else { "absent".to_owned() })
-        }
-        None => (!values.is_empty(), "present".to_owned()),
-        Some(Wants::ExactMatch(exact)) => (any(&|value| exact.is_empty() || value == exact), format!("exact {exact}")),
-        Some(Wants::PrefixMatch(prefix)) => (any(&|value| value.starts_with(prefix.as_str())), format!("prefix {prefix}")),
-        Some(Wants::SuffixMatch(suffix)) => (any(&|value| value.ends_with(suffix.as_str())), format!("suffix {suffix}")),
-        Some(Wants::ContainsMatch(part)) => (any(&|value| value.contains(part.as_str())), format!("contains {part}")),
-        Some(Wants::SafeRegexMatch(regex)) => {
-            (any(&|value| patterns.is_full_match(&regex.regex, value).unwrap_or(false)), format!("regex {}", regex.regex))
-        }
+    let taken = match &of.header_match_specifier {
+        Some(Wants::PresentMatch(present)) => values.is_empty() != *present,
+        None => !values.is_empty(),
+        Some(Wants::ExactMatch(exact)) => any(&|value| exact.is_empty() || value == exact),
+        Some(Wants::PrefixMatch(prefix)) => any(&|value| value.starts_with(prefix.as_str())),
+        Some(Wants::SuffixMatch(suffix)) => any(&|value| value.ends_with(suffix.as_str())),
+        Some(Wants::ContainsMatch(part)) => any(&|value| value.contains(part.as_str())),
+        Some(Wants::SafeRegexMatch(regex)) => any(&|value| patterns.is_full_match(&regex.regex, value).unwrap_or(false)),
         Some(Wants::RangeMatch(range)) => {
-            let in_range = |value: &str| value.trim().parse::<i64>().is_ok_and(|number| range.start <= number && number < range.end);
-            (any(&in_range), format!("a number from {} to below {}", range.start, range.end))
+            any(&|value: &str| value.trim().parse::<i64>().is_ok_and(|number| range.start <= number && number < range.end))
         }
-        Some(Wants::StringMatch(matcher)) => (any(&|value| string(matcher, value, patterns)), string_words(matcher)),
+        Some(Wants::StringMatch(matcher)) => any(&|value| string(matcher, value, patterns)),
     };
     let by_presence = matches!(of.header_match_specifier, Some(Wants::PresentMatch(_)) | None);
     // What is not there matches nothing, inverted or not, unless presence is what is asked.
@@ -221,8 +237,7 @@ pub(super) fn header(of: &HeaderMatcher, subject: &Subject<'_>) -> Checked<()> {
     if taken {
         return Ok(());
     }
-    let wants = if of.invert_match { format!("not {wants}") } else { wants };
-    Err(no(format!("header {name}"), wants, is_there.then(|| values.join(", "))))
+    Err(no(format!("header {name}"), header_wants(of), is_there.then(|| values.join(", "))))
 }
 
 /// Parameters of a query as Envoy reads them: not decoded.

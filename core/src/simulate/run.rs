@@ -230,7 +230,7 @@ impl<'a> Run<'_, 'a> {
         }
         let mut stage = Stage::new(self.gateway, self.request, prepared, scopes, self.port);
         stage.is_routed |= is_routed;
-        let walked = walk(manager, &stage);
+        let walked = walk(manager, &mut stage);
         self.out.filters = walked.steps;
         self.out.conditions.extend(walked.conditions);
         self.out.notes.extend(walked.notes);

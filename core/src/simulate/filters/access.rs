@@ -4,12 +4,13 @@
 //!
 //! What must not be here: tokens and passwords.
 
+use super::meant::{Named, words};
+use super::metadata::{is_as_wanted, lacks};
 use super::{Share, Stage, Verdict};
 use crate::backend::envoy::v3::pb;
-use crate::order::Order as _;
 use crate::simulate::Request;
 use crate::simulate::connection::contains;
-use crate::simulate::matcher::{string_words, takes};
+use crate::simulate::matcher::takes;
 use crate::simulate::path::without_query;
 use crate::simulate::simulation::Condition;
 use alloc::format;
@@ -20,8 +21,9 @@ use pb::hcm::HttpFilter;
 use pb::http_filter::ext_authz::v3::{ExtAuthz, ExtAuthzPerRoute, ext_authz::Services, ext_authz_per_route::Override};
 use pb::http_filter::health_check::v3::HealthCheck;
 use pb::http_filter::rbac::v3::{Rbac, RbacPerRoute};
+use pb::matcher::MetadataMatcher;
 use pb::network_rbac::Rbac as NetworkRbac;
-use pb::rbac::{Permission, Policy, Principal, permission::Rule, principal::Identifier, rbac::Action};
+use pb::rbac::{MetadataSource, Permission, Policy, Principal, permission::Rule, principal::Identifier, rbac::Action};
 
 pub(super) fn health_check(filter: &HttpFilter, of: &HealthCheck, stage: &Stage<'_, '_>) -> Verdict {
     if !stage.takes_headers(&of.headers) {
@@ -95,48 +97,30 @@ pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Ver
             None => Verdict::passes("checks nothing here"),
         };
     };
-    let (found, unknown) = policy(rules, &RuleInput::of(stage));
+    let asked = RuleInput::of(stage);
+    let (found, unknown) = policy(rules, &asked);
     let word = if rules.policies.len() == 1 { "its policy" } else { "one of its policies" };
     match (rules.action(), found, unknown) {
         (Action::Log, ..) => Verdict::passes("notes who passes"),
         (Action::Allow, Some(name), _) => Verdict::passes(format!("the policy {name} allows it")),
-        (Action::Allow, None, true) => Verdict::asks(filter, format!("{word} allows {}", who(rules)), Some(403)),
-        (Action::Allow, None, false) => Verdict::answers(403, no_policy_allows(rules)),
+        (Action::Allow, None, true) => Verdict::asks(filter, format!("{word} allows {}", who(rules, &asked, false)), Some(403)),
+        (Action::Allow, None, false) => {
+            let why = no_policy_allows(rules, &asked);
+            Verdict::Answers(super::Answer { status: 403, why, lacks: lacks(stage), ..super::Answer::default() })
+        }
         (Action::Deny, Some(name), _) => Verdict::answers(403, format!("the policy {name} denies it")),
-        (Action::Deny, None, true) => Verdict::asks(filter, format!("{word} does not deny {}", who(rules)), Some(403)),
+        (Action::Deny, None, true) => {
+            Verdict::asks(filter, format!("the request is none that {word} denies: {}", who(rules, &asked, false)), Some(403))
+        }
         (Action::Deny, None, false) => Verdict::passes("no policy denies it"),
     }
 }
 
-/// Whom rules mean, as far as they are addresses or names in certificates.
-fn who(rules: &pb::rbac::Rbac) -> String {
-    let (mut ranges, mut names) = (Vec::new(), Vec::new());
-    let mut open: Vec<&Principal> = rules.policies.values().flat_map(|policy| &policy.principals).collect();
-    while let Some(principal) = open.pop() {
-        match &principal.identifier {
-            Some(Identifier::OrIds(set) | Identifier::AndIds(set)) => open.extend(&set.ids),
-            Some(Identifier::SourceIp(range) | Identifier::DirectRemoteIp(range) | Identifier::RemoteIp(range)) => {
-                ranges.push(format!("{}/{}", range.address_prefix, range.prefix_len.unwrap_or_default()));
-            }
-            Some(Identifier::Authenticated(of)) => names.extend(of.principal_name.as_ref().map(string_words)),
-            _ => {}
-        }
-    }
-    let ranges = few(ranges, "range").map(|words| format!("clients from {words}"));
-    let names = few(names, "name").map(|words| format!("clients with a certificate for {words}"));
-    let all: Vec<String> = ranges.into_iter().chain(names).collect();
-    if all.is_empty() { "the client".into() } else { all.join(", or ") }
-}
-
-/// Names the first few of a list, and counts the rest.
-fn few(mut all: Vec<String>, what: &str) -> Option<String> {
-    all.order();
-    all.dedup();
-    match all.len() {
-        0 => None,
-        1..=4 => Some(all.join(", ")),
-        more => Some(format!("{} and {} more {what}s", all.iter().take(3).cloned().collect::<Vec<_>>().join(", "), more - 3)),
-    }
+/// What policies mean: all of them, or those that may or may not apply.
+fn who(rules: &pb::rbac::Rbac, asked: &RuleInput<'_, '_>, all: bool) -> String {
+    let policies = rules.policies.values().filter(|policy| all || takes_policy(policy, asked).is_none());
+    let named = policies.map(|policy| Named { policy, is_permitted: !all && permissions_of(policy, asked) == Some(true) });
+    words(named, asked.stage.map_or(&[], |stage| stage.before))
 }
 
 /// What of several must hold; `None` is not known.
@@ -174,23 +158,24 @@ impl<'s, 'a> RuleInput<'s, 'a> {
 /// What rules of a network filter say of a connection: that it is closed, with why, or on what condition it is not.
 pub(in crate::simulate) fn connection(of: &NetworkRbac, request: &Request, port: u32) -> Result<Option<Condition>, String> {
     let Some(rules) = &of.rules else { return Ok(None) };
-    let (found, unknown) = policy(rules, &RuleInput { request, port, client: request.source, stage: None });
+    let asked = RuleInput { request, port, client: request.source, stage: None };
+    let (found, unknown) = policy(rules, &asked);
     let condition = |wants: String| Condition { filter: "rbac".into(), wants, cluster: None, otherwise: None };
     match (rules.action(), found, unknown) {
-        (Action::Allow, None, true) => Ok(Some(condition(format!("a policy allows {}", who(rules))))),
-        (Action::Deny, None, true) => Ok(Some(condition(format!("no policy denies {}", who(rules))))),
-        (Action::Allow, None, false) => Err(no_policy_allows(rules)),
+        (Action::Allow, None, true) => Ok(Some(condition(format!("a policy allows {}", who(rules, &asked, false))))),
+        (Action::Deny, None, true) => Ok(Some(condition(format!("the connection is none that a policy denies: {}", who(rules, &asked, false))))),
+        (Action::Allow, None, false) => Err(no_policy_allows(rules, &asked)),
         (Action::Deny, Some(name), _) => Err(format!("the policy {name} denies it")),
         _ => Ok(None),
     }
 }
 
 /// Why rules that allow something do not allow this.
-fn no_policy_allows(rules: &pb::rbac::Rbac) -> String {
+fn no_policy_allows(rules: &pb::rbac::Rbac, asked: &RuleInput<'_, '_>) -> String {
     if rules.policies.is_empty() {
         "there is no policy, so every request is denied".into()
     } else {
-        format!("no policy allows it: {} only", who(rules))
+        format!("no policy allows it: {} only", who(rules, asked, true))
     }
 }
 
@@ -209,9 +194,21 @@ fn policy<'r>(rules: &'r pb::rbac::Rbac, asked: &RuleInput<'_, '_>) -> (Option<&
 
 fn takes_policy(policy: &Policy, asked: &RuleInput<'_, '_>) -> Option<bool> {
     let expression = (policy.condition.is_some() || policy.checked_condition.is_some()).then_some(None);
-    let permissions = any(policy.permissions.iter().map(|of| permits(of, asked)));
+    let permissions = permissions_of(policy, asked);
     let principals = any(policy.principals.iter().map(|of| is_meant(of, asked)));
     all([permissions, principals].into_iter().chain(expression))
+}
+
+fn permissions_of(policy: &Policy, asked: &RuleInput<'_, '_>) -> Option<bool> {
+    any(policy.permissions.iter().map(|of| permits(of, asked)))
+}
+
+/// Whether metadata that filters write are as wanted; what a route says in its own is not asked.
+fn has(of: Option<&MetadataMatcher>, source: MetadataSource, asked: &RuleInput<'_, '_>) -> Option<bool> {
+    match source {
+        MetadataSource::Dynamic => is_as_wanted(of?, asked.stage?),
+        MetadataSource::Route => None,
+    }
 }
 
 fn permits(of: &Permission, asked: &RuleInput<'_, '_>) -> Option<bool> {
@@ -232,7 +229,9 @@ fn permits(of: &Permission, asked: &RuleInput<'_, '_>) -> Option<bool> {
             let name = asked.request.sni.as_deref().filter(|_| asked.request.tls).unwrap_or_default();
             Some(takes(of, &name.to_ascii_lowercase()))
         }
-        Rule::Metadata(_) | Rule::SourcedMetadata(_) | Rule::Matcher(_) | Rule::UriTemplate(_) => None,
+        Rule::Metadata(of) => has(Some(of), MetadataSource::Dynamic, asked),
+        Rule::SourcedMetadata(of) => has(of.metadata_matcher.as_ref(), of.metadata_source(), asked),
+        Rule::Matcher(_) | Rule::UriTemplate(_) => None,
     }
 }
 
@@ -253,7 +252,9 @@ fn is_meant(of: &Principal, asked: &RuleInput<'_, '_>) -> Option<bool> {
             (true, None) => Some(true),
             (true, Some(name)) => asked.request.identity.as_ref().map(|identity| takes(name, identity)),
         },
-        Identifier::Metadata(_) | Identifier::SourcedMetadata(_) | Identifier::FilterState(_) | Identifier::Custom(_) => None,
+        Identifier::Metadata(of) => has(Some(of), MetadataSource::Dynamic, asked),
+        Identifier::SourcedMetadata(of) => has(of.metadata_matcher.as_ref(), of.metadata_source(), asked),
+        Identifier::FilterState(_) | Identifier::Custom(_) => None,
     }
 }
 

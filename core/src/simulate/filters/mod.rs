@@ -9,6 +9,8 @@
 pub(super) mod access;
 mod browsers;
 mod limits;
+mod meant;
+mod metadata;
 mod scopes;
 mod script;
 #[cfg(test)]
@@ -85,6 +87,8 @@ pub(super) struct Stage<'s, 'a> {
     pub(super) port: u32,
     /// Whether some route takes the request, be it only the redirect of a virtual host that wants TLS.
     pub(super) is_routed: bool,
+    /// The filters that the request has passed.
+    before: &'s [HttpFilter],
     patterns: Patterns<'a>,
 }
 
@@ -99,7 +103,7 @@ pub(super) struct Walked {
 
 impl<'s, 'a> Stage<'s, 'a> {
     pub(super) fn new(gateway: &'s Gateway<'a>, request: &'s Request, prepared: &'s Prepared, scopes: Scopes<'a>, port: u32) -> Self {
-        Self { gateway, request, prepared, scopes, port, is_routed: scopes.route.is_some(), patterns: Patterns::default() }
+        Self { gateway, request, prepared, scopes, port, is_routed: scopes.route.is_some(), before: &[], patterns: Patterns::default() }
     }
 
     /// The request as matchers see it.
@@ -173,9 +177,10 @@ impl Share {
 }
 
 /// Takes a request through the filters, as far as it comes.
-pub(super) fn walk(manager: &HttpConnectionManager, stage: &Stage<'_, '_>) -> Walked {
+pub(super) fn walk<'s>(manager: &'s HttpConnectionManager, stage: &mut Stage<'s, '_>) -> Walked {
     let mut out = Walked::default();
-    for filter in &manager.http_filters {
+    for (at, filter) in manager.http_filters.iter().enumerate() {
+        stage.before = manager.http_filters.get(..at).unwrap_or_default();
         let enabled = !stage.scopes.is_disabled(filter);
         let mut step = FilterStep { name: filter.name.clone(), enabled, ..FilterStep::default() };
         step.verdict = if !enabled {

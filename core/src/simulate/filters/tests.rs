@@ -1,6 +1,6 @@
 //! What controllers' own filters do with requests.
 
-use crate::compilation::Options;
+use crate::compilation::{OptionValue, Options};
 use crate::compile::compile;
 use crate::dialect;
 use crate::envoy_config::EnvoyConfig;
@@ -135,4 +135,87 @@ fn clients_of_grpc_read_envoys_answers_as_200() {
     request.add_header("content-type", "application/grpc");
     let said = ask("ambassador", LISTENER, &request);
     assert_eq!((said.status, said.grpc_status), (Some(200), Some(12)));
+}
+
+/// What a proxy of Consul does with a request of a client that shows a name.
+fn ask_sidecar(documents: &[&str], proxy: &str, client: Option<&str>, request: &mut Request) -> Simulation {
+    let options = Options::default().in_dialect("consul").with("default-policy", OptionValue::Text("deny".into()));
+    let compilation = compile(&Inputs::one("input.yaml", documents.join("---\n")), &options, dialect::ALL);
+    let gateway = compilation.gateways().find(|gateway| gateway.id.as_str() == proxy).expect("the proxy");
+    request.tls = true;
+    request.client_certificate = true;
+    request.identity = client.map(|name| format!("spiffe://11111111-2222-3333-4444-555555555555.consul/ns/default/dc/dc1/svc/{name}"));
+    Gateway::new(&EnvoyConfig::of(gateway.ir)).simulate(request)
+}
+
+const ORDERS: &str = "service: {name: orders, port: 9090, connect: {sidecar_service: {port: 21000}}}\n";
+const HTTP: &str = "{Kind: proxy-defaults, Name: global, Config: {protocol: http}}\n";
+
+fn wants(said: &Simulation) -> Vec<&str> {
+    said.conditions.iter().filter(|of| of.filter.ends_with("rbac")).map(|of| of.wants.as_str()).collect()
+}
+
+#[test]
+fn a_request_without_a_token_has_no_claims() {
+    let provider = "{Kind: jwt-provider, Name: okta, Issuer: https://okta, JSONWebKeySet: {Local: {JWKS: eyJrZXlzIjpbXX0=}}}\n";
+    let intentions = "{Kind: service-intentions, Name: orders, JWT: {Providers: [{Name: okta, VerifyClaims: [{Path: [role], Value: admin}]}]}, \
+                      Sources: [{Name: web, Action: allow}]}\n";
+    let documents = [HTTP, provider, intentions, ORDERS];
+    let ask = |client: Option<&str>, token: Option<&str>| {
+        let mut request = get("https://orders:21000/");
+        if let Some(token) = token {
+            request.add_header("authorization", &format!("Bearer {token}"));
+        }
+        ask_sidecar(&documents, "orders-sidecar-proxy", client, &mut request)
+    };
+    for token in [None, Some("nonsense")] {
+        let said = ask(Some("web"), token);
+        let why = said.why.clone().unwrap_or_default();
+        assert_eq!((said.outcome, said.status), (Outcome::DirectResponse, Some(403)), "{said:#?}");
+        assert!(why.ends_with("/svc/web$ and with a token of okta whose claim role is admin only"), "{why}");
+    }
+    let open = ask(Some("web"), Some("eyJ9.eyJ9.sig"));
+    assert_eq!(open.outcome, Outcome::Forward);
+    assert!(wants(&open).iter().all(|wants| wants.contains("a token of okta whose claim role is admin")) && wants(&open).len() == 1, "{open:#?}");
+    assert_eq!(ask(Some("bad"), Some("eyJ9.eyJ9.sig")).status, Some(403), "a token does not help another client");
+}
+
+#[test]
+fn a_denial_names_what_is_permitted_too() {
+    let intentions = "{Kind: service-intentions, Name: orders, Sources: [{Name: web, Permissions: [{Action: allow, HTTP: {PathPrefix: /, Methods: [GET, HEAD]}}]}]}\n";
+    let mut request = Request::new("PUT", "https://orders:21000/").expect("a request");
+    let said = ask_sidecar(&[HTTP, intentions, ORDERS], "orders-sidecar-proxy", Some("web"), &mut request);
+    let why = said.why.clone().unwrap_or_default();
+    assert_eq!(said.status, Some(403));
+    assert!(why.starts_with("no policy allows it: GET, HEAD by clients with a certificate for regex "), "{why}");
+    let known = ask_sidecar(&[HTTP, intentions, ORDERS], "orders-sidecar-proxy", None, &mut get("https://orders:21000/"));
+    let [wants] = wants(&known)[..] else { panic!("{known:#?}") };
+    assert!(wants.starts_with("its policy allows clients with a certificate for regex "), "the method is known to fit: {wants}");
+}
+
+#[test]
+fn words_of_policies_keep_what_is_not_meant() {
+    use crate::backend::envoy::v3::pb::rbac::{Policy, Principal, principal::Identifier, principal::Set};
+    use crate::simulate::filters::meant::{Named, words};
+    let of = |identifier| Principal { identifier: Some(identifier) };
+    let named = |name: &str| {
+        use crate::backend::envoy::v3::pb::{matcher, rbac::principal::Authenticated};
+        let matcher = matcher::StringMatcher { match_pattern: Some(matcher::string_matcher::MatchPattern::Exact(name.into())), ..Default::default() };
+        of(Identifier::Authenticated(Authenticated { principal_name: Some(matcher) }))
+    };
+    let not = |principal| of(Identifier::NotId(principal));
+    let all = |ids| of(Identifier::AndIds(Set { ids }));
+    let any = |ids| of(Identifier::OrIds(Set { ids }));
+    let said = |principal| {
+        let policy = Policy { principals: [principal].into(), ..Policy::default() };
+        words([Named { policy: &policy, is_permitted: true }].into_iter(), &[])
+    };
+    let anyone = || of(Identifier::Any(true));
+    assert_eq!(said(anyone()), "any client");
+    assert_eq!(said(all([anyone(), not(named("web").into())].into())), "any client but those with a certificate for exact web");
+    assert_eq!(
+        said(all([any([named("a"), named("b")].into()), not(named("web").into())].into())),
+        "clients (with a certificate for exact a, exact b), but not with a certificate for exact web"
+    );
+    assert_eq!(said(any([named("b"), named("a")].into())), "clients with a certificate for exact a, exact b");
 }

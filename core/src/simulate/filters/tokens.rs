@@ -35,21 +35,21 @@ enum Token {
 
 type Providers = BTreeMap<String, JwtProvider>;
 
+/// What a request needs.
+enum Required<'r> {
+    /// No token, with why.
+    Nothing(&'static str),
+    Of(&'r JwtRequirement),
+    /// What the route names is not known to the filter.
+    Unknown(String),
+}
+
 pub(super) fn jwt(filter: &HttpFilter, of: &JwtAuthentication, stage: &Stage<'_, '_>) -> Verdict {
-    let is_preflight = stage.request.method == "OPTIONS"
-        && ["origin", "access-control-request-method"].iter().all(|name| stage.header(name).is_some_and(|value| !value.is_empty()));
-    if of.bypass_cors_preflight && is_preflight {
-        return Verdict::passes("requires no token for CORS preflight requests");
-    }
-    let requirement = match stage.scopes.first::<PerRouteConfig>(&filter.name).and_then(|of| of.requirement_specifier.as_ref()) {
-        Some(RequirementSpecifier::Disabled(true)) => return Verdict::passes("requires no token: the route disables it"),
-        Some(RequirementSpecifier::RequirementName(name)) => match of.requirement_map.get(name) {
-            Some(requirement) => Some(requirement),
-            None => return Verdict::answers(403, format!("the route requires a token of {name}, which the filter does not know")),
-        },
-        Some(RequirementSpecifier::Disabled(false)) | None => by_rule(of, stage),
+    let requirement = match required(filter, of, stage) {
+        Required::Nothing(why) => return Verdict::passes(why),
+        Required::Unknown(name) => return Verdict::answers(403, format!("the route requires a token of {name}, which the filter does not know")),
+        Required::Of(requirement) => requirement,
     };
-    let Some(requirement) = requirement else { return Verdict::passes("requires no token here") };
     match holds(requirement, &of.providers, &[], stage) {
         Token::Fine => Verdict::passes("requires no token for this request"),
         Token::Fails(why) => lacking(why, first_provider(requirement).and_then(|name| of.providers.get(name)).map(credential)),
@@ -88,6 +88,47 @@ fn credential(of: &JwtProvider) -> Credential {
         Some(name) => Credential::header("cookie", format!("{name}={ANY_TOKEN}")),
         None => Credential::header("authorization", format!("Bearer {ANY_TOKEN}")),
     }
+}
+
+fn required<'r>(filter: &HttpFilter, of: &'r JwtAuthentication, stage: &Stage<'_, '_>) -> Required<'r> {
+    let is_preflight = stage.request.method == "OPTIONS"
+        && ["origin", "access-control-request-method"].iter().all(|name| stage.header(name).is_some_and(|value| !value.is_empty()));
+    if of.bypass_cors_preflight && is_preflight {
+        return Required::Nothing("requires no token for CORS preflight requests");
+    }
+    let requirement = match stage.scopes.first::<PerRouteConfig>(&filter.name).and_then(|of| of.requirement_specifier.as_ref()) {
+        Some(RequirementSpecifier::Disabled(true)) => return Required::Nothing("requires no token: the route disables it"),
+        Some(RequirementSpecifier::RequirementName(name)) => match of.requirement_map.get(name) {
+            Some(requirement) => Some(requirement),
+            None => return Required::Unknown(name.clone()),
+        },
+        Some(RequirementSpecifier::Disabled(false)) | None => by_rule(of, stage),
+    };
+    requirement.map_or(Required::Nothing("requires no token here"), Required::Of)
+}
+
+/// Whether a filter certainly leaves nothing under a key of its metadata, as the request has no token that it would take from there.
+pub(super) fn leaves_nothing(filter: &HttpFilter, of: &JwtAuthentication, key: &str, stage: &Stage<'_, '_>) -> bool {
+    if !matches!(required(filter, of, stage), Required::Of(_)) {
+        return true;
+    }
+    of.providers.values().all(|provider| {
+        let by_token = [&provider.payload_in_metadata, &provider.header_in_metadata].iter().any(|name| *name == key);
+        provider.failed_status_in_metadata != key && !(by_token && token(provider, stage).is_some_and(is_token))
+    })
+}
+
+/// A token that the request does not have, whose claims a filter would leave for those after it.
+pub(super) fn missing_claims(filter: &HttpFilter, of: &JwtAuthentication, stage: &Stage<'_, '_>) -> Option<Credential> {
+    let Required::Of(_) = required(filter, of, stage) else { return None };
+    let provider = of.providers.values().find(|provider| !provider.payload_in_metadata.is_empty())?;
+    token(provider, stage).is_none().then(|| credential(provider))
+}
+
+/// The provider whose tokens' claims stand under a key of the metadata, and who issues them.
+pub(super) fn provider_of<'r>(of: &'r JwtAuthentication, key: &str) -> Option<(&'r str, &'r str)> {
+    let mut all = of.providers.iter().filter(|(_, provider)| provider.payload_in_metadata == key);
+    all.next().map(|(name, provider)| (name.as_str(), provider.issuer.as_str()))
 }
 
 /// The cluster that has the keys of a provider.
