@@ -4,41 +4,51 @@
 
 use super::whole::{Whole, written};
 use crate::diagnostic::codes;
-use crate::ir::{PathMatch, PathRewrite, Route};
-use crate::resource::ObjectId;
-use crate::text::Str;
+use crate::ir::{PathMatch, PathRewrite, Tree};
+use crate::resource::{ObjectId, Origin};
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use hashbrown::HashSet;
 
+/// A prefix that is replaced.
+struct Replaced<'a> {
+    prefix: &'a str,
+    by: &'a str,
+    /// What wrote the route.
+    owner: Option<ObjectId>,
+    /// Where the replacement is written.
+    origin: Option<Origin>,
+}
+
+/// What prefixes there are, by what wrote them, and which of them are replaced.
+#[derive(Default)]
+struct Found<'a> {
+    prefixes: HashSet<(Option<ObjectId>, &'a str)>,
+    replaced: Vec<Replaced<'a>>,
+}
+
 pub(super) fn check(whole: &mut Whole<'_>) {
-    // Contour makes a route with the slash and one without of each.
-    let prefix = |route: &Route| match &route.matcher.path.value {
-        PathMatch::Prefix(prefix) | PathMatch::PathSeparatedPrefix(prefix) => Some(prefix.clone()),
-        PathMatch::Exact(_) | PathMatch::Regex(_) => None,
-    };
-    let prefixes: HashSet<(Option<ObjectId>, Str)> =
-        whole.forwards().filter_map(|(route, _)| Some((written(&route.origins).map(|origin| origin.object()), prefix(route)?))).collect();
-    for (route, forward) in whole.forwards() {
-        let (Some(rewrite), PathMatch::Prefix(prefix) | PathMatch::PathSeparatedPrefix(prefix)) = (&forward.path_rewrite, &route.matcher.path.value)
-        else {
-            continue;
-        };
-        let PathRewrite::Prefix(other) = &rewrite.value else { continue };
+    let mut found = Found::default();
+    lowered(whole, &mut found);
+    let all = &whole.ir.delivery.verbatim;
+    for tree in all.listeners.iter().chain(&all.routes) {
+        in_envoys_words(tree, None, &mut found);
+    }
+    let Found { prefixes, replaced } = found;
+    for Replaced { prefix, by: other, owner, origin } in replaced {
         let (begins, ends) = (prefix.ends_with('/'), other.ends_with('/'));
         // `impossible` reports what is no plain path.
         if begins == ends || prefix.is_empty() || other.is_empty() || !prefix.starts_with('/') || prefix.contains(['?', '#', '*', '{', ' ']) {
             continue;
         }
+        // Contour makes a route with the slash and one without of each.
         let twin: String = if begins { prefix.trim_end_matches('/').into() } else { format!("{prefix}/") };
-        if prefixes.contains(&(written(&route.origins).map(|origin| origin.object()), twin.into())) {
+        if prefixes.contains(&(owner, twin.as_str())) {
             continue;
         }
         let asked = format!("{prefix}{}a", if begins { "" } else { "/" });
         let sent = format!("{other}{}", asked.get(prefix.len()..).unwrap_or_default());
-        let origin = rewrite.origin.filter(|origin| whole.object(Some(*origin)).is_some());
-        let origin =
-            origin.or_else(|| route.matcher.path.origin.filter(|origin| whole.object(Some(*origin)).is_some())).or_else(|| written(&route.origins));
         let Some(key) = whole.key(origin) else { continue };
         let message = format!("a request for `{asked}` reaches the upstream as `{sent}`");
         let help =
@@ -46,4 +56,35 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let finding = whole.finding(&codes::REWRITE_SLASHES, origin, message).about(key.clone());
         whole.report(finding.help(help));
     }
+}
+
+/// Of routes that a dialect lowers.
+fn lowered<'a>(whole: &Whole<'a>, found: &mut Found<'a>) {
+    let is_there = |origin: &Origin| whole.object(Some(*origin)).is_some();
+    for (route, forward) in whole.forwards() {
+        let (PathMatch::Prefix(prefix) | PathMatch::PathSeparatedPrefix(prefix)) = &route.matcher.path.value else { continue };
+        let owner = written(&route.origins).map(|origin| origin.object());
+        found.prefixes.insert((owner, prefix.as_str()));
+        let Some(rewrite) = &forward.path_rewrite else { continue };
+        let PathRewrite::Prefix(by) = &rewrite.value else { continue };
+        let origin = rewrite.origin.filter(is_there).or_else(|| route.matcher.path.origin.filter(is_there)).or_else(|| written(&route.origins));
+        found.replaced.push(Replaced { prefix, by, owner, origin });
+    }
+}
+
+/// Of routes that a dialect writes in Envoy's own words. `above` is where the nearest value around comes from that comes from anywhere.
+fn in_envoys_words<'a>(tree: &'a Tree, above: Option<Origin>, found: &mut Found<'a>) {
+    let own = tree.origin.or(above);
+    let (matcher, by) = (tree.get("match"), tree.at(&["route", "prefix_rewrite"]));
+    let prefix = ["prefix", "path_separated_prefix"].map(|name| matcher.get(name)).into_iter().find(|prefix| !prefix.text().is_empty());
+    if let Some(prefix) = prefix.filter(|_| !tree.get("route").is_null()) {
+        let owner = own.map(|origin| origin.object());
+        found.prefixes.insert((owner, prefix.text()));
+        if !by.text().is_empty() {
+            found.replaced.push(Replaced { prefix: prefix.text(), by: by.text(), owner, origin: by.origin.or(prefix.origin).or(own) });
+        }
+        return;
+    }
+    tree.fields().iter().for_each(|(_, value)| in_envoys_words(value, own, found));
+    tree.items().iter().for_each(|value| in_envoys_words(value, own, found));
 }

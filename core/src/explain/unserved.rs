@@ -162,7 +162,7 @@ pub(super) fn reasons(report: &RouteReport, side: SideRef<'_>, positions: &Posit
     all
 }
 
-/// Keys under which resources say for which hosts they are.
+/// Keys under which resources say for which hosts they are, in any case.
 const KEYS: [&str; 5] = ["host", "hostname", "hostnames", "hosts", "fqdn"];
 
 /// Whether a resource names a host, itself or by a wildcard, which may be that of all.
@@ -174,7 +174,7 @@ fn names(root: &Node, wanted: &str) -> bool {
     let mut open: Vec<(&Node, bool)> = Vec::from([(root, false)]);
     while let Some((node, is_host)) = open.pop() {
         match &node.value {
-            Value::Object(members) => open.extend(members.iter().map(|entry| (&entry.value, KEYS.contains(&entry.key.as_str())))),
+            Value::Object(members) => open.extend(members.iter().map(|entry| (&entry.value, KEYS.iter().any(|key| key.eq_ignore_ascii_case(&entry.key))))),
             Value::Array(items) => open.extend(items.iter().map(|item| (item, is_host))),
             _ if is_host && node.as_str().is_some_and(is_it) => return true,
             _ => {}

@@ -219,6 +219,40 @@ fn admin_listener(bind: &Tree, name: &str, matches: Tree, rewrite: &str) -> Opti
     Some(listener.or_from(bind.origin))
 }
 
+/// Why `consul connect envoy` writes no bootstrap of a proxy's configuration: the values that it refuses, each with its key and its words.
+pub(super) fn refused(config: &Tree) -> Vec<(&'static str, &Tree, String)> {
+    let of = |key: &str| Some(find(config, key, "")).filter(|value| !value.text().is_empty());
+    let mut out = Vec::new();
+    // A template of one's own may leave these out.
+    if of("envoy_bootstrap_json_tpl").is_none() {
+        let lists = ["envoy_extra_stats_sinks_json", "envoy_extra_static_clusters_json", "envoy_extra_static_listeners_json"];
+        let keys = lists.into_iter().map(|key| (key, true)).chain(["envoy_stats_config_json", "envoy_tracing_json"].map(|key| (key, false)));
+        for (key, is_list) in keys {
+            let Some(value) = of(key) else { continue };
+            let text = if is_list { format!("[{}]", value.text()) } else { value.text().to_string() };
+            // YAML would be read as well.
+            if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(&text) {
+                out.push((key, value, format!("it is no JSON: {error}")));
+            }
+        }
+    }
+    for (key, sink) in [("envoy_statsd_url", "envoy.statsd"), ("envoy_dogstatsd_url", "envoy.dog_statsd")] {
+        // A variable is looked up where Envoy runs.
+        let Some(value) = of(key).filter(|value| !value.text().starts_with('$')) else { continue };
+        match go::Url::parse(value.text()) {
+            Ok(url) if ["udp", "unix"].contains(&url.scheme) => {}
+            Ok(url) => out.push((key, value, format!("unsupported address protocol {} for {sink} sink", go::quote(url.scheme)))),
+            Err(_) => out.push((key, value, format!("failed to parse {sink} sink address {}", go::quote(value.text())))),
+        }
+    }
+    for (key, name) in [("envoy_prometheus_bind_addr", "envoy_prometheus_metrics"), ("envoy_stats_bind_addr", "envoy_metrics")] {
+        if let Some(value) = of(key).filter(|value| go::split_host_port(value.text()).is_none()) {
+            out.push((key, value, format!("invalid {name} bind address")));
+        }
+    }
+    out
+}
+
 /// The bootstrap of a proxy.
 pub(crate) fn bootstrap(instance: &Instance) -> Tree {
     let config = instance.proxy.get("Config");

@@ -6,6 +6,7 @@ crate::diagnostic::codes::codes! {
     UNKNOWN_ENTRY_KIND = "unknown-entry-kind", Error, "there is no config entry of this kind";
     UNKNOWN_ENTRY_FIELD = "unknown-entry-field", Error, "a field that the kind does not have, so Consul refuses the whole document";
     PROXY_WITHOUT_CONFIGURATION = "proxy-without-configuration", Error, "one bad value leaves a proxy without any configuration";
+    BOOTSTRAP_REFUSED = "bootstrap-refused", Error, "`consul connect envoy` refuses a value, so that Envoy does not start";
     KEY_IN_ANOTHER_CASE = "key-in-another-case", Notice, "a key is not written as Consul writes it";
     DURATION_IN_NANOSECONDS = "duration-in-nanoseconds", Warning, "a number instead of a duration: it counts nanoseconds";
     UNKNOWN_PROXY_SETTING = "unknown-proxy-setting", Warning, "Consul does not read this key of a proxy's `Config`";
@@ -40,6 +41,7 @@ crate::diagnostic::codes::codes! {
     GATEWAY_WITHOUT_ENTRY = "gateway-without-entry", Warning, "a gateway runs, and no config entry says what it does";
     ENTRY_WITHOUT_GATEWAY = "entry-without-gateway", Warning, "a config entry is for a gateway that is not registered";
     ROUTE_WITHOUT_GATEWAY = "route-without-gateway", Warning, "a route names a gateway or a listener that does not exist";
+    ROUTE_NOT_BOUND = "route-not-bound", Warning, "an API gateway does not take a route that names it";
     GATEWAY_WITHOUT_SERVICE = "gateway-without-service", Warning, "a gateway serves a service that does not exist";
     EXPORT_WITHOUT_SERVICE = "export-without-service", Warning, "a service that is exported does not exist";
     NOT_IN_CONSUL_API = "not-in-consul-api", Notice, "a proxy needs what Consul's API does not give";

@@ -8,7 +8,7 @@ use super::chain::{self, Chain, NodeKind, Request, Set};
 use super::documents::What;
 use super::entry::Kind;
 use super::instance::Instance;
-use super::proxycfg::{Catalog, ConfigSource, FromCatalog, Local, Manager, Mirror, Refill, Snapshot};
+use super::proxycfg::{Catalog, ConfigSource, FromCatalog, Local, Manager, Mirror, Refill, Snapshot, refusal};
 use super::stages::{ProxyState, Stages};
 use super::state::{DATACENTER, State};
 use super::xds::{self, Context, Failure};
@@ -24,6 +24,7 @@ use crate::text::Str;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -74,6 +75,7 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
     }
     sink.append(&mut found);
     write_down(objects, sink, ledger);
+    unbound(&state, ledger);
     for (gateway, (id, _)) in gateways.iter().zip(&served).filter(|(_, (_, instance))| registration::is_gateway(&instance.kind)) {
         let is_empty = matches!(&gateway.outcome, Outcome::Runs(ir) if ir.delivery.verbatim.is_empty());
         if let Some(object) = gateway.owner {
@@ -165,6 +167,17 @@ fn write_down(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
             None => LedgerState::Loaded,
         };
         ledger.set(object.id, becomes);
+    }
+}
+
+/// Routes that every gateway that they name refuses: nothing comes of them.
+fn unbound(state: &State, ledger: &mut Ledger) {
+    for route in [Kind::HttpRoute, Kind::TcpRoute].into_iter().flat_map(|kind| state.of_kind(kind)) {
+        let parents = route.tree.get("Parents").items();
+        let refused: Vec<String> = parents.iter().filter_map(|parent| refusal(state, route, parent)).collect();
+        if let Some(why) = refused.first().filter(|_| refused.len() == parents.len()) {
+            ledger.set(route.object, LedgerState::Ignored(Why::NeverReferenced, Str::from(why.as_str())));
+        }
     }
 }
 

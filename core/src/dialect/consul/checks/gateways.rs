@@ -3,12 +3,14 @@
 use super::Mesh;
 use crate::dialect::consul::codes;
 use crate::dialect::consul::entry::{Entry, Kind};
+use crate::dialect::consul::proxycfg::{hosts, refusal};
 use crate::dialect::consul::validate::says;
 use crate::ir::Tree;
 use crate::resource::nearest;
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Kinds of entries that are for a gateway.
@@ -83,7 +85,34 @@ fn attached(mesh: &mut Mesh<'_>, route: &Entry, parent: &Tree) {
     if let Some((message, at, near)) = wrong {
         let help = near.map(|near| format!("did you mean `{near}`?"));
         mesh.report_with(&codes::ROUTE_WITHOUT_GATEWAY, message, at, Some(route.object), help);
+    } else if let Some(words) = refusal(mesh.state, route, parent) {
+        let message = format!("the api-gateway `{}` does not take the route: {words}", name.text());
+        let help = how_to_bind(mesh, route, parent);
+        mesh.report_with(&codes::ROUTE_NOT_BOUND, message, parent, Some(route.object), help);
     }
+}
+
+/// What a route needs so that a gateway takes it.
+fn how_to_bind(mesh: &Mesh<'_>, route: &Entry, parent: &Tree) -> Option<String> {
+    let protocol = if route.kind == Kind::HttpRoute { "http" } else { "tcp" };
+    let section = parent.get("SectionName");
+    let all = mesh.state.tree(Kind::ApiGateway, parent.get("Name").text()).get("Listeners").items();
+    let meant: Vec<&Tree> = all.iter().filter(|listener| !says(section) || section.is(listener.get("Name").text())).collect();
+    if !meant.iter().any(|listener| listener.get("Protocol").is(protocol)) {
+        let others: Vec<&str> = all.iter().filter(|of| of.get("Protocol").is(protocol)).map(|of| of.get("Name").text()).collect();
+        return Some(match others.first() {
+            Some(other) => format!("name a listener whose `Protocol` is `{protocol}`, such as `{other}`"),
+            None => format!("give the gateway a listener whose `Protocol` is `{protocol}`, and name it"),
+        });
+    }
+    if route.kind == Kind::HttpRoute && meant.iter().all(|listener| hosts(&route.tree, listener).is_empty()) {
+        let taken: BTreeSet<&str> = meant.iter().map(|listener| listener.get("Hostname").text()).collect();
+        let taken: Vec<&str> = taken.into_iter().collect();
+        return Some(format!("name a host in `Hostnames` that the listener takes (`{}`), or leave `Hostnames` out", taken.join("`, `")));
+    }
+    let accepted = route.tree.at(&["Status", "Conditions"]).items().iter().find(|condition| condition.get("Type").is("Accepted"))?;
+    let speaks = format!("every service of the route must speak `{protocol}`: set `Protocol` in its service-defaults");
+    (accepted.get("Status").is("False") && accepted.get("Reason").is("InvalidDiscoveryChain")).then_some(speaks)
 }
 
 fn known(mesh: &mut Mesh<'_>, entry: &Entry, service: &Tree) {

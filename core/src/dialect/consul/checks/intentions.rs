@@ -56,16 +56,31 @@ fn source(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
 /// What holds without any intention need not be said, unless another intention says the opposite of more.
 fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
     let default = !mesh.stages.options.default_deny;
-    let says_action = says(source.get("Action"));
+    let permissions = source.get("Permissions").items();
+    let word = if allows { "open" } else { "closed" };
     let wider = [entry.name.clone(), Str::new_static("*")].iter().any(|name| {
         let sources = mesh.state.tree(Kind::ServiceIntentions, name).get("Sources").items();
         sources.iter().any(|other| other.get("Name").is("*") && other != source)
     });
-    if says_action && allows == default && !wider {
-        let word = if allows { "open" } else { "closed" };
+    if wider {
+        return;
+    }
+    if says(source.get("Action")) && allows == default {
         let message = format!("`{}` is {word} without this intention, by the default policy", entry.name);
         let help = allows.then(|| "if the agents deny by default, say so: `--default-policy deny`".into());
         mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Action"), Some(entry.object), help);
+    }
+    // Where connections are looked at and not requests, permissions deny, whatever they say. Tokens are asked for all the same.
+    let is_http = entry.name != "*" && ["http", "http2", "grpc"].iter().any(|known| mesh.state.protocol(&entry.name).eq_ignore_ascii_case(known));
+    let asks = says(entry.tree.get("JWT")) || permissions.iter().any(|permission| says(permission.get("JWT")));
+    let is_default = |permission: &Tree| permission.get("Action").is("allow") == default;
+    if !permissions.is_empty() && is_http && !asks && permissions.iter().all(is_default) {
+        let (all, word) = if default { ("allow", "open") } else { ("deny", "closed") };
+        let message = format!("all permissions of this intention {all}, and `{}` is {word} without it, by the default policy", entry.name);
+        let help = default.then(|| {
+            "if the agents deny by default, say so: `--default-policy deny`; or deny all else by a last permission with `Action: deny`".into()
+        });
+        mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Permissions"), Some(entry.object), help);
     }
 }
 

@@ -2,14 +2,14 @@
 
 use super::{Mesh, is_critical};
 use crate::diagnostic::Code;
-use crate::dialect::consul::codes;
+use crate::dialect::consul::{bootstrap, codes};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::validate::says;
 use crate::ir::Tree;
 use crate::resource::ObjectId;
 use crate::text::Str;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -22,6 +22,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
             }
         }
     }
+    bootstraps(mesh);
     ports(mesh);
     ports_out_of_range(mesh);
     entries(mesh);
@@ -32,6 +33,21 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
         {
             let message = format!("all instances of `{service}` are critical: requests are answered with an error");
             mesh.report(&codes::SERVICE_DOWN, message, first.tree.get("Service"), first.object);
+        }
+    }
+}
+
+/// Consul stores what is opaque to it. The command that starts an Envoy reads it, and ends with an error.
+fn bootstraps(mesh: &mut Mesh<'_>) {
+    let mut told = BTreeSet::new();
+    for (id, proxy) in &mesh.stages.proxies {
+        for (key, value, why) in bootstrap::refused(proxy.service.at(&["Proxy", "Config"])) {
+            // Many proxies may have it of their defaults.
+            if value.origin.is_none_or(|origin| told.insert(origin)) {
+                let message = format!("`consul connect envoy` refuses `{key}`, and the Envoy of {id} does not start: {why}");
+                let object = value.origin.map(|origin| origin.object()).or(proxy.object);
+                mesh.report_with(&codes::BOOTSTRAP_REFUSED, message, value, object, None);
+            }
         }
     }
 }

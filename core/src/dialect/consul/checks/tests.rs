@@ -143,3 +143,72 @@ fn what_an_agent_writes_of_an_entry_may_be_written_back() {
     assert_eq!(found("unknown-entry-field", &[entry]), [""; 0]);
     assert_eq!(found("unknown-value", &[entry]).len(), 1, "the entry is read");
 }
+
+#[test]
+fn permissions_that_deny_nothing_are_redundant() {
+    let of = |defaults: &str, permissions: &str| {
+        let entry = format!("{{Kind: service-intentions, Name: api, Sources: [{{Name: web, Permissions: [{permissions}]}}]}}");
+        found("redundant-intention", &[defaults, &entry])
+    };
+    let get = "{Action: allow, HTTP: {PathPrefix: /, Methods: [GET]}}";
+    assert_eq!(of(HTTP, get), ["all permissions of this intention allow, and `api` is open without it, by the default policy"]);
+    let deny = "{Action: deny, HTTP: {PathPrefix: /}}";
+    assert_eq!(of(HTTP, &format!("{get}, {deny}")), [""; 0]);
+    let tcp = "{Kind: service-defaults, Name: api, Protocol: tcp}";
+    assert_eq!(of(tcp, get), [""; 0], "without HTTP it denies");
+}
+
+#[test]
+fn a_route_that_its_gateway_refuses_is_reported() {
+    let of = |route: &str| {
+        let gateway = "{Kind: api-gateway, Name: gw, Listeners: [{Name: l, Port: 8080, Protocol: http, Hostname: '*.example.com'}, \
+                       {Name: all, Port: 8081, Protocol: http}]}";
+        found("route-not-bound", &[HTTP, gateway, route])
+    };
+    let http = |hosts: &str, section: &str, service: &str| {
+        format!(
+            "{{Kind: http-route, Name: r, Hostnames: [{hosts}], Parents: [{{Kind: api-gateway, Name: gw, SectionName: {section}}}], \
+             Rules: [{{Services: [{{Name: {service}}}]}}]}}"
+        )
+    };
+    assert_eq!(of(&http("a.example.com", "l", "api")), [""; 0]);
+    assert_eq!(of(&http("a.other.com", "''", "api")), [""; 0], "another listener takes it");
+    let why = "failed to bind route to gateway gw: listener l is does not have any hostnames that match the route";
+    assert_eq!(of(&http("a.other.com", "l", "api")), [format!("the api-gateway `gw` does not take the route: {why}")]);
+    let tcp = "{Kind: tcp-route, Name: r, Parents: [{Kind: api-gateway, Name: gw, SectionName: l}], Services: [{Name: db}]}\n---\n\
+               {Kind: service-defaults, Name: db, Protocol: tcp}";
+    let why = "failed to bind route r to gateway gw: listener l is not a tcp listener";
+    assert_eq!(of(tcp), [format!("the api-gateway `gw` does not take the route: {why}")]);
+    let mixed = format!("{}\n---\n{{Kind: service-defaults, Name: db, Protocol: tcp}}", http("a.example.com", "l", "db"));
+    let why = "failed to bind route to gateway gw: route has not been accepted: route protocol does not match targeted service protocol";
+    assert_eq!(of(&mixed), [format!("the api-gateway `gw` does not take the route: {why}")]);
+}
+
+#[test]
+fn what_starts_no_envoy_is_said_once_and_not_for_each_proxy() {
+    let of = |config: &str| {
+        let defaults = format!("{{Kind: proxy-defaults, Name: global, Config: {{{config}}}}}");
+        let service = |name: &str| format!("service: {{name: {name}, port: 80, connect: {{sidecar_service: {{}}}}}}");
+        found("bootstrap-refused", &[&defaults, &service("web"), &service("api")])
+    };
+    let refused = of("envoy_extra_static_clusters_json: '{oops'");
+    assert!(matches!(&refused[..], [one] if one.contains("refuses `envoy_extra_static_clusters_json`") && one.contains("is no JSON")), "{refused:?}");
+    assert_eq!(of("envoy_extra_static_clusters_json: '{\"name\": \"a\"}, {\"name\": \"b\"}'"), [""; 0], "several with commas between");
+    assert_eq!(of("envoy_tracing_json: '{a: b}'").len(), 1, "YAML is no JSON");
+    assert_eq!(of("envoy_statsd_url: 'tcp://127.0.0.1:8125'").len(), 1);
+    assert_eq!(of("envoy_statsd_url: '$STATSD', envoy_prometheus_bind_addr: '0.0.0.0:9102'"), [""; 0]);
+    assert_eq!(of("envoy_prometheus_bind_addr: '9102'").len(), 1);
+}
+
+#[test]
+fn a_rewrite_that_doubles_a_slash_is_reported_of_routers_too() {
+    let of = |prefix: &str| {
+        let router = format!(
+            "{{Kind: service-router, Name: api, Routes: [{{Match: {{HTTP: {{PathPrefix: {prefix}}}}}, Destination: {{Service: api, PrefixRewrite: /}}}}]}}"
+        );
+        let web = "service: {name: web, port: 80, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: api, local_bind_port: 9191}]}}}}";
+        found("rewrite-slashes", &[HTTP, &router, web, "service: {name: api, port: 81, connect: {sidecar_service: {}}}"])
+    };
+    assert_eq!(of("/admin"), ["a request for `/admin/a` reaches the upstream as `//a`"]);
+    assert_eq!(of("/admin/"), [""; 0]);
+}

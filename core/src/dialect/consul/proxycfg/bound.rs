@@ -162,6 +162,37 @@ fn attach(gateway: &mut Gateway, route: &Entry, protocol: &str, accepted: bool, 
     }
 }
 
+/// Why an API gateway takes a route to none of the listeners that one of its parents means, in Consul's words, as the statuses have it.
+pub(crate) fn refusal(state: &State, route: &Entry, parent: &Tree) -> Option<String> {
+    let [to, section] = ["Name", "SectionName"].map(|field| parent.get(field).text());
+    let is_route = |other: &Tree| other.get("Kind").is(route.kind.name()) && other.get("Name").is(&route.name);
+    let bound = state.tree(Kind::BoundApiGateway, to).get("Listeners").items().iter();
+    let mut meant = bound.filter(|listener| section.is_empty() || listener.get("Name").is(section));
+    // A status also tells of those listeners that do not take it, where others do.
+    if meant.any(|listener| listener.get("Routes").items().iter().any(is_route)) {
+        return None;
+    }
+    let conditions = |of: &Tree| of.at(&["Status", "Conditions"]).items().to_vec();
+    let fails = |condition: &Tree, kind: &str| condition.get("Type").is(kind) && condition.get("Status").is("False");
+    let is_of_parent = |condition: &Tree| condition.at(&["Resource", "Name"]).is(to) && condition.at(&["Resource", "SectionName"]).is(section);
+    let own = conditions(&route.tree);
+    let mut words = own.iter().find(|condition| fails(condition, "Bound") && is_of_parent(condition))?.get("Message").text().to_string();
+    // What it says of acceptance has its reason in other conditions.
+    let of_gateway = conditions(state.tree(Kind::ApiGateway, to));
+    let not_resolved = of_gateway.iter().find(|condition| fails(condition, "ResolvedRefs")).filter(|_| gateway_fails(&of_gateway));
+    let why = not_resolved.or_else(|| own.iter().find(|condition| fails(condition, "Accepted")));
+    if let Some(why) = why {
+        words.push_str(": ");
+        words.push_str(why.get("Message").text());
+    }
+    Some(words)
+}
+
+/// Whether a gateway itself is not accepted.
+fn gateway_fails(conditions: &[Tree]) -> bool {
+    conditions.iter().any(|condition| condition.get("Type").is("Accepted") && condition.get("Status").is("False"))
+}
+
 /// Binds routes to gateways, and writes statuses.
 pub(crate) fn bind(state: &mut State) {
     let of = |state: &State, kind: Kind| -> Vec<Arc<Entry>> { state.of_kind(kind).cloned().collect() };

@@ -30,7 +30,7 @@ mod watched;
 
 pub use api_gateway::{ApiGateway, Ready};
 pub(crate) use api_gateway::{reference, services_of};
-pub(crate) use bound::{bind, hosts};
+pub(crate) use bound::{bind, hosts, refusal};
 pub use config_source::{ConfigSource, FromCatalog, Local};
 pub use connect_proxy::ConnectProxy;
 pub use data_source::{Catalog, CorrelationId, Counts, DataSource, Event, Mirror, Refill, Sender};
