@@ -8,7 +8,7 @@ use crate::args::{Deployment, Format, RouteArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
-use chancery_core::explain::{RouteReport, Span, entrances, follow, route_unknown};
+use chancery_core::explain::{RouteReport, Span, alone, entrances, follow, route_unknown};
 use chancery_core::simulate::{self, HeaderChange, Protocol, Request, Simulation};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -29,12 +29,17 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
         }
         // Either of several gateways may get the request: each says what it does with it.
         None => {
-            let (mut compiler, compilation) = given.compile()?;
+            let one = given.gateway.is_some();
+            let (mut compiler, compilation) = if one { given.compile_side()? } else { given.compile()? };
             input::warn_of_gaps(&compilation);
             let positions = compilation.positions();
-            several = compilation.gateways().count() > 1;
-            for gateway in entrances(&compilation, &request) {
-                let report = follow(gateway, &positions, &request, compiler.emitted.of(gateway));
+            several = !one && compilation.gateways().count() > 1;
+            let asked = match &given.gateway {
+                Some(id) => compilation.gateways().filter(|gateway| gateway.id.as_str() == id).collect(),
+                None => entrances(&compilation, &request),
+            };
+            for gateway in asked {
+                let report = if one { alone } else { follow }(gateway, &positions, &request, compiler.emitted.of(gateway));
                 reports.insert(gateway.label().unwrap_or_default(), report);
             }
             if compilation.app_gateways().next().is_some() {

@@ -75,18 +75,34 @@ impl LoadedInput {
         self.compile_by(compiler().without_statuses())
     }
 
+    /// The same with the other gateways of the side, which may be next on a request's way.
+    pub fn compile_side(&self) -> Result<(Compiler, Compilation), Unusable> {
+        let (compiler, mut compilation) = self.compile_whole(compiler().without_statuses())?;
+        let is_asked = |gateway: &Gateway| self.gateway.as_ref().is_none_or(|id| gateway.id.as_str() == id);
+        compilation.sides.retain(|side| side.gateways.iter().any(is_asked));
+        Ok((compiler, compilation))
+    }
+
     /// The same with the statuses that controllers write.
     pub fn compile_with_statuses(&self) -> Result<(Compiler, Compilation), Unusable> {
         self.compile_by(compiler())
     }
 
-    fn compile_by(&self, mut compiler: Compiler) -> Result<(Compiler, Compilation), Unusable> {
+    fn compile_by(&self, compiler: Compiler) -> Result<(Compiler, Compilation), Unusable> {
+        let (compiler, mut compilation) = self.compile_whole(compiler)?;
+        if let Some(id) = &self.gateway {
+            choose(&mut compilation, id);
+        }
+        Ok((compiler, compilation))
+    }
+
+    fn compile_whole(&self, mut compiler: Compiler) -> Result<(Compiler, Compilation), Unusable> {
         let mut compilation = compiler.compile(&self.inputs, &self.options);
         refuse_foreign_options(&self.options, &compilation)?;
         let findings = (0..).zip(&self.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
         compilation.diagnostics.splice(..0, findings.collect::<Vec<_>>());
         if let Some(id) = &self.gateway {
-            choose(&mut compilation, id)?;
+            is_there(&compilation, id)?;
         }
         hold_back(&compilation);
         Ok((compiler, compilation))
@@ -156,15 +172,20 @@ fn refuse_foreign_options(options: &Options, compilation: &Compilation) -> Resul
     Err(format!("--{name} is an option of {}, and the input is read as {}'s{hint}", whose.join(", "), read.join(" and ")).into())
 }
 
-/// Leaves only the gateway of this id.
-fn choose(compilation: &mut Compilation, id: &str) -> Result<(), Unusable> {
-    let is_asked = |gateway: &Gateway| gateway.id.as_str() == id;
-    if !compilation.sides.iter().any(|side| side.gateways.iter().any(is_asked)) {
-        let ids: Vec<&str> = compilation.sides.iter().flat_map(|side| &side.gateways).map(|gateway| gateway.id.as_str()).collect();
-        let near = nearest(id, ids.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
-        let known = || if ids.is_empty() { "; there is none at all".into() } else { format!("; there are {}", some(&ids)) };
-        return Err(format!("there is no gateway `{id}`{}", near.unwrap_or_else(known)).into());
+/// That there is a gateway of this id.
+fn is_there(compilation: &Compilation, id: &str) -> Result<(), Unusable> {
+    let ids: Vec<&str> = compilation.sides.iter().flat_map(|side| &side.gateways).map(|gateway| gateway.id.as_str()).collect();
+    if ids.contains(&id) {
+        return Ok(());
     }
+    let near = nearest(id, ids.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
+    let known = || if ids.is_empty() { "; there is none at all".into() } else { format!("; there are {}", some(&ids)) };
+    Err(format!("there is no gateway `{id}`{}", near.unwrap_or_else(known)).into())
+}
+
+/// Leaves only the gateway of this id.
+fn choose(compilation: &mut Compilation, id: &str) {
+    let is_asked = |gateway: &Gateway| gateway.id.as_str() == id;
     compilation.sides.retain(|side| side.gateways.iter().any(is_asked));
     for side in &mut compilation.sides {
         // That another gateway runs for an object is nothing that the chosen one would lack.
@@ -173,7 +194,6 @@ fn choose(compilation: &mut Compilation, id: &str) -> Result<(), Unusable> {
         }
         side.gateways.retain(is_asked);
     }
-    Ok(())
 }
 
 /// Why there is no gateway to speak of.

@@ -48,7 +48,7 @@ pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
 pub use headline::{ServiceNames, headline, service_name, shares, way};
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
-pub use onward::{entrances, follow};
+pub use onward::{alone, entrances, follow};
 pub use origin::OriginView;
 pub use place::{Excerpt, Positions, Span};
 pub use pointer::{describe, get, name_of, resolve};

@@ -10,6 +10,7 @@ use crate::compilation::{Compilation, GatewayRef};
 use crate::envoy_config::EnvoyConfig;
 use crate::ir::{Ir, Tree};
 use crate::simulate::{Gateway, Onward, Request};
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -42,6 +43,19 @@ pub fn follow(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Requ
         next = further;
     }
     first
+}
+
+/// What becomes of a request in one gateway and no further. A note names the next one on its way, which is not asked.
+pub fn alone(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
+    let (mut report, next) = pass(gateway, positions, request, emitted);
+    if let Some(to) = next.and_then(|onward| listener_at(gateway, &onward, gateway.id.as_str())) {
+        let note = format!(
+            "{} gets the request next, and may deny it: it is not asked here. Without `--gateway` or `--proxy`, `chancery route` asks it too",
+            to.id
+        );
+        report.simulation.notes.push(note);
+    }
+    report
 }
 
 /// What becomes of a request in one gateway, and where it goes on to.

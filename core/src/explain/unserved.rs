@@ -174,7 +174,9 @@ fn names(root: &Node, wanted: &str) -> bool {
     let mut open: Vec<(&Node, bool)> = Vec::from([(root, false)]);
     while let Some((node, is_host)) = open.pop() {
         match &node.value {
-            Value::Object(members) => open.extend(members.iter().map(|entry| (&entry.value, KEYS.iter().any(|key| key.eq_ignore_ascii_case(&entry.key))))),
+            Value::Object(members) => {
+                open.extend(members.iter().map(|entry| (&entry.value, KEYS.iter().any(|key| key.eq_ignore_ascii_case(&entry.key)))))
+            }
             Value::Array(items) => open.extend(items.iter().map(|item| (item, is_host))),
             _ if is_host && node.as_str().is_some_and(is_it) => return true,
             _ => {}

@@ -361,6 +361,8 @@ fn a_request_is_followed_to_the_intention_that_refuses_it() {
         assert_eq!(report.simulation.outcome, Outcome::Forward);
         let [hop] = &report.then[..] else { panic!("one hop: {:?}", report.then) };
         assert_eq!((hop.gateway.as_str(), hop.report.simulation.outcome), ("api-sidecar-proxy", outcome));
+        let alone = explain::alone(entrance, &positions, &request, &mut Default::default());
+        assert!(alone.then.is_empty() && alone.simulation.notes.iter().any(|note| note.starts_with("api-sidecar-proxy gets the request next")));
     }
 }
 

@@ -60,7 +60,7 @@ pub(super) fn is_as_wanted(of: &MetadataMatcher, stage: &Stage<'_, '_>) -> Optio
     stage.before.iter().all(is_left_out).then_some(of.invert)
 }
 
-/// The provider whose tokens' claims a matcher looks at, who issues them, and the names on the way to the claim.
+/// The provider whose tokens' claims a matcher looks at, and who issues them.
 pub(super) fn claim<'s>(of: &'s MetadataMatcher, before: &'s [HttpFilter]) -> Option<(&'s str, &'s str)> {
     let key = path(of).next().filter(|_| of.filter == JWT)?;
     before.iter().find_map(|filter| {

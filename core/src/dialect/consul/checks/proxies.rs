@@ -2,10 +2,10 @@
 
 use super::{Mesh, is_critical};
 use crate::diagnostic::Code;
-use crate::dialect::consul::{bootstrap, codes};
 use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::instance::Instance;
 use crate::dialect::consul::validate::says;
+use crate::dialect::consul::{bootstrap, codes};
 use crate::ir::Tree;
 use crate::resource::ObjectId;
 use crate::text::Str;

@@ -206,7 +206,8 @@ fn a_rewrite_that_doubles_a_slash_is_reported_of_routers_too() {
         let router = format!(
             "{{Kind: service-router, Name: api, Routes: [{{Match: {{HTTP: {{PathPrefix: {prefix}}}}}, Destination: {{Service: api, PrefixRewrite: /}}}}]}}"
         );
-        let web = "service: {name: web, port: 80, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: api, local_bind_port: 9191}]}}}}";
+        let web =
+            "service: {name: web, port: 80, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: api, local_bind_port: 9191}]}}}}";
         found("rewrite-slashes", &[HTTP, &router, web, "service: {name: api, port: 81, connect: {sidecar_service: {}}}"])
     };
     assert_eq!(of("/admin"), ["a request for `/admin/a` reaches the upstream as `//a`"]);
