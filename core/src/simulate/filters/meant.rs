@@ -163,7 +163,12 @@ impl Wanted {
 
     /// As a name for requests.
     fn requests(&self) -> String {
-        if self.is_only_not() { format!("all but {}", self.exceptions()) } else { self.words() }
+        match self {
+            _ if self.is_only_not() => format!("all but {}", self.exceptions()),
+            Self::All(all) if all.iter().any(|one| matches!(one, Self::Not(_))) => self.inner(),
+            Self::Any(_) if self.alternatives().len() > 1 => self.inner(),
+            _ => self.words(),
+        }
     }
 }
 

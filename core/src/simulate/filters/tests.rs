@@ -188,6 +188,12 @@ fn a_denial_names_what_is_permitted_too() {
     let why = said.why.clone().unwrap_or_default();
     assert_eq!(said.status, Some(403));
     assert!(why.starts_with("no policy allows it: GET, HEAD by clients with a certificate for regex "), "{why}");
+    let but = "{Kind: service-intentions, Name: orders, Sources: [{Name: web, Permissions: [{Action: deny, HTTP: {PathPrefix: /, Methods: [DELETE]}}, \
+               {Action: allow, HTTP: {PathPrefix: /orders}}]}]}\n";
+    let mut request = Request::new("DELETE", "https://orders:21000/orders").expect("a request");
+    let said = ask_sidecar(&[HTTP, but, ORDERS], "orders-sidecar-proxy", Some("web"), &mut request);
+    let why = said.why.clone().unwrap_or_default();
+    assert!(why.starts_with("no policy allows it: (path prefix /orders, but not DELETE) by clients with a certificate for regex "), "{why}");
     let known = ask_sidecar(&[HTTP, intentions, ORDERS], "orders-sidecar-proxy", None, &mut get("https://orders:21000/"));
     let [wants] = wants(&known)[..] else { panic!("{known:#?}") };
     assert!(wants.starts_with("its policy allows clients with a certificate for regex "), "the method is known to fit: {wants}");
