@@ -70,7 +70,10 @@ fn upstreams(whole: &mut Whole<'_>) {
 }
 
 pub(super) fn is_secure(chain: &FilterChain) -> bool {
-    chain.tls.is_some() || chain.matcher.as_ref().is_some_and(|matcher| matches!(matcher.transport_protocol.as_deref(), Some("tls" | "quic")))
+    // Without a certificate, what reads HTTP closes connections that speak TLS.
+    let reads_http = chain.filters.iter().any(|filter| matches!(filter, NetworkFilter::Http(_)));
+    let wants_tls = chain.matcher.as_ref().is_some_and(|matcher| matches!(matcher.transport_protocol.as_deref(), Some("tls" | "quic")));
+    chain.tls.is_some() || wants_tls && !reads_http
 }
 
 pub(super) fn hosts(chain: &FilterChain) -> impl Iterator<Item = &VirtualHost> {

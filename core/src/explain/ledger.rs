@@ -590,7 +590,7 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
             return State::Merged(joined.clone());
         }
         // Others may make the same hosts and chains, and so may the controller by itself.
-        if made.settings.is_empty() && made.things.iter().all(is_frame) && needed() == Some(false) {
+        if made.things.iter().all(is_frame) && needed() == Some(false) {
             return match facts.made_with(object, made, side) {
                 Some(other) => State::Shadowed(other),
                 None => State::Read(Vec::new()),
