@@ -26,6 +26,8 @@ pub struct Differences {
     pub unread: Vec<String>,
     /// What of a dump or a bootstrap does not fit Envoy's messages.
     pub misfits: Vec<String>,
+    /// Whether keys or other credentials of two dumps or bootstraps differ, which are never shown.
+    pub credentials_differ: bool,
 }
 
 /// What differs in one gateway.
@@ -143,7 +145,8 @@ impl Differences {
         let misfits = (!names.is_empty()).then(|| format!("Not compared: what does not fit Envoy's messages ({}).", plain(&some(&names))));
         let has_certificates = self.gateways.iter().any(|of| of.make == Make::AppGateway) && self.resources.iter().any(|of| of.kind == "Secret");
         let certificates = has_certificates.then(|| "Not compared: what the certificates of the Application Gateway hold.".to_string());
-        unread.into_iter().chain(misfits).chain(certificates).chain(uncompared).collect()
+        let credentials = self.credentials_differ.then(|| "Keys or other credentials differ, and are not shown.".to_string());
+        unread.into_iter().chain(credentials).chain(misfits).chain(certificates).chain(uncompared).collect()
     }
 
     /// What to say where nothing differs: this sentence, if all was compared.
@@ -172,6 +175,9 @@ pub fn compare(before: &Loaded, after: &Loaded, with_requests: bool) -> Result<D
     let running = [before, after].into_iter().filter_map(|of| if let Loaded::Running(of) = of { Some(of) } else { None });
     let misfits = running.flat_map(|of| of.misfits.iter().cloned()).collect();
     let mut out = Differences { unread: unread(&[before, after]), misfits, ..Differences::default() };
+    if let (Loaded::Running(before), Loaded::Running(after)) = (before, after) {
+        out.credentials_differ = before.held_back != after.held_back;
+    }
     if let (Loaded::Compiled(before), Loaded::Compiled(after)) = (before, after) {
         out.settings = settings(before, after);
     }

@@ -94,7 +94,7 @@ fn gateways(out: &mut String, all: &[GatewayDifference], style: &Style) {
     }
     let same: Vec<&str> = all.iter().filter(|of| of.is_empty()).filter_map(|of| of.gateway.as_deref()).collect();
     if !same.is_empty() {
-        let _ = writeln!(out, "{}", style.dim(plain(&format!("The same for {}: {}", count(same.len(), "gateway"), some(&same)))));
+        let _ = writeln!(out, "{}", style.dim(plain(&format!("Nothing changes for {}: {}", count(same.len(), "gateway"), some(&same)))));
     }
 }
 
@@ -182,7 +182,7 @@ pub fn unchanged(requests: &Requests) -> &'static str {
     match (requests.complete, requests.limits.is_empty()) {
         (_, false) if requests.compared == 0 => "No request was tried.",
         (true, true) => "No request changes.",
-        (true, false) => "No request was found that changes, and some were not decided.",
+        (true, false) => "No request was found that changes, within limits.",
         (false, _) => "No request that was tried changes, and not all were tried.",
     }
 }

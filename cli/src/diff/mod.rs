@@ -51,7 +51,7 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
         Some(Counts::Envoy) => !differences.is_same_for_envoy(),
         Some(Counts::Requests) => differences.gateways.iter().any(GatewayDifference::changes_requests),
     };
-    let may_differ = args.exit_code.is_some() && !differences.unread.is_empty();
+    let may_differ = args.exit_code.is_some() && (!differences.unread.is_empty() || differences.credentials_differ);
     // Structures of large inputs are not taken apart.
     std::process::exit(i32::from(counts || may_differ))
 }

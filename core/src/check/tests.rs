@@ -533,7 +533,11 @@ fn a_redirect_to_https_needs_a_listener_with_tls() {
     };
     assert!(of("INSECURE", "Redirect"));
     assert!(!of("INSECURE", "Route"));
-    assert!(!of("XFP", "Redirect"), "what is in front of the gateway may end TLS");
+    assert!(of("XFP", "Redirect"), "Envoy overwrites what a client says of how it came");
+    assert!(!of("XFP, l7Depth: 1", "Redirect"), "what is in front of the gateway may end TLS");
+    let rejects = GATEWAY.replace("Route", "Reject");
+    let wants_tls = |text: &str| found_alone(&format!("{text}{}", mapping("''"))).iter().any(|(code, _)| *code == "unserved-host");
+    assert!(wants_tls(&rejects) && !wants_tls(&rejects.replace("XFP", "XFP, l7Depth: 1")) && !wants_tls(GATEWAY));
     let over_tls = |model: &str| {
         let https = GATEWAY.replacen("XFP", model, 1).replace("protocol: HTTP,", "protocol: HTTPS,");
         let text = format!("{}{}", https.replace("Route", "Redirect").replace("requestPolicy", "tlsSecret: {name: t}, requestPolicy"), mapping("''"));

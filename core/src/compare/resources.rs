@@ -4,10 +4,10 @@
 
 use super::fields::differences;
 use super::{Change, ChangeKind, FieldChange, Written};
-use crate::explain::{OriginView, ResourceRef};
+use crate::explain::{OriginView, ResourceRef, certificate_words};
 use crate::order::Order as _;
-use crate::resource::{Object, Origin, ResourceKey};
-use crate::text::{Node, NodeId, to_json};
+use crate::resource::{Object, Origin, REDACTED, ResourceKey};
+use crate::text::{Node, NodeId, Str, base64, to_json};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -99,6 +99,12 @@ fn same_secrets(a: &Object, b: &Object) -> bool {
     a.secrets.len() == b.secrets.len() && a.secrets.iter().zip(&b.secrets).all(|((_, a), (_, b))| a == b)
 }
 
+/// What may be told of a value of a Secret: of certificates, for whom and until when they are.
+fn in_words(value: &Str, is_packed: bool) -> String {
+    let bytes = if is_packed { base64::decode(value) } else { Some(value.as_bytes().to_vec()) };
+    bytes.and_then(|bytes| certificate_words(&bytes)).unwrap_or_else(|| REDACTED.into())
+}
+
 fn changed(old: &Object, new: &Object, before: &Written<'_>, after: &Written<'_>) -> Change {
     let mut fields: Vec<FieldChange> = differences(&old.root, &new.root)
         .iter()
@@ -113,9 +119,10 @@ fn changed(old: &Object, new: &Object, before: &Written<'_>, after: &Written<'_>
             let path = new.path(*node).to_string();
             let was = old.secrets.iter().find(|(at, _)| old.path(*at).to_string() == path);
             if was.is_some_and(|(_, was)| was != value) {
-                let hidden = Some(crate::resource::REDACTED.to_string());
+                let is_packed = !path.starts_with("stringData");
+                let (old_words, new_words) = (was.map(|(_, was)| in_words(was.expose(), is_packed)), Some(in_words(value.expose(), is_packed)));
                 let (before_from, after_from) = (was.map(|(at, _)| view(old, *at, before)), Some(view(new, *node, after)));
-                fields.push(FieldChange { path, before: hidden.clone(), after: hidden, before_from, after_from });
+                fields.push(FieldChange { path, before: old_words, after: new_words, before_from, after_from });
             }
         }
     }

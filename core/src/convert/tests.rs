@@ -120,7 +120,7 @@ fn the_proof_reports_requests_that_are_treated_differently() {
     assert_eq!(proved.assumed, ["shop/beta", "shop/web"]);
     assert!(proved.requests.complete && proved.requests.compared > 0, "{proved:#?}");
     // Shares are the same; what Contour takes besides is reported.
-    assert_eq!(told(&proved), ["shop.example.com/web*: outcome"], "{proved:#?}");
+    assert_eq!(told(&proved), ["shop.example.com/web*, other than /web/*: outcome"], "{proved:#?}");
     let proxies = run(CONTOUR, PROXIES, &[]);
     let proved = proof(&proxies, &http_proxy_to_gateway(side(&proxies)), &options(CONTOUR));
     assert!(told(&proved).iter().any(|told| told.starts_with("shop.example.com/beta*")), "{proved:#?}");

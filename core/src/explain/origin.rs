@@ -51,7 +51,7 @@ impl OriginView {
         };
         let view = |origin: &Origin| {
             let mut view = Self::of(*origin, side, positions);
-            if view.rule == Rule::Default
+            if matches!(view.rule, Rule::Default | Rule::Module)
                 && view.resource.is_none()
                 && let Some(known) = known()
             {

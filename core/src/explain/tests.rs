@@ -140,7 +140,8 @@ fn the_ledger_leaves_nothing_undecided() {
         let positions = compilation.positions();
         ledger(&compilation, &positions).into_iter().map(|row| format!("{} {}", row.resource.name, row.state)).collect()
     };
-    assert_eq!(state(GATEWAY), ["http emitted", "all emitted", "quote emitted"]);
+    assert_eq!(state(GATEWAY), ["http emitted", "all read", "quote emitted"], "the Host says what is the default");
+    assert_eq!(state(&GATEWAY.replace("Route", "Redirect"))[1], "all emitted");
     let canary = GATEWAY.replace("  timeout_ms: 4000\n", "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: canary}\nspec: {hostname: '*', prefix: /quote/, service: new, weight: 10}\n");
     assert_eq!(state(&canary)[2..], ["quote merged", "canary merged"]);
     let twice = format!("{GATEWAY}---\n{}", GATEWAY.rsplit("---\n").next().unwrap_or_default());

@@ -13,7 +13,8 @@ pub(super) fn rule(rule: Rule, what: Option<&str>, dialect: &Dialect) -> String 
     let Some(what) = what else {
         return match rule {
             Rule::Environment => format!("environment: set by a variable or flag of {controller}'s pod"),
-            Rule::Default => format!("default: it is not set, and {controller} then uses this"),
+            // A setting of the whole gateway that nobody wrote.
+            Rule::Default | Rule::Module => format!("default: it is not set, and {controller} then uses this"),
             _ => format!("built in: {controller} always does this, whatever the resources say"),
         };
     };

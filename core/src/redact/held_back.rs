@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 const STAND_IN: &str = "-redacted-";
 
 /// What must not be in any output.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct HeldBack {
     /// The longest first, so that a part of another is not taken out of it.
     parts: Vec<String>,
