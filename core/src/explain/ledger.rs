@@ -512,7 +512,9 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
     };
     match state {
         State::Emitted(into) => {
-            row.detail = unreached(&into).map(Str::new_static);
+            // An error says it better.
+            row.detail =
+                unreached(&into).and_then(|hint| said(facts.errors.get(&object.id).map_or(Str::new_static(hint), |error| error.as_str().into())));
             row.into = Arc::unwrap_or_clone(into);
         }
         State::Merged(with) => {

@@ -105,7 +105,8 @@ fn asked_for(route: &pb::route::Route) -> Option<&str> {
     })
 }
 
-/// Resources that name the host of a request and are not served, with what is known of why.
+/// Resources that name the host of a request and are not served, with what is known of why. Those that name its path come first; what is served and
+/// names other paths alone was not meant.
 pub(super) fn wanting(side: SideRef<'_>, positions: &Positions<'_>, request: &Request) -> Vec<UnservedResource> {
     let wanted = host_of(&request.authority).to_ascii_lowercase();
     let naming: Vec<_> = side.objects().iter().filter(|object| names(&object.root, &wanted)).map(|object| object.id).collect();
@@ -125,11 +126,41 @@ pub(super) fn wanting(side: SideRef<'_>, positions: &Positions<'_>, request: &Re
             why.insert(0, detail);
         }
         let is_served = matches!(row.state, "emitted" | "merged" | "read");
-        if !is_served || !why.is_empty() {
-            out.push(UnservedResource { resource: row.resource, state: row.state, why, span: row.span });
+        let names_path = side.objects().get(row.object).and_then(|object| names_path(&object.root, &request.path));
+        if !is_served || !why.is_empty() && names_path != Some(false) {
+            out.push((names_path, UnservedResource { resource: row.resource, state: row.state, why, span: row.span }));
         }
     }
-    out
+    out.order_by_key(|(names_path, _)| match names_path {
+        Some(true) => 0,
+        None => 1,
+        Some(false) => 2,
+    });
+    out.into_iter().map(|(_, resource)| resource).collect()
+}
+
+/// Keys under which resources say for which paths they are, in any case.
+const PATH_KEYS: [&str; 6] = ["prefix", "path", "value", "exact", "pathPrefix", "pathExact"];
+
+/// Whether a resource names a path, as far as its text goes before anything but literals. `None` where it names none.
+fn names_path(root: &Node, wanted: &str) -> Option<bool> {
+    let literal = |text: &str| text.find(['*', '(', '[', '?', '{', '.', '\\', '+', '|', '$']).map_or(text.len(), |at| at);
+    let mut named = None;
+    let mut open: Vec<(&Node, bool)> = Vec::from([(root, false)]);
+    while let Some((node, is_path)) = open.pop() {
+        match &node.value {
+            Value::Object(members) => {
+                open.extend(members.iter().map(|entry| (&entry.value, PATH_KEYS.iter().any(|key| key.eq_ignore_ascii_case(&entry.key)))))
+            }
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, is_path))),
+            Value::String(text) if is_path && text.starts_with('/') => {
+                let fits = text.get(..literal(text)).is_some_and(|literal| wanted.starts_with(literal));
+                named = Some(named == Some(true) || fits);
+            }
+            _ => {}
+        }
+    }
+    named
 }
 
 /// At most this many findings are given as reasons of an answer.
@@ -169,6 +200,8 @@ const KEYS: [&str; 5] = ["host", "hostname", "hostnames", "hosts", "fqdn"];
 fn names(root: &Node, wanted: &str) -> bool {
     let is_it = |text: &str| {
         let text = text.to_ascii_lowercase();
+        // Some write a port behind it, which no host has.
+        let text = host_of(&text);
         text == wanted || text == "*" || text.strip_prefix('*').is_some_and(|end| end.starts_with('.') && wanted.ends_with(end))
     };
     let mut open: Vec<(&Node, bool)> = Vec::from([(root, false)]);
@@ -206,7 +239,8 @@ mod tests {
 
     fn ask(text: &str, url: &str) -> RouteReport {
         let mut compiler = Compiler::new(dialect::ALL);
-        let compilation = compiler.compile(&Inputs::one("input.yaml", text), &Options::default().in_dialect("contour"));
+        let dialect = if text.contains("getambassador.io") { "ambassador" } else { "contour" };
+        let compilation = compiler.compile(&Inputs::one("input.yaml", text), &Options::default().in_dialect(dialect));
         let gateway = compilation.gateways().next().expect("a gateway that runs");
         let request = Request::new("GET", url).expect("a request");
         route(gateway, &compilation.positions(), &request, compiler.emitted.of(gateway))
@@ -229,6 +263,36 @@ mod tests {
         assert_eq!(wanting, [("one", "invalid", false), ("two", "invalid", false)]);
         let served = ask(&text.concat(), "http://shop.example.com/");
         assert!(served.hosts.is_empty() && served.wanting.is_empty(), "nothing is missed");
+    }
+
+    #[test]
+    fn what_names_the_path_comes_first_and_what_is_served_elsewhere_is_left_out() {
+        let mapping = |name: &str, hostname: &str, rest: &str| {
+            format!(
+                "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\nspec: {{hostname: '{hostname}', {rest}}}\n"
+            )
+        };
+        let head = "\
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: shop}
+spec: {hostname: shop.example.com, requestPolicy: {insecure: {action: Route}}}
+";
+        let text = [
+            head,
+            &mapping("one", "shop.example.com", "prefix: /w/, service: a, weight: 70"),
+            &mapping("two", "shop.example.com", "prefix: /w/, service: b, weight: 70"),
+            &mapping("broken", "shop.example.com", "prefix: '/g/(?!x).*', prefix_regex: true, service: g"),
+            &mapping("port", "shop.example.com:8080", "prefix: /f/, service: f"),
+        ];
+        let wanting = |url: &str| ask(&text.concat(), url).wanting.into_iter().map(|of| of.resource.name.to_string()).collect::<Vec<_>>();
+        assert_eq!(wanting("http://shop.example.com/f/x"), ["port"]);
+        assert_eq!(wanting("http://shop.example.com/g/x"), ["broken", "port"]);
     }
 
     #[test]

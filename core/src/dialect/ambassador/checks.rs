@@ -91,7 +91,7 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
         let twin = name.and_then(|name| by_hostname.get(&(&object.key.kind, name))).filter(|_| *object.key.kind == *"Host");
         let finding = match (twin, name) {
             _ if gets_copies(object) && !taken.contains(&matchers(object)) => {
-                let message = "it gets copies only, and there is no other Mapping for the same requests";
+                let message = "the Mapping gets copies only, and there is no other Mapping for the same requests";
                 Diagnostic::new(&codes::UNSERVED, message, at_name(object))
             }
             (Some(twin), Some(name)) => {
