@@ -290,7 +290,7 @@ spec: {hostname: shop.example.com, requestPolicy: {insecure: {action: Route}}}
             &mapping("broken", "shop.example.com", "prefix: '/g/(?!x).*', prefix_regex: true, service: g"),
             &mapping("port", "shop.example.com:8080", "prefix: /f/, service: f"),
         ];
-        let wanting = |url: &str| ask(&text.concat(), url).wanting.into_iter().map(|of| of.resource.name.to_string()).collect::<Vec<_>>();
+        let wanting = |url: &str| ask(&text.concat(), url).wanting.into_iter().map(|of| of.resource.name).collect::<Vec<_>>();
         assert_eq!(wanting("http://shop.example.com/f/x"), ["port"]);
         assert_eq!(wanting("http://shop.example.com/g/x"), ["broken", "port"]);
     }
