@@ -353,6 +353,18 @@ impl Facts {
         !made.settings.is_empty() || made.things.iter().any(|thing| !is_shared(thing))
     }
 
+    /// What in effect refers to an object, or has the listener at which it counts; in the order of the text.
+    fn readers_in_effect(&self, object: &Object, side: SideRef<'_>) -> Vec<ObjectId> {
+        let in_effect = |of: &dyn Fn(ObjectId) -> bool| -> Vec<ObjectId> {
+            let others = side.objects().iter().map(|other| other.id).filter(|id| *id != object.id && self.in_effect.contains(id));
+            others.filter(|id| of(*id)).collect()
+        };
+        let users = self.used_by.get(&object.id);
+        let readers = in_effect(&|id| users.is_some_and(|users| users.contains_key(&id)));
+        let listens = |id: ObjectId| self.made.get(&id).is_some_and(|made| made.things.iter().any(|thing| thing.starts_with("listener ")));
+        if readers.is_empty() { in_effect(&listens) } else { readers }
+    }
+
     /// Another object that makes one of the things that an object makes: the first in the text that has routes.
     fn made_with(&self, object: &Object, made: &MadeByObject, side: SideRef<'_>) -> Option<ObjectId> {
         let has_routes = |of: &MadeByObject| of.things.iter().any(|thing| thing.contains("route "));
@@ -526,8 +538,8 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
             let mut readers = by.into_iter().filter_map(name);
             row.by = readers.next();
             row.name(readers, others);
-            if row.by.is_none() {
-                row.detail = Some("its values are the defaults; Envoy gets the same without it".into());
+            if facts.made.get(&object.id).is_some_and(|made| facts.is_made(made)) {
+                row.detail = Some(Str::new_static(SAME_WITHOUT));
             }
         }
         State::Shadowed(by) => row.by = name(by),
@@ -576,6 +588,9 @@ fn looked_up(users: &BTreeMap<ObjectId, bool>, needed: Option<bool>, side: SideR
     State::Ignored(Why::NeverReferenced, format!("only {first}{more}").into())
 }
 
+/// Said of what changes nothing though it is taken.
+const SAME_WITHOUT: &str = "Envoy gets the same without it";
+
 /// Whether a thing is there to hold others.
 fn is_frame(thing: &Str) -> bool {
     ["virtual host ", "filter chain ", "listener "].iter().any(|frame| thing.starts_with(frame))
@@ -593,9 +608,11 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
         }
         // Others may make the same hosts and chains, and so may the controller by itself.
         if made.things.iter().all(is_frame) && needed() == Some(false) {
+            let readers = facts.readers_in_effect(object, side);
             return match facts.made_with(object, made, side) {
                 Some(other) => State::Shadowed(other),
-                None => State::Read(Vec::new()),
+                None if readers.is_empty() => State::Ignored(Why::NeverReferenced, Str::new_static(SAME_WITHOUT)),
+                None => State::Read(readers),
             };
         }
         let settings = made.settings.iter().filter(|_| made.things.is_empty());

@@ -226,7 +226,7 @@ fn answers(side: &Side, out: &mut BTreeMap<Id, Value>) {
 /// Ambassador says of Hosts and Mappings whether they work, and why not: kinds that only it has.
 fn ambassador(build: &Build, out: &mut BTreeMap<Id, Value>) {
     for row in ledger(&build.compilation, &build.compilation.positions()) {
-        let (works, detail) = (matches!(row.state, "emitted" | "merged"), row.detail.as_deref().unwrap_or_default());
+        let (works, detail) = (matches!(row.state, "emitted" | "merged" | "read"), row.detail.as_deref().unwrap_or_default());
         let id = |kind: &str| Id::new(kind, row.resource.namespace.as_deref().unwrap_or("default"), &row.resource.name);
         match &*row.resource.kind {
             "Host" if row.holder.is_none() => {
