@@ -55,8 +55,18 @@ fn filled(pattern: &str) -> String {
     pattern.replace(['*', '?'], "x")
 }
 
-/// Paths as patterns tell them apart: a path of each class, and how the class is written.
-pub(super) fn paths<'p>(patterns: impl Iterator<Item = &'p Str>) -> Vec<(String, String)> {
+/// A class of paths.
+pub(super) struct PathClass {
+    /// A path of it.
+    pub(super) witness: String,
+    /// How it is written.
+    pub(super) written: String,
+    /// Narrower classes that are not of it, as they are written.
+    pub(super) others: Vec<String>,
+}
+
+/// Paths as patterns tell them apart.
+pub(super) fn paths<'p>(patterns: impl Iterator<Item = &'p Str>) -> Vec<PathClass> {
     let mut literals: BTreeMap<String, bool> = BTreeMap::new();
     for pattern in patterns {
         let lower = pattern.to_lowercase();
@@ -66,13 +76,47 @@ pub(super) fn paths<'p>(patterns: impl Iterator<Item = &'p Str>) -> Vec<(String,
             *literals.entry(literal.to_string()).or_default() |= is_exact;
         }
     }
+    let written = |literal: &str, is_exact: bool| if is_exact { literal.to_string() } else { format!("{literal}*") };
+    // Of those within another, the others follow.
+    let within = |literal: &str| {
+        let mut others: Vec<(&String, bool)> = Vec::new();
+        for (other, is_exact) in literals.range(literal.to_string()..).take_while(|(other, _)| other.starts_with(literal)) {
+            let is_covered = others.iter().any(|(known, is_exact)| !is_exact && other.starts_with(known.as_str()));
+            if other != literal && !is_covered {
+                others.push((other, *is_exact));
+            }
+        }
+        others.into_iter().map(|(other, is_exact)| written(other, is_exact)).collect::<Vec<_>>()
+    };
     let mut out = Vec::new();
+    let mut add = |witness: String, written: String, others: Vec<String>| out.push(PathClass { witness, written, others });
     for (literal, is_exact) in &literals {
-        out.push((literal.clone(), if *is_exact { literal.clone() } else { format!("{literal}*") }));
-        out.push((format!("{literal}{FRESH}"), format!("{literal}*")));
+        let others = if *is_exact { Vec::new() } else { within(literal) };
+        add(literal.clone(), written(literal, *is_exact), others);
+        add(format!("{literal}{FRESH}"), format!("{literal}*"), within(literal));
     }
     if !literals.contains_key("/") {
-        out.extend([("/".to_string(), "/*".to_string()), (format!("/{FRESH}"), "/*".to_string())]);
+        add("/".to_string(), "/*".to_string(), within("/"));
+        add(format!("/{FRESH}"), "/*".to_string(), within("/"));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::paths;
+    use crate::text::Str;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn a_class_of_paths_leaves_out_what_narrower_patterns_take() {
+        let patterns = ["/api*", "/api/*", "/api/v1", "/*"].map(Str::new);
+        let found = paths(patterns.iter());
+        let told: Vec<_> = found.iter().map(|of| (of.written.as_str(), of.others.join(" "))).collect();
+        let of = |written: &str| told.iter().filter(|(class, _)| *class == written).map(|(_, others)| others.as_str()).collect::<Vec<_>>();
+        assert_eq!(of("/*"), ["/api*", "/api*"]);
+        assert_eq!(of("/api*"), ["/api/*", "/api/*"]);
+        assert_eq!(of("/api/*"), ["/api/v1", "/api/v1"]);
+        assert_eq!(of("/api/v1"), [""]);
+    }
 }

@@ -7,9 +7,9 @@
 
 use super::AppGatewaySide;
 use super::behaviour::{Behaviour, Fact, Facts};
-use super::classes::{hosts, paths};
+use super::classes::{PathClass, hosts, paths};
 use crate::backend::appgw::route::{Journey, Request as Asked, Router};
-use crate::compare::requests::{Answer, Difference, RequestChange, RequestPlace, Requests, Witness, gravity, words};
+use crate::compare::requests::{Answer, Difference, RequestChange, RequestPlace, Requests, Witness, gravity, merge, without, words};
 use crate::ir::appgw::FrontendType;
 use crate::order::{Gather as _, Order as _};
 use crate::simulate::Request;
@@ -35,7 +35,8 @@ pub fn app_gateway_requests(before: &AppGatewaySide<'_>, after: &AppGatewaySide<
             place.hosts.extend(door.hosts);
         }
     }
-    let mut work = Work { sides, groups: BTreeMap::new(), compared: 0 };
+    let has_https = doors.values().any(|place| place.is_https.contains(&true));
+    let mut work = Work { sides, groups: BTreeMap::new(), compared: 0, has_https };
     let mut limits = Vec::from([
         "This follows Azure's documentation; no Application Gateway was asked. Certificates were compared by their names, rewrites by what they say."
             .to_string(),
@@ -82,18 +83,21 @@ struct Work<'s, 'a> {
     sides: [Way<'s, 'a>; 2],
     groups: BTreeMap<(u8, String), (RequestChange, BTreeSet<RequestPlace>)>,
     compared: usize,
+    /// Whether some port of either side speaks HTTPS.
+    has_https: bool,
 }
 
 impl Work<'_, '_> {
     fn host(&mut self, spot: Spot<'_>) {
         let asked = Asked { frontend: spot.frontend, port: spot.port, host: spot.host, path: "/", query: None };
         let patterns: Vec<Str> = self.sides.iter().flat_map(|side| side.router.paths(&asked)).collect();
-        for (path, written) in paths(patterns.iter()) {
-            self.path(spot, &path, &written);
+        for class in paths(patterns.iter()) {
+            self.path(spot, &class);
         }
     }
 
-    fn path(&mut self, spot: Spot<'_>, path: &str, written: &str) {
+    fn path(&mut self, spot: Spot<'_>, class: &PathClass) {
+        let path = class.witness.as_str();
         let asked = Asked { frontend: spot.frontend, port: spot.port, host: spot.host, path, query: Some("q=1") };
         let journeys = [0, 1].map(|at| self.sides[at].router.take(&asked));
         let behaviours = [0, 1].map(|at| self.sides[at].facts.behaviour(&journeys[at], spot.place.is_https[at]));
@@ -107,11 +111,12 @@ impl Work<'_, '_> {
         let Some(gravest) = differences.iter().map(|of| gravity(&of.what)).min() else { return };
         let places = [0, 1].map(|at| self.sides[at].facts.place(&journeys[at]));
         let ports = [0, 1].map(|at| spot.place.is_open[at].then(|| u32::try_from(spot.port).unwrap_or_default()));
+        let private = (spot.frontend == FrontendType::Private).then(|| "to the private address".to_string());
         let place = RequestPlace {
-            scheme: None,
+            scheme: self.has_https.then(|| if spot.place.is_https.contains(&true) { "https" } else { "http" }.to_string()),
             hosts: spot.named.map(ToString::to_string).into_iter().collect(),
-            path: Some(written.to_string()),
-            conditions: (spot.frontend == FrontendType::Private).then(|| "to the private address".to_string()).into_iter().collect(),
+            path: Some(class.written.clone()),
+            conditions: private.into_iter().chain(without(&class.others)).collect(),
             port_before: ports[0],
             port_after: ports[1],
             before: places[0].clone(),
@@ -186,6 +191,7 @@ impl Work<'_, '_> {
         self.groups
             .into_values()
             .map(|(mut change, _)| {
+                merge(&mut change.places);
                 change.requests = words(&change.places, change.more_places);
                 change
             })

@@ -28,8 +28,9 @@ mod work;
 
 pub(in crate::compare) use difference::gravity;
 pub use listeners::ListenerPairing;
-pub(in crate::compare) use report::words;
+pub(in crate::compare) use place::without;
 pub use report::{Answer, Difference, RequestChange, RequestPlace, Requests, Witness};
+pub(in crate::compare) use report::{merge, words};
 
 use super::{Side, SideSource, certificates};
 use crate::backend::envoy::v3::pb;

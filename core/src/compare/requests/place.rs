@@ -103,11 +103,21 @@ fn others(scene: &Scene<'_>, simulations: &[Simulation; 2], narrower: &RouteMatc
     let plain: Vec<String> =
         out.iter().filter(|words| !words.contains(" with ")).filter_map(|words| words.strip_suffix('*').map(ToOwned::to_owned)).collect();
     out.retain(|words| !plain.iter().any(|prefix| words.starts_with(prefix) && words.len() > prefix.len() + 1));
+    few(out)
+}
+
+/// The first few of what is left out.
+fn few(mut out: Vec<String>) -> Vec<String> {
     if out.len() > MOST_OTHERS {
         out.truncate(MOST_OTHERS);
         out.push(format!("{OTHER_THAN}what further routes take"));
     }
     out
+}
+
+/// Conditions that leave these paths out.
+pub(in crate::compare) fn without(paths: &[String]) -> Vec<String> {
+    few(paths.iter().map(|path| format!("{OTHER_THAN}{path}")).collect())
 }
 
 /// What a condition begins with that takes requests out.

@@ -249,7 +249,7 @@ impl Group {
 }
 
 /// Makes one place of two that differ by their scheme alone, and takes back what a place leaves out where another place has it.
-fn merge(places: &mut Vec<RequestPlace>) {
+pub(in crate::compare) fn merge(places: &mut Vec<RequestPlace>) {
     let mut merged: Vec<RequestPlace> = Vec::new();
     for place in core::mem::take(places) {
         let is_twin = |of: &&mut RequestPlace| {
