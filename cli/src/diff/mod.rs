@@ -122,6 +122,9 @@ fn data(differences: &Differences, running: Option<&Running>) -> Result<Value, U
     if !differences.unread.is_empty() {
         data["unread"] = json!(differences.unread);
     }
+    if differences.credentials_differ {
+        data["credentials_differ"] = json!(true);
+    }
     let uncompared = differences.uncompared();
     if !uncompared.is_empty() {
         data["uncompared"] = json!(uncompared);

@@ -9,6 +9,7 @@ use crate::Unusable;
 use crate::input::LoadedInput;
 use crate::style::{Style, plain};
 use chancery_core::compare::ChangeKind;
+use chancery_core::compilation::Compilation;
 use chancery_core::explain::WithoutField;
 use chancery_core::resource::SourceId;
 use serde_json::{Value, json};
@@ -35,6 +36,10 @@ pub fn without(given: &LoadedInput, source: SourceId, left: WithoutField) -> Opt
     let mut changed = given.clone();
     changed.inputs.inputs.get_mut(source.0 as usize)?.text = left.text.into();
     let before = Loaded::compiled(given.clone(), false).ok()?;
+    let read = |of: &Compilation| (of.objects.len(), of.objects.iter().filter(|object| object.broken).count());
+    if read(&changed.compile().ok()?.1) != read(before.compilation()?) {
+        return None;
+    }
     let after = match Loaded::compiled(changed, false) {
         Ok(after) => after,
         Err(why) => return Some(Without { field: left.field, found: Found::Nothing(why) }),

@@ -16,9 +16,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
-/// What stands before the name of an `inline-certificate` of Consul in references.
-const INLINE_CERTIFICATE: &str = "inline-certificate:";
-
 /// A certificate that ends in fewer days is reported: those that are renewed by themselves are renewed earlier.
 const SOON: i64 = 14;
 
@@ -47,7 +44,7 @@ pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
         }
     }
     let verbatim = ir.verbatim_references();
-    for (key, _) in verbatim.iter().filter(|(of, _)| of.part == SecretPart::PrivateKey && of.name.starts_with(INLINE_CERTIFICATE)) {
+    for (key, _) in verbatim.iter().filter(|(of, _)| of.part == SecretPart::PrivateKey) {
         let chain = verbatim.iter().map(|(of, _)| of).find(|of| of.name == key.name && of.part == SecretPart::Certificate);
         pairs.entry(chain.unwrap_or(key)).or_default().insert(key);
     }
@@ -56,6 +53,8 @@ pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
         return;
     }
     let holders = Holders::new(whole);
+    // What the cluster issues is in no resource of the input, and is renewed by itself.
+    pairs.retain(|chain, _| !chain.namespace.is_empty() || holders.find(chain).is_some());
     let mut read: BTreeMap<&SecretReference, Read> = BTreeMap::new();
     for reference in pairs.keys().chain(&authorities) {
         if !read.contains_key(reference)
@@ -122,8 +121,9 @@ impl<'a> Holders<'a> {
     }
 
     fn find(&self, reference: &SecretReference) -> Option<&'a Object> {
-        if let Some(name) = reference.name.strip_prefix(INLINE_CERTIFICATE) {
-            return self.0.get(&("inline-certificate", "default", name)).copied();
+        // A reference without a namespace has the kind in its name: `inline-certificate:shop`.
+        if let Some((kind, name)) = reference.name.split_once(':').filter(|_| reference.namespace.is_empty()) {
+            return self.0.get(&(kind, "default", name)).copied();
         }
         let kind = match reference.holder {
             Holder::Secret => "Secret",

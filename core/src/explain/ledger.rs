@@ -174,7 +174,8 @@ fn is_same(before: &Gateway, before_served: Option<&str>, after: &Gateway) -> bo
 }
 
 /// The rows of objects without effect (ignored, shadowed or invalid), in the order of the text, as [`ledger_of`] has them. It costs less, as the whole of
-/// the IR is read only where something is left of which a look at parts does not say that it is in use.
+/// the IR is read only where something is left of which a look at parts does not say that it is in use. Small inputs are looked at in full: there it is
+/// found out what gateways would do without a resource.
 ///
 /// `looks_closer` chooses the objects for which the gateways may be made again without them; of others, one that is only looked up may be in the rows
 /// although gateways need it.

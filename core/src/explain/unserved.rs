@@ -145,22 +145,24 @@ const PATH_KEYS: [&str; 6] = ["prefix", "path", "value", "exact", "pathPrefix", 
 /// Whether a resource names a path, as far as its text goes before anything but literals. `None` where it names none.
 fn names_path(root: &Node, wanted: &str) -> Option<bool> {
     let literal = |text: &str| text.find(['*', '(', '[', '?', '{', '.', '\\', '+', '|', '$']).map_or(text.len(), |at| at);
-    let mut named = None;
+    let fits = |text: &str| text.get(..literal(text)).is_some_and(|literal| wanted.starts_with(literal));
+    texts_under(root, &PATH_KEYS).into_iter().filter(|text| text.starts_with('/')).map(fits).reduce(|one, other| one || other)
+}
+
+/// The texts at these keys, in any case, and in lists at them, anywhere in a resource.
+fn texts_under<'n>(root: &'n Node, keys: &[&str]) -> Vec<&'n str> {
+    let mut found = Vec::new();
     let mut open: Vec<(&Node, bool)> = Vec::from([(root, false)]);
-    while let Some((node, is_path)) = open.pop() {
+    while let Some((node, is_meant)) = open.pop() {
         match &node.value {
             Value::Object(members) => {
-                open.extend(members.iter().map(|entry| (&entry.value, PATH_KEYS.iter().any(|key| key.eq_ignore_ascii_case(&entry.key)))))
+                open.extend(members.iter().map(|entry| (&entry.value, keys.iter().any(|key| key.eq_ignore_ascii_case(&entry.key)))))
             }
-            Value::Array(items) => open.extend(items.iter().map(|item| (item, is_path))),
-            Value::String(text) if is_path && text.starts_with('/') => {
-                let fits = text.get(..literal(text)).is_some_and(|literal| wanted.starts_with(literal));
-                named = Some(named == Some(true) || fits);
-            }
-            _ => {}
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, is_meant))),
+            _ => found.extend(node.as_str().filter(|_| is_meant)),
         }
     }
-    named
+    found
 }
 
 /// At most this many findings are given as reasons of an answer.
@@ -204,18 +206,7 @@ fn names(root: &Node, wanted: &str) -> bool {
         let text = host_of(&text);
         text == wanted || text == "*" || text.strip_prefix('*').is_some_and(|end| end.starts_with('.') && wanted.ends_with(end))
     };
-    let mut open: Vec<(&Node, bool)> = Vec::from([(root, false)]);
-    while let Some((node, is_host)) = open.pop() {
-        match &node.value {
-            Value::Object(members) => {
-                open.extend(members.iter().map(|entry| (&entry.value, KEYS.iter().any(|key| key.eq_ignore_ascii_case(&entry.key)))))
-            }
-            Value::Array(items) => open.extend(items.iter().map(|item| (item, is_host))),
-            _ if is_host && node.as_str().is_some_and(is_it) => return true,
-            _ => {}
-        }
-    }
-    false
+    texts_under(root, &KEYS).into_iter().any(is_it)
 }
 
 #[cfg(test)]

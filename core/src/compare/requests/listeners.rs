@@ -317,7 +317,7 @@ fn one_sided<'a>(
 ) {
     let has = pair.map(|bound| bound.is_some());
     let mut tried = 0;
-    // Of what nobody wrote, and of what somebody wrote though no route's own witness showed it.
+    // The request that tells the most: first of what the controller made by itself, then of what a person wrote and no witness of a route showed.
     let mut best: [Option<(Relevance, Both, [Simulation; 2])>; 2] = [None, None];
     let report = |work: &mut Work<'_, 'a>, place: RequestPlace, both: &Both, simulations: &[Simulation; 2], owner: &str| {
         let mut met = behaviour::compare(work, &Scene::default(), simulations);

@@ -100,8 +100,11 @@ fn others(scene: &Scene<'_>, simulations: &[Simulation; 2], narrower: &RouteMatc
         }
     }
     // What a plain prefix leaves out need not be told in parts.
-    let plain: Vec<String> =
-        out.iter().filter(|words| !words.contains(" with ")).filter_map(|words| words.strip_suffix('*').map(ToOwned::to_owned)).collect();
+    let plain: Vec<String> = out
+        .iter()
+        .filter(|words| words.strip_prefix(OTHER_THAN).is_some_and(|path| path.starts_with('/') && !path.contains(" with ")))
+        .filter_map(|words| words.strip_suffix('*').map(ToOwned::to_owned))
+        .collect();
     out.retain(|words| !plain.iter().any(|prefix| words.starts_with(prefix) && words.len() > prefix.len() + 1));
     few(out)
 }

@@ -3,6 +3,7 @@
 //! What must not be here: choosing requests.
 
 use super::difference::{self, FieldDifference, Relevance};
+use super::frames::chains;
 use super::report::{Answer, Difference, FoundChange, Groups, RequestChange, RequestPlace, Requests, Weight, Witness, told};
 use super::{RequestOptions, Side, reach};
 use crate::explain::OriginView;
@@ -70,7 +71,7 @@ impl<'w, 'a> Work<'w, 'a> {
             states: MOST_STATES,
             limits: BTreeSet::new(),
             complete: true,
-            has_tls: sides.iter().flat_map(|side| &side.config.listeners).flat_map(|of| &of.message.filter_chains).any(is_tls),
+            has_tls: sides.iter().flat_map(|side| &side.config.listeners).flat_map(|of| chains(&of.message)).any(is_tls),
             groups: Groups::default(),
             compared: 0,
             reached: [HashMap::default(), HashMap::default()],
