@@ -150,6 +150,7 @@ codes! {
     ADMIN_EXPOSED = "admin-exposed", Warning, "Envoy's admin interface can be reached from outside";
     UNVERIFIED_UPSTREAM = "unverified-upstream", Notice, "TLS to an upstream whose certificate is not verified";
     MISSING_REDIRECT = "missing-redirect", Notice, "a host is served over TLS and also in cleartext";
+    MISSING_CERTIFICATE = "missing-certificate", Warning, "a listener for TLS that has no certificate, and so serves cleartext";
     UNSERVED_HOST = "unserved-host", Warning, "a host that wants TLS where nothing serves TLS";
     UNSERVED_REDIRECT = "unserved-redirect", Warning, "a redirect to https:// where nothing serves TLS";
     REDIRECT_LOOP = "redirect-loop", Warning, "requests over TLS are redirected to themselves";

@@ -14,6 +14,7 @@ use crate::compilation::{Assumptions, Missing, SideRef, State};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::at_name;
 use crate::dialect::kubernetes::known::is_read;
+use crate::ir::{FilterChain, NetworkFilter};
 use crate::order::Order as _;
 use crate::resource::{Object, ObjectId, Origin, nearest};
 use crate::text::{Node, Str, to_json};
@@ -198,6 +199,42 @@ pub fn same_match(side: SideRef<'_>) -> Vec<Diagnostic> {
             .help("give one of them a `weight`, or different requests");
         finding.severity = Severity::Warning;
         found.push(finding);
+    }
+    found
+}
+
+/// Whether a Listener is for connections that speak TLS.
+fn is_for_tls(listener: &Object) -> bool {
+    let protocol = field(listener, "protocol").and_then(Node::as_str);
+    let stack = field(listener, "protocolStack").and_then(Node::as_array);
+    // Where both are written, Emissary takes the stack.
+    match stack {
+        Some(stack) => stack.iter().any(|protocol| protocol.as_str() == Some("TLS")),
+        None => matches!(protocol, Some("HTTPS" | "HTTPSPROXY" | "TLS")),
+    }
+}
+
+/// Listeners for TLS whose Hosts have no certificate: what connects there is served in cleartext.
+pub fn tls_without_certificate(side: SideRef<'_>) -> Vec<Diagnostic> {
+    let listeners: HashMap<ObjectId, &Object> =
+        side.objects().iter().filter(|object| *object.key.kind == *"Listener" && is_for_tls(object)).map(|object| (object.id, object)).collect();
+    // A fragment may leave its Hosts to the cluster.
+    let has_hosts = side.objects().iter().any(|object| *object.key.kind == *"Host" && !object.assumed);
+    let mut found = Vec::new();
+    for listener in side.irs().flat_map(|ir| &ir.listeners) {
+        let Some(object) = listener.origins.iter().find_map(|origin| listeners.get(&origin.object())) else { continue };
+        let is_http = |chain: &FilterChain| chain.filters.iter().any(|filter| matches!(filter, NetworkFilter::Http(_)));
+        if listener.chains.iter().any(|chain| chain.tls.is_some()) || !listener.chains.iter().any(is_http) {
+            continue;
+        }
+        let at = ["protocolStack", "protocol"].into_iter().find_map(|name| field(object, name));
+        let place = at.map_or_else(|| at_name(object), |node| Place::value(object.id, node.id));
+        let message = "the Listener is for TLS, and none of its Hosts has a certificate: Envoy serves cleartext there";
+        let mut finding = Diagnostic::new(&codes::MISSING_CERTIFICATE, message, place).about(object.key.clone());
+        if !has_hosts && Assumptions::of(&side.side.options).of_others() != Missing::Error {
+            finding.severity = Severity::Notice;
+        }
+        found.push(finding.help("name the Secret with the certificate in `tlsSecret` of the Host; for cleartext alone, write `protocol: HTTP`"));
     }
     found
 }

@@ -63,6 +63,7 @@ pub static DIALECT: Dialect = Dialect {
     checks: &[
         checks::unserved,
         checks::same_match,
+        checks::tls_without_certificate,
         checks::edge_stack_fields,
         checks::service_names,
         checks::values,

@@ -112,6 +112,72 @@ fn labels_need_a_service_that_limits_rates() {
     assert_eq!(messages(&format!("{service}kind: Mapping\nmetadata: {{name: shop}}\nspec: {{prefix: /shop/, service: shop, {labels}}}")), NOTHING);
 }
 
+#[test]
+fn what_is_for_an_auth_service_needs_one() {
+    let message = ["`bypass_auth` changes nothing: it is for an AuthService, and the input has none"];
+    assert_eq!(of_mapping("hostname: '*', bypass_auth: true"), message);
+    assert_eq!(of_mapping("hostname: '*', bypass_auth: false"), NOTHING);
+    let service = "kind: AuthService\nmetadata: {name: a}\nspec: {auth_service: auth, proto: grpc, protocol_version: v3}\n---\n";
+    let mapping = "kind: Mapping\nmetadata: {name: shop}\nspec: {prefix: /shop/, service: shop, hostname: '*', bypass_auth: true}";
+    assert_eq!(messages(&format!("{service}apiVersion: getambassador.io/v3alpha1\n{mapping}")), NOTHING);
+}
+
+#[test]
+fn labels_of_a_domain_that_nobody_asks_about_are_reported() {
+    let of = |domain: &str, labels: &str| {
+        messages(&format!(
+            "kind: RateLimitService\nmetadata: {{name: r}}\nspec: {{service: limits, protocol_version: v3{domain}}}\n---\n\
+             apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: shop}}\n\
+             spec: {{prefix: /shop/, service: shop, hostname: '*', labels: {{{labels}: [{{g: [{{generic_key: {{value: k}}}}]}}]}}}}"
+        ))
+    };
+    assert_eq!(
+        of(", domain: shop", "ambassador"),
+        ["`labels.ambassador` changes nothing: Envoy asks the RateLimitService about the domain `shop` alone"]
+    );
+    assert_eq!(of(", domain: shop", "shop"), NOTHING);
+    assert_eq!(of("", "ambassador"), NOTHING, "the default domain");
+}
+
+#[test]
+fn the_time_of_a_keep_alive_is_read_under_one_name_alone() {
+    let message = ["`keepalive.idle_time` changes nothing: Emissary does not read it"];
+    assert_eq!(of_mapping("hostname: '*', keepalive: {idle_time: 10, probes: 3}"), message);
+    assert_eq!(of_mapping("hostname: '*', keepalive: {probes: 3}"), NOTHING);
+    let of = |config: &str| of_module("ambassador", config).into_iter().map(|finding| finding.message).collect::<Vec<_>>();
+    assert_eq!(of("{keepalive: {idle_time: 10}}"), message);
+    assert_eq!(of("{keepalive: {time: 10}}"), NOTHING);
+}
+
+#[test]
+fn a_listener_for_tls_without_a_certificate_serves_cleartext() {
+    const SECRET: &str = "
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: cert}
+type: kubernetes.io/tls
+data: {tls.crt: YQ==, tls.key: YQ==}
+";
+    let of = |listener: &str, host: &str| {
+        let text = format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {{name: https}}\n\
+             spec: {{port: 8443, {listener}, securityModel: XFP, hostBinding: {{namespace: {{from: ALL}}}}}}\n---\n\
+             apiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {{name: h}}\nspec: {{hostname: '*'{host}}}{GATEWAY}{SECRET}"
+        );
+        let mut compilation = compile(&Inputs::one("gateway.yaml", text), &Options::of(&DIALECT), dialect::ALL);
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+        compilation.all_diagnostics().filter(|finding| finding.code.name == "missing-certificate").count()
+    };
+    for listener in ["protocol: HTTPS", "protocol: HTTPSPROXY", "protocolStack: [TLS, HTTP, TCP]"] {
+        assert_eq!(of(listener, ""), 1, "{listener}");
+    }
+    for listener in ["protocol: HTTP", "protocolStack: [HTTP, TCP]"] {
+        assert_eq!(of(listener, ""), 0, "{listener}");
+    }
+    assert_eq!(of("protocol: HTTPS", ", tlsSecret: {name: cert}"), 0);
+}
+
 /// What is said of a Mapping that no Host takes, with the help.
 fn untaken(host: &str, mapping: &str) -> Vec<(String, String)> {
     let host = format!(

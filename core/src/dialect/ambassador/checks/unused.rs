@@ -10,8 +10,9 @@ use crate::dialect::ambassador::spec::decode::Unset;
 use crate::dialect::ambassador::spec::{AmbassadorModule, Buffer, GrpcStats, Gzip, KeepAlive, Probe};
 use crate::dialect::kubernetes::at_name;
 use crate::dialect::kubernetes::known::{Field, is_read, unknown_values};
+use crate::ir::{HttpFilterKind, NetworkFilter};
 use crate::resource::{Object, nearest};
-use crate::text::Node;
+use crate::text::{Node, Str};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -34,23 +35,35 @@ pub fn values(side: SideRef<'_>) -> Vec<Diagnostic> {
     unknown_values(side, FIELDS)
 }
 
+/// Fields of Mappings that another kind needs to do anything.
+const FOR_SERVICES: [(&str, &str, &str); 3] = [
+    ("labels", "they are for a", "RateLimitService"),
+    ("bypass_auth", "it is for an", "AuthService"),
+    ("auth_context_extensions", "they are for an", "AuthService"),
+];
+
 /// Fields of Mappings and Hosts without effect.
 pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    // A fragment may leave the RateLimitService to the cluster.
+    // A fragment may leave these services to the cluster.
     let is_whole = Assumptions::of(&side.side.options).of_others() == Missing::Error;
-    let has_limits = side.objects().iter().any(|object| *object.key.kind == *"RateLimitService" && !object.broken);
+    let is_written = |kind: &str| side.objects().iter().any(|object| *object.key.kind == *kind && !object.broken);
+    let missing: Vec<_> = FOR_SERVICES.into_iter().filter(|(_, _, kind)| !is_written(kind)).collect();
+    let domains = limited_domains(side);
     for object in side.objects().iter().filter(|object| is_read(side, object)) {
         match &*object.key.kind {
             "Mapping" => {
-                if let Some(node) = field(object, "labels").filter(|node| !has_limits && !node.is_null()) {
-                    let help = "add the RateLimitService that the cluster has, or take them away";
-                    let mut finding = without_effect(object, node, "labels", "they are for a RateLimitService, and the input has none", help);
+                for (name, are, kind) in &missing {
+                    let is_set = |node: &&Node| !node.is_null() && node.as_bool() != Some(false);
+                    let Some(node) = field(object, name).filter(is_set) else { continue };
+                    let why = format!("{are} {kind}, and the input has none");
+                    let mut finding = without_effect(object, node, name, &why, &format!("add the {kind} that the cluster has, or take `{name}` away"));
                     if !is_whole {
                         finding.severity = Severity::Notice;
                     }
                     found.push(finding);
                 }
+                of_other_domains(object, &domains, &mut found);
                 of_mapping(object, &mut found);
             }
             "Host" => {
@@ -66,13 +79,47 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     found
 }
 
+/// The domains that Envoy asks a RateLimitService about.
+fn limited_domains(side: SideRef<'_>) -> Vec<&Str> {
+    let filters = side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+    let managers = filters.filter_map(|filter| if let NetworkFilter::Http(manager) = filter { Some(manager) } else { None });
+    let mut domains: Vec<&Str> = managers
+        .flat_map(|manager| &manager.filters)
+        .filter_map(|filter| if let HttpFilterKind::RateLimit(limit) = &filter.kind { Some(&limit.domain.value) } else { None })
+        .collect();
+    domains.dedup();
+    domains
+}
+
+/// Labels of a Mapping whose domain is none that the RateLimitService is asked about.
+fn of_other_domains(object: &Object, domains: &[&Str], found: &mut Vec<Diagnostic>) {
+    let Some(asked) = domains.first() else { return };
+    for entry in field(object, "labels").and_then(Node::as_object).into_iter().flatten() {
+        if !domains.contains(&&entry.key) && !entry.value.is_null() {
+            let name = format!("labels.{}", entry.key);
+            let why = format!("Envoy asks the RateLimitService about the domain `{asked}` alone");
+            let help = format!("write the labels under `{asked}`, or set `domain: {}` in the RateLimitService", entry.key);
+            found.push(without_effect(object, &entry.value, &name, &why, &help));
+        }
+    }
+}
+
 /// A field that changes nothing.
 fn without_effect(object: &Object, node: &Node, name: &str, why: &str, help: &str) -> Diagnostic {
     let message = format!("`{name}` changes nothing: {why}");
     Diagnostic::new(&codes::FIELD_WITHOUT_EFFECT, message, Place::key(object.id, node.id)).about(object.key.clone()).help(help)
 }
 
+/// `idle_time` of a keep-alive, which the schema has and Emissary does not read: it reads `time`
+/// (`python/ambassador/envoy/v3/v3cluster.py`).
+fn idle_time(object: &Object, keepalive: Option<&Node>, help: &str) -> Option<Diagnostic> {
+    let node = keepalive?.get("idle_time").filter(|node| !node.is_null())?;
+    Some(without_effect(object, node, "keepalive.idle_time", "Emissary does not read it", help))
+}
+
 fn of_mapping(object: &Object, found: &mut Vec<Diagnostic>) {
+    let help = "write `time` in `keepalive` of the Module `ambassador`: the schema of a Mapping has no field that Emissary reads";
+    found.extend(idle_time(object, field(object, "keepalive"), help));
     let is_set = |name: &str| field(object, name).is_some_and(|node| !node.is_null() && node.as_str() != Some(""));
     let is_true = |name: &str| field(object, name).and_then(Node::as_bool) == Some(true);
     let has_hostname = is_set("hostname") && object.api_version.ends_with("v3alpha1");
@@ -155,6 +202,7 @@ pub fn modules(side: SideRef<'_>) -> Vec<Diagnostic> {
             for (name, why, help) in MOVED {
                 found.extend(config.get(name).filter(|node| !node.is_null()).map(|node| without_effect(object, node, name, why, help)));
             }
+            found.extend(idle_time(object, config.get("keepalive"), "call it `time`"));
             for (name, keys, idle) in PARTS {
                 if let Some(part) = config.get(name) {
                     unknown(object, part, name, [keys, idle], &mut found);

@@ -286,3 +286,45 @@ fn a_route_that_answers_by_itself_uses_nothing_of_forwarding() {
         assert_eq!(route(answer, "enableWebsockets: false"), NOTHING);
     }
 }
+
+#[test]
+fn limits_that_no_service_counts_are_reported() {
+    let global = "rateLimitPolicy: {global: {descriptors: [{entries: [{remoteAddress: {}}]}]}}";
+    let text = format!(
+        "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: shop, namespace: default}}\n\
+         spec: {{virtualhost: {{fqdn: shop.example.com, {global}}}, routes: [{{services: [{{name: web, port: 80}}], {global}}}]}}{SERVICE}"
+    );
+    let of = |text: &str, options: Options| -> Vec<(Severity, String)> {
+        let mut compilation = compile(&Inputs::one("contour.yaml", text), &options, dialect::ALL);
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+        let about = |finding: &&Diagnostic| finding.message.contains("rateLimitPolicy");
+        compilation.all_diagnostics().filter(about).map(|finding| (finding.severity, finding.message.clone())).collect()
+    };
+    let message = "`rateLimitPolicy.global` limits nothing: Contour's configuration names no rate limit service";
+    let found = |severity: Severity| [(severity, message.to_string()), (severity, message.to_string())];
+    assert_eq!(of(&text, for_people(Options::of(&DIALECT))), found(Severity::Notice), "the configuration may be elsewhere");
+    assert_eq!(of(&text, Options::of(&DIALECT)), found(Severity::Warning), "this is the whole cluster");
+    let service = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: contour, namespace: projectcontour}\n\
+                   data: {contour.yaml: 'rateLimitService: {extensionService: default/limits, domain: d}'}\n\
+                   ---\napiVersion: projectcontour.io/v1alpha1\nkind: ExtensionService\nmetadata: {name: limits, namespace: default}\n\
+                   spec: {services: [{name: web, port: 80}]}\n";
+    assert_eq!(of(&format!("{text}{service}"), for_people(Options::of(&DIALECT))), []);
+}
+
+#[test]
+fn a_prefix_is_replaced_where_it_is_the_whole_prefix_of_the_route() {
+    let included = |replacement: &str| {
+        let child = format!(
+            "---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: child, namespace: default}}\n\
+             spec: {{routes: [{{conditions: [{{prefix: /v1}}], services: [{{name: web, port: 80}}], \
+             pathRewritePolicy: {{replacePrefix: [{replacement}]}}}}]}}"
+        );
+        let root = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: root, namespace: default}\n\
+                    spec: {virtualhost: {fqdn: shop.example.com}, includes: [{name: child, conditions: [{prefix: /api}]}]}\n";
+        found(&format!("{root}{child}")).iter().map(|finding| finding.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(included("{prefix: /v1, replacement: /}"), ["the prefix `/v1` is not replaced: the whole prefix of the route is `/api/v1`"]);
+    assert_eq!(included("{prefix: /api/v1, replacement: /}"), NOTHING);
+    assert_eq!(included("{replacement: /}"), NOTHING, "it replaces any prefix");
+    assert_eq!(included("{prefix: /api/v1, replacement: /}, {replacement: /other}"), NOTHING);
+}

@@ -2,14 +2,14 @@
 //!
 //! Source of behaviour: Contour `internal/dag/httpproxy_processor.go`. What must not be here: what Contour writes into conditions.
 
-use crate::compilation::SideRef;
-use crate::diagnostic::{Code, Diagnostic, Place, codes};
+use crate::compilation::{Assumptions, Missing, SideRef};
+use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::known::{all_at, is_read};
-use crate::ir::{Cluster, HttpFilterKind, NetworkFilter};
+use crate::ir::{Cluster, HttpFilterKind, NetworkFilter, PathMatch, RouteAction};
 use crate::resource::{Object, ObjectId, Origin};
-use crate::text::{Node, NodeId};
+use crate::text::{Node, NodeId, Str};
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use hashbrown::{HashMap, HashSet};
 
@@ -25,16 +25,24 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     let filters = || side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
     let http = || filters().filter_map(|filter| if let NetworkFilter::Http(manager) = filter { Some(manager) } else { None });
     let has = |is: fn(&HttpFilterKind) -> bool| http().flat_map(|manager| &manager.filters).any(|filter| is(&filter.kind));
-    let used = Used { authorization: has(|of| matches!(of, HttpFilterKind::ExtAuthz(_))), tokens: has(|of| matches!(of, HttpFilterKind::Jwt(_))) };
+    let used = Used {
+        authorization: has(|of| matches!(of, HttpFilterKind::ExtAuthz(_))),
+        tokens: has(|of| matches!(of, HttpFilterKind::Jwt(_))),
+        limits: has(|of| matches!(of, HttpFilterKind::RateLimit(_))),
+    };
+    let rewritten = Rewritten::of(side, &proxies);
+    let is_whole = Assumptions::of(&side.side.options).of_others() == Missing::Error;
     let services = side.objects().iter().filter(|object| *object.key.kind == *"Service" && !object.assumed);
     let services: HashSet<(Option<&str>, &str)> = services.map(|service| (service.key.namespace.as_deref(), &*service.key.name)).collect();
     for object in proxies {
-        let mut proxy = Proxy { object, services: &services, found: Vec::new() };
+        let mut proxy = Proxy { object, services: &services, is_whole, found: Vec::new() };
         proxy.passthrough();
         proxy.without_host_settings(&used);
+        proxy.without_rate_limit_service(&used);
         for route in all_at(&object.root, &["spec", "routes", "*"]) {
             proxy.route(route);
             proxy.services(route, &clusters);
+            proxy.replacements(route, &rewritten);
         }
         if let Some(tcp) = object.root.at(&["spec", "tcpproxy"]) {
             proxy.services(tcp, &clusters);
@@ -56,12 +64,52 @@ fn clusters_of_services(side: SideRef<'_>) -> HashMap<(ObjectId, NodeId), &Clust
 struct Used {
     authorization: bool,
     tokens: bool,
+    limits: bool,
 }
+
+/// The prefixes of Envoy's routes, and which of them are replaced, by where it is written.
+#[derive(Default)]
+struct Rewritten<'a> {
+    /// The prefix of a route.
+    prefixes: HashMap<(ObjectId, NodeId), &'a Str>,
+    /// The replacements that are in effect.
+    replacements: HashSet<(ObjectId, NodeId)>,
+}
+
+impl<'a> Rewritten<'a> {
+    /// Nothing is gathered where no HTTPProxy replaces a prefix.
+    fn of(side: SideRef<'a>, proxies: &[&Object]) -> Self {
+        let mut rewritten = Self::default();
+        if !proxies.iter().any(|proxy| !all_at(&proxy.root, REPLACEMENTS).is_empty()) {
+            return rewritten;
+        }
+        let place = |origin: &Origin| (origin.object(), origin.node());
+        let tables = side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+        let hosts = tables.flat_map(|filter| match filter {
+            NetworkFilter::Http(manager) => manager.routes.virtual_hosts.as_slice(),
+            NetworkFilter::Tcp(_) => &[],
+        });
+        for route in hosts.flat_map(|host| host.routes.iter()) {
+            if let PathMatch::Prefix(prefix) | PathMatch::PathSeparatedPrefix(prefix) = &route.matcher.path.value {
+                rewritten.prefixes.extend(route.origins.iter().map(|origin| (place(origin), prefix)));
+            }
+            if let RouteAction::Forward(forward) = &route.action {
+                rewritten.replacements.extend(forward.path_rewrite.iter().filter_map(|rewrite| rewrite.origin.as_ref()).map(place));
+            }
+        }
+        rewritten
+    }
+}
+
+/// Where an HTTPProxy replaces prefixes.
+const REPLACEMENTS: &[&str] = &["spec", "routes", "*", "pathRewritePolicy", "replacePrefix", "*"];
 
 struct Proxy<'a> {
     object: &'a Object,
     /// The Services of the input, by namespace and name.
     services: &'a HashSet<(Option<&'a str>, &'a str)>,
+    /// Whether the input is all that the cluster has.
+    is_whole: bool,
     found: Vec<Diagnostic>,
 }
 
@@ -114,6 +162,39 @@ impl Proxy<'_> {
             if let Some(node) = is_true(&["jwtVerificationPolicy", "disabled"]).filter(|_| host.get("jwtProviders").is_none() && !used.tokens) {
                 let message = "`jwtVerificationPolicy.disabled` changes nothing: the virtual host verifies no tokens";
                 self.idle(message, node, "take it away, or give the virtual host `jwtProviders`");
+            }
+        }
+    }
+
+    /// Limits that a rate limit service counts, where Contour's configuration names none.
+    fn without_rate_limit_service(&mut self, used: &Used) {
+        if used.limits {
+            return;
+        }
+        let root = &self.object.root;
+        let limits = [&["spec", "virtualhost", "rateLimitPolicy", "global"][..], &["spec", "routes", "*", "rateLimitPolicy", "global"]];
+        for node in limits.into_iter().flat_map(|path| all_at(root, path)).filter(|node| node.get("descriptors").is_some()) {
+            let message = "`rateLimitPolicy.global` limits nothing: Contour's configuration names no rate limit service";
+            self.idle(message, node, "set `rateLimitService` in Contour's configuration, and add it to the input, or use `local`");
+            // A fragment may leave Contour's configuration to the cluster.
+            if let Some(finding) = self.found.last_mut().filter(|_| !self.is_whole) {
+                finding.severity = Severity::Notice;
+            }
+        }
+    }
+
+    /// Replacements of prefixes that the route does not have.
+    fn replacements(&mut self, route: &Node, rewritten: &Rewritten<'_>) {
+        let at = |node: &Node| (self.object.id, node.id);
+        let Some(routed) = rewritten.prefixes.get(&at(route)) else { return };
+        let text = |node: Option<&Node>| node.and_then(Node::as_str).unwrap_or_default().to_string();
+        for item in all_at(route, &["pathRewritePolicy", "replacePrefix", "*"]) {
+            let is_used = item.get("replacement").is_some_and(|replacement| rewritten.replacements.contains(&at(replacement)));
+            let Some(prefix) = item.get("prefix").filter(|prefix| !text(Some(prefix)).is_empty()) else { continue };
+            if !is_used && !text(item.get("replacement")).is_empty() {
+                let message = format!("the prefix `{}` is not replaced: the whole prefix of the route is `{routed}`", text(Some(prefix)));
+                let help = format!("write `prefix: {routed}`, or leave `prefix` out, which replaces any");
+                self.idle(message, prefix, &help);
             }
         }
     }
