@@ -121,6 +121,12 @@ fn recognise_with(inputs: &Inputs, languages: impl Iterator<Item = &'static [Cla
 #[derive(Default)]
 pub(super) struct ClaimMemory {
     texts: Vec<Searched>,
+    /// The texts that this compile brought.
+    fresh: Vec<usize>,
+    /// A bit for each claim that holds in none of the texts, but for those that are fresh.
+    nowhere: u64,
+    /// A bit for each claim that this compile looked for.
+    looked: u64,
 }
 
 /// A text, and a bit for each claim: whether it was looked for, whether it holds, and whether its word is nowhere in the text.
@@ -182,8 +188,11 @@ fn reach<'t>(text: &'t str, range: &Range<usize>, length: usize) -> &'t [u8] {
 impl ClaimMemory {
     /// Keeps what is known of texts that are there still, where single texts came, went or were replaced.
     fn align(&mut self, inputs: &Inputs) {
-        let mut before = core::mem::take(&mut self.texts).into_iter().peekable();
-        let mut texts = inputs.inputs.iter().map(|input| &input.text).peekable();
+        self.nowhere &= core::mem::take(&mut self.looked);
+        self.fresh.clear();
+        let same = self.texts.iter().zip(&inputs.inputs).take_while(|(known, input)| Arc::ptr_eq(&known.text, &input.text)).count();
+        let mut before = self.texts.split_off(same).into_iter().peekable();
+        let mut texts = inputs.inputs.iter().skip(same).map(|input| &input.text).peekable();
         while let Some(text) = texts.next() {
             let is = |known: &Searched, text: &Arc<str>| Arc::ptr_eq(&known.text, text);
             let came = before.peek().is_some_and(|known| !is(known, text) && texts.peek().is_some_and(|next| is(known, next)));
@@ -191,10 +200,14 @@ impl ClaimMemory {
             if known.as_ref().is_some_and(|known| !is(known, text)) && before.peek().is_some_and(|next| is(next, text)) {
                 known = before.next();
             }
-            self.texts.push(match known {
+            let known = match known {
                 Some(known) if is(&known, text) => known,
-                other => Searched::new(text, other),
-            });
+                other => {
+                    self.fresh.push(self.texts.len());
+                    Searched::new(text, other)
+                }
+            };
+            self.texts.push(known);
         }
     }
 
@@ -203,15 +216,22 @@ impl ClaimMemory {
         let search = Search::new(claim);
         // Claims that have no bit are looked for each time.
         let bit = u32::try_from(bit).ok().and_then(|bit| 1_u64.checked_shl(bit)).unwrap_or_default();
-        self.texts.iter_mut().any(|known| {
-            if bit == 0 {
-                return search.is_in(&known.text);
-            }
+        if bit == 0 {
+            return self.texts.iter().any(|known| search.is_in(&known.text));
+        }
+        let mut holds = |known: &mut Searched| {
             if known.looked & bit == 0 {
                 known.look(bit, &search);
             }
             known.held & bit != 0
-        })
+        };
+        let is_held = match self.nowhere & bit == 0 {
+            true => self.texts.iter_mut().any(holds),
+            false => self.fresh.iter().any(|at| self.texts.get_mut(*at).is_some_and(&mut holds)),
+        };
+        self.looked |= bit;
+        self.nowhere = if is_held { self.nowhere & !bit } else { self.nowhere | bit };
+        is_held
     }
 }
 

@@ -42,6 +42,13 @@ struct CachedInput {
     chunks: Vec<CachedChunk>,
 }
 
+impl CachedInput {
+    /// An input of which nothing was read yet.
+    fn new(input: &Input) -> Self {
+        Self { name: input.name.clone(), text: Arc::from(""), stored: false, chunks: Vec::new() }
+    }
+}
+
 /// The inputs of the compile before, as they are asked for: nearly always in their order.
 struct Known {
     inputs: Vec<Option<CachedInput>>,
@@ -139,28 +146,40 @@ impl DocumentCache {
         if self.options != *options {
             *self = Self { options: options.clone(), ..Self::default() };
         }
-        let mut before = Known::new(core::mem::take(&mut self.inputs));
         let same = Arc::ptr_eq(&self.stored, &inputs.stored);
         self.stored = inputs.stored.clone();
-        let plans: Vec<Plan> = inputs
-            .inputs
-            .iter()
-            .map(|input| {
-                let nothing = || CachedInput { name: input.name.clone(), text: Arc::from(""), stored: false, chunks: Vec::new() };
-                let known = before.take(&input.name).unwrap_or_else(nothing);
+        // Inputs that are as they were, and where they were, are left alone.
+        let are_in_place = same && self.inputs.len() == inputs.inputs.len();
+        let are_in_place = are_in_place && self.inputs.iter().zip(&inputs.inputs).all(|(known, input)| known.name == input.name);
+        let is_same = |at: usize, input: &Input| are_in_place && self.inputs.get(at).is_some_and(|known| Arc::ptr_eq(&known.text, &input.text));
+        let changed: Vec<(usize, &Input)> = inputs.inputs.iter().enumerate().filter(|(at, input)| !is_same(*at, input)).collect();
+        let before: Vec<CachedInput> = match are_in_place {
+            true => changed.iter().filter_map(|(at, input)| Some(core::mem::replace(self.inputs.get_mut(*at)?, CachedInput::new(input)))).collect(),
+            false => core::mem::replace(&mut self.inputs, inputs.inputs.iter().map(CachedInput::new).collect()),
+        };
+        let mut before = Known::new(before);
+        let plans: Vec<(usize, Plan)> = changed
+            .into_iter()
+            .map(|(at, input)| {
+                let known = before.take(&input.name).unwrap_or_else(|| CachedInput::new(input));
                 let unchanged = same && Arc::ptr_eq(&known.text, &input.text);
                 let stored = if unchanged { known.stored } else { inputs.stored.contains(&input.name) };
-                Plan::new(input, stored, known)
+                (at, Plan::new(input, stored, known))
             })
             .collect();
-        let texts: Vec<(&str, bool)> = plans.iter().flat_map(|plan| plan.fresh().map(|text| (text, plan.stored))).collect();
+        let texts: Vec<(&str, bool)> = plans.iter().flat_map(|(_, plan)| plan.fresh().map(|text| (text, plan.stored))).collect();
         let decoded = executor::map(executor, &texts, |(text, stored)| {
             // The same text means something else where it was stored: memories must not take one for the other.
             let fingerprint = if *stored { !hash(text) } else { hash(text) };
             decode(&Arc::from(*text), fingerprint, options, *stored)
         });
         let mut decoded = decoded.into_iter();
-        self.inputs = plans.into_iter().map(|plan| self.carry_out(plan, &mut decoded)).collect();
+        for (at, plan) in plans {
+            let cached = self.carry_out(plan, &mut decoded);
+            if let Some(place) = self.inputs.get_mut(at) {
+                *place = cached;
+            }
+        }
         for gone in before.inputs.into_iter().flatten().flat_map(|input| input.chunks) {
             self.release(gone.objects.ids());
         }

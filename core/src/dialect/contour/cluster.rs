@@ -142,6 +142,7 @@ pub struct Memory {
     skip_validation: bool,
     taken: ByContent<CachedAdmission>,
     names: BTreeMap<Kind, Arc<Names>>,
+    round: u32,
 }
 
 /// An object that was taken.
@@ -149,20 +150,34 @@ struct CachedAdmission {
     kind: Kind,
     root: Arc<Node>,
     places: Places,
+    /// Where it was among the objects of its kind, the last time that it was there.
+    at: u32,
+    /// When that was.
+    round: u32,
 }
 
 impl Memory {
-    /// What is known of an object.
-    fn known<'a>(&mut self, object: &'a Object) -> Option<(Kind, Admitted<'a>)> {
-        let known = self.taken.get(object)?;
-        Some((known.kind, Admitted { object, root: known.root.clone(), places: known.places }))
+    /// What is known of an object, and where it was among the objects of its kind in the compile before.
+    fn known<'a>(&mut self, object: &'a Object) -> Option<(Kind, Admitted<'a>, Option<u32>)> {
+        let round = self.round;
+        let known = self.taken.get_mut(object)?;
+        let at = Some(known.at).filter(|_| known.round.wrapping_add(1) == round);
+        known.round = round;
+        Some((known.kind, Admitted { object, root: known.root.clone(), places: known.places }, at))
+    }
+
+    /// Takes note of where an object is among those of its kind.
+    fn place(&mut self, object: &Object, at: u32) {
+        if let Some(known) = self.taken.get_mut(object) {
+            (known.at, known.round) = (at, self.round);
+        }
     }
 
     /// An object that the API server took just now, and whether it did so without a word.
     fn keep<'a>(&mut self, kind: Kind, object: &'a Object, root: Arc<Node>, silently: bool) -> Admitted<'a> {
         let admitted = Admitted::new(object, root);
         if silently {
-            self.taken.put(object, CachedAdmission { kind, root: admitted.root.clone(), places: admitted.places });
+            self.taken.put(object, CachedAdmission { kind, root: admitted.root.clone(), places: admitted.places, at: 0, round: self.round });
         }
         admitted
     }
@@ -172,13 +187,15 @@ impl Memory {
         if self.skip_validation != skip_validation {
             *self = Self { skip_validation, ..Self::default() };
         }
+        self.round = self.round.wrapping_add(1);
         self.taken.begin();
     }
 }
 
 /// The verdicts on the objects of Contour's kinds that are not known yet, in the order of the text.
 fn new_verdicts(objects: &Objects, skip_validation: bool, executor: &dyn Executor, memory: &Memory) -> Vec<Verdict> {
-    let new = objects.all().filter(|object| object.parent.is_none() && !object.broken && !memory.taken.knows(object));
+    // What is known is neither broken nor of another object.
+    let new = objects.all().filter(|object| !memory.taken.knows(object) && object.parent.is_none() && !object.broken);
     let new: Vec<(Kind, &Object)> = new.filter_map(|object| Some((kinds::find(&object.key.group, &object.key.kind)?, object))).collect();
     verdicts(&new, skip_validation, executor, kinds::admit)
 }
@@ -199,6 +216,17 @@ impl<'a> Cluster<'a> {
         let mut cluster = Self { admitted: known.gathered(), ..Self::default() };
         let mut verdicts = new_verdicts(objects, skip_validation, executor, memory).into_iter();
         for object in objects.all() {
+            if let Some((kind, admitted, at)) = memory.known(object) {
+                let held = match at {
+                    Some(at) => cluster.of(kind).insert_again(admitted, at),
+                    None => cluster.of(kind).insert(admitted),
+                };
+                let now = Self::hold(object, held, ledger, sink);
+                if at != Some(now) {
+                    memory.place(object, now);
+                }
+                continue;
+            }
             if let Some((holder, _)) = object.parent {
                 if file != Some(&object.key.kind) {
                     ledger.set(object.id, State::Ignored(Why::UnknownKind, "Contour does not read configuration in annotations".into()));
@@ -210,10 +238,6 @@ impl<'a> Cluster<'a> {
             }
             if object.broken {
                 ledger.set(object.id, State::Invalid("it cannot be read".into()));
-                continue;
-            }
-            if let Some((kind, admitted)) = memory.known(object) {
-                cluster.hold(kind, admitted, ledger, sink);
                 continue;
             }
             let Some(kind) = kinds::find(&object.key.group, &object.key.kind) else {
@@ -228,7 +252,11 @@ impl<'a> Cluster<'a> {
             let silently = found.is_empty();
             sink.append(&mut found);
             match taken {
-                Ok(root) => cluster.hold(kind, memory.keep(kind, object, root, silently), ledger, sink),
+                Ok(root) => {
+                    let held = cluster.of(kind).insert(memory.keep(kind, object, root, silently));
+                    let at = Self::hold(object, held, ledger, sink);
+                    memory.place(object, at);
+                }
                 Err(errors) => {
                     ledger.set(object.id, State::Invalid(errors.first().map_or("the API server refuses it", String::as_str).into()));
                     cluster.refused.push(Refused { object: object.id, root: object.root.id, key: object.key.clone(), errors });
@@ -241,18 +269,29 @@ impl<'a> Cluster<'a> {
         cluster
     }
 
-    fn hold(&mut self, kind: Kind, admitted: Admitted<'a>, ledger: &mut Ledger, sink: &mut Findings) {
-        let object = admitted.object;
-        if let Some(earlier) = self.admitted.entry(kind).or_insert_with(|| ByName::new(Arc::default())).insert(admitted) {
+    /// The objects of a kind.
+    fn of(&mut self, kind: Kind) -> &mut ByName<Admitted<'a>> {
+        self.admitted.entry(kind).or_insert_with(|| ByName::new(Arc::default()))
+    }
+
+    /// Says of an object that it is held, and of the one whose place it took that it is not. Gives its place.
+    fn hold(object: &Object, (at, earlier): (u32, Option<Admitted<'a>>), ledger: &mut Ledger, sink: &mut Findings) -> u32 {
+        if let Some(earlier) = earlier {
             ledger.set(earlier.object.id, State::Shadowed(object.id));
             sink.report(overwritten(earlier.object, object));
         }
         ledger.set(object.id, State::Loaded);
+        at
     }
 
     /// All objects of a kind, by namespace and name.
     pub fn all(&self, kind: Kind) -> impl Iterator<Item = &Admitted<'a>> {
         self.admitted.get(&kind).into_iter().flat_map(ByName::iter)
+    }
+
+    /// The names of the objects of a kind: the same value as in the compile before, where they are the same.
+    pub fn names(&self, kind: Kind) -> Option<&Arc<Names>> {
+        self.admitted.get(&kind).map(ByName::names)
     }
 
     /// One object.

@@ -9,6 +9,7 @@ use super::model::{Material, MaterialKind, PeerValidation, Port};
 use super::settings::Settings;
 use crate::compilation::{Ledger, State, Why};
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::held::Names;
 use crate::dialect::kubernetes::reason::Reason;
 use crate::dialect::kubernetes::secret;
 use crate::order::Gather as _;
@@ -50,6 +51,11 @@ impl<'a> Ours<'a> {
     /// All of them, by namespace and name.
     pub fn iter(&self) -> impl Iterator<Item = &'a Admitted<'a>> {
         self.cluster.all(self.kind).filter(|object| !self.others.contains(&object.object.id))
+    }
+
+    /// The names of all objects of the kind, and which of them are not its own. Where both are as they were, the names of its own are, too.
+    pub fn selection(&self) -> (Option<&Arc<Names>>, &HashSet<ObjectId>) {
+        (self.cluster.names(self.kind), &self.others)
     }
 
     /// One of them.

@@ -34,9 +34,8 @@ impl Statuses {
     }
 
     /// Puts in the statuses of all HTTPProxies, in the order of their names.
-    pub fn set_proxies<'n>(&mut self, statuses: impl Iterator<Item = (&'n Str, &'n Str, Arc<Node>)>) {
-        let of = |(namespace, name, status): (&Str, &Str, _)| StatusOf { kind: HTTP_PROXY, namespace: namespace.clone(), name: name.clone(), status };
-        self.proxies = statuses.map(of).collect();
+    pub fn set_proxies(&mut self, statuses: Vec<StatusOf>) {
+        self.proxies = statuses;
     }
 
     /// All of them.
@@ -55,7 +54,7 @@ impl Statuses {
 }
 
 /// The kind whose statuses are put in all at once.
-const HTTP_PROXY: Str = Str::new_static("HTTPProxy");
+pub const HTTP_PROXY: Str = Str::new_static("HTTPProxy");
 
 /// A condition of HTTPProxy and ExtensionService, with what is wrong in detail (Contour `apis/projectcontour/v1/helpers.go`).
 #[derive(Clone, Debug, Default)]

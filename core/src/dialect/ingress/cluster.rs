@@ -131,7 +131,7 @@ impl<'a> Cluster<'a> {
     fn hold(&mut self, kind: Kind, held: AdmittedObject<'a>, ledger: &mut Ledger, sink: &mut Findings) {
         let object = held.object;
         ledger.set(object.id, State::Loaded);
-        if let Some(earlier) = self.held.entry(kind).or_insert_with(|| ByName::new(Arc::default())).insert(held) {
+        if let Some(earlier) = self.held.entry(kind).or_insert_with(|| ByName::new(Arc::default())).insert(held).1 {
             ledger.set(earlier.object.id, State::Shadowed(object.id));
             sink.report(overwritten(earlier.object, object));
         }

@@ -65,20 +65,27 @@ impl<T> ByName<T> {
 }
 
 impl<T: Named> ByName<T> {
-    /// Takes an object; gives the one whose place it takes.
-    pub fn insert(&mut self, object: T) -> Option<T> {
+    /// Takes an object. Gives its place, and the one whose place it takes.
+    pub fn insert(&mut self, object: T) -> (u32, Option<T>) {
         let next = self.objects.len();
-        if self.places.is_none() && self.names.names.get(next).is_some_and(|known| *object.name() == known.1 && *object.namespace() == known.0) {
+        let is_as_before = self.names.names.get(next).is_some_and(|known| *object.name() == known.1 && *object.namespace() == known.0);
+        self.insert_again(object, if is_as_before { next as u32 } else { u32::MAX })
+    }
+
+    /// The same of an object that was at this place in the compile before, under the same name.
+    pub fn insert_again(&mut self, object: T, place: u32) -> (u32, Option<T>) {
+        let next = self.objects.len();
+        if self.places.is_none() && next == place as usize {
             self.objects.push(object);
-            return None;
+            return (place, None);
         }
         let places = self.places.get_or_insert_with(|| self.objects.iter().map(name_of).zip(0..).collect());
         let place = *places.entry(name_of(&object)).or_insert(next as u32);
         match self.objects.get_mut(place as usize) {
-            Some(earlier) => Some(core::mem::replace(earlier, object)),
+            Some(earlier) => (place, Some(core::mem::replace(earlier, object))),
             None => {
                 self.objects.push(object);
-                None
+                (place, None)
             }
         }
     }
@@ -142,6 +149,14 @@ impl<T> ByContent<T> {
         self.seen = self.seen.max(at + 1);
         let known = self.known.get(at)?.as_ref()?;
         Arc::ptr_eq(&known.content, &object.content).then_some(&known.value)
+    }
+
+    /// What is known of an object, to be changed.
+    pub fn get_mut(&mut self, object: &Object) -> Option<&mut T> {
+        let at = object.id.index()?;
+        self.seen = self.seen.max(at + 1);
+        let known = self.known.get_mut(at)?.as_mut()?;
+        Arc::ptr_eq(&known.content, &object.content).then_some(&mut known.value)
     }
 
     /// Whether something is known of an object.

@@ -57,7 +57,8 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
                     let is_set = |node: &&Node| !node.is_null() && node.as_bool() != Some(false);
                     let Some(node) = field(object, name).filter(is_set) else { continue };
                     let why = format!("{are} {kind}, and the input has none");
-                    let mut finding = without_effect(object, node, name, &why, &format!("add the {kind} that the cluster has, or take `{name}` away"));
+                    let mut finding =
+                        without_effect(object, node, name, &why, &format!("add the {kind} that the cluster has, or take `{name}` away"));
                     if !is_whole {
                         finding.severity = Severity::Notice;
                     }

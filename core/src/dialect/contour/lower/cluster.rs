@@ -2,6 +2,7 @@
 //!
 //! What must not be here: names; endpoints.
 
+use super::merged::{Entry, Named};
 use super::tls::{certificate, h2};
 use super::{Lowering, name, timeout};
 use crate::diagnostic::{Diagnostic, Place, codes};
@@ -31,56 +32,62 @@ const CHECK_HOST: &str = "contour-envoy-healthcheck";
 impl Lowering<'_> {
     /// All clusters by name; of several of one name the first.
     pub(super) fn clusters(&mut self) -> Vec<Arc<crate::ir::Cluster>> {
+        let mut out: Vec<Arc<crate::ir::Cluster>> = self.clusters_of_hosts();
         let graph = self.graph;
-        let mut found: Vec<Named> = Vec::new();
-        let of_tcp = |proxy: &TcpProxy| proxy.clusters.iter().map(named).collect::<Vec<_>>();
-        for listener in graph.listeners.values() {
-            found.extend(listener.tcp_proxy.iter().flat_map(of_tcp));
-            for host in listener.hosts.values() {
-                found.extend(self.memory.names(&host.routes, clusters_of).iter().cloned());
-            }
-            for host in listener.secure_hosts.values() {
-                found.extend(self.memory.names(&host.host.routes, clusters_of).iter().cloned());
-                found.extend(host.tcp_proxy.iter().flat_map(of_tcp));
-            }
-        }
-        // Lists in order are put together, and the first of a name stays before the others.
-        found.order_by(|a, b| a.0.cmp(&b.0));
-        found.dedup_by(|later, first| later.0 == first.0);
-        self.client_certificate = found.iter().find_map(|(_, cluster)| cluster.client_certificate.as_ref()).map(certificate);
-        let mut out: Vec<(Str, Arc<crate::ir::Cluster>)> = Vec::with_capacity(found.len());
-        for (name, cluster) in found {
-            let lowered = self.lowered_cluster(&cluster, &name);
-            out.push((name, lowered));
-        }
-        let mut others: Vec<(Str, Arc<crate::ir::Cluster>)> = Vec::new();
+        let mut others: Vec<Arc<crate::ir::Cluster>> = Vec::new();
         for extension in graph.extensions.values() {
-            others.push((extension.name.clone(), Arc::new(self.extension(extension))));
+            others.push(Arc::new(self.extension(extension)));
         }
         let hosts = graph.listeners.values().flat_map(|listener| listener.secure_hosts.values());
         for provider in hosts.flat_map(|host| &host.jwt_providers) {
             if let Jwks::Remote { cluster, .. } = &provider.jwks {
-                let name = name::dns_cluster(cluster);
-                others.extend(self.dns_cluster(cluster, name.clone()).map(|cluster| (name, Arc::new(cluster))));
+                others.extend(self.dns_cluster(cluster, name::dns_cluster(cluster)).map(Arc::new));
             }
         }
         if !others.is_empty() {
             out.extend(others);
-            out.order_by(|a, b| a.0.cmp(&b.0));
-            out.dedup_by(|later, first| later.0 == first.0);
+            out.order_by(|a, b| a.name.value.cmp(&b.name.value));
+            out.dedup_by(|later, first| later.name.value == first.name.value);
         }
-        out.into_iter().map(|(_, cluster)| cluster).collect()
+        out
     }
 
-    /// A cluster; the same value as before, where nothing about it changed.
-    fn lowered_cluster(&mut self, of: &Arc<Cluster>, name: &Str) -> Arc<crate::ir::Cluster> {
-        if let Some(known) = self.memory.cluster(of) {
-            return known;
+    /// The clusters of hosts by name; of several of one name the first. Those of hosts that are as they were are not looked at again.
+    fn clusters_of_hosts(&mut self) -> Vec<Arc<crate::ir::Cluster>> {
+        let of_tcp = |proxy: &TcpProxy| Arc::new(in_order(proxy.clusters.iter().map(named).collect()));
+        let mut lists: Vec<Arc<Vec<Named>>> = Vec::new();
+        for listener in self.graph.listeners.values() {
+            lists.extend(listener.tcp_proxy.iter().map(of_tcp));
+            lists.extend(listener.hosts.values().map(|host| self.memory.names(&host.routes)));
+            for host in listener.secure_hosts.values() {
+                lists.push(self.memory.names(&host.host.routes));
+                lists.extend(host.tcp_proxy.iter().map(of_tcp));
+            }
         }
+        let mut merged = self.memory.merge(lists);
+        let certified = merged.firsts().find(|entry| entry.shows_certificate);
+        self.client_certificate = certified.and_then(|entry| entry.of.client_certificate.as_ref()).map(certificate);
+        let mut out = Vec::new();
+        for entry in merged.firsts() {
+            if entry.lowered.is_none() {
+                entry.lowered = self.memory.cluster(&entry.of);
+            }
+            out.push(match &entry.lowered {
+                Some(known) => known.clone(),
+                None => self.lowered_cluster(entry),
+            });
+        }
+        self.memory.merged = merged;
+        out
+    }
+
+    /// A cluster, which is kept where there is nothing to say of it.
+    fn lowered_cluster(&mut self, entry: &mut Entry) -> Arc<crate::ir::Cluster> {
         let before = self.findings.reports();
-        let lowered = Arc::new(self.cluster(of, name.clone()));
+        let lowered = Arc::new(self.cluster(&entry.of, entry.name.clone()));
         if self.findings.reports() == before {
-            self.memory.keep_cluster(of, &lowered);
+            self.memory.keep_cluster(&entry.of, &lowered);
+            entry.lowered = Some(lowered.clone());
         }
         lowered
     }
@@ -231,20 +238,22 @@ impl Lowering<'_> {
     }
 }
 
-/// A cluster with its name.
-pub(super) type Named = (Str, Arc<Cluster>);
-
 fn named(cluster: &Arc<Cluster>) -> Named {
     (name::cluster(cluster), cluster.clone())
 }
 
-/// The clusters of routes by name; of several of one name the first.
-fn clusters_of(routes: &Routes) -> Vec<Named> {
+/// The clusters of routes by name; of several of one name the first. `name` knows what some are called.
+pub(super) fn clusters_of(routes: &Routes, name: impl Fn(&Arc<Cluster>) -> Option<Str>) -> Vec<Named> {
     let of_route = |route: &Arc<Route>| {
         let mirrors = route.mirrors.iter().map(|mirror| &mirror.cluster);
+        let named = |cluster: &Arc<Cluster>| name(cluster).map_or_else(|| named(cluster), |name| (name, cluster.clone()));
         route.clusters.iter().chain(mirrors).map(named).collect::<Vec<_>>()
     };
-    let mut clusters: Vec<Named> = routes.iter().flat_map(of_route).collect();
+    in_order(routes.iter().flat_map(of_route).collect())
+}
+
+/// Clusters by name; of several of one name the first.
+fn in_order(mut clusters: Vec<Named>) -> Vec<Named> {
     clusters.order_by(|a, b| a.0.cmp(&b.0));
     clusters.dedup_by(|later, first| later.0 == first.0);
     clusters

@@ -3,7 +3,8 @@
 //!
 //! What must not be here: how anything is lowered.
 
-use super::cluster::Named;
+use super::cluster::clusters_of;
+use super::merged::{Merged, Named};
 use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::memory::CachedObjects;
 use crate::dialect::contour::model::{Cluster, Route, Routes, VirtualHost};
@@ -24,6 +25,8 @@ pub struct Memory {
     names: HashMap<usize, Names>,
     /// By the address of what it was made from.
     clusters: HashMap<usize, KnownCluster>,
+    /// The clusters of all hosts; taken out while they are lowered.
+    pub(super) merged: Merged,
     round: u32,
 }
 
@@ -52,7 +55,6 @@ struct KnownCluster {
     #[expect(dead_code, reason = "holds the address by which it is known")]
     of: Arc<Cluster>,
     lowered: Arc<ir::Cluster>,
-    round: u32,
 }
 
 impl Lowered {
@@ -77,8 +79,11 @@ impl Lowered {
 impl Memory {
     /// Takes note of where the endpoints of clusters are written.
     pub(in super::super) fn update(&mut self, source: &Source<'_>) {
-        let clusters = &mut self.clusters;
-        self.slices.update(source.all(Kind::EndpointSlice), |_| clusters.clear());
+        let (clusters, merged) = (&mut self.clusters, &mut self.merged);
+        self.slices.update(source.all(Kind::EndpointSlice), |_| {
+            clusters.clear();
+            *merged = Merged::default();
+        });
     }
 
     pub(super) fn begin(&mut self) {
@@ -90,7 +95,6 @@ impl Memory {
         let round = self.round;
         self.hosts.retain(|_, host| host.round == round);
         self.names.retain(|_, names| names.round == round);
-        self.clusters.retain(|_, cluster| cluster.round == round);
     }
 
     /// The routes of a host that is as it was; else what was lowered of it before.
@@ -111,21 +115,29 @@ impl Memory {
     }
 
     /// The clusters of routes, with their names.
-    pub(super) fn names(&mut self, routes: &Arc<Routes>, make: impl FnOnce(&Routes) -> Vec<Named>) -> Arc<Vec<Named>> {
-        let known =
-            self.names.entry(Arc::as_ptr(routes).addr()).or_insert_with(|| Names { table: routes.clone(), names: Arc::new(make(routes)), round: 0 });
+    pub(super) fn names(&mut self, routes: &Arc<Routes>) -> Arc<Vec<Named>> {
+        let clusters = &self.clusters;
+        let known_name = |cluster: &Arc<Cluster>| Some(clusters.get(&Arc::as_ptr(cluster).addr())?.lowered.name.value.clone());
+        let make = || Names { table: routes.clone(), names: Arc::new(clusters_of(routes, known_name)), round: 0 };
+        let known = self.names.entry(Arc::as_ptr(routes).addr()).or_insert_with(make);
         known.round = self.round;
         known.names.clone()
     }
 
-    pub(super) fn cluster(&mut self, of: &Arc<Cluster>) -> Option<Arc<ir::Cluster>> {
-        let known = self.clusters.get_mut(&Arc::as_ptr(of).addr())?;
-        known.round = self.round;
-        Some(known.lowered.clone())
+    /// Puts the clusters of all hosts together, and forgets those of hosts that are not as they were.
+    pub(super) fn merge(&mut self, lists: Vec<Arc<Vec<Named>>>) -> Merged {
+        let mut merged = core::mem::take(&mut self.merged);
+        for gone in merged.update(lists) {
+            self.clusters.remove(&Arc::as_ptr(&gone).addr());
+        }
+        merged
+    }
+
+    pub(super) fn cluster(&self, of: &Arc<Cluster>) -> Option<Arc<ir::Cluster>> {
+        Some(self.clusters.get(&Arc::as_ptr(of).addr())?.lowered.clone())
     }
 
     pub(super) fn keep_cluster(&mut self, of: &Arc<Cluster>, lowered: &Arc<ir::Cluster>) {
-        let known = KnownCluster { of: of.clone(), lowered: lowered.clone(), round: self.round };
-        self.clusters.insert(Arc::as_ptr(of).addr(), known);
+        self.clusters.insert(Arc::as_ptr(of).addr(), KnownCluster { of: of.clone(), lowered: lowered.clone() });
     }
 }

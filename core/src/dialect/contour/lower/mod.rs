@@ -15,6 +15,7 @@ mod http;
 mod listener;
 mod matching;
 mod memory;
+mod merged;
 mod name;
 mod order;
 mod policy;

@@ -5,7 +5,7 @@
 use super::Processing;
 use crate::dialect::contour::cluster::Admitted;
 use crate::dialect::contour::kinds::Kind;
-use crate::dialect::contour::status::{DetailedCondition, list, object, text};
+use crate::dialect::contour::status::{list, object, text};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::text::{Node, Object, Value};
 use alloc::sync::Arc;
@@ -62,12 +62,14 @@ impl Processing<'_> {
 
     /// The statuses of all HTTPProxies, which clients reach by this balancer.
     fn proxy_statuses(&mut self, balancer: &Node) {
-        let valid = Arc::new(DetailedCondition::default().proxy_status(balancer));
-        let status = |proxy: &Admitted<'_>| match self.proxies.get(&proxy.full_name()) {
-            Some(condition) => Arc::new(condition.proxy_status(balancer)),
-            None => valid.clone(),
-        };
-        self.statuses.set_proxies(self.source.proxies.iter().map(|proxy| (proxy.namespace(), proxy.name(), status(proxy))));
+        let mut all = self.memory.valid_statuses(&self.source.proxies, balancer);
+        for ((namespace, name), condition) in self.proxies.iter() {
+            let place = all.binary_search_by(|of| (&of.namespace, &of.name).cmp(&(namespace, name)));
+            if let Some(of) = place.ok().and_then(|at| all.get_mut(at)) {
+                of.status = Arc::new(condition.proxy_status(balancer));
+            }
+        }
+        self.statuses.set_proxies(all);
     }
 
     fn set_field(&mut self, kind: &str, (namespace, name): (&str, &str), field: &str, value: Node) {

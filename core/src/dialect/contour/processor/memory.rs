@@ -6,14 +6,17 @@
 //! What must not be here: how they are made.
 
 use super::delegation::Reached;
+use crate::compilation::StatusOf;
 use crate::dialect::contour::cluster::Admitted;
 use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::memory::{CachedObject, CachedObjects};
 use crate::dialect::contour::model::{Route, SecureVirtualHost, VirtualHost};
-use crate::dialect::contour::source::Source;
+use crate::dialect::contour::source::{Ours, Source};
+use crate::dialect::contour::status::{DetailedCondition, HTTP_PROXY};
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::held::Names;
 use crate::resource::ObjectId;
-use crate::text::{NodeId, Str};
+use crate::text::{Node, NodeId, Str};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hash, Hasher};
@@ -30,7 +33,16 @@ pub struct Memory {
     same_services: bool,
     listeners: Listeners,
     roots: HashMap<ObjectId, Root>,
+    statuses: Option<ValidStatuses>,
     round: u32,
+}
+
+/// The statuses of HTTPProxies with which nothing is wrong.
+struct ValidStatuses {
+    names: Arc<Names>,
+    others: HashSet<ObjectId>,
+    balancer: Node,
+    all: Vec<StatusOf>,
 }
 
 /// The name of an HTTPProxy or a Service that something depends on, as a hash.
@@ -130,6 +142,28 @@ impl Memory {
     pub(super) fn end(&mut self) {
         let round = self.round;
         self.roots.retain(|_, root| root.round == round);
+    }
+
+    /// The statuses of all HTTPProxies if nothing is wrong with them, in the order of their names.
+    pub(super) fn valid_statuses(&mut self, proxies: &Ours<'_>, balancer: &Node) -> Vec<StatusOf> {
+        let (names, others) = proxies.selection();
+        let is_as_it_was = |known: &&ValidStatuses| {
+            names.is_some_and(|names| Arc::ptr_eq(&known.names, names)) && known.others == *others && known.balancer == *balancer
+        };
+        if let Some(known) = self.statuses.as_ref().filter(is_as_it_was) {
+            return known.all.clone();
+        }
+        let status = Arc::new(DetailedCondition::default().proxy_status(balancer));
+        let of = |proxy: &Admitted<'_>| StatusOf {
+            kind: HTTP_PROXY,
+            namespace: proxy.namespace().clone(),
+            name: proxy.name().clone(),
+            status: status.clone(),
+        };
+        let all: Vec<StatusOf> = proxies.iter().map(of).collect();
+        self.statuses =
+            names.map(|names| ValidStatuses { names: names.clone(), others: others.clone(), balancer: balancer.clone(), all: all.clone() });
+        all
     }
 
     /// What a root adds to the graph, if all that it was made of is as it was.
