@@ -13,10 +13,11 @@ use super::opaque;
 use super::says_kind_twice;
 use super::stand_in::Form;
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret, standing_of_items, stray_sections};
-use super::value::{decode, has_packed, is_credential, symmetric_keys};
+use super::value::{decode, has_packed, is_credential, misplaced_keys, symmetric_keys};
 use super::words::{
     bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header,
-    is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_header, is_sensitive_key, is_value_of_header, may_be_token, names_client,
+    is_name_of_header, is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_header, is_sensitive_key, is_sensitive_query,
+    is_value_of_header, may_be_token, names_client,
     names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::order::{Gather as _, Order as _};
@@ -436,7 +437,7 @@ impl<'a> Cover<'a> {
             let key = self.key(id);
             let value = span.value.slice(self.text);
             let is_odd = || is_odd_field_of_header(key) && self.is_in_headers(span.parent, names_headers);
-            let is_session = || key == "name" && is_cookie_header(value) && self.is_in_headers(span.parent, sets_headers);
+            let is_session = || is_name_of_header(key) && is_cookie_header(value) && self.is_in_headers(span.parent, sets_headers);
             if names_sensitive_header(key, Some(value)) || names_client(key) || key == "password" || is_session() || is_odd() {
                 named.insert(span.parent);
             }
@@ -506,6 +507,8 @@ impl<'a> Cover<'a> {
             || key.is_empty() && (self.is_below_header_value(above, named) || self.follows_header(id, span))
             || parent == "sops"
             || self.key(grand) == "sops"
+            || is_sensitive_query(name, value)
+            || !misplaced_keys(name, value).is_empty()
             || by_line;
         let is_value =
             || (of_header || below_header) && !is_field_of_header(key) || is_line || self.follows_bare_key(id, span) || self.follows_flag(id, span);

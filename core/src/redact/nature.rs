@@ -5,10 +5,11 @@
 use super::embedded::{hidden_in_key, hidden_within, holds_text, is_all_within, may_hold_text, packs_credentials};
 use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret, standing_of_items, stray_sections};
-use super::value::{is_credential, is_packed, symmetric_keys};
+use super::value::{is_credential, is_packed, misplaced_keys, symmetric_keys};
 use super::words::{
     bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header,
-    is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_flag, is_sensitive_header, is_sensitive_key, is_usual, is_value_of_header,
+    is_name_of_header, is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_flag, is_sensitive_header, is_sensitive_key,
+    is_sensitive_query, is_usual, is_value_of_header,
     may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
@@ -261,7 +262,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
         }
         Value::Object(object) => {
             let names = |entry: &Entry| {
-                let is_session = || at.sets_headers && entry.key == "name" && entry.value.as_str().is_some_and(is_cookie_header);
+                let is_session = || at.sets_headers && is_name_of_header(&entry.key) && entry.value.as_str().is_some_and(is_cookie_header);
                 names_sensitive_header(&entry.key, entry.value.as_str()) || at.is_header && (is_odd_field_of_header(&entry.key) || is_session())
             };
             let of_header = object.iter().any(names);
@@ -316,7 +317,10 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     || of_client && name == "secret"
                     || (of_header || at.in_sensitive) && is_value_of_header(bare_key(name))
                     || of_header && (at.near_headers || at.is_header) && is_match_of_header(bare_key(name))
-                    || of_pair && name == "data";
+                    || of_pair && name == "data"
+                    || value.as_str().is_some_and(|value| is_sensitive_query(name, value));
+                let misplaced = value.as_str().map(|value| misplaced_keys(bare_key(name), value)).unwrap_or_default();
+                kept.credentials.extend(misplaced.into_iter().map(Str::from).filter(|value| !says_where(value)));
                 if by_key && let Value::Array(items) = &value.value {
                     texts_of(items, &mut kept.credentials);
                 }

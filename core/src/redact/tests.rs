@@ -162,3 +162,48 @@ fn of_a_registration_with_consul_only_the_token_is_hidden() {
     let other = "service: {token: SECRETMARKER, a: hunter2hunter2}\n";
     assert!(!masked(other).contains("hunter2"), "it may be a Secret that lost its kind");
 }
+
+/// Asserts that a text is masked where its marker stands, and that its tree keeps each marker back.
+fn hides_markers(text: &str, markers: usize) {
+    let shown = masked(text);
+    assert!(!shown.contains("MARK"), "{shown}");
+    let mut root = crate::text::parse(text, &crate::text::Limits::default()).root.expect("a tree");
+    let kept = super::keep_back(&mut root, false, false);
+    let hidden = |number: &usize| kept.credentials.iter().any(|credential| credential.contains(&alloc::format!("MARK{number}")));
+    assert_eq!((0..markers).filter(hidden).count(), markers, "{:?}", kept.credentials);
+}
+
+#[test]
+fn headers_that_a_rewrite_of_application_gateways_sets_are_hidden() {
+    let text = "kind: AzureApplicationGatewayRewrite
+spec:
+  rewriteRules:
+  - conditions:
+    - {variable: http_req_Authorization, pattern: Bearer MARK0}
+    actions:
+      requestHeaderConfigurations:
+      - {actionType: set, headerName: Authorization, headerValue: Bearer MARK1}
+      - {actionType: set, headerName: x-functions-key, headerValue: MARK2MARK2}
+      responseHeaderConfigurations:
+      - {actionType: set, headerName: Set-Cookie, headerValue: sid=MARK3MARK3}
+      urlConfiguration: {modifiedQueryString: code=MARK4MARK4&sig=x}
+";
+    hides_markers(text, 5);
+    let plain = text.replace("Authorization", "x-team").replace("x-functions-key", "x-shop").replace("Set-Cookie", "x-y").replace("code=", "a=");
+    let plain = plain.replace("&sig=x", "&b=c").replace("Bearer ", "");
+    assert_eq!(masked(&plain), plain);
+}
+
+#[test]
+fn a_key_that_stands_for_a_set_of_keys_is_hidden() {
+    hides_markers("kind: JWTProvider\nspec: {jsonWebKeySet: {local: {jwks: MARK0-shared}}}\n", 1);
+    hides_markers("Kind: jwt-provider\nJSONWebKeySet:\n  Local:\n    JWKS: MARK0-shared\n", 1);
+    let public = "Kind: jwt-provider\nJSONWebKeySet: {Local: {JWKS: '{\"keys\": []}'}}\n";
+    assert_eq!(masked(public), public);
+}
+
+#[test]
+fn parameters_and_patches_that_carry_credentials_are_hidden() {
+    hides_markers("Kind: service-router\nRoutes: [{Match: {HTTP: {QueryParam: [{Name: sig, Exact: MARK0MARK0}]}}}]\n", 1);
+    hides_markers("Kind: service-defaults\nEnvoyExtensions: [{Arguments: {Patches: [{Op: add, Path: /a/access_token, Value: MARK0MARK0}]}}]\n", 1);
+}

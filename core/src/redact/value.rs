@@ -44,6 +44,18 @@ pub(super) fn symmetric_keys(value: &str) -> Vec<String> {
     text.split("\"k\"").skip(1).filter_map(quoted).collect()
 }
 
+/// What a set of keys for tokens (JWKS) says where it is none: the text, and what it is in base64. A key alone may stand there.
+pub(super) fn misplaced_keys(key: &str, value: &str) -> Vec<String> {
+    if !key.eq_ignore_ascii_case("jwks") || value.contains("\"keys\"") {
+        return Vec::new();
+    }
+    let packed = decode(value).and_then(|bytes| String::from_utf8(bytes).ok());
+    match packed {
+        Some(text) if text.contains("\"keys\"") => Vec::new(),
+        packed => core::iter::once(value.into()).chain(packed).collect(),
+    }
+}
+
 /// Standard base64, blanks around it left out.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     base64::decode(text.trim())

@@ -212,11 +212,11 @@ pub(super) fn is_sensitive_flag(part: &str) -> bool {
 /// Whether the values of a header are credentials by its name.
 pub(super) fn is_sensitive_header(name: &str) -> bool {
     let seen = Seen::of(name);
-    if !HEADERS.iter().any(|word| seen.may_have_small(word.as_bytes())) {
+    if !name.eq_ignore_ascii_case("sig") && !HEADERS.iter().any(|word| seen.may_have_small(word.as_bytes())) {
         return false;
     }
     let name = squeezed(name);
-    HEADERS.iter().any(|word| name.contains(word))
+    name == "sig" || HEADERS.iter().any(|word| name.contains(word))
 }
 
 /// Whether a key says whose a `secret` beside it is: then that is no name of a Secret.
@@ -295,13 +295,29 @@ pub(super) fn names_sensitive_header(key: &str, value: Option<&str>) -> bool {
     let name = bare_key(name);
     // A slip may have put another letter there.
     let says_name = || name.len() >= 3 && !is_usual(name) && is_near(name, "name", 1);
-    let is_name = matches!(name, "name" | "key") || name.eq_ignore_ascii_case("name") || name.eq_ignore_ascii_case("key") || says_name();
-    is_name && rest.or(value).is_some_and(is_sensitive_header)
+    let is_name = matches!(name, "name" | "key" | "headerName")
+        || ["name", "key", "variable"].iter().any(|known| name.eq_ignore_ascii_case(known))
+        || says_name();
+    // A patch of JSON names what it sets by a path.
+    let is_path = || name.eq_ignore_ascii_case("path") && rest.or(value).and_then(|path| path.rsplit('/').next()).is_some_and(is_sensitive_key);
+    is_name && rest.or(value).is_some_and(is_sensitive_header) || is_path()
+}
+
+/// Whether a key that is beside the value of a header has the header's name.
+pub(super) fn is_name_of_header(key: &str) -> bool {
+    matches!(key, "name" | "headerName")
+}
+
+/// Whether a query that is sent has a parameter in it which carries a credential.
+pub(super) fn is_sensitive_query(key: &str, value: &str) -> bool {
+    let carries = |name: &str| is_sensitive_header(name) || is_sensitive_key(name) || matches!(name, "code" | "key");
+    key.eq_ignore_ascii_case("modifiedQueryString")
+        && value.split('&').filter_map(|parameter| parameter.split_once('=')).any(|(name, value)| carries(name.trim()) && !value.is_empty())
 }
 
 /// Whether a key is that of a header's value, or probably meant to be it.
 pub(super) fn is_value_of_header(key: &str) -> bool {
-    key.len() >= 3 && !is_usual(key) && is_near(key, "value", 2)
+    matches!(key, "headerValue" | "pattern") || key.len() >= 3 && !is_usual(key) && is_near(key, "value", 2)
 }
 
 /// Whether a key is that of what a header or a parameter of a query is compared with.
@@ -334,6 +350,9 @@ const OF_HEADERS: &[&str] = &[
     "notexact",
     "ignorecase",
     "treatmissingasempty",
+    "actiontype",
+    "headername",
+    "headervalue",
 ];
 
 /// Whether an item in a list of headers has a field that it cannot have: a slip may have made one of the header's name.
