@@ -154,6 +154,14 @@ impl Differences {
         if self.limits().is_empty() { sentence } else { "Nothing that was compared differs." }
     }
 
+    /// What to say where gateways get what they had: that they do, if all was compared.
+    pub fn same(&self) -> String {
+        match self.limits().is_empty() {
+            true => format!("{} gets the same.", self.gateways.first().map_or("Envoy", |of| of.make.name())),
+            false => "Of what the gateway gets, nothing that was compared differs.".into(),
+        }
+    }
+
     /// Whether no Envoy gets anything else than before.
     pub fn is_same_for_envoy(&self) -> bool {
         self.gateways.iter().all(GatewayDifference::is_empty)

@@ -45,7 +45,7 @@ pub fn compared(differences: &Differences, running: Option<&Running>, same: &'st
     } else if differences.is_empty() {
         let _ = writeln!(out, "{}", differences.nothing("Nothing differs."));
     } else if differences.is_same_for_envoy() {
-        let _ = writeln!(out, "{} gets the same.", differences.gateways.first().map_or("Envoy", |of| of.make.name()));
+        let _ = writeln!(out, "{}", differences.same());
     } else if let Some(only) = differences.only() {
         only.requests.iter().for_each(|requests| out.push_str(&of_requests(requests, style)));
     } else {

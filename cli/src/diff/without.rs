@@ -57,7 +57,7 @@ impl Without {
         let field = style.bold(plain(&format!("`{}`", self.field)));
         match &self.found {
             Found::Differs(of) if of.is_same_for_envoy() => {
-                let _ = writeln!(out, "Without {field}: {}", of.nothing("Envoy gets the same."));
+                let _ = writeln!(out, "Without {field}: {}", of.same());
                 of.limits().into_iter().for_each(|limit| _ = writeln!(out, "{limit}"));
             }
             Found::Differs(of) => {

@@ -7,10 +7,9 @@ use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret, standing_of_items, stray_sections};
 use super::value::{is_credential, is_packed, misplaced_keys, symmetric_keys};
 use super::words::{
-    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header,
-    is_name_of_header, is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_flag, is_sensitive_header, is_sensitive_key,
-    is_sensitive_query, is_usual, is_value_of_header,
-    may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
+    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header, is_name_of_header,
+    is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_flag, is_sensitive_header, is_sensitive_key, is_sensitive_query, is_usual,
+    is_value_of_header, may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::collections::BTreeSet;

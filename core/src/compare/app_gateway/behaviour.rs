@@ -147,7 +147,7 @@ impl<'a> Facts<'a> {
         let place = self.place(journey)?;
         let mut steps = place.split('/').skip(2);
         let (list, at) = (steps.next()?, steps.next()?.parse::<usize>().ok()?);
-        let rule = steps.nth(1).and_then(|at| at.parse::<usize>().ok());
+        let rule = steps.nth(2).and_then(|at| at.parse::<usize>().ok());
         let (_, node) = self.parts.iter().find(|((of, _), (number, _))| *of == list && *number == at)?.1;
         let (of, field) = match (rule, list) {
             (Some(rule), _) => (node.at(&["properties", "pathRules"])?.as_array()?.get(rule)?, "backendHttpSettings"),

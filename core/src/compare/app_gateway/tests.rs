@@ -81,6 +81,14 @@ fn a_setting_of_the_backend_changes_requests_too() {
 }
 
 #[test]
+fn settings_of_a_path_are_those_of_its_own_backend() {
+    let both = PATHS.replace("health-probe-path: \"/healthz\"", "request-timeout: \"7\"");
+    let requests = changed(PATHS, &both);
+    let paths: Vec<String> = told(&requests);
+    assert!(paths.iter().any(|told| told.contains("/api") && told.contains("settings.requestTimeout")), "{paths:#?}");
+}
+
+#[test]
 fn parts_have_an_owner() {
     let text = r#"{"id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/applicationGateways/a", "properties": {"frontendPorts": [
         {"name": "fp-80", "id": "/p/fp-80", "properties": {"port": 80}}, {"name": "old", "id": "/p/old", "properties": {"port": 81}}]}}"#;

@@ -234,7 +234,7 @@ pub fn tls_without_certificate(side: SideRef<'_>) -> Vec<Diagnostic> {
         if !has_hosts && Assumptions::of(&side.side.options).of_others() != Missing::Error {
             finding.severity = Severity::Notice;
         }
-        found.push(finding.help("name the Secret with the certificate in `tlsSecret` of the Host; for cleartext alone, write `protocol: HTTP`"));
+        found.push(finding.help("name a Secret that is there in `tlsSecret` of the Host; for cleartext alone, write `protocol: HTTP`"));
     }
     found
 }

@@ -109,7 +109,10 @@ fn cases(mesh: &mut Mesh<'_>, node: &Node, shape: &'static Struct, object: Objec
             let help = "Consul takes keys in any case; other programs that read the file may not".to_string();
             mesh.report_key(&codes::KEY_IN_ANOTHER_CASE, message, (object, entry.value.id), Some(help));
         }
-        within(mesh, &entry.value, &field.holds, object);
+        // Consul sends the number of this one as seconds (`agent/xds/jwt_authn.go`).
+        if field.name != "CacheDuration" {
+            within(mesh, &entry.value, &field.holds, object);
+        }
     }
 }
 

@@ -77,9 +77,9 @@ fn secret(checked: &Checked<'_, '_>, at: Option<Origin>) -> alloc::string::Strin
     let namespace = object.and_then(|object| object.key.namespace.clone()).unwrap_or_default();
     let name = name.unwrap_or_default();
     match checked.source.cluster.get(Kind::Secret, &namespace, name) {
-        None => format!("there is no Secret `{name}` in `{namespace}`, so the hosts are served without TLS"),
+        None => format!("there is no Secret `{name}` in `{namespace}`, so the hosts get no certificate from it"),
         Some(held) => match certificate::converts(held.object) {
-            Err(why) => format!("the Secret `{name}` {}, so the hosts are served without TLS", why.words()),
+            Err(why) => format!("the Secret `{name}` {}, so the hosts get no certificate from it", why.words()),
             Ok(()) => format!("the Secret `{name}` cannot be used"),
         },
     }
