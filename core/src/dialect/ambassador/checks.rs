@@ -216,6 +216,10 @@ fn is_for_tls(listener: &Object) -> bool {
 
 /// Listeners for TLS whose Hosts have no certificate: what connects there is served in cleartext.
 pub fn tls_without_certificate(side: SideRef<'_>) -> Vec<Diagnostic> {
+    // Where a Host's Secret is missing, that is what is to be mended.
+    if side.diagnostics().any(|finding| *finding.code == codes::SECRET_NOT_FOUND) {
+        return Vec::new();
+    }
     let listeners: HashMap<ObjectId, &Object> =
         side.objects().iter().filter(|object| *object.key.kind == *"Listener" && is_for_tls(object)).map(|object| (object.id, object)).collect();
     // A fragment may leave its Hosts to the cluster.
@@ -234,7 +238,7 @@ pub fn tls_without_certificate(side: SideRef<'_>) -> Vec<Diagnostic> {
         if !has_hosts && Assumptions::of(&side.side.options).of_others() != Missing::Error {
             finding.severity = Severity::Notice;
         }
-        found.push(finding.help("name a Secret that is there in `tlsSecret` of the Host; for cleartext alone, write `protocol: HTTP`"));
+        found.push(finding.help("name the Secret with the certificate in `tlsSecret` of the Host; for cleartext alone, write `protocol: HTTP`"));
     }
     found
 }
