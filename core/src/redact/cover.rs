@@ -493,7 +493,7 @@ impl<'a> Cover<'a> {
             || holds_tokens(parent)
             || holds_access(parent) && self.strings.contains_key(&id) && may_be_token(value)
             || is_line
-            || names_headers(parent) && is_sensitive_header(name)
+            || (names_headers(parent) || sets_headers(self.key(grand))) && is_sensitive_header(name)
             || of_header && name == "secret"
             || sets_headers(parent) && is_cookie(name, value)
             || below_header

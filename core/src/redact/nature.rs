@@ -311,7 +311,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     || at.in_access && value.as_str().is_some_and(may_be_token)
                     || is_line
                     || is_rest
-                    || at.in_headers && is_sensitive_header(name)
+                    || (at.in_headers || at.near_headers && at.sets_headers) && is_sensitive_header(name)
                     || at.near_headers && at.sets_headers && credential_of(value).is_some_and(|value| is_cookie(name, &value))
                     || of_client && name == "secret"
                     || (of_header || at.in_sensitive) && is_value_of_header(bare_key(name))

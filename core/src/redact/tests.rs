@@ -204,6 +204,7 @@ fn a_key_that_stands_for_a_set_of_keys_is_hidden() {
 
 #[test]
 fn parameters_and_patches_that_carry_credentials_are_hidden() {
+    hides_markers("Kind: service-router\nRoutes: [{Destination: {RequestHeaders: {Set: {X-Signature: MARK0MARK0}, Remove: [x-a]}}}]\n", 1);
     hides_markers("Kind: service-router\nRoutes: [{Match: {HTTP: {QueryParam: [{Name: sig, Exact: MARK0MARK0}]}}}]\n", 1);
     hides_markers("Kind: service-defaults\nEnvoyExtensions: [{Arguments: {Patches: [{Op: add, Path: /a/access_token, Value: MARK0MARK0}]}}]\n", 1);
 }
