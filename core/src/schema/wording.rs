@@ -193,7 +193,8 @@ impl Check<'_> {
         let longer = node.as_str().and_then(|text| only_longer(text, among));
         Violation {
             help: near.or(longer).map(|near| format!("did you mean `{near}`?")),
-            replacement: near.map(Into::into),
+            // Of a list, what is left out may be what was meant.
+            replacement: near.filter(|_| !node.as_str().is_some_and(|text| text.contains(','))).map(Into::into),
             blocking: true,
             ..violation(node, path, Fault::NotAllowed, message, reference)
         }

@@ -123,6 +123,22 @@ fn what_is_for_an_auth_service_needs_one() {
 }
 
 #[test]
+fn one_value_of_a_list_is_no_certain_fix() {
+    let fixes = |retry_on: &str| {
+        let mapping = format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: shop}}\n\
+             spec: {{prefix: /shop/, service: shop, hostname: '*', retry_policy: {{retry_on: '{retry_on}'}}}}{GATEWAY}"
+        );
+        let compilation = compile(&Inputs::one("gateway.yaml", mapping), &Options::of(&DIALECT), dialect::ALL);
+        let about = compilation.all_diagnostics().filter(|finding| finding.message.contains("retry_on"));
+        about.map(|finding| finding.fix.is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(fixes("5xx,connect-failure"), [false]);
+    assert_eq!(fixes("connect-failur"), [true]);
+    assert!(fixes("5xx").is_empty());
+}
+
+#[test]
 fn labels_of_a_domain_that_nobody_asks_about_are_reported() {
     let of = |domain: &str, labels: &str| {
         messages(&format!(
