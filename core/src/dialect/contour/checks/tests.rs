@@ -266,6 +266,9 @@ fn what_a_route_turns_off_must_be_on() {
     assert_eq!(host("", "authPolicy: {disabled: true}"), [open]);
     let tokens = "field-without-effect: `jwtVerificationPolicy.disabled` changes nothing: the virtual host verifies no tokens";
     assert_eq!(host("", "jwtVerificationPolicy: {disabled: true}"), [tokens]);
+    let required = "field-without-effect: `jwtVerificationPolicy.require` verifies nothing: the virtual host has no `jwtProviders`, so requests pass \
+                    without a token";
+    assert_eq!(host("", "jwtVerificationPolicy: {require: foo}"), [required]);
     // Of a proxy that another includes, the host is elsewhere.
     assert_eq!(
         of_proxy("{routes: [{services: [{name: web, port: 80}], permitInsecure: true}]}")

@@ -163,6 +163,12 @@ impl Proxy<'_> {
                 let message = "`jwtVerificationPolicy.disabled` changes nothing: the virtual host verifies no tokens";
                 self.idle(message, node, "take it away, or give the virtual host `jwtProviders`");
             }
+            let required = route.at(&["jwtVerificationPolicy", "require"]).filter(|node| node.as_str().is_some_and(|name| !name.is_empty()));
+            if let Some(node) = required.filter(|_| host.get("jwtProviders").is_none() && host.get("tls").is_none()) {
+                let message =
+                    "`jwtVerificationPolicy.require` verifies nothing: the virtual host has no `jwtProviders`, so requests pass without a token";
+                self.idle(message, node, "give the virtual host `jwtProviders` and `tls`, which they need");
+            }
         }
     }
 
