@@ -36,6 +36,16 @@ pub struct Listener {
     pub origins: Origins,
 }
 
+impl Listener {
+    /// The managers of its connections that read HTTP.
+    pub fn http_managers(&self) -> impl Iterator<Item = &HttpConnectionManager> {
+        self.chains.iter().flat_map(|chain| &chain.filters).filter_map(|filter| match filter {
+            NetworkFilter::Http(manager) => Some(&**manager),
+            NetworkFilter::Tcp(_) => None,
+        })
+    }
+}
+
 /// An option of a socket that listens.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SocketOption {

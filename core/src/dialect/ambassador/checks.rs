@@ -14,7 +14,6 @@ use crate::compilation::{Assumptions, Missing, SideRef, State};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::at_name;
 use crate::dialect::kubernetes::known::is_read;
-use crate::ir::{FilterChain, NetworkFilter};
 use crate::order::Order as _;
 use crate::resource::{Object, ObjectId, Origin, nearest};
 use crate::text::{Node, Str, to_json};
@@ -227,8 +226,7 @@ pub fn tls_without_certificate(side: SideRef<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for listener in side.irs().flat_map(|ir| &ir.listeners) {
         let Some(object) = listener.origins.iter().find_map(|origin| listeners.get(&origin.object())) else { continue };
-        let is_http = |chain: &FilterChain| chain.filters.iter().any(|filter| matches!(filter, NetworkFilter::Http(_)));
-        if listener.chains.iter().any(|chain| chain.tls.is_some()) || !listener.chains.iter().any(is_http) {
+        if listener.chains.iter().any(|chain| chain.tls.is_some()) || listener.http_managers().next().is_none() {
             continue;
         }
         let at = ["protocolStack", "protocol"].into_iter().find_map(|name| field(object, name));

@@ -10,7 +10,7 @@ use crate::dialect::ambassador::spec::decode::Unset;
 use crate::dialect::ambassador::spec::{AmbassadorModule, Buffer, GrpcStats, Gzip, KeepAlive, Probe};
 use crate::dialect::kubernetes::at_name;
 use crate::dialect::kubernetes::known::{Field, is_read, unknown_values};
-use crate::ir::{HttpFilterKind, NetworkFilter};
+use crate::ir::HttpFilterKind;
 use crate::resource::{Object, nearest};
 use crate::text::{Node, Str};
 use alloc::format;
@@ -82,9 +82,10 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
 
 /// The domains that Envoy asks a RateLimitService about.
 fn limited_domains(side: SideRef<'_>) -> Vec<&Str> {
-    let filters = side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
-    let managers = filters.filter_map(|filter| if let NetworkFilter::Http(manager) = filter { Some(manager) } else { None });
-    let mut domains: Vec<&Str> = managers
+    let mut domains: Vec<&Str> = side
+        .irs()
+        .flat_map(|ir| &ir.listeners)
+        .flat_map(|listener| listener.http_managers())
         .flat_map(|manager| &manager.filters)
         .filter_map(|filter| if let HttpFilterKind::RateLimit(limit) = &filter.kind { Some(&limit.domain.value) } else { None })
         .collect();

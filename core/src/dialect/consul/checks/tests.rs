@@ -213,3 +213,13 @@ fn a_rewrite_that_doubles_a_slash_is_reported_of_routers_too() {
     assert_eq!(of("/admin"), ["a request for `/admin/a` reaches the upstream as `//a`"]);
     assert_eq!(of("/admin/"), [""; 0]);
 }
+
+#[test]
+fn a_number_that_consul_sends_as_seconds_is_not_said_to_count_nanoseconds() {
+    let provider = |remote: &str| {
+        let entry = format!("Kind: jwt-provider\nName: p\nIssuer: i\nJSONWebKeySet: {{Remote: {{URI: 'https://a.example.com/keys', {remote}}}}}");
+        found("duration-in-nanoseconds", &[&entry]).len()
+    };
+    assert_eq!(provider("CacheDuration: 30"), 0);
+    assert_eq!(provider("RetryPolicy: {RetryPolicyBackOff: {BaseInterval: 30}}"), 1);
+}

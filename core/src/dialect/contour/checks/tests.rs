@@ -303,7 +303,7 @@ fn limits_that_no_service_counts_are_reported() {
         let about = |finding: &&Diagnostic| finding.message.contains("rateLimitPolicy");
         compilation.all_diagnostics().filter(about).map(|finding| (finding.severity, finding.message.clone())).collect()
     };
-    let message = "`rateLimitPolicy.global` limits nothing: Contour's configuration names no rate limit service";
+    let message = "`rateLimitPolicy.global` limits nothing: Contour gives Envoy no rate limit service";
     let found = |severity: Severity| [(severity, message.to_string()), (severity, message.to_string())];
     assert_eq!(of(&text, for_people(Options::of(&DIALECT))), found(Severity::Notice), "the configuration may be elsewhere");
     assert_eq!(of(&text, Options::of(&DIALECT)), found(Severity::Warning), "this is the whole cluster");
@@ -330,4 +330,11 @@ fn a_prefix_is_replaced_where_it_is_the_whole_prefix_of_the_route() {
     assert_eq!(included("{prefix: /api/v1, replacement: /}"), NOTHING);
     assert_eq!(included("{replacement: /}"), NOTHING, "it replaces any prefix");
     assert_eq!(included("{prefix: /api/v1, replacement: /}, {replacement: /other}"), NOTHING);
+}
+
+#[test]
+fn a_route_that_replaces_nothing_for_another_reason_is_not_said_to_have_another_prefix() {
+    let route = "{conditions: [{prefix: /a}], services: [{name: web, port: 80}], requestRedirectPolicy: {hostname: b.example.com}, \
+                 pathRewritePolicy: {replacePrefix: [{prefix: /a, replacement: /b}]}}";
+    assert!(of_route(route).iter().all(|told| !told.contains("is not replaced")), "{:?}", of_route(route));
 }

@@ -5,11 +5,11 @@
 use crate::compilation::{Assumptions, Missing, SideRef};
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::known::{all_at, is_read};
-use crate::ir::{Cluster, HttpFilterKind, NetworkFilter, PathMatch, RouteAction};
+use crate::ir::{Cluster, HttpFilterKind, PathMatch, RouteAction};
 use crate::resource::{Object, ObjectId, Origin};
 use crate::text::{Node, NodeId, Str};
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec::Vec;
 use hashbrown::{HashMap, HashSet};
 
@@ -22,8 +22,7 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
         return found;
     }
     let clusters = clusters_of_services(side);
-    let filters = || side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
-    let http = || filters().filter_map(|filter| if let NetworkFilter::Http(manager) = filter { Some(manager) } else { None });
+    let http = || side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| listener.http_managers());
     let has = |is: fn(&HttpFilterKind) -> bool| http().flat_map(|manager| &manager.filters).any(|filter| is(&filter.kind));
     let used = Used {
         authorization: has(|of| matches!(of, HttpFilterKind::ExtAuthz(_))),
@@ -84,12 +83,8 @@ impl<'a> Rewritten<'a> {
             return rewritten;
         }
         let place = |origin: &Origin| (origin.object(), origin.node());
-        let tables = side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
-        let hosts = tables.flat_map(|filter| match filter {
-            NetworkFilter::Http(manager) => manager.routes.virtual_hosts.as_slice(),
-            NetworkFilter::Tcp(_) => &[],
-        });
-        for route in hosts.flat_map(|host| host.routes.iter()) {
+        let managers = side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| listener.http_managers());
+        for route in managers.flat_map(|manager| &manager.routes.virtual_hosts).flat_map(|host| host.routes.iter()) {
             if let PathMatch::Prefix(prefix) | PathMatch::PathSeparatedPrefix(prefix) = &route.matcher.path.value {
                 rewritten.prefixes.extend(route.origins.iter().map(|origin| (place(origin), prefix)));
             }
@@ -172,7 +167,7 @@ impl Proxy<'_> {
         }
     }
 
-    /// Limits that a rate limit service counts, where Contour's configuration names none.
+    /// Limits that a rate limit service counts, where there is none: Contour's configuration names none, or one that is not there.
     fn without_rate_limit_service(&mut self, used: &Used) {
         if used.limits {
             return;
@@ -180,7 +175,7 @@ impl Proxy<'_> {
         let root = &self.object.root;
         let limits = [&["spec", "virtualhost", "rateLimitPolicy", "global"][..], &["spec", "routes", "*", "rateLimitPolicy", "global"]];
         for node in limits.into_iter().flat_map(|path| all_at(root, path)).filter(|node| node.get("descriptors").is_some()) {
-            let message = "`rateLimitPolicy.global` limits nothing: Contour's configuration names no rate limit service";
+            let message = "`rateLimitPolicy.global` limits nothing: Contour gives Envoy no rate limit service";
             self.idle(message, node, "set `rateLimitService` in Contour's configuration, and add it to the input, or use `local`");
             // A fragment may leave Contour's configuration to the cluster.
             if let Some(finding) = self.found.last_mut().filter(|_| !self.is_whole) {
@@ -193,12 +188,11 @@ impl Proxy<'_> {
     fn replacements(&mut self, route: &Node, rewritten: &Rewritten<'_>) {
         let at = |node: &Node| (self.object.id, node.id);
         let Some(routed) = rewritten.prefixes.get(&at(route)) else { return };
-        let text = |node: Option<&Node>| node.and_then(Node::as_str).unwrap_or_default().to_string();
         for item in all_at(route, &["pathRewritePolicy", "replacePrefix", "*"]) {
-            let is_used = item.get("replacement").is_some_and(|replacement| rewritten.replacements.contains(&at(replacement)));
-            let Some(prefix) = item.get("prefix").filter(|prefix| !text(Some(prefix)).is_empty()) else { continue };
-            if !is_used && !text(item.get("replacement")).is_empty() {
-                let message = format!("the prefix `{}` is not replaced: the whole prefix of the route is `{routed}`", text(Some(prefix)));
+            let text = |name: &str| Some((item.get(name)?, item.get(name)?.as_str()?)).filter(|(_, text)| !text.is_empty());
+            let (Some((prefix, written)), Some((replacement, _))) = (text("prefix"), text("replacement")) else { continue };
+            if *written != **routed && !rewritten.replacements.contains(&at(replacement)) {
+                let message = format!("the prefix `{written}` is not replaced: the whole prefix of the route is `{routed}`");
                 let help = format!("write `prefix: {routed}`, or leave `prefix` out, which replaces any");
                 self.idle(message, prefix, &help);
             }

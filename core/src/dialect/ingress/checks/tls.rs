@@ -15,7 +15,7 @@ fn findings(checked: &Checked<'_, '_>, ingress: &Ingress) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for tls in &ingress.tls {
         if tls.secret.is_empty() {
-            let message = "the item names no Secret, so its hosts are served without TLS";
+            let message = "the item names no Secret, so its hosts get no certificate from it";
             found.push(checked.finding(&codes::TLS_WITHOUT_SECRET, message, tls.origin));
             continue;
         }
