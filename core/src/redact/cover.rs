@@ -15,9 +15,9 @@ use super::stand_in::Form;
 use super::standing::{Standing, is_secret_type, items_of, may_be_secret, standing_of_items, stray_sections};
 use super::value::{decode, has_packed, is_credential, misplaced_keys, symmetric_keys};
 use super::words::{
-    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header, is_name_of_header,
-    is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_header, is_sensitive_key, is_sensitive_query, is_value_of_header, may_be_token,
-    names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
+    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header, is_matcher,
+    is_name_of_header, is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_header, is_sensitive_key, is_sensitive_query,
+    is_value_of_header, may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
 };
 use crate::order::{Gather as _, Order as _};
 use crate::text::{Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in};
@@ -506,6 +506,7 @@ impl<'a> Cover<'a> {
             || key.is_empty() && (self.is_below_header_value(above, named) || self.follows_header(id, span))
             || parent == "sops"
             || self.key(grand) == "sops"
+            || is_matcher(parent) && named.contains(&grand) && is_match_of_header(name)
             || is_sensitive_query(name, value)
             || !misplaced_keys(name, value).is_empty()
             || by_line;

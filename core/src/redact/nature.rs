@@ -7,9 +7,10 @@ use super::mark::REDACTED;
 use super::standing::{Standing, may_be_secret, standing_of_items, stray_sections};
 use super::value::{is_credential, is_packed, misplaced_keys, symmetric_keys};
 use super::words::{
-    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header, is_name_of_header,
-    is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_flag, is_sensitive_header, is_sensitive_key, is_sensitive_query, is_usual,
-    is_value_of_header, may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
+    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header, is_matcher,
+    is_name_of_header, is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_flag, is_sensitive_header, is_sensitive_key,
+    is_sensitive_query, is_usual, is_value_of_header, may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive, says_where,
+    sets_headers, split_key,
 };
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::collections::BTreeSet;
@@ -198,6 +199,8 @@ struct Where {
     in_tokens: bool,
     /// However deep below a key that names a credential: what is called a value is one.
     in_sensitive: bool,
+    /// Below what the value of a header is compared with.
+    in_match: bool,
     /// Below a key that holds tokens and policies.
     in_access: bool,
     /// Below the first of two words that name a credential: `key` is the second.
@@ -216,6 +219,7 @@ impl Where {
             is_header: false,
             in_tokens: slipped || holds_tokens(key),
             in_sensitive: by_key || self.in_sensitive,
+            in_match: by_key && is_matcher(key) || self.in_match,
             in_access: holds_access(key),
             in_qualifier: is_qualifier(key),
         }
@@ -316,6 +320,8 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     || of_client && name == "secret"
                     || (of_header || at.in_sensitive) && is_value_of_header(bare_key(name))
                     || of_header && (at.near_headers || at.is_header) && is_match_of_header(bare_key(name))
+                    || of_header && is_matcher(name)
+                    || at.in_match && is_match_of_header(bare_key(name))
                     || of_pair && name == "data"
                     || value.as_str().is_some_and(|value| is_sensitive_query(name, value));
                 let misplaced = value.as_str().map(|value| misplaced_keys(bare_key(name), value)).unwrap_or_default();

@@ -206,5 +206,11 @@ fn a_key_that_stands_for_a_set_of_keys_is_hidden() {
 fn parameters_and_patches_that_carry_credentials_are_hidden() {
     hides_markers("Kind: service-router\nRoutes: [{Destination: {RequestHeaders: {Set: {X-Signature: MARK0MARK0}, Remove: [x-a]}}}]\n", 1);
     hides_markers("Kind: service-router\nRoutes: [{Match: {HTTP: {QueryParam: [{Name: sig, Exact: MARK0MARK0}]}}}]\n", 1);
+    for list in ["headers", "query_parameters"] {
+        hides_markers(&alloc::format!("match: {{{list}: [{{name: access_token, string_match: {{exact: MARK0MARK0}}}}]}}\n"), 1);
+        hides_markers(&alloc::format!("match: {{{list}: [{{name: x-token, string_match: {{prefix: MARK0MARK0}}}}]}}\n"), 1);
+        let plain = alloc::format!("match: {{{list}: [{{name: x-team, string_match: {{exact: plain-words}}}}]}}\n");
+        assert_eq!(masked(&plain), plain);
+    }
     hides_markers("Kind: service-defaults\nEnvoyExtensions: [{Arguments: {Patches: [{Op: add, Path: /a/access_token, Value: MARK0MARK0}]}}]\n", 1);
 }

@@ -326,6 +326,11 @@ pub(super) fn is_match_of_header(key: &str) -> bool {
     MATCHES.iter().any(|known| key.eq_ignore_ascii_case(known))
 }
 
+/// Whether a key is that under which Envoy's messages have what a header or a parameter of a query is compared with.
+pub(super) fn is_matcher(key: &str) -> bool {
+    key == "string_match"
+}
+
 /// Whether a key is one that a header's name or value has in a list of headers.
 pub(super) fn is_field_of_header(key: &str) -> bool {
     matches!(bare_key(split_key(key).0), "name" | "key" | "value")
@@ -350,6 +355,9 @@ const OF_HEADERS: &[&str] = &[
     "notexact",
     "ignorecase",
     "treatmissingasempty",
+    "string_match",
+    "invert_match",
+    "treat_missing_header_as_empty",
     "actiontype",
     "headername",
     "headervalue",
