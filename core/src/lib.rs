@@ -31,6 +31,7 @@ pub mod redact;
 pub mod resource;
 pub mod schema;
 pub mod simulate;
+pub mod substitution;
 pub mod text;
 
 pub use dialect::ambassador::Config;

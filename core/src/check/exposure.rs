@@ -6,13 +6,14 @@
 use super::whole::{Whole, clusters_of, is_written, tables, written};
 use crate::diagnostic::{Place, codes};
 use crate::ir::{
-    ClusterDiscovery, Cors, EndpointAddress, FilterChain, Forward, NetworkFilter, PerFilter, Redirect, Route, RouteAction, StringMatch,
-    TlsParameters, TlsVersion, VirtualHost,
+    ClusterDiscovery, Cors, EndpointAddress, FilterChain, Forward, HttpConnectionManager, HttpFilterKind, NetworkFilter, PerFilter, Redirect, Route,
+    RouteAction, StringMatch, TlsParameters, TlsVersion, VirtualHost,
 };
 use crate::resource::{Origin, Sourced};
+use crate::text::Str;
 use alloc::format;
 use alloc::vec::Vec;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     admin(whole);
@@ -91,9 +92,12 @@ fn cleartext(whole: &mut Whole<'_>) {
     if secure.is_empty() {
         return;
     }
+    let unprotected = unprotected(whole);
     let (mut open, mut parts) = (Vec::new(), Vec::new());
     for host in chains().filter(|chain| !is_secure(chain)).flat_map(hosts) {
-        let Some(domain) = host.domains.iter().find(|domain| secure.contains(&domain.value)) else { continue };
+        let Some(domain) = host.domains.iter().find(|domain| secure.contains(&domain.value) && !unprotected.contains(&domain.value)) else {
+            continue;
+        };
         if let Some(route) = host.routes.iter().find(|route| is_open(route)) {
             let at = written(&route.origins);
             if host.routes.iter().any(|route| redirects(route)) {
@@ -122,6 +126,67 @@ fn cleartext(whole: &mut Whole<'_>) {
             whole.report(finding);
         }
     }
+}
+
+/// What the filters of a chain ask of requests before they are forwarded.
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    authorization: bool,
+    token: bool,
+}
+
+impl Asked {
+    fn by(manager: &HttpConnectionManager) -> Self {
+        let any = |is: fn(&HttpFilterKind) -> bool| manager.filters.iter().any(|filter| is(&filter.kind));
+        Self { authorization: any(|kind| matches!(kind, HttpFilterKind::ExtAuthz(_))), token: any(|kind| matches!(kind, HttpFilterKind::Jwt(_))) }
+    }
+}
+
+/// Reports routes that forward in cleartext without what is asked for over TLS, and gives their domains.
+fn unprotected(whole: &mut Whole<'_>) -> HashSet<Str> {
+    let managers = |secure: bool| {
+        let chains = whole.ir.listeners.iter().flat_map(|listener| &listener.chains).filter(move |chain| is_secure(chain) == secure);
+        chains.flat_map(|chain| &chain.filters).filter_map(|filter| match filter {
+            NetworkFilter::Http(manager) => Some(manager),
+            NetworkFilter::Tcp(_) => None,
+        })
+    };
+    let mut over_tls: HashMap<&Str, Asked> = HashMap::new();
+    for manager in managers(true) {
+        let asked = Asked::by(manager);
+        for domain in manager.routes.virtual_hosts.iter().flat_map(|host| &host.domains) {
+            let all = over_tls.entry(&domain.value).or_default();
+            *all = Asked { authorization: all.authorization || asked.authorization, token: all.token || asked.token };
+        }
+    }
+    let (mut found, mut domains) = (Vec::new(), HashSet::new());
+    for manager in managers(false) {
+        let own = Asked::by(manager);
+        for host in &manager.routes.virtual_hosts {
+            let Some((domain, asked)) = host.domains.iter().find_map(|domain| Some((&domain.value, over_tls.get(&domain.value)?))) else { continue };
+            for route in host.routes.iter().filter(|route| is_open(route)) {
+                let has = |is: fn(&PerFilter) -> bool| route.per_filter.iter().any(|(_, of)| is(&of.value));
+                let authorization = asked.authorization && !own.authorization && !has(|of| matches!(of, PerFilter::ExtAuthzDisabled));
+                let token = asked.token && !own.token && has(|of| matches!(of, PerFilter::Jwt(_)));
+                let what = match (authorization, token) {
+                    (true, true) => "authorization and a valid token are",
+                    (true, false) => "authorization is",
+                    (false, true) => "a valid token is",
+                    (false, false) => continue,
+                };
+                found.push((written(&route.origins), what, domain.clone()));
+                domains.insert(domain.clone());
+            }
+        }
+    }
+    for (at, what, domain) in found {
+        let message = format!("{what} asked for only over TLS: this route forwards requests for http://{domain} without it");
+        if whole.object(at).is_some() {
+            let finding = whole.finding(&codes::UNPROTECTED_CLEARTEXT, at, message);
+            whole.report(finding.help("let the route redirect to https://"));
+        }
+    }
+    domains
 }
 
 /// Whether a route takes only requests that came over TLS, as what is in front of the gateway says.

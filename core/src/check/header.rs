@@ -1,15 +1,16 @@
-//! Headers that Envoy does not let anybody change, and names that no header can have.
+//! Headers that Envoy does not let anybody change, names that no header can have, and values that Envoy cannot read.
 //!
-//! Source of behaviour: Envoy `source/common/router/header_parser.cc` and `HeaderUtility`. What must not be here: values.
+//! Source of behaviour: Envoy `source/common/router/header_parser.cc` and `HeaderUtility`. What must not be here: what values stand for.
 
 use super::whole::{Whole, tables};
 use crate::diagnostic::codes;
-use crate::ir::{HeaderMutations, UpstreamClusters};
+use crate::ir::{HeaderMutations, Tree, UpstreamClusters};
 use crate::resource::Origin;
+use crate::substitution;
 use alloc::format;
 
 /// What becomes of a configuration that Envoy refuses.
-pub(super) const REFUSED: &str = "Envoy refuses the whole configuration because of it, and the controller keeps the last good one";
+pub(super) const REFUSED: &str = "Envoy refuses the whole update because of it, and goes on with the last one that it took";
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     for table in tables(whole.ir) {
@@ -26,6 +27,9 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             }
         }
     }
+    let ir = whole.ir;
+    let trees = &ir.delivery.verbatim;
+    trees.listeners.iter().chain(&trees.routes).for_each(|tree| verbatim(whole, tree, None));
     for (_, forward) in whole.forwards() {
         if let UpstreamClusters::Weighted(all) = &forward.clusters {
             for cluster in all {
@@ -37,19 +41,60 @@ pub(super) fn check(whole: &mut Whole<'_>) {
 }
 
 fn mutations(whole: &mut Whole<'_>, of: &HeaderMutations) {
-    let added = of.add.iter().map(|header| (&header.value.name, header.origin, "modified"));
-    let removed = of.remove.iter().map(|name| (&name.value, name.origin, "removed"));
-    for (name, origin, what) in added.chain(removed) {
-        if whole.object(origin).is_none() {
-            continue;
+    for header in &of.add {
+        change(whole, &header.value.name, header.origin, "modified");
+        value(whole, &header.value.value, header.origin);
+    }
+    for name in &of.remove {
+        change(whole, &name.value, name.origin, "removed");
+    }
+}
+
+/// Changes of headers in what is passed on in Envoy's own words.
+fn verbatim(whole: &mut Whole<'_>, tree: &Tree, around: Option<Origin>) {
+    let origin = tree.origin.or(around);
+    for (key, within) in tree.fields() {
+        match key.as_str() {
+            "request_headers_to_add" | "response_headers_to_add" => {
+                for option in within.items() {
+                    let (header, at) = (option.get("header"), option.origin.or(within.origin).or(origin));
+                    let at = header.origin.or(at);
+                    change(whole, header.get("key").text(), header.get("key").origin.or(at), "modified");
+                    value(whole, header.get("value").text(), header.get("value").origin.or(at));
+                }
+            }
+            "request_headers_to_remove" | "response_headers_to_remove" => {
+                for name in within.items() {
+                    change(whole, name.text(), name.origin.or(within.origin).or(origin), "removed");
+                }
+            }
+            _ => verbatim(whole, within, origin),
         }
-        if name.starts_with(':') || name.eq_ignore_ascii_case("host") {
-            let message = format!("Envoy refuses this: `{name}` must not be {what}; neither may `host` nor a name that begins with a colon");
-            let finding = whole.finding(&codes::PROTECTED_HEADER, origin, message);
-            whole.report(finding.help(format!("{REFUSED}; rewrite host and path with the fields that exist for it")));
-        } else if !is_token(name) {
-            no_name(whole, name, origin);
-        }
+    }
+    tree.items().iter().for_each(|item| verbatim(whole, item, origin));
+}
+
+fn change(whole: &mut Whole<'_>, name: &str, origin: Option<Origin>, what: &str) {
+    if whole.object(origin).is_none() {
+        return;
+    }
+    if name.starts_with(':') || name.eq_ignore_ascii_case("host") {
+        let message = format!("Envoy refuses this: `{name}` must not be {what}; neither may `host` nor a name that begins with a colon");
+        let finding = whole.finding(&codes::PROTECTED_HEADER, origin, message);
+        whole.report(finding.help(format!("{REFUSED}; rewrite host and path with the fields that exist for it")));
+    } else if !is_token(name) {
+        no_name(whole, name, origin);
+    }
+}
+
+fn value(whole: &mut Whole<'_>, value: &str, origin: Option<Origin>) {
+    if whole.object(origin).is_none() {
+        return;
+    }
+    if let Some(problem) = substitution::problem(value) {
+        let message = format!("Envoy cannot read the value of this header: {problem}");
+        let finding = whole.finding(&codes::REFUSED_BY_ENVOY, origin, message);
+        whole.report(finding.help(REFUSED));
     }
 }
 

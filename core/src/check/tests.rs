@@ -572,6 +572,40 @@ fn a_route_in_cleartext_beside_redirects_is_reported_alone() {
 }
 
 #[test]
+fn a_route_around_what_tls_requests_are_asked_for_is_reported() {
+    let host = "virtualhost: {fqdn: a.example.com, tls: {secretName: t}, authorization: {extensionRef: {name: auth}}, \
+                jwtProviders: [{name: p, default: true, issuer: i, remoteJWKS: {uri: \"https://j.example.com/k\"}}]}";
+    let extension =
+        "apiVersion: projectcontour.io/v1alpha1\nkind: ExtensionService\nmetadata: {name: auth}\nspec: {services: [{name: s, port: 1}]}\n";
+    let told = |route: &str| {
+        let spec = format!("spec: {{{host}, routes: [{{services: [{{name: web, port: 80}}]{route}}}]}}");
+        let text = format!("apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p}}\n{spec}\n---\n{extension}");
+        let mut compilation = compile(&Inputs::one("p.yaml", text), &for_people(Options::default()), dialect::ALL);
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+        let of_code = compilation.all_diagnostics().filter(|finding| finding.code.name == "unprotected-cleartext");
+        of_code.map(|finding| finding.message.clone()).collect::<Vec<_>>()
+    };
+    let asked = |what: &str| [format!("{what} asked for only over TLS: this route forwards requests for http://a.example.com without it")];
+    assert_eq!(told(""), [""; 0], "it redirects");
+    assert_eq!(told(", permitInsecure: true"), asked("authorization and a valid token are"));
+    let open = ", permitInsecure: true, authPolicy: {disabled: true}";
+    assert_eq!(told(open), asked("a valid token is"));
+    assert_eq!(told(&format!("{open}, jwtVerificationPolicy: {{disabled: true}}")), [""; 0], "it is open over TLS too");
+}
+
+#[test]
+fn values_of_headers_that_envoy_refuses_are_reported_wherever_they_are_written() {
+    for (value, refused) in [("100%", true), ("%REQ()%", true), ("100%%", false), ("%REQ(x-user)%", false)] {
+        for field in ["add_request_headers", "add_response_headers"] {
+            let spec = format!("spec: {{hostname: '*', prefix: /a/, service: a, {field}: {{x-a: {{value: '{value}'}}}}}}");
+            let text = format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: shop}}\n{spec}\n");
+            let told = found(&text, Policy::default()).contains(&("refused-by-envoy", Severity::Error));
+            assert_eq!(told, refused, "{field} {value}");
+        }
+    }
+}
+
+#[test]
 fn what_no_controller_reads_is_a_warning_where_there_is_nothing_else() {
     let foreign = "apiVersion: traefik.io/v1alpha1\nkind: IngressRoute\nmetadata: {name: i}\nspec: {}\n";
     assert_eq!(found_alone(foreign), [("assumed-dialect", Severity::Notice), ("unknown-kind", Severity::Warning)]);

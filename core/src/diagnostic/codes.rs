@@ -149,6 +149,7 @@ codes! {
     RETRIES_WITHOUT_BUDGET = "retries-without-budget", Notice, "retries limited by Envoy's default budget only";
     ADMIN_EXPOSED = "admin-exposed", Warning, "Envoy's admin interface can be reached from outside";
     UNVERIFIED_UPSTREAM = "unverified-upstream", Notice, "TLS to an upstream whose certificate is not verified";
+    UNPROTECTED_CLEARTEXT = "unprotected-cleartext", Warning, "what TLS requests are asked for is not asked of requests in cleartext";
     MISSING_REDIRECT = "missing-redirect", Notice, "a host is served over TLS and also in cleartext";
     MISSING_CERTIFICATE = "missing-certificate", Warning, "a listener for TLS that has no certificate, and so serves cleartext";
     UNSERVED_HOST = "unserved-host", Warning, "a host that wants TLS where nothing serves TLS";

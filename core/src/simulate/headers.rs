@@ -8,6 +8,7 @@
 use super::request::Headers;
 use super::simulation::HeaderChange;
 use crate::backend::envoy::v3::pb;
+use crate::substitution::{self, Command};
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -62,15 +63,10 @@ impl Values<'_> {
     }
 
     /// The value of `%COMMAND%`; `None` where only an Envoy knows it.
-    fn command(&self, command: &str) -> Option<String> {
-        let (name, argument) = match command.split_once('(') {
-            Some((name, rest)) => {
-                (name, rest.rsplit_once(')').map(|(argument, limit)| (argument, limit.strip_prefix(':').and_then(|n| n.parse::<usize>().ok()))))
-            }
-            None => (command, None),
-        };
-        match (name, argument) {
-            ("REQ", Some((headers, limit))) => {
+    fn command(&self, command: Command<'_>) -> Option<String> {
+        match (command.name, command.arguments) {
+            ("REQ", Some(headers)) => {
+                let limit = command.length.and_then(|length| length.parse::<usize>().ok());
                 let mut names = headers.split('?');
                 let value = names.find_map(|name| self.header(name)).unwrap_or_default();
                 let end = limit.map_or(value.len(), |limit| value.char_indices().nth(limit).map_or(value.len(), |(at, _)| at));
@@ -96,34 +92,20 @@ impl Values<'_> {
                 rest = after;
                 continue;
             }
-            let Some((command, after)) = command_of(after) else {
+            let Some((command, after)) = substitution::command(after) else {
                 out.push('%');
                 rest = after;
                 continue;
             };
             match self.command(command) {
                 Some(value) => out.push_str(&value),
-                None => out.extend(["%", command, "%"]),
+                None => out.extend(["%", command.whole, "%"]),
             }
             rest = after;
         }
         out.push_str(rest);
         out
     }
-}
-
-/// A command and what follows it: a name, an argument in parentheses that may have percent signs, a length (`SubstitutionFormatParser` in
-/// `source/common/formatter/substitution_formatter.cc` of Envoy).
-fn command_of(text: &str) -> Option<(&str, &str)> {
-    let name = text.find(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')).filter(|end| *end > 0)?;
-    let mut end = name;
-    if text.get(end..)?.starts_with('(') {
-        end += text.get(end..)?.find(')')? + 1;
-    }
-    if let Some(length) = text.get(end..)?.strip_prefix(':') {
-        end += 1 + length.find(|c: char| !c.is_ascii_digit()).filter(|digits| *digits > 0)?;
-    }
-    Some((text.get(..end)?, text.get(end..)?.strip_prefix('%')?))
 }
 
 /// What is done where a header is there already. `append` is what older configurations say.

@@ -165,7 +165,8 @@ fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, work: &mut Wor
     out
 }
 
-/// The values of a dimension: none, one for every way in which its matchers can match together, and one that none of them takes.
+/// The values of a dimension: none, one for every way in which its matchers can match together, perhaps the empty one, and one that none of them
+/// takes.
 fn values(dimension: &Dimension, asked: &DimensionMatches, work: &mut Work<'_, '_>) -> Vec<Option<String>> {
     let mut out: Vec<Option<String>> = Vec::from([None]);
     match dimension {
@@ -185,7 +186,7 @@ fn values(dimension: &Dimension, asked: &DimensionMatches, work: &mut Work<'_, '
     }
     let exact = asked.wanted.iter().all(|wanted| wanted.how == How::Exact && !wanted.any_case);
     if exact {
-        out.extend(asked.wanted.iter().filter(|wanted| !wanted.text.is_empty()).map(|wanted| Some(wanted.text.clone())));
+        out.extend(asked.wanted.iter().map(|wanted| Some(wanted.text.clone())));
         let other = ["x", "other", "another", "none-of-them"].into_iter().find(|other| asked.wanted.iter().all(|wanted| wanted.text != *other));
         out.extend(other.map(|other| Some(other.to_owned())));
     } else {
@@ -204,9 +205,11 @@ fn values(dimension: &Dimension, asked: &DimensionMatches, work: &mut Work<'_, '
         if !found.complete || asked.wanted.len() > MOST_MATCHERS {
             work.cut("Where many matchers look at one header or parameter, not every combination was tried.");
         }
-        out.extend(found.found.into_values().filter(|text| !text.is_empty()).map(Some));
+        out.extend(found.found.into_values().map(Some));
     }
     out.extend(asked.values.iter().cloned().map(Some));
+    // Every request has an authority.
+    out.retain(|value| *dimension != Dimension::Authority || value.as_ref().is_none_or(|value| !value.is_empty()));
     out
 }
 

@@ -253,15 +253,23 @@ fn together<'p>(pattern: &Pattern<'_>, near: impl Iterator<Item = &'p Pattern<'p
         }
     }
     let begin = Some(pattern.begin()).filter(|begin| begin.starts_with('/')).unwrap_or("/");
-    let mut budget = work.states.min(MOST_STATES_TOGETHER);
-    let before = budget;
-    let tried = TextShape { begin, alphabet: ALPHABET, double_slashes: false };
-    let found = texts(&mut languages.iter_mut().collect::<Vec<_>>(), &tried, &mut budget);
-    work.states -= before - budget;
-    if !found.complete {
-        work.cut("Where regular expressions are large together, not every match was tried.");
+    let mut found: BTreeMap<u64, String> = BTreeMap::new();
+    // Listeners may merge slashes: two in a row are for what can be matched in no other way.
+    for double_slashes in [false, true] {
+        let mut budget = work.states.min(MOST_STATES_TOGETHER);
+        let before = budget;
+        let tried = TextShape { begin, alphabet: ALPHABET, double_slashes };
+        let more = texts(&mut languages.iter_mut().collect::<Vec<_>>(), &tried, &mut budget);
+        work.states -= before - budget;
+        for (mask, text) in more.found {
+            found.entry(mask).or_insert(text);
+        }
+        if !more.complete {
+            work.cut("Where regular expressions are large together, not every match was tried.");
+            break;
+        }
     }
-    out.extend(found.found.into_iter().filter(|(mask, _)| *mask != 0).map(|(_, text)| text));
+    out.extend(found.into_iter().filter(|(mask, _)| *mask != 0).map(|(_, text)| text));
 }
 
 /// At most this many combined states are visited for one group of regular expressions.

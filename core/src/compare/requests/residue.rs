@@ -21,7 +21,8 @@ pub(super) struct Residue {
 
 /// What changes nothing for a request: of a message itself, and wherever it stands.
 const ASIDE: [&str; 8] = ["name", "alt_stat_name", "access_log_options", "tracing", "metadata", "decorator", "virtual_clusters", "stats_matcher"];
-const ASIDE_ANYWHERE: [&str; 2] = ["stat_prefix", "access_log"];
+/// A `runtime_key` names what an operator may set while Envoy runs: the name alone changes nothing.
+const ASIDE_ANYWHERE: [&str; 3] = ["stat_prefix", "access_log", "runtime_key"];
 
 fn is_aside(pointer: &str) -> bool {
     let mut steps = pointer.split('/').skip(1);

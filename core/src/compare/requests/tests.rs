@@ -64,7 +64,7 @@ fn random_route(chance: &mut Chance) -> Route {
         0 => PathSpecifier::Path(chance.pick(&["/a", "/a/", "/ab", "/b/c"]).to_owned()),
         1 => PathSpecifier::PathSeparatedPrefix(chance.pick(&["/a", "/b", "/a/b"]).to_owned()),
         2 | 3 => PathSpecifier::SafeRegex(pb::matcher::RegexMatcher {
-            regex: chance.pick(&["/a.*", "/[ab]+", "/a/[0-9]+", "/(a|b)/c.*", "/.*b", "/a?b?"]).to_owned(),
+            regex: chance.pick(&["/a.*", "/[ab]+", "/a/[0-9]+", "/(a|b)/c.*", "/.*b", "/a?b?", "/a*/b", "/a+/b"]).to_owned(),
             ..Default::default()
         }),
         _ => PathSpecifier::Prefix(chance.pick(&["/", "/a", "/a/", "/ab", "/a/b", "/b", "/b/", "/b/c/"]).to_owned()),
@@ -104,7 +104,10 @@ fn text(chance: &mut Chance) -> pb::matcher::StringMatcher {
     let pattern = match chance.below(5) {
         0 => MatchPattern::Prefix(chance.pick(&["1", "12"]).to_owned()),
         1 => MatchPattern::Suffix(chance.pick(&["2", "3"]).to_owned()),
-        2 => MatchPattern::SafeRegex(pb::matcher::RegexMatcher { regex: chance.pick(&["[12]+", "1.*3", "v[0-9]"]).to_owned(), ..Default::default() }),
+        2 => MatchPattern::SafeRegex(pb::matcher::RegexMatcher {
+            regex: chance.pick(&["[12]+", "[12]*", ".+", "1.*3", "v[0-9]"]).to_owned(),
+            ..Default::default()
+        }),
         _ => MatchPattern::Exact(chance.pick(&["1", "2", "12"]).to_owned()),
     };
     pb::matcher::StringMatcher { match_pattern: Some(pattern), ignore_case: chance.below(8) == 0 }
@@ -179,12 +182,12 @@ fn random_request(chance: &mut Chance) -> Request {
         path.push_str(chance.pick(&["/a", "/b", "/ab", "/", "a", "b", "/c", "/1", "/A", "x"]));
     }
     let path = if path.starts_with('/') { path } else { format!("/{path}") };
-    let query = chance.pick(&["", "", "?q", "?q=1", "?q=12", "?q=v7"]);
+    let query = chance.pick(&["", "", "?q", "?q=", "?q=1", "?q=12", "?q=v7"]);
     let mut request = Request::new(chance.pick(&["GET", "GET", "POST", "PUT"]), &format!("http://{host}{path}{query}")).expect("a request");
     request.port = Some(8080);
     for name in ["x-a", "x-b"] {
         if chance.below(2) == 0 {
-            request.add_header(name, chance.pick(&["1", "2", "12", "123", "13", "v7", "x"]));
+            request.add_header(name, chance.pick(&["1", "2", "12", "123", "13", "v7", "x", ""]));
         }
     }
     request

@@ -3,7 +3,6 @@
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3listener.py` (`base_http_config`, `access_log`).
 
 use super::Lowering;
-use super::route::format_problem;
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::dialect::ambassador::model::ambassador::Ambassador;
 use crate::dialect::ambassador::model::log_service::LOG_NAME;
@@ -14,8 +13,10 @@ use crate::ir::{
     HttpConnectionManager, Json, Tracing, TracingTag, TracingTagValue,
 };
 use crate::resource::{Origin, Sourced};
+use crate::substitution;
 use crate::text::{Node, Str, Value};
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -202,8 +203,8 @@ impl Lowering<'_, '_> {
         let model = self.model;
         let settings = &model.ambassador.settings;
         let unreadable = settings.envoy_log_format.as_ref().and_then(|format| Some((unreadable_format(&format.value)?, format.origin)));
-        if let Some((problem, origin)) = unreadable {
-            self.refuse(format!("Envoy cannot read this log format, and the default is used: {problem}"), &model.ambassador.identity, origin);
+        if let Some((problem, origin)) = &unreadable {
+            self.refuse(format!("Envoy cannot read this log format, and the default is used: {problem}"), &model.ambassador.identity, *origin);
         }
         let path = settings.envoy_log_path.clone().unwrap_or_else(|| Sourced::built_in("/dev/fd/1".into()));
         let written = settings.envoy_log_format.as_ref().filter(|_| unreadable.is_none());
@@ -238,9 +239,9 @@ impl Lowering<'_, '_> {
 }
 
 /// What keeps Envoy from reading a log format, in any of its texts.
-fn unreadable_format(format: &Node) -> Option<&'static str> {
+fn unreadable_format(format: &Node) -> Option<String> {
     match &format.value {
-        Value::String(text) => format_problem(text),
+        Value::String(text) => substitution::problem(text),
         Value::Object(object) => object.iter().find_map(|entry| unreadable_format(&entry.value)),
         Value::Array(items) => items.iter().find_map(unreadable_format),
         _ => None,

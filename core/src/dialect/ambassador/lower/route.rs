@@ -20,6 +20,7 @@ use crate::ir::{
 };
 use crate::re2;
 use crate::resource::{Also, Origin, Rule, Sourced};
+use crate::substitution;
 use crate::text::Str;
 use alloc::boxed::Box;
 use alloc::format;
@@ -259,6 +260,11 @@ impl<'m> Lowering<'m, '_> {
         let mut add = Vec::with_capacity(usable.len());
         for (name, header) in &usable {
             let name = self.header_name(name, header.origin, on);
+            let value = header.value.value.as_ref().map_or("", |value| value.value.as_str());
+            if let Some(problem) = substitution::problem(value) {
+                self.refuse(format!("Envoy cannot read the value of this header: {problem}"), on, header.origin);
+                continue;
+            }
             add.extend(name.map(|name| added_header(name, header)));
         }
         let mut kept = Vec::new();
@@ -438,7 +444,7 @@ impl<'m> Lowering<'m, '_> {
                 self.refuse("a generic_key needs a value", on, key.origin);
                 return None;
             }
-            if let Some(problem) = format_problem(&value) {
+            if let Some(problem) = substitution::problem(&value) {
                 self.refuse(format!("Envoy cannot read the value `{value}` of this generic_key: {problem}"), on, key.origin);
                 return None;
             }
@@ -461,35 +467,6 @@ impl<'m> Lowering<'m, '_> {
         }
         found.pop().map(|(action, origin)| Sourced::new(action, origin.or(specifier.origin)))
     }
-}
-
-/// What keeps Envoy from reading a text with `%COMMANDS%`, where that is sure.
-pub(super) fn format_problem(value: &str) -> Option<&'static str> {
-    let mut rest = value;
-    while let Some(at) = rest.find('%') {
-        rest = &rest[at + 1..];
-        if let Some(after) = rest.strip_prefix('%') {
-            rest = after;
-            continue;
-        }
-        // `%COMMAND%`, `%COMMAND(arguments)%` or `%COMMAND(arguments):length%`
-        let name = rest.find(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')).unwrap_or(rest.len());
-        let mut end = &rest[name..];
-        if end.starts_with('(') {
-            match end.find(')') {
-                Some(close) => end = &end[close + 1..],
-                None => return Some("a command's `(` is never closed"),
-            }
-        }
-        if let Some(length) = end.strip_prefix(':') {
-            end = length.trim_start_matches(|c: char| c.is_ascii_digit());
-        }
-        match end.strip_prefix('%') {
-            Some(after) if name > 0 => rest = after,
-            _ => return Some("a `%` begins a command that has no end; write `%%` for a plain one"),
-        }
-    }
-    None
 }
 
 fn per_filter(mapping: &HttpMapping, mentions_redirect: bool) -> Vec<(Str, Sourced<PerFilter>)> {

@@ -9,6 +9,7 @@ use crate::dialect::ambassador::duration;
 use crate::dialect::ambassador::spec;
 use crate::ir::{AppendAction, HeaderMutations, HeaderName, HeaderToAdd, HealthCheck, HealthChecker, InvalidHeaderName};
 use crate::resource::{Origin, Sourced};
+use crate::substitution;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::ToString as _;
@@ -64,6 +65,12 @@ impl Model<'_> {
         }
         let mut add = Vec::new();
         for (name, header) in http.add_request_headers.iter().flat_map(|headers| &headers.value.0) {
+            let value = header.value.value.as_ref().map_or("", |value| value.value.as_str());
+            if let Some(problem) = substitution::problem(value) {
+                let message = format!("Envoy cannot read the value of this header: {problem}");
+                self.posts.error(identity, Post::new(&codes::REFUSED_BY_ENVOY, message, header.origin).help(REFUSED_HELP));
+                continue;
+            }
             add.extend(self.header_name(name, header.origin, identity).map(|name| added_header(name, header)));
         }
         let mut remove = Vec::new();

@@ -94,6 +94,22 @@ fn expressions_that_envoy_refuses_are_found_wherever_they_are_sent() {
 }
 
 #[test]
+fn changes_of_headers_that_envoy_refuses_are_found() {
+    let web = "service: {name: web, port: 8080, connect: {sidecar_service: {}}}";
+    let caller =
+        "service: {name: caller, port: 8081, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: web, local_bind_port: 9191}]}}}}";
+    let told = |code: &str, change: &str| {
+        let router = format!("{{Kind: service-router, Name: web, Routes: [{{Destination: {{Service: web, RequestHeaders: {change}}}}}]}}");
+        found(code, &[HTTP, web, caller, &router]).len()
+    };
+    assert_eq!(told("refused-by-envoy", "{Set: {x-a: '100%'}}"), 1);
+    assert_eq!(told("refused-by-envoy", "{Add: {x-a: '%REQ(x-b)%'}}"), 0);
+    assert_eq!(told("protected-header", "{Set: {Host: a.example.com}}"), 1);
+    assert_eq!(told("protected-header", "{Remove: [':path']}"), 1);
+    assert_eq!(told("protected-header", "{Set: {x-host: a.example.com}}"), 0);
+}
+
+#[test]
 fn values_that_consul_stores_and_does_not_know_are_said() {
     let unknown = |document: &str| found("unknown-value", &[document, "service: {name: web, port: 80, connect: {sidecar_service: {}}}"]);
     let protocol = ["Consul does not know `htpp` here, and takes it for `tcp`"];
