@@ -1,13 +1,14 @@
-//! Prefixes that are put together with one slash too many or too few.
+//! Prefixes that are put together with one slash too many or too few, and rewrites that name groups that there are not.
 //!
 //! What must not be here: whether the upstream minds.
 
 use super::whole::{Whole, written};
 use crate::diagnostic::codes;
-use crate::ir::{PathMatch, PathRewrite, Tree};
-use crate::resource::{ObjectId, Origin};
+use crate::ir::{PathMatch, PathRewrite, RedirectPath, RouteAction, Tree};
+use crate::re2::engine::{Finder, greatest_group};
+use crate::resource::{ObjectId, Origin, Sourced};
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use hashbrown::HashSet;
 
@@ -29,6 +30,7 @@ struct Found<'a> {
 }
 
 pub(super) fn check(whole: &mut Whole<'_>) {
+    groups(whole);
     let mut found = Found::default();
     lowered(whole, &mut found);
     let all = &whole.ir.delivery.verbatim;
@@ -55,6 +57,40 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             if begins { format!("end the replacement with a slash: `{other}/`") } else { format!("end the prefix with a slash too: `{prefix}/`") };
         let finding = whole.finding(&codes::REWRITE_SLASHES, origin, message).about(key.clone());
         whole.report(finding.help(help));
+    }
+}
+
+/// Rewrites by regular expressions.
+fn groups(whole: &mut Whole<'_>) {
+    for route in whole.routes.clone().iter() {
+        let (rewrite, origin) = match &route.action {
+            RouteAction::Forward(forward) => match &forward.path_rewrite {
+                Some(Sourced { value: PathRewrite::Regex(rewrite), origin, .. }) => (&**rewrite, *origin),
+                _ => continue,
+            },
+            RouteAction::Redirect(redirect) => match &redirect.path {
+                Some(Sourced { value: RedirectPath::Regex(rewrite), origin, .. }) => (rewrite, *origin),
+                _ => continue,
+            },
+            _ => continue,
+        };
+        let Ok(pattern) = Finder::new(&rewrite.pattern.regex) else { continue };
+        let (named, there) = (greatest_group(&rewrite.substitution), pattern.group_count());
+        let groups = match there {
+            0 => "no group".to_string(),
+            1 => "one group".to_string(),
+            more => format!("{more} groups"),
+        };
+        let dollar = rewrite.substitution.split('$').skip(1).find_map(|after| after.chars().next().filter(char::is_ascii_digit));
+        let message = match dollar {
+            _ if named > there => format!("the substitution names the group `\\{named}`, and the expression has {groups}: Envoy rewrites nothing"),
+            Some(digit) => format!("`${digit}` is plain text in the substitution: Envoy writes the group as `\\{digit}`"),
+            None => continue,
+        };
+        if whole.object(origin).is_some() {
+            let finding = whole.finding(&codes::UNKNOWN_REWRITE_GROUP, origin, message);
+            whole.report(finding.help("groups are the parts of the expression in parentheses, counted from `\\1`; `\\0` is all that matched"));
+        }
     }
 }
 

@@ -144,6 +144,7 @@ codes! {
     IMPOSSIBLE_HOST = "impossible-host", Warning, "a host that no request can have";
     IMPOSSIBLE_METHOD = "impossible-method", Warning, "a method that no request can have";
     LITERAL_PATTERN = "literal-pattern", Warning, "a star or a name in braces that is matched literally";
+    UNKNOWN_REWRITE_GROUP = "unknown-rewrite-group", Warning, "a rewrite by a regular expression names a group that the expression does not have";
     REWRITE_SLASHES = "rewrite-slashes", Notice, "a rewrite that joins two path segments or doubles a slash";
     TIMEOUT_CONFLICT = "timeout-conflict", Warning, "timeouts that contradict each other";
     RETRIES_WITHOUT_BUDGET = "retries-without-budget", Notice, "retries limited by Envoy's default budget only";

@@ -13,6 +13,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use regex_automata::Span;
 use regex_automata::meta;
+use regex_automata::util::primitives::PatternID;
 use regex_automata::util::captures::Captures;
 use regex_syntax::hir::{Hir, Look};
 
@@ -68,9 +69,19 @@ impl Finder {
         Some(found.iter().map(group).collect())
     }
 
-    /// The text with every match replaced, `\0` to `\9` in the substitution being what groups hold.
+    /// How many groups it has.
+    #[must_use]
+    pub fn group_count(&self) -> usize {
+        self.0.group_info().group_len(PatternID::ZERO).saturating_sub(1)
+    }
+
+    /// The text with every match replaced, `\0` to `\9` in the substitution being what groups hold. Where it names a group that there is not, the text
+    /// stays as it is; a `\` before anything else ends the substitution (`RE2::GlobalReplace`).
     #[must_use]
     pub fn replace_all(&self, text: &str, substitution: &str) -> String {
+        if greatest_group(substitution) > self.group_count() {
+            return text.to_string();
+        }
         let mut out = String::new();
         let mut last = 0;
         for found in self.0.captures_iter(text) {
@@ -106,6 +117,20 @@ pub(super) fn quote(text: &str) -> String {
     regex_syntax::escape(text)
 }
 
+/// The greatest group that a substitution names; 0 without any.
+pub fn greatest_group(substitution: &str) -> usize {
+    let mut chars = substitution.chars();
+    let mut greatest = 0;
+    while let Some(c) = chars.next() {
+        if c == '\\'
+            && let Some(digit) = chars.next().and_then(|digit| digit.to_digit(10))
+        {
+            greatest = greatest.max(digit as usize);
+        }
+    }
+    greatest
+}
+
 fn substitute(out: &mut String, text: &str, found: &Captures, substitution: &str) {
     let mut chars = substitution.chars();
     while let Some(c) = chars.next() {
@@ -116,7 +141,7 @@ fn substitute(out: &mut String, text: &str, found: &Captures, substitution: &str
                     out.push_str(group.and_then(|span| text.get(span.start..span.end)).unwrap_or_default());
                 }
                 Some('\\') => out.push('\\'),
-                _ => {}
+                _ => return,
             },
             c => out.push(c),
         }
@@ -301,6 +326,8 @@ mod tests {
     fn groups_go_into_substitutions() {
         let regex = Finder::new("/(a+)/(b*)").unwrap();
         assert_eq!(regex.replace_all("/aa/b/a/", r"/\2/\1\\"), r"/b/aa\//a\");
+        assert_eq!(regex.replace_all("/aa/b/", r"/\3"), "/aa/b/", "a group that there is not");
+        assert_eq!(regex.replace_all("/aa/b/", r"/x\y/z"), "/x", "no escape");
         assert_eq!(Finder::new("b*").unwrap().replace_all("abc", "x"), "xaxcx");
     }
 

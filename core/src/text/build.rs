@@ -264,7 +264,7 @@ impl<'a> Builder<'a> {
         self.spans.shrink_to_fit();
         self.comments.order_by_key(|comment| comment.range);
         self.problems.order_by_key(|problem| problem.range.start);
-        Document { root: self.root, spans: Spans { spans: self.spans }, comments: self.comments, problems: self.problems }
+        Document { root: self.root, spans: Spans { spans: self.spans }, comments: self.comments, problems: self.problems, hcl: false }
     }
 
     fn begin_node(&mut self, value: TextRange) -> Result<NodeId, Stop> {

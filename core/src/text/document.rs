@@ -21,6 +21,8 @@ pub struct Document {
     pub comments: Vec<Comment>,
     /// What is wrong with it, in order.
     pub problems: Vec<Problem>,
+    /// Whether it is written in HCL, which does not tell a list of one object from the object.
+    pub hcl: bool,
 }
 
 impl Document {

@@ -71,7 +71,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Document {
     }
     // A limit that is passed is a problem already.
     let _ = build(&mut builder, root);
-    builder.finish()
+    Document { hcl: true, ..builder.finish() }
 }
 
 struct Parsed {

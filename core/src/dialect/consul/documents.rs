@@ -130,8 +130,8 @@ pub(crate) fn key(kind: &str, name: &Str) -> ResourceKey {
 /// How documents say what they are.
 pub(crate) static IDENTIFY: Identify = Identify { parts: definitions, key: key_of, apart, secrets, is_own };
 
-/// The service definitions of an agent's file that has several, each as if it were alone: a list at `service`, or anything at `services`.
-/// `services` of other programs (Compose) are maps by name.
+/// What an agent's file defines, each as if it were alone: the services where there are several, that is a list at `service` or anything at
+/// `services`, and the entries at `config_entries.bootstrap`. `services` of other programs (Compose) are maps by name.
 fn definitions(root: &Node) -> Option<Vec<Node>> {
     let fields = root.as_object().filter(|_| group(root).is_none())?;
     let is_definition = |node: &&Node| any_case(node, "name").is_some_and(|name| name.as_str().is_some());
@@ -144,15 +144,23 @@ fn definitions(root: &Node) -> Option<Vec<Node>> {
             _ => {}
         }
     }
+    let entries = bootstrap(root);
     let is_alone = root.get("services").is_none() && root.get("service").is_some_and(|service| service.as_object().is_some());
-    if is_alone || found.is_empty() {
+    if entries.is_empty() && (is_alone || found.is_empty()) {
         return None;
     }
     let alone = |definition: &Node| {
         let fields = [(Str::new_static("service"), definition.clone())].into_iter().collect();
         Node { id: definition.id, value: Value::Object(fields) }
     };
-    Some(found.into_iter().map(alone).collect())
+    Some(found.into_iter().map(alone).chain(entries.into_iter().cloned()).collect())
+}
+
+/// The entries that an agent's file gives to a cluster without them.
+fn bootstrap(root: &Node) -> Vec<&Node> {
+    let Some(entries) = root.get("config_entries").and_then(|entries| any_case(entries, "bootstrap")) else { return Vec::new() };
+    let all = if let Value::Array(all) = &entries.value { all.iter().collect() } else { Vec::from([entries]) };
+    all.into_iter().filter(|entry| any_case(entry, "kind").is_some_and(|kind| kind.as_str().is_some())).collect()
 }
 
 fn key_of(root: &Node) -> ResourceKey {
@@ -268,6 +276,14 @@ mod tests {
         assert_eq!(names("service = { name = \"web\" }\nservices = [{ name = \"api\" }]\n"), ["web", "api"]);
         let (objects, _) = load(&Inputs::one("agent.hcl", two));
         assert!(objects.iter().all(|object| !alloc::format!("{:?}", object.root).contains("t-1")), "tokens are taken out");
+    }
+
+    #[test]
+    fn the_entries_of_an_agents_file_are_entries() {
+        let file = "config_entries {\n  bootstrap {\n    kind = \"proxy-defaults\"\n    name = \"global\"\n  }\n}\n";
+        assert_eq!(names(file), ["global"]);
+        assert_eq!(names(&alloc::format!("service {{\n  name = \"web\"\n}}\n{file}")), ["web", "global"]);
+        assert_eq!(names("{\"config_entries\": {\"bootstrap\": [{\"Kind\": \"mesh\"}, {\"Kind\": \"jwt-provider\", \"Name\": \"a\"}]}}"), ["", "a"]);
     }
 
     #[test]

@@ -185,7 +185,7 @@ impl Reading<'_> {
     }
 
     fn service(&mut self, datacenter: &str, used: Used<'_>) -> Vec<super::instance::Instance> {
-        let registered = registration::service(&documents::read_words(self.object), self.id, datacenter, used);
+        let registered = registration::service(&documents::read_words(self.object), self.object.document.hcl, self.id, datacenter, used);
         // An assumed gateway listens at every address.
         let is_assumed = self.object.assumed;
         self.registered(registered, |first| if is_assumed { Ok(()) } else { registration::has_address(first) })

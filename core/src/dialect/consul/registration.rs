@@ -55,10 +55,10 @@ pub(crate) fn server(datacenter: &str) -> Instance {
     Instance { node: agent(datacenter), id: name.clone(), service: name, port: 8300, local: true, ..Instance::default() }
 }
 
-/// A service definition. `used` says which ports services of the agent have.
-pub(crate) fn service(root: &text::Node, object: ObjectId, datacenter: &str, used: Used<'_>) -> Registered {
+/// A service definition, in HCL or not. `used` says which ports services of the agent have.
+pub(crate) fn service(root: &text::Node, hcl: bool, object: ObjectId, datacenter: &str, used: Used<'_>) -> Registered {
     let empty = text::Node::synthesised(text::Value::Null);
-    let read = decode(root.get("service").unwrap_or(&empty), &registration::DEFINITION, object, Manner::Definition);
+    let read = decode(root.get("service").unwrap_or(&empty), &registration::DEFINITION, object, Manner::Definition { hcl });
     let mut faults = read.unfit;
     faults.extend(read.unknown.into_iter().map(|fault| Fault { text: format!("invalid config key {}", go::quote(&fault.text)), ..fault }));
     let (instances, verdict) = match definition(&read.tree, datacenter, used, object) {

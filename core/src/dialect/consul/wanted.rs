@@ -84,7 +84,7 @@ impl Asking {
                 What::Entry(Ok(kind)) => asking.entries.extend(read_entry(object, kind)),
                 What::Service => {
                     let root = documents::read_words(object);
-                    asking.instances.extend(registration::service(&root, object.id, DATACENTER, &|_| false).instances);
+                    asking.instances.extend(registration::service(&root, object.document.hcl, object.id, DATACENTER, &|_| false).instances);
                 }
                 What::Catalog => {
                     let root = documents::read_words(object);

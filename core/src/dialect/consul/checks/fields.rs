@@ -8,7 +8,7 @@ use crate::dialect::consul::entry::Kind;
 use crate::dialect::consul::schema::{Struct, Type};
 use crate::ir::Tree;
 use crate::resource::{ObjectId, nearest};
-use crate::text::{Node, Value};
+use crate::text::{Node, NodeId, Value};
 use alloc::format;
 use alloc::string::ToString;
 
@@ -67,7 +67,8 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
     let objects = mesh.objects;
     for object in objects.iter() {
         if let (What::Entry(Ok(kind)), _) = documents::what(&object.root) {
-            if group(&object.root).is_none() {
+            // In an agent's file, of which an entry is a part, keys are written small.
+            if group(&object.root).is_none() && object.root.id == NodeId(0) {
                 cases(mesh, &object.root, kind.shape(), object.id);
             }
             enterprise(mesh, &object.root, object.id, 0);

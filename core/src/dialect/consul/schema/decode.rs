@@ -39,10 +39,17 @@ pub(crate) struct Fault {
 pub(crate) enum Manner {
     /// Of a config entry: a number may stand in a string, one value for a list of one and a list of one for its value.
     Entry,
-    /// Of an agent's file: fields have their aliases as names, a list of one may stand for its value, and nothing else is converted.
-    Definition,
+    /// Of an agent's file: fields have their aliases as names, a list of one may stand for its value, and nothing else is converted. In HCL an
+    /// object is a list of one as well.
+    Definition { hcl: bool },
     /// Of a request to the catalog: as JSON has them.
     Catalog,
+}
+
+impl Manner {
+    fn is_definition(self) -> bool {
+        matches!(self, Self::Definition { .. })
+    }
 }
 
 /// Reads an object by its shape.
@@ -65,7 +72,7 @@ struct Reader {
 impl Field {
     /// How well a key names it: not at all, as another case, by its alias, exactly.
     fn named(&self, key: &str, manner: Manner) -> u8 {
-        let by_alias = manner == Manner::Definition;
+        let by_alias = manner.is_definition();
         let alias = !self.alias.is_empty() && key.eq_ignore_ascii_case(self.alias);
         match () {
             () if by_alias && !self.alias.is_empty() => u8::from(alias) * 3,
@@ -89,7 +96,7 @@ impl Reader {
             let path = if path.is_empty() {
                 field.name.to_string()
             } else {
-                format!("{path}.{}", if self.manner == Manner::Definition { field.alias } else { field.name })
+                format!("{path}.{}", if self.manner.is_definition() { field.alias } else { field.name })
             };
             let value = self.value(&entry.value, &field.holds, &path);
             if !value.is_null() {
@@ -99,7 +106,7 @@ impl Reader {
         for entry in fields {
             if !shape.0.iter().any(|field| field.named(&entry.key, self.manner) > 0) {
                 let text = if path.is_empty() { entry.key.to_string() } else { format!("{path}.{}", entry.key) };
-                let names = shape.0.iter().map(|field| if self.manner == Manner::Definition { field.alias } else { field.name });
+                let names = shape.0.iter().map(|field| if self.manner.is_definition() { field.alias } else { field.name });
                 let meant = crate::resource::nearest(&entry.key, names);
                 self.unknown.push(Fault { text, node: entry.value.id, meant });
             }
@@ -157,10 +164,14 @@ impl Reader {
         match holds {
             Type::Text | Type::Bytes => matches!(value, Value::String(_)),
             Type::Bool => matches!(value, Value::Bool(_)),
-            Type::Int | Type::Uint => matches!(value, Value::Int(_)) || self.manner == Manner::Definition && matches!(value, Value::Float(_)),
+            Type::Int | Type::Uint => matches!(value, Value::Int(_)) || self.manner.is_definition() && matches!(value, Value::Float(_)),
             Type::Float => matches!(value, Value::Int(_) | Value::Float(_)),
             Type::Duration | Type::DurationText => matches!(value, Value::String(_) | Value::Int(_)),
-            Type::List(_) => matches!(value, Value::Array(_)),
+            Type::List(_) => match value {
+                Value::Array(_) => true,
+                Value::Object(_) => self.manner == Manner::Definition { hcl: true },
+                _ => false,
+            },
             Type::Opaque | Type::Map(_) | Type::Struct(_) => matches!(value, Value::Object(_)),
         }
     }

@@ -99,6 +99,12 @@ fn definitions_of_services_convert_nothing() {
 }
 
 #[test]
+fn a_block_of_hcl_is_a_list_of_one() {
+    taken("service {\n  name = \"web\"\n  checks {\n    ttl = \"10s\"\n  }\n}\n");
+    refused("service: {name: web, checks: {ttl: 10s}}\n", "expected an array or slice");
+}
+
+#[test]
 fn definitions_of_services_are_checked() {
     refused("service: {name: web, meta: {consul-x: y}}\n", "reserved for internal use");
     refused("service: {name: web, meta: {a b: y}}\n", "invalid characters");
