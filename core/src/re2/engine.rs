@@ -327,7 +327,7 @@ mod tests {
         let regex = Finder::new("/(a+)/(b*)").unwrap();
         assert_eq!(regex.replace_all("/aa/b/a/", r"/\2/\1\\"), r"/b/aa\//a\");
         assert_eq!(regex.replace_all("/aa/b/", r"/\3"), "/aa/b/", "a group that there is not");
-        assert_eq!(regex.replace_all("/aa/b/", r"/x\y/z"), "/x", "no escape");
+        assert_eq!(regex.replace_all("/aa/b/", r"/x\y/z"), "/x/", "no escape");
         assert_eq!(Finder::new("b*").unwrap().replace_all("abc", "x"), "xaxcx");
     }
 

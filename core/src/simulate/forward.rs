@@ -127,11 +127,16 @@ impl<'a> Run<'_, 'a> {
         let by = |name: &str, value: String| HeaderChange { name: name.to_owned(), value: Some(value), action: "set", level: "envoy" };
         let mut by_envoy = prepared.by_envoy.clone();
         let authority = self.host_rewrite(action, weighted, prepared);
-        if authority.is_some() && action.append_x_forwarded_host {
-            by_envoy.push(by("x-forwarded-host", prepared.authority.clone()));
+        if authority.is_some() {
+            if !prepared.suppresses_envoy_headers {
+                by_envoy.push(by("x-envoy-original-host", prepared.authority.clone()));
+            }
+            if action.append_x_forwarded_host {
+                by_envoy.push(by("x-forwarded-host", prepared.authority.clone()));
+            }
         }
         let path = rewritten(matcher, action, &prepared.path, &mut self.out.notes);
-        if path.is_some() {
+        if path.is_some() && !prepared.suppresses_envoy_headers {
             by_envoy.push(by("x-envoy-original-path", prepared.path.clone()));
         }
         by_envoy.retain(|change| {

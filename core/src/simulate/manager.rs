@@ -15,7 +15,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
-use pb::hcm::HttpConnectionManager;
+use pb::hcm::http_filter::ConfigType;
+use pb::hcm::{HttpConnectionManager, HttpFilter};
+use pb::http_filter::router::v3::Router;
 use pb::hcm::http_connection_manager::{PathWithEscapedSlashesAction as Escaped, StripPortMode};
 
 /// The request, ready to be routed.
@@ -32,6 +34,8 @@ pub(super) struct Prepared {
     pub(super) internal: bool,
     /// Whom Envoy takes for the client.
     pub(super) client: Option<IpAddr>,
+    /// Whether the router leaves out the `x-envoy-*` headers that it would set.
+    pub(super) suppresses_envoy_headers: bool,
 }
 
 impl Prepared {
@@ -98,6 +102,11 @@ const METHODS: &[&str] = &[
     "UNSUBSCRIBE",
 ];
 
+fn suppresses_envoy_headers(filter: &HttpFilter) -> bool {
+    let Some(ConfigType::TypedConfig(config)) = &filter.config_type else { return false };
+    config.downcast_ref::<Router>().is_some_and(|router| router.suppress_envoy_headers)
+}
+
 /// What routes will see of a request, or the answer that it gets before.
 pub(super) fn prepare(manager: &HttpConnectionManager, request: &Request, port: u32) -> Result<Prepared, Answer> {
     let mut out = Prepared {
@@ -110,6 +119,7 @@ pub(super) fn prepare(manager: &HttpConnectionManager, request: &Request, port: 
         by_envoy: Vec::new(),
         internal: false,
         client: request.source,
+        suppresses_envoy_headers: manager.http_filters.iter().any(suppresses_envoy_headers),
     };
     if request.protocol == Protocol::Http1 && !METHODS.contains(&request.method.as_str()) {
         return Err(refuse(400, format!("Envoy rejects the method {} in HTTP/1.1", request.method)));

@@ -69,6 +69,19 @@ fn ask_of(gateway: &str, method: &str, url: &str, headers: &[(&str, &str)]) -> S
     traced
 }
 
+#[test]
+fn a_host_that_is_rewritten_is_kept_in_a_header_unless_these_are_suppressed() {
+    let kept = |gateway: &str| {
+        let upstream = ask_of(gateway, "GET", "http://shop.example.com/quote/", &[]).upstream.expect("one");
+        assert_eq!(upstream.authority, "old.internal");
+        let of_envoy = upstream.headers_by_envoy.into_iter().filter(|change| change.name.starts_with("x-envoy-original"));
+        of_envoy.map(|change| format!("{}: {}", change.name, change.value.unwrap_or_default())).collect::<Vec<_>>()
+    };
+    assert_eq!(kept(GATEWAY), ["x-envoy-original-host: shop.example.com", "x-envoy-original-path: /quote/"]);
+    let module = "---\napiVersion: getambassador.io/v3alpha1\nkind: Module\nmetadata: {name: ambassador}\nspec: {config: {suppress_envoy_headers: true}}\n";
+    assert_eq!(kept(&format!("{GATEWAY}{module}")), [""; 0]);
+}
+
 fn cluster(simulation: &Simulation) -> String {
     simulation.clusters.iter().map(|of| of.name.clone()).collect::<Vec<_>>().join(", ")
 }

@@ -14,6 +14,7 @@ use crate::compilation::{Assumptions, Missing, SideRef, State};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::at_name;
 use crate::dialect::kubernetes::known::is_read;
+use crate::ir::HttpConnectionManager;
 use crate::order::Order as _;
 use crate::resource::{Object, ObjectId, Origin, nearest};
 use crate::text::{Node, Str, to_json};
@@ -82,8 +83,16 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
         taken.extend(candidates.iter().filter(|object| *object.key.kind == *"Mapping" && !gets_copies(object)).map(|object| matchers(object)));
     }
     let hosts: Vec<&Object> = side.objects().iter().filter(|object| *object.key.kind == *"Host" && is_read(side, object)).collect();
+    let tables: Vec<Table<'_>> = side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| listener.http_managers()).map(Table::of).collect();
     for object in &candidates {
-        if served.contains(&object.id) || with_problems.contains(&object.id) {
+        if with_problems.contains(&object.id) {
+            continue;
+        }
+        if served.contains(&object.id) {
+            let plain = hostname(object).filter(|name| !name.contains('*') && *object.key.kind == *"Mapping");
+            let Some(name) = plain.filter(|name| !tables.is_empty() && tables.iter().all(|table| table.misses(name, object.id))) else { continue };
+            let finding = untaken(&hosts, object, name);
+            found.push(finding.about(object.key.clone()));
             continue;
         }
         let Some(taker) = taker(object) else { continue };
@@ -112,6 +121,43 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
     found
 }
 
+/// The virtual hosts of a manager, and whose routes they have.
+struct Table<'a> {
+    by_domain: HashMap<&'a str, HashSet<ObjectId>>,
+    /// Domains with a `*`.
+    patterns: Vec<&'a str>,
+}
+
+impl<'a> Table<'a> {
+    fn of(manager: &'a HttpConnectionManager) -> Self {
+        let mut table = Self { by_domain: HashMap::new(), patterns: Vec::new() };
+        for host in &manager.routes.virtual_hosts {
+            let owners: HashSet<ObjectId> = host.routes.iter().flat_map(|route| &route.origins).map(|origin| origin.object()).collect();
+            for domain in &host.domains {
+                if domain.value.contains('*') {
+                    table.patterns.push(&domain.value);
+                }
+                table.by_domain.insert(&domain.value, owners.clone());
+            }
+        }
+        table
+    }
+
+    /// Whether requests for a host come to a virtual host that has nothing of an object: an exact domain before the longest pattern, one that begins
+    /// with `*` before one that ends with it.
+    fn misses(&self, hostname: &str, object: ObjectId) -> bool {
+        let rank = |pattern: &&str| match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+            (Some(""), _) => Some((0, 0)),
+            (Some(end), _) => hostname.ends_with(end).then_some((2, end.len())),
+            (None, Some(begin)) => hostname.starts_with(begin).then_some((1, begin.len())),
+            (None, None) => None,
+        };
+        let pattern = || self.patterns.iter().copied().filter(|pattern| rank(pattern).is_some()).max_by_key(rank);
+        let owners = self.by_domain.get(hostname).or_else(|| self.by_domain.get(pattern()?));
+        owners.is_none_or(|owners| !owners.contains(&object))
+    }
+}
+
 /// Among more Hosts none is looked for that nearly takes a Mapping.
 const MOST_HOSTS: usize = 32;
 
@@ -121,7 +167,10 @@ fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
         let message = format!("no Host takes it (its hostname is `{hostname}`), so no request gets there");
         return Diagnostic::new(&codes::UNSERVED, message, at_name(mapping));
     }
-    let mut fit = hosts.iter().copied().filter(|host| globs_overlap(self::hostname(host).unwrap_or("*"), hostname)).peekable();
+    let mut fit: Vec<&Object> = hosts.iter().copied().filter(|host| globs_overlap(self::hostname(host).unwrap_or("*"), hostname)).collect();
+    // The Host that its requests come to is the one with the narrowest hostname.
+    fit.order_by_key(|host| core::cmp::Reverse(self::hostname(host).map_or(0, |name| if name.contains('*') { name.len() } else { usize::MAX })));
+    let mut fit = fit.into_iter().peekable();
     if fit.peek().is_some() {
         let selector = |host: &Object| ["mappingSelector", "selector"].into_iter().find_map(|name| field(host, name)).map(|node| node.id);
         let Some((host, selector)) = fit.find_map(|host| Some((host, selector(host)?))) else {

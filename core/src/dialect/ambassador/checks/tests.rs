@@ -220,4 +220,12 @@ fn why_no_host_takes_a_mapping_is_said() {
     let message = "Host `h` has its hostname, but takes only Mappings with certain labels, so no request gets there";
     assert_eq!(chosen, [(message.into(), "give the Mapping these labels, or take `mappingSelector` away from the Host".into())]);
     assert_eq!(untaken("hostname: '*'", "hostname: b.example.com"), []);
+    // Of two Hosts the one with the narrower hostname gets the requests.
+    let narrower = |labels: &str| {
+        let host = "hostname: '*'}\n---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: narrow}\n\
+                    spec: {requestPolicy: {insecure: {action: Route}}, hostname: '*.example.com'";
+        untaken(&format!("{host}{labels}"), "hostname: b.example.com").into_iter().map(|(message, _)| message).collect::<Vec<_>>()
+    };
+    assert_eq!(narrower(""), [""; 0]);
+    assert_eq!(narrower(", mappingSelector: {matchLabels: {host: h}}"), [message.replace("`h`", "`narrow`")]);
 }
