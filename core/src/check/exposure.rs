@@ -3,11 +3,11 @@
 //!
 //! What must not be here: whether a certificate is good (`certificate`).
 
-use super::whole::{Whole, clusters_of, is_written, tables, written};
+use super::whole::{Whole, clusters_of, is_written, written};
 use crate::diagnostic::{Place, codes};
 use crate::ir::{
-    ClusterDiscovery, Cors, EndpointAddress, FilterChain, Forward, HttpConnectionManager, HttpFilterKind, NetworkFilter, PerFilter, Redirect, Route,
-    RouteAction, StringMatch, TlsParameters, TlsVersion, VirtualHost,
+    ClusterDiscovery, EndpointAddress, FilterChain, HttpConnectionManager, HttpFilterKind, NetworkFilter, PerFilter, Redirect, Route, RouteAction,
+    StringMatch, TlsParameters, TlsVersion, VirtualHost,
 };
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
@@ -239,17 +239,7 @@ fn version(whole: &mut Whole<'_>, parameters: &TlsParameters) {
 
 /// CORS by which every site reads what only the user should.
 fn origins(whole: &mut Whole<'_>) {
-    let of_routes = whole.forwards().filter_map(|(_, forward): (&Route, &Forward)| forward.cors.as_ref());
-    let cors: Vec<&Cors> = of_routes.map(|cors| &*cors.value).collect();
-    let filters = whole.routes.iter().flat_map(|route| &route.per_filter);
-    let filters = filters.chain(tables(whole.ir).flat_map(|table| &table.virtual_hosts).flat_map(|host| &host.per_filter));
-    let by_filter: Vec<&Cors> = filters
-        .filter_map(|(_, filter)| match &filter.value {
-            PerFilter::Cors(cors) => Some(&**cors),
-            _ => None,
-        })
-        .collect();
-    for cors in cors.into_iter().chain(by_filter) {
+    for cors in whole.cors() {
         if !cors.allow_credentials.as_ref().is_some_and(|allowed| allowed.value) {
             continue;
         }

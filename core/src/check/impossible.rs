@@ -1,16 +1,18 @@
-//! Requests that cannot occur: paths, hosts and methods that no client sends.
+//! Requests that cannot occur: paths, hosts, methods, parameters and origins that no client sends, and conditions that exclude each other.
 //!
 //! Source of behaviour: Envoy's path normalisation (`source/common/http/path_utility.cc`), RFC 3986 and RFC 9110. What must not be here:
 //! names of headers (`header`), and routes that others hide (`unreachable`).
 
 use super::whole::{Whole, tables};
 use crate::diagnostic::{Code, codes};
-use crate::ir::{HeaderMatch, HttpConnectionManager, NetworkFilter, PathMatch, Route, StringMatch};
+use crate::ir::{Forward, HeaderMatch, HostRewrite, HttpConnectionManager, NetworkFilter, PathMatch, QueryMatch, Route, RouteAction, StringMatch};
+use crate::re2::engine::Regex;
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt::Write;
 use hashbrown::HashSet;
 
@@ -32,8 +34,16 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             for route in host.routes.iter().filter(|route| seen.insert((Arc::as_ptr(route).addr(), dots, slashes))) {
                 path(whole, route, dots, slashes);
                 route.matcher.headers.iter().for_each(|header| special(whole, header));
+                route.matcher.query.iter().for_each(|query| parameter(whole, query));
+                together(whole, &route.matcher.headers);
+                if let RouteAction::Forward(forward) = &route.action {
+                    sent_host(whole, forward);
+                }
             }
         }
+    }
+    for cors in whole.cors() {
+        cors.allow_origins.iter().for_each(|origin| origin_of_pages(whole, origin));
     }
 }
 
@@ -110,11 +120,12 @@ fn path(whole: &mut Whole<'_>, route: &Route, dots: bool, slashes: bool) {
     }
 }
 
-/// A segment that stands for others elsewhere: `*`, `{name}`, `:name`.
+/// A segment that stands for others elsewhere: `*`, `{name}`, `:name`, `[0-9]+`, `(a|b)`.
 fn is_pattern(segment: &str) -> bool {
     let named = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).or_else(|| segment.strip_prefix(':'));
     let is_name = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
-    segment.contains('*') || named.is_some_and(is_name)
+    let is_expression = segment.contains('[') && (segment.contains("]+") || segment.contains("]{")) || segment.contains('(') && segment.contains('|');
+    segment.contains(['*', '\\']) || is_expression || named.is_some_and(is_name)
 }
 
 /// What is sent for a path with characters that a path cannot have.
@@ -135,30 +146,136 @@ fn encoded(path: &str) -> Option<String> {
 
 /// What a route asks of `:authority` and `:method`.
 fn special(whole: &mut Whole<'_>, header: &Sourced<HeaderMatch>) {
-    let StringMatch::Exact(wanted) = &header.value.value else { return };
     if header.value.invert {
         return;
     }
     let is_method = *header.value.name == *":method" && !header.value.ignore_case;
+    let wanted = match &header.value.value {
+        StringMatch::Exact(wanted) => wanted,
+        StringMatch::Regex(wanted) if is_method => return method_expression(whole, &wanted.regex, header.origin),
+        _ => return,
+    };
     if *header.value.name == *":authority" || header.value.name.eq_ignore_ascii_case("host") {
         host_name(whole, wanted, header.origin, !header.value.ignore_case);
     } else if is_method && wanted.bytes().any(|byte| byte.is_ascii_lowercase()) {
         let message = format!("no request has the method `{wanted}`: methods are upper case, and case counts");
         tell(whole, &codes::IMPOSSIBLE_METHOD, header.origin, message, format!("write `{}`", wanted.to_ascii_uppercase()));
+    } else if is_method && !wanted.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)) {
+        let message = format!("no request has the method `{wanted}`: a method is one word");
+        let help = "write one method, or a regular expression where the field allows one";
+        tell(whole, &codes::IMPOSSIBLE_METHOD, header.origin, message, help.into());
     }
 }
 
+/// Methods that clients use (RFC 9110, RFC 5789).
+const METHODS: [&str; 9] = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE"];
+
+/// An expression for methods that takes none, and takes some in small letters.
+fn method_expression(whole: &mut Whole<'_>, wanted: &str, origin: Option<Origin>) {
+    let Ok(regex) = Regex::new(wanted) else { return };
+    let takes = |small: bool| METHODS.iter().any(|method| regex.is_full_match(&if small { method.to_ascii_lowercase() } else { (*method).into() }));
+    if !takes(false) && takes(true) {
+        let message = format!("no request has a method that matches `{wanted}`: methods are upper case, and case counts");
+        tell(whole, &codes::IMPOSSIBLE_METHOD, origin, message, format!("write `{}`", wanted.to_ascii_uppercase()));
+    }
+}
+
+/// A value that a query parameter must have, which is matched as it is sent.
+fn parameter(whole: &mut Whole<'_>, query: &Sourced<QueryMatch>) {
+    let StringMatch::Exact(wanted) = &query.value.value else { return };
+    let is_bad = |byte: u8| byte <= b' ' || byte >= 0x7f || b"\"<>#&".contains(&byte);
+    if !wanted.bytes().any(is_bad) {
+        return;
+    }
+    let mut sent = String::new();
+    for byte in wanted.bytes() {
+        let _ = if is_bad(byte) { write!(sent, "%{byte:02X}") } else { sent.write_char(char::from(byte)) };
+    }
+    let message =
+        format!("no request has `{}={wanted}` in its query: clients encode such characters, and Envoy compares what is sent", query.value.name);
+    tell(whole, &codes::IMPOSSIBLE_PARAMETER, query.origin, message, format!("write it as it is sent: `{sent}`"));
+}
+
+/// Conditions on one header that no value meets together.
+fn together(whole: &mut Whole<'_>, headers: &[Sourced<HeaderMatch>]) {
+    for exact in headers {
+        let StringMatch::Exact(wanted) = &exact.value.value else { continue };
+        if exact.value.invert || exact.value.ignore_case {
+            continue;
+        }
+        let of_same = |other: &&Sourced<HeaderMatch>| other.value.name.eq_ignore_ascii_case(&exact.value.name) && !other.value.ignore_case;
+        // What a controller adds by itself is another matter.
+        let others: Vec<_> = headers.iter().filter(of_same).filter(|other| whole.object(other.origin).is_some()).collect();
+        for other in others {
+            let meets = match &other.value.value {
+                StringMatch::Exact(text) => text == wanted,
+                StringMatch::Prefix(text) => wanted.starts_with(&**text),
+                StringMatch::Suffix(text) => wanted.ends_with(&**text),
+                StringMatch::Contains(text) => wanted.contains(&**text),
+                StringMatch::Regex(regex) => match Regex::new(&regex.regex) {
+                    Ok(regex) => regex.is_full_match(wanted),
+                    Err(_) => continue,
+                },
+                StringMatch::Present => true,
+            };
+            if meets == other.value.invert {
+                let message =
+                    format!("no request takes this route: its header `{}` would have to be `{wanted}`, and something else too", exact.value.name);
+                let help = "leave one of the two conditions out, or write a route for each";
+                tell(whole, &codes::CONTRADICTORY_CONDITIONS, exact.origin, message, help.into());
+                return;
+            }
+        }
+    }
+}
+
+/// The host that an upstream gets.
+fn sent_host(whole: &mut Whole<'_>, forward: &Forward) {
+    let Some(rewrite) = &forward.host_rewrite else { return };
+    let (HostRewrite::Literal(host) | HostRewrite::LiteralAndAuto(host, _)) = &rewrite.value else { return };
+    if let Some((why, name)) = no_host(host) {
+        let message = format!("the upstream gets the host `{host}`, which is none: {why}");
+        tell(whole, &codes::IMPOSSIBLE_HOST, rewrite.origin, message, as_name(&name));
+    }
+}
+
+/// An origin that may read answers: a browser sends a scheme, a host and perhaps a port.
+fn origin_of_pages(whole: &mut Whole<'_>, origin: &Sourced<StringMatch>) {
+    let StringMatch::Exact(wanted) = &origin.value else { return };
+    let (scheme, host) = wanted.split_once("://").unwrap_or(("", wanted));
+    let (why, help) = match () {
+        () if matches!(wanted.as_str(), "" | "*" | "null") => return,
+        () if scheme.is_empty() => ("an origin begins with a scheme".into(), format!("write `https://{wanted}`")),
+        () if host.contains('/') => ("an origin has no path".into(), format!("write `{scheme}://{}`", host.split('/').next().unwrap_or_default())),
+        () if host.contains('*') => {
+            ("`*` is literal here".into(), String::from("write each origin, or a regular expression where the field allows one"))
+        }
+        () => return,
+    };
+    let why: String = why;
+    tell(whole, &codes::IMPOSSIBLE_ORIGIN, origin.origin, format!("no browser sends the origin `{wanted}`: {why}"), help);
+}
+
 fn host_name(whole: &mut Whole<'_>, name: &Str, origin: Option<Origin>, case_counts: bool) {
-    let rest = name.split_once("://").map_or(&**name, |(_, rest)| rest);
+    let is_large = case_counts && name.bytes().any(|byte| byte.is_ascii_uppercase());
+    let large = || is_large.then(|| ("clients send host names in lower case, and case counts here", name.to_ascii_lowercase()));
+    let Some((why, host)) = no_host(name).or_else(large) else { return };
+    tell(whole, &codes::IMPOSSIBLE_HOST, origin, format!("no request has the host `{name}`: {why}"), as_name(&host));
+}
+
+/// Why a text is no host, and the host in it.
+fn no_host(name: &str) -> Option<(&'static str, String)> {
+    let rest = name.split_once("://").map_or(name, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#', '@', ' ']).find(|part| !part.is_empty()).unwrap_or_default().to_ascii_lowercase();
     let why = match () {
         () if rest.len() < name.len() => "a host has no scheme",
         () if rest.contains(['/', '?', '#']) => "a host has no path",
         () if rest.contains(|c: char| c.is_ascii_whitespace() || c == '@') => "it has characters that a host name cannot have",
-        () if case_counts && name.bytes().any(|byte| byte.is_ascii_uppercase()) => "clients send host names in lower case, and case counts here",
-        () => return,
+        () => return None,
     };
-    let message = format!("no request has the host `{name}`: {why}");
-    let help = if host.is_empty() { "write the name alone".into() } else { format!("write `{host}`") };
-    tell(whole, &codes::IMPOSSIBLE_HOST, origin, message, help);
+    Some((why, host))
+}
+
+fn as_name(host: &str) -> String {
+    if host.is_empty() { "write the name alone".into() } else { format!("write `{host}`") }
 }

@@ -3,7 +3,7 @@
 //! What must not be here: whether the upstream minds.
 
 use super::whole::{Whole, written};
-use crate::diagnostic::codes;
+use crate::diagnostic::{Severity, codes};
 use crate::ir::{PathMatch, PathRewrite, RedirectPath, RouteAction, Tree};
 use crate::re2::engine::{Finder, greatest_group};
 use crate::resource::{ObjectId, Origin, Sourced};
@@ -39,6 +39,15 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     }
     let Found { prefixes, replaced } = found;
     for Replaced { prefix, by: other, owner, origin } in replaced {
+        if !other.is_empty() && !other.starts_with('/') && prefix.starts_with('/') {
+            if whole.object(origin).is_some() {
+                let message = format!("a request for `{prefix}` reaches the upstream as `{other}`, which is no path");
+                let mut finding = whole.finding(&codes::REWRITE_SLASHES, origin, message);
+                finding.severity = Severity::Warning;
+                whole.report(finding.help(format!("begin the replacement with a slash: `/{other}`")));
+            }
+            continue;
+        }
         let (begins, ends) = (prefix.ends_with('/'), other.ends_with('/'));
         // `impossible` reports what is no plain path.
         if begins == ends || prefix.is_empty() || other.is_empty() || !prefix.starts_with('/') || prefix.contains(['?', '#', '*', '{', ' ']) {

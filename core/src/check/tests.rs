@@ -121,6 +121,39 @@ fn impossible_hosts_and_methods_are_reported() {
 }
 
 #[test]
+fn conditions_that_no_request_meets_are_reported() {
+    let codes = |fields: &str| of_mapping(&format!("hostname: '*', service: m, prefix: /m/, rewrite: '', {fields}"));
+    for (fields, code) in [
+        ("method: 'GET|POST'", "impossible-method"),
+        ("method: 'get|post', method_regex: true", "impossible-method"),
+        ("headers: {x-a: '1'}, regex_headers: {x-a: '2.*'}", "contradictory-conditions"),
+        ("query_parameters: {q: 'a b'}", "impossible-parameter"),
+        ("cors: {origins: ['*.example.com']}", "impossible-origin"),
+        ("cors: {origins: ['https://example.com/']}", "impossible-origin"),
+        ("host_rewrite: 'https://a.example.com'", "impossible-host"),
+        ("host_rewrite: 'a.example.com/x'", "impossible-host"),
+    ] {
+        assert_eq!(codes(fields), [code], "{fields}");
+    }
+    for fields in [
+        "method: 'GET|post', method_regex: true",
+        "method: PROPFIND",
+        "headers: {x-a: '1'}, regex_headers: {x-a: '[12].*'}",
+        "query_parameters: {q: 'a%20b'}",
+        "cors: {origins: ['https://a.example.com:8443', '*']}",
+        "host_rewrite: 'a.example.com:80'",
+    ] {
+        assert_eq!(codes(fields), [""; 0], "{fields}");
+    }
+    let rewrite = |to: &str| of_mapping(&format!("hostname: '*', service: m, prefix: /m/, rewrite: {to}"));
+    assert_eq!(rewrite("n/"), ["rewrite-slashes"]);
+    assert_eq!(rewrite("/n/"), [""; 0]);
+    for prefix in ["/m/[0-9]+/", "/m/(a|b)/", "/m/\\d/"] {
+        assert_eq!(of_mapping(&format!("hostname: '*', service: m, rewrite: '', prefix: '{prefix}'")), ["literal-pattern"], "{prefix}");
+    }
+}
+
+#[test]
 fn ports_that_a_service_lacks_are_reported() {
     let codes = |service: &str, spec: &str| {
         let mut text = String::from("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m, namespace: shop}\n");

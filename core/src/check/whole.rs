@@ -5,7 +5,7 @@
 use crate::compilation::SideRef;
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::explain::relation::{Reference, references};
-use crate::ir::{Cluster, Forward, Ir, NetworkFilter, Route, RouteAction, RouteConfiguration, UpstreamClusters};
+use crate::ir::{Cluster, Cors, Forward, Ir, NetworkFilter, PerFilter, Route, RouteAction, RouteConfiguration, UpstreamClusters};
 use crate::resource::{Object, ObjectId, Origin, ResourceKey, Rule};
 use crate::text::Str;
 use alloc::string::String;
@@ -68,6 +68,18 @@ impl<'a> Whole<'a> {
             RouteAction::Forward(forward) => Some((route, &**forward)),
             _ => None,
         })
+    }
+
+    /// The CORS policies of routes and virtual hosts.
+    pub fn cors(&self) -> Vec<&'a Cors> {
+        let of_routes = self.forwards().filter_map(|(_, forward)| forward.cors.as_ref()).map(|cors| &*cors.value);
+        let hosts = tables(self.ir).flat_map(|table| &table.virtual_hosts).flat_map(|host| &host.per_filter);
+        let filters = self.routes.iter().flat_map(|route| &route.per_filter).chain(hosts);
+        let by_filter = filters.filter_map(|(_, filter)| match &filter.value {
+            PerFilter::Cors(cors) => Some(&**cors),
+            _ => None,
+        });
+        of_routes.chain(by_filter).collect()
     }
 
     /// The clusters of routes, each with the service among the references that its object names: where that names one only, of those that

@@ -143,7 +143,10 @@ codes! {
     IMPOSSIBLE_PATH = "impossible-path", Warning, "a path that no request can have";
     IMPOSSIBLE_HOST = "impossible-host", Warning, "a host that no request can have";
     IMPOSSIBLE_METHOD = "impossible-method", Warning, "a method that no request can have";
-    LITERAL_PATTERN = "literal-pattern", Warning, "a star or a name in braces that is matched literally";
+    IMPOSSIBLE_PARAMETER = "impossible-parameter", Warning, "a value that no query parameter can have";
+    IMPOSSIBLE_ORIGIN = "impossible-origin", Warning, "an origin that no browser sends";
+    CONTRADICTORY_CONDITIONS = "contradictory-conditions", Warning, "conditions of a route that no request meets together";
+    LITERAL_PATTERN = "literal-pattern", Warning, "a pattern that is matched literally";
     UNKNOWN_REWRITE_GROUP = "unknown-rewrite-group", Warning, "a rewrite by a regular expression names a group that the expression does not have";
     REWRITE_SLASHES = "rewrite-slashes", Notice, "a rewrite that joins two path segments or doubles a slash";
     TIMEOUT_CONFLICT = "timeout-conflict", Warning, "timeouts that contradict each other";

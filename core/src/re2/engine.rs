@@ -13,8 +13,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use regex_automata::Span;
 use regex_automata::meta;
-use regex_automata::util::primitives::PatternID;
 use regex_automata::util::captures::Captures;
+use regex_automata::util::primitives::PatternID;
 use regex_syntax::hir::{Hir, Look};
 
 /// An expression for whole texts.

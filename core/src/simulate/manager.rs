@@ -15,10 +15,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
+use pb::hcm::http_connection_manager::{PathWithEscapedSlashesAction as Escaped, StripPortMode};
 use pb::hcm::http_filter::ConfigType;
 use pb::hcm::{HttpConnectionManager, HttpFilter};
 use pb::http_filter::router::v3::Router;
-use pb::hcm::http_connection_manager::{PathWithEscapedSlashesAction as Escaped, StripPortMode};
 
 /// The request, ready to be routed.
 pub(super) struct Prepared {

@@ -78,7 +78,8 @@ fn a_host_that_is_rewritten_is_kept_in_a_header_unless_these_are_suppressed() {
         of_envoy.map(|change| format!("{}: {}", change.name, change.value.unwrap_or_default())).collect::<Vec<_>>()
     };
     assert_eq!(kept(GATEWAY), ["x-envoy-original-host: shop.example.com", "x-envoy-original-path: /quote/"]);
-    let module = "---\napiVersion: getambassador.io/v3alpha1\nkind: Module\nmetadata: {name: ambassador}\nspec: {config: {suppress_envoy_headers: true}}\n";
+    let module =
+        "---\napiVersion: getambassador.io/v3alpha1\nkind: Module\nmetadata: {name: ambassador}\nspec: {config: {suppress_envoy_headers: true}}\n";
     assert_eq!(kept(&format!("{GATEWAY}{module}")), [""; 0]);
 }
 

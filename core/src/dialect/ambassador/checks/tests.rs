@@ -57,6 +57,8 @@ fn fields_of_a_mapping_that_others_put_out_are_said() {
     let redirect = ["`redirect_response_code` changes nothing: requests are forwarded, not redirected"];
     assert_eq!(of_mapping("hostname: '*', redirect_response_code: 302"), redirect);
     assert_eq!(of_mapping("hostname: '*', host_redirect: true, redirect_response_code: 302"), NOTHING);
+    let forwarded = ["`timeout_ms` changes nothing: requests are redirected, not forwarded"];
+    assert_eq!(of_mapping("hostname: '*', host_redirect: true, timeout_ms: 3000"), forwarded);
     assert_eq!(of_mapping("hostname: '*', envoy_override: {timeout: 3s}"), ["`envoy_override` changes nothing: Emissary does not use it any more"]);
     assert_eq!(of_mapping("hostname: '*', method_regex: true"), ["`method_regex` changes nothing: there is no `method`"]);
     assert_eq!(of_mapping("hostname: '*', dns_type: strict"), ["Emissary does not know `strict` here, and takes `strict_dns`"]);

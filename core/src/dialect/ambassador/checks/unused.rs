@@ -146,12 +146,36 @@ fn of_mapping(object: &Object, found: &mut Vec<Diagnostic>) {
     if is_true("method_regex") && !is_set("method") {
         report("method_regex", "there is no `method`", "write the expression in `method`");
     }
-    if !is_true("host_redirect") {
+    if is_true("host_redirect") {
+        for name in FORWARDING {
+            report(name, "requests are redirected, not forwarded", "take it away, or `host_redirect`");
+        }
+    } else {
         for name in ["path_redirect", "prefix_redirect", "regex_redirect", "redirect_response_code"] {
             report(name, "requests are forwarded, not redirected", "add `host_redirect: true`, with the host to redirect to in `service`");
         }
     }
 }
+
+/// Fields of a Mapping for what is forwarded.
+const FORWARDING: [&str; 16] = [
+    "allow_upgrade",
+    "auto_host_rewrite",
+    "circuit_breakers",
+    "cluster_idle_timeout_ms",
+    "connect_timeout_ms",
+    "cors",
+    "health_checks",
+    "host_rewrite",
+    "idle_timeout_ms",
+    "keepalive",
+    "remove_request_headers",
+    "remove_response_headers",
+    "retry_policy",
+    "rewrite",
+    "timeout_ms",
+    "tls",
+];
 
 /// Settings of the Module that Emissary takes and does not use since it has Listeners: why, and what does it now.
 /// Emissary `python/ambassador/ir/irambassador.py` takes them; nothing asks for them.
