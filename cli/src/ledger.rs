@@ -83,7 +83,9 @@ pub fn sentence(row: &LedgerRow, style: &Style) -> String {
         let _ = write!(out, " by {}", plain(&list(&by, if row.state == "read" { row.with_more } else { 0 })));
     }
     if let Some(detail) = &row.detail {
-        let _ = write!(out, "{} {}", if into.is_empty() { ":" } else { ";" }, plain(detail));
+        // Errors of a controller may have several lines.
+        let detail = detail.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = write!(out, "{} {}", if into.is_empty() { ":" } else { ";" }, plain(&detail));
     } else if let Some(why) = row.why {
         let _ = write!(out, ": {}", why.replace('-', " "));
     }

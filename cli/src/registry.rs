@@ -49,7 +49,11 @@ pub fn kinds(args: &ListArgs, deployment: &Deployment, style: &Style) -> Outcome
         for kind in kinds.iter().filter(|kind| kind.own) {
             let _ = writeln!(out, "{}  {}", style.bold(format!("{:<width$}", kind.name)), kind.doc);
             let resource = joined(&[kind.plural.unwrap_or_default(), kind.group], ".");
-            let _ = writeln!(out, "{:<width$}  {}", "", style.dim(format!("{resource}, {}", kind.versions.join(" "))));
+            let details = joined(&[&resource, &kind.versions.join(" ")], ", ");
+            // Consul's entries have a kind and nothing more.
+            if !details.is_empty() {
+                let _ = writeln!(out, "{:<width$}  {}", "", style.dim(details));
+            }
         }
         let _ = writeln!(out, "\nRead beside them:");
         for kind in kinds.iter().filter(|kind| !kind.own) {

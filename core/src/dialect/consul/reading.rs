@@ -58,6 +58,46 @@ pub(super) fn refused(object: &Object, node: NodeId, message: impl Into<String>)
     Diagnostic::new(code, message, Place::value(object.id, node)).about(object.key.clone())
 }
 
+/// The node that a sentence of Consul's begins with: `Route[0] PathExact ...`, `Sources[1].Name ...`. The document where it names none.
+fn pointed(root: &Node, why: &str) -> NodeId {
+    let (mut at, mut rest) = (root, why);
+    loop {
+        rest = rest.trim_start_matches([' ', ',', ':', '.', '(', '"', '\'']);
+        let (name, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()));
+        let number = after.strip_prefix('[').and_then(|after| after.split_once(']'));
+        let index = number.and_then(|(number, after)| Some((number.parse::<usize>().ok()?, after)));
+        let Some(found) = within(at, name) else { return at.id };
+        at = found;
+        rest = after;
+        if let Some((index, after)) = index {
+            // One value stands for a list of one.
+            at = found.as_array().map_or(Some(found), |items| items.get(index)).unwrap_or(found);
+            rest = after;
+        }
+    }
+}
+
+/// How deep a field is looked for.
+const MOST_LEVELS: usize = 4;
+
+/// The value of the nearest field with a name, in any case, or its plural, in an object and those in it.
+fn within<'a>(root: &'a Node, name: &str) -> Option<&'a Node> {
+    let is_named = |key: &str| {
+        let (mut letters, mut wanted) = (key.bytes().filter(|byte| *byte != b'_'), name.bytes());
+        let same = wanted.all(|byte| letters.next().is_some_and(|letter| letter.eq_ignore_ascii_case(&byte)));
+        same && matches!((letters.next(), letters.next()), (None | Some(b's'), None))
+    };
+    let mut level = Vec::from([root]);
+    for _ in 0..MOST_LEVELS {
+        let fields = || level.iter().filter_map(|node| node.as_object()).flatten();
+        if let Some(found) = fields().find(|entry| is_named(&entry.key)).filter(|_| !name.is_empty()) {
+            return Some(&found.value);
+        }
+        level = fields().map(|entry| &entry.value).collect();
+    }
+    None
+}
+
 /// Whether a document is a resource of Kubernetes.
 pub(super) fn is_resource(object: &Object) -> bool {
     group(&object.root).is_some()
@@ -178,7 +218,7 @@ impl Reading<'_> {
         let verdict = normalise(kind, &mut tree).and_then(|()| is_valid(&tree));
         let verdict = verdict.and_then(|()| refuse(nameless(&tree), || "Name is required".into()));
         if let Err(why) = verdict {
-            self.report(NodeId::default(), why);
+            self.report(pointed(&root, why.as_str()), why);
             return None;
         }
         Some(Arc::new(Entry { kind, name: tree.get("Name").str(), tree, key: secret, object: self.id }))
@@ -210,7 +250,7 @@ impl Reading<'_> {
             return Vec::new();
         }
         if let Err(why) = of.verdict.and_then(|()| of.instances.first().map_or(Ok(()), has_address)) {
-            self.report(NodeId::default(), why);
+            self.report(pointed(&self.object.root, why.as_str()), why);
             return Vec::new();
         }
         of.instances

@@ -1,6 +1,7 @@
 //! What may be written how: opaque configuration, config entries, registrations.
 
 use super::{API, HTTP, WEB, messages, only, run};
+use crate::diagnostic::Place;
 use crate::ir::Tree;
 use alloc::format;
 use alloc::string::String;
@@ -168,4 +169,20 @@ fn the_protocol_of_an_exposed_path_counts_as_it_is_written() {
     };
     assert_eq!(kind("http2"), "envoy.filters.network.http_connection_manager");
     assert_eq!(kind("HTTP2"), "envoy.filters.network.tcp_proxy");
+}
+
+#[test]
+fn what_consul_refuses_has_its_place() {
+    let at = |document: &str| {
+        let compilation = run(&[document]);
+        let finding = compilation.all_diagnostics().find(|finding| finding.code.name.ends_with("-refused")).expect("a finding");
+        let (Place::Node { object, node, .. }, message) = (&finding.place, &finding.message) else { panic!("no place") };
+        let object = compilation.objects.get(*object).expect("an object");
+        let span = object.document.spans.get(*node).expect("a span");
+        format!("{message} => {}", span.value.slice(object.text.as_deref().expect("a text")))
+    };
+    let router = "{Kind: service-router, Name: web, Routes: [{Match: {HTTP: {PathPrefix: /a}}}, {Match: {HTTP: {PathExact: y}}}]}\n";
+    assert_eq!(at(router), "Route[1] PathExact doesn't start with '/': \"y\" => y");
+    let intentions = "{Kind: service-intentions, Name: web, Sources: [{Name: a, Action: allow}, {Name: b, Action: maybe}]}\n";
+    assert_eq!(at(intentions), "Sources[1].Action must be set to 'allow' or 'deny' => maybe");
 }
