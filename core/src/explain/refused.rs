@@ -7,7 +7,7 @@ use crate::backend::envoy::{self, v3::Emitted};
 use crate::compilation::GatewayRef;
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::executor::Executor;
-use crate::ir::Tree;
+use crate::ir::{Tree, holds_keys, placeholder};
 use crate::resource::{ObjectId, Origin};
 use alloc::format;
 use alloc::string::String;
@@ -25,7 +25,10 @@ pub fn refused_by_envoy(gateway: GatewayRef<'_>, viewed: Option<&Viewed>, emitte
         let message = format!("Envoy refuses {place}: {}", violation.message);
         add(&mut found, finding(gateway, message, origin));
     }
-    for misfit in gateway.ir.delivery.verbatim.clusters.iter().filter_map(|cluster| misfit(cluster)) {
+    let passed_on = &gateway.ir.delivery.verbatim;
+    let mut misfits: Vec<Misfit> = passed_on.clusters.iter().flat_map(|cluster| [misfit(cluster), ring(cluster)]).flatten().collect();
+    passed_on.listeners.iter().for_each(|listener| keys(listener, None, &mut misfits));
+    for misfit in misfits {
         let finding = finding(gateway, misfit.message, misfit.at).help(misfit.help);
         add(&mut found, finding);
     }
@@ -84,4 +87,33 @@ fn misfit(cluster: &Tree) -> Option<Misfit> {
         _ => return None,
     };
     Some(Misfit { message, help, at })
+}
+
+/// The sizes of the ring of a cluster (envoyproxy/envoy, `source/extensions/load_balancing_policies/ring_hash`).
+fn ring(cluster: &Tree) -> Option<Misfit> {
+    let sizes = cluster.find("ring_hash_lb_config")?;
+    let (least, most) = (sizes.find("minimum_ring_size"), sizes.find("maximum_ring_size"));
+    let (low, high) = (least.map_or(1024, Tree::int), most.map_or(8 * 1024 * 1024, Tree::int));
+    let written = |tree: Option<&Tree>| tree.and_then(|tree| tree.origin).filter(is_written);
+    (low > high).then(|| Misfit {
+        message: format!("Envoy refuses the cluster `{}`: its ring has at least {low} entries and at most {high}", cluster.get("name").text()),
+        help: "set both sizes: a maximum that is not set counts as 0 where a minimum is",
+        at: written(least).or_else(|| written(most)).or_else(|| sizes.origin.filter(is_written)).or_else(|| cluster.origin.filter(is_written)),
+    })
+}
+
+/// Keys for tokens that are written in place and are none (google/jwt_verify_lib, `src/jwks.cc`).
+fn keys(tree: &Tree, around: Option<Origin>, out: &mut Vec<Misfit>) {
+    let origin = tree.origin.filter(is_written).or(around);
+    if let Some(text) = tree.find("local_jwks").and_then(|keys| keys.find("inline_string")) {
+        if placeholder(text.text()).is_none() && !holds_keys(text.text()) {
+            out.push(Misfit {
+                message: "Envoy refuses the keys: they are no JSON Web Key Set with at least one key under `keys`".into(),
+                help: "write the set as it is published, with its `keys`",
+                at: text.origin.filter(is_written).or(origin),
+            });
+        }
+    }
+    tree.fields().iter().for_each(|(_, value)| keys(value, origin, out));
+    tree.items().iter().for_each(|value| keys(value, origin, out));
 }

@@ -292,6 +292,15 @@ pub struct JwtProvider {
     pub jwks: Jwks,
 }
 
+/// Whether a text is a JSON Web Key Set with at least one key; Envoy refuses others (google/jwt_verify_lib, `src/jwks.cc`).
+pub fn holds_keys(jwks: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Set {
+        keys: Vec<serde::de::IgnoredAny>,
+    }
+    serde_json::from_str::<Set>(jwks).is_ok_and(|set| !set.keys.is_empty())
+}
+
 /// Where keys of tokens are.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum Jwks {

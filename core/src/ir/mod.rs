@@ -23,7 +23,7 @@ pub use cluster::{
 };
 pub use filter::{
     AuthorizationTransport, Body, Compression, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HttpFilter, HttpFilterKind, IpRange, IpSource,
-    Jwks, JwtProvider, LocalRateLimit, LuaScripts, NameMatch, RateLimitService, Rbac, RbacAction, TokenBucket,
+    Jwks, JwtProvider, LocalRateLimit, LuaScripts, NameMatch, RateLimitService, Rbac, RbacAction, TokenBucket, holds_keys,
 };
 pub use header::{AppendAction, HeaderMatch, HeaderMutations, HeaderToAdd, Regex, StringMatch};
 pub use listener::{

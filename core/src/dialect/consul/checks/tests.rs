@@ -94,6 +94,29 @@ fn expressions_that_envoy_refuses_are_found_wherever_they_are_sent() {
 }
 
 #[test]
+fn rings_and_keys_that_envoy_refuses_are_found() {
+    let web = "service: {name: web, port: 8080, connect: {sidecar_service: {}}}";
+    let caller =
+        "service: {name: caller, port: 8081, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: web, local_bind_port: 9191}]}}}}";
+    let ring = |sizes: &str| {
+        let resolver = format!("{{Kind: service-resolver, Name: web, LoadBalancer: {{Policy: ring_hash, RingHashConfig: {sizes}}}}}");
+        found("refused-by-envoy", &[HTTP, web, caller, &resolver]).len()
+    };
+    assert_eq!(ring("{MinimumRingSize: 2048}"), 1);
+    assert_eq!(ring("{MaximumRingSize: 512}"), 0, "the minimum is then 0");
+    assert_eq!(ring("{MinimumRingSize: 2048, MaximumRingSize: 4096}"), 0);
+    let keys = |set: &str| {
+        use base64::Engine as _;
+        let set = base64::engine::general_purpose::STANDARD.encode(set);
+        let provider = format!("{{Kind: jwt-provider, Name: p, Issuer: i, JSONWebKeySet: {{Local: {{JWKS: '{set}'}}}}}}");
+        let intentions = "{Kind: service-intentions, Name: web, Sources: [{Name: caller, Permissions: [{Action: allow, HTTP: {PathPrefix: /}, JWT: {Providers: [{Name: p}]}}]}]}";
+        found("refused-by-envoy", &[HTTP, web, caller, &provider, intentions]).len()
+    };
+    assert_eq!((keys("{}"), keys("x"), keys(r#"{"keys": []}"#)), (1, 1, 1));
+    assert_eq!(keys(r#"{"keys": [{"kty": "RSA", "e": "AQAB", "n": "x"}]}"#), 0);
+}
+
+#[test]
 fn changes_of_headers_that_envoy_refuses_are_found() {
     let web = "service: {name: web, port: 8080, connect: {sidecar_service: {}}}";
     let caller =

@@ -12,7 +12,7 @@ use crate::dialect::contour::processor::policy;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::ir::{
     AuthorizationTransport, Body, Compression, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HttpFilter, HttpFilterKind, JwtProvider,
-    LocalRateLimit, LuaScripts, NameMatch, RateLimitService, StatusCode,
+    LocalRateLimit, LuaScripts, NameMatch, RateLimitService, StatusCode, holds_keys,
 };
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
@@ -212,7 +212,7 @@ impl Lowering<'_> {
             }),
             Jwks::Local(material, key) => {
                 let text = core::str::from_utf8(material.get(key)).unwrap_or_default();
-                if !super::policy::has_keys(text) {
+                if !holds_keys(text) {
                     self.refuse(format!("Secret {}/{} has no keys under {key}", material.namespace, material.name), material.origin);
                     return None;
                 }

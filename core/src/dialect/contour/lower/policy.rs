@@ -119,11 +119,6 @@ pub(super) fn cookies(route: &[Sourced<CookieRewrite>], cluster: &[Sourced<Cooki
     Some(Sourced::new(PerFilter::Lua { script: Str::new_static(COOKIE_SCRIPT), context, context_also }, origin))
 }
 
-/// Whether a set of keys has any. Where it cannot be read, Envoy says so.
-pub(super) fn has_keys(jwks: &str) -> bool {
-    !packed(jwks).contains("\"keys\":[]")
-}
-
 /// Whether no key in the set is secret: neither symmetric nor the private half of a pair.
 pub(super) fn is_public(jwks: &str) -> bool {
     let packed = packed(jwks);
