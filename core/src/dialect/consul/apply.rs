@@ -19,6 +19,7 @@ use crate::resource::{Content, Object, ObjectId, Objects};
 use crate::text::{NodeId, Str};
 use alloc::collections::BTreeSet;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -69,6 +70,17 @@ impl Applied {
     }
 }
 
+/// Why a resource of Kubernetes is refused that would be the same entry as one of another namespace (consul-k8s,
+/// `control-plane/api/common/configentry_webhook.go`). The one that came first stays.
+fn twin(before: &Object, object: &Object, entry: &Entry) -> Option<String> {
+    let is_other = reading::is_resource(before) && reading::is_resource(object) && before.key.namespace != object.key.namespace;
+    (is_other && !before.assumed && !object.assumed && !object.stored).then(|| {
+        let kind = entry.kind.resource().to_ascii_lowercase();
+        let name = quote(&entry.name);
+        format!("{kind} resource with name {name} is already defined \u{2013} all {kind} resources must have unique names across namespaces")
+    })
+}
+
 impl State {
     /// What the documents leave.
     pub(crate) fn of(objects: &Objects, datacenter: &str) -> Self {
@@ -97,6 +109,12 @@ impl State {
             let mut replaced = state.register_all(&mut read);
             if let Some(entry) = &read.document.entry {
                 let before = state.entries.get(&(entry.kind, entry.name.clone())).map(|before| before.object);
+                if let Some(why) = before.and_then(|before| twin(objects.get(before)?, object, entry)) {
+                    let name = object.root.at(&["metadata", "name"]).map_or_else(NodeId::default, |name| name.id);
+                    state.diagnostics.report(reading::refused(object, name, why));
+                    memory.keep(id, read);
+                    continue;
+                }
                 let known = read.verdict.take();
                 let known = if entries.next(id, entry, known.is_some()) { known } else { None };
                 read.verdict = state.take_entry(object, entry, known);

@@ -172,6 +172,19 @@ fn the_protocol_of_an_exposed_path_counts_as_it_is_written() {
 }
 
 #[test]
+fn a_resource_of_another_namespace_with_the_same_name_is_refused() {
+    let of = |namespace: &str, protocol: &str| {
+        format!(
+            "apiVersion: consul.hashicorp.com/v1alpha1\nkind: ServiceDefaults\nmetadata: {{name: web, namespace: {namespace}}}\nspec: {{protocol: {protocol}}}\n"
+        )
+    };
+    let compilation = run(&[&of("a", "http"), &of("b", "tcp")]);
+    let refused = "servicedefaults resource with name \"web\" is already defined \u{2013} all servicedefaults resources must have unique names across namespaces";
+    assert_eq!(messages(&compilation), [refused]);
+    assert!(compilation.all_diagnostics().all(|finding| finding.resource.as_ref().is_some_and(|key| key.namespace.as_deref() == Some("b"))));
+}
+
+#[test]
 fn what_consul_refuses_has_its_place() {
     let at = |document: &str| {
         let compilation = run(&[document]);
