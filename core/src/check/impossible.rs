@@ -36,6 +36,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
                 route.matcher.headers.iter().for_each(|header| special(whole, header));
                 route.matcher.query.iter().for_each(|query| parameter(whole, query));
                 together(whole, &route.matcher.headers);
+                of_other_host(whole, &host.domains, &route.matcher.headers);
                 if let RouteAction::Forward(forward) = &route.action {
                     sent_host(whole, forward);
                 }
@@ -220,11 +221,48 @@ fn together(whole: &mut Whole<'_>, headers: &[Sourced<HeaderMatch>]) {
             };
             if meets == other.value.invert {
                 let message =
-                    format!("no request takes this route: its header `{}` would have to be `{wanted}`, and something else too", exact.value.name);
+                    format!("no request takes this route: its header `{}` would have to be `{wanted}` and {}", exact.value.name, words(&other.value));
                 let help = "leave one of the two conditions out, or write a route for each";
                 tell(whole, &codes::CONTRADICTORY_CONDITIONS, exact.origin, message, help.into());
                 return;
             }
+        }
+    }
+}
+
+/// What a condition wants of a header, after "to be".
+fn words(of: &HeaderMatch) -> String {
+    let not = if of.invert { "not " } else { "" };
+    match &of.value {
+        StringMatch::Exact(text) => format!("{not}`{text}`"),
+        StringMatch::Prefix(text) => format!("{not}something that begins with `{text}`"),
+        StringMatch::Suffix(text) => format!("{not}something that ends with `{text}`"),
+        StringMatch::Contains(text) => format!("{not}something that contains `{text}`"),
+        StringMatch::Regex(regex) => format!("{not}something that matches `{}`", regex.regex),
+        StringMatch::Present => if of.invert { "absent" } else { "present" }.into(),
+    }
+}
+
+/// A condition on the host that no request of the virtual host meets.
+fn of_other_host(whole: &mut Whole<'_>, domains: &[Sourced<Str>], headers: &[Sourced<HeaderMatch>]) {
+    for header in headers {
+        let StringMatch::Exact(wanted) = &header.value.value else { continue };
+        let is_host = *header.value.name == *":authority" || header.value.name.eq_ignore_ascii_case("host");
+        if !is_host || header.value.invert {
+            continue;
+        }
+        // A virtual host may take requests with its port, and the controller may leave it out before.
+        let name = |text: &str| text.split(':').next().unwrap_or_default().to_ascii_lowercase();
+        let wanted_name = name(wanted);
+        let takes = |domain: &str| match (domain.strip_prefix('*'), domain.strip_suffix('*')) {
+            (Some(end), _) => wanted_name.ends_with(end),
+            (None, Some(begin)) => wanted_name.starts_with(begin),
+            (None, None) => domain == wanted_name,
+        };
+        if let Some(first) = domains.first().filter(|_| !domains.iter().any(|domain| takes(&name(&domain.value)))) {
+            let message = format!("no request takes this route: its host would have to be `{wanted}`, and the virtual host is for `{}`", first.value);
+            let help = "take the condition away, or write the route for the other host";
+            tell(whole, &codes::CONTRADICTORY_CONDITIONS, header.origin, message, help.into());
         }
     }
 }

@@ -255,6 +255,26 @@ fn annotations_that_ask_for_others_say_so() {
 }
 
 #[test]
+fn what_a_route_asks_of_its_own_host_and_of_one_header_is_compared() {
+    let told = |route: &str| {
+        let route = format!("{{services: [{{name: web, port: 80}}], {route}}}");
+        of_proxy(&format!("{{virtualhost: {{fqdn: shop.example.com}}, routes: [{route}]}}"))
+    };
+    let host = |name: &str| told(&format!("conditions: [{{header: {{name: Host, exact: {name}}}}}]"));
+    assert_eq!(
+        host("other.example.com"),
+        ["contradictory-conditions: no request takes this route: its host would have to be `other.example.com`, and the virtual host is for \
+          `shop.example.com`"]
+    );
+    assert_eq!(host("shop.example.com"), NOTHING);
+    let both = told("conditions: [{header: {name: x-a, exact: '1'}}, {header: {name: x-a, notpresent: true}}]");
+    assert_eq!(both, ["contradictory-conditions: no request takes this route: its header `x-a` would have to be `1` and absent"]);
+    let count = told("retryPolicy: {count: 0}");
+    assert_eq!(count, ["field-without-effect: Contour takes `count: 0` for 1: Envoy retries once"]);
+    assert_eq!(told("retryPolicy: {count: -1}"), NOTHING);
+}
+
+#[test]
 fn what_a_route_turns_off_must_be_on() {
     let host = |settings: &str, route: &str| {
         of_proxy(&format!("{{virtualhost: {{fqdn: shop.example.com{settings}}}, routes: [{{services: [{{name: web, port: 80}}], {route}}}]}}"))

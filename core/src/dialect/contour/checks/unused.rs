@@ -239,6 +239,14 @@ impl Proxy<'_> {
                 "Envoy answers requests with 503: all services of the route are mirrors, which get copies of requests that another one gets";
             self.report(&codes::UNSERVED, message, mirror, "add the service that answers, or take `mirror` away");
         }
+        if let Some(count) = route.at(&["retryPolicy", "count"]).filter(|count| count.as_i64() == Some(0)) {
+            self.idle("Contour takes `count: 0` for 1: Envoy retries once", count, "write `count: -1` for no retries");
+        }
+        let is_open = route.at(&["authPolicy", "disabled"]).and_then(Node::as_bool) == Some(true);
+        if let Some(context) = route.at(&["authPolicy", "context"]).filter(|context| is_open && !context.is_null()) {
+            let message = "`context` changes nothing beside `disabled: true`: no service is asked about the requests of this route";
+            self.idle(message, context, "take one of the two away");
+        }
         let strategy = route.at(&["loadBalancerPolicy", "strategy"]).and_then(Node::as_str).unwrap_or_default();
         if let Some(policies) = route.at(&["loadBalancerPolicy", "requestHashPolicies"]).filter(|_| strategy != "RequestHash") {
             let message = "`requestHashPolicies` changes nothing: only the strategy `RequestHash` asks for it";
