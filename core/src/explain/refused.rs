@@ -105,14 +105,15 @@ fn ring(cluster: &Tree) -> Option<Misfit> {
 /// Keys for tokens that are written in place and are none (google/jwt_verify_lib, `src/jwks.cc`).
 fn keys(tree: &Tree, around: Option<Origin>, out: &mut Vec<Misfit>) {
     let origin = tree.origin.filter(is_written).or(around);
-    if let Some(text) = tree.find("local_jwks").and_then(|keys| keys.find("inline_string")) {
-        if placeholder(text.text()).is_none() && !holds_keys(text.text()) {
-            out.push(Misfit {
-                message: "Envoy refuses the keys: they are no JSON Web Key Set with at least one key under `keys`".into(),
-                help: "write the set as it is published, with its `keys`",
-                at: text.origin.filter(is_written).or(origin),
-            });
-        }
+    if let Some(text) = tree.find("local_jwks").and_then(|keys| keys.find("inline_string"))
+        && placeholder(text.text()).is_none()
+        && !holds_keys(text.text())
+    {
+        out.push(Misfit {
+            message: "Envoy refuses the keys: they are no JSON Web Key Set with at least one key under `keys`".into(),
+            help: "write the set as it is published, with its `keys`",
+            at: text.origin.filter(is_written).or(origin),
+        });
     }
     tree.fields().iter().for_each(|(_, value)| keys(value, origin, out));
     tree.items().iter().for_each(|value| keys(value, origin, out));
