@@ -111,7 +111,7 @@ impl Sink {
         }
         let mut window = Window::new(self);
         for piece in pieces {
-            window.push(piece)?;
+            window.push(piece.as_bytes())?;
         }
         window.finish()
     }
@@ -138,49 +138,50 @@ impl Sink {
     }
 }
 
-/// JSON that comes piece by piece, and is looked through for what is held back before it is written.
+/// JSON that comes piece by piece, and is looked through for what is held back before it is written. No piece ends within a character.
 struct Window<'s> {
     sink: &'s mut Sink,
-    waiting: String,
+    waiting: Vec<u8>,
     /// Why nothing more can be written.
     failed: Option<Unusable>,
 }
 
 impl<'s> Window<'s> {
     fn new(sink: &'s mut Sink) -> Self {
-        Self { sink, waiting: String::new(), failed: None }
+        Self { sink, waiting: Vec::new(), failed: None }
     }
 
-    fn push(&mut self, piece: &str) -> Result<(), Unusable> {
-        self.waiting.push_str(piece);
+    fn push(&mut self, piece: &[u8]) -> Result<(), Unusable> {
+        self.waiting.extend_from_slice(piece);
         if self.waiting.len() <= WINDOW {
             return Ok(());
         }
-        self.escape();
+        let text = self.taken()?;
         // What is held back may go over the end of a piece.
-        let cut = safe_cut(&self.waiting);
-        self.sink.put_scrubbed(&self.waiting[..cut])?;
-        self.waiting.drain(..cut);
+        let (whole, rest) = text.split_at(safe_cut(&text));
+        self.sink.put_scrubbed(whole)?;
+        self.waiting.extend_from_slice(rest.as_bytes());
         Ok(())
     }
 
-    /// What was escaped before stays as it is.
-    fn escape(&mut self) {
-        if let Cow::Owned(escaped) = escaped_json(&self.waiting) {
-            self.waiting = escaped;
-        }
+    /// What waits, with escapes. What was escaped before stays as it is.
+    fn taken(&mut self) -> Result<String, Unusable> {
+        let text = String::from_utf8(std::mem::take(&mut self.waiting)).map_err(|error| format!("cannot write JSON: {error}"))?;
+        Ok(match escaped_json(&text) {
+            Cow::Owned(escaped) => escaped,
+            Cow::Borrowed(_) => text,
+        })
     }
 
     fn finish(mut self) -> Result<(), Unusable> {
-        self.escape();
-        self.sink.put_scrubbed(&self.waiting)
+        let text = self.taken()?;
+        self.sink.put_scrubbed(&text)
     }
 }
 
 impl Write for Window<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let piece = std::str::from_utf8(bytes).map_err(std::io::Error::other)?;
-        self.push(piece).map_err(|failed| {
+        self.push(bytes).map_err(|failed| {
             self.failed = Some(failed);
             std::io::Error::other("nothing more can be written")
         })?;
@@ -226,7 +227,7 @@ pub fn print_json(data: &impl serde::Serialize) -> Result<(), Unusable> {
     if let Err(error) = serde_json::to_writer_pretty(&mut window, data) {
         return Err(window.failed.take().unwrap_or_else(|| format!("cannot write JSON: {error}").into()));
     }
-    window.push("\n")?;
+    window.push(b"\n")?;
     window.finish()
 }
 
