@@ -30,7 +30,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
         // Either of several gateways may get the request: each says what it does with it.
         None => {
             let one = given.gateway.is_some();
-            let (mut compiler, compilation) = if one { given.compile_side()? } else { given.compile()? };
+            let (mut compiler, mut compilation) = if one { given.compile_side()? } else { given.compile()? };
             input::warn_of_gaps(&compilation);
             let positions = compilation.positions();
             several = !one && compilation.gateways().count() > 1;
@@ -42,6 +42,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
                 let report = if one { alone } else { follow }(gateway, &positions, &request, compiler.emitted.of(gateway));
                 reports.insert(gateway.label().unwrap_or_default(), report);
             }
+            input::warn_of_refused(&mut compilation, &mut compiler);
             if compilation.app_gateways().next().is_some() {
                 return app_gateway::run(&compilation, &request, args.format, style);
             }

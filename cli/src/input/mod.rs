@@ -14,9 +14,10 @@ use crate::Unusable;
 use crate::args::Deployment;
 use crate::output::{hold, hold_back, message};
 use crate::style::{count, plain, some};
+use chancery_core::check::check;
 use chancery_core::compilation::{Compilation, Dialect, Gateway, Options, State};
 use chancery_core::compile::Compiler;
-use chancery_core::diagnostic::{Code, Diagnostic, Severity, codes};
+use chancery_core::diagnostic::{Code, Diagnostic, Policy, Severity, codes};
 use chancery_core::dialect;
 use chancery_core::envoy_config::Running;
 use chancery_core::explain::{Snapshot, Span, not_utf8, share};
@@ -234,6 +235,20 @@ pub fn warn_of_assumed(all: &[&Compilation]) {
 /// Says on standard error where texts could not be read: the answer for the rest does not count what they hold.
 pub fn warn_of_unread(of: &Compilation) {
     unread(of).iter().for_each(|unread| message(unread));
+}
+
+/// Says on standard error that Envoy refuses a part of what is simulated: a gateway that runs goes on with what it had before.
+pub fn warn_of_refused(compilation: &mut Compilation, compiler: &mut Compiler) {
+    const REFUSED: [&Code; 4] = [&codes::REFUSED_BY_ENVOY, &codes::PROTECTED_HEADER, &codes::REGEX_TOO_LARGE, &codes::INVALID_REGEX];
+    let executor = compiler.executor();
+    check(compilation, &Policy::default(), &mut compiler.emitted, executor);
+    let refused = compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error && REFUSED.contains(&finding.code)).count();
+    if refused > 0 {
+        let (all, them) = (count(refused, "value"), if refused == 1 { "it" } else { "them" });
+        message(&format!(
+            "Envoy refuses {all} of this configuration, so a gateway that runs goes on with the one before; `chancery check` shows {them}"
+        ));
+    }
 }
 
 fn assumed(all: &[&Compilation]) -> Option<String> {

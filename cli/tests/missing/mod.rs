@@ -51,3 +51,21 @@ fn an_empty_input_is_not_usable_and_a_document_about_it_is_whole() {
     std::fs::create_dir(folder.0.path().join("none")).expect("a folder");
     assert_eq!((folder.run(&["check", "none"]).code, folder.run(&["check", "--allow-empty", "none"]).code), (2, 0));
 }
+
+#[test]
+fn route_says_that_envoy_refuses_what_it_simulates() {
+    let folder = Folder::with(&[(
+        "shop.yaml",
+        "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: shop}\n\
+         spec: {hostname: shop.example.com, prefix: /, service: shop, add_request_headers: {x-share: {value: '100%'}}}\n",
+    )]);
+    let route = folder.run(&["route", "http://shop.example.com/", "shop.yaml"]);
+    assert!(
+        route.err.ends_with(
+            "chancery: Envoy refuses 1 value of this configuration, so a gateway that runs goes on with the one before; \
+             `chancery check` shows it\n"
+        ),
+        "{}",
+        route.err
+    );
+}
