@@ -40,7 +40,8 @@ pub fn command(text: &str) -> Option<(Command<'_>, &str)> {
     Some((Command { whole, name, arguments, length }, rest.strip_prefix('%')?))
 }
 
-/// Why Envoy refuses a text; `None` where it takes it. Arguments are looked at where they name headers, and passed over elsewhere.
+/// Why Envoy refuses a text; `None` where nothing is found. Of arguments only the number of headers is looked at, and commands of extensions are passed
+/// over.
 ///
 /// ```
 /// use chancery_core::substitution::problem;
@@ -78,7 +79,7 @@ fn misuse(command: &Command<'_>) -> Option<String> {
         () if is_in(WITH_ARGUMENTS_WITHOUT_LENGTH) => (true, false),
         () if is_in(PERHAPS_WITH_ARGUMENTS) => (false, true),
         () if is_in(PERHAPS_WITH_ARGUMENTS_WITHOUT_LENGTH) => (false, false),
-        () => return Some(unknown(name)),
+        () => return unknown(name),
     };
     if needs && !argument {
         return Some(format!("`{name}` needs an argument in parentheses"));
@@ -91,13 +92,11 @@ fn misuse(command: &Command<'_>) -> Option<String> {
     (names_headers && names > 2).then(|| format!("`{name}` takes one header and one other, and here are {names}"))
 }
 
-fn unknown(name: &str) -> String {
+/// What is said of a command that is not known: extensions have others, so only what is nearly known is a mistake for sure.
+fn unknown(name: &str) -> Option<String> {
     let all = ALONE.iter().chain(WITH_ARGUMENTS).chain(WITH_ARGUMENTS_WITHOUT_LENGTH);
     let all = all.chain(PERHAPS_WITH_ARGUMENTS).chain(PERHAPS_WITH_ARGUMENTS_WITHOUT_LENGTH);
-    match nearest(name, all.copied()) {
-        Some(near) => format!("Envoy has no command `{name}`; the nearest is `{near}`"),
-        None => format!("Envoy has no command `{name}`; write `%%` for a plain `%`"),
-    }
+    nearest(name, all.copied()).map(|near| format!("Envoy has no command `{name}`; the nearest is `{near}`"))
 }
 
 const WITH_ARGUMENTS: &[&str] = &[
@@ -294,6 +293,7 @@ mod tests {
             "%METADATA(ROUTE:a)%",
             "%PATH:5%",
             "%PROTOCOL()%",
+            "%PER_REQUEST_STATE(a)%",
         ];
         for text in taken {
             assert_eq!(problem(text), None, "{text}");
@@ -310,7 +310,6 @@ mod tests {
             "%REQ:5%",
             "%REQ(x):y%",
             "%REQ(a?b?c)%",
-            "%NOPE%",
             "%PROTOCOL(x)%",
             "%PROTOCOL:5%",
             "%START_TIME:5%",

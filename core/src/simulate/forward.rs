@@ -113,7 +113,11 @@ impl<'a> Run<'_, 'a> {
         let (mut added, mut removed) = (Vec::new(), Vec::new());
         for level in &levels {
             let mut headers = core::mem::take(&mut prepared.headers);
-            let before = headers.clone();
+            // Of what a level takes away its own values see nothing more.
+            let mut before = headers.clone();
+            for name in level.remove {
+                before.remove(&name.to_ascii_lowercase());
+            }
             let changes = mutate(&mut headers, level, &self.values(prepared, &before, cluster_name, route), false);
             prepared.headers = headers;
             for change in changes {
@@ -128,7 +132,9 @@ impl<'a> Run<'_, 'a> {
         let mut by_envoy = prepared.by_envoy.clone();
         let authority = self.host_rewrite(action, weighted, prepared);
         if authority.is_some() {
-            if !prepared.suppresses_envoy_headers {
+            // Envoy does not say so of the host that a share of the requests gets.
+            let of_share = weighted.is_some_and(|of| of.host_rewrite_specifier.is_some());
+            if !prepared.suppresses_envoy_headers && !of_share {
                 by_envoy.push(by("x-envoy-original-host", prepared.authority.clone()));
             }
             if action.append_x_forwarded_host {
@@ -139,6 +145,8 @@ impl<'a> Run<'_, 'a> {
         if path.is_some() && !prepared.suppresses_envoy_headers {
             by_envoy.push(by("x-envoy-original-path", prepared.path.clone()));
         }
+        // What the configuration sets takes the place of what Envoy has set.
+        by_envoy.retain(|change| !added.iter().any(|own| own.action == "set" && own.name == change.name));
         by_envoy.retain(|change| {
             prepared.headers.first(&change.name).is_some() || change.name.starts_with("x-envoy-original") || change.name == "x-forwarded-host"
         });

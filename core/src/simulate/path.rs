@@ -5,6 +5,7 @@
 //!
 //! What must not be here: when it does.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,6 +24,7 @@ pub(super) fn without_query(path: &str) -> &str {
 pub(super) fn normalize(path: &str) -> Option<String> {
     let (path, query) = split(path);
     let mut out: Vec<u8> = Vec::with_capacity(path.len());
+    let path = without_parameters(path);
     let mut rest = path.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
         rest = after;
@@ -53,6 +55,19 @@ pub(super) fn normalize(path: &str) -> Option<String> {
     let mut out = String::from_utf8(out).ok()?;
     out.push_str(query);
     Some(out)
+}
+
+/// Dot segments without the parameters behind them, `/..;a=b/`.
+fn without_parameters(path: &str) -> Cow<'_, str> {
+    if !path.contains(".;") {
+        return Cow::Borrowed(path);
+    }
+    let plain = |segment: &str| match segment.split_once(';') {
+        Some((dots @ ("." | ".."), _)) => String::from(dots),
+        _ => String::from(segment),
+    };
+    let segments: Vec<String> = path.split('/').map(plain).collect();
+    Cow::Owned(segments.join("/"))
 }
 
 /// Where the last segment is `.` or `..`, goes back to the slash that is then the last, and says so.
@@ -138,6 +153,17 @@ mod tests {
             ("/a/%2", "/a/%2"),
             ("/a%", "/a%"),
             ("/a/...", "/a/..."),
+            ("/a/..;/x", "/x"),
+            ("/a/.;/x", "/a/x"),
+            ("/a/..;p=1/x", "/x"),
+            ("/a/..;a/../x", "/x"),
+            ("/a/x/..;", "/a/"),
+            ("/a/...;/x", "/a/...;/x"),
+            ("/a/%2e%2e;/x", "/a/..;/x"),
+            ("/a/b;p/x", "/a/b;p/x"),
+            ("/a/..;%2fx/y", "/y"),
+            ("/a/..;?q", "/?q"),
+            ("/a\\..;/x", "/a/..;/x"),
             ("/a/.b", "/a/.b"),
             ("//a", "//a"),
             ("/\\a\\..\\b", "//b"),

@@ -70,6 +70,17 @@ fn ask_of(gateway: &str, method: &str, url: &str, headers: &[(&str, &str)]) -> S
 }
 
 #[test]
+fn a_header_is_removed_before_others_are_made_of_it() {
+    let gateway = GATEWAY.replace(
+        "remove_request_headers: [x-secret]",
+        "remove_request_headers: [x-secret], add_request_headers: {x-copy: {value: '%REQ(x-secret)%'}, x-other: {value: '%REQ(x-user)%'}}",
+    );
+    let upstream = ask_of(&gateway, "GET", "http://shop.example.com/quote/", &[("x-secret", "s"), ("x-user", "u")]).upstream.expect("one");
+    let added: Vec<_> = upstream.headers_added.iter().map(|change| change.name.as_str()).collect();
+    assert_eq!((added, upstream.headers_removed), (Vec::from(["x-other"]), Vec::from(["x-secret".to_owned()])));
+}
+
+#[test]
 fn a_host_that_is_rewritten_is_kept_in_a_header_unless_these_are_suppressed() {
     let kept = |gateway: &str| {
         let upstream = ask_of(gateway, "GET", "http://shop.example.com/quote/", &[]).upstream.expect("one");

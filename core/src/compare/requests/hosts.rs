@@ -10,7 +10,7 @@ use super::chance;
 use super::conditions::{self, Choice, Dimension};
 use super::difference::Scene;
 use super::frames::{self, Frame};
-use super::paths::{Pattern, paths};
+use super::paths::{Pattern, paths, rewritten};
 use super::place::{self, any_port, scheme_of, witness};
 use super::reach;
 use super::report::RequestPlace;
@@ -18,13 +18,13 @@ use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
 use crate::simulate::{Outcome, Simulation, Table};
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_envoy_api::prost::Message;
 use hashbrown::HashMap;
-use pb::route::{Route, RouteMatch};
+use pb::route::{Route, RouteMatch, redirect_action::PathRewriteSpecifier, route::Action};
 
 /// A virtual host of a side.
 #[derive(Clone, Copy)]
@@ -82,8 +82,18 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_,
             by_path.entry(Pattern::of(of)).or_default().push(at);
         }
     }
+    let mut expressions: BTreeMap<Pattern<'_>, BTreeSet<&str>> = BTreeMap::new();
+    for (routes, kept) in [(old, &same.old), (new, &same.new)] {
+        for route in routes.iter().enumerate().filter(|(at, _)| !kept.contains_key(at)).map(|(_, route)| route) {
+            if let (Some(of), Some(rewrite)) = (&route.r#match, regex_rewrite(route)) {
+                expressions.entry(Pattern::of(of)).or_default().insert(rewrite);
+            }
+        }
+    }
     let mut tried: HashMap<Vec<ChosenRoutes>, usize> = HashMap::default();
-    for path in paths(&all, &differ, work) {
+    // Requests of two routes are tried a few times only: what rewrites tell apart comes first.
+    let first = rewritten(&expressions, work);
+    for path in first.into_iter().chain(paths(&all, &differ, work)) {
         if work.options.own_paths.iter().any(|own| path.starts_with(own)) {
             continue;
         }
@@ -130,6 +140,19 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_,
             }
         }
     }
+}
+
+/// The expression by which a route rewrites paths.
+fn regex_rewrite(route: &Route) -> Option<&str> {
+    let rewrite = match route.action.as_ref()? {
+        Action::Route(action) => action.regex_rewrite.as_deref(),
+        Action::Redirect(redirect) => match redirect.path_rewrite_specifier.as_ref()? {
+            PathRewriteSpecifier::RegexRewrite(rewrite) => Some(rewrite),
+            _ => None,
+        },
+        _ => None,
+    };
+    rewrite?.pattern.as_ref().map(|pattern| pattern.regex.as_str())
 }
 
 /// The routes that took a request, on both sides.

@@ -212,6 +212,12 @@ pub(super) fn paths(all: &BTreeSet<Pattern<'_>>, differ: &BTreeSet<Pattern<'_>>,
             inner.for_each(|inner| literals.around(inner, &mut out));
         }
     }
+    // What is matched in any case may be passed on as it is written.
+    for pattern in differ.iter().filter(|of| of.any_case) {
+        let upper = pattern.text.to_ascii_uppercase();
+        out.push(format!("{upper}{}", if pattern.kind == Kind::Segments { "/x" } else { "x" }));
+        out.push(upper);
+    }
     let expressions: Vec<&Pattern<'_>> = all.iter().filter(|of| !of.is_literal()).collect();
     let differing: Vec<&Pattern<'_>> = differ.iter().collect();
     for pattern in &expressions {
@@ -252,7 +258,46 @@ fn together<'p>(pattern: &Pattern<'_>, near: impl Iterator<Item = &'p Pattern<'p
             Err(why) => work.cut(format!("The regular expression {} was not analysed: {why}.", of.text)),
         }
     }
-    let begin = Some(pattern.begin()).filter(|begin| begin.starts_with('/')).unwrap_or("/");
+    let found = apart(pattern.begin(), &mut languages, work);
+    out.extend(found.into_iter().filter(|(mask, _)| *mask != 0).map(|(_, text)| text));
+}
+
+/// Paths that rewrites by regular expressions tell apart: for each pattern with the expressions by which paths that it takes are rewritten.
+pub(super) fn rewritten(all: &BTreeMap<Pattern<'_>, BTreeSet<&str>>, work: &mut Work<'_, '_>) -> Vec<String> {
+    let mut out = Vec::new();
+    for (pattern, expressions) in all {
+        let within = expressions.iter().map(|expression| Language::regex(&format!("(?s:.*)(?:{expression})(?s:.*)")));
+        let mut languages = Vec::new();
+        for language in core::iter::once(pattern.language()).chain(within) {
+            match language {
+                Ok(language) => languages.push(language),
+                Err(why) => work.cut(format!("A rewrite of {} was not analysed: {why}.", pattern.words())),
+            }
+        }
+        if languages.len() > expressions.len() {
+            let taken = apart(pattern.begin(), &mut languages, work);
+            let taken: Vec<String> = taken.into_iter().filter(|(mask, _)| mask & 1 == 1).map(|(_, path)| path).collect();
+            // Of two expressions one may be replaced more often than the other.
+            if let Some(first) = taken.first() {
+                out.extend(expressions.iter().filter_map(|expression| example(expression)).map(|part| format!("{first}{}", part.repeat(3))));
+            }
+            out.extend(taken);
+        }
+    }
+    out
+}
+
+/// A text that an expression takes.
+fn example(expression: &str) -> Option<String> {
+    let mut language = Language::regex(expression).ok()?;
+    let mut budget = MOST_STATES_TOGETHER;
+    let found = texts(&mut [&mut language], &TextShape { begin: "", alphabet: ALPHABET, double_slashes: true }, &mut budget);
+    found.found.get(&1).cloned()
+}
+
+/// A path for every way in which languages can match together, by the mask of those that do.
+fn apart(begin: &str, languages: &mut [Language], work: &mut Work<'_, '_>) -> BTreeMap<u64, String> {
+    let begin = if begin.starts_with('/') { begin } else { "/" };
     let mut found: BTreeMap<u64, String> = BTreeMap::new();
     // Listeners may merge slashes: two in a row are for what can be matched in no other way.
     for double_slashes in [false, true] {
@@ -269,7 +314,7 @@ fn together<'p>(pattern: &Pattern<'_>, near: impl Iterator<Item = &'p Pattern<'p
             break;
         }
     }
-    out.extend(found.into_iter().filter(|(mask, _)| *mask != 0).map(|(_, text)| text));
+    found
 }
 
 /// At most this many combined states are visited for one group of regular expressions.

@@ -282,6 +282,31 @@ fn requests_that_change_alike_are_reported_together() {
 }
 
 #[test]
+fn rewrites_by_expressions_are_told_apart() {
+    let of = |pattern: &str, substitution: &str| {
+        let mut route = route("/a/", "one", 1);
+        let pattern = pb::matcher::RegexMatcher { regex: pattern.to_owned(), ..Default::default() };
+        let rewrite = pb::matcher::RegexMatchAndSubstitute { pattern: Some(pattern), substitution: substitution.to_owned() };
+        if let Some(Action::Route(action)) = &mut route.action {
+            action.regex_rewrite = Some(rewrite.into());
+        }
+        config(Vec::from([host("a.org", Vec::from([route]))]))
+    };
+    let changes = |old: [&str; 2], new: [&str; 2]| compared(&of(old[0], old[1]), &of(new[0], new[1])).changes.len();
+    for (old, new) in [
+        (["^/a/([0-9]+)/items", r"/i/\1"], ["^/a/([0-9]{1,3})/items", r"/i/\1"]),
+        (["(?i)^/a/users", "/u"], ["^/a/users", "/u"]),
+        ([r"\.php$", ""], [r"\.php", ""]),
+        (["/a/", "/x/"], ["^/a/", "/x/"]),
+        (["/+", "/"], ["//", "/"]),
+        (["^/a/(.*)", r"/?u=\1"], ["^/a/(.*)", r"/?user=\1"]),
+    ] {
+        assert_eq!(changes(old, new), 1, "{old:?} {new:?}");
+        assert_eq!(changes(old, old), 0, "{old:?}");
+    }
+}
+
+#[test]
 fn a_cluster_under_another_name_is_the_same() {
     let side = |name: &str, address: &str| {
         let mut config = config(Vec::from([host("a.org", Vec::from([route("/", name, 3)]))]));

@@ -89,7 +89,7 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
             continue;
         }
         if served.contains(&object.id) {
-            let plain = hostname(object).filter(|name| !name.contains('*') && *object.key.kind == *"Mapping");
+            let plain = hostname(object).filter(|name| !name.contains('*') && *object.key.kind == *"Mapping" && !gets_copies(object));
             let Some(name) = plain.filter(|name| !tables.is_empty() && tables.iter().all(|table| table.misses(name, object.id))) else { continue };
             let finding = untaken(&hosts, object, name);
             found.push(finding.about(object.key.clone()));
