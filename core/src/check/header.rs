@@ -4,7 +4,7 @@
 
 use super::whole::{Whole, tables};
 use crate::diagnostic::codes;
-use crate::ir::{HeaderMutations, Tree, UpstreamClusters};
+use crate::ir::{HeaderMutations, HealthChecker, PerFilter, Tree, UpstreamClusters};
 use crate::resource::Origin;
 use crate::substitution;
 use alloc::format;
@@ -28,6 +28,20 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         }
     }
     let ir = whole.ir;
+    for table in tables(ir) {
+        let filters =
+            table.virtual_hosts.iter().flat_map(|host| host.per_filter.iter().chain(host.routes.iter().flat_map(|route| &route.per_filter)));
+        for (_, filter) in filters {
+            if let PerFilter::LocalRateLimit(limit) = &filter.value {
+                mutations(whole, &limit.response_headers);
+            }
+        }
+    }
+    for check in ir.clusters.iter().flat_map(|cluster| &cluster.health_checks) {
+        if let HealthChecker::Http { headers, .. } = &check.checker {
+            mutations(whole, headers);
+        }
+    }
     let trees = &ir.delivery.verbatim;
     trees.listeners.iter().chain(&trees.routes).for_each(|tree| verbatim(whole, tree, None));
     for (_, forward) in whole.forwards() {
@@ -58,9 +72,9 @@ fn verbatim(whole: &mut Whole<'_>, tree: &Tree, around: Option<Origin>) {
             "request_headers_to_add" | "response_headers_to_add" => {
                 for option in within.items() {
                     let (header, at) = (option.get("header"), option.origin.or(within.origin).or(origin));
-                    let at = header.origin.or(at);
+                    let at = header.get("value").origin.or(header.origin).or(at);
                     change(whole, header.get("key").text(), header.get("key").origin.or(at), "modified");
-                    value(whole, header.get("value").text(), header.get("value").origin.or(at));
+                    value(whole, header.get("value").text(), at);
                 }
             }
             "request_headers_to_remove" | "response_headers_to_remove" => {
@@ -68,10 +82,22 @@ fn verbatim(whole: &mut Whole<'_>, tree: &Tree, around: Option<Origin>) {
                     change(whole, name.text(), name.origin.or(within.origin).or(origin), "removed");
                 }
             }
+            "log_format" => log_format(whole, within, origin),
             _ => verbatim(whole, within, origin),
         }
     }
     tree.items().iter().for_each(|item| verbatim(whole, item, origin));
+}
+
+/// The texts of a log's format.
+fn log_format(whole: &mut Whole<'_>, tree: &Tree, around: Option<Origin>) {
+    let origin = tree.origin.or(around);
+    if let Some(problem) = substitution::problem(tree.text()).filter(|_| whole.object(origin).is_some()) {
+        let finding = whole.finding(&codes::REFUSED_BY_ENVOY, origin, format!("Envoy cannot read this log format: {problem}"));
+        whole.report(finding.help(REFUSED));
+    }
+    tree.fields().iter().for_each(|(_, value)| log_format(whole, value, origin));
+    tree.items().iter().for_each(|value| log_format(whole, value, origin));
 }
 
 fn change(whole: &mut Whole<'_>, name: &str, origin: Option<Origin>, what: &str) {
@@ -79,7 +105,8 @@ fn change(whole: &mut Whole<'_>, name: &str, origin: Option<Origin>, what: &str)
         return;
     }
     if name.starts_with(':') || name.eq_ignore_ascii_case("host") {
-        let message = format!("Envoy refuses this: `{name}` must not be {what}; neither may `host` nor a name that begins with a colon");
+        let other = if name.starts_with(':') { "nor may `host`" } else { "nor may a name that begins with a colon" };
+        let message = format!("Envoy refuses this: `{name}` must not be {what}, {other}");
         let finding = whole.finding(&codes::PROTECTED_HEADER, origin, message);
         whole.report(finding.help(format!("{REFUSED}; rewrite host and path with the fields that exist for it")));
     } else if !is_token(name) {

@@ -111,22 +111,34 @@ fn path(whole: &mut Whole<'_>, route: &Route, dots: bool, slashes: bool) {
     if slashes && path.contains("//") {
         return impossible("adjacent slashes are merged before routes are matched", "write one slash".into());
     }
-    if let Some(pattern) = path.split('/').find(|segment| is_pattern(segment)) {
+    if let Some(pattern) = pattern_in(path) {
         let message = format!("`{pattern}` is literal here: only paths with exactly these characters match");
-        let help = match path.strip_suffix('*') {
-            Some(rest) if !is_whole && !rest.contains(['*', '{']) => format!("a prefix matches everything that begins with it: write `{rest}`"),
+        let rest = path.strip_suffix('*').map(|rest| rest.strip_suffix(['.', '*']).unwrap_or(rest));
+        let help = match rest {
+            Some(rest) if !is_whole && pattern_in(rest).is_none() => format!("a prefix matches everything that begins with it: write `{rest}`"),
             _ => "use a regular expression where the field allows one".into(),
         };
         tell(whole, &codes::LITERAL_PATTERN, origin, message, help);
     }
 }
 
-/// A segment that stands for others elsewhere: `*`, `{name}`, `:name`, `[0-9]+`, `(a|b)`.
+/// What stands for others elsewhere: `*`, `{name}`, `{name=a/*}`, `:name`, `[0-9]+`, `(a|b)`. A star within a word is one.
+fn pattern_in(path: &str) -> Option<&str> {
+    if let Some((start, end)) = path.find("/{").zip(path.rfind('}'))
+        && let Some(named) = path.get(start + 1..=end)
+        && named.contains('=')
+    {
+        return Some(named);
+    }
+    path.split('/').find(|segment| is_pattern(segment))
+}
+
 fn is_pattern(segment: &str) -> bool {
     let named = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).or_else(|| segment.strip_prefix(':'));
     let is_name = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
     let is_expression = segment.contains('[') && (segment.contains("]+") || segment.contains("]{")) || segment.contains('(') && segment.contains('|');
-    segment.contains(['*', '\\']) || is_expression || named.is_some_and(is_name)
+    let has_star = segment.starts_with('*') || segment.ends_with('*') || [".*", "]*", ")*"].into_iter().any(|star| segment.contains(star));
+    has_star || segment.contains('\\') || is_expression || named.is_some_and(is_name)
 }
 
 /// What is sent for a path with characters that a path cannot have.

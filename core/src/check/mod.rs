@@ -20,6 +20,7 @@ mod naming;
 mod port;
 mod redirect;
 mod reference;
+mod refused;
 mod regex;
 mod rewriting;
 mod settle;
@@ -67,6 +68,7 @@ const CHECKS: &[(Scope, Check)] = &[
     (Scope::Gateway, |whole, _| naming::check(whole)),
     (Scope::Gateway, |whole, _| port::check(whole)),
     (Scope::Gateway, |whole, _| header::check(whole)),
+    (Scope::Gateway, |whole, _| refused::check(whole)),
     (Scope::Gateway, |whole, _| impossible::check(whole)),
     (Scope::Gateway, |whole, _| regex::check(whole)),
     (Scope::Gateway, |whole, _| rewriting::check(whole)),

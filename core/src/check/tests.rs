@@ -121,6 +121,24 @@ fn impossible_hosts_and_methods_are_reported() {
 }
 
 #[test]
+fn what_envoy_refuses_of_a_whole_listener_or_answer_is_reported() {
+    let refused = |text: &str| found_alone(text).iter().any(|(code, _)| *code == "refused-by-envoy");
+    let tcp = |host: &str| {
+        let http = format!("{GATEWAY}{}---\n", mapping("''"));
+        format!("{http}apiVersion: getambassador.io/v3alpha1\nkind: TCPMapping\nmetadata: {{name: t}}\nspec: {{port: 8080, service: db{host}}}\n")
+    };
+    assert!(refused(&tcp("")));
+    let answer = |length: usize| {
+        let spec = format!(
+            "spec: {{virtualhost: {{fqdn: a.example.com}}, routes: [{{directResponsePolicy: {{statusCode: 200, body: {}}}}}]}}",
+            "x".repeat(length)
+        );
+        format!("apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p}}\n{spec}\n")
+    };
+    assert!(refused(&answer(4097)) && !refused(&answer(4096)));
+}
+
+#[test]
 fn conditions_that_no_request_meets_are_reported() {
     let codes = |fields: &str| of_mapping(&format!("hostname: '*', service: m, prefix: /m/, rewrite: '', {fields}"));
     for (fields, code) in [

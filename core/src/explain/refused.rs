@@ -21,9 +21,9 @@ pub fn refused_by_envoy(gateway: GatewayRef<'_>, viewed: Option<&Viewed>, emitte
     for violation in broken {
         let origin = violation.origins.iter().find(|origin| is_written(origin)).copied();
         let place = viewed.map(|viewed| describe(&viewed.root, &violation.pointer).join(" \u{203a} "));
-        let place = place.unwrap_or_else(|| violation.pointer.clone());
+        let place = place.unwrap_or_else(|| format!("`{}`", fields_of(&violation.pointer)));
         let message = format!("Envoy refuses {place}: {}", violation.message);
-        add(&mut found, finding(gateway, message, origin));
+        add(&mut found, finding(gateway, message, origin).help(REFUSED));
     }
     let passed_on = &gateway.ir.delivery.verbatim;
     let mut misfits: Vec<Misfit> = passed_on.clusters.iter().flat_map(|cluster| [misfit(cluster), ring(cluster)]).flatten().collect();
@@ -33,6 +33,16 @@ pub fn refused_by_envoy(gateway: GatewayRef<'_>, viewed: Option<&Viewed>, emitte
         add(&mut found, finding);
     }
     found
+}
+
+/// What becomes of what Envoy refuses.
+const REFUSED: &str = "write a value that Envoy takes: it refuses the whole update because of this one";
+
+/// The last fields of a JSON pointer, without numbers: `redirect.prefix_rewrite`.
+fn fields_of(pointer: &str) -> String {
+    let is_field = |step: &&str| !step.is_empty() && !step.bytes().all(|byte| byte.is_ascii_digit()) && *step != "typed_config";
+    let steps: Vec<&str> = pointer.split('/').filter(is_field).collect();
+    steps.get(steps.len().saturating_sub(2)..).unwrap_or_default().join(".")
 }
 
 fn is_written(origin: &Origin) -> bool {

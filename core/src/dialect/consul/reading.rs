@@ -60,7 +60,8 @@ pub(super) fn refused(object: &Object, node: NodeId, message: impl Into<String>)
 
 /// The node that a sentence of Consul's begins with: `Route[0] PathExact ...`, `Sources[1].Name ...`. The document where it names none.
 fn pointed(root: &Node, why: &str) -> NodeId {
-    let (mut at, mut rest) = (root, why);
+    // Of several errors the first.
+    let (mut at, mut rest) = (root, why.split_once("* ").filter(|(head, _)| head.contains("occurred:")).map_or(why, |(_, first)| first));
     loop {
         rest = rest.trim_start_matches([' ', ',', ':', '.', '(', '"', '\'']);
         let (name, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()));

@@ -443,7 +443,7 @@ impl Model<'_> {
     /// A weight of the only Mapping of a group.
     fn weight_alone(&mut self, weight: Option<&Sourced<i64>>, name: &Str, identity: &Identity) {
         let Some(weight) = weight.filter(|weight| weight.value != 100) else { return };
-        let message = format!("no other Mapping takes these requests, so {name} takes all of them, whatever its weight ({})", weight.value);
+        let message = format!("no other Mapping has the same conditions as {name}, so its weight ({}) changes nothing", weight.value);
         let post = Post::new(&codes::FIELD_WITHOUT_EFFECT, message, weight.origin);
         self.posts.warning(identity, post.help("give the others the same hostname, prefix and conditions, or take the weight out"));
     }
