@@ -42,13 +42,13 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
                 let report = if one { alone } else { follow }(gateway, &positions, &request, compiler.emitted.of(gateway));
                 reports.insert(gateway.label().unwrap_or_default(), report);
             }
-            input::warn_of_refused(&mut compilation, &mut compiler);
             if compilation.app_gateways().next().is_some() {
                 return app_gateway::run(&compilation, &request, args.format, style);
             }
             if reports.is_empty() {
                 return Err(input::nothing_runs(&compilation));
             }
+            input::warn_of_refused(&mut compilation, &mut compiler);
         }
     }
     let render = |report: &RouteReport| Teller { report, style, all: args.all, out: String::new() }.tell(&request);

@@ -180,7 +180,7 @@ fn unprotected(whole: &mut Whole<'_>) -> HashSet<Str> {
         }
     }
     for (at, what, domain) in found {
-        let message = format!("{what} asked for only over TLS: this route forwards requests for http://{domain} without it");
+        let message = format!("{what} asked for only over TLS: this route forwards requests for http://{domain} without asking");
         if whole.object(at).is_some() {
             let finding = whole.finding(&codes::UNPROTECTED_CLEARTEXT, at, message);
             whole.report(finding.help("let the route redirect to https://"));

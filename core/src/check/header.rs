@@ -5,8 +5,9 @@
 use super::whole::{Whole, tables};
 use crate::diagnostic::codes;
 use crate::ir::{HeaderMutations, HealthChecker, PerFilter, Tree, UpstreamClusters};
-use crate::resource::Origin;
+use crate::resource::{Origin, Sourced};
 use crate::substitution;
+use crate::text::Str;
 use alloc::format;
 
 /// What becomes of a configuration that Envoy refuses.
@@ -15,11 +16,15 @@ pub(super) const REFUSED: &str = "Envoy refuses the whole update because of it, 
 pub(super) fn check(whole: &mut Whole<'_>) {
     for table in tables(whole.ir) {
         mutations(whole, &table.request_headers);
-        table.virtual_hosts.iter().for_each(|host| mutations(whole, &host.response_headers));
+        for host in &table.virtual_hosts {
+            mutations(whole, &host.response_headers);
+            limited(whole, &host.per_filter);
+        }
     }
     for route in whole.routes.clone().iter().copied() {
         mutations(whole, &route.request_headers);
         mutations(whole, &route.response_headers);
+        limited(whole, &route.per_filter);
         for header in &route.matcher.headers {
             let name = &header.value.name;
             if !is_token(name.strip_prefix(':').unwrap_or(name)) {
@@ -28,15 +33,6 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         }
     }
     let ir = whole.ir;
-    for table in tables(ir) {
-        let filters =
-            table.virtual_hosts.iter().flat_map(|host| host.per_filter.iter().chain(host.routes.iter().flat_map(|route| &route.per_filter)));
-        for (_, filter) in filters {
-            if let PerFilter::LocalRateLimit(limit) = &filter.value {
-                mutations(whole, &limit.response_headers);
-            }
-        }
-    }
     for check in ir.clusters.iter().flat_map(|cluster| &cluster.health_checks) {
         if let HealthChecker::Http { headers, .. } = &check.checker {
             mutations(whole, headers);
@@ -50,6 +46,15 @@ pub(super) fn check(whole: &mut Whole<'_>) {
                 mutations(whole, &cluster.request_headers);
                 mutations(whole, &cluster.response_headers);
             }
+        }
+    }
+}
+
+/// Headers of answers to requests over a limit.
+fn limited(whole: &mut Whole<'_>, filters: &[(Str, Sourced<PerFilter>)]) {
+    for (_, filter) in filters {
+        if let PerFilter::LocalRateLimit(limit) = &filter.value {
+            mutations(whole, &limit.response_headers);
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::ir::{Forward, HeaderMatch, HostRewrite, HttpConnectionManager, Networ
 use crate::re2::engine::Regex;
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -36,13 +37,13 @@ pub(super) fn check(whole: &mut Whole<'_>) {
                 route.matcher.headers.iter().for_each(|header| special(whole, header));
                 route.matcher.query.iter().for_each(|query| parameter(whole, query));
                 together(whole, &route.matcher.headers);
-                of_other_host(whole, &host.domains, &route.matcher.headers);
                 if let RouteAction::Forward(forward) = &route.action {
                     sent_host(whole, forward);
                 }
             }
         }
     }
+    of_other_hosts(whole);
     for cors in whole.cors() {
         cors.allow_origins.iter().for_each(|origin| origin_of_pages(whole, origin));
     }
@@ -122,7 +123,7 @@ fn path(whole: &mut Whole<'_>, route: &Route, dots: bool, slashes: bool) {
     }
 }
 
-/// What stands for others elsewhere: `*`, `{name}`, `{name=a/*}`, `:name`, `[0-9]+`, `(a|b)`. A star within a word is one.
+/// What stands for others elsewhere: `*`, `{name}`, `{name=a/*}`, `:name`, `[0-9]+`, `(a|b)`. A star within a word is a plain one.
 fn pattern_in(path: &str) -> Option<&str> {
     if let Some((start, end)) = path.find("/{").zip(path.rfind('}'))
         && let Some(named) = path.get(start + 1..=end)
@@ -255,27 +256,38 @@ fn words(of: &HeaderMatch) -> String {
     }
 }
 
-/// A condition on the host that no request of the virtual host meets.
-fn of_other_host(whole: &mut Whole<'_>, domains: &[Sourced<Str>], headers: &[Sourced<HeaderMatch>]) {
-    for header in headers {
-        let StringMatch::Exact(wanted) = &header.value.value else { continue };
-        let is_host = *header.value.name == *":authority" || header.value.name.eq_ignore_ascii_case("host");
-        if !is_host || header.value.invert {
-            continue;
+/// Conditions on the host that no request meets that comes to the routes: a route may be in several virtual hosts, and one that fits is enough.
+fn of_other_hosts(whole: &mut Whole<'_>) {
+    let mut unmet: BTreeMap<Option<Origin>, (&Str, &Str)> = BTreeMap::new();
+    let mut met: HashSet<Option<Origin>> = HashSet::new();
+    for host in tables(whole.ir).flat_map(|table| &table.virtual_hosts) {
+        for header in host.routes.iter().flat_map(|route| &route.matcher.headers) {
+            let StringMatch::Exact(wanted) = &header.value.value else { continue };
+            let is_host = *header.value.name == *":authority" || header.value.name.eq_ignore_ascii_case("host");
+            let Some(first) = host.domains.first().filter(|_| is_host && !header.value.invert) else { continue };
+            if host.domains.iter().any(|domain| takes(&domain.value, wanted)) {
+                met.insert(header.origin);
+            } else {
+                unmet.entry(header.origin).or_insert((wanted, &first.value));
+            }
         }
-        // A virtual host may take requests with its port, and the controller may leave it out before.
-        let name = |text: &str| text.split(':').next().unwrap_or_default().to_ascii_lowercase();
-        let wanted_name = name(wanted);
-        let takes = |domain: &str| match (domain.strip_prefix('*'), domain.strip_suffix('*')) {
-            (Some(end), _) => wanted_name.ends_with(end),
-            (None, Some(begin)) => wanted_name.starts_with(begin),
-            (None, None) => domain == wanted_name,
-        };
-        if let Some(first) = domains.first().filter(|_| !domains.iter().any(|domain| takes(&name(&domain.value)))) {
-            let message = format!("no request takes this route: its host would have to be `{wanted}`, and the virtual host is for `{}`", first.value);
-            let help = "take the condition away, or write the route for the other host";
-            tell(whole, &codes::CONTRADICTORY_CONDITIONS, header.origin, message, help.into());
-        }
+    }
+    unmet.retain(|origin, _| !met.contains(origin));
+    for (origin, (wanted, domain)) in unmet {
+        let message = format!("no request takes this route: its host would have to be `{wanted}`, and the virtual host is for `{domain}`");
+        let help = "take the condition away, or write the route for the other host";
+        tell(whole, &codes::CONTRADICTORY_CONDITIONS, origin, message, help.into());
+    }
+}
+
+/// Whether a domain takes a host, ports aside: a virtual host may take requests with its port, and the controller may leave it out before.
+fn takes(domain: &str, host: &str) -> bool {
+    let name = |text: &str| text.split(':').next().unwrap_or_default().to_ascii_lowercase();
+    let (domain, host) = (name(domain), name(host));
+    match (domain.strip_prefix('*'), domain.strip_suffix('*')) {
+        (Some(end), _) => host.ends_with(end),
+        (None, Some(begin)) => host.starts_with(begin),
+        (None, None) => domain == host,
     }
 }
 
@@ -297,6 +309,14 @@ fn origin_of_pages(whole: &mut Whole<'_>, origin: &Sourced<StringMatch>) {
         () if matches!(wanted.as_str(), "" | "*" | "null") => return,
         () if scheme.is_empty() => ("an origin begins with a scheme".into(), format!("write `https://{wanted}`")),
         () if host.contains('/') => ("an origin has no path".into(), format!("write `{scheme}://{}`", host.split('/').next().unwrap_or_default())),
+        () if wanted.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+            ("browsers write it in small letters".into(), format!("write `{}`", wanted.to_ascii_lowercase()))
+        }
+        () if !wanted.is_ascii() => ("browsers write such names as `xn--...`".into(), "write the name as it is in DNS".into()),
+        () if scheme == "https" && host.ends_with(":443") || scheme == "http" && host.ends_with(":80") => {
+            let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+            ("browsers leave the usual port out".into(), format!("write `{scheme}://{name}`"))
+        }
         () if host.contains('*') => {
             ("`*` is literal here".into(), String::from("write each origin, or a regular expression where the field allows one"))
         }

@@ -29,10 +29,8 @@ fn chains(whole: &mut Whole<'_>) {
         for chain in &listener.chains {
             let taken = connections(chain);
             if seen.contains(&taken) {
-                let message = format!(
-                    "Envoy refuses the listener on {}: another filter chain of it takes the same connections",
-                    listener.address.address.value
-                );
+                let (address, port) = (&listener.address.address.value, listener.address.port.value);
+                let message = format!("Envoy refuses the listener on {address}:{port}: another filter chain of it takes the same connections");
                 report(whole, written(&chain.origins), message, "give it a host of its own that clients name over TLS, or another port");
             }
             seen.push(taken);

@@ -139,6 +139,23 @@ fn what_envoy_refuses_of_a_whole_listener_or_answer_is_reported() {
 }
 
 #[test]
+fn a_condition_on_the_host_that_one_of_several_hosts_meets_is_fine() {
+    let codes = |hosts: [&str; 2]| {
+        let mut text = GATEWAY.replace("hostname: '*'", &format!("hostname: {}", hosts[0]));
+        let other = hosts[1];
+        text += &format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {{name: b}}\nspec: {{hostname: {other}, requestPolicy: {{insecure: {{action: Route}}}}}}\n---\n"
+        );
+        text += "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m}\n";
+        text += "spec: {hostname: '*', prefix: /m/, service: m, headers: {host: b.example.com}}\n";
+        found_alone(&text).into_iter().filter(|(code, _)| *code == "contradictory-conditions").count()
+    };
+    assert_eq!(codes(["a.example.com", "b.example.com"]), 0);
+    assert_eq!(codes(["b.example.com", "a.example.com"]), 0);
+    assert_eq!(codes(["a.example.com", "c.example.com"]), 1);
+}
+
+#[test]
 fn conditions_that_no_request_meets_are_reported() {
     let codes = |fields: &str| of_mapping(&format!("hostname: '*', service: m, prefix: /m/, rewrite: '', {fields}"));
     for (fields, code) in [
@@ -148,6 +165,8 @@ fn conditions_that_no_request_meets_are_reported() {
         ("query_parameters: {q: 'a b'}", "impossible-parameter"),
         ("cors: {origins: ['*.example.com']}", "impossible-origin"),
         ("cors: {origins: ['https://example.com/']}", "impossible-origin"),
+        ("cors: {origins: ['https://example.com:443']}", "impossible-origin"),
+        ("cors: {origins: ['https://Example.com']}", "impossible-origin"),
         ("host_rewrite: 'https://a.example.com'", "impossible-host"),
         ("host_rewrite: 'a.example.com/x'", "impossible-host"),
     ] {
@@ -636,7 +655,7 @@ fn a_route_around_what_tls_requests_are_asked_for_is_reported() {
         let of_code = compilation.all_diagnostics().filter(|finding| finding.code.name == "unprotected-cleartext");
         of_code.map(|finding| finding.message.clone()).collect::<Vec<_>>()
     };
-    let asked = |what: &str| [format!("{what} asked for only over TLS: this route forwards requests for http://a.example.com without it")];
+    let asked = |what: &str| [format!("{what} asked for only over TLS: this route forwards requests for http://a.example.com without asking")];
     assert_eq!(told(""), [""; 0], "it redirects");
     assert_eq!(told(", permitInsecure: true"), asked("authorization and a valid token are"));
     let open = ", permitInsecure: true, authPolicy: {disabled: true}";

@@ -83,7 +83,10 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
         taken.extend(candidates.iter().filter(|object| *object.key.kind == *"Mapping" && !gets_copies(object)).map(|object| matchers(object)));
     }
     let hosts: Vec<&Object> = side.objects().iter().filter(|object| *object.key.kind == *"Host" && is_read(side, object)).collect();
-    let tables: Vec<Table<'_>> = side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| listener.http_managers()).map(Table::of).collect();
+    // Hosts that overlap with others hide Mappings from each other only where they choose by labels.
+    let choosing = hosts.iter().any(|host| selector(host).is_some());
+    let listeners = side.irs().filter(|_| choosing).flat_map(|ir| &ir.listeners);
+    let tables: Vec<Table<'_>> = listeners.flat_map(|listener| listener.http_managers()).map(Table::of).collect();
     for object in &candidates {
         if with_problems.contains(&object.id) {
             continue;
@@ -91,8 +94,7 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
         if served.contains(&object.id) {
             let plain = hostname(object).filter(|name| !name.contains('*') && *object.key.kind == *"Mapping" && !gets_copies(object));
             let Some(name) = plain.filter(|name| !tables.is_empty() && tables.iter().all(|table| table.misses(name, object.id))) else { continue };
-            let finding = untaken(&hosts, object, name);
-            found.push(finding.about(object.key.clone()));
+            found.extend(by_labels(&fitting(&hosts, name), object).map(|finding| finding.about(object.key.clone())));
             continue;
         }
         let Some(taker) = taker(object) else { continue };
@@ -167,20 +169,14 @@ fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
         let message = format!("no Host takes it (its hostname is `{hostname}`), so no request gets there");
         return Diagnostic::new(&codes::UNSERVED, message, at_name(mapping));
     }
-    let mut fit: Vec<&Object> = hosts.iter().copied().filter(|host| globs_overlap(self::hostname(host).unwrap_or("*"), hostname)).collect();
-    // The Host that its requests come to is the one with the narrowest hostname.
-    fit.order_by_key(|host| core::cmp::Reverse(self::hostname(host).map_or(0, |name| if name.contains('*') { name.len() } else { usize::MAX })));
-    let mut fit = fit.into_iter().peekable();
-    if fit.peek().is_some() {
-        let selector = |host: &Object| ["mappingSelector", "selector"].into_iter().find_map(|name| field(host, name)).map(|node| node.id);
-        let Some((host, selector)) = fit.find_map(|host| Some((host, selector(host)?))) else {
+    let fit = fitting(hosts, hostname);
+    if !fit.is_empty() {
+        // Of those that leave it out the narrowest that chooses is named.
+        let choosing = fit.iter().position(|host| selector(host).is_some()).and_then(|at| fit.get(at..));
+        return choosing.and_then(|fit| by_labels(fit, mapping)).unwrap_or_else(|| {
             let message = format!("no Host takes it (its hostname is `{hostname}`), so no request gets there");
-            return Diagnostic::new(&codes::UNSERVED, message, at_name(mapping));
-        };
-        let message = format!("Host `{}` has its hostname, but takes only Mappings with certain labels, so no request gets there", host.key.name);
-        return Diagnostic::new(&codes::UNSERVED, message, at_name(mapping))
-            .related(Place::key(host.id, selector), "the labels that it asks for")
-            .help("give the Mapping these labels, or take `mappingSelector` away from the Host");
+            Diagnostic::new(&codes::UNSERVED, message, at_name(mapping))
+        });
     }
     let finding = Diagnostic::new(&codes::UNSERVED, format!("no Host has its hostname `{hostname}`, so no request gets there"), at_name(mapping));
     let mut names: Vec<&str> = hosts.iter().map(|host| self::hostname(host).unwrap_or("*")).collect();
@@ -193,6 +189,29 @@ fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
             finding.help(format!("the Hosts that there are have the hostname{} `{}`", if names.len() == 1 { "" } else { "s" }, names.join("`, `")))
         }
     }
+}
+
+/// The Hosts whose hostnames overlap with one, the narrowest first: requests come to that one.
+fn fitting<'o>(hosts: &[&'o Object], hostname: &str) -> Vec<&'o Object> {
+    let mut fit: Vec<&Object> = hosts.iter().copied().filter(|host| globs_overlap(self::hostname(host).unwrap_or("*"), hostname)).collect();
+    let width = |name: &str| if name.contains('*') { name.len() } else { usize::MAX };
+    fit.order_by_key(|host| core::cmp::Reverse(self::hostname(host).map_or(0, width)));
+    fit
+}
+
+/// What a Host chooses Mappings by.
+fn selector(host: &Object) -> Option<&Node> {
+    ["mappingSelector", "selector"].into_iter().find_map(|name| field(host, name))
+}
+
+/// That the first of some Hosts leaves a Mapping out, if it chooses by labels.
+fn by_labels(fit: &[&Object], mapping: &Object) -> Option<Diagnostic> {
+    let host = fit.first()?;
+    let selector = selector(host)?;
+    let message = format!("Host `{}` has its hostname, but takes only Mappings with certain labels, so no request gets there", host.key.name);
+    let finding =
+        Diagnostic::new(&codes::UNSERVED, message, at_name(mapping)).related(Place::key(host.id, selector.id), "the labels that it asks for");
+    Some(finding.help("give the Mapping these labels, or take `mappingSelector` away from the Host"))
 }
 
 /// The fields of a Mapping by which it chooses requests.

@@ -91,7 +91,7 @@ fn within<'a>(root: &'a Node, name: &str) -> Option<&'a Node> {
     let mut level = Vec::from([root]);
     for _ in 0..MOST_LEVELS {
         let fields = || level.iter().filter_map(|node| node.as_object()).flatten();
-        if let Some(found) = fields().find(|entry| is_named(&entry.key)).filter(|_| !name.is_empty()) {
+        if let Some(found) = fields().find(|entry| !name.is_empty() && is_named(&entry.key)) {
             return Some(&found.value);
         }
         level = fields().map(|entry| &entry.value).collect();
