@@ -6,6 +6,7 @@
 use crate::resource::nearest;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// A command of a text: `%NAME%`, `%NAME(arguments)%`, `%NAME(arguments):length%`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +41,8 @@ pub fn command(text: &str) -> Option<(Command<'_>, &str)> {
     Some((Command { whole, name, arguments, length }, rest.strip_prefix('%')?))
 }
 
-/// Why Envoy refuses a text; `None` where nothing is found. Of arguments only the number of headers is looked at, and commands of extensions are passed
-/// over.
+/// Why Envoy refuses a text; `None` where nothing is found. Arguments of `CEL`, and the operators of `COALESCE`, are not looked at; commands of
+/// extensions are passed over.
 ///
 /// ```
 /// use chancery_core::substitution::problem;
@@ -87,9 +88,60 @@ fn misuse(command: &Command<'_>) -> Option<String> {
     if length.is_some() && !takes_length {
         return Some(format!("`{name}` takes no length"));
     }
-    let names_headers = matches!(name, "REQ" | "RESP" | "TRAILER");
-    let names = arguments.unwrap_or_default().split('?').count();
-    (names_headers && names > 2).then(|| format!("`{name}` takes one header and one other, and here are {names}"))
+    if length.is_some_and(|length| length.parse::<u64>().is_err()) {
+        return Some(format!("the length of `{name}` is too large a number"));
+    }
+    unfit(name, arguments.unwrap_or_default())
+}
+
+/// What is wrong with the arguments of a command.
+fn unfit(name: &str, arguments: &str) -> Option<String> {
+    let parts = || arguments.split(':');
+    let part = |index: usize| parts().nth(index).unwrap_or_default();
+    let one_of = |text: &str, allowed: &[&str]| {
+        let is_allowed = text.is_empty() || allowed.contains(&text);
+        (!is_allowed).then(|| format!("`{name}` takes {}, and `{text}` is none of these", either(allowed)))
+    };
+    match name {
+        "REQ" | "RESP" | "TRAILER" | "REQUEST_HEADER" | "RESPONSE_HEADER" | "RESPONSE_TRAILER" => {
+            let names = arguments.split('?').count();
+            if names > 2 {
+                return Some(format!("`{name}` takes one header and one other, and here are {names}"));
+            }
+            let bad = arguments.split('?').find(|header| !header.chars().all(|c| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~:".contains(c)))?;
+            Some(format!("`{bad}` is not a valid header name"))
+        }
+        "PATH" => one_of(part(0), &["WQ", "NQ"]).or_else(|| one_of(part(1), &["ORIG", "PATH", "ORIG_OR_PATH"])),
+        "QUERY_PARAMS" => one_of(arguments, &["ORIG", "DECODED"]),
+        "GRPC_STATUS" => one_of(arguments, &["CAMEL_STRING", "SNAKE_STRING", "NUMBER"]),
+        "REQUESTED_SERVER_NAME" => {
+            one_of(part(0), &["SNI_ONLY", "SNI_FIRST", "HOST_FIRST"]).or_else(|| one_of(part(1), &["ORIG", "HOST", "ORIG_OR_HOST"]))
+        }
+        "METADATA" => one_of(part(0), &["DYNAMIC", "CLUSTER", "ROUTE", "UPSTREAM_HOST", "LISTENER", "VIRTUAL_HOST", "LISTENER_FILTER_CHAIN"]),
+        "COMMON_DURATION" => match parts().count() {
+            2 => None,
+            3 => one_of(part(2), &["ms", "us", "ns"]),
+            _ => Some("`COMMON_DURATION` takes where it begins, where it ends and a precision, with colons between them".into()),
+        },
+        "FILTER_STATE" | "UPSTREAM_FILTER_STATE" => match (part(0), part(1), parts().count()) {
+            ("", ..) => Some(format!("`{name}` needs a key first")),
+            (_, "FIELD", count) => (count < 3).then(|| format!("`{name}` with `FIELD` needs the name of a field")),
+            (_, kind, count) => one_of(kind, &["PLAIN", "TYPED", "FIELD"])
+                .or_else(|| (count > 2).then(|| format!("`{name}` takes the name of a field only after `FIELD`"))),
+        },
+        "COALESCE" => (!(arguments.trim_start().starts_with('{') && arguments.contains("\"operators\"")))
+            .then(|| "`COALESCE` takes a JSON object with a list of `operators`".into()),
+        _ => None,
+    }
+}
+
+/// Names in a sentence: `A`, `B` or `C`.
+fn either(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
 }
 
 /// What is said of a command that is not known: extensions have others, so only what is nearly known is a mistake for sure.
@@ -318,6 +370,42 @@ mod tests {
             "%protocol%",
         ];
         for text in refused {
+            assert!(problem(text).is_some(), "{text}");
+        }
+        let fits = [
+            "%PATH(NQ:ORIG)%",
+            "%PATH(:PATH)%",
+            "%QUERY_PARAMS(DECODED)%",
+            "%GRPC_STATUS(NUMBER)%",
+            "%REQUESTED_SERVER_NAME(HOST_FIRST:HOST)%",
+            "%METADATA(LISTENER_FILTER_CHAIN:a:b)%",
+            "%COMMON_DURATION(a:b)%",
+            "%COMMON_DURATION(a:b:us)%",
+            "%FILTER_STATE(a)%",
+            "%FILTER_STATE(a:FIELD:x)%",
+            "%REQ(:path?)%",
+            "%REQ(a):18446744073709551615%",
+            "%COALESCE({\"operators\":[\"PROTOCOL\"]})%",
+        ];
+        for text in fits {
+            assert_eq!(problem(text), None, "{text}");
+        }
+        let misfits = [
+            ("%PATH(X)%", "`PATH` takes `WQ` or `NQ`, and `X` is none of these"),
+            ("%PATH(NQ:X)%", "`PATH` takes `ORIG`, `PATH` or `ORIG_OR_PATH`, and `X` is none of these"),
+            ("%QUERY_PARAMS(x)%", "`QUERY_PARAMS` takes `ORIG` or `DECODED`, and `x` is none of these"),
+            ("%REQ(a b)%", "`a b` is not a valid header name"),
+            ("%FILTER_STATE(a:FIELD)%", "`FILTER_STATE` with `FIELD` needs the name of a field"),
+            ("%FILTER_STATE(a:PLAIN:x)%", "`FILTER_STATE` takes the name of a field only after `FIELD`"),
+            ("%FILTER_STATE(:PLAIN)%", "`FILTER_STATE` needs a key first"),
+            ("%COMMON_DURATION(a:b:s)%", "`COMMON_DURATION` takes `ms`, `us` or `ns`, and `s` is none of these"),
+            ("%REQ(a):18446744073709551616%", "the length of `REQ` is too large a number"),
+            ("%COALESCE({})%", "`COALESCE` takes a JSON object with a list of `operators`"),
+        ];
+        for (text, why) in misfits {
+            assert_eq!(problem(text).as_deref(), Some(why), "{text}");
+        }
+        for text in ["%GRPC_STATUS(X)%", "%REQUESTED_SERVER_NAME(X)%", "%METADATA(x:a)%", "%COMMON_DURATION(a)%"] {
             assert!(problem(text).is_some(), "{text}");
         }
         let near = problem("%DOWNSTREAM_REMOTE_ADRESS%").unwrap_or_default();

@@ -4,7 +4,7 @@
 
 use super::whole::{Whole, tables};
 use crate::diagnostic::codes;
-use crate::ir::{HeaderMutations, HealthChecker, PerFilter, Tree, UpstreamClusters};
+use crate::ir::{AuthorizationTransport, ExtAuthz, HeaderMutations, HealthChecker, HttpFilterKind, NetworkFilter, PerFilter, Tree, UpstreamClusters};
 use crate::resource::{Origin, Sourced};
 use crate::substitution;
 use crate::text::Str;
@@ -38,6 +38,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             mutations(whole, headers);
         }
     }
+    asked(whole);
     let trees = &ir.delivery.verbatim;
     trees.listeners.iter().chain(&trees.routes).for_each(|tree| verbatim(whole, tree, None));
     for (_, forward) in whole.forwards() {
@@ -45,6 +46,24 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             for cluster in all {
                 mutations(whole, &cluster.request_headers);
                 mutations(whole, &cluster.response_headers);
+            }
+        }
+    }
+}
+
+/// Headers that requests to an authorization service get.
+fn asked(whole: &mut Whole<'_>) {
+    let ir = whole.ir;
+    let filters = ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters).flat_map(|filter| match filter {
+        NetworkFilter::Http(manager) => manager.filters.as_slice(),
+        NetworkFilter::Tcp(_) => &[],
+    });
+    for filter in filters {
+        if let HttpFilterKind::ExtAuthz(ExtAuthz { transport: AuthorizationTransport::Http { headers_to_add, .. }, .. }) = &filter.kind {
+            for header in headers_to_add {
+                let (name, text) = &header.value;
+                change(whole, name, header.origin, "modified");
+                value(whole, text, header.origin);
             }
         }
     }

@@ -59,9 +59,12 @@ fn loops(whole: &mut Whole<'_>) {
     for (at, domain) in found {
         let of = in_words(&domain);
         let finding = whole.finding(&codes::REDIRECT_LOOP, Some(at), format!("requests for {of} that come over TLS are redirected to themselves"));
-        whole.report(
-            finding.help("let only requests in cleartext be redirected; in Emissary the Listener of TLS needs `securityModel: XFP` or `SECURE`"),
-        );
+        let by_host = whole.key(Some(at)).is_some_and(|key| matches!(key.kind.as_str(), "Host" | "Mapping"));
+        whole.report(finding.help(if by_host {
+            "let only requests in cleartext be redirected: the Listener of TLS needs `securityModel: XFP` or `SECURE`"
+        } else {
+            "let only requests in cleartext be redirected: give the redirect to the listener without TLS alone"
+        }));
     }
 }
 

@@ -676,6 +676,27 @@ fn values_of_headers_that_envoy_refuses_are_reported_wherever_they_are_written()
 }
 
 #[test]
+fn what_envoy_refuses_of_an_authorization_service_and_of_tls_is_reported() {
+    let auth = |fields: &str| {
+        let spec = format!("spec: {{auth_service: auth, proto: http, {fields}}}");
+        let text = format!("{}{}", GATEWAY, mapping("''"));
+        let text = format!("{text}---\napiVersion: getambassador.io/v3alpha1\nkind: AuthService\nmetadata: {{name: auth}}\n{spec}\n");
+        found_alone(&text).into_iter().filter(|(_, severity)| *severity == Severity::Error).map(|(code, _)| code).collect::<Vec<_>>()
+    };
+    assert_eq!(auth("path_prefix: /a, add_auth_headers: {x-a: '%PROTOCOL%'}"), [""; 0]);
+    assert_eq!(auth("path_prefix: a"), ["refused-by-envoy"]);
+    assert_eq!(auth("add_auth_headers: {host: a}"), ["protected-header"]);
+    assert_eq!(auth("add_auth_headers: {x-a: '100%'}"), ["refused-by-envoy"]);
+    let tls = |fields: &str| {
+        let text =
+            format!("{}{}", GATEWAY.replace("requestPolicy", &format!("tlsSecret: {{name: t}}, tls: {{{fields}}}, requestPolicy")), mapping("''"));
+        found_alone(&text).contains(&("refused-by-envoy", Severity::Error))
+    };
+    assert!(!tls("cipher_suites: [ECDHE-RSA-AES128-GCM-SHA256], ecdh_curves: [P-256]"));
+    assert!(tls("cipher_suites: [TLS_AES_128_GCM_SHA256]") && tls("ecdh_curves: [P256]"));
+}
+
+#[test]
 fn what_no_controller_reads_is_a_warning_where_there_is_nothing_else() {
     let foreign = "apiVersion: traefik.io/v1alpha1\nkind: IngressRoute\nmetadata: {name: i}\nspec: {}\n";
     assert_eq!(found_alone(foreign), [("assumed-dialect", Severity::Notice), ("unknown-kind", Severity::Warning)]);

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use super::{Bound, Rule, Violation, header};
+use super::{Bound, Rule, Violation, code, header};
 use crate::describe::{Cardinality, FieldInfo, Kind, MessageInfo, Reflect, Value, Visitor};
 use crate::pointer::Path;
 
@@ -29,6 +29,8 @@ struct Message<'w, 'a> {
     /// Which fields are set; few messages have more than 128.
     seen: u128,
     oneofs: u64,
+    /// Whether Envoy's code has rules for its scalars.
+    has_code: bool,
 }
 
 impl Walk<'_> {
@@ -47,7 +49,7 @@ impl Walk<'_> {
 
     fn message(&mut self, message: &dyn Reflect) {
         let info = message.info();
-        let mut check = Message { walk: self, info, seen: 0, oneofs: 0 };
+        let mut check = Message { walk: self, info, seen: 0, oneofs: 0, has_code: code::knows(info) };
         message.visit(&mut check);
         check.absent();
     }
@@ -63,13 +65,17 @@ impl Visitor for Message<'_, '_> {
         if let Some(oneof) = field.oneof_index() {
             self.oneofs |= 1 << (oneof % 64);
         }
-        // A scalar without rules has nothing to look at; most fields are such.
-        if field.rules.is_empty() && !holds_messages(field) {
+        // Most fields are scalars without rules: there is nothing to look at.
+        if field.rules.is_empty() && !holds_messages(field) && !self.has_code {
             return;
         }
         self.walk.path.field(field);
+        let before = self.walk.out.len();
         if self.rules(field, field.rules, value) {
             self.inside(value);
+        }
+        if self.walk.out.len() == before {
+            self.code(field, value);
         }
         self.walk.path.leave();
     }
@@ -100,6 +106,18 @@ impl Message<'_, '_> {
                 walk.path.leave();
             }),
             value => walk.value(value),
+        }
+    }
+
+    /// What Envoy's code has against a value that its rules take.
+    fn code(&mut self, field: &'static FieldInfo, value: Value<'_>) {
+        let Some((index, message)) = code::complaint(self.info, field, value) else { return };
+        if let Some(index) = index {
+            self.walk.path.index(index);
+        }
+        self.walk.broken(self.info, field.name(), "code", message);
+        if index.is_some() {
+            self.walk.path.leave();
         }
     }
 

@@ -1,9 +1,9 @@
-//! Envoy's own field rules (`validate.rules` in its protos), checked: all violations, not the first.
+//! Envoy's own field rules (`validate.rules` in its protos), checked: all violations, not the first. With them, rules that its code has beyond its protos.
 //!
-//! Here: what a rule is, the walk, the words. Not here: the tables of rules, which the codegen writes, and rules that Envoy's code
-//! has beyond its protos.
+//! Here: what a rule is, the walk, the words. Not here: the tables of rules, which the codegen writes.
 
 mod check;
+mod code;
 mod header;
 
 use alloc::string::String;
@@ -149,7 +149,7 @@ pub struct Violation {
     pub message_type: &'static str,
     /// The field, or the oneof.
     pub field: &'static str,
-    /// The rule's name.
+    /// The rule's name; `code` for one that is in no proto.
     pub rule: &'static str,
     /// What the value would have to be: `must be at least 1 character long`.
     pub message: String,

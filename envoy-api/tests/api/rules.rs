@@ -5,7 +5,8 @@ use chancery_envoy_api::describe::Describe;
 use chancery_envoy_api::envoy::config::bootstrap::v3::Bootstrap;
 use chancery_envoy_api::envoy::config::cluster::v3::Cluster;
 use chancery_envoy_api::envoy::config::route::v3::{RouteConfiguration, VirtualHost};
-use chancery_envoy_api::envoy::extensions::transport_sockets::tls::v3::Secret;
+use chancery_envoy_api::envoy::extensions::filters::http::ext_authz::v3::HttpService;
+use chancery_envoy_api::envoy::extensions::transport_sockets::tls::v3::{Secret, TlsParameters};
 use chancery_envoy_api::json;
 use chancery_envoy_api::rules::validate;
 
@@ -107,4 +108,28 @@ fn tables_describe_a_message() {
     assert_eq!((field.name(), field.json_name().as_str(), field.number), ("tls_certificate", "tlsCertificate", 2));
     assert_eq!(Secret::INFO.oneofs[field.oneof_index().expect("a oneof")].name, "type");
     assert_eq!(Secret::INFO.name(), "Secret");
+}
+
+#[test]
+fn rules_of_envoys_code_hold_beyond_its_protos() {
+    route(
+        r#"{"match": {"prefix": "/"}, "route": {"cluster": "c", "timeout": "-1s", "idle_timeout": "9223372037s"}}"#,
+        &["/route/timeout: must not be negative", "/route/idle_timeout: must be at most 9223372036s"],
+    );
+    let weighted = |weight: u64| {
+        let clusters = format!(r#"[{{"name": "a", "weight": 4294967295}}, {{"name": "b", "weight": {weight}}}]"#);
+        format!(r#"{{"match": {{"prefix": "/"}}, "route": {{"weighted_clusters": {{"clusters": {clusters}}}}}}}"#)
+    };
+    route(&weighted(0), &[]);
+    route(&weighted(1), &["/route/weighted_clusters/clusters: the weights must not be more than 4294967295 together"]);
+    check::<HttpService>(r#"{"path_prefix": "/a"}"#, &[]);
+    check::<HttpService>(r#"{"path_prefix": "a"}"#, &["/path_prefix: must start with \"/\""]);
+    let taken = r#"{"cipher_suites": ["[ECDHE-RSA-AES128-GCM-SHA256|ECDHE-RSA-CHACHA20-POLY1305]", "!kRSA", "ECDHE+AESGCM:@STRENGTH", ""], "ecdh_curves": ["P-256:X25519"]}"#;
+    check::<TlsParameters>(taken, &[]);
+    for (suite, named) in [("ALL:NOPE", "NOPE"), ("TLS_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256"), ("ECDHE+RC4", "RC4"), ("ALL,AES", "ALL,AES")] {
+        let wanted = format!("/cipher_suites/1: `{named}` is no cipher suite of TLS 1.2 and before that it knows");
+        check::<TlsParameters>(&format!(r#"{{"cipher_suites": ["ALL", "{suite}"]}}"#), &[&wanted]);
+    }
+    let curves = "X25519, P-256, P-384, P-521, X25519MLKEM768, MLKEM1024, x25519, prime256v1, secp384r1, secp521r1";
+    check::<TlsParameters>(r#"{"ecdh_curves": ["P256"]}"#, &[&format!("/ecdh_curves/0: `P256` is no curve that it knows; these are: {curves}")]);
 }

@@ -1,0 +1,108 @@
+//! Rules that Envoy's code has beyond its protos, for the fields that controllers write from what a user chose.
+//!
+//! Each was asked of an Envoy 1.40. Source of behaviour: envoyproxy/envoy, `source/common/protobuf/utility.cc` (durations),
+//! `source/common/router/config_impl.cc` (weights), `source/extensions/filters/common/ext_authz/ext_authz_http_impl.cc` (paths), and what BoringSSL takes
+//! as cipher suites and groups (`ssl/ssl_cipher.cc`, `ssl/ssl_key_share.cc`). Not here: texts with `%COMMANDS%`, headers, expressions.
+
+use crate::describe::{FieldInfo, MessageInfo, Reflect, Value, Visitor};
+use alloc::format;
+use alloc::string::String;
+
+/// The longest duration that Envoy takes: seconds.
+const LONGEST: i64 = 9_223_372_036;
+
+const TLS: &str = "envoy.extensions.transport_sockets.tls.v3.TlsParameters";
+const AUTHORIZATION: &str = "envoy.extensions.filters.http.ext_authz.v3.HttpService";
+const WEIGHTED: &str = "envoy.config.route.v3.WeightedCluster";
+
+/// Whether there are rules for scalars of a message.
+pub(super) fn knows(message: &MessageInfo) -> bool {
+    matches!(message.full_name, TLS | AUTHORIZATION)
+}
+
+/// What Envoy's code has against the value of a field: the index of the item where it is one of several, and what is wrong.
+pub(super) fn complaint(message: &MessageInfo, field: &FieldInfo, value: Value<'_>) -> Option<(Option<usize>, String)> {
+    match (message.full_name, field.name(), value) {
+        (_, _, Value::Duration(duration)) if duration.seconds < 0 || duration.nanos < 0 => Some((None, "must not be negative".into())),
+        (_, _, Value::Duration(duration)) if duration.seconds > LONGEST => Some((None, format!("must be at most {LONGEST}s"))),
+        (TLS, "cipher_suites", list) => item(list, |suites| {
+            let bad = ciphers(suites).find(|name| !is_cipher(name))?;
+            Some(format!("`{bad}` is no cipher suite of TLS 1.2 and before that it knows"))
+        }),
+        (TLS, "ecdh_curves", list) => item(list, |curves| {
+            let bad = curves.split(':').find(|name| !(GROUPS.contains(name) || curves.is_empty()))?;
+            Some(format!("`{bad}` is no curve that it knows; these are: {}", GROUPS.join(", ")))
+        }),
+        (AUTHORIZATION, "path_prefix", Value::String(prefix)) => (!prefix.starts_with('/')).then(|| (None, "must start with \"/\"".into())),
+        (WEIGHTED, "clusters", Value::List(clusters)) => {
+            let weights = clusters.iter().map(|cluster| if let Value::Message(of) = cluster { weight(of) } else { 0 });
+            (weights.sum::<u64>() > u64::from(u32::MAX)).then(|| (None, format!("the weights must not be more than {} together", u32::MAX)))
+        }
+        _ => None,
+    }
+}
+
+/// The first text of a list with something against it.
+fn item(list: Value<'_>, complaint: impl Fn(&str) -> Option<String>) -> Option<(Option<usize>, String)> {
+    let Value::List(list) = list else { return None };
+    let mut items = list.iter().enumerate();
+    items.find_map(|(index, item)| if let Value::String(text) = item { complaint(text).map(|why| (Some(index), why)) } else { None })
+}
+
+/// The weight of one cluster of several.
+fn weight(of: &dyn Reflect) -> u64 {
+    struct Weight(u64);
+    impl Visitor for Weight {
+        fn field(&mut self, field: &'static FieldInfo, value: Value<'_>) {
+            if let ("weight", Value::U32(weight)) = (field.name(), value) {
+                self.0 = weight.into();
+            }
+        }
+    }
+    let mut found = Weight(0);
+    of.visit(&mut found);
+    found.0
+}
+
+/// The names in an expression of cipher suites: `ECDHE+AESGCM:!RSA`, `[A|B]`. Without commands such as `@STRENGTH`.
+fn ciphers(expression: &str) -> impl Iterator<Item = &str> {
+    let terms = expression.split([':', '[', ']', '|']).filter(|term| *term != "@STRENGTH");
+    terms.flat_map(|term| term.trim_start_matches(['!', '-', '+']).split('+')).filter(|name| !name.is_empty())
+}
+
+fn is_cipher(name: &str) -> bool {
+    ALIASES.contains(&name) || SUITES.iter().any(|(short, long)| *short == name || *long == name)
+}
+
+const GROUPS: &[&str] = &["X25519", "P-256", "P-384", "P-521", "X25519MLKEM768", "MLKEM1024", "x25519", "prime256v1", "secp384r1", "secp521r1"];
+
+const ALIASES: &[&str] = &[
+    "3DES", "AES", "AES128", "AES256", "AESGCM", "ALL", "CHACHA20", "DEFAULT", "ECDH", "ECDHE", "ECDSA", "EECDH", "FIPS", "HIGH", "PSK", "RSA",
+    "SHA", "SHA1", "SSLv3", "TLSv1", "TLSv1.2", "aECDSA", "aPSK", "aRSA", "kECDHE", "kEECDH", "kPSK", "kRSA",
+];
+
+/// OpenSSL's name and the standard's.
+const SUITES: &[(&str, &str)] = &[
+    ("AES128-GCM-SHA256", "TLS_RSA_WITH_AES_128_GCM_SHA256"),
+    ("AES128-SHA", "TLS_RSA_WITH_AES_128_CBC_SHA"),
+    ("AES256-GCM-SHA384", "TLS_RSA_WITH_AES_256_GCM_SHA384"),
+    ("AES256-SHA", "TLS_RSA_WITH_AES_256_CBC_SHA"),
+    ("DES-CBC3-SHA", "TLS_RSA_WITH_3DES_EDE_CBC_SHA"),
+    ("ECDHE-ECDSA-AES128-GCM-SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"),
+    ("ECDHE-ECDSA-AES128-SHA", "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA"),
+    ("ECDHE-ECDSA-AES128-SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256"),
+    ("ECDHE-ECDSA-AES256-GCM-SHA384", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"),
+    ("ECDHE-ECDSA-AES256-SHA", "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA"),
+    ("ECDHE-ECDSA-CHACHA20-POLY1305", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"),
+    ("ECDHE-PSK-AES128-CBC-SHA", "TLS_ECDHE_PSK_WITH_AES_128_CBC_SHA"),
+    ("ECDHE-PSK-AES256-CBC-SHA", "TLS_ECDHE_PSK_WITH_AES_256_CBC_SHA"),
+    ("ECDHE-PSK-CHACHA20-POLY1305", "TLS_ECDHE_PSK_WITH_CHACHA20_POLY1305_SHA256"),
+    ("ECDHE-RSA-AES128-GCM-SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+    ("ECDHE-RSA-AES128-SHA", "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA"),
+    ("ECDHE-RSA-AES128-SHA256", "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256"),
+    ("ECDHE-RSA-AES256-GCM-SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"),
+    ("ECDHE-RSA-AES256-SHA", "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA"),
+    ("ECDHE-RSA-CHACHA20-POLY1305", "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"),
+    ("PSK-AES128-CBC-SHA", "TLS_PSK_WITH_AES_128_CBC_SHA"),
+    ("PSK-AES256-CBC-SHA", "TLS_PSK_WITH_AES_256_CBC_SHA"),
+];
