@@ -688,8 +688,9 @@ fn what_envoy_refuses_of_an_authorization_service_and_of_tls_is_reported() {
     assert_eq!(auth("add_auth_headers: {host: a}"), ["protected-header"]);
     assert_eq!(auth("add_auth_headers: {x-a: '100%'}"), ["refused-by-envoy"]);
     let tls = |fields: &str| {
-        let text =
-            format!("{}{}", GATEWAY.replace("requestPolicy", &format!("tlsSecret: {{name: t}}, tls: {{{fields}}}, requestPolicy")), mapping("''"));
+        let secure = GATEWAY.replace("protocol: HTTP,", "protocol: HTTPS,");
+        let host = secure.replace("requestPolicy", &format!("tlsSecret: {{name: t}}, tls: {{{fields}}}, requestPolicy"));
+        let text = format!("{host}{}", mapping("''"));
         found_alone(&text).contains(&("refused-by-envoy", Severity::Error))
     };
     assert!(!tls("cipher_suites: [ECDHE-RSA-AES128-GCM-SHA256], ecdh_curves: [P-256]"));
