@@ -4,7 +4,6 @@
 //!
 //! What must not be here: which route it is, and rewriting of paths.
 
-use super::Protocol;
 use super::action::{not_found_status, rewritten, seconds};
 use super::describe::settings;
 use super::filters::Scopes;
@@ -12,12 +11,37 @@ use super::headers::{Level, Values, mutate};
 use super::manager::Prepared;
 use super::run::Run;
 use super::simulation::{HeaderChange, Outcome, Upstream};
+use super::{Headers, Protocol};
 use crate::backend::envoy::v3::pb;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use pb::route::{Route, RouteAction, VirtualHost};
+
+/// How long the upstream is told that it has, in milliseconds; `None` where it is told nothing. A client that is trusted may have said how long.
+///
+/// As `FilterUtility::finalTimeout` and `setTimeoutHeaders` in `source/common/router/router.cc`. Of a gRPC call that has a deadline where the route takes
+/// such deadlines nothing is said here.
+fn expected_timeout(action: &RouteAction, headers: &Headers) -> Option<u64> {
+    let milliseconds = |of: &pb::Duration| {
+        let whole = of.seconds.saturating_mul(1000).saturating_add(i64::from(of.nanos) / 1_000_000);
+        u64::try_from(whole).unwrap_or_default()
+    };
+    let asked = |name: &str| headers.first(name).and_then(|value| value.parse::<u64>().ok());
+    let has_stream_duration = action.max_stream_duration.is_some();
+    if has_stream_duration && headers.first("grpc-timeout").is_some() {
+        return None;
+    }
+    let of_route = if has_stream_duration { 0 } else { action.timeout.as_ref().map_or(15_000, milliseconds) };
+    let all = asked("x-envoy-upstream-rq-timeout-ms").unwrap_or(of_route);
+    let of_policy = action.retry_policy.as_ref().and_then(|policy| policy.per_try_timeout.as_ref()).map(milliseconds);
+    let one = asked("x-envoy-upstream-rq-per-try-timeout-ms").or(of_policy).unwrap_or_default();
+    // Where a second try begins beside the first one, the first one goes on.
+    let goes_on = action.hedge_policy.as_ref().is_some_and(|policy| policy.hedge_on_per_try_timeout);
+    let is_shorter = one > 0 && !goes_on && (all == 0 || one < all);
+    Some(if is_shorter { one } else { all }).filter(|expected| *expected > 0)
+}
 
 impl<'a> Run<'_, 'a> {
     pub(super) fn forward(
@@ -141,14 +165,26 @@ impl<'a> Run<'_, 'a> {
                 by_envoy.push(by("x-forwarded-host", prepared.authority.clone()));
             }
         }
+        if let Some(expected) = expected_timeout(action, &prepared.headers).filter(|_| !prepared.suppresses_envoy_headers) {
+            by_envoy.push(by("x-envoy-expected-rq-timeout-ms", expected.to_string()));
+        }
+        if scopes.host.is_some_and(|host| host.include_request_attempt_count) {
+            by_envoy.push(by("x-envoy-attempt-count", "1".to_owned()));
+        }
         let path = rewritten(matcher, action, &prepared.path, &mut self.out.notes);
         if path.is_some() && !prepared.suppresses_envoy_headers {
             by_envoy.push(by("x-envoy-original-path", prepared.path.clone()));
         }
         // What the configuration sets takes the place of what Envoy has set.
         by_envoy.retain(|change| !added.iter().any(|own| own.action == "set" && own.name == change.name));
+        // Of what the manager has set, a filter or the configuration may have taken some away.
+        let of_router = |name: &str| {
+            name.starts_with("x-envoy-original") || matches!(name, "x-forwarded-host" | "x-envoy-expected-rq-timeout-ms" | "x-envoy-attempt-count")
+        };
+        let is_removed = |name: &str| levels.iter().flat_map(|level| level.remove).any(|removed| removed.eq_ignore_ascii_case(name));
         by_envoy.retain(|change| {
-            prepared.headers.first(&change.name).is_some() || change.name.starts_with("x-envoy-original") || change.name == "x-forwarded-host"
+            prepared.headers.first(&change.name).is_some()
+                || of_router(&change.name) && (change.name.starts_with("x-envoy-original") || !is_removed(&change.name))
         });
         self.out.upstream = Some(Upstream {
             method: self.request.method.clone(),
@@ -160,7 +196,7 @@ impl<'a> Run<'_, 'a> {
         });
     }
 
-    fn values<'v>(&'v self, prepared: &'v Prepared, headers: &'v super::Headers, cluster: &'v str, route: &'v Route) -> Values<'v> {
+    fn values<'v>(&'v self, prepared: &'v Prepared, headers: &'v Headers, cluster: &'v str, route: &'v Route) -> Values<'v> {
         Values {
             start: prepared.start(&self.request.method),
             request: headers,

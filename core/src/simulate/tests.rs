@@ -94,6 +94,25 @@ fn a_host_that_is_rewritten_is_kept_in_a_header_unless_these_are_suppressed() {
     assert_eq!(kept(&format!("{GATEWAY}{module}")), [""; 0]);
 }
 
+/// As an Envoy 1.40 sent it.
+#[test]
+fn the_upstream_is_told_how_long_it_has() {
+    let told = |fields: &str| {
+        let gateway = GATEWAY.replace("timeout_ms: 4000", fields);
+        let upstream = ask_of(&gateway, "GET", "http://shop.example.com/quote/", &[("x-version", "2")]).upstream.expect("one");
+        let header = upstream.headers_by_envoy.into_iter().find(|change| change.name == "x-envoy-expected-rq-timeout-ms");
+        header.and_then(|change| change.value)
+    };
+    let retry = |timeout: &str| format!("timeout_ms: 4000, retry_policy: {{retry_on: 5xx, per_try_timeout: {timeout}}}");
+    assert_eq!(told("timeout_ms: 4000").as_deref(), Some("4000"));
+    assert_eq!(told("timeout_ms: 0"), None);
+    assert_eq!(told(&retry("1s")).as_deref(), Some("1000"));
+    assert_eq!(told(&retry("9s")).as_deref(), Some("4000"), "a try has no longer than all of them");
+    assert_eq!(told(&retry("9s").replace("4000", "0")).as_deref(), Some("9000"));
+    assert_eq!(told("timeout_ms: 4000, remove_request_headers: [X-Envoy-Expected-Rq-Timeout-Ms]"), None);
+    assert_eq!(told("timeout_ms: 4000, add_request_headers: {x-envoy-expected-rq-timeout-ms: {append: false, value: '7'}}"), None);
+}
+
 fn cluster(simulation: &Simulation) -> String {
     simulation.clusters.iter().map(|of| of.name.clone()).collect::<Vec<_>>().join(", ")
 }
