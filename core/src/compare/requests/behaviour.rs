@@ -44,7 +44,9 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
     if matches!(ends[0], End::NoListener | End::NoChain | End::Reset) {
         return out;
     }
-    let routes = [scene.route(0, old), scene.route(1, new)];
+    let written = [scene.route(0, old), scene.route(1, new)];
+    let routes = written.clone().map(|route| route.map(|(route, pointer)| (frames::with_headers_of_its_only_share(route), pointer)));
+    let routes = routes.each_ref().map(|route| route.as_ref().map(|(route, pointer)| (&**route, pointer.clone())));
     let at = |side: usize, field: &str| match routes.get(side) {
         Some(Some((_, pointer))) => Some(format!("{pointer}{field}")),
         _ => simulations.get(side).and_then(pointer),
@@ -61,7 +63,7 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
     say("location", ["/redirect"; 2], old.location.clone(), new.location.clone(), by_rewrite.clone());
     say("body", ["/direct_response/body"; 2], old.body.clone(), new.body.clone(), None);
     if ends[0] == End::Forwarded {
-        let specifiers = [specifier(routes[0].as_ref()), specifier(routes[1].as_ref())];
+        let specifiers = [specifier(written[0].as_ref()), specifier(written[1].as_ref())];
         if work.reached_by(0, old) != work.reached_by(1, new) {
             say("clusters", specifiers, Some(work.reached_in_words(0, old)), Some(work.reached_in_words(1, new)), None);
         }
@@ -177,7 +179,7 @@ fn policies(simulations: &[Simulation; 2], say: &mut impl FnMut(&str, [&str; 2],
 }
 
 /// Every other field of the route, and of the clusters that are reached.
-fn rest<'a>(work: &mut Work<'_, 'a>, simulations: &[Simulation; 2], routes: &[Option<(&'a Route, String)>; 2], out: &mut Vec<FieldDifference>) {
+fn rest(work: &mut Work<'_, '_>, simulations: &[Simulation; 2], routes: &[Option<(&Route, String)>; 2], out: &mut Vec<FieldDifference>) {
     if let [Some((before, old)), Some((after, new))] = routes {
         let same = |a: &str, b: &str| work.same_cluster(a, b);
         for of in residue(&frames::route(before), &frames::route(after), &[], &same) {

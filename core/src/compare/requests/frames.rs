@@ -10,12 +10,15 @@ use super::residue::residue;
 use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
 use crate::text::{Node, Value};
+use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_envoy_api::any::AnyMessage;
 use chancery_envoy_api::json;
+use core::mem;
+use pb::base::HeaderValueOption;
 use pb::hcm::{HttpConnectionManager, http_connection_manager::RouteSpecifier};
 use pb::listener::{Filter, FilterChain, Listener, filter::ConfigType};
 use pb::route::weighted_cluster::ClusterWeight;
@@ -205,6 +208,33 @@ fn rest_of(action: &RouteAction) -> RouteAction {
         timeout: None,
         ..action.clone()
     }
+}
+
+/// A route whose requests all go to one share of it, with what the share does to headers: it happens to each request of the route. As the route is
+/// where there are several shares, or where the route removes a header that the share adds.
+pub(super) fn with_headers_of_its_only_share(route: &Route) -> Cow<'_, Route> {
+    let as_it_is = Cow::Borrowed(route);
+    let Some(Action::Route(action)) = &route.action else { return as_it_is };
+    let Some(ClusterSpecifier::WeightedClusters(all)) = &action.cluster_specifier else { return as_it_is };
+    let [share] = all.clusters.as_slice() else { return as_it_is };
+    let removes = |removed: &[String], name: &str| removed.iter().any(|removed| removed.eq_ignore_ascii_case(name));
+    let undoes = |removed: &[String], added: &[HeaderValueOption]| added.iter().flat_map(|of| &of.header).any(|header| removes(removed, &header.key));
+    if undoes(&route.request_headers_to_remove, &share.request_headers_to_add)
+        || undoes(&route.response_headers_to_remove, &share.response_headers_to_add)
+    {
+        return as_it_is;
+    }
+    let (mut whole, mut share) = (route.clone(), share.clone());
+    whole.request_headers_to_add.splice(0..0, mem::take(&mut share.request_headers_to_add));
+    whole.request_headers_to_remove.splice(0..0, mem::take(&mut share.request_headers_to_remove));
+    whole.response_headers_to_add.splice(0..0, mem::take(&mut share.response_headers_to_add));
+    whole.response_headers_to_remove.splice(0..0, mem::take(&mut share.response_headers_to_remove));
+    let action = RouteAction {
+        cluster_specifier: Some(ClusterSpecifier::WeightedClusters(WeightedCluster { clusters: Vec::from([share]), ..all.clone() })),
+        ..(**action).clone()
+    };
+    whole.action = Some(Action::Route(action.into()));
+    Cow::Owned(whole)
 }
 
 /// What a route says of each share of its requests, besides where it goes.

@@ -383,6 +383,33 @@ fn shares_count_however_they_are_written() {
 }
 
 #[test]
+fn headers_of_a_route_and_of_its_only_share_are_the_same() {
+    let header = |value: &str| {
+        let header = pb::base::HeaderValue { key: "x-a".to_owned(), value: value.to_owned(), ..Default::default() };
+        Vec::from([pb::base::HeaderValueOption { header: Some(header), ..Default::default() }])
+    };
+    let of_route = Route { request_headers_to_add: header("1"), ..route("/", "one", 3) };
+    let of_share = |value: &str| {
+        let mut route = weighted(&[("one", 1)]);
+        if let Some(Action::Route(action)) = &mut route.action
+            && let Some(pb::route::route_action::ClusterSpecifier::WeightedClusters(all)) = &mut action.cluster_specifier
+        {
+            all.clusters.iter_mut().for_each(|share| share.request_headers_to_add = header(value));
+        }
+        route
+    };
+    let side = |route: Route| config(Vec::from([host("a.org", Vec::from([route]))]));
+    let found = compared(&side(of_route.clone()), &side(of_share("1")));
+    assert!(found.is_empty() && found.compared > 0, "{found:#?}");
+    let found = compared(&side(of_route), &side(of_share("2")));
+    let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
+    let told: Vec<_> = change.differences.iter().map(|of| (of.what.as_str(), of.before.as_deref(), of.after.as_deref())).collect();
+    assert_eq!(told, [("request header x-a", Some("1"), Some("2"))]);
+    let found = compared(&side(of_share("1")), &side(Route { request_headers_to_remove: Vec::from(["X-A".to_owned()]), ..of_share("1") }));
+    assert!(!found.is_empty(), "the route takes away what its share adds");
+}
+
+#[test]
 fn a_new_host_is_reported_with_its_destination() {
     let old = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)]))]));
     let gone = pb::route::DirectResponseAction { status: 404, ..Default::default() };
