@@ -88,6 +88,7 @@ codes! {
     CORS_ORIGINS_TEXT = "cors-origins-text", Error, "CORS origins written as one text";
     GROUP_MISMATCH = "group-mismatch", Error, "Mappings that match the same requests have different settings";
     GROUP_CONFLICT = "group-conflict", Error, "Mappings that match the same requests cannot be combined";
+    SHARED_FIELD = "shared-field", Notice, "a field of one Mapping counts for requests of others too";
     DUPLICATE_MEMBER = "duplicate-member", Warning, "a Mapping is dropped because the controller mistakes it for another";
     INVALID_TLS_CONTEXT = "invalid-tls-context", Error, "TLS settings that cannot be used";
     UNKNOWN_TLS_CONTEXT = "unknown-tls-context", Error, "the TLS context does not exist or cannot be used";
