@@ -35,7 +35,7 @@ fn main() {
         let mut model = Model::build(&config, None, &options, &mut Default::default(), &mut sink);
         lap("model");
         let groups = model.groups.take();
-        let ir = lower::lower(&model, groups, &Sequential, None, &mut sink);
+        let ir = lower::lower(&model, Some(groups), &Sequential, None, &mut sink);
         lap("lower");
         let mut emitted = v3::Emitted::new();
         let rope = v3::emit(&ir, &EmitOptions::default(), &mut emitted);
@@ -79,7 +79,7 @@ fn again(file: &str, text: &str, options: &ambassador::Options, runs: usize) {
         lap("fetch");
         let model = Model::build(&config, None, options, &mut modelled, &mut sink);
         lap("model");
-        let ir = lower::lower(&model, model.groups.shared(), &Sequential, Some(&mut lowered), &mut sink);
+        let ir = lower::lower(&model, None, &Sequential, Some(&mut lowered), &mut sink);
         lap("lower");
         let rope = v3::emit(&ir, &EmitOptions::default(), &mut emitted);
         lap("emit");

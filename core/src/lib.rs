@@ -13,6 +13,7 @@
 extern crate alloc;
 
 pub mod backend;
+pub mod blocks;
 pub mod check;
 pub mod compare;
 pub mod compilation;

@@ -2,11 +2,10 @@
 //!
 //! Here: the pieces, their order, their total length. Not here: what the text means; a rope never looks into a piece.
 
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::{fmt, iter};
+use core::{fmt, mem, slice};
 
 /// A text made of pieces. Pieces made once and used in many places, or in many versions of the text, are not copied.
 #[derive(Clone, Default)]
@@ -19,9 +18,9 @@ pub struct Rope {
 
 #[derive(Clone)]
 enum Chunk {
-    /// The glue from the end of the last such chunk to here.
+    /// So much of the glue, from the end of the last such chunk on.
     Glue {
-        end: usize,
+        length: usize,
     },
     Shared(Arc<str>),
     Rope(Arc<Rope>),
@@ -48,6 +47,9 @@ impl Rope {
 
     /// Appends a shared piece.
     pub fn push_shared(&mut self, text: Arc<str>) {
+        if text.is_empty() {
+            return;
+        }
         self.len += text.len();
         self.chunks.push(Chunk::Shared(text));
     }
@@ -65,8 +67,8 @@ impl Rope {
         }
         self.len += now - before;
         match self.chunks.last_mut() {
-            Some(Chunk::Glue { end }) => *end = now,
-            _ => self.chunks.push(Chunk::Glue { end: now }),
+            Some(Chunk::Glue { length }) => *length += now - before,
+            _ => self.chunks.push(Chunk::Glue { length: now - before }),
         }
     }
 
@@ -84,17 +86,7 @@ impl Rope {
 
     /// The pieces in order; none is empty.
     pub fn pieces(&self) -> impl Iterator<Item = &str> {
-        let mut start = 0;
-        let pieces = self.chunks.iter().flat_map(move |chunk| match chunk {
-            Chunk::Glue { end } => {
-                let piece = self.glue.get(start..*end).unwrap_or_default();
-                start = *end;
-                Pieces::One(iter::once(piece))
-            }
-            Chunk::Shared(text) => Pieces::One(iter::once(text)),
-            Chunk::Rope(rope) => Pieces::Many(Box::new(rope.pieces())),
-        });
-        pieces.filter(|piece| !piece.is_empty())
+        Pieces { here: Level::of(self), outer: Vec::new() }
     }
 
     /// The whole text in one string.
@@ -106,19 +98,39 @@ impl Rope {
     }
 }
 
-/// The pieces of a chunk.
-enum Pieces<'a> {
-    One(iter::Once<&'a str>),
-    Many(Box<dyn Iterator<Item = &'a str> + 'a>),
+/// What is left of a rope's pieces, and of the ropes around it.
+struct Pieces<'a> {
+    here: Level<'a>,
+    outer: Vec<Level<'a>>,
+}
+
+/// What is left of the chunks of one rope.
+struct Level<'a> {
+    glue: &'a str,
+    chunks: slice::Iter<'a, Chunk>,
+}
+
+impl<'a> Level<'a> {
+    fn of(rope: &'a Rope) -> Self {
+        Self { glue: &rope.glue, chunks: rope.chunks.iter() }
+    }
 }
 
 impl<'a> Iterator for Pieces<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        match self {
-            Pieces::One(piece) => piece.next(),
-            Pieces::Many(pieces) => pieces.next(),
+        loop {
+            match self.here.chunks.next() {
+                None => self.here = self.outer.pop()?,
+                Some(Chunk::Glue { length }) => {
+                    let (piece, rest) = self.here.glue.split_at_checked(*length)?;
+                    self.here.glue = rest;
+                    return Some(piece);
+                }
+                Some(Chunk::Shared(text)) => return Some(text),
+                Some(Chunk::Rope(rope)) => self.outer.push(mem::replace(&mut self.here, Level::of(rope))),
+            }
         }
     }
 }

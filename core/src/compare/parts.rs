@@ -7,7 +7,7 @@ use super::fields::{Without, differences, tree};
 use super::order::{common_ends, rising};
 use super::{Change, ChangeKind, FieldChange, Side, renames};
 use crate::backend::envoy::v3::pb;
-use crate::envoy_config::{EnvoyConfig, chains_of, managers_of};
+use crate::envoy_config::{EnvoyConfig, Placed, chains_of, managers_of};
 use crate::order::{Gather as _, Order as _};
 use crate::text::{Value, to_json};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -39,17 +39,26 @@ struct Part<'a> {
     pointer: String,
     /// With what lies in it.
     message: &'a dyn AnyMessage,
-    /// Of routes: which requests it takes.
-    matcher: Option<&'a pb::route::RouteMatch>,
+    /// The same, of routes.
+    route: Option<&'a pb::route::Route>,
 }
 
 impl Part<'_> {
     fn same(&self, other: &Self) -> bool {
+        // Most routes are the same, which is seen without writing them.
+        if self.route.is_some() && self.route == other.route {
+            return true;
+        }
         match self.kind {
             "route" | "cluster" | "endpoints" | "secret" => self.message.equals(other.message),
             // The rest holds parts that are compared by themselves.
             _ => self.text() == other.text(),
         }
+    }
+
+    /// Of routes: which requests it takes.
+    fn matcher(&self) -> Option<&pb::route::RouteMatch> {
+        self.route?.r#match.as_ref()
     }
 
     /// All but its name, for finding it under another.
@@ -187,10 +196,10 @@ fn pair(old: &[Part<'_>], new: &[Part<'_>]) -> Vec<(usize, usize)> {
     }
     open_new.extend(others.into_values().flatten());
     let text = |matcher: &pb::route::RouteMatch| json::to_string_with(matcher, &json::Style::COMPACT);
-    let matched = |part: &Part<'_>| part.matcher.map(text).unwrap_or_default();
+    let matched = |part: &Part<'_>| part.matcher().map(text).unwrap_or_default();
     // Another share of the same requests.
     let shared = |part: &Part<'_>| {
-        let whole = part.matcher.cloned().map(|matcher| pb::route::RouteMatch { runtime_fraction: None, ..matcher });
+        let whole = part.matcher().cloned().map(|matcher| pb::route::RouteMatch { runtime_fraction: None, ..matcher });
         whole.as_ref().map(text).unwrap_or_default()
     };
     let keys: [Key<'_>; 3] = [&|part| part.text(), &matched, &shared];
@@ -242,8 +251,11 @@ struct Equal<'c> {
 impl<'c> Equal<'c> {
     fn of(a: &EnvoyConfig, b: &'c EnvoyConfig) -> Self {
         // Listeners that ask for tables by name are the same only if the tables are; those are compared by themselves.
-        let old: BTreeMap<&str, _> = a.listeners.iter().map(|of| (of.message.name.as_str(), &of.message)).gathered();
-        let listeners = b.listeners.iter().filter(|of| old.get(of.message.name.as_str()).is_some_and(|old| **old == of.message));
+        let old: BTreeMap<&str, _> = a.listeners.iter().map(|of| (of.message.name.as_str(), of)).gathered();
+        // Where tables differ, it is seen at the first route that does, and nothing is written to be compared.
+        let is_same =
+            |old: &Placed<pb::listener::Listener>, of: &Placed<pb::listener::Listener>| tables(old).eq(tables(of)) && old.message == of.message;
+        let listeners = b.listeners.iter().filter(|of| old.get(of.message.name.as_str()).is_some_and(|old| is_same(old, of)));
         let listeners = listeners.map(|of| of.message.name.as_str()).collect();
         let mut clusters = b.clusters.shared_with(&a.clusters);
         let old: BTreeMap<&str, _> = a.clusters.without(&clusters).map(|of| (of.message.name.as_str(), &of.message)).gathered();
@@ -251,6 +263,14 @@ impl<'c> Equal<'c> {
         clusters.extend(same.map(|of| of.message.name.as_str()).collect::<Vec<_>>());
         Self { listeners, clusters }
     }
+}
+
+/// The tables of routes that are written in a listener.
+fn tables(of: &Placed<pb::listener::Listener>) -> impl Iterator<Item = &pb::route::RouteConfiguration> {
+    chains_of(of).flat_map(|(_, chain)| managers_of(chain)).filter_map(|(_, manager)| match &manager.route_specifier {
+        Some(RouteSpecifier::RouteConfig(table)) => Some(table),
+        _ => None,
+    })
 }
 
 fn parts<'a>(config: &'a EnvoyConfig, equal: &Equal<'_>) -> Vec<Part<'a>> {
@@ -282,7 +302,7 @@ fn parts<'a>(config: &'a EnvoyConfig, equal: &Equal<'_>) -> Vec<Part<'a>> {
 }
 
 fn part<'a>(kind: &'static str, scope: &str, name: &str, pointer: String, message: &'a dyn AnyMessage) -> Part<'a> {
-    Part { kind, scope: scope.into(), name: name.into(), pointer, message, matcher: None }
+    Part { kind, scope: scope.into(), name: name.into(), pointer, message, route: None }
 }
 
 fn filter_chain<'a>(listener: &str, at: usize, pointer: String, chain: &'a pb::listener::FilterChain, out: &mut Vec<Part<'a>>) {
@@ -308,8 +328,7 @@ fn route_table<'a>(name: &str, pointer: String, table: &'a pb::route::RouteConfi
         let scope = format!("{}, {name}", host.name);
         for (at, route) in host.routes.iter().enumerate() {
             let pointer = format!("{pointer}/routes/{at}");
-            let matcher = route.r#match.as_ref();
-            out.push(Part { kind: "route", scope: scope.clone(), name: route_name(route), pointer, message: route, matcher });
+            out.push(Part { kind: "route", scope: scope.clone(), name: route_name(route), pointer, message: route, route: Some(route) });
         }
         out.push(part("virtual host", name, &host.name, pointer, host));
     }

@@ -119,28 +119,35 @@ pub struct LedgerEntry<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ledger {
     order: Arc<Vec<ObjectId>>,
-    /// By the index of the object's number.
+    /// By the index of the object's number; empty as long as nothing is decided.
     states: Arc<Vec<State>>,
+    slots: usize,
 }
 
 impl Ledger {
     /// One undecided entry for every object.
     pub fn new(objects: &Objects) -> Self {
-        let mut states = Vec::new();
-        states.resize_with(objects.slots(), State::default);
-        Self { order: Arc::new(objects.iter().map(|object| object.id).collect()), states: Arc::new(states) }
+        Self { order: objects.order().clone(), states: Arc::default(), slots: objects.slots() }
+    }
+
+    fn slot(&mut self, object: ObjectId) -> Option<&mut State> {
+        let states = Arc::make_mut(&mut self.states);
+        if states.is_empty() {
+            states.resize_with(self.slots, State::default);
+        }
+        states.get_mut(object.index()?)
     }
 
     /// Writes down what became of an object, in place of what stood there.
     pub fn set(&mut self, object: ObjectId, state: State) {
-        if let Some(slot) = object.index().and_then(|index| Arc::make_mut(&mut self.states).get_mut(index)) {
+        if let Some(slot) = self.slot(object) {
             *slot = state;
         }
     }
 
     /// Writes down that something was made of an object, beside what else was. What was wrong with it, or took its place, is forgotten.
     pub fn emitted(&mut self, object: ObjectId, into: impl Into<Str>) {
-        let Some(slot) = object.index().and_then(|index| Arc::make_mut(&mut self.states).get_mut(index)) else { return };
+        let Some(slot) = self.slot(object) else { return };
         match slot {
             State::Emitted(made) => Arc::make_mut(made).push(into.into()),
             _ => *slot = State::Emitted(Arc::new(alloc::vec![into.into()])),
@@ -164,7 +171,7 @@ impl Ledger {
 
     /// How many objects there may be: more than the number of each.
     pub fn slots(&self) -> usize {
-        self.states.len()
+        self.slots
     }
 
     /// What became of an object.

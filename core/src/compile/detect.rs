@@ -156,7 +156,7 @@ impl Searched {
     /// Looks for a claim.
     fn look(&mut self, bit: u64, search: &Search<'_>) {
         let is_absent = match self.before.as_ref().filter(|before| before.absent & bit != 0) {
-            Some(before) => !search.has_word(reach(&self.text, &before.differs, search.rare.needle().len())),
+            Some(before) => !search.stands_first(&self.text) && !search.has_word(reach(&self.text, &before.differs, search.rare.needle().len())),
             None => false,
         };
         let held = if is_absent { None } else { search.look(&self.text) };
@@ -287,9 +287,17 @@ impl<'c> Search<'c> {
             Claim::Field(key, "") => key,
             // It is written in one case.
             Claim::Field(_, value) => value,
-            Claim::Block(name) | Claim::Keys(name, _) => name,
+            Claim::Keys(name, _) => name,
+            // The word is in most texts, but seldom where a line begins.
+            Claim::Block(name) => return Self { claim, rare: Finder::new(&format!("\n{name}")).into_owned() },
         };
         Self { claim, rare: Finder::new(rare) }
+    }
+
+    /// Whether the word of a block is the first of a text, where no line ends before it.
+    fn stands_first(&self, text: &str) -> bool {
+        let is_before = |c: char| c.is_whitespace() || matches!(c, '\u{feff}' | '{' | '"');
+        matches!(self.claim, Claim::Block(name) if text.trim_start_matches(is_before).starts_with(name))
     }
 
     fn has_word(&self, text: &[u8]) -> bool {
@@ -304,7 +312,9 @@ impl<'c> Search<'c> {
     fn look(&self, text: &str) -> Option<bool> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut places = self.rare.find_iter(text.as_bytes()).peekable();
-        places.peek()?;
+        if places.peek().is_none() && !self.stands_first(text) {
+            return None;
+        }
         Some(match self.claim {
             Claim::Version(_) | Claim::SharedVersion(_) => begins_version(text, places),
             Claim::Annotation(_) | Claim::SharedAnnotation(_) => begins_key(text, places),
@@ -317,15 +327,17 @@ impl<'c> Search<'c> {
 }
 
 /// Whether HCL has a block or an object of this name, or JSON begins with one, that is in no other: what is in another is indented.
-fn begins_block(text: &str, name: &str, mut places: impl Iterator<Item = usize>) -> bool {
+/// Lines that end at these places are followed by the name.
+fn begins_block(text: &str, name: &str, places: impl Iterator<Item = usize>) -> bool {
     let opens = |after: &str| after.trim_start().starts_with(['{', '[']);
     let json = text.trim_start().strip_prefix('{').and_then(|rest| rest.trim_start().strip_prefix('"')?.strip_prefix(name)?.strip_prefix('"'));
     if json.and_then(|rest| rest.trim_start().strip_prefix(':')).is_some_and(opens) {
         return true;
     }
-    places.any(|at| {
+    let first = text.starts_with(name).then_some(0);
+    first.into_iter().chain(places.map(|end| end + 1)).any(|at| {
         let after = text.get(at + name.len()..).unwrap_or_default().trim_start_matches([' ', '\t']);
-        ends_line(before(text, at)) && (after.starts_with('{') || after.strip_prefix('=').is_some_and(opens))
+        after.starts_with('{') || after.strip_prefix('=').is_some_and(opens)
     })
 }
 

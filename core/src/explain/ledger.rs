@@ -15,9 +15,9 @@ use crate::backend::envoy::v3::{self, Emitted};
 use crate::backend::envoy::{self, Document};
 use crate::compilation::{Compilation, Gateway, GatewayId, Outcome, SideRef, State, Why};
 use crate::diagnostic::{Severity, codes};
-use crate::ir::{Ir, NetworkFilter, RouteMatch};
+use crate::ir::{HeaderMatch, Ir, NetworkFilter, Route, RouteMatch};
 use crate::order::{Gather as _, Order as _};
-use crate::resource::{Object, ObjectId, ResourceKey};
+use crate::resource::{Object, ObjectId, ResourceKey, Sourced};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -215,21 +215,28 @@ pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>, looks_c
 fn reduced(ir: &Ir) -> Ir {
     const ROUTES: usize = 16;
     const CLUSTERS: usize = 64;
-    let mut ir = ir.clone();
-    for listener in &mut ir.listeners {
-        for filter in Arc::make_mut(listener).chains.iter_mut().flat_map(|chain| &mut chain.filters) {
-            let NetworkFilter::Http(manager) = filter else { continue };
-            for host in &mut Arc::make_mut(manager).routes.virtual_hosts {
-                host.routes = Arc::new(host.routes.iter().take(ROUTES).cloned().collect());
-            }
-        }
-    }
-    for table in &mut ir.tables {
-        for host in &mut Arc::make_mut(table).virtual_hosts {
-            host.routes = Arc::new(host.routes.iter().take(ROUTES).cloned().collect());
-        }
-    }
+    let mut ir = with_routes(ir, |routes| routes.iter().take(ROUTES).cloned().collect());
     ir.clusters.truncate(CLUSTERS);
+    ir
+}
+
+/// Each route where it stands first: what it says of objects it says in all places alike.
+fn with_routes_once(ir: &Ir) -> Ir {
+    let mut seen = HashSet::new();
+    with_routes(ir, |routes| routes.iter().filter(|route| seen.insert(Arc::as_ptr(route).addr())).cloned().collect())
+}
+
+/// The same with some of the routes of each virtual host.
+fn with_routes(ir: &Ir, mut some: impl FnMut(&[Arc<Route>]) -> Vec<Arc<Route>>) -> Ir {
+    let mut ir = ir.clone();
+    let managers = ir.listeners.iter_mut().flat_map(|listener| &mut Arc::make_mut(listener).chains).flat_map(|chain| &mut chain.filters);
+    let tables = managers.filter_map(|filter| match filter {
+        NetworkFilter::Http(manager) => Some(&mut Arc::make_mut(manager).routes),
+        NetworkFilter::Tcp(_) => None,
+    });
+    for host in tables.chain(ir.tables.iter_mut().map(Arc::make_mut)).flat_map(|table| &mut table.virtual_hosts) {
+        host.routes = Arc::new(some(&host.routes));
+    }
     ir
 }
 
@@ -443,7 +450,7 @@ fn read_irs<'i>(irs: impl Iterator<Item = (impl Borrow<Ir>, Option<&'i GatewayId
     let mut made = Made::default();
     let mut known = HashMap::new();
     for (ir, gateway) in irs {
-        let things = things(ir.borrow());
+        let things = things(&with_routes_once(ir.borrow()));
         let mut seen = HashSet::new();
         for (object, name, whole) in things.iter() {
             if seen.insert((object, name, whole)) {
@@ -487,8 +494,10 @@ fn merge(ir: &Ir, made: &mut Made, known: &mut HashMap<Arc<Vec<ObjectId>>, usize
 /// Whether two routes take the same requests, but for the share.
 fn same_requests(a: &RouteMatch, b: &RouteMatch) -> bool {
     // Routes that Emissary makes for secure and insecure requests differ in this one header, and stand by turns.
-    let headers = |of: &RouteMatch| of.headers.iter().filter(|header| &*header.value.name != "x-forwarded-proto").cloned().collect::<Vec<_>>();
-    a.path == b.path && a.query == b.query && a.grpc == b.grpc && headers(a) == headers(b)
+    fn headers(of: &RouteMatch) -> impl Iterator<Item = &Sourced<HeaderMatch>> {
+        of.headers.iter().filter(|header| &*header.value.name != "x-forwarded-proto")
+    }
+    a.path == b.path && a.query == b.query && a.grpc == b.grpc && headers(a).eq(headers(b))
 }
 
 fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Facts, needed: impl FnOnce() -> Option<bool>) -> LedgerRow {

@@ -30,6 +30,8 @@ pub struct DocumentCache {
     /// Numbers that were given out and are free again, the smallest last.
     free: Vec<u32>,
     next: u32,
+    /// All objects of the inputs, where they are.
+    placed: Objects,
     /// Assumed objects.
     pub(super) made: HashMap<(TextRange, String), DecodedObject>,
 }
@@ -40,12 +42,18 @@ struct CachedInput {
     /// An API server gave it.
     stored: bool,
     chunks: Vec<CachedChunk>,
+    has_findings: bool,
 }
 
 impl CachedInput {
     /// An input of which nothing was read yet.
     fn new(input: &Input) -> Self {
-        Self { name: input.name.clone(), text: Arc::from(""), stored: false, chunks: Vec::new() }
+        Self { name: input.name.clone(), text: Arc::from(""), stored: false, chunks: Vec::new(), has_findings: false }
+    }
+
+    /// The numbers of its objects, in order.
+    fn ids(&self) -> impl Iterator<Item = ObjectId> {
+        self.chunks.iter().flat_map(|chunk| chunk.objects.ids())
     }
 }
 
@@ -146,7 +154,7 @@ impl DocumentCache {
         if self.options != *options {
             *self = Self { options: options.clone(), ..Self::default() };
         }
-        let same = Arc::ptr_eq(&self.stored, &inputs.stored);
+        let same = Arc::ptr_eq(&self.stored, &inputs.stored) || self.stored.is_empty() && inputs.stored.is_empty();
         self.stored = inputs.stored.clone();
         // Inputs that are as they were, and where they were, are left alone.
         let are_in_place = same && self.inputs.len() == inputs.inputs.len();
@@ -158,24 +166,27 @@ impl DocumentCache {
             false => core::mem::replace(&mut self.inputs, inputs.inputs.iter().map(CachedInput::new).collect()),
         };
         let mut before = Known::new(before);
-        let plans: Vec<(usize, Plan)> = changed
+        let plans: Vec<(usize, Vec<ObjectId>, Plan)> = changed
             .into_iter()
             .map(|(at, input)| {
                 let known = before.take(&input.name).unwrap_or_else(|| CachedInput::new(input));
                 let unchanged = same && Arc::ptr_eq(&known.text, &input.text);
                 let stored = if unchanged { known.stored } else { inputs.stored.contains(&input.name) };
-                (at, Plan::new(input, stored, known))
+                (at, known.ids().collect(), Plan::new(input, stored, known))
             })
             .collect();
-        let texts: Vec<(&str, bool)> = plans.iter().flat_map(|(_, plan)| plan.fresh().map(|text| (text, plan.stored))).collect();
+        let texts: Vec<(&str, bool)> = plans.iter().flat_map(|(_, _, plan)| plan.fresh().map(|text| (text, plan.stored))).collect();
         let decoded = executor::map(executor, &texts, |(text, stored)| {
             // The same text means something else where it was stored: memories must not take one for the other.
             let fingerprint = if *stored { !hash(text) } else { hash(text) };
             decode(&Arc::from(*text), fingerprint, options, *stored)
         });
         let mut decoded = decoded.into_iter();
-        for (at, plan) in plans {
+        let mut edited = are_in_place.then(Vec::new);
+        for (at, ids, plan) in plans {
             let cached = self.carry_out(plan, &mut decoded);
+            edited = edited.filter(|_| cached.ids().eq(ids));
+            edited.iter_mut().for_each(|edited| edited.push(at));
             if let Some(place) = self.inputs.get_mut(at) {
                 *place = cached;
             }
@@ -183,7 +194,7 @@ impl DocumentCache {
         for gone in before.inputs.into_iter().flatten().flat_map(|input| input.chunks) {
             self.release(gone.objects.ids());
         }
-        self.place()
+        self.place(edited)
     }
 
     /// The chunks of an input with their numbers. Those that were read just now are the next of `decoded`.
@@ -200,7 +211,8 @@ impl DocumentCache {
         for gone in gone {
             self.release(gone.objects.ids());
         }
-        CachedInput { name, text, stored, chunks }
+        let has_findings = chunks.iter().any(|chunk| !chunk.findings.is_empty());
+        CachedInput { name, text, stored, chunks, has_findings }
     }
 
     fn fresh(&mut self, decoded: Decoded, range: TextRange, ids: Vec<ObjectId>) -> CachedChunk {
@@ -226,23 +238,33 @@ impl DocumentCache {
         }
     }
 
-    fn place(&self) -> (Objects, Findings) {
-        let mut objects = Objects::with_capacity(self.next as usize);
-        let mut findings = Findings::default();
-        for (at, cached) in self.inputs.iter().enumerate() {
-            let source = SourceId(at as u32);
+    /// The objects where they are, and what was found. Where nothing but the inputs at some places was edited, and objects have the numbers that they
+    /// had, the objects of those inputs alone are looked at.
+    fn place(&mut self, edited: Option<Vec<usize>>) -> (Objects, Findings) {
+        let is_known = edited.is_some();
+        let mut objects = if is_known { core::mem::take(&mut self.placed) } else { Objects::default() };
+        let places = edited.unwrap_or_else(|| (0..self.inputs.len()).collect());
+        for (at, cached) in places.into_iter().filter_map(|at| Some((at, self.inputs.get(at)?))) {
             for (number, chunk) in cached.chunks.iter().enumerate() {
-                let (offset, items) = (chunk.range.start, chunk.objects.as_slice());
+                let source = Source { source: SourceId(at as u32), offset: chunk.range.start, number: number as u32 };
+                let items = chunk.objects.as_slice();
                 for (id, item) in items {
-                    objects.push(Object {
-                        id: *id,
-                        source: Source { source, offset, number: number as u32 },
-                        parent: item.parent.and_then(|(index, node)| Some((items.get(index)?.0, node))),
-                        assumed: false,
-                        content: item.content.clone(),
-                    });
+                    let parent = item.parent.and_then(|(index, node)| Some((items.get(index)?.0, node)));
+                    let is_same = |known: &Object| known.source == source && known.parent == parent && Arc::ptr_eq(&known.content, &item.content);
+                    if is_known && objects.get(*id).is_some_and(is_same) {
+                        continue;
+                    }
+                    let object = Object { id: *id, source, parent, assumed: false, content: item.content.clone() };
+                    if is_known { objects.replace(object) } else { objects.push(object) }
                 }
-                findings.extend(chunk.findings.iter().map(|finding| place(finding.clone(), source, offset, items)));
+            }
+        }
+        self.placed = objects.clone();
+        let mut findings = Findings::default();
+        for (at, cached) in self.inputs.iter().enumerate().filter(|(_, cached)| cached.has_findings) {
+            for chunk in cached.chunks.iter().filter(|chunk| !chunk.findings.is_empty()) {
+                let items = chunk.objects.as_slice();
+                findings.extend(chunk.findings.iter().map(|finding| place(finding.clone(), SourceId(at as u32), chunk.range.start, items)));
             }
         }
         (objects, findings)
@@ -272,7 +294,7 @@ enum Planned {
 impl Plan {
     /// The chunks of an input, taken from what was known of it where the text is the same.
     fn new(input: &Input, stored: bool, known: CachedInput) -> Self {
-        let CachedInput { name, text: old_text, stored: was_stored, mut chunks } = known;
+        let CachedInput { name, text: old_text, stored: was_stored, mut chunks, .. } = known;
         // Who gave it decides what its objects are.
         let mut gone = if stored == was_stored { Vec::new() } else { core::mem::take(&mut chunks) };
         let text = input.text.clone();

@@ -2,6 +2,7 @@
 //! came from. Reading them from text is [`crate::read`]; what they mean is a dialect's business.
 
 use super::{ResourceKey, Secret};
+use crate::blocks::Blocks;
 use crate::order::Gather as _;
 use crate::text::{Document, FieldPath, Node, NodeId, Segment, Str, TextRange, Value};
 use alloc::collections::BTreeSet;
@@ -249,17 +250,12 @@ impl Object {
 /// changes.
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
-    slots: Vec<Option<Object>>,
-    order: Vec<ObjectId>,
+    slots: Blocks<Option<Object>>,
+    order: Arc<Vec<ObjectId>>,
     assumed: Vec<ObjectId>,
 }
 
 impl Objects {
-    /// Room for this many.
-    pub fn with_capacity(slots: usize) -> Self {
-        Self { slots: Vec::with_capacity(slots), order: Vec::with_capacity(slots), assumed: Vec::new() }
-    }
-
     /// The number that the next object gets, unless a memory gives it an earlier one.
     pub fn next_id(&self) -> ObjectId {
         ObjectId::from_index(self.slots.len())
@@ -268,12 +264,19 @@ impl Objects {
     /// Adds an object after those that are there. A number that is taken already is left to whoever has it.
     pub fn push(&mut self, object: Object) {
         let Some(index) = object.id.index() else { return };
-        if self.slots.len() <= index {
-            self.slots.resize_with(index + 1, || None);
+        while self.slots.len() <= index {
+            self.slots.push(None);
         }
         if let Some(slot @ None) = self.slots.get_mut(index) {
-            let order = if object.assumed { &mut self.assumed } else { &mut self.order };
+            let order = if object.assumed { &mut self.assumed } else { Arc::make_mut(&mut self.order) };
             order.push(object.id);
+            *slot = Some(object);
+        }
+    }
+
+    /// Puts an object in the place of the one that has its number.
+    pub fn replace(&mut self, object: Object) {
+        if let Some(slot @ Some(_)) = object.id.index().and_then(|index| self.slots.get_mut(index)) {
             *slot = Some(object);
         }
     }
@@ -321,6 +324,11 @@ impl Objects {
         self.order.iter().filter_map(|id| self.get(*id))
     }
 
+    /// The numbers of all objects of the input in order.
+    pub fn order(&self) -> &Arc<Vec<ObjectId>> {
+        &self.order
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.order.len()
@@ -335,10 +343,16 @@ impl Objects {
     ///
     /// For hosts that write a document and show nothing of the input: trees take more memory than what is made of them.
     pub fn retain(&mut self, is_kept: impl Fn(&Object) -> bool) {
-        self.slots.iter_mut().for_each(|slot| *slot = slot.take().filter(&is_kept));
+        for at in 0..self.slots.len() {
+            // What is shared is left alone where nothing goes.
+            let goes = matches!(self.slots.get(at), Some(Some(object)) if !is_kept(object));
+            if goes {
+                self.slots[at] = None;
+            }
+        }
         let slots = &self.slots;
         let is_there = |id: &ObjectId| id.index().is_some_and(|at| matches!(slots.get(at), Some(Some(_))));
-        self.order.retain(is_there);
+        Arc::make_mut(&mut self.order).retain(is_there);
         self.assumed.retain(is_there);
     }
 

@@ -21,10 +21,11 @@ const CRATES: &[(&str, &[&str])] = &[
 /// What each module of the core may name. `dialect/*` stands for every dialect but `kubernetes`.
 const MODULES: &[(&str, &[&str])] = &[
     ("order", &[]),
+    ("blocks", &[]),
     ("executor", &[]),
     ("text", &["order"]),
     ("redact", &["order", "text"]),
-    ("resource", &["order", "text", "redact"]),
+    ("resource", &["blocks", "order", "text", "redact"]),
     ("diagnostic", &["text", "resource"]),
     ("read", &["executor", "order", "text", "redact", "resource", "diagnostic"]),
     ("schema", &["order", "text", "resource", "diagnostic", "re2"]),
@@ -38,6 +39,7 @@ const MODULES: &[(&str, &[&str])] = &[
     (
         "dialect/*",
         &[
+            "blocks",
             "executor",
             "order",
             "text",

@@ -103,8 +103,8 @@ fn compile(task: Task<'_>) -> Draft {
     // Nobody sees the Mappings' resources: each goes when its Mapping is made.
     let mappings = documents_only.then(|| config.take("mappings"));
     let mut model = model::Model::build(&config, mappings, options, &mut memory.model, sink);
-    let groups = if remembers { model.groups.shared() } else { model.groups.take() };
-    let ir = lower::lower(&model, groups, executor, remembers.then_some(&mut memory.lower), sink);
+    let taken = (!remembers).then(|| model.groups.take());
+    let ir = lower::lower(&model, taken, executor, remembers.then_some(&mut memory.lower), sink);
     if remembers {
         memory.model.keep(model);
     }

@@ -4,6 +4,7 @@
 //! under which key, which API versions count) comes in as [`Rules`].
 
 use super::{Overrides, Resource};
+use crate::blocks::Blocks;
 use crate::compilation::Loaded;
 use crate::diagnostic::{Diagnostic, Findings, Place, codes};
 use crate::order::Order as _;
@@ -57,7 +58,7 @@ pub struct Rules<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// What was loaded, in order; then what modules were made into.
-    resources: Vec<Arc<Resource>>,
+    resources: Blocks<Arc<Resource>>,
     loaded: usize,
     /// Places in `resources` by rkey, equal ones in order; empty where the resources themselves have that order.
     by_rkey: Arc<Vec<usize>>,
@@ -156,11 +157,10 @@ impl<'a> Bucket<'a> {
 impl Config {
     /// Files all resources, in the order given. A configuration is loaded once: to change it, load another.
     pub fn load_all(resources: impl IntoIterator<Item = Arc<Resource>>, rules: &Rules<'_>, sink: &mut Findings) -> Self {
-        let resources = resources.into_iter();
-        let mut config = Self { resources: Vec::with_capacity(resources.size_hint().0), ..Self::default() };
+        let mut config = Self::default();
         let mut modules = Vec::new();
         let mut duplicates = Vec::new();
-        for resource in resources.filter(|resource| (rules.accepts)(resource)) {
+        for resource in resources.into_iter().filter(|resource| (rules.accepts)(resource)) {
             config.process(resource, rules, &mut modules, &mut duplicates, sink);
         }
         config.loaded = config.resources.len();
@@ -287,7 +287,7 @@ impl Config {
 
     fn index_rkeys(&mut self) {
         let resources = &self.resources;
-        if !resources.is_sorted_by(|a, b| a.rkey <= b.rkey) {
+        if !resources.iter().is_sorted_by(|a, b| a.rkey <= b.rkey) {
             let mut order: Vec<usize> = (0..resources.len()).collect();
             order.order_by(|a, b| resources[*a].rkey.cmp(&resources[*b].rkey));
             self.by_rkey = Arc::new(order);
@@ -365,8 +365,10 @@ impl Config {
     /// Says that one resource uses another, by the field at `at`.
     pub fn link(&mut self, from: &str, to: &str, at: Option<Origin>) {
         let (Some(from), Some(to)) = (self.place(from), self.place(to)) else { return };
-        if let Ok([from, to]) = self.resources.get_disjoint_mut([from, to]) {
-            Arc::make_mut(from).references(Arc::make_mut(to), at);
+        if from != to {
+            let mut used = core::mem::take(&mut self.resources[to]);
+            Arc::make_mut(&mut self.resources[from]).references(Arc::make_mut(&mut used), at);
+            self.resources[to] = used;
         }
     }
 

@@ -46,14 +46,20 @@ const SPELLING: Spelling = Spelling {
     ext_authz_version_of_http: false,
 };
 
-/// Lowers a finished model and its groups of Mappings, which come with their numbers and in the order of their routes. Without a memory, each
-/// group is dropped as soon as it is lowered.
-pub fn lower(model: &Model<'_>, groups: Vec<(u32, Arc<Group>)>, executor: &dyn Executor, memory: Option<&mut Memory>, sink: &mut Findings) -> Ir {
+/// Lowers a finished model. Its groups of Mappings may have been taken out of it, with their numbers and in the order of their routes: each of those is
+/// dropped as soon as it is lowered.
+pub fn lower(
+    model: &Model<'_>,
+    taken: Option<Vec<(u32, Arc<Group>)>>,
+    executor: &dyn Executor,
+    memory: Option<&mut Memory>,
+    sink: &mut Findings,
+) -> Ir {
     let (remembers, mut fresh) = (memory.is_some(), Memory::default());
     let memory = memory.unwrap_or(&mut fresh);
     memory.prepare(model);
     let mut lowering = Lowering { model, executor, remembers, findings: DistinctFindings::default() };
-    let routes = lowering.routes(groups, memory);
+    let routes = lowering.routes(taken, memory);
     let mut listeners = lowering.listeners(&routes);
     listeners.push(Arc::new(lowering.ready_listener()));
     let clusters = lowering.clusters(memory);

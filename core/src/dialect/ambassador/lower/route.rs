@@ -51,23 +51,30 @@ fn prefixes_of(http: &HttpGroup) -> impl Iterator<Item = Origin> {
 }
 
 impl<'m> Lowering<'m, '_> {
-    pub(super) fn routes(&mut self, groups: Vec<(u32, Arc<Group>)>, memory: &mut Memory) -> Routes<'m> {
+    /// `taken` are the groups that were taken out of the model, if they were.
+    pub(super) fn routes(&mut self, taken: Option<Vec<(u32, Arc<Group>)>>, memory: &mut Memory) -> Routes<'m> {
         let model = self.model;
         let hosts: Vec<_> = model.hosts.values().collect();
         let mut touched = Hosts::default();
-        let mut changed = Vec::new();
-        let order: Vec<u32> = groups.iter().map(|(number, _)| *number).collect();
-        for (number, group) in groups {
-            let Some(slot) = memory.groups.get_mut(number as usize) else { continue };
+        let mut order: Vec<u32> = Vec::new();
+        let mut has_changed = |number: u32, group: &Arc<Group>| {
+            order.push(number);
+            let Some(slot) = memory.groups.get_mut(number as usize) else { return false };
             if let Some(known) = slot {
-                if known.quiet && known.group.as_ref().is_some_and(|known| Arc::ptr_eq(known, &group)) {
+                if known.quiet && known.group.as_ref().is_some_and(|known| Arc::ptr_eq(known, group)) {
                     known.used = true;
-                    continue;
+                    return false;
                 }
                 touched.extend(&known.hosts);
             }
-            changed.push((number, group));
-        }
+            true
+        };
+        let changed: Vec<(u32, Arc<Group>)> = match taken {
+            Some(taken) => taken.into_iter().filter(|(number, group)| has_changed(*number, group)).collect(),
+            None => {
+                model.groups.iter().filter(|(number, group)| has_changed(*number, group)).map(|(number, group)| (number, group.clone())).collect()
+            }
+        };
         let mut changed = changed.into_iter();
         while !changed.as_slice().is_empty() {
             let some: Vec<(u32, Arc<Group>)> = changed.by_ref().take(AT_ONCE).collect();

@@ -194,14 +194,9 @@ impl Groups {
         self.order.iter().filter_map(|number| Some((*number, self.slots.get(*number as usize)?.group.as_ref()?)))
     }
 
-    /// The same, shared with what is remembered.
-    pub fn shared(&self) -> Vec<(u32, Arc<Group>)> {
-        self.iter().map(|(number, group)| (number, group.clone())).collect()
-    }
-
     /// The same, of which nothing is remembered: whoever drops a group drops its Mappings.
     pub fn take(&mut self) -> Vec<(u32, Arc<Group>)> {
-        let groups = self.shared();
+        let groups = self.iter().map(|(number, group)| (number, group.clone())).collect();
         self.loaded = Vec::new();
         self.slots.iter_mut().for_each(|slot| *slot = Slot::default());
         groups

@@ -8,8 +8,8 @@ use crate::ir;
 use crate::order::Order as _;
 use crate::text::Str;
 use alloc::sync::Arc;
-use alloc::vec;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use hashbrown::HashSet;
 
 /// A cluster with its name.
@@ -45,59 +45,108 @@ impl Entry {
     }
 }
 
+/// As many clusters come and go one by one; where there are more, all lists are put together anew.
+const FEW: usize = 64;
+
+/// What differs between a list and the one that was in its place.
+struct Difference<'a> {
+    list: usize,
+    went: Vec<&'a Named>,
+    came: Vec<&'a Named>,
+}
+
+impl<'a> Difference<'a> {
+    fn of(list: usize, before: &'a [Named], now: &'a [Named]) -> Self {
+        let (mut went, mut came) = (Vec::new(), Vec::new());
+        let (mut before, mut now) = (before.iter().peekable(), now.iter().peekable());
+        loop {
+            let order = match (before.peek(), now.peek()) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some((before, _)), Some((now, _))) => before.cmp(now),
+            };
+            let old = before.next_if(|_| order.is_le());
+            let new = now.next_if(|_| order.is_ge());
+            if !matches!((old, new), (Some((_, old)), Some((_, new))) if Arc::ptr_eq(old, new)) {
+                went.extend(old);
+                came.extend(new);
+            }
+        }
+        Self { list, went, came }
+    }
+
+    fn len(&self) -> usize {
+        self.went.len() + self.came.len()
+    }
+}
+
 impl Merged {
     /// Puts lists together, each of which is in the order of names. Gives the clusters that are no longer in the lists that changed.
     pub(super) fn update(&mut self, lists: Vec<Arc<Vec<Named>>>) -> Vec<Arc<Cluster>> {
-        let before = core::mem::replace(&mut self.lists, lists);
-        let has_changed: Vec<bool> = match before.len() == self.lists.len() {
-            true => before.iter().zip(&self.lists).map(|(before, now)| !Arc::ptr_eq(before, now)).collect(),
-            false => vec![true; before.len().max(self.lists.len())],
+        let before = core::mem::take(&mut self.lists);
+        let pairs = before.iter().zip(&lists).enumerate().filter(|(_, (before, now))| !Arc::ptr_eq(before, now));
+        let differences: Vec<Difference<'_>> = match before.len() == lists.len() {
+            true => pairs.map(|(at, (before, now))| Difference::of(at, before, now)).collect(),
+            false => Vec::new(),
         };
-        let is_fresh = |at: usize| has_changed.get(at).copied().unwrap_or(true);
-        let lists = self.lists.iter().enumerate().filter(|(at, _)| is_fresh(*at));
-        let mut fresh: Vec<Entry> = lists.flat_map(|(at, list)| list.iter().map(move |named| Entry::new(named, at))).collect();
-        fresh.order_by(|a, b| a.key().cmp(&b.key()));
-        let address = |of: &Arc<Cluster>| Arc::as_ptr(of).addr();
-        let still_there: HashSet<usize> = fresh.iter().map(|entry| address(&entry.of)).collect();
-        let old = core::mem::take(&mut self.entries);
-        let places: Vec<usize> = fresh.iter().map(|entry| old.partition_point(|known| known.key() < entry.key())).collect();
-        let mut all = Vec::with_capacity(old.len() + fresh.len());
-        let mut gone = Vec::new();
-        let mut old = old.into_iter();
-        // Whether the entry before the next of the old ones is another than it was.
-        let mut has_new_neighbour = false;
-        let mut keep = |all: &mut Vec<Entry>, entry: Entry, has_new_neighbour: &mut bool| {
-            if is_fresh(entry.list) {
-                gone.extend(Some(entry.of).filter(|of| !still_there.contains(&address(of))));
-                *has_new_neighbour = true;
-            } else {
-                push(all, entry, core::mem::take(has_new_neighbour));
-            }
+        let is_little = before.len() == lists.len() && differences.iter().map(Difference::len).sum::<usize>() <= FEW;
+        let gone = match is_little {
+            true => differences.iter().flat_map(|difference| self.exchange(difference)).collect(),
+            false => self.fill(&lists),
         };
-        let mut taken = 0;
-        for (entry, place) in fresh.into_iter().zip(places) {
-            old.by_ref().take(place - taken).for_each(|entry| keep(&mut all, entry, &mut has_new_neighbour));
-            taken = place;
-            push(&mut all, entry, true);
-            has_new_neighbour = true;
-        }
-        old.for_each(|entry| keep(&mut all, entry, &mut has_new_neighbour));
-        self.entries = all;
+        self.lists = lists;
         gone
+    }
+
+    /// Puts all lists together anew.
+    fn fill(&mut self, lists: &[Arc<Vec<Named>>]) -> Vec<Arc<Cluster>> {
+        let before = core::mem::take(&mut self.entries);
+        self.entries = lists.iter().enumerate().flat_map(|(at, list)| list.iter().map(move |named| Entry::new(named, at))).collect();
+        self.entries.order_by(|a, b| a.key().cmp(&b.key()));
+        (0..self.entries.len()).for_each(|at| self.look_before(at));
+        let address = |of: &Arc<Cluster>| Arc::as_ptr(of).addr();
+        let there: HashSet<usize> = self.entries.iter().map(|entry| address(&entry.of)).collect();
+        before.into_iter().map(|entry| entry.of).filter(|of| !there.contains(&address(of))).collect()
+    }
+
+    /// Takes out what is no longer in a list, and puts in what is new in it.
+    fn exchange(&mut self, difference: &Difference<'_>) -> Vec<Arc<Cluster>> {
+        let Difference { list, went, came } = difference;
+        for (name, _) in went {
+            let at = self.place(name, *list);
+            if self.entries.get(at).is_some_and(|entry| entry.key() == (name, *list)) {
+                self.entries.remove(at);
+                self.look_before(at);
+            }
+        }
+        for named in came {
+            let at = self.place(&named.0, *list);
+            self.entries.insert(at, Entry::new(named, *list));
+            self.look_before(at);
+            self.look_before(at + 1);
+        }
+        let is_there = |of: &Arc<Cluster>| came.iter().any(|(_, now)| Arc::ptr_eq(now, of));
+        went.iter().map(|(_, of)| of.clone()).filter(|of| !is_there(of)).collect()
+    }
+
+    /// Where a cluster of a list stands, or would stand.
+    fn place(&self, name: &Str, list: usize) -> usize {
+        self.entries.partition_point(|known| known.key() < (name, list))
+    }
+
+    /// Finds out whether the entry at this place is the first of its name.
+    fn look_before(&mut self, at: usize) {
+        let before = at.checked_sub(1).and_then(|before| self.entries.get(before)).map(|entry| entry.name.clone());
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.is_first = before.is_none_or(|before| before != entry.name);
+        }
     }
 
     /// The first of each name.
     pub(super) fn firsts(&mut self) -> impl Iterator<Item = &mut Entry> {
         self.entries.iter_mut().filter(|entry| entry.is_first)
     }
-}
-
-/// Adds an entry; looks at the one before it where that is not known to be what it was.
-fn push(all: &mut Vec<Entry>, mut entry: Entry, has_new_neighbour: bool) {
-    if has_new_neighbour {
-        entry.is_first = all.last().is_none_or(|last| last.name != entry.name);
-    }
-    all.push(entry);
 }
 
 #[cfg(test)]
