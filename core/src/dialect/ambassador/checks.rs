@@ -10,6 +10,8 @@ pub use unused::{fields, modules, values};
 
 use super::defaults::taken_by;
 use super::model::hostglob::globs_overlap;
+use super::model::sharing;
+use super::stages::Stages;
 use crate::compilation::{Assumptions, Missing, SideRef, State};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::dialect::kubernetes::at_name;
@@ -268,6 +270,11 @@ pub fn same_match(side: SideRef<'_>) -> Vec<Diagnostic> {
         found.push(finding);
     }
     found
+}
+
+/// Fields of Mappings that count for requests of others, and those that lose to another Mapping's.
+pub fn shared_fields(side: SideRef<'_>) -> Vec<Diagnostic> {
+    Stages::of(side.side).into_iter().flat_map(|stages| &stages.shared).flat_map(|group| sharing::findings(group)).collect()
 }
 
 /// Whether a Listener is for connections that speak TLS.

@@ -66,6 +66,7 @@ pub static DIALECT: Dialect = Dialect {
         checks::tls_without_certificate,
         checks::edge_stack_fields,
         checks::service_names,
+        checks::shared_fields,
         checks::values,
         checks::fields,
         checks::modules,
@@ -103,6 +104,7 @@ fn compile(task: Task<'_>) -> Draft {
     // Nobody sees the Mappings' resources: each goes when its Mapping is made.
     let mappings = documents_only.then(|| config.take("mappings"));
     let mut model = model::Model::build(&config, mappings, options, &mut memory.model, sink);
+    let shared = if documents_only { Vec::new() } else { model.groups.shared() };
     let taken = (!remembers).then(|| model.groups.take());
     let ir = lower::lower(&model, taken, executor, remembers.then_some(&mut memory.lower), sink);
     if remembers {
@@ -110,7 +112,7 @@ fn compile(task: Task<'_>) -> Draft {
     }
     let id = GatewayId::named(&options.ambassador_namespace, &options.ambassador_id);
     let gateway = Gateway { id, owner: None, outcome: Outcome::Runs(Arc::new(ir)) };
-    Draft { stages: Arc::new(Stages { config }), answers: Answers::default(), gateways: Vec::from([gateway]) }
+    Draft { stages: Arc::new(Stages { config, shared }), answers: Answers::default(), gateways: Vec::from([gateway]) }
 }
 
 /// Whether Ambassador reads objects of a kind.

@@ -1,13 +1,15 @@
-//! What Ambassador's stages leave behind for views: the configuration as loaded.
+//! What Ambassador's stages leave behind for views: the configuration as loaded, and which Mappings share requests.
 //!
 //! What must not be here: loading, which is `fetch`'s and `config`'s.
 
 use super::config::{Config, Payload, Presence};
+use super::model::group::Group;
 use super::relations;
 use crate::compilation::{self, Loaded, Relation};
 use crate::ir::SecretReference;
 use crate::resource::Objects;
 use crate::text::{Str, base64};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// The values of Ambassador's stages.
@@ -15,6 +17,8 @@ use alloc::vec::Vec;
 pub struct Stages {
     /// The configuration as loaded.
     pub config: Config,
+    /// Groups whose requests several Mappings share; empty where nothing but documents is made.
+    pub shared: Vec<Arc<Group>>,
 }
 
 impl Stages {

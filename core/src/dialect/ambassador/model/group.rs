@@ -7,7 +7,7 @@ use super::cluster::Ask;
 use super::key::GroupKey;
 use super::mapping::LbSettings;
 use super::posts::{Identity, Post, Posts, text};
-use super::{HttpMapping, Model, TcpMapping, cluster, sharing};
+use super::{HttpMapping, Model, TcpMapping, cluster};
 use crate::diagnostic::codes;
 use crate::dialect::ambassador::config::Labels;
 use crate::dialect::ambassador::spec::{self, LabelSpecifier};
@@ -382,7 +382,6 @@ impl Model<'_> {
         let GroupKind::Http(group) = kind else { return (Vec::new(), true) };
         let (mut asks, mut steady) = (Vec::with_capacity(group.mappings.len() + usize::from(group.shadow.is_some())), true);
         group.shared = shared(&group.mappings);
-        sharing::report(group, &mut self.posts);
         self.complete_labels(group, identity);
         let mut ask = |this: &mut Self, member: &mut Member<HttpMapping>, marker: Option<Str>| {
             let (ask, name, holds) = this.ask_cluster(&member.mapping, marker);

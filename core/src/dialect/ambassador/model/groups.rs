@@ -6,7 +6,7 @@
 
 use super::cluster::Ask;
 use super::environment::Environment;
-use super::group::Group;
+use super::group::{Group, GroupKind};
 use super::key::{GroupKey, RouteWeight};
 use super::numbered::put_in_order;
 use super::posts::Posts;
@@ -63,6 +63,8 @@ pub(super) struct Slot {
     pub(super) redo: bool,
     /// Something was reported while members came in, or a member is not a loaded one.
     pub(super) noisy: bool,
+    /// Several Mappings share its requests.
+    is_shared: bool,
 }
 
 impl Slot {
@@ -166,7 +168,8 @@ impl Groups {
         let Some(slot) = self.slots.get_mut(number as usize) else { return };
         // Later stages recognise it by being the same value.
         let before = slot.before.take().filter(|before| before.is_made_of_the_same(&group));
-        slot.group = Some(before.unwrap_or(group));
+        let group = slot.group.insert(before.unwrap_or(group));
+        slot.is_shared = matches!(&group.kind, GroupKind::Http(group) if group.mappings.len() > 1);
         slot.asks = asks;
         slot.redo = slot.noisy || !steady;
     }
@@ -194,7 +197,13 @@ impl Groups {
         self.order.iter().filter_map(|number| Some((*number, self.slots.get(*number as usize)?.group.as_ref()?)))
     }
 
-    /// The same, of which nothing is remembered: whoever drops a group drops its Mappings.
+    /// Groups whose requests several Mappings share, in the order in which they came up.
+    pub fn shared(&self) -> Vec<Arc<Group>> {
+        let slots = self.first.iter().filter_map(|number| self.slots.get(*number as usize));
+        slots.filter(|slot| slot.is_shared).filter_map(|slot| slot.group.clone()).collect()
+    }
+
+    /// The same as [`Groups::iter`], of which nothing is remembered: whoever drops a group drops its Mappings.
     pub fn take(&mut self) -> Vec<(u32, Arc<Group>)> {
         let groups = self.iter().map(|(number, group)| (number, group.clone())).collect();
         self.loaded = Vec::new();

@@ -23,7 +23,7 @@ pub mod memory;
 pub mod rate_limit;
 pub mod resolver;
 pub mod service;
-mod sharing;
+pub mod sharing;
 pub mod tls;
 pub mod tracing;
 

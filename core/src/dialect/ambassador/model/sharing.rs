@@ -3,9 +3,9 @@
 //! Emissary says nothing of it. What must not be here: how the fields are joined (`group`).
 
 use super::HttpMapping;
-use super::group::{HttpGroup, Shared};
-use super::posts::{Identity, Post, Posts};
-use crate::diagnostic::codes;
+use super::group::{Group, GroupKind};
+use super::posts::Identity;
+use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
 use crate::dialect::ambassador::spec::{self, AddedHeader};
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
@@ -16,14 +16,11 @@ use alloc::vec::Vec;
 /// At most this many Mappings are named in a message.
 const MOST_NAMES: usize = 3;
 
-/// Reports fields that count for requests of other Mappings too, and those that lose to another Mapping's.
-pub(super) fn report(group: &HttpGroup, posts: &mut Posts) {
+/// Fields that count for requests of other Mappings too, and those that lose to another Mapping's.
+pub fn findings(group: &Group) -> Vec<Diagnostic> {
+    let GroupKind::Http(group) = &group.kind else { return Vec::new() };
     let members: Vec<&HttpMapping> = group.mappings.iter().map(|member| &*member.mapping).collect();
-    if members.len() < 2 {
-        return;
-    }
-    let Shared { add_request_headers, add_response_headers, .. } = &group.shared;
-    let mut check = Check { members: &members, posts };
+    let mut check = Check { members: &members, found: Vec::new() };
     check.field("case_sensitive", group.shared.case_sensitive.as_ref(), |of| of.spec.case_sensitive.as_ref());
     check.field("regex_rewrite", group.shared.regex_rewrite.as_ref(), |of| of.spec.regex_rewrite.as_ref());
     check.field("remove_request_headers", group.shared.remove_request_headers.as_ref(), |of| of.spec.remove_request_headers.as_ref());
@@ -32,13 +29,14 @@ pub(super) fn report(group: &HttpGroup, posts: &mut Posts) {
     check.field("cors", group.shared.cors.as_ref(), |of| of.spec.cors.as_ref());
     check.field("retry_policy", group.shared.retry_policy.as_ref(), |of| of.spec.retry_policy.as_ref());
     check.field("allow_upgrade", group.shared.allow_upgrade.as_ref(), |of| of.spec.allow_upgrade.as_ref());
-    check.headers("add_request_headers", add_request_headers, |of| of.spec.add_request_headers.as_ref());
-    check.headers("add_response_headers", add_response_headers, |of| of.spec.add_response_headers.as_ref());
+    check.headers("add_request_headers", &group.shared.add_request_headers, |of| of.spec.add_request_headers.as_ref());
+    check.headers("add_response_headers", &group.shared.add_response_headers, |of| of.spec.add_response_headers.as_ref());
+    check.found
 }
 
 struct Check<'c> {
     members: &'c [&'c HttpMapping],
-    posts: &'c mut Posts,
+    found: Vec<Diagnostic>,
 }
 
 impl Check<'_> {
@@ -48,8 +46,8 @@ impl Check<'_> {
         let lacking: Vec<&Identity> = self.members.iter().filter(|member| of(member).is_none()).map(|member| &member.identity).collect();
         if let (Some(counts), Some(decides), false) = (counts, decides, lacking.is_empty()) {
             let message = format!("`{name}` counts for requests that go to {} as well: all match the same requests", names(&lacking));
-            let post = Post::new(&codes::SHARED_FIELD, message, counts.origin);
-            self.posts.notice(&decides.identity, post.help("give this Mapping conditions of its own if only its requests are meant"));
+            let help = "give this Mapping conditions of its own if only its requests are meant";
+            self.add(&codes::SHARED_FIELD, Severity::Notice, &decides.identity, message, counts.origin, help);
         }
         for member in self.members {
             let Some(lost) = of(member).filter(|own| counts.is_none_or(|counts| **own != *counts)) else { continue };
@@ -59,13 +57,15 @@ impl Check<'_> {
             };
             let what = if counts.is_some() { "says something else, which counts for all of them" } else { "has none, which counts for all of them" };
             let message = format!("this `{name}` changes nothing: {} for the same requests {what}", names(&others));
-            self.warn(member, message, lost.origin);
+            let help = "write the same in each of them, or give this Mapping conditions of its own";
+            self.add(&codes::FIELD_WITHOUT_EFFECT, Severity::Warning, &member.identity, message, lost.origin, help);
         }
     }
 
-    fn warn(&mut self, member: &HttpMapping, message: String, origin: Option<Origin>) {
-        let post = Post::new(&codes::FIELD_WITHOUT_EFFECT, message, origin);
-        self.posts.warning(&member.identity, post.help("write the same in each of them, or give this Mapping conditions of its own"));
+    fn add(&mut self, code: &'static Code, severity: Severity, on: &Identity, message: String, at: Option<Origin>, help: &str) {
+        let mut finding = Diagnostic::new(code, message, Place::origin(at.or(on.origin))).about(on.key()).help(help);
+        finding.severity = severity;
+        self.found.push(finding);
     }
 
     /// Headers, each by itself.
@@ -98,9 +98,12 @@ fn is_same<T: PartialEq>(own: &Sourced<T>, counts: &Sourced<T>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::check::check;
     use crate::compilation::Options;
-    use crate::compile::compile;
+    use crate::compile::{EmittedByGateway, compile};
+    use crate::diagnostic::Policy;
     use crate::dialect::ambassador;
+    use crate::executor::Sequential;
     use crate::resource::Inputs;
     use alloc::format;
     use alloc::string::String;
@@ -113,7 +116,8 @@ mod tests {
             format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\n{spec}\n")
         };
         let text = format!("{}---\n{}", mapping("main", main), mapping("canary", &format!(", weight: 10{canary}")));
-        let compilation = compile(&Inputs::one("a.yaml", text), &Options::default(), &[&ambassador::DIALECT]);
+        let mut compilation = compile(&Inputs::one("a.yaml", text), &Options::default(), &[&ambassador::DIALECT]);
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
         let own = compilation.all_diagnostics().filter(|finding| matches!(finding.code.name, "shared-field" | "field-without-effect"));
         own.map(|finding| format!("{} {}: {}", finding.severity.name(), finding.code.name, finding.message)).collect()
     }
